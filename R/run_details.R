@@ -76,8 +76,8 @@ validity <- function(valid_cpdag, orient) {
 #'   - `levels`: on one GPU, a data frame with a row for each level, and a last one, of level `NA`, for the answer that comes back: `bytes_to` and
 #'     `bytes_from`, how many bytes were copied to the card and from it; `shards`, in how many pieces the level ran for want of memory, else 1;
 #'     `variables`, where it ran in pieces, how many variables the largest of them had on the card. Of a Gaussian search by blocks pieces are
-#'     panels of that many rows of the correlations at levels 0 and 1 (at level 1 those that stay while the others pass), and then batches of rows with their neighbours; of
-#'     discrete and nearest-neighbour tests groups of columns, of [select_features()] the features that are copied for each step. What [orient()], or the orientation in [pc()], asks is not counted;
+#'     panels of that many rows of the correlations at level 0, slices of that many variables that pairs are tested given at level 1 (batches of rows with their neighbours where these are few), and
+#'     such batches at further levels; of discrete and nearest-neighbour tests groups of columns; of [select_features()] features that are counted together. What [orient()], or the orientation in [pc()], asks is not counted;
 #'   - `team`: where several machines worked together, or workers of a `cluster`, a data frame with a row for each level and device: `shards`, how many pieces of the
 #'     level it did, `bytes_to` and `bytes_from`, how many bytes were copied to it, from the host or from other GPUs, and from it to the host, or sent to a worker and by it, `seconds`, how long the level took, and `busy`, for
 #'     which share of that time it worked;

@@ -13,7 +13,7 @@ use pcgpu_core::search::possible_d_sep::{self as phase, Counts};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{self, Largest, Method, Options};
 use pcgpu_core::team::TeamReport;
-use pcgpu_core::{Error, Result};
+use pcgpu_core::Error;
 
 use crate::api::{self, Call};
 use crate::failure::{Failure, Outcome};

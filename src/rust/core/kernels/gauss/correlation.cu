@@ -22,6 +22,7 @@ struct Correlation {
     u64 width;            // columns of a block
     const u32* ids;       // by block: which columns of x it has
     const u32* vertices;  // and their numbers among all
+    const u64* starts;    // by block, of those that come without what is beyond their columns: where its numbers start in x
 };
 
 constexpr int TILE = 64;      // host: columns of a tile
@@ -217,6 +218,19 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_blocks(con
             if (x >= a.width || y >= a.width || id(x) == NO_COLUMN || id(y) == NO_COLUMN) continue;
             u32 one = a.vertices[first + x], other = a.vertices[first + y];
             a.c[(first + x) * a.width + first + y] = ratio(one, other, sum[i][j], a.squares[one], a.squares[other]);
+        }
+    }
+}
+
+// Spreads blocks that came row by row, as wide as they have columns: c has them as `cor_blocks` makes them, with zeros beyond. A block of threads takes one.
+extern "C" __global__ void cor_spread(const Correlation a) {
+    for (u64 b = blockIdx.x; b < a.p; b += gridDim.x) {
+        const double* from = a.x + a.starts[b];
+        const u32 count = a.ids[b], width = (u32)a.width;
+        double* to = a.c + b * width * (width + 1);
+        for (u32 at = threadIdx.x; at < width * (width + 1); at += blockDim.x) {
+            const u32 row = at / width, column = at % width;
+            to[at] = row < count && column < count ? from[row * count + column] : 0.0;
         }
     }
 }

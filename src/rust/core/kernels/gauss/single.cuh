@@ -20,19 +20,16 @@ __device__ __forceinline__ bool takes_lists(const Args& a, u64 block) {
     return ends < a.column_ends && ends < a.mask_ends;
 }
 
-// The entries of the lists that are the pairs of x with larger vertices; in panels, with those of the launch.
+// The entries of the lists that are the pairs of x with larger vertices.
 struct Range { u64 from, to; };
 __device__ __forceinline__ Range larger_of(const Args& a, u32 x) {
     const u64 offset = a.offset[x], end = a.offset[x + 1];
-    const u32* list = a.list + offset;
-    const u32 d = (u32)(end - offset);
-    const u32 first = PANELS && x < a.first_larger ? (u32)a.first_larger : x;
-    return {offset + vertices_before(list, d, first), PANELS ? offset + vertices_before(list, d, (u32)a.end_larger) : end};
+    return {offset + vertices_before(a.list + offset, (u32)(end - offset), x), end};
 }
 
 // Values of `Args::verdict`; any other is the member that separated on the first side, and p_max holds r.
 constexpr u32 KEPT = 0xffffffffu;       // tested, not separated; p_max holds r where |r| is smallest
-constexpr u32 UNTESTED = 0xfffffffe;   // host: no side was visited
+constexpr u32 UNTESTED = 0xfffffffe;   // no side was visited
 constexpr u32 SECOND = 0x80000000;     // host: bit of a verdict: separated on the second side; the other bits are the member, and p_max holds r
 constexpr u32 PENDING = 0x40000000u;    // bit, between kernels: the first side does not separate, the second is not visited
 
@@ -44,10 +41,10 @@ struct Found {
     u32 tests, exact_tests;    // counts of the whole warp
 };
 
-// The test of (x, y) given v: whether v separates. If not, `f` takes note. `suspect`: the exact formula decided. `xy`, `u` and `w` are
-// the correlations of x and y, x and v, y and v. ASCENDING: a lane's v come so. ORDERED: as for `exact_single`.
-template <bool ASCENDING, bool ORDERED = false> __device__ __forceinline__ bool test_single(
-    const Args& a, u32 x, u32 y, u32 v, double xy, double u, double w, Found& f, bool& suspect
+// A test whose three correlations are `xy`, those of x and y, `u` and `w`, those of either with v: whether v separates. If not, `f` takes note.
+// `suspect`: the exact formula decided, which is `exact()`. ASCENDING: a lane's v come so.
+template <bool ASCENDING, class Formula> __device__ __forceinline__ bool test_of(
+    const Args& a, u32 v, double xy, double u, double w, Found& f, bool& suspect, Formula exact
 ) {
     double num = fma(-u, w, xy), x_left = fma(-u, u, 1.0), y_left = fma(-w, w, 1.0);
     double square = num * num, den = x_left * y_left;
@@ -64,12 +61,19 @@ template <bool ASCENDING, bool ORDERED = false> __device__ __forceinline__ bool 
         }
     }
     if (suspect) {
-        Exact e = exact_single<ORDERED>(a, x, y, v);
+        Exact e = exact();
         separates = e.separates;
         // All correlations beyond the cut have the same p, and 1 is beyond it.
         if (!separates && !e.missing) f.exact = fmin(f.exact, fmin(fabs(e.r), 1.0));
     }
     return separates;
+}
+
+// The test of (x, y) given v.
+template <bool ASCENDING> __device__ __forceinline__ bool test_single(
+    const Args& a, u32 x, u32 y, u32 v, double xy, double u, double w, Found& f, bool& suspect
+) {
+    return test_of<ASCENDING>(a, v, xy, u, w, f, suspect, [&] { return exact_single(a, x, y, v); });
 }
 
 // Returns the candidate that separates, or KEPT. `first_row` is the bit row of the vertex whose side was visited first; null: this
@@ -119,8 +123,8 @@ __device__ __forceinline__ u32 run(const Args& a, const Side& s, const u32* firs
     return KEPT;
 }
 
-// The smallest |r| of a side that did not separate; 2 where it asked nothing.
-__device__ __forceinline__ double smallest(const Args& a, u32 row, u32 other, Found& f) {
+// The smallest |r| of tests that did not separate; 2 where nothing was asked. `exact(v)` is the exact formula given v.
+template <class Formula> __device__ __forceinline__ double smallest_of(const Found& f, Formula formula) {
     double q = f.den > 0.0 ? f.num / f.den : 2.0;
     u32 at = f.at;
     double exact = f.exact;
@@ -134,15 +138,24 @@ __device__ __forceinline__ double smallest(const Args& a, u32 row, u32 other, Fo
         }
         exact = fmin(exact, exact2);
     }
-    if (q < 2.0) exact = fmin(exact, fabs(exact_single(a, row, other, at).r));
+    if (q < 2.0) exact = fmin(exact, fabs(formula(at).r));
     return exact;
 }
 
-// r of the pair that v separates, as p is made of it.
-template <bool ORDERED = false> __device__ __forceinline__ double separating(const Args& a, u32 row, u32 other, u32 v) {
-    Exact e = exact_single<ORDERED>(a, row, other, v);
+// That of a side.
+__device__ __forceinline__ double smallest(const Args& a, u32 row, u32 other, const Found& f) {
+    return smallest_of(f, [&](u32 v) { return exact_single(a, row, other, v); });
+}
+
+// r of a test that separates, as p is made of it.
+__device__ __forceinline__ double separating_r(const Exact& e) {
     // All correlations beyond the cut have the same p, and 1 is beyond it.
     return e.missing ? 0.0 : fmax(-1.0, fmin(e.r, 1.0));
+}
+
+// That of the pair that v separates.
+__device__ __forceinline__ double separating(const Args& a, u32 row, u32 other, u32 v) {
+    return separating_r(exact_single(a, row, other, v));
 }
 
 // Adds up what the warps of a block report: tests, exact tests, whether to go on. `sums`: three numbers a warp, in shared memory.

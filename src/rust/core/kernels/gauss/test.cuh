@@ -1,7 +1,6 @@
 // The Gaussian test by pcalg's formulae, operation by operation as in ci/gauss.rs, so that r is the CPU's bit for bit. The
 // compiler must fuse nothing (-fmad=false); what may be fused says fma().
 #pragma once
-#include "gauss/panels.cuh"
 #include "search/args.cuh"
 
 constexpr u32 DECIDING_THREADS = 128;    // host: threads of a block of kernels that decide tests, at most
@@ -15,14 +14,10 @@ constexpr double COLLINEAR = 1.0 - 1e-5;
 
 // A vertex's correlations with all others.
 __device__ __forceinline__ const double* correlations_of(const Args& a, u32 y) {
-    return (PANELS && y >= (u32)a.split ? a.c_larger : a.c) + y * a.pitch;
+    return a.c + y * a.pitch;
 }
 
 __device__ __forceinline__ double correlation(const Args& a, u32 x, u32 y) { return correlations_of(a, y)[x]; }
-
-// Likewise where y is known to be the smaller or the larger vertex of a pair of the launch.
-__device__ __forceinline__ double with_smaller(const Args& a, u32 x, u32 y) { return a.c[y * a.pitch + x]; }
-__device__ __forceinline__ double with_larger(const Args& a, u32 x, u32 y) { return (PANELS ? a.c_larger : a.c)[y * a.pitch + x]; }
 
 // p of a correlation; `scale` is sqrt(n - |S| - 3).
 __device__ __forceinline__ double p_of_correlation(const Args& a, double r, double scale) {
@@ -59,25 +54,15 @@ __device__ __forceinline__ Exact judge_missing(const Args& a) {
     return {nan(""), a.fast ? a.missing_separates != 0 : true, true};
 }
 
-// One conditioning variable: pcalg's recursion. ORDERED: x is known to be the smaller vertex of its pair.
-template <bool ORDERED = false> __device__ __forceinline__ Exact exact_single(const Args& a, u32 x, u32 y, u32 k) {
-    double xy, xk, yk;
-    if constexpr (PANELS && ORDERED) {
-        xy = with_smaller(a, y, x);
-        xk = with_smaller(a, k, x);
-        yk = with_larger(a, k, y);
-    } else if constexpr (PANELS) {
-        // Those of k may not be there. The matrix is symmetric.
-        xy = correlation(a, y, x);
-        xk = correlation(a, k, x);
-        yk = correlation(a, k, y);
-    } else {
-        xy = correlation(a, x, y);
-        xk = correlation(a, x, k);
-        yk = correlation(a, y, k);
-    }
+// One conditioning variable: pcalg's recursion, of the three correlations.
+__device__ __forceinline__ Exact exact_of(const Args& a, double xy, double xk, double yk) {
     if (a.fast && (isnan(xy) || isnan(xk) || isnan(yk))) return judge_missing(a);
     return judge(a, (xy - xk * yk) / sqrt((1.0 - yk * yk) * (1.0 - xk * xk)));
+}
+
+// Likewise of x and y given k.
+__device__ __forceinline__ Exact exact_single(const Args& a, u32 x, u32 y, u32 k) {
+    return exact_of(a, correlation(a, x, y), correlation(a, x, k), correlation(a, y, k));
 }
 
 // The working memory of this warp: `warp_bytes` in device memory or, where there is no scratch, in shared memory. `block` is

@@ -11,7 +11,7 @@ struct Report {
     u64 ends;         // twice the number of edges
     u64 widest;       // of the vertex x of largest degree with a pair (x, y) to test: its degree, last vertex - x, y, of VERTEX_BITS each
     u64 go_on;        // whether a side was visited that has more candidates than the sets have members
-    u64 undefined;    // smallest x * p + y of a pair that met a test without an answer; of panel_symmetry, of one whose two correlations differ
+    u64 undefined;    // smallest x * p + y of a pair that met a test without an answer
     u64 logged;       // records in the log of this level
     // Strategy "shared" of the Gaussian test, which runs a level in two sides:
     u64 items;        // items of work on each side
@@ -30,6 +30,10 @@ struct Report {
     u64 stage_next;   // those of them that were handed out
     u64 stages_left;  // whether the level has stages that did not end
     u64 asked;        // tests left to the CPU
+    // Level 1 by slices (gauss/slices.cuh): pairs that wait; sums of hashes of correlations on either side of the diagonal.
+    u64 kept;
+    u64 above;
+    u64 below;
     u64 clock_start;  // nanoseconds at which the first launch under way began; 0: none has
 };
 
@@ -51,13 +55,10 @@ struct Args {
     u64 words;            // 32-bit words of a bit row, an even number
     const double* c;      // correlations, rows of `pitch`
     u64 pitch;            // p, or the width of blocks (engine/cuda/gauss/blocks)
-    const double* c_larger;    // kernels of panels (gauss/panels.cuh): likewise, from `split` on; `c` is up to there
-    u64 split;            // the first vertex that no pair of the launch has for its smaller one
-    u64 shares;           // blocks that share a tile of panel_mask_tiles
     u32* graph;           // bit rows, p x words
     const u32* start;     // bit rows of the pairs that may be adjacent at all; null: all of them
     const u32* fixed;     // bit rows of the pairs that are never tested; null: none
-    u32* left_graph;      // kernels of panels: bit rows of the next level's graph
+    u32* left_graph;      // by slices (gauss/slices.cuh): bit rows of the next level's graph
     u32* empty;           // bit rows of the pairs that the empty set separates
     double* p_max;        // of all pairs, x < y at y (y - 1) / 2 + x; of those of `left`, in their order; null: level 0 keeps none
     u64* left;            // bit rows, p x words / 2, of the pairs that level 0 left and p_max is of; null: it is of all
@@ -89,8 +90,6 @@ struct Args {
     u64 end_row;
     u64 first_smaller;    // sets of one, by columns, first sides: the smaller vertices of this launch's pairs, first_smaller to end_smaller - 1
     u64 end_smaller;
-    u64 first_larger;     // kernels of panels: the larger vertices of this launch's pairs, first_larger to end_larger - 1
-    u64 end_larger;
     double* values;       // sides that are settled one by one: p, by list entry
     u64 second;           // 0: sets of the smaller vertex's neighbours, 1: of the larger one's
     u64 budget;           // nanoseconds after which a launch takes no more work

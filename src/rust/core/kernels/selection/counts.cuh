@@ -28,6 +28,7 @@ struct Feature {
     u32 wide;    // whether codes have 16 bits
     u32 mode;    // the level that more than half of the samples have, or NO_MODE
     u32 place;   // index of its `Sums`
+    u64 packed;  // where its packed codes are, on the card or the host, a multiple of 128, plus the bits of a code; 0: nowhere
 };
 
 // Sums of t(c) of a feature f.

@@ -64,3 +64,52 @@ extern "C" __global__ void modes(const Selection a) {
         __syncthreads();
     }
 }
+
+// Makes bytes (two each where codes have 16 bits) of the packed codes of features that are not left out. A warp takes UNPACKED_SAMPLES of them, by way
+// of shared memory: block (pieces of a feature, features).
+constexpr u32 UNPACKED_SAMPLES = 1024;    // host: samples that a warp of `unpack` takes, and to a multiple of which packed codes are padded
+extern "C" __global__ void __launch_bounds__(256) unpack(const Selection a) {
+    constexpr u32 EACH = UNPACKED_SAMPLES / WARP;
+    const u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    u32* words = (u32*)shared + warp * WARP * 8;
+    for (u64 k = blockIdx.y; k < a.count; k += gridDim.y) {
+        const Feature f = a.features[a.first + k];
+        if (!f.levels) continue;
+        const u32 bits = (u32)(f.packed & 127);
+        const u32* from = (const u32*)(f.packed & ~127ull);
+        u8* to = (u8*)a.data + f.at;
+        const u64 bytes = (a.n * (f.wide ? 2 : 1) + 15) / 16 * 16;
+        for (u64 piece = blockIdx.x * warps + warp; piece * UNPACKED_SAMPLES < a.n; piece += gridDim.x * warps) {
+            if (bits == 16) {
+                const uint4* fours = (const uint4*)from;
+                for (u64 i = lane; i < UNPACKED_SAMPLES / 8; i += WARP) {
+                    const u64 at = piece * (UNPACKED_SAMPLES / 8) + i;
+                    if (16 * at < bytes) ((uint4*)to)[at] = fours[at];
+                }
+                continue;
+            }
+            for (u32 i = 0; i < bits; i++) words[i * WARP + lane] = from[(piece * bits + i) * WARP + lane];
+            __syncwarp();
+            // This lane's codes: as many words as a code has bits.
+            const u32* own = words + lane * bits;
+            const u32 mask = (1u << bits) - 1;
+            for (u32 half = 0; half < 2; half++) {
+                u32 four[4];
+#pragma unroll
+                for (u32 w = 0; w < 4; w++) {
+                    four[w] = 0;
+#pragma unroll
+                    for (u32 j = 0; j < 4; j++) {
+                        const u32 bit = (half * EACH / 2 + 4 * w + j) * bits, shift = bit % 32;
+                        u32 code = own[bit / 32] >> shift;
+                        if (shift + bits > 32) code |= own[bit / 32 + 1] << (32 - shift);
+                        four[w] |= (code & mask) << (8 * j);
+                    }
+                }
+                const u64 at = piece * UNPACKED_SAMPLES + lane * EACH + half * EACH / 2;
+                if (at < bytes) *(uint4*)(to + at) = make_uint4(four[0], four[1], four[2], four[3]);
+            }
+            __syncwarp();
+        }
+    }
+}

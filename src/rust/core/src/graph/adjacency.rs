@@ -2,6 +2,10 @@
 
 use std::ops::Range;
 
+use crate::memory::{self, Use};
+use crate::pool::Pool;
+use crate::Result;
+
 /// Undirected graph on `p` vertices without self-loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adjacency {
@@ -25,6 +29,20 @@ impl Adjacency {
     /// The complete graph.
     pub fn complete(p: usize) -> Self {
         Self::empty(p).complement()
+    }
+
+    /// A copy, which these threads make.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory).
+    pub fn copied(&self, pool: &Pool) -> Result<Self> {
+        let mut bits: Vec<u64> = memory::zeros(self.bits.len(), Use::Pairs)?;
+        memory::prefer_large_pages(&mut bits);
+        let each = bits.len().div_ceil(4 * pool.threads()).max(1 << 16);
+        pool.each_of(bits.chunks_mut(each).zip(self.bits.chunks(each)).collect(), |_, (to, from)| {
+            to.copy_from_slice(from);
+        });
+        Ok(Adjacency { bits, ..*self })
     }
 
     /// From neighbour lists (any order). Both directions of an edge must be listed, or either; the result is symmetric.

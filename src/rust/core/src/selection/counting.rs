@@ -45,6 +45,14 @@ pub trait Counting {
     /// as they are.
     fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()>;
 
+    /// How many features that may soon be partners it can make use of.
+    fn foresees(&self) -> usize {
+        0
+    }
+
+    /// Features that may soon be partners, the likeliest first. Whether they are changes no sums.
+    fn foresee(&mut self, _likely: &[usize]) {}
+
     /// Leaves the range with its first `count` features only: other machines have the others from now on.
     fn narrow(&mut self, count: usize);
 

@@ -200,6 +200,10 @@ impl<'a> Selector<'a> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let Problem { logs, criterion, .. } = self.problem;
+        let foreseen = counting.foresees();
+        if foreseen > 0 {
+            counting.foresee(&self.likely(foreseen));
+        }
         counting.count(Partner::Feature(last.feature), &self.taken, &mut self.sums, observer)?;
         // Before the first pair the keys are relevances.
         if let (1, Some(start)) = (self.selected, criterion.start()) {
@@ -261,6 +265,19 @@ impl<'a> Selector<'a> {
             }
         }
         best.map(|(_, at)| self.choice(self.range.start + at))
+    }
+
+    /// The features with the largest scores so far, at most so many, the largest first.
+    fn likely(&self, most: usize) -> Vec<usize> {
+        let mut found: Vec<(i128, usize)> = Vec::with_capacity(most + 1);
+        for (at, &key) in self.keys.iter().enumerate().filter(|(at, _)| !self.taken[*at]) {
+            if found.len() < most || found.last().is_some_and(|&(least, _)| key > least) {
+                let place = found.partition_point(|&(known, _)| known >= key);
+                found.insert(place, (key, self.range.start + at));
+                found.truncate(most);
+            }
+        }
+        found.into_iter().map(|(_, feature)| feature).collect()
     }
 
     /// A feature of the range as one to select.

@@ -20,13 +20,13 @@ use pcgpu_core::search::{Method, Options};
 use pcgpu_core::team::TeamReport;
 use pcgpu_core::{DeviceKind, Error, Result};
 
-/// The card says how levels were cut into panels of 64 rows and batches, and that something was copied for each.
+/// The card says how levels were cut into panels and slices of 64 rows and batches, and that something was copied for each.
 fn check_cut(report: &TeamReport, options: &Options) {
     let of_level = |level| report.shares.iter().find(|share| share.level == Some(level));
     let Some(first) = of_level(0).filter(|_| options.m_max >= 0.0) else { return };
     let (panels, rows) = (options.p.div_ceil(64) as u64, options.p.min(64) as u64);
     assert_eq!((first.shards, first.rows), (panels, rows), "{report:?}");
-    // Of panels, the first has at least 2 of its rows' correlations.
+    // Of pieces, the first has at least 2 of its rows' correlations.
     assert!(first.moved.to >= 16 && first.moved.from > 0, "{report:?}");
     for level in 1.. {
         let Some(share) = of_level(level) else { break };
@@ -58,7 +58,7 @@ fn compare<'a>(
         let mut budget = all;
         loop {
             budget = budget / 4 * 3;
-            // By turns level 1 may go as it is cheaper, or has to go by panels.
+            // By turns level 1 may go as it is cheaper, or has to go by slices.
             let block = (budget % 2 == 0).then_some(1 << 20);
             let mut engine = make(CudaOptions { memory_budget: Some(budget), block, ..*way }).unwrap();
             let found = searched(&mut engine, options, compact, &mut Unobserved);
@@ -103,7 +103,7 @@ fn random_problems() {
     }
 }
 
-/// Several panels, some of which pass while others stay.
+/// Several slices, and panels of rows that pass by the first.
 #[test]
 #[ignore = "needs a GPU"]
 fn dense_problems() {
@@ -228,10 +228,51 @@ fn a_search_by_blocks_can_be_stopped_and_an_odd_matrix_is_refused() {
     .is_ok());
 }
 
-/// A variable with many neighbours among others with few: the matrix of its neighbours would be larger than panels are.
+/// Slices of more variables than a warp takes at a time, slices of few, and pairs that wait in several groups.
 #[test]
 #[ignore = "needs a GPU"]
-fn a_hub_goes_by_panels_where_its_neighbours_do_not_fit() {
+fn wide_slices_and_groups_of_pairs() {
+    let (p, n) = (600, 40);
+    let mut random = Random(9);
+    let factors: Vec<Vec<f64>> = (0..3).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for v in 0..p {
+        let weights: Vec<f64> = factors.iter().map(|_| 0.5 * random.normal()).collect();
+        let noise = |k: usize, random: &mut Random| {
+            factors.iter().zip(&weights).map(|(factor, weight)| factor[k] * weight).sum::<f64>() + random.normal()
+        };
+        // Some columns are nearly others.
+        let column = match v % 50 {
+            49 => columns[v - 20].iter().map(|value| value + 1e-7 * random.normal()).collect(),
+            _ => (0..n).map(|k| noise(k, &mut random)).collect(),
+        };
+        columns.push(column);
+    }
+    let c = correlation_matrix(&columns);
+    for (method, compact) in [(Method::Stable, true), (Method::StableFast, false)] {
+        let options = Options { method, m_max: 1.0, ..Options::new(p, 0.01) };
+        let gauss = Gauss::new(by_column(&c, p).unwrap(), n as f64, reading(method)).unwrap();
+        let found = |cuda| {
+            let mut engine = CudaEngine::new(gauss, 0.01, cuda).unwrap();
+            let found = searched(&mut engine, &options, compact, &mut Unobserved);
+            (found, planned(&engine), engine.team())
+        };
+        let (one, all, _) = found(CudaOptions::default());
+        for (block, part) in [(Some(512), 1), (Some(128), 1), (Some(1 << 20), 2), (Some(1 << 20), 4), (None, 6)] {
+            let memory_budget = (part > 1).then_some(all / part);
+            let cuda = CudaOptions { block, memory_budget, ..CudaOptions::default() };
+            let (other, _, team) = found(cuda);
+            same_outcome(format!("{method:?}, compact {compact}, {block:?} rows, 1/{part}"), &other, &one);
+            let rows = team.shares.iter().find(|share| share.level == Some(1)).map_or(0, |share| share.rows);
+            assert!(part > 1 || block == Some(rows as usize), "{rows} of {block:?}");
+        }
+    }
+}
+
+/// A variable with many neighbours among others with few: the matrix of its neighbours would be larger than slices are.
+#[test]
+#[ignore = "needs a GPU"]
+fn a_hub_goes_by_slices_where_its_neighbours_do_not_fit() {
     let (p, n) = (400, 60);
     let mut random = Random(2);
     let hub: Vec<f64> = (0..n).map(|_| random.normal()).collect();
@@ -252,8 +293,8 @@ fn a_hub_goes_by_panels_where_its_neighbours_do_not_fit() {
         );
         for budget in [1_500_000, 1_200_000, 1_000_000, 800_000] {
             let within = CudaOptions { memory_budget: Some(budget), ..CudaOptions::default() };
-            let panels = CudaOptions { block: Some(1 << 20), ..within };
-            for cuda in [within, panels] {
+            let slices = CudaOptions { block: Some(1 << 20), ..within };
+            for cuda in [within, slices] {
                 let found =
                     searched(&mut CudaEngine::new(gauss, 0.01, cuda).unwrap(), &options, compact, &mut Unobserved);
                 same_outcome(format!("{budget} bytes, compact {compact}, {:?}", cuda.block), &found, &one);

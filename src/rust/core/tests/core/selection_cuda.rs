@@ -166,10 +166,16 @@ fn every_budget_has_the_answer_of_all_memory() {
                 let mut counting = CudaCounting::new(&samples, &logs, 0..p, options)?;
                 let sums = sums(&samples, &mut counting)?;
                 let chosen = select(&samples, &logs, &mut counting, Criterion::Jmi, 4, &mut Unobserved)?;
+                // What is counted ahead for a feature lacks the one that is left out meanwhile.
+                let mut all = vec![Sums::default(); p];
+                counting.foresee(&[3]);
+                let others: Vec<bool> = (0..p).map(|f| f == 1).collect();
+                counting.count(Partner::Feature(2), &others, &mut all, &mut Unobserved)?;
+                counting.count(Partner::Feature(3), &vec![false; p], &mut all, &mut Unobserved)?;
                 let mut left = vec![Sums::default(); p / 3];
                 counting.narrow(p / 3);
                 counting.count(Partner::Feature(p - 2), &vec![false; p / 3], &mut left, &mut Unobserved)?;
-                Ok((format!("{sums:?} {chosen:?} {left:?}"), counting.plan().total()))
+                Ok((format!("{sums:?} {chosen:?} {all:?} {left:?}"), counting.plan().total()))
             };
             let (whole, planned) = counted(None).unwrap();
             let mut budget = planned - 1;

@@ -9,7 +9,7 @@
 #define __global__
 #define __device__
 #define __host__
-// What a file compiles in its own way (kernels/gauss/panels.cuh) must not be taken for what another does.
+// Inlined, as what a file compiles in its own way must not be taken for what another does.
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __grid_constant__

@@ -673,6 +673,12 @@ int cuMemcpyHtoDAsync_v2(address to, const void* from, size_t bytes, void* strea
     }
     return OK;
 }
+int cuMemsetD8Async(address to, unsigned char value, size_t bytes, void* stream) {
+    Locked locked(lock);
+    if (!is_device(to, bytes)) return INVALID;
+    ((Stream*)stream)->work.push_back([=] { return memset((void*)to, value, bytes), OK; });
+    return OK;
+}
 int cuMemcpyDtoHAsync_v2(void* to, address from, size_t bytes, void* stream) {
     Locked locked(lock);
     if (!is_device(from, bytes)) return INVALID;
@@ -749,6 +755,13 @@ int cuStreamWaitEvent(void* stream, void* event, unsigned) {
         return OK;
     });
     return OK;
+}
+int cuEventQuery(void* event) {
+    Locked locked(lock);
+    if (lost[current]) return LAUNCH_FAILED;
+    auto* mark = (Event*)event;
+    while (mark->reached < mark->recorded && mark->stream->step()) {}
+    return mark->stream && mark->stream->failed ? mark->stream->failed : mark->reached < mark->recorded ? NOT_READY : OK;
 }
 int cuEventDestroy_v2(void* event) {
     delete (Event*)event;

@@ -29,7 +29,7 @@ pub(super) const G2: u64 = 0;
 /// `X2` of kernels/discrete/test.cuh: number of the statistic.
 pub(super) const X2: u64 = 1;
 
-/// `COLUMN_THREADS` of kernels/gauss/columns.cuh: threads of a block of column_first and column_second.
+/// `COLUMN_THREADS` of kernels/gauss/columns.cu: threads of a block of column_first and column_second.
 pub(super) const COLUMN_THREADS: u32 = 1024;
 
 /// `TILE` of kernels/gauss/correlation.cu: columns of a tile.
@@ -44,17 +44,17 @@ pub(super) const PRODUCT_BYTES: u64 = 16640;
 /// `NO_COLUMN` of kernels/gauss/correlation.cu: in place of a column.
 pub(super) const NO_COLUMN: u32 = 0xffffffff;
 
-/// `MASK_COLUMNS` of kernels/gauss/masks.cuh: columns of a block of mask_tiles.
+/// `MASK_COLUMNS` of kernels/gauss/masks.cu: columns of a block of mask_tiles.
 pub(super) const MASK_COLUMNS: u32 = 32;
 
-/// `MASK_THREADS` of kernels/gauss/masks.cuh: threads of a block of mask_tiles.
+/// `MASK_THREADS` of kernels/gauss/masks.cu: threads of a block of mask_tiles.
 pub(super) const MASK_THREADS: u32 = 256;
 
-/// `MASK_GROUP` of kernels/gauss/masks.cuh: blocks of rows that run beside each other, as they read the same columns.
+/// `MASK_GROUP` of kernels/gauss/masks.cu: blocks of rows that run beside each other, as they read the same columns.
 pub(super) const MASK_GROUP: u32 = 8;
 
-/// `TILE_BYTES` of kernels/gauss/masks.cuh: bytes of a block's tile.
-pub(super) const TILE_BYTES: u32 = 62488;
+/// `TILE_BYTES` of kernels/gauss/masks.cu: bytes of a block's tile.
+pub(super) const TILE_BYTES: u32 = 62480;
 
 /// `SIDE_NOTHING` of kernels/gauss/settle.cu: there was nothing to be asked.
 pub(super) const SIDE_NOTHING: u32 = 0;
@@ -71,11 +71,17 @@ pub(super) const SPECIAL: u32 = 8;
 /// `MASK_ROWS` of kernels/gauss/single.cuh: rows that are taken together, by lists, columns or masks.
 pub(super) const MASK_ROWS: u32 = 64;
 
-/// `UNTESTED` of kernels/gauss/single.cuh: no side was visited.
-pub(super) const UNTESTED: u32 = 0xfffffffe;
-
 /// `SECOND` of kernels/gauss/single.cuh: bit of a verdict: separated on the second side; the other bits are the member, and p_max holds r.
 pub(super) const SECOND: u32 = 0x80000000;
+
+/// `SLICE_THREADS` of kernels/gauss/slices.cuh: threads of a block of slice_tests.
+pub(super) const SLICE_THREADS: u32 = 128;
+
+/// `VERDICT_OPEN` of kernels/gauss/slices.cuh: in place of a verdict: the pair waits for further slices.
+pub(super) const VERDICT_OPEN: u32 = 0xfffffffd;
+
+/// `PAIR_BITS` of kernels/gauss/slices.cuh: bits of a vertex in the state of a pair.
+pub(super) const PAIR_BITS: u32 = 20;
 
 /// `SWEEP_THREADS` of kernels/gauss/sweep.cu: threads of a block.
 pub(super) const SWEEP_THREADS: u32 = 128;
@@ -161,6 +167,9 @@ pub(super) const NO_MODE: u32 = 0xffffffff;
 /// `PARTIAL_BYTES` of kernels/selection/counts.cuh: bytes of shared memory before a table: the partial sums of up to 32 warps.
 pub(super) const PARTIAL_BYTES: u64 = 512;
 
+/// `UNPACKED_SAMPLES` of kernels/selection/step.cu: samples that a warp of `unpack` takes, and to a multiple of which packed codes are padded.
+pub(super) const UNPACKED_SAMPLES: u32 = 1024;
+
 /// `bench_bytes` of kernels/discrete/count.cuh.
 pub(super) const fn bench_bytes(largest_set: u64) -> u64 {
     let others = 32 * (48 + 8 + 4 + 4 + 4);
@@ -188,7 +197,7 @@ pub(super) const fn coarse_floats(l: u64) -> u64 {
     u64::div_ceil(l + 2, 4) * 4
 }
 
-/// `column_bytes` of kernels/gauss/columns.cuh.
+/// `column_bytes` of kernels/gauss/columns.cu.
 ///
 /// Bytes of shared memory of a block: three numbers a warp, the next neighbour to be taken, and a number for each variable.
 pub(super) const fn column_bytes(p: u64) -> u64 {
@@ -230,7 +239,7 @@ pub(super) const fn wide_doubles(l: u64) -> u64 {
 
 /// `sweep_doubles` of kernels/gauss/sweep.cu.
 ///
-/// Doubles of shared memory of a block: memory at the beginning, or by depth, for each subset of the last three; then `SIZE_DOUBLES`.
+/// Doubles of shared memory of a block: covariances at the beginning, or by depth, for each subset of the last three; then `SIZE_DOUBLES`.
 pub(super) const fn sweep_doubles(candidates: u64) -> u64 {
     if candidates > 27 { 4 * (candidates + 2) * (candidates + 3) + 104 } else { 3680 + 104 }
 }
@@ -327,7 +336,7 @@ pub(super) struct Report {
     pub widest: u64,
     /// whether a side was visited that has more candidates than the sets have members
     pub go_on: u64,
-    /// smallest x * p + y of a pair that met a test without an answer; of panel_symmetry, of one whose two correlations differ
+    /// smallest x * p + y of a pair that met a test without an answer
     pub undefined: u64,
     /// records in the log of this level
     pub logged: u64,
@@ -357,6 +366,10 @@ pub(super) struct Report {
     pub stages_left: u64,
     /// tests left to the CPU
     pub asked: u64,
+    /// Level 1 by slices (gauss/slices.cuh): pairs that wait; sums of hashes of correlations on either side of the diagonal.
+    pub kept: u64,
+    pub above: u64,
+    pub below: u64,
     /// nanoseconds at which the first launch under way began; 0: none has
     pub clock_start: u64,
 }
@@ -372,19 +385,13 @@ pub(super) struct SearchArgs {
     pub c: DevicePtr<f64>,
     /// p, or the width of blocks (engine/cuda/gauss/blocks)
     pub pitch: u64,
-    /// kernels of panels (gauss/panels.cuh): likewise, from `split` on; `c` is up to there
-    pub c_larger: DevicePtr<f64>,
-    /// the first vertex that no pair of the launch has for its smaller one
-    pub split: u64,
-    /// blocks that share a tile of panel_mask_tiles
-    pub shares: u64,
     /// bit rows, p x words
     pub graph: DevicePtr<u32>,
     /// bit rows of the pairs that may be adjacent at all; null: all of them
     pub start: DevicePtr<u32>,
     /// bit rows of the pairs that are never tested; null: none
     pub fixed: DevicePtr<u32>,
-    /// kernels of panels: bit rows of the next level's graph
+    /// by slices (gauss/slices.cuh): bit rows of the next level's graph
     pub left_graph: DevicePtr<u32>,
     /// bit rows of the pairs that the empty set separates
     pub empty: DevicePtr<u32>,
@@ -444,9 +451,6 @@ pub(super) struct SearchArgs {
     /// sets of one, by columns, first sides: the smaller vertices of this launch's pairs, first_smaller to end_smaller - 1
     pub first_smaller: u64,
     pub end_smaller: u64,
-    /// kernels of panels: the larger vertices of this launch's pairs, first_larger to end_larger - 1
-    pub first_larger: u64,
-    pub end_larger: u64,
     /// sides that are settled one by one: p, by list entry
     pub values: DevicePtr<f64>,
     /// 0: sets of the smaller vertex's neighbours, 1: of the larger one's
@@ -690,6 +694,50 @@ pub(super) struct CorrelationArgs {
     pub ids: DevicePtr<u32>,
     /// and their numbers among all
     pub vertices: DevicePtr<u32>,
+    /// by block, of those that come without what is beyond their columns: where its numbers start in x
+    pub starts: DevicePtr<u64>,
+}
+
+/// `Slices` of kernels/gauss/slices.cuh.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SliceArgs {
+    pub a: SearchArgs,
+    /// correlations of the slice's variables with all, rows of p
+    pub rows: DevicePtr<f64>,
+    /// by variable: its correlations with those of the slice
+    pub singles: DevicePtr<f32>,
+    /// numbers of a row of `singles`
+    pub width: u64,
+    /// the slice's variables: first_z to end_z - 1
+    pub first_z: u64,
+    pub end_z: u64,
+    /// whether single precision serves
+    pub is_coarse: u64,
+    /// correlations of the launch's rows, from column first_own on; null: of its pairs, in `values`
+    pub own: DevicePtr<f64>,
+    pub first_own: u64,
+    pub own_pitch: u64,
+    /// the pairs, row by row
+    pub pairs: DevicePtr<[u64; 3]>,
+    /// by row, where its pairs start: the numbers in `pairs` of those that are open
+    pub open: DevicePtr<u32>,
+    /// by row: where its pairs start, `before` too much
+    pub first: DevicePtr<u64>,
+    pub before: u64,
+    /// by row: how many numbers of open pairs there are
+    pub left: DevicePtr<u32>,
+    /// likewise of the pairs that wait for further slices; `kept_first` also has where the next row's would start
+    pub kept_pairs: DevicePtr<[u64; 3]>,
+    pub kept_open: DevicePtr<u32>,
+    pub kept_first: DevicePtr<u64>,
+    pub kept_left: DevicePtr<u32>,
+    /// what is found, a pair after the other, those of the launch's first row first
+    pub verdict: DevicePtr<u32>,
+    /// their p
+    pub values: DevicePtr<f64>,
+    /// where these start among the pairs
+    pub out_before: u64,
 }
 
 /// `SweepTask` of kernels/gauss/sweep.cu.
@@ -809,4 +857,6 @@ pub(super) struct Feature {
     pub mode: u32,
     /// index of its `Sums`
     pub place: u32,
+    /// where its packed codes are, on the card or the host, a multiple of 128, plus the bits of a code; 0: nowhere
+    pub packed: u64,
 }

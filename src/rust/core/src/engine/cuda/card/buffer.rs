@@ -69,6 +69,8 @@ buffers! {
     Report Report, "rows"
     List u32, "edges"
     Verdicts u32, "edges"
+    /// A slice of the correlations in single precision.
+    Singles f32, "data"
     /// Neighbours with their correlations.
     Near [u32; 2], "edges"
     Slots u8, "edges"

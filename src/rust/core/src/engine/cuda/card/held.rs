@@ -31,7 +31,9 @@ pub(in crate::engine::cuda) struct Held {
     /// Whether a copy from pinned memory may be under way on the stream.
     sending: bool,
     /// Whether copies from pinned memory go beside the stream.
-    is_beside: bool,
+    pub(super) is_beside: bool,
+    /// Whether one may be under way there; then the place of pinned memory, of those that take turns, that is the next.
+    pub(super) ahead: Option<usize>,
     /// Bytes of the card that may be used; none: what is free.
     budget: Option<u64>,
     /// The memory that what runs next needs.
@@ -65,6 +67,7 @@ impl Held {
             kind,
             sending: false,
             is_beside: false,
+            ahead: None,
             budget,
             plan,
             all,
@@ -216,25 +219,23 @@ impl Held {
     /// `from` must not be written before the stream is synchronised. It is not freed before: see [`Held::pinned`].
     pub unsafe fn upload_pinned<T: Copy>(&mut self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
         self.check_sent(to, from.len());
-        self.sending = true;
         if self.is_beside {
             self.card.upload_beside(to, from)
         } else {
+            self.sending = true;
             self.card.upload(to, from)
         }
     }
 
-    /// Has what `run` copies to the card from pinned memory go beside what is on the stream, which must leave those places alone, and waits
-    /// for it.
-    pub fn beside<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    /// Has what `run` sends go ahead of what is put on the stream later, once what was put there before [`Card::sends_follow`] was called last
+    /// is done. What needs it calls [`Card::follow_sends`].
+    pub fn ahead<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.sending {
             self.synchronize("copying to the GPU")?;
         }
         self.is_beside = true;
         let outcome = run(self);
         self.is_beside = false;
-        self.card.end_copies()?;
-        self.sending = false;
         outcome
     }
 
@@ -260,6 +261,13 @@ impl Held {
         }
     }
 
+    /// Puts zeros on the device, once what was put on the stream before is done.
+    pub fn clear<T: Plain>(&self, to: DevicePtr<T>, count: usize) -> Result<()> {
+        self.check_filled(to, count);
+        // SAFETY: there is room, as checked.
+        unsafe { self.card.clear(to, count) }
+    }
+
     /// Copies from the device, once what was put on the stream before is done, and waits for it.
     pub fn fetch<T: Plain>(&mut self, from: DevicePtr<T>, to: &mut [T], doing: &str) -> Result<()> {
         self.check_read(from, to.len());
@@ -271,22 +279,29 @@ impl Held {
     /// Pinned memory of at least `bytes`, that which was given before if it is large enough. No copy is under way from there;
     /// [`Held::bring`] leaves none under way to there.
     pub fn pinned(&mut self, bytes: usize) -> Result<*mut u8> {
-        if self.sending && self.is_beside {
-            self.card.end_copies()?;
-        } else if self.sending {
+        if self.sending {
             self.synchronize("copying to the GPU")?;
         }
-        // SAFETY: the stream has come to rest since the last copy from there.
+        self.end_sends()?;
+        // SAFETY: both streams have come to rest since the last copy from there.
         unsafe { self.memory().pinned(bytes) }
     }
 
-    /// Likewise, but a copy from there may be under way: its part must not be written before the stream has come to rest.
-    pub fn pinned_beside(&mut self, bytes: usize) -> Result<*mut u8> {
-        if !self.memory().has_pinned(bytes) {
-            return self.pinned(bytes);
+    /// Pinned memory to which is copied; no copy to there is under way. What was sent before has come.
+    pub(super) fn brought(&mut self, bytes: usize) -> Result<*mut u8> {
+        if self.sending {
+            self.synchronize("copying to the GPU")?;
         }
-        // SAFETY: nothing is freed, as it is large enough; the caller writes no part that is being copied.
-        unsafe { self.memory().pinned(bytes) }
+        // SAFETY: who copies there waits for it.
+        unsafe { self.memory().brought(bytes) }
+    }
+
+    /// Waits for what goes ahead.
+    fn end_sends(&mut self) -> Result<()> {
+        if self.ahead.take().is_some() {
+            self.card.end_sends()?;
+        }
+        Ok(())
     }
 
     /// Pinned memory of `bytes` that kernels may read by its address on the host, and that stays as long as this does: to be called once.
@@ -297,6 +312,7 @@ impl Held {
     /// Waits until all that was put on the stream is done.
     pub fn synchronize(&mut self, doing: &str) -> Result<()> {
         self.card.synchronize(doing)?;
+        self.end_sends()?;
         self.rested();
         Ok(())
     }
@@ -357,17 +373,25 @@ impl Held {
         outcome
     }
 
+    /// Whether the card has less memory than may be used of it.
+    fn lacks_memory(&mut self) -> bool {
+        match (self.budget, self.available()) {
+            (Some(budget), Ok(available)) => limit(available.on_card(), None) < budget,
+            _ => true,
+        }
+    }
+
     /// Notes whether a run on the card failed or ran out of memory; returns its outcome.
     fn note<T>(&mut self, outcome: Result<T>) -> Result<T> {
         match &outcome {
             Ok(_) => (),
             Err(Error::Device(DeviceError { kind: DeviceKind::Failed, .. })) => self.failed = true,
             Err(error) if error.is_short_of_device_memory() => {
-                self.short = true;
-                self.failed |= self.card.synchronize("ending what ran").is_err();
+                self.short |= self.lacks_memory();
+                self.failed |= self.synchronize("ending what ran").is_err();
             }
             // What was launched before the error still runs on memory that is about to be reused.
-            Err(_) => self.failed |= self.card.synchronize("ending what ran").is_err(),
+            Err(_) => self.failed |= self.synchronize("ending what ran").is_err(),
         }
         outcome
     }
@@ -380,7 +404,8 @@ impl Drop for Held {
             self.card.abandon();
         } else if self.card.is_ours() && self.card.bind().is_ok() {
             // Copies and launches that no run has waited for still use the memory.
-            if self.card.synchronize("ending what ran").is_err() {
+            let came = if self.ahead.is_some() { self.card.end_sends() } else { Ok(()) };
+            if came.and(self.card.synchronize("ending what ran")).is_err() {
                 return self.card.abandon();
             }
             // SAFETY: the stream has come to rest.

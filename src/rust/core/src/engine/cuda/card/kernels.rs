@@ -10,7 +10,7 @@ use cudarc::driver::{result, sys};
 use super::driver::failure;
 use super::image;
 use crate::engine::cuda::arguments::{
-    CorrelationArgs, DiscreteArgs, KnnArgs, MixedArgs, SearchArgs, SelectionArgs, SweepArgs,
+    CorrelationArgs, DiscreteArgs, KnnArgs, MixedArgs, SearchArgs, SelectionArgs, SliceArgs, SweepArgs,
 };
 use crate::Result;
 
@@ -93,9 +93,7 @@ modules! {
     "gauss/single" SearchArgs: single settle_single count_single log_single;
     "gauss/columns" SearchArgs: column_near column_first column_second;
     "gauss/masks" SearchArgs: mask_begin mask_tiles mask_rest;
-    "gauss/panel_lists" SearchArgs: panel_single panel_symmetry panel_values;
-    "gauss/panel_columns" SearchArgs: panel_column_near panel_column_first panel_column_second;
-    "gauss/panel_masks" SearchArgs: panel_mask_begin panel_mask_tiles panel_mask_rest;
+    "gauss/slices" SliceArgs: slice_singles slice_symmetry slice_begin slice_marginal slice_tests slice_pack slice_place slice_keep slice_settle;
     "gauss/shared_2" SearchArgs: shared_2;
     "gauss/shared_3" SearchArgs: shared_3;
     "gauss/shared_4" SearchArgs: shared_4;
@@ -125,8 +123,8 @@ modules! {
     "knn/double" KnnArgs: knn_neighbours_d knn_permute_d knn_sums_d2 knn_sums_d8 knn_sums_d16 knn_sums_d32 knn_sums_d0
         knn_paper_d;
     "mixed/cells" MixedArgs: mixed_cells;
-    "gauss/correlation" CorrelationArgs: cor_centre cor_product cor_squares cor_finish cor_norms cor_panel cor_blocks;
-    "selection/step" SelectionArgs: count_8 count_16 count_32 join_16 join_32 total_16 total_32 modes;
+    "gauss/correlation" CorrelationArgs: cor_centre cor_product cor_squares cor_finish cor_norms cor_panel cor_blocks cor_spread;
+    "selection/step" SelectionArgs: count_8 count_16 count_32 join_16 join_32 total_16 total_32 modes unpack;
     "selection/large" SelectionArgs: slices_16 slices_32 count_device;
 }
 

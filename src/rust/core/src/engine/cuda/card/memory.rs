@@ -40,6 +40,10 @@ pub(in crate::engine::cuda) struct Memory {
     /// Whether a piece that is otherwise only read is being filled.
     filling: Cell<bool>,
     pinned: Option<(*mut u8, usize)>,
+    /// When copies from parts of it are done.
+    sent: Vec<sys::CUevent>,
+    /// Pinned memory that is copied to.
+    brought: Option<(*mut u8, usize)>,
     /// Pinned memory that kernels read.
     lasting: Option<(*mut u8, usize)>,
     reports: Option<*mut Report>,
@@ -47,8 +51,8 @@ pub(in crate::engine::cuda) struct Memory {
 
 impl Default for Memory {
     fn default() -> Self {
-        let (home, filling, pinned, lasting, reports) = Default::default();
-        Memory { device: [Piece::default(); BUFFERS], home, filling, pinned, lasting, reports }
+        let (home, filling, pinned, sent, brought, lasting, reports) = Default::default();
+        Memory { device: [Piece::default(); BUFFERS], home, filling, pinned, sent, brought, lasting, reports }
     }
 }
 
@@ -206,39 +210,31 @@ impl Memory {
     /// # Safety
     /// No copy from or to pinned memory that this gave before may be under way: that is given again, or freed.
     pub unsafe fn pinned(&mut self, bytes: usize) -> Result<*mut u8> {
-        if let Some((at, size)) = self.pinned {
-            if size >= bytes {
-                return Ok(at);
-            }
-            // SAFETY: allocated below, and nothing copies from or to it, as the caller has seen to.
-            let _ = unsafe { result::free_host(at.cast()) };
-            self.pinned = None;
+        at_least(&mut self.pinned, bytes)
+    }
+
+    /// Likewise other memory, for copies to it.
+    ///
+    /// # Safety
+    /// That of [`Memory::pinned`].
+    pub unsafe fn brought(&mut self, bytes: usize) -> Result<*mut u8> {
+        at_least(&mut self.brought, bytes)
+    }
+
+    /// Events for so many copies, of this owner alone.
+    pub fn events(&mut self, count: usize) -> Result<Vec<sys::CUevent>> {
+        while self.sent.len() < count {
+            let event = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING);
+            self.sent.push(event.map_err(|e| failure("copying to the GPU", e))?);
         }
-        // SAFETY: freed above or in `free`.
-        let at = unsafe { result::malloc_host(bytes, 0) }.map_err(|e| failure("allocating pinned memory", e))?;
-        self.pinned = Some((at.cast(), bytes));
-        Ok(at.cast())
+        Ok(self.sent[..count].to_vec())
     }
 
     /// Pinned memory of at least `bytes`, which this gives no more before it ends. Addresses of the host and of the card are of one space, so
     /// that kernels can read it.
     pub fn lasting(&mut self, bytes: usize) -> Result<*mut u8> {
-        if let Some((at, _)) = self.lasting.filter(|&(_, size)| size >= bytes) {
-            return Ok(at);
-        }
-        if let Some((at, _)) = self.lasting.take() {
-            // SAFETY: allocated below. It was of an earlier owner of this, whose kernels were waited for.
-            let _ = unsafe { result::free_host(at.cast()) };
-        }
-        // SAFETY: freed above or in `free`.
-        let at = unsafe { result::malloc_host(bytes.max(1), 0) }.map_err(|e| failure("allocating pinned memory", e))?;
-        self.lasting = Some((at.cast(), bytes));
-        Ok(at.cast())
-    }
-
-    /// Whether there are so many bytes of pinned memory.
-    pub fn has_pinned(&self, bytes: usize) -> bool {
-        self.pinned.is_some_and(|(_, size)| size >= bytes)
+        // SAFETY: what was there was of an earlier owner of this, whose kernels were waited for.
+        unsafe { at_least(&mut self.lasting, bytes) }
     }
 
     /// Pinned memory for two reports: one to be sent and one to be received.
@@ -255,7 +251,7 @@ impl Memory {
 
     /// Whether this is small enough to be kept for the next call, where `most` bytes of device memory are.
     pub fn is_modest(&self, most: u64) -> bool {
-        let pinned = [self.pinned, self.lasting].iter().flatten().map(|(_, size)| size).sum::<usize>();
+        let pinned = [self.pinned, self.brought, self.lasting].iter().flatten().map(|(_, size)| size).sum::<usize>();
         self.held() <= most && pinned <= KEPT_PINNED
     }
 
@@ -269,11 +265,32 @@ impl Memory {
             // SAFETY: allocated in `reports`, freed once.
             let _ = unsafe { result::free_host(at.cast()) };
         }
-        for (at, _) in [self.pinned, self.lasting].into_iter().flatten() {
-            // SAFETY: allocated in `pinned` and `lasting`, freed once.
+        for event in std::mem::take(&mut self.sent) {
+            // SAFETY: created in `events`, destroyed once; nothing waits for it.
+            let _ = unsafe { result::event::destroy(event) };
+        }
+        for (at, _) in [self.pinned, self.brought, self.lasting].into_iter().flatten() {
+            // SAFETY: allocated in `at_least`, freed once.
             let _ = unsafe { result::free_host(at.cast()) };
         }
     }
+}
+
+/// Pinned memory of at least `bytes`: what is there, if it is as large, else other.
+///
+/// # Safety
+/// Nothing may use what is there.
+unsafe fn at_least(there: &mut Option<(*mut u8, usize)>, bytes: usize) -> Result<*mut u8> {
+    if let Some((at, size)) = *there {
+        if size >= bytes {
+            return Ok(at);
+        }
+        let _ = result::free_host(at.cast());
+        *there = None;
+    }
+    let at: *mut u8 = result::malloc_host(bytes.max(1), 0).map_err(|e| failure("allocating pinned memory", e))?.cast();
+    *there = Some((at, bytes));
+    Ok(at)
 }
 
 #[cfg(test)]

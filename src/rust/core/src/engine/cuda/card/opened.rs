@@ -49,8 +49,11 @@ pub(in crate::engine::cuda) struct Card {
     stream: sys::CUstream,
     /// Copies to the host that run beside the stream.
     copies: sys::CUstream,
-    /// The point of the stream that copies wait for.
+    /// Copies from the host that do.
+    sends: sys::CUstream,
+    /// The point of the stream that copies and sends wait for, and that of the sends that the stream does.
     reached: sys::CUevent,
+    sent: sys::CUevent,
     /// Number of multiprocessors.
     pub processors: u32,
     /// Dynamic shared memory in bytes that a block may ask for.
@@ -119,14 +122,17 @@ impl Card {
         unsafe { result::ctx::set_current(context) }.map_err(opening)?;
         let kernels = Kernels::new(capability);
         let make = || result::stream::create(result::stream::StreamKind::NonBlocking).map_err(opening);
-        let (stream, copies) = (make()?, make()?);
-        let reached = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING).map_err(opening)?;
+        let (stream, copies, sends) = (make()?, make()?, make()?);
+        let event = || result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING).map_err(opening);
+        let (reached, sent) = (event()?, event()?);
         let card = Card {
             device,
             context,
             stream,
             copies,
+            sends,
             reached,
+            sent,
             processors: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32,
             shared_limit: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.max(0)
                 as u32,
@@ -186,12 +192,69 @@ impl Card {
         result::memcpy_htod_async(to.address(), from, self.stream).map_err(|e| failure("copying to the GPU", e))
     }
 
-    /// Likewise from pinned memory, beside what is on the stream, which must leave the place alone.
+    /// Puts zeros on the device, once what was put on the stream before is done.
     ///
     /// # Safety
-    /// That of [`Card::upload`]; `from` must not be written or freed before [`Card::end_copies`].
+    /// There must be room for `count` elements at `to`.
+    pub unsafe fn clear<T: Plain>(&self, to: DevicePtr<T>, count: usize) -> Result<()> {
+        result::memset_d8_async(to.address(), 0, count * size_of::<T>(), self.stream)
+            .map_err(|e| failure("clearing memory", e))
+    }
+
+    /// Likewise from pinned memory, beside what is on the stream, which must leave the place alone, see [`Card::sends_follow`].
+    ///
+    /// # Safety
+    /// That of [`Card::upload`]; `from` must not be written or freed before [`Card::end_sends`], or an event marks this copy as done.
     pub unsafe fn upload_beside<T: Copy>(&self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
-        result::memcpy_htod_async(to.address(), from, self.copies).map_err(|e| failure("copying to the GPU", e))
+        result::memcpy_htod_async(to.address(), from, self.sends).map_err(|e| failure("copying to the GPU", e))
+    }
+
+    /// Makes later copies by [`Card::upload_beside`] wait for what is on the stream now.
+    pub fn sends_follow(&self) -> Result<()> {
+        self.follow(self.reached, self.stream, self.sends)
+    }
+
+    /// Makes what is put on the stream later wait for the copies by [`Card::upload_beside`] until now.
+    pub fn follow_sends(&self) -> Result<()> {
+        self.follow(self.sent, self.sends, self.stream)
+    }
+
+    /// Waits for the copies by [`Card::upload_beside`].
+    pub fn end_sends(&self) -> Result<()> {
+        // SAFETY: the stream lives as long as the card.
+        unsafe { result::stream::synchronize(self.sends) }.map_err(|e| failure("copying to the GPU", e))
+    }
+
+    /// Makes what is put on one stream later wait for what is on another now.
+    fn follow(&self, reached: sys::CUevent, on: sys::CUstream, later: sys::CUstream) -> Result<()> {
+        let waiting = |e| failure("waiting for the GPU", e);
+        // SAFETY: events and streams live as long as the card. Of two engines on it, each may wait for more than its own.
+        unsafe {
+            result::event::record(reached, on).map_err(waiting)?;
+            let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+            result::stream::wait_event(later, reached, flags).map_err(waiting)
+        }
+    }
+
+    /// Has an event tell when the copies that were put on the stream, or beside it, until now are done.
+    ///
+    /// # Safety
+    /// The event must live, and be this caller's alone.
+    pub unsafe fn mark(&self, event: sys::CUevent, is_beside: bool) -> Result<()> {
+        let stream = if is_beside { self.sends } else { self.stream };
+        result::event::record(event, stream).map_err(|e| failure("copying to the GPU", e))
+    }
+
+    /// Whether that is so.
+    ///
+    /// # Safety
+    /// As for [`Card::mark`], which must have been called.
+    pub unsafe fn has_reached(&self, event: sys::CUevent) -> Result<bool> {
+        match sys::cuEventQuery(event) {
+            sys::CUresult::CUDA_SUCCESS => Ok(true),
+            sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            code => Err(failure("copying to the GPU", DriverError(code))),
+        }
     }
 
     /// Lets this card read another's memory by itself, where the machine can do so; copies from it else go by way of the host.
@@ -257,13 +320,7 @@ impl Card {
 
     /// Makes later copies by [`Card::download_beside`] wait for what is on the stream now.
     pub fn copies_follow(&self) -> Result<()> {
-        let waiting = |e| failure("waiting for the GPU", e);
-        // SAFETY: event and streams live as long as the card. Of two engines on it, each may wait for more than its own.
-        unsafe {
-            result::event::record(self.reached, self.stream).map_err(waiting)?;
-            let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
-            result::stream::wait_event(self.copies, self.reached, flags).map_err(waiting)
-        }
+        self.follow(self.reached, self.stream, self.copies)
     }
 
     /// Copies from the device to pinned memory beside what is on the stream, which must leave it alone; see
@@ -276,7 +333,7 @@ impl Card {
         self.copy_back(from, to, count, self.copies)
     }
 
-    /// Waits for [`Card::download_beside`] and [`Card::upload_beside`].
+    /// Waits for [`Card::download_beside`].
     pub fn end_copies(&self) -> Result<()> {
         // SAFETY: the stream lives as long as the card.
         unsafe { result::stream::synchronize(self.copies) }.map_err(|e| failure("copying from the GPU", e))
@@ -390,7 +447,9 @@ impl Drop for Card {
         unsafe {
             let _ = result::stream::destroy(self.stream);
             let _ = result::stream::destroy(self.copies);
+            let _ = result::stream::destroy(self.sends);
             let _ = result::event::destroy(self.reached);
+            let _ = result::event::destroy(self.sent);
             let _ = result::primary_ctx::release(self.device);
         }
     }

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use cudarc::driver::sys;
+
 use super::held::Held;
 #[cfg(doc)]
 use super::opened::Card;
@@ -16,8 +18,11 @@ const PIECE: usize = 16 << 20;
 /// Bytes that are sent at a time: few, so that the first leave soon.
 const SENT: usize = 512 << 10;
 
-/// Bytes of pinned memory for sending; more is sent in several rounds.
-const STAGED: usize = 256 << 20;
+/// Pieces of pinned memory for sending, which take turns: few, so that the processor's caches hold them.
+const STAGED: usize = 32;
+
+/// The caller is asked whether to stop before every so many pieces.
+const LOOKED: usize = 512;
 
 /// An address in pinned memory that threads share.
 struct Pinned(*mut u8);
@@ -82,7 +87,7 @@ impl Held {
     }
 
     /// Copies `bytes` bytes to the card by way of pinned memory: several threads fill it, piece by piece, by
-    /// `fill(offset, piece)`, and each piece leaves as soon as it is full. The driver by itself copies pageable memory at a third
+    /// `fill(offset, piece)`, and each piece leaves as soon as it is full. A place is filled again once the piece before has left. The driver by itself copies pageable memory at a third
     /// of that speed.
     pub(in crate::engine::cuda) fn send_with(
         &mut self,
@@ -102,43 +107,88 @@ impl Held {
         fill: impl Fn(usize, &mut [u8]) + Sync,
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
-        let pool = self.pool.clone();
-        for block in (0..bytes).step_by(STAGED) {
-            if block > 0 {
-                look()?;
-            }
-            let size = STAGED.min(bytes - block);
-            let pinned = &Pinned(self.pinned(size)?);
-            let pieces: Vec<AtomicBool> = (0..size.div_ceil(SENT)).map(|_| AtomicBool::new(false)).collect();
-            let next = AtomicUsize::new(0);
-            let work = || loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                let Some(ready) = pieces.get(i) else { break };
-                let start = i * SENT;
-                // SAFETY: the pinned memory holds `size` bytes, and each piece of it is written by the one thread
-                // that drew its number, before it is marked as ready.
-                let piece = unsafe { std::slice::from_raw_parts_mut(pinned.0.add(start), SENT.min(size - start)) };
-                fill(block + start, piece);
-                ready.store(true, Ordering::Release);
-            };
-            // With one thread, the calling thread fills all, then sends.
-            let helpers = if threads == 1 { 0 } else { threads };
-            pool.beside(helpers, work, || {
-                let mut outcome = Ok(());
-                for (i, ready) in pieces.iter().enumerate() {
-                    while !ready.load(Ordering::Acquire) {
-                        std::hint::spin_loop();
+        let count = bytes.div_ceil(SENT);
+        // What goes ahead does so by all places in turn, of which those of the call before may not be free yet.
+        let places = if self.is_beside { STAGED } else { count.min(STAGED) };
+        let (pinned, first) = match self.ahead.filter(|_| self.is_beside) {
+            // SAFETY: as large as before, so that nothing is freed; a place is written once its event was reached.
+            Some(next) => (unsafe { self.memory().pinned(places * SENT)? }, next),
+            None => (self.pinned(places * SENT)?, 0),
+        };
+        let pinned = &Pinned(pinned);
+        if self.is_beside {
+            self.ahead = Some((first + count) % places);
+        }
+        let events = self.memory().events(places)?;
+        let (pool, caller) = (self.pool.clone(), std::thread::current().id());
+        let ready: Vec<AtomicBool> = (0..count).map(|_| AtomicBool::new(false)).collect();
+        // Pieces that were drawn, whose places are free, and whether all is over.
+        let (drawn, free, is_over) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+        // Draws the next piece that has a place, unless it is beyond `last`, and fills it; false where there is none.
+        let fill_next = |last: usize| {
+            let may = |i: usize| (i < count && i <= last && i < free.load(Ordering::Acquire)).then_some(i + 1);
+            let Ok(i) = drawn.fetch_update(Ordering::Relaxed, Ordering::Relaxed, may) else { return false };
+            let (start, place) = (i * SENT, (first + i) % places * SENT);
+            // SAFETY: the pinned memory holds a piece at each place. This one is written by the one thread that drew its number, after the one
+            // before it in this place has left, and before it is marked as ready.
+            let piece = unsafe { std::slice::from_raw_parts_mut(pinned.0.add(place), SENT.min(bytes - start)) };
+            fill(start, piece);
+            ready[i].store(true, Ordering::Release);
+            true
+        };
+        let work = || {
+            // Where no thread could be started this is the caller's, who has to send what fills the places.
+            let waits = std::thread::current().id() != caller;
+            while drawn.load(Ordering::Relaxed) < count && !is_over.load(Ordering::Relaxed) {
+                if !fill_next(usize::MAX) {
+                    if !waits {
+                        break;
                     }
-                    let start = i * SENT;
-                    // SAFETY: written by now. Nothing writes there again before the stream is synchronised: the next block
-                    // and all others get this memory from `Held::pinned`, which sees to that.
-                    outcome = outcome.and_then(|()| unsafe {
-                        let piece = std::slice::from_raw_parts(pinned.0.add(start), SENT.min(size - start));
-                        self.upload_pinned(to.offset((block + start) as u64), piece)
-                    });
+                    std::hint::spin_loop();
                 }
-                outcome
-            })?;
+            }
+        };
+        let helpers = if threads == 1 { 0 } else { threads };
+        pool.beside(helpers, work, || {
+            let mut send = || {
+                for i in 0..count {
+                    if i % LOOKED == LOOKED - 1 {
+                        look()?;
+                    }
+                    while !ready[i].load(Ordering::Acquire) {
+                        // SAFETY: the pieces up to i were sent, each with its event.
+                        unsafe { self.note_free(&free, &events, first, i)? };
+                        if !fill_next(i) {
+                            std::hint::spin_loop();
+                        }
+                    }
+                    let (start, place) = (i * SENT, (first + i) % places * SENT);
+                    // SAFETY: written by now. Nothing writes there again before the event was reached, or else the stream is synchronised: all
+                    // others get this memory from `Held::pinned`, which sees to that.
+                    unsafe {
+                        let piece = std::slice::from_raw_parts(pinned.0.add(place), SENT.min(bytes - start));
+                        self.upload_pinned(to.offset(start as u64), piece)?;
+                        self.card.mark(events[(first + i) % places], self.is_beside)?;
+                        self.note_free(&free, &events, first, i + 1)?;
+                    }
+                }
+                Ok(())
+            };
+            let outcome = send();
+            is_over.store(true, Ordering::Relaxed);
+            outcome
+        })
+    }
+
+    /// Counts the pieces whose places are free, the first of which is place `first`, once `sent` of them were sent: each place's last copy is done.
+    ///
+    /// # Safety
+    /// Copies from pinned memory that are under way must have been marked by the events of their places, in turn.
+    unsafe fn note_free(&self, free: &AtomicUsize, events: &[sys::CUevent], first: usize, sent: usize) -> Result<()> {
+        let mut next = free.load(Ordering::Relaxed);
+        while next < sent + events.len() && self.card.has_reached(events[(first + next) % events.len()])? {
+            next += 1;
+            free.store(next, Ordering::Release);
         }
         Ok(())
     }
@@ -179,7 +229,7 @@ impl Held {
         }
         self.check_read(from, count);
         let room = count.min(PIECE / size_of::<T>());
-        let pinned = self.pinned(2 * room * size_of::<T>())?.cast::<T>();
+        let pinned = self.brought(2 * room * size_of::<T>())?.cast::<T>();
         let end_of = |start: usize| if count - start <= room { count } else { cut(start + room) };
         let start_copy = |half: usize, start: usize, end: usize| {
             // SAFETY: `end` is at most `count`, which are there as checked. Each half holds `room` elements, and is read after
@@ -210,10 +260,10 @@ impl Held {
     }
 
     /// Copies numbers from the card into memory that may be fresh; see [`Held::bring`]. `look` may end it.
-    pub(in crate::engine::cuda) fn bring_into(
+    pub(in crate::engine::cuda) fn bring_into<T: Plain>(
         &mut self,
-        from: DevicePtr<f64>,
-        to: &mut [f64],
+        from: DevicePtr<T>,
+        to: &mut [T],
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
         memory::prefer_large_pages(to);
@@ -221,11 +271,7 @@ impl Held {
         let count = to.len();
         let end = |end| end;
         self.bring(from, count, end, |at, piece| {
-            let part = piece.len().div_ceil(threads_for(&pool, piece.len()));
-            let to = &mut to[at..at + piece.len()];
-            pool.each_of(to.chunks_mut(part).zip(piece.chunks(part)).collect(), |_, (to, from)| {
-                to.copy_from_slice(from)
-            });
+            copy(&pool, piece, &mut to[at..at + piece.len()]);
             look()
         })
     }
@@ -248,9 +294,22 @@ impl Held {
     }
 }
 
+/// Bytes of memory that may be fresh which a thread gets, at least, of what is copied there.
+const FEW_FRESH: usize = 1 << 19;
+
+/// Copies to memory that may be fresh, on several threads: most of the time goes to touching it.
+fn copy<T: Copy + Sync + Send>(pool: &Pool, from: &[T], to: &mut [T]) {
+    let threads = (size_of_val(from) / FEW_FRESH).clamp(1, COPYING_THREADS.min(pool.threads()));
+    if threads == 1 {
+        return to.copy_from_slice(from);
+    }
+    let part = from.len().div_ceil(threads);
+    pool.each_of(to.chunks_mut(part).zip(from.chunks(part)).collect(), |_, (to, from)| to.copy_from_slice(from));
+}
+
 /// Appends to a list that has room, on several threads: most of the time goes to touching fresh memory.
 fn append<T: Copy + Sync + Send>(pool: &Pool, all: &mut Vec<T>, more: &[T]) {
-    let threads = threads_for(pool, size_of_val(more) / 8);
+    let threads = (size_of_val(more) / FEW_FRESH).clamp(1, COPYING_THREADS.min(pool.threads()));
     let room = &mut all.spare_capacity_mut()[..more.len()];
     let copy = |to: &mut [std::mem::MaybeUninit<T>], from: &[T]| {
         to.iter_mut().zip(from).for_each(|(to, from)| {

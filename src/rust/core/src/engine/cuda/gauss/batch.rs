@@ -164,7 +164,7 @@ fn place(
     held.commit()?;
     rows.begin(held, cells, m, look)?;
     let at = held.device(Buffer::Data)?.cast();
-    rows.make(held, cells, m, &Panel { rows: 0..m, pitch: m, at }, look)?;
+    rows.make(held, cells, m, &Panel { rows: 0..m, columns: 0..m, at }, look)?;
     held.wait("the correlations", look)?;
     Ok(at)
 }

@@ -28,11 +28,11 @@ pub(super) struct Rows {
     all_there: bool,
 }
 
-/// Some rows of the matrix, and where they shall be: in rows of `pitch`, up to that column.
+/// Some rows of the matrix, some columns of each, and where they shall be: in rows of as many numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Panel {
     pub rows: Range<usize>,
-    pub pitch: usize,
+    pub columns: Range<usize>,
     pub at: DevicePtr<f64>,
 }
 
@@ -114,10 +114,11 @@ impl Rows {
 
     /// Puts the rows of a panel on the stream; of data, waits for them.
     pub fn make(&self, held: &mut Held, cells: Cells, p: usize, panel: &Panel, look: &mut Look) -> Result<()> {
-        let Panel { rows, pitch, at } = panel.clone();
+        let Panel { rows, columns, at } = panel.clone();
+        let pitch = columns.len();
         let x = match cells {
             Cells::Matrix(cells) => {
-                let copy = |from: usize, numbers: &mut [f64]| copy_rows(cells, p, pitch, rows.start, from, numbers);
+                let copy = |from: usize, numbers: &mut [f64]| copy_rows(cells, p, &columns, rows.start, from, numbers);
                 return held.send_numbers_with(at, rows.len() * pitch, 1, copy, look);
             }
             Cells::Data(x) => x,
@@ -125,7 +126,7 @@ impl Rows {
         let n = x.n();
         let mut args = CorrelationArgs {
             n: n as u64,
-            c: at,
+            c: at.before(columns.start as u64),
             squares: self.squares,
             first_row: rows.start as u64,
             rows: rows.len() as u64,
@@ -134,14 +135,15 @@ impl Rows {
         };
         if self.all_there {
             args.left = self.columns.offset((n * rows.start) as u64);
-            (args.x, args.columns) = (self.columns, pitch as u64);
+            args.x = self.columns.offset((n * columns.start) as u64);
+            (args.columns, args.first_column) = (pitch as u64, columns.start as u64);
             return product(held, args, look);
         }
         self.send(held, x, rows.clone(), 0, look)?;
         args.left = self.columns;
         let tile = self.room - self.room / 2;
-        for first in (0..pitch).step_by(tile) {
-            let some = first..pitch.min(first + tile);
+        for first in columns.clone().step_by(tile) {
+            let some = first..columns.end.min(first + tile);
             let sent = self.send(held, x, some.clone(), self.room / 2, look)?;
             let part = CorrelationArgs { x: sent.x, columns: sent.columns, first_column: first as u64, ..args };
             product(held, part, look)?;
@@ -227,13 +229,13 @@ pub(super) unsafe fn centre(held: &Held, args: &CorrelationArgs) -> Result<()> {
     held.card.launch(Kernel::cor_centre.on((args.p.min(65_535) as u32, 1), CORRELATION_THREADS, shared), args)
 }
 
-/// Copies what stands in rows of `pitch` from cell `from` on, of the rows from `first` of the matrix on.
-fn copy_rows(cells: &[f64], p: usize, pitch: usize, first: usize, mut from: usize, mut to: &mut [f64]) {
+/// Copies some columns of the rows from `first` of the matrix on, from their cell `from` on.
+fn copy_rows(cells: &[f64], p: usize, columns: &Range<usize>, first: usize, mut from: usize, mut to: &mut [f64]) {
     while !to.is_empty() {
-        let (row, column) = (from / pitch, from % pitch);
-        let some = to.len().min(pitch - column);
+        let (row, column) = (from / columns.len(), from % columns.len());
+        let some = to.len().min(columns.len() - column);
         let (own, later) = to.split_at_mut(some);
-        let start = (first + row) * p + column;
+        let start = (first + row) * p + columns.start + column;
         own.copy_from_slice(&cells[start..start + some]);
         to = later;
         from += some;
@@ -262,15 +264,18 @@ mod tests {
 
     #[test]
     fn parts_of_rows_are_copied_whatever_the_pieces() {
-        let (p, pitch, first) = (7, 5, 2);
+        let (p, first) = (7, 2);
         let cells: Vec<f64> = (0..p * p).map(|i| i as f64).collect();
-        let want: Vec<f64> = (first..6).flat_map(|row| (0..pitch).map(move |c| (row * p + c) as f64)).collect();
-        for size in 1..want.len() {
-            let mut found = vec![0.0; want.len()];
-            for (piece, to) in found.chunks_mut(size).enumerate() {
-                copy_rows(&cells, p, pitch, first, piece * size, to);
+        for columns in [0..5, 3..7] {
+            let of_row = |row: usize| columns.clone().map(move |c| (row * p + c) as f64);
+            let want: Vec<f64> = (first..6).flat_map(of_row).collect();
+            for size in 1..want.len() {
+                let mut found = vec![0.0; want.len()];
+                for (piece, to) in found.chunks_mut(size).enumerate() {
+                    copy_rows(&cells, p, &columns, first, piece * size, to);
+                }
+                assert_eq!(found, want);
             }
-            assert_eq!(found, want);
         }
     }
 }

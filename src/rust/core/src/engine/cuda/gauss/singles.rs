@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::ci::gauss::FisherZ;
 use crate::engine::cuda::arguments::{
-    column_bytes, Report, SearchArgs, COLUMN_THREADS, DECIDING_THREADS, MASK_COLUMNS, MASK_GROUP, MASK_ROWS,
-    MASK_THREADS, TILE_BYTES,
+    column_bytes, Report, COLUMN_THREADS, DECIDING_THREADS, MASK_COLUMNS, MASK_GROUP, MASK_ROWS, MASK_THREADS,
+    TILE_BYTES,
 };
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
@@ -28,35 +28,6 @@ const ONE_IN: u64 = 3;
 
 /// Likewise by columns.
 const COLUMN_ONE_IN: u64 = 100;
-
-/// Tiles of masks that a multiprocessor has at a time, with some that wait: fewer leave it idle.
-const TILES_TOGETHER: u32 = 6;
-
-/// Blocks that share a tile, at most: each reads the columns of the larger vertices by itself.
-const MOST_SHARES: u32 = 4;
-
-/// The kernels of level 1, on all correlations or in panels.
-pub(super) struct Ways {
-    list: Kernel<SearchArgs>,
-    columns: [Kernel<SearchArgs>; 2],
-    masks: [Kernel<SearchArgs>; 3],
-    are_panels: bool,
-}
-
-const WAYS: Ways = Ways {
-    list: Kernel::single,
-    columns: [Kernel::column_first, Kernel::column_second],
-    masks: [Kernel::mask_begin, Kernel::mask_tiles, Kernel::mask_rest],
-    are_panels: false,
-};
-
-/// See kernels/gauss/panels.cuh.
-pub(super) const PANEL_WAYS: Ways = Ways {
-    list: Kernel::panel_single,
-    columns: [Kernel::panel_column_first, Kernel::panel_column_second],
-    masks: [Kernel::panel_mask_begin, Kernel::panel_mask_tiles, Kernel::panel_mask_rest],
-    are_panels: true,
-};
 
 /// A pass over all rows: in about how many launches, the rows in blocks of how many, and how so many rows are launched.
 type Pass = (f64, usize, fn(&CudaSearch, usize) -> Result<()>);
@@ -139,16 +110,14 @@ impl CudaSearch<'_, '_> {
         let mut passes: Vec<Pass> = Vec::new();
         if self.args.mask_ends <= self.ends {
             let launches = pieces / 2.0 * self.options.p as f64 / MASKED_TESTS;
-            passes.push((launches, MASK_ROWS as usize, |search, rows| {
-                search.launch_masks(&WAYS, rows, search.options.p)
-            }));
+            passes.push((launches, MASK_ROWS as usize, |search, rows| search.launch_masks(rows, search.options.p)));
         }
         if self.args.column_ends < u64::MAX {
-            passes.push((tests / COLUMN_TESTS, 1, |search, rows| search.launch_columns(&WAYS, 0, rows)));
-            passes.push((tests / COLUMN_TESTS, 1, |search, rows| search.launch_columns(&WAYS, 1, rows)));
+            passes.push((tests / COLUMN_TESTS, 1, |search, rows| search.launch_columns(0, rows)));
+            passes.push((tests / COLUMN_TESTS, 1, |search, rows| search.launch_columns(1, rows)));
         }
         if self.args.mask_ends.min(self.args.column_ends) > 0 {
-            passes.push((tests / LISTED_TESTS, 1, |search, rows| search.launch_lists(&WAYS, rows)));
+            passes.push((tests / LISTED_TESTS, 1, |search, rows| search.launch_lists(rows)));
         }
         passes
     }
@@ -175,17 +144,17 @@ impl CudaSearch<'_, '_> {
         [self.args.first_row, self.args.end_row] = of_pairs;
         [self.args.first_smaller, self.args.end_smaller] = of_pairs;
         if self.args.mask_ends <= self.ends {
-            self.launch_masks(&WAYS, rows, p)?;
+            self.launch_masks(rows, p)?;
         }
         if self.args.column_ends < u64::MAX {
             // The blocks' vertices are the larger ones.
             self.args.end_row = p as u64;
-            self.launch_columns(&WAYS, 0, p - smaller.start)?;
+            self.launch_columns(0, p - smaller.start)?;
             self.args.end_row = of_pairs[1];
-            self.launch_columns(&WAYS, 1, rows)?;
+            self.launch_columns(1, rows)?;
         }
         if self.args.mask_ends.min(self.args.column_ends) > 0 {
-            self.launch_lists(&WAYS, rows)?;
+            self.launch_lists(rows)?;
         }
         // SAFETY: the lists are the level's, with as many verdicts.
         unsafe { self.by_row(Kernel::settle_single)? };
@@ -252,40 +221,39 @@ impl CudaSearch<'_, '_> {
     }
 
     /// Rows whose pairs take a warp each.
-    pub(super) fn launch_lists(&self, ways: &Ways, rows: usize) -> Result<()> {
+    pub(super) fn launch_lists(&self, rows: usize) -> Result<()> {
         let shared = 3 * 8 * u64::from(DECIDING_THREADS / WARP);
-        let launch = ways.list.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
+        let launch = Kernel::single.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
         // SAFETY: the lists are the level's, with as many verdicts; `shared` is three numbers a warp, as the kernel has them.
         unsafe { self.engine.held.card.launch(launch, &self.args) }
     }
 
     /// One side of the rows whose pairs are taken with a column in shared memory, a block each.
-    pub(super) fn launch_columns(&self, ways: &Ways, side: usize, rows: usize) -> Result<()> {
-        let launch = ways.columns[side].on((rows as u32, 1), COLUMN_THREADS, column_bytes(self.args.p));
+    pub(super) fn launch_columns(&self, side: usize, rows: usize) -> Result<()> {
+        let launch = [Kernel::column_first, Kernel::column_second][side].on(
+            (rows as u32, 1),
+            COLUMN_THREADS,
+            column_bytes(self.args.p),
+        );
         // SAFETY: the lists are the level's, with as many verdicts and elements of `near`; a block has shared memory for a column.
         unsafe { self.engine.held.card.launch(launch, &self.args) }
     }
 
     /// Rows whose pairs with so many larger vertices are taken in tiles, and then a warp each what tiles leave.
-    pub(super) fn launch_masks(&self, ways: &Ways, rows: usize, larger: usize) -> Result<()> {
-        let [begin, tiles, rest] = ways.masks;
+    pub(super) fn launch_masks(&self, rows: usize, larger: usize) -> Result<()> {
         let columns = larger.div_ceil(MASK_COLUMNS as usize) as u32;
         let groups = rows.div_ceil((MASK_ROWS * MASK_GROUP) as usize) as u32;
         let sums = |threads: u32| 3 * 8 * u64::from(threads / WARP);
         let in_tile = u64::from(TILE_BYTES) + sums(MASK_THREADS);
-        // Where tiles are few, as in panels, several blocks share one: `mask_tiles` takes all of it by one.
-        let shares = (self.engine.held.card.processors * TILES_TOGETHER).div_ceil(columns * groups * MASK_GROUP);
-        let shares = if ways.are_panels { shares.clamp(1, MOST_SHARES) } else { 1 };
-        let args = SearchArgs { shares: u64::from(shares), ..self.args };
-        let tiles = tiles.on((MASK_GROUP * columns * shares, groups), MASK_THREADS, in_tile);
+        let tiles = Kernel::mask_tiles.on((MASK_GROUP * columns, groups), MASK_THREADS, in_tile);
         let shared = sums(DECIDING_THREADS);
-        let rest = rest.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
+        let rest = Kernel::mask_rest.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
         let rows_at_all = self.blocks_for(rows as u64);
         // SAFETY: as in `launch_lists`; the first row is the first of a block of rows, and so many groups of such blocks, with so
         // many columns, are all tiles of the rows.
         unsafe {
-            self.launch(begin, rows_at_all)?;
-            self.engine.held.card.launch(tiles, &args)?;
+            self.launch(Kernel::mask_begin, rows_at_all)?;
+            self.engine.held.card.launch(tiles, &self.args)?;
             self.engine.held.card.launch(rest, &self.args)
         }
     }

@@ -1,9 +1,11 @@
 //! The launches of a step of a feature selection.
 
 use std::mem::offset_of;
+use std::ops::Range;
 
+use super::codes::{stride, write_codes};
 use super::kernels::{counter_bits, groups_in, table_words};
-use super::{stride, write_codes, CudaCounting, FEATURES_TOGETHER, MODES_FROM, WARP};
+use super::{CudaCounting, FEATURES_TOGETHER, MODES_FROM, WARP};
 use crate::engine::cuda::arguments::{Feature, SelectionArgs, PARTIAL_BYTES};
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::Kernel;
@@ -41,7 +43,7 @@ pub(super) enum Place {
 }
 
 /// The rows of the tables, and who forms them.
-enum Rows {
+pub(super) enum Rows {
     /// The card: all pairs of `levels` of the partner and a class.
     Formed { levels: u64 },
     /// The CPU: the pairs that occur.
@@ -57,9 +59,25 @@ impl CudaCounting<'_> {
         sums: &mut [Sums],
         observer: &mut dyn Observer,
     ) -> Result<()> {
+        if self.streams() {
+            return self.count_streamed(partner, skip, sums, observer);
+        }
         self.leave_out(skip)?;
-        let rows = self.rows_of(partner)?;
-        let (row_count, group_count) = match &rows {
+        let rows = self.rows_of(partner, 0)?;
+        let all = self.features.len();
+        self.count_part(&rows, 0..all, all, observer)?;
+        self.bring_sums(skip, sums)
+    }
+
+    /// Counts for a part of the features, whose codes are there, with one partner. Progress is reported as a part of `all` features.
+    pub(super) fn count_part(
+        &mut self,
+        rows: &Rows,
+        features: Range<usize>,
+        all: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let (row_count, group_count) = match rows {
             Rows::Formed { levels } => (levels * self.args.class_count, *levels),
             Rows::Listed { rows, starts, .. } => (rows.levels as u64, starts.len() as u64 - 1),
         };
@@ -69,31 +87,28 @@ impl CudaCounting<'_> {
         let place = |f: &Feature, counting: &Self| counting.place_of(u64::from(f.levels));
         let shared = self.features.partition_point(|f| place(f, self) == Place::Shared);
         let sliced = self.features.partition_point(|f| place(f, self) != Place::Device);
-        let all = self.features.len();
+        let last = self.features.len();
         let mut formed = None;
-        for (part, place) in [(0..shared, Place::Shared), (shared..sliced, Place::Slices), (sliced..all, Place::Device)]
+        for (part, place) in
+            [(0..shared, Place::Shared), (shared..sliced, Place::Slices), (sliced..last, Place::Device)]
         {
-            if part.is_empty() {
+            let own = features.start.max(part.start)..features.end.min(part.end);
+            if own.is_empty() {
                 continue;
             }
             let device = place == Place::Device;
             if formed != Some(device) {
-                self.form(&rows, device)?;
+                self.form(rows, device)?;
                 formed = Some(device);
             }
-            let staying = part.start..part.end.min(self.staying());
-            if !staying.is_empty() {
-                self.count_range(staying.start, staying.len(), place, all, observer)?;
-            }
-            for streamed in self.streamed.parts.clone() {
-                let own = streamed.start.max(part.start)..streamed.end.min(part.end);
-                if !own.is_empty() {
-                    self.stream(&streamed, observer, own.start as f64 / all as f64)?;
-                    self.count_range(own.start, own.len(), place, all, observer)?;
-                }
-            }
+            self.count_range(own.start, own.len(), place, all, observer)?;
         }
-        self.bring_sums(skip, sums)
+        Ok(())
+    }
+
+    /// Whether the card forms the rows with this partner.
+    pub(super) fn forms(&self, g: usize) -> bool {
+        self.samples.levels(g) * self.samples.classes() <= self.most_rows
     }
 
     /// Bytes of shared memory that the tables of a block may take.
@@ -126,7 +141,7 @@ impl CudaCounting<'_> {
     }
 
     /// Tells the card which features to leave out: those of `skip`, and no others.
-    fn leave_out(&mut self, skip: &[bool]) -> Result<()> {
+    pub(super) fn leave_out(&mut self, skip: &[bool]) -> Result<()> {
         for (block, (known, wanted)) in
             self.left_out.chunks_mut(FEATURES_TOGETHER).zip(skip.chunks(FEATURES_TOGETHER)).enumerate()
         {
@@ -146,24 +161,25 @@ impl CudaCounting<'_> {
         Ok(())
     }
 
-    /// Decides who forms the rows; puts the partner's codes on the card where the card does.
-    fn rows_of(&mut self, partner: Partner) -> Result<Rows> {
+    /// Decides who forms the rows; puts the partner's codes on the card where the card does: the `number`-th of several.
+    pub(super) fn rows_of(&mut self, partner: Partner, number: usize) -> Result<Rows> {
         let data = self.samples;
         let joint = match partner {
             Partner::Nothing => {
                 self.args.partner = DevicePtr::NULL;
                 return Ok(Rows::Formed { levels: 1 });
             }
-            Partner::Feature(g) if data.levels(g) * self.samples.classes() <= self.most_rows => {
-                let (wide, own) = (data.levels(g) > 256, self.range.contains(&g) && self.stays(g - self.range.start));
+            Partner::Feature(g) if self.forms(g) => {
+                let (wide, own) = (data.levels(g) > 256, self.range.contains(&g) && !self.streams());
                 self.args.partner_wide = wide.into();
                 self.args.partner = if own {
                     self.args.data.offset(self.features[self.slots[g - self.range.start].0].at)
                 } else {
                     let mut codes = vec![0; stride(self.samples.n(), wide) as usize];
                     write_codes(data.codes(g), wide, &mut codes);
-                    self.held.upload(self.partner, &codes)?;
-                    self.partner
+                    let at = self.partner.offset(number as u64 * stride(self.samples.n(), true));
+                    self.held.upload(at, &codes)?;
+                    at
                 };
                 return Ok(Rows::Formed { levels: data.levels(g) as u64 });
             }

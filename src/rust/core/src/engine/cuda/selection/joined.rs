@@ -1,9 +1,10 @@
 //! The scheme of CUDA-JMI: CPU threads join the candidates of a batch with the feature selected last, while the GPU counts the
 //! batch before. The joint states of a candidate are a variable of their own, whose table with the class gives both sums.
 
+use super::codes::stride;
 use super::counts::{too_many_states, Place};
 use super::kernels::table_words;
-use super::{stride, CudaCounting};
+use super::CudaCounting;
 use crate::ci::discrete::Codes;
 use crate::engine::cuda::arguments::{Feature, NO_MODE};
 use crate::engine::cuda::card::buffer::Buffer;
@@ -94,6 +95,7 @@ impl CudaCounting<'_> {
                     wide: 1,
                     mode: NO_MODE,
                     place: place as u32,
+                    packed: 0,
                 })
                 .collect();
             let words = table_words(most as u64, self.args.class_count, 1, n as u64, NEVER_STEPWISE, 32);

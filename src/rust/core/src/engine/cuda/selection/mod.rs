@@ -1,14 +1,16 @@
 //! Feature selection on a GPU: the counts of a range of features.
 //!
-//! The codes of the features are copied to the card once, a byte each (two where a feature has more than 256 levels), and
-//! stay there where they fit. A step sends the number of the feature selected last, and gets two sums for each candidate. As on the CPU these
+//! The codes of the features are copied to the card once, a byte each (two where a feature has more than 256 levels), where
+//! they fit. A step sends the number of the feature selected last, and gets two sums for each candidate. As on the CPU these
 //! are sums of whole numbers, so that scores and choices are the CPU's to the last bit.
 //!
+//! * `codes`: their form, and how they get to the card.
 //! * `counts`: the launches of a step.
-//! * `parts`: which codes stay on the card and which are copied for each step, where not all fit.
+//! * `parts`: steps where not all fit.
 //! * `joined`: the scheme of CUDA-JMI, in which the CPU forms the joint states.
 //! * `kernels`: the kernels' arguments and the sizes of their tables.
 
+mod codes;
 mod counts;
 mod joined;
 mod kernels;
@@ -17,19 +19,18 @@ mod parts;
 use crate::engine::cuda::arguments::{Feature, SelectionArgs, NO_MODE};
 use std::ops::Range;
 
-use crate::ci::discrete::Codes;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::plan::MemoryPlan;
-use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::card::unified::MemoryKind;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
-use crate::selection::{select, CountLogs, Counting, FeatureCodes, Member, Partner, Run, Runner, Samples, Sums};
+use crate::selection::{select, CountLogs, Counting, Member, Partner, Run, Runner, Samples, Sums};
 use crate::team::{Moved, TeamReport};
 use crate::Result;
+use codes::stride;
 
 /// How the work is divided between CPU and GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,8 +107,9 @@ pub struct CudaCounting<'a> {
     left_out: Vec<bool>,
     /// Rows (g, y) that there is room for.
     most_rows: usize,
-    /// Address for the codes of a partner that is not in the range.
+    /// Address for the codes of partners whose own are not on the card, and for how many there is room.
     partner: DevicePtr<u8>,
+    partners: usize,
     /// The codes that are copied for each step.
     streamed: parts::Streamed,
     /// Bytes that are kept free for tables.
@@ -148,6 +150,7 @@ impl<'a> CudaCounting<'a> {
             left_out: Vec::new(),
             most_rows: (2 * samples.n()).max(256),
             partner: DevicePtr::NULL,
+            partners: 1,
             streamed: parts::Streamed::default(),
             of_tables: 0,
             batch_bytes: 0,
@@ -183,31 +186,54 @@ impl<'a> CudaCounting<'a> {
             let (levels, place) = (data.levels(f) as u32, f - self.range.start);
             let wide = levels > 256;
             self.slots[place] = (self.features.len(), levels);
-            self.features.push(Feature { at, levels, wide: wide.into(), mode: NO_MODE, place: place as u32 });
+            self.features.push(Feature {
+                at,
+                levels,
+                wide: wide.into(),
+                mode: NO_MODE,
+                place: place as u32,
+                packed: 0,
+            });
             at += stride(n, wide);
         }
         let rows = self.most_rows as u64;
-        let sizes = [
-            size_of_val(&self.features[..]) as u64,
-            4 * n as u64,
-            4 * n as u64,
-            4 * (rows + 1),
-            4 * rows,
-            8 * (n as u64 + 1),
-            8 * n as u64,
-            2 * n as u64,
-            (size_of::<Sums>() * count) as u64,
-            stride(n, true),
-        ];
-        let mut offsets = [0; 10];
-        let mut total = 0;
-        for (offset, size) in offsets.iter_mut().zip(sizes) {
-            *offset = total;
-            total += size.next_multiple_of(256);
-        }
+        let of_features = size_of_val(&self.features[..]) as u64;
+        // With sums of so many partners, and codes of these.
+        let lay_out = |partners: usize| {
+            let sizes = [
+                of_features,
+                4 * n as u64,
+                4 * n as u64,
+                4 * (rows + 1),
+                4 * rows,
+                8 * (n as u64 + 1),
+                8 * n as u64,
+                2 * n as u64,
+                (size_of::<Sums>() * count * partners) as u64,
+                stride(n, true) * partners as u64,
+            ];
+            let mut total = 0;
+            let offsets = sizes.map(|size| {
+                let offset = total;
+                total += size.next_multiple_of(256);
+                offset
+            });
+            (offsets, total)
+        };
         self.held.restart();
-        self.held.plan.set(Buffer::Selection, total);
-        let codes = self.place_codes(at)?;
+        let place = |counting: &mut Self, partners: usize| {
+            let (offsets, total) = lay_out(partners);
+            counting.held.plan.set(Buffer::Selection, total);
+            counting.partners = partners;
+            counting.place_codes(at).map(|codes| (offsets, codes))
+        };
+        let (mut offsets, mut codes) = place(self, 1)?;
+        if self.streams() {
+            (offsets, codes) = match place(self, parts::PARTNERS) {
+                Ok(placed) => placed,
+                Err(_) => place(self, 1)?,
+            };
+        }
         self.held.plan.set(Buffer::Codes, codes.max(1));
         self.held.commit()?;
         (self.ready, self.listed) = (false, false);
@@ -245,15 +271,19 @@ impl<'a> CudaCounting<'a> {
             self.held.upload(self.args.classes, &classes)?;
             self.held.upload(self.args.logs, self.logs.table())?;
             self.held.upload(self.args.steps, self.logs.steps())?;
-            if resident {
+            if resident && self.streams() {
+                self.pack_codes()?;
+            } else if resident {
                 self.upload_codes(observer)?;
             }
         }
         self.held.upload(self.args.features, &self.features)?;
         if resident && n >= MODES_FROM {
-            self.find_modes(0..self.staying())?;
+            if !self.streams() {
+                self.find_modes(0..self.features.len())?;
+            }
             for part in self.streamed.parts.clone() {
-                self.stream(&part, observer, 0.0)?;
+                self.unpack(&part)?;
                 self.find_modes(part)?;
             }
         }
@@ -269,59 +299,6 @@ impl<'a> CudaCounting<'a> {
         let blocks = part.len().clamp(1, 65_535) as u32;
         // SAFETY: the arguments are the selection's; shared memory has the counters that `shared_counters` says.
         unsafe { self.held.card.launch(Kernel::modes.on((blocks, 1), 256, 4 * MODE_LEVELS), &args) }
-    }
-
-    /// Copies the codes that stay on the card by way of pinned memory, which several threads fill.
-    fn upload_codes(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        let n = self.samples.n();
-        let half = (STAGED_CODES / 2).max(stride(n, true) as usize);
-        let pinned = self.held.pinned(2 * half)?;
-        let (mut from, mut turn) = (0, 0);
-        let staying = self.staying();
-        while from < staying {
-            observer.look()?;
-            let start = self.features[from].at;
-            let end = |f: &Feature| (f.at - start + stride(n, f.wide > 0)) as usize;
-            let count = self.features[from..staying].partition_point(|f| end(f) <= half);
-            let part = &self.features[from..from + count];
-            let bytes = end(&part[count - 1]);
-            // SAFETY: a half holds `half` bytes, and the copy from it before is done: the stream was synchronised before its
-            // turn came again.
-            let buffer = unsafe { std::slice::from_raw_parts_mut(pinned.add(turn * half), bytes) };
-            self.write_all(part, buffer);
-            // SAFETY: as above; this half is written again after the next synchronisation.
-            unsafe {
-                let filled = std::slice::from_raw_parts(pinned.add(turn * half), bytes);
-                self.held.upload_pinned(self.args.data.offset(start), filled)?;
-            }
-            if turn == 1 {
-                self.held.synchronize("copying the data")?;
-            }
-            turn = 1 - turn;
-            from += count;
-        }
-        self.held.synchronize("copying the data")
-    }
-
-    /// Writes the codes of features, one after the other, on several threads.
-    fn write_all(&self, part: &[Feature], buffer: &mut [u8]) {
-        let (data, n, first) = (self.samples, self.samples.n(), self.range.start);
-        let each = part.len().div_ceil(threads_for(&self.held.pool, buffer.len() / 4));
-        let mut parts = Vec::new();
-        let mut rest = buffer;
-        for some in part.chunks(each.max(1)) {
-            let length = some.iter().map(|f| stride(n, f.wide > 0) as usize).sum();
-            let (own, later) = std::mem::take(&mut rest).split_at_mut(length);
-            rest = later;
-            parts.push((some, own));
-        }
-        self.held.pool.each_of(parts, |_, (some, mut own): (&[Feature], &mut [u8])| {
-            for f in some {
-                let (to, next) = own.split_at_mut(stride(n, f.wide > 0) as usize);
-                write_codes(data.codes(first + f.place as usize), f.wide > 0, to);
-                own = next;
-            }
-        });
     }
 
     /// Waits for the stream, and now and then reports `done` of `total` to the observer, which may stop the run.
@@ -382,6 +359,18 @@ impl Counting for CudaCounting<'_> {
         }
     }
 
+    fn foresees(&self) -> usize {
+        if self.streams() {
+            2 * parts::PARTNERS
+        } else {
+            0
+        }
+    }
+
+    fn foresee(&mut self, likely: &[usize]) {
+        self.note_likely(likely);
+    }
+
     fn narrow(&mut self, count: usize) {
         // The codes stay where they are on the card; the list of features is copied anew, with those that are left out.
         self.range.end = self.range.end.min(self.range.start + count);
@@ -432,33 +421,4 @@ pub fn runner<'a>(options: SelectionOptions, pool: Pool) -> Runner<'a> {
         Ok((selection, counting.moved()))
     });
     Runner { name: format!("cuda:{}", options.ordinal), pool, run }
-}
-
-/// Bytes from the codes of one feature to those of the next, a multiple of 16, as kernels read 16 bytes at a time.
-fn stride(n: usize, wide: bool) -> u64 {
-    (n as u64 * if wide { 2 } else { 1 }).next_multiple_of(16)
-}
-
-/// Writes the codes of a feature in the card's form: a byte each, or two where they are `wide`.
-fn write_codes(codes: FeatureCodes, wide: bool, to: &mut [u8]) {
-    match codes {
-        FeatureCodes::Dense(Codes::Bytes(codes)) => to[..codes.len()].copy_from_slice(codes),
-        // 256 levels: the CPU has two bytes a code, as a byte has no room for the missing value.
-        FeatureCodes::Dense(Codes::Words(codes)) if !wide => {
-            codes.iter().zip(to).for_each(|(&code, to)| *to = code as u8);
-        }
-        FeatureCodes::Dense(Codes::Words(codes)) => {
-            codes.iter().zip(to.chunks_exact_mut(2)).for_each(|(code, to)| to.copy_from_slice(&code.to_ne_bytes()));
-        }
-        FeatureCodes::Sparse(variable) if !wide => {
-            to.fill(variable.usual as u8);
-            variable.rows.iter().zip(&variable.codes).for_each(|(&row, &code)| to[row as usize] = code as u8);
-        }
-        FeatureCodes::Sparse(variable) => {
-            to.chunks_exact_mut(2).for_each(|to| to.copy_from_slice(&variable.usual.to_ne_bytes()));
-            for (&row, code) in variable.rows.iter().zip(&variable.codes) {
-                to[2 * row as usize..][..2].copy_from_slice(&code.to_ne_bytes());
-            }
-        }
-    }
 }

@@ -1,25 +1,79 @@
-//! Which codes stay on the card, and which are copied for each step, where the card has too little memory for all.
+//! Where the card has too little memory for all codes: the host has them packed, a few bits each, in pinned memory that the card reads by itself, and the
+//! card those of as many features as fit. In each step they become bytes, some features at a time, and are counted.
+//!
+//! What is read takes longer than counting, so that a step counts with some partners more than it was asked for: those that are likely to be
+//! the next.
 
 use std::ops::Range;
 
-use super::{stride, CudaCounting, SelectionStrategy, STAGED_CODES};
+use super::codes::{stride, write_codes};
+use super::{CudaCounting, SelectionStrategy, STAGED_CODES};
+use crate::engine::cuda::arguments::UNPACKED_SAMPLES;
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::pointer::DevicePtr;
+use crate::memory::{self, Use};
 use crate::observer::Observer;
+use crate::selection::{FeatureCodes, Partner, Sums};
 use crate::Result;
 
-/// The codes that are copied for each step, a part after the other.
+/// Codes that become bytes for each step, a part after the other.
 #[derive(Clone, Default)]
 pub(super) struct Streamed {
-    /// Features, in the card's order, whose codes are there together. They come behind those that stay.
+    /// Features, in the card's order, whose codes are bytes together.
     pub parts: Vec<Range<usize>>,
-    /// The byte where a part's codes begin on the card, and how many it may have; 0: all stay.
-    at: u64,
+    /// Bytes for these; 0: all codes are on the card. Packed ones follow.
     bytes: u64,
-    /// The half of pinned memory that the next part is written to.
-    turn: usize,
+    /// How many bytes of these there may be.
+    room: u64,
+    /// By place in the range: bytes that the card reads on the host.
+    read: Vec<u64>,
+    /// Features that may soon be partners, the likeliest first.
+    likely: Vec<usize>,
+    /// Sums with partners that were not asked for yet.
+    foreseen: Vec<(usize, Vec<Sums>)>,
 }
 
-/// Parts take this share of the bytes for codes, unless that is more than pinned memory has or less than a feature takes.
-const SHARE: u64 = 4;
+/// Parts take this share of the bytes for codes, unless that is more than they need or less than a feature takes.
+const SHARE: u64 = 2;
+
+/// Partners that a step counts with, at most.
+pub(super) const PARTNERS: usize = 8;
+
+/// Bytes of sums that are kept for later steps, at most, but for those of one step.
+const FORESEEN: usize = 64 << 20;
+
+/// Packed codes of a feature begin at multiples of this; below it, an address says how many bits a code has.
+const ALIGNED: u64 = 128;
+
+/// Bits that a code of a feature takes when packed.
+fn bits_of(levels: usize) -> u64 {
+    match levels {
+        0..=2 => 1,
+        3..=256 => u64::from((levels - 1).ilog2()) + 1,
+        _ => 16,
+    }
+}
+
+/// Bytes of a feature's packed codes.
+fn packed_bytes(n: usize, bits: u64) -> u64 {
+    let samples = u64::from(UNPACKED_SAMPLES);
+    (n as u64).div_ceil(samples) * (samples / 8) * bits
+}
+
+/// Packs codes; what is beyond the samples may be anything.
+fn pack(codes: FeatureCodes, n: usize, bits: u64, to: &mut [u8]) {
+    let wide = bits > 8;
+    let mut bytes = vec![0; stride(n, wide) as usize];
+    write_codes(codes, wide, &mut bytes);
+    if bits >= 8 {
+        to[..bytes.len()].copy_from_slice(&bytes);
+        return;
+    }
+    for (eight, to) in bytes.chunks_exact(8).zip(to.chunks_exact_mut(bits as usize)) {
+        let side_by_side = eight.iter().rev().fold(0u64, |all, &code| all << bits | u64::from(code));
+        to.copy_from_slice(&side_by_side.to_le_bytes()[..bits as usize]);
+    }
+}
 
 impl CudaCounting<'_> {
     /// Bytes for codes on the card, where all take `all`; plans nothing. Where not all fit, places the features.
@@ -40,74 +94,183 @@ impl CudaCounting<'_> {
             return Err(self.held.too_little(others + widest));
         }
         let room = room / 16 * 16;
-        let bytes = (room / SHARE / 16 * 16).min(STAGED_CODES as u64 / 2).max(widest);
+        let bytes = (room / SHARE / ALIGNED * ALIGNED).min(STAGED_CODES as u64).max(widest);
         self.streamed.bytes = bytes;
-        self.streamed.at = room - bytes;
-        let mut stays = 0;
-        while stays < self.features.len() && self.end_of(stays) <= self.streamed.at {
-            stays += 1;
-        }
-        self.cut_from(stays);
+        self.streamed.room = (room - bytes).saturating_sub(ALIGNED);
+        self.cut_streamed();
         Ok(room)
     }
 
-    /// Where a feature's codes end on the card.
-    fn end_of(&self, feature: usize) -> u64 {
-        let feature = &self.features[feature];
-        feature.at + stride(self.samples.n(), feature.wide > 0)
+    /// Whether codes become bytes for each step.
+    pub(super) fn streams(&self) -> bool {
+        self.streamed.bytes > 0
     }
 
-    /// Cuts the features from this one on into parts.
-    fn cut_from(&mut self, stays: usize) {
+    /// Cuts the features into parts, also once some were given away.
+    pub(super) fn cut_streamed(&mut self) {
+        if !self.streams() {
+            return;
+        }
         let n = self.samples.n();
-        let Streamed { at, bytes, .. } = self.streamed;
         self.streamed.parts.clear();
-        let (mut from, mut end) = (stays, at);
-        for feature in stays..self.features.len() {
-            let size = stride(n, self.features[feature].wide > 0);
-            if end + size > at + bytes {
-                self.streamed.parts.push(from..feature);
-                (from, end) = (feature, at);
+        let (mut from, mut end) = (0, 0);
+        for (number, feature) in self.features.iter_mut().enumerate() {
+            let size = stride(n, feature.wide > 0);
+            if end + size > self.streamed.bytes {
+                self.streamed.parts.push(from..number);
+                (from, end) = (number, 0);
             }
-            self.features[feature].at = end;
+            feature.at = end;
             end += size;
         }
         if from < self.features.len() {
             self.streamed.parts.push(from..self.features.len());
         }
+        self.streamed.foreseen.clear();
     }
 
-    /// Cuts again what is copied, once features were given away.
-    pub(super) fn cut_streamed(&mut self) {
-        if self.streamed.bytes > 0 {
-            let stays = self.features.partition_point(|feature| feature.at < self.streamed.at);
-            self.cut_from(stays);
+    /// Packs all codes, and copies to the card those that fit.
+    pub(super) fn pack_codes(&mut self) -> Result<()> {
+        let (data, n, first) = (self.samples, self.samples.n(), self.range.start);
+        let size = |place: u32| packed_bytes(n, bits_of(data.levels(first + place as usize)));
+        let all: u64 = self.features.iter().map(|f| size(f.place)).sum();
+        memory::room(all as usize, Use::Features)?;
+        let at = self.held.lasting(all as usize)?;
+        // SAFETY: as many bytes are there, which nobody else has, and which are written before they are read.
+        let mut rest = unsafe { std::slice::from_raw_parts_mut(at, all as usize) };
+        let base: DevicePtr<u8> = self.args.data.carve(self.streamed.bytes.next_multiple_of(ALIGNED));
+        let (mut host, mut there) = (0, 0);
+        self.streamed.read = vec![0; self.slots.len()];
+        let mut columns = Vec::with_capacity(self.features.len());
+        for feature in &mut self.features {
+            let (bytes, levels) = (size(feature.place), data.levels(first + feature.place as usize));
+            let (own, others) = rest.split_at_mut(bytes as usize);
+            rest = others;
+            columns.push((feature.place, own));
+            // The first stay on the card.
+            let stays = there == host && host + bytes <= self.streamed.room;
+            let address = if stays { base.address() + there } else { at as u64 + host };
+            there += if stays { bytes } else { 0 };
+            host += bytes;
+            self.streamed.read[feature.place as usize] = if stays { 0 } else { bytes };
+            feature.packed = address | bits_of(levels);
         }
+        self.held.pool.each_of(columns, |_, (place, to): (u32, &mut [u8])| {
+            let f = first + place as usize;
+            pack(data.codes(f), n, bits_of(data.levels(f)), to);
+        });
+        // SAFETY: written above, and not written again before the stream was waited for.
+        unsafe { self.held.upload_pinned(base, std::slice::from_raw_parts(at, there as usize)) }
     }
 
-    /// How many features' codes stay on the card: the first.
-    pub(super) fn staying(&self) -> usize {
-        self.streamed.parts.first().map_or(self.features.len(), |part| part.start)
-    }
-
-    /// Whether the codes of the feature at this place of the range stay.
-    pub(super) fn stays(&self, place: usize) -> bool {
-        self.slots[place].0 < self.staying()
-    }
-
-    /// Copies the codes of a part. The CPU writes them to pinned memory while the card still counts the part before.
-    pub(super) fn stream(&mut self, part: &Range<usize>, observer: &mut dyn Observer, done: f64) -> Result<()> {
+    /// Has the codes of a part's features made bytes, but for those that are left out.
+    pub(super) fn unpack(&mut self, part: &Range<usize>) -> Result<()> {
         self.held.piece(part.len());
-        let half = self.streamed.bytes as usize;
-        let bytes = (self.end_of(part.end - 1) - self.streamed.at) as usize;
-        let pinned = self.held.pinned_beside(2 * half)?;
-        // SAFETY: a half holds `half` bytes, and the copy from it two parts ago is done: the part between waited for the stream.
-        let filled = unsafe { std::slice::from_raw_parts_mut(pinned.add(self.streamed.turn * half), bytes) };
-        self.write_all(&self.features[part.clone()], filled);
-        self.wait("counting", observer, done, 1.0)?;
-        // SAFETY: written above, and written again after the part between has waited for the stream.
-        unsafe { self.held.upload_pinned(self.args.data.offset(self.streamed.at), filled)? };
-        self.streamed.turn = 1 - self.streamed.turn;
+        let mut args = self.args;
+        (args.first, args.count) = (part.start as u64, part.len() as u64);
+        let in_block = 256 / WARP;
+        let pieces = (self.samples.n() as u32).div_ceil(UNPACKED_SAMPLES).div_ceil(in_block);
+        let launch =
+            Kernel::unpack.on((pieces, part.len().min(65_535) as u32), 256, u64::from(in_block * WARP * 8 * 4));
+        // SAFETY: the features' packed codes are there, with room for a part's bytes; shared memory has 8 words for each thread.
+        unsafe { self.held.card.launch(launch, &args)? };
+        let left_out = |place: u32| self.left_out[place as usize];
+        let read = self.features[part.clone()].iter().filter(|f| !left_out(f.place));
+        self.held.note_moved(read.map(|f| self.streamed.read[f.place as usize]).sum());
         Ok(())
+    }
+
+    /// Notes which features may soon be partners.
+    pub(super) fn note_likely(&mut self, likely: &[usize]) {
+        self.streamed.likely = likely.to_vec();
+    }
+
+    /// A step in which all codes are made bytes, for all partners that it counts with.
+    pub(super) fn count_streamed(
+        &mut self,
+        partner: Partner,
+        skip: &[bool],
+        sums: &mut [Sums],
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        if self.left_out.iter().zip(skip).any(|(&was, &is)| was && !is) {
+            // Another selection has begun: what is kept lacks features that are wanted again.
+            self.streamed.foreseen.clear();
+        }
+        let known = |g| self.streamed.foreseen.iter().position(|&(other, _)| other == g);
+        let mut partners = vec![partner];
+        if let Partner::Feature(g) = partner {
+            if let Some(at) = known(g) {
+                let (_, found) = self.streamed.foreseen.swap_remove(at);
+                let wanted = sums.iter_mut().zip(found).zip(skip).filter(|(_, &skip)| !skip);
+                wanted.for_each(|((sum, found), _)| *sum = found);
+                return Ok(());
+            }
+            let likely = self.streamed.likely.iter().copied();
+            let more = likely.filter(|&other| other != g && self.forms(other) && known(other).is_none());
+            partners.extend(more.take(self.partners - 1).map(Partner::Feature));
+        }
+        self.leave_out(skip)?;
+        let mut formed = Vec::with_capacity(partners.len());
+        for (number, &partner) in partners.iter().enumerate() {
+            let rows = self.rows_of(partner, number)?;
+            formed.push((rows, self.args.partner, self.args.partner_wide));
+        }
+        let base = self.args.sums;
+        let (count, total) = (self.slots.len(), self.features.len() * partners.len());
+        for part in self.streamed.parts.clone() {
+            self.wait("counting", observer, part.start as f64, self.features.len() as f64)?;
+            self.unpack(&part)?;
+            for (number, (rows, partner, wide)) in formed.iter().enumerate() {
+                (self.args.partner, self.args.partner_wide) = (*partner, *wide);
+                self.args.sums = base.offset((number * count) as u64);
+                let counted = self.count_part(rows, part.clone(), total, observer);
+                self.args.sums = base;
+                counted?;
+            }
+        }
+        self.bring_sums(skip, sums)?;
+        let most = (FORESEEN / size_of_val(sums).max(1)).max(PARTNERS);
+        for (number, partner) in partners.into_iter().enumerate().skip(1) {
+            let Partner::Feature(g) = partner else { continue };
+            let mut found = memory::collected((0..count).map(|_| Sums::default()), Use::Features)?;
+            self.args.sums = base.offset((number * count) as u64);
+            let brought = self.bring_sums(skip, &mut found);
+            self.args.sums = base;
+            brought?;
+            if self.streamed.foreseen.len() >= most {
+                self.streamed.foreseen.remove(0);
+            }
+            self.streamed.foreseen.push((g, found));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ci::discrete::Codes;
+
+    #[test]
+    fn codes_are_packed_side_by_side() {
+        let n = 37;
+        for levels in [2usize, 3, 4, 5, 8, 9, 64, 100, 129, 256, 300] {
+            let bits = bits_of(levels);
+            assert!(levels <= 1 << bits && (bits == 1 || bits == 16 || levels > 1 << (bits - 1)), "{levels}");
+            let code = |i: usize| (i * 7 + i * i) % levels;
+            let codes = match levels {
+                0..=255 => Codes::Bytes((0..n).map(|i| code(i) as u8).collect()),
+                _ => Codes::Words((0..n).map(|i| code(i) as u16).collect()),
+            };
+            let mut packed = vec![0xff; packed_bytes(n, bits) as usize];
+            assert_eq!(packed.len() as u64 % ALIGNED, 0);
+            pack(FeatureCodes::Dense(&codes), n, bits, &mut packed);
+            for i in 0..n {
+                let bit = |b: usize| usize::from(packed[b / 8] >> (b % 8) & 1);
+                let found = (0..bits as usize).map(|b| bit(i * bits as usize + b) << b).sum::<usize>();
+                assert_eq!(found, code(i), "{levels} levels, sample {i}");
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Holds;
 use crate::engine::cuda::discrete::Level;
 use crate::engine::cuda::search::CudaSearch;
@@ -56,6 +57,9 @@ impl<'s, 'a> Member<'s, 'a> {
                 CudaTest::Gauss(gauss) => {
                     search.set_rules(&gauss.test, size);
                     if size == 1 && search.singles() {
+                        // A pair's verdict stands in the list of one of its vertices; the others' places are copied with them.
+                        let (at, count) = (search.engine.held.device(Buffer::Verdicts)?, search.ends as usize);
+                        search.engine.held.clear(at, count)?;
                         search.begin_singles()
                     } else {
                         search.begin_sets(size, widest)

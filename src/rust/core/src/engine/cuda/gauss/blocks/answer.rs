@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::engine::cuda::arguments::{SECOND, UNTESTED};
+use crate::engine::cuda::arguments::{SECOND, VERDICT_OPEN};
 use crate::graph::{Adjacency, Ranked, SepSetLog, SepSets, Separations, Singles};
 use crate::memory;
 use crate::pool::Pool;
@@ -17,16 +17,19 @@ pub(super) struct Answer<'s> {
     sepsets: SepSetLog,
     /// The pairs that level 0 leaves, by number, once it has run.
     ranked: Option<Ranked>,
-    /// By number, once level 1 has run: their values where only these are wanted, and its verdicts where it ran in panels.
+    /// By number, once level 1 has run: their values where only these are wanted, and its verdicts where it ran by slices, with how many sets
+    /// are kept under each vertex.
     values: Vec<f64>,
     has_values: bool,
     verdicts: Vec<u32>,
+    counts: Vec<u32>,
 }
 
 impl<'s> Answer<'s> {
     pub fn new(options: &'s Options, largest: Largest<'s>) -> Self {
         let sepsets = SepSetLog::new(options.p, options.empty_side());
-        Answer { options, largest, sepsets, ranked: None, values: Vec::new(), has_values: false, verdicts: Vec::new() }
+        let (values, verdicts, counts) = Default::default();
+        Answer { options, largest, sepsets, ranked: None, values, has_values: false, verdicts, counts }
     }
 
     /// Whether the p-values of all pairs are wanted.
@@ -51,7 +54,7 @@ impl<'s> Answer<'s> {
     /// Level 0 has left this graph, and the empty set separates these pairs.
     pub fn begin(&mut self, pool: &Pool, graph: &Adjacency, empty: Adjacency) -> Result<()> {
         self.sepsets.set_empty(empty);
-        let ranked = Ranked::new(graph.clone(), pool)?;
+        let ranked = Ranked::new(graph.copied(pool)?, pool)?;
         if !self.is_square() {
             self.values = memory::zeros(ranked.len(), memory::Use::Pairs)?;
         }
@@ -64,7 +67,12 @@ impl<'s> Answer<'s> {
         self.ranked.as_ref().map_or_else(|| vec![0; self.options.p + 1], Ranked::firsts)
     }
 
-    /// Level 1 begins in panels.
+    /// The pairs of the graph that level 0 left, by number.
+    pub fn ranked(&self) -> Option<&Ranked> {
+        self.ranked.as_ref()
+    }
+
+    /// Level 1 begins by slices.
     pub fn begin_singles(&mut self) -> Result<()> {
         let count = self.ranked.as_ref().map_or(0, Ranked::len);
         self.verdicts = memory::zeros(count, memory::Use::Level)?;
@@ -102,15 +110,88 @@ impl<'s> Answer<'s> {
         }
     }
 
-    /// Raises p of a pair that level 0 left.
-    pub fn raise(&mut self, x: usize, y: usize, p: f64) {
-        let (low, high) = (x.min(y), x.max(y));
-        let cell = match (&mut self.largest, &self.ranked) {
-            (Largest::Square(cells), _) => &mut cells[high * self.options.p + low],
-            (Largest::Left(_), Some(ranked)) => &mut self.values[ranked.number(low, high)],
-            (Largest::Left(_), None) => return,
+    /// Enters what was found of the pairs of some rows that were left open, in their order; those of row i have the places from starts[i] to
+    /// starts[i + 1] - 1, less the first.
+    pub fn close(
+        &mut self,
+        pool: &Pool,
+        rows: Range<usize>,
+        starts: &[u64],
+        verdicts: &[u32],
+        values: &[f64],
+    ) -> Result<()> {
+        let Some(ranked) = &self.ranked else { return Ok(()) };
+        let p = self.options.p;
+        let first_of = |x: usize| if x < p { ranked.first_of(x) } else { ranked.len() };
+        let place = |i: usize| (starts[i] - starts[0]) as usize;
+        let is_square = matches!(self.largest, Largest::Square(_));
+        let mut others: Vec<u32> = memory::zeros(if is_square { verdicts.len() } else { 0 }, memory::Use::Level)?;
+        let mut parts = Vec::with_capacity(rows.len());
+        let mut own = &mut self.verdicts[first_of(rows.start)..first_of(rows.end)];
+        let mut left = match &self.largest {
+            Largest::Square(_) => &mut [][..],
+            Largest::Left(_) => &mut self.values[first_of(rows.start)..first_of(rows.end)],
         };
-        if p > *cell {
+        let mut rest = &mut others[..];
+        for (i, x) in rows.clone().enumerate() {
+            let count = first_of(x + 1) - first_of(x);
+            let of_row = take_first(&mut own, count);
+            let values_of_row = take_first(&mut left, count);
+            parts.push((of_row, values_of_row, take_first(&mut rest, place(i + 1) - place(i))));
+        }
+        pool.each_of(parts, |i, (of_row, values_of_row, others): (&mut [u32], &mut [f64], &mut [u32])| {
+            let open = of_row.iter_mut().zip(ranked.larger(rows.start + i)).enumerate();
+            let open = open.filter(|(_, (verdict, _))| **verdict == VERDICT_OPEN);
+            for ((at, (verdict, y)), found) in open.zip(place(i)..) {
+                *verdict = verdicts[found];
+                if let Some(other) = others.get_mut(found - place(i)) {
+                    *other = y;
+                }
+                if let Some(value) = values_of_row.get_mut(at) {
+                    *value = values[found];
+                }
+            }
+        });
+        if let Largest::Square(cells) = &mut self.largest {
+            let (others, each) = (&others, (p - rows.start).div_ceil(4 * pool.threads()).max(1));
+            let columns = cells[rows.start * p..].chunks_mut(each * p).collect();
+            pool.each_of(columns, |part, cells: &mut [f64]| {
+                let from = rows.start + part * each;
+                let end = from + cells.len() / p;
+                for (i, x) in rows.clone().enumerate() {
+                    let of_row = &others[place(i)..place(i + 1)];
+                    let (first, last) =
+                        [from, end].map(|y| of_row.partition_point(|&other| (other as usize) < y)).into();
+                    for (at, &y) in (first..last).zip(&of_row[first..last]) {
+                        cells[(y as usize - from) * p + x] = values[place(i) + at];
+                    }
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Level 1 has found so many sets that are kept under each vertex.
+    pub fn set_counts(&mut self, counts: Vec<u32>) {
+        self.counts = counts;
+    }
+
+    /// Where p of a pair stands that level 0 left.
+    pub fn place(&self, x: usize, y: usize) -> usize {
+        let (low, high) = (x.min(y), x.max(y));
+        match (&self.largest, &self.ranked) {
+            (Largest::Left(_), Some(ranked)) => ranked.number(low, high),
+            _ => high * self.options.p + low,
+        }
+    }
+
+    /// Raises p at a place.
+    pub fn raise_at(&mut self, place: usize, p: f64) {
+        let cell = match &mut self.largest {
+            Largest::Square(cells) => cells.get_mut(place),
+            Largest::Left(_) => self.values.get_mut(place),
+        };
+        if let Some(cell) = cell.filter(|cell| p > **cell) {
             *cell = p;
         }
     }
@@ -130,9 +211,8 @@ impl<'s> Answer<'s> {
         let mut sepsets = self.sepsets.clone();
         if let Some(ranked) = &self.ranked {
             if !self.verdicts.is_empty() {
-                let singly = Singly { ranked, verdicts: std::mem::take(&mut self.verdicts) };
+                let singly = Singly { ranked, verdicts: &self.verdicts, counts: &self.counts };
                 sepsets.set_singles(singly.sets(self.options, pool)?);
-                self.verdicts = singly.verdicts;
             }
             if let Largest::Left(left) = &mut self.largest {
                 left.enter(ranked.clone(), self.values.clone());
@@ -165,14 +245,23 @@ impl<'s> Answer<'s> {
 
     pub fn finish(mut self, graph: Adjacency, pool: &Pool) -> Result<(Adjacency, SepSets)> {
         if let (false, Some(ranked)) = (self.verdicts.is_empty(), &self.ranked) {
-            let verdicts = std::mem::take(&mut self.verdicts);
-            self.sepsets.set_singles(Singly { ranked, verdicts }.sets(self.options, pool)?);
+            let singly = Singly { ranked, verdicts: &self.verdicts, counts: &self.counts };
+            self.sepsets.set_singles(singly.sets(self.options, pool)?);
+            self.verdicts = Vec::new();
         }
         if let (Largest::Left(left), Some(ranked)) = (self.largest, self.ranked) {
             left.enter(ranked, self.values);
         }
         Ok((graph, self.sepsets.finish(pool)?))
     }
+}
+
+/// Takes the first elements away, as many as there are of `count`.
+fn take_first<'e, T>(rest: &mut &'e mut [T], count: usize) -> &'e mut [T] {
+    let all = std::mem::take(rest);
+    let (first, others) = all.split_at_mut(count.min(all.len()));
+    *rest = others;
+    first
 }
 
 /// Calls `take(x, y, number)` for the pairs x < y of rows of a graph with y among `columns`, ascending in x for each y.
@@ -186,31 +275,35 @@ fn each_pair(ranked: &Ranked, rows: &Range<usize>, columns: &Range<usize>, mut t
     }
 }
 
-/// Verdicts of level 1, by the numbers of its pairs.
+/// Verdicts of level 1, by the numbers of its pairs; and how many of their sets are kept under each vertex.
 struct Singly<'r> {
     ranked: &'r Ranked,
-    verdicts: Vec<u32>,
+    verdicts: &'r [u32],
+    counts: &'r [u32],
 }
 
 impl Singly<'_> {
     /// Calls `take(vertex, other, verdict)` for the separated pairs that are kept under these vertices: of each, ascending.
     fn each_kept(&self, options: &Options, vertices: &Range<usize>, mut take: impl FnMut(usize, usize, u32)) {
-        let kept = |x: usize, y: usize, verdict: u32| {
-            let (row, other) = if verdict & SECOND != 0 { (y, x) } else { (x, y) };
-            options.kept_under(row as u32, other as u32)[0] as usize
+        let is_kept = |verdict: u32, row_is_larger: bool| {
+            let [row, other] = if verdict & SECOND == 0 { [0, 1] } else { [1, 0] };
+            verdict < VERDICT_OPEN && (options.kept_under(row, other)[0] == 1) == row_is_larger
         };
         // Smaller ones first, which are those of a column; then larger ones, those of a row.
         each_pair(self.ranked, &(0..options.p), vertices, |x, y, at| {
             let verdict = self.verdicts[at];
-            if verdict < UNTESTED && kept(x, y, verdict) == y {
+            if is_kept(verdict, true) {
                 take(y, x, verdict);
             }
         });
+        if options.kept_under(0, 1)[0] == 1 {
+            // All are kept under the larger one.
+            return;
+        }
         for x in vertices.clone() {
             for (y, &verdict) in self.ranked.larger(x).zip(&self.verdicts[self.ranked.first_of(x)..]) {
-                let y = y as usize;
-                if verdict < UNTESTED && kept(x, y, verdict) == x {
-                    take(x, y, verdict);
+                if is_kept(verdict, false) {
+                    take(x, y as usize, verdict);
                 }
             }
         }
@@ -219,16 +312,10 @@ impl Singly<'_> {
     /// The separating sets, by the vertex that they are kept under.
     fn sets(&self, options: &Options, pool: &Pool) -> Result<Singles> {
         let p = options.p;
-        let parts = 4 * pool.threads().clamp(1, self.verdicts.len() / (1 << 16) + 1);
-        let each = p.div_ceil(parts).max(1);
-        let mut counts = memory::zeros::<u32>(p, memory::Use::Sets)?;
-        pool.each_of(counts.chunks_mut(each).collect(), |part, counts: &mut [u32]| {
-            let vertices = part * each..part * each + counts.len();
-            self.each_kept(options, &vertices, |v, _, _| counts[v - vertices.start] += 1);
-        });
+        let each = p.div_ceil(4 * pool.threads().clamp(1, self.verdicts.len() / (1 << 16) + 1)).max(1);
         let mut starts = memory::zeros::<u64>(p + 1, memory::Use::Sets)?;
-        for v in 0..p {
-            starts[v + 1] = starts[v] + u64::from(counts[v]);
+        for (v, &count) in self.counts.iter().enumerate() {
+            starts[v + 1] = starts[v] + u64::from(count);
         }
         let mut records: Vec<[u32; 2]> = memory::zeros(starts[p] as usize, memory::Use::Sets)?;
         memory::prefer_large_pages(&mut records);

@@ -5,6 +5,7 @@
 //! w (w + 1) cells apart, and nothing is between them. So kernels that take a matrix of all vertices take blocks as well.
 
 use crate::engine::cuda::arguments::NO_COLUMN;
+use crate::engine::cuda::card::transfer::threads_for;
 use crate::graph::Adjacency;
 use crate::pool::Pool;
 
@@ -40,29 +41,35 @@ pub(super) struct Local {
 }
 
 impl Local {
-    pub fn new(graph: &Adjacency, rows: Vec<u32>, width: usize) -> Self {
+    /// Blocks of these rows, which have so many neighbours, in a graph.
+    pub fn new(graph: &Adjacency, degrees: &[usize], rows: Vec<u32>, width: usize, pool: &Pool) -> Self {
         let mut vertices = vec![NO_COLUMN; rows.len() * width];
-        let (mut own, mut starts) = (Vec::with_capacity(rows.len()), vec![0]);
-        for (&x, block) in rows.iter().zip(vertices.chunks_exact_mut(width)) {
-            let mut count = 0;
-            let mut place = None;
-            for y in graph.neighbours(x as usize) {
-                if y > x && place.is_none() {
-                    place = Some(count);
-                    block[count] = x;
+        let mut own = vec![0; rows.len()];
+        let mut starts = Vec::with_capacity(rows.len() + 1);
+        starts.push(0);
+        rows.iter().for_each(|&x| starts.push(starts[starts.len() - 1] + degrees[x as usize]));
+        let each = rows.len().div_ceil(4 * threads_for(pool, rows.len() * graph.p() / 4)).max(1);
+        let parts = rows.chunks(each).zip(vertices.chunks_mut(each * width)).zip(own.chunks_mut(each)).collect();
+        pool.each_of(parts, |_, ((rows, vertices), own): ((&[u32], &mut [u32]), &mut [u32])| {
+            for ((&x, block), own) in rows.iter().zip(vertices.chunks_exact_mut(width)).zip(own) {
+                let mut place = None;
+                let mut count = 0;
+                for y in graph.neighbours(x as usize) {
+                    if y > x && place.is_none() {
+                        place = Some(count);
+                        block[count] = x;
+                        count += 1;
+                    }
+                    block[count] = y;
                     count += 1;
                 }
-                block[count] = y;
-                count += 1;
+                let place = place.unwrap_or_else(|| {
+                    block[count] = x;
+                    count
+                });
+                *own = place as u32;
             }
-            let place = place.unwrap_or_else(|| {
-                block[count] = x;
-                count += 1;
-                count - 1
-            });
-            own.push(place as u32);
-            starts.push(starts[starts.len() - 1] + count - 1);
-        }
+        });
         Local { width, rows, vertices, own, starts }
     }
 
@@ -125,16 +132,47 @@ impl Local {
         }
     }
 
+    /// Where the cells of each block start where these stand without what is beyond its vertices, and the number of all.
+    pub fn cell_starts(&self) -> Vec<u64> {
+        let mut starts = Vec::with_capacity(self.rows.len() + 1);
+        starts.push(0);
+        for row in 0..self.rows.len() {
+            let count = self.block(row).len() as u64;
+            starts.push(starts[row] + count * count);
+        }
+        starts
+    }
+
+    /// Cells from `from` on of the blocks so.
+    pub fn fill_closely(&self, cell: impl Fn(usize, usize) -> f64, starts: &[u64], from: usize, to: &mut [f64]) {
+        let mut row = starts.partition_point(|&start| start <= from as u64) - 1;
+        let mut at = from;
+        let mut rest = to;
+        while !rest.is_empty() {
+            let (block, within) = (self.block(row), at - starts[row] as usize);
+            let (i, j) = (within / block.len(), within % block.len());
+            let some = (block.len() - j).min(rest.len());
+            let (own, later) = rest.split_at_mut(some);
+            own.iter_mut().zip(&block[j..]).for_each(|(to, &y)| *to = cell(block[i] as usize, y as usize));
+            rest = later;
+            at += some;
+            row += usize::from(at as u64 == starts[row + 1]);
+        }
+    }
+
     /// The bits of a graph among the vertices of each block.
     pub fn bits(&self, graph: &Adjacency, pool: &Pool) -> Vec<u32> {
         let (words, each) = (self.width / BITS, words_of(self.width));
         let mut bits = vec![0u32; each * self.rows.len()];
-        pool.each_of(bits.chunks_mut(each).collect(), |row, bits: &mut [u32]| {
-            let block = self.block(row);
-            for (i, &x) in block.iter().enumerate() {
-                for (j, &y) in block.iter().enumerate() {
-                    if graph.has(x as usize, y as usize) {
-                        bits[i * words + j / BITS] |= 1 << (j % BITS);
+        let some = self.rows.len().div_ceil(4 * pool.threads()).max(1);
+        pool.each_of(bits.chunks_mut(each * some).collect(), |part, bits: &mut [u32]| {
+            for (row, bits) in (part * some..).zip(bits.chunks_exact_mut(each)) {
+                let block = self.block(row);
+                for (i, &x) in block.iter().enumerate() {
+                    for (j, &y) in block.iter().enumerate() {
+                        if graph.has(x as usize, y as usize) {
+                            bits[i * words + j / BITS] |= 1 << (j % BITS);
+                        }
                     }
                 }
             }
@@ -174,13 +212,27 @@ mod tests {
         for rows in [vec![0u32, 1, 50, 99], vec![7], (0..100).collect()] {
             let most = rows.iter().map(|&x| graph.degree(x as usize) + 1).max().unwrap();
             let width = width_of(most);
-            let local = Local::new(&graph, rows.clone(), width);
+            let degrees: Vec<usize> = (0..100).map(|x| graph.degree(x)).collect();
+            let local = Local::new(&graph, &degrees, rows.clone(), width, &Pool::new(3));
             let (offsets, list) = local.lists();
             assert_eq!((offsets.len(), list.len()), (local.count() + 1, local.entries()));
             let all = cells_of(width) * rows.len();
             let mut cells = vec![f64::NAN; all];
             for (part, to) in cells.chunks_mut(37).enumerate() {
                 local.fill(cell, part * 37, to);
+            }
+            let starts = local.cell_starts();
+            let closely = starts[rows.len()] as usize;
+            for size in [1, 37, closely] {
+                let mut found = vec![f64::NAN; closely];
+                for (part, to) in found.chunks_mut(size).enumerate() {
+                    local.fill_closely(cell, &starts, part * size, to);
+                }
+                let of_block = |row: usize| {
+                    let block = local.block(row);
+                    block.iter().flat_map(move |&x| block.iter().map(move |&y| cell(x as usize, y as usize)))
+                };
+                assert_eq!(found, (0..rows.len()).flat_map(of_block).collect::<Vec<f64>>());
             }
             let bits = local.bits(&graph, &Pool::none());
             let words = width / BITS;

@@ -1,16 +1,22 @@
-//! Level 0 by panels: some rows of the correlations at a time, each up to its own column.
+//! Level 0 by panels: some rows of the correlations at a time, each up to its own column; the next is copied while one is worked on.
+
+use std::ops::Range;
 
 use super::{cells_of, BlockSearch};
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::plan::MemoryPlan;
-use crate::engine::cuda::gauss::rows::{Panel, STEP};
+use crate::engine::cuda::gauss::rows::{Cells, Panel, STEP};
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::p_max::{bring_columns, triangle};
 use crate::error::DeviceError;
 use crate::observer::Observer;
 use crate::search::levels::LevelReport;
 use crate::{Error, Result};
+
+/// Panels that a level is cut into at least: the more, the less of the half of the correlations that is not wanted is copied.
+const PANELS: usize = 16;
 
 /// The error that `needed` bytes are too many, though no more than `what` would be on the card.
 pub(super) fn too_little(held: &mut Held, needed: u64, what: &str) -> Error {
@@ -49,16 +55,19 @@ impl BlockSearch<'_, '_> {
         self.plan_card()?;
         let wished = self.wished_rows();
         let held = &mut self.search.engine.held;
-        let row = 8 * p as u64 * if square { 2 } else { 1 };
         let room = held.room(&[])?;
-        let most = wished.unwrap_or(p).min(self.rows.most_rows(p));
+        let bytes_of_row = |places: u64| 8 * p as u64 * (places + u64::from(square));
+        // Two take turns, where there is room.
+        let places: u64 = if room >= bytes_of_row(2) * p.min(STEP) as u64 { 2 } else { 1 };
+        let row = bytes_of_row(places);
+        let most = wished.unwrap_or(p.div_ceil(PANELS)).min(self.rows.most_rows(p));
         let rows = ((room / row) as usize / STEP * STEP).min(most.next_multiple_of(STEP));
         if rows == 0 && room < row * p.min(STEP) as u64 {
             let needed = held.plan.total() + row * p.min(STEP) as u64;
             return Err(too_little(held, needed, "that is for the graph, and for 64 rows of the correlations"));
         }
         let rows = rows.max(STEP).min(p);
-        held.plan.set(Buffer::Data, 8 * (rows * p) as u64);
+        held.plan.set(Buffer::Data, 8 * places * (rows * p) as u64);
         held.plan.set(Buffer::PMax, if square { 8 * (rows * p) as u64 } else { 0 });
         self.begin_card(observer)?;
         let cells = cells_of(&gauss, &self.data);
@@ -66,13 +75,23 @@ impl BlockSearch<'_, '_> {
         self.search.reset_report(0)?;
         self.search.args.keeps_marginal = 1;
         let total = (p * (p - 1)) as f64 / 2.0;
+        let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
+        let panel_at = |first: usize| {
+            let (end, turn) = (p.min(first + rows), first / rows % places as usize);
+            Panel { rows: first..end, columns: 0..end, at: base.offset((turn * rows * p) as u64) }
+        };
+        let rows_of = &self.rows;
+        let make = |held: &mut Held, first: usize, observer: &mut dyn Observer| match cells {
+            Cells::Matrix(_) => {
+                held.ahead(|held| rows_of.make(held, cells, p, &panel_at(first), &mut || observer.look()))
+            }
+            // Kernels make them.
+            Cells::Data(_) => rows_of.make(held, cells, p, &panel_at(first), &mut || observer.look()),
+        };
+        make(&mut self.search.engine.held, 0, observer)?;
         for first in (0..p).step_by(rows) {
-            let end = p.min(first + rows);
-            let held = &mut self.search.engine.held;
-            let at = held.device(Buffer::Data)?.cast();
-            held.piece(end - first);
-            let panel = Panel { rows: first..end, pitch: end, at };
-            self.rows.make(held, cells, p, &panel, &mut || observer.look())?;
+            let Panel { rows: Range { end, .. }, at, .. } = panel_at(first);
+            self.search.engine.held.piece(end - first);
             self.search.args.c = at.before((first * end) as u64);
             self.search.args.pitch = end as u64;
             let values = if square { Some(self.search.engine.held.device(Buffer::PMax)?) } else { None };
@@ -81,8 +100,17 @@ impl BlockSearch<'_, '_> {
             // SAFETY: the graph's places are set, and the kernel looks at these rows alone, up to their own column, of which correlations
             // and p-values have room for all.
             unsafe {
+                // What comes next goes where the panel before was.
+                self.search.engine.held.card.sends_follow()?;
+                self.search.engine.held.card.follow_sends()?;
                 let blocks = self.search.blocks_for((end - first) as u64 * self.search.args.words);
                 self.search.launch(Kernel::marginal, blocks)?;
+            }
+            if end < p {
+                if places == 1 {
+                    self.search.engine.held.card.sends_follow()?;
+                }
+                make(&mut self.search.engine.held, end, observer)?;
             }
             if let Some(at) = values {
                 self.search.engine.held.card.copies_follow()?;

@@ -1,19 +1,18 @@
 //! The Gaussian search within less memory than all correlations take: the dissertation's algorithms 16 and 17, and past them.
 //!
-//! * `marginal`: level 0 by panels of rows. `panels`, `cut`: level 1 by pairs of panels: a pair needs the rows of its two vertices alone.
+//! * `marginal`: level 0 by panels of rows. `slices`: level 1 by slices of the variables that pairs are tested given.
 //! * `packed`, `local`: a side of a pair needs the correlations of its row's neighbours alone: such small matrices, of as many rows as fit, from
-//!   level 2 on, and at level 1 where they are smaller than the panels that would pass.
+//!   level 2 on, and at level 1 where they are smaller than the slices that would pass.
 //! * `answer`: what is found, on the host. The card has the graph of levels 0 and 1, as bits.
 //!
 //! Answers are those of [`CudaSearch`] to the last bit: the same kernels decide. A search begins there, and comes here where memory does not
 //! suffice.
 
 mod answer;
-mod cut;
 mod local;
 mod marginal;
 mod packed;
-mod panels;
+mod slices;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -127,7 +126,7 @@ pub(in crate::engine::cuda) struct BlockSearch<'s, 'a> {
     data: Option<Centred<'a>>,
     rows: Rows,
     answer: Answer<'s>,
-    /// After a level.
+    /// After a level; before the first none.
     graph: Adjacency,
     degrees: Vec<usize>,
     widest: Option<Widest>,
@@ -142,7 +141,6 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
         // They are going to be elsewhere.
         engine.correlations = None;
         let search = CudaSearch::with_p_max(engine, options, PMax::of_follower(false, options.p));
-        let graph = options.start();
         let data = match gauss.source {
             Source::Data(x, n) => Some(Centred::of_cells(x, n)),
             Source::Matrix(_) => None,
@@ -154,7 +152,7 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
             data,
             rows: Rows::default(),
             answer,
-            graph,
+            graph: Adjacency::empty(0),
             degrees: Vec::new(),
             widest: None,
             kept: None,
@@ -180,6 +178,11 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
                 *degree = graph.degree(x);
             }
         });
+        self.take_degrees(graph, degrees);
+    }
+
+    /// Likewise, where its degrees are known.
+    fn take_degrees(&mut self, graph: Adjacency, degrees: Vec<usize>) {
         self.widest = widest_of(self.search.options, &graph, |x| degrees[x]);
         self.search.ends = degrees.iter().sum::<usize>() as u64;
         self.degrees = degrees;
@@ -198,7 +201,8 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
             for x in 0..self.gauss.p {
                 tested.neighbours_above(x).for_each(|y| {
                     let y = y as usize;
-                    self.answer.raise(x, y, p_value(&self.gauss, x, y));
+                    let place = self.answer.place(x, y);
+                    self.answer.raise_at(place, p_value(&self.gauss, x, y));
                 });
                 observer.look()?;
             }
@@ -235,7 +239,7 @@ impl Levels for BlockSearch<'_, '_> {
         };
         self.search.engine.held.begin(Some(size));
         self.watched(|blocks| match size {
-            1 => blocks.run_panels(widest, observer),
+            1 => blocks.run_singles(widest, observer),
             _ => blocks.run_packed(size, widest, observer),
         })
     }
@@ -263,14 +267,13 @@ impl Levels for BlockSearch<'_, '_> {
                 let found = kept.take(self.answer.largest());
                 Ok((found.graph, found.sepsets.finish(&self.search.engine.held.pool)?))
             }
-            None => self.answer.finish_unbegun(self.graph),
+            None => self.answer.finish_unbegun(self.search.options.start()),
         }
     }
 
     fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         if !self.search.has_begun() {
-            let BlockSearch { answer, graph, .. } = *self;
-            return answer.finish_unbegun(graph);
+            return self.answer.finish_unbegun(self.search.options.start());
         }
         self.search.engine.held.begin(None);
         if self.answer.wants_values() {
@@ -301,6 +304,24 @@ impl BlockSearch<'_, '_> {
             usize::MAX => Ok(()),
             pair => Err(self.differing(pair as u64)),
         }
+    }
+
+    /// The error that the matrix is not symmetric.
+    fn asymmetric(&self) -> Error {
+        let (p, Source::Matrix(cells)) = (self.gauss.p, self.gauss.source) else { return self.differing(0) };
+        let odd = AtomicUsize::new(usize::MAX);
+        self.search.engine.held.pool.each(p.div_ceil(STEP), |part| {
+            for x in part * STEP..p.min((part + 1) * STEP) {
+                let differs = |&y: &usize| {
+                    let (one, other) = (cells[x * p + y], cells[y * p + x]);
+                    one != other && !(one.is_nan() && other.is_nan())
+                };
+                if let Some(y) = (x + 1..p).find(differs) {
+                    odd.fetch_min(x * p + y, Ordering::Relaxed);
+                }
+            }
+        });
+        self.differing(odd.into_inner().min(p * p - 1) as u64)
     }
 
     /// The error that the correlations of the pair x * p + y differ, as only the rows of a pair's two vertices are looked at.

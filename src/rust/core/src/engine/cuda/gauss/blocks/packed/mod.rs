@@ -1,100 +1,35 @@
 //! Levels of two and more, and level 1 where neighbours are few: rows in blocks of their neighbours, as many as fit at a time. The first sides
 //! of all rows, then the second ones of pairs that are left.
 
+mod place;
+
 use std::collections::BTreeMap;
 
-use super::local::{cells_of, width_of, words_of, Local};
+use super::local::{width_of, Local};
 use super::marginal::too_little;
-use super::{cells_of as data_of, BlockSearch};
+use super::BlockSearch;
 use crate::ci::gauss::{Undefined, MISSING};
 use crate::engine::cuda::arguments::{
-    settle_doubles, Report, SearchArgs, DECIDING_THREADS, NO_COLUMN, SIDE_KEEPS, SIDE_MISSING, SIDE_NOTHING, SLOT_BYTES,
+    settle_doubles, Report, SearchArgs, DECIDING_THREADS, SIDE_KEEPS, SIDE_MISSING, SIDE_NOTHING,
 };
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
-use crate::engine::cuda::card::plan::aligned;
-use crate::engine::cuda::gauss::rows::Cells;
+use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::gauss::source::Source;
-use crate::engine::cuda::pointer::DevicePtr;
 use crate::graph::{Adjacency, Separations};
+use crate::memory;
 use crate::observer::Observer;
 use crate::search::levels::LevelReport;
 use crate::{Error, Result};
+use place::{square, Level, Places};
 
 /// Numbers of vertices in a batch, at most: some kernels go through them by one block.
 const MOST_NUMBERS: usize = 1 << 20;
-
-/// How many numbers are copied in about the time that one is gathered from a matrix.
-const GATHERING: usize = 8;
-
-/// What the kernels ask of the first side of a pair: slots behind those of the batch, in which nothing separates, and in which something does.
-const OPEN: [u64; 6] = [u64::MAX; 6];
-const CLOSED: [u64; 6] = [0; 6];
-
-/// Where what a batch needs is, in bytes from its start.
-struct Places {
-    cells: u64,
-    bits: u64,
-    fixed: u64,
-    offset: u64,
-    first_item: u64,
-    first_wide: u64,
-    list: u64,
-    twin: u64,
-    slot: u64,
-    verdict: u64,
-    values: u64,
-    sets: u64,
-    ids: u64,
-    vertices: u64,
-    end: u64,
-}
 
 /// The uses of memory that levels by rows have no part in.
 fn not_kept() -> Vec<BufferId> {
     let kept = [Buffer::Report.into(), Buffer::Columns.into(), Buffer::Batch.into()];
     BufferId::ALL.iter().copied().filter(|what| !kept.contains(what)).collect()
-}
-
-/// What a level is: the size of its sets, the most neighbours of a row, which side, and whether edges are fixed.
-#[derive(Clone, Copy)]
-struct Level {
-    size: usize,
-    widest: usize,
-    second: bool,
-    has_fixed: bool,
-    of_data: bool,
-}
-
-impl Places {
-    /// Of `rows` blocks of `width` with so many neighbours in all.
-    fn new(rows: usize, width: usize, entries: usize, level: Level) -> Self {
-        let mut end = 0;
-        let mut next = |bytes: usize| {
-            let at = end;
-            end += aligned(bytes.max(1));
-            at
-        };
-        let numbers = rows * width;
-        let bits = 4 * rows * words_of(width);
-        Places {
-            cells: next(8 * rows * cells_of(width)),
-            bits: next(bits),
-            fixed: next(if level.has_fixed { bits } else { 0 }),
-            offset: next(8 * (numbers + 1)),
-            first_item: next(8 * (numbers + 1)),
-            first_wide: next(8 * (numbers + 1)),
-            list: next(4 * entries),
-            twin: next(4 * entries),
-            slot: next(SLOT_BYTES as usize * (entries + 2)),
-            verdict: next(4 * entries),
-            values: next(8 * entries),
-            sets: next(4 * level.size * entries),
-            ids: next(if level.of_data { 4 * numbers } else { 0 }),
-            vertices: next(if level.of_data { 4 * numbers } else { 0 }),
-            end,
-        }
-    }
 }
 
 /// Pairs that the first sides of a level separate, by their larger vertex.
@@ -140,6 +75,14 @@ struct Sides {
     missing: Option<([u32; 2], Vec<u32>)>,
 }
 
+/// Likewise some rows of a batch, with the places of p-values and what these are raised to.
+#[derive(Default)]
+struct Part {
+    raised: Vec<(usize, f64)>,
+    found: Separations,
+    missing: Option<([u32; 2], Vec<u32>)>,
+}
+
 impl BlockSearch<'_, '_> {
     /// A level of sets of `size`; `widest` is the largest degree.
     pub(super) fn run_packed(
@@ -168,11 +111,13 @@ impl BlockSearch<'_, '_> {
             return Err(Error::Numeric { x: x as usize, y: y as usize, s, reason });
         }
         let mut graph = std::mem::replace(&mut self.graph, Adjacency::empty(0));
+        let mut degrees = std::mem::take(&mut self.degrees);
         for found in all.found {
             graph.remove_all(&found.pairs);
+            found.pairs.iter().flatten().for_each(|&x| degrees[x as usize] -= 1);
             self.answer.separate(found);
         }
-        self.take_graph(graph);
+        self.take_degrees(graph, degrees);
         observer.progress(size, 1.0, 1.0)?;
         let go_on = self.fast() || all.go_on;
         Ok(LevelReport { tests: all.tests, exact_tests: all.exact_tests, go_on })
@@ -185,7 +130,14 @@ impl BlockSearch<'_, '_> {
 
     /// Whether a row with so many neighbours has room at level 1, once all is let go that levels by rows do not need.
     pub(super) fn has_room_for(&mut self, neighbours: usize) -> Result<bool> {
-        let needed = Places::new(1, width_of(neighbours + 1), neighbours, self.level(1, neighbours, false)).end;
+        let needed = Places::new(
+            1,
+            width_of(neighbours + 1),
+            neighbours,
+            square(neighbours + 1),
+            self.level(1, neighbours, false),
+        )
+        .end;
         let room = self.search.engine.held.room(&not_kept())?;
         Ok(needed <= room && neighbours < self.rows.most_gathered())
     }
@@ -193,9 +145,8 @@ impl BlockSearch<'_, '_> {
     /// The rows that have a pair on this side, in batches that fit; plans and commits what the largest takes.
     fn batches(&mut self, level: Level, removed: &Removed) -> Result<Vec<(Vec<u32>, usize)>> {
         let (p, options) = (self.gauss.p, self.search.options);
-        let mut by_width: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
-        for x in 0..p {
-            let degree = self.degrees[x];
+        let (graph, degrees) = (&self.graph, &self.degrees);
+        let takes_part = |x: usize| {
             let takes = |y: u32| {
                 if level.second {
                     (y as usize) < x && !removed.has(y, x as u32)
@@ -203,12 +154,19 @@ impl BlockSearch<'_, '_> {
                     y as usize > x
                 }
             };
-            if degree > level.size
-                && degree <= level.widest
-                && self.graph.neighbours(x).any(|y| takes(y) && !options.is_fixed(x, y as usize))
-            {
-                by_width.entry(width_of(degree + 1)).or_default().push(x as u32);
-            }
+            degrees[x] > level.size
+                && degrees[x] <= level.widest
+                && graph.neighbours(x).any(|y| takes(y) && !options.is_fixed(x, y as usize))
+        };
+        let pool = &self.search.engine.held.pool;
+        let each = p.div_ceil(4 * threads_for(pool, p * p / 4)).max(1);
+        let mut are_taken = vec![false; p];
+        pool.each_of(are_taken.chunks_mut(each).collect(), |part, taken: &mut [bool]| {
+            taken.iter_mut().enumerate().for_each(|(i, taken)| *taken = takes_part(part * each + i));
+        });
+        let mut by_width: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+        for x in (0..p).filter(|&x| are_taken[x]) {
+            by_width.entry(width_of(degrees[x] + 1)).or_default().push(x as u32);
         }
         self.search.ends = 1 << 24;
         let binomials = self.search.binomial_count(level.size, level.widest);
@@ -226,10 +184,11 @@ impl BlockSearch<'_, '_> {
         for (width, rows) in by_width {
             let mut rest = &rows[..];
             while !rest.is_empty() {
-                let (mut count, mut entries, mut bytes) = (0, 0, 0);
+                let (mut count, mut entries, mut cells, mut bytes) = (0, 0, 0, 0);
                 for &x in rest {
                     let degree = self.degrees[x as usize];
-                    let with = Places::new(count + 1, width, entries + degree, level).end;
+                    let cells_with = cells + square(degree + 1);
+                    let with = Places::new(count + 1, width, entries + degree, cells_with, level).end;
                     let is_much = (count + 1) * width > MOST_NUMBERS || entries + count + degree + 1 > most_gathered;
                     if (with > room || is_much) && count > 0 {
                         break;
@@ -243,7 +202,8 @@ impl BlockSearch<'_, '_> {
                         );
                         return Err(too_little(held, needed, &what));
                     }
-                    (count, entries, bytes) = (count + 1, entries + degree, with);
+                    (count, entries, cells) = (count + 1, entries + degree, cells_with);
+                    bytes = bytes.max(with);
                 }
                 largest = largest.max(bytes);
                 batches.push((rest[..count].to_vec(), width));
@@ -268,7 +228,7 @@ impl BlockSearch<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         self.search.engine.held.piece(rows.len());
-        let local = Local::new(&self.graph, rows, width);
+        let local = Local::new(&self.graph, &self.degrees, rows, width, &self.search.engine.held.pool);
         let entries = local.entries();
         self.place_batch(&local, level, removed, observer)?;
         self.search.ends = entries as u64;
@@ -287,28 +247,44 @@ impl BlockSearch<'_, '_> {
         let verdicts: Vec<u32> = held.bring_all(args.verdict, entries)?;
         let values: Vec<f64> = held.bring_all(args.values, entries)?;
         let sets: Vec<u32> = held.bring_all(args.log, entries * level.size)?;
-        let mut found = Separations::of_size(level.size);
-        let mut members = vec![0; level.size];
-        for (row, &x) in local.rows.iter().enumerate() {
-            for (e, y) in (local.starts[row]..).zip(local.neighbours(row)) {
-                if verdicts[e] == SIDE_NOTHING {
-                    continue;
+        let pool = held.pool.clone();
+        let (answer, options) = (&self.answer, self.search.options);
+        let each = local.rows.len().div_ceil(4 * threads_for(&pool, 64 * entries)).max(1);
+        let mut parts: Vec<Part> = local.rows.chunks(each).map(|_| Part::default()).collect();
+        pool.each_of(parts.iter_mut().collect(), |number, part: &mut Part| {
+            part.found.size = level.size;
+            let mut members = vec![0; level.size];
+            let first = number * each;
+            for (row, &x) in (first..).zip(&local.rows[first..local.rows.len().min(first + each)]) {
+                for (e, y) in (local.starts[row]..).zip(local.neighbours(row)) {
+                    if verdicts[e] == SIDE_NOTHING {
+                        continue;
+                    }
+                    let place = answer.place(x as usize, y as usize);
+                    memory::push_noted(&mut part.raised, (place, values[e]), memory::Use::Level);
+                    if verdicts[e] == SIDE_KEEPS {
+                        continue;
+                    }
+                    for (member, &number) in members.iter_mut().zip(&sets[e * level.size..]) {
+                        *member = local.vertices[number as usize];
+                    }
+                    if verdicts[e] == SIDE_MISSING && part.missing.as_ref().is_none_or(|(pair, _)| [x, y] < *pair) {
+                        part.missing = Some(([x, y], members.clone()));
+                    }
+                    let [under, with] = options.kept_under(x, y);
+                    part.found.push(under, with, &members);
                 }
-                self.answer.raise(x as usize, y as usize, values[e]);
-                if verdicts[e] == SIDE_KEEPS {
-                    continue;
+            }
+        });
+        for Part { raised, found, missing } in parts {
+            raised.into_iter().for_each(|(place, p)| self.answer.raise_at(place, p));
+            all.found.push(found);
+            if let Some((pair, set)) = missing {
+                if all.missing.as_ref().is_none_or(|(known, _)| pair < *known) {
+                    all.missing = Some((pair, set));
                 }
-                for (member, &number) in members.iter_mut().zip(&sets[e * level.size..]) {
-                    *member = local.vertices[number as usize];
-                }
-                if verdicts[e] == SIDE_MISSING && all.missing.as_ref().is_none_or(|(pair, _)| [x, y] < *pair) {
-                    all.missing = Some(([x, y], members.clone()));
-                }
-                let [under, with] = self.search.options.kept_under(x, y);
-                found.push(under, with, &members);
             }
         }
-        all.found.push(found);
         Ok(())
     }
 
@@ -352,105 +328,5 @@ impl BlockSearch<'_, '_> {
         // SAFETY: lists, slots, twins and what is found by entry are the batch's; each warp has `settle_doubles` of working memory.
         unsafe { self.search.engine.held.card.launch(launch, args)? };
         self.search.report("a level of sets", &mut || observer.look())
-    }
-
-    /// Brings what a batch needs to the card.
-    fn place_batch(
-        &mut self,
-        local: &Local,
-        level: Level,
-        removed: &Removed,
-        observer: &mut dyn Observer,
-    ) -> Result<()> {
-        let (gauss, width, entries) = (self.gauss, local.width, local.entries());
-        let places = Places::new(local.rows.len(), width, entries, level);
-        let held = &mut self.search.engine.held;
-        let base: DevicePtr<u8> = held.device(Buffer::Data)?;
-        let args = &mut self.search.args;
-        (args.p, args.pitch, args.words) = (local.count() as u64, width as u64, width as u64 / 32);
-        args.c = base.carve(places.cells);
-        args.graph = base.carve(places.bits);
-        args.fixed = if level.has_fixed { base.carve(places.fixed) } else { DevicePtr::NULL };
-        args.offset = base.carve(places.offset);
-        args.first_item = base.carve(places.first_item);
-        args.first_wide = base.carve(places.first_wide);
-        args.list = base.carve(places.list);
-        args.twin = base.carve(places.twin);
-        args.slot = base.carve(places.slot);
-        args.verdict = base.carve(places.verdict);
-        args.values = base.carve(places.values);
-        args.log = base.carve(places.sets);
-        let args = self.search.args;
-        self.search.all_rows();
-        let held = &mut self.search.engine.held;
-        let (offsets, list) = local.lists();
-        held.upload(args.offset, &offsets)?;
-        held.upload(args.list, &list)?;
-        // SAFETY: the lists are there, with as many slots and twins.
-        unsafe { self.search.by_row(Kernel::slots)? };
-        let held = &mut self.search.engine.held;
-        let behind = args.slot.offset(SLOT_BYTES * entries as u64).cast::<u64>();
-        held.upload(behind, &[OPEN, CLOSED].concat())?;
-        if level.second {
-            let twins = twins(local, removed);
-            held.upload(args.twin, &twins)?;
-            if self.search.args.fast != 0 || level.size == 1 {
-                let bits = local.bits(&self.graph, &held.pool);
-                held.upload(args.graph, &bits)?;
-            }
-        }
-        if let (true, Some(fixed)) = (level.has_fixed, &self.search.options.fixed_edges) {
-            let bits = local.bits(fixed, &held.pool);
-            held.upload(args.fixed, &bits)?;
-        }
-        let count = local.rows.len() * cells_of(width);
-        let cells = data_of(&gauss, &self.data);
-        match cells {
-            Cells::Matrix(matrix) => {
-                let gather =
-                    |from: usize, numbers: &mut [f64]| local.fill(|x, y| matrix[x * gauss.p + y], from, numbers);
-                let at = DevicePtr::at(args.c.address());
-                held.send_numbers_with(at, count, GATHERING, gather, &mut || observer.look())
-            }
-            Cells::Data(_) => {
-                let (ids, vertices) = (base.carve(places.ids), base.carve(places.vertices));
-                let used = local.all_vertices();
-                let is_gathered = self.rows.gather(held, cells, &used, &mut || observer.look())?;
-                let place = |v: u32| used.binary_search(&v).map_or(NO_COLUMN, |at| at as u32);
-                let columns: Vec<u32> =
-                    local.vertices.iter().map(|&v| if is_gathered { place(v) } else { v }).collect();
-                held.upload(ids, &columns)?;
-                held.upload(vertices, &local.vertices)?;
-                let shape = [local.rows.len(), width];
-                self.rows.make_blocks(held, cells, [ids, vertices], shape, args.c, &mut || observer.look())
-            }
-        }
-    }
-}
-
-/// By entry: the slot behind the batch's that says whether the second side of its pair is asked.
-fn twins(local: &Local, removed: &Removed) -> Vec<u32> {
-    let open = local.entries() as u32;
-    let mut twins = Vec::with_capacity(local.entries());
-    for (row, &x) in local.rows.iter().enumerate() {
-        let is_open = |y: u32| y < x && !removed.has(y, x);
-        twins.extend(local.neighbours(row).map(|y| if is_open(y) { open } else { open + 1 }));
-    }
-    twins
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_batch_takes_grows_with_it() {
-        let level = Level { size: 2, widest: 40, second: false, has_fixed: true, of_data: true };
-        let mut last = 0;
-        for rows in 1..50 {
-            let places = Places::new(rows, 64, 40 * rows, level);
-            assert!(places.end > last && places.vertices < places.end && places.cells == 0);
-            last = places.end;
-        }
     }
 }

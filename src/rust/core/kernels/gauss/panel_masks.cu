@@ -1,3 +1,0 @@
-// Level 1 in panels (panels.cuh).
-#define OF_PANELS
-#include "gauss/masks.cuh"

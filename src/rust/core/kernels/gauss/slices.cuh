@@ -1,0 +1,204 @@
+// Level 1 within less memory than all correlations take (engine/cuda/gauss/blocks/slices): the variables z that pairs are tested given come in
+// slices, while what is known of the pairs stays.
+//
+// A slice is some rows of the correlations; a pair x < y wants two of its columns, which stand side by side in single precision once more
+// (`Slices::singles`), as nearly all tests are decided by these (single.cuh). As z ascend, most pairs end in the first slice, and those
+// that are left are few enough to wait for all others.
+#pragma once
+#include "gauss/single.cuh"
+
+constexpr u32 SLICE_THREADS = 128;    // host: threads of a block of slice_tests
+constexpr u32 SLICE_DEPTH = 256;      // variables of a slice that a warp takes at a time
+constexpr u32 VERDICT_OPEN = 0xfffffffd;    // host: in place of a verdict: the pair waits for further slices
+
+// A pair of the level.
+struct Pair {
+    double xy;    // its correlation
+    double r;     // the smallest |r| so far, 2: nothing was asked; of a pair that is separated, r of that test
+    u64 what;     // see below
+};
+
+// `Pair::what`, from the lowest bit on: y; 1 + the variable that separates, 0: none; of an open pair, whose first side is not at its end, the
+// latter is of the second side, and the tests of that up to there follow that the exact formula decided.
+constexpr u32 PAIR_BITS = 20;    // host: bits of a vertex in the state of a pair
+constexpr u64 PAIR_CLOSED = 1ull << 61, PAIR_SECOND = 1ull << 62, PAIR_UNTESTED = 1ull << 63;
+__device__ __forceinline__ u32 larger_in(u64 what) { return what & ((1u << PAIR_BITS) - 1); }
+__device__ __forceinline__ u32 separator_in(u64 what) { return what >> PAIR_BITS & ((1u << (PAIR_BITS + 1)) - 1); }
+__device__ __forceinline__ u32 exact_in(u64 what) { return what >> (2 * PAIR_BITS + 1) & ((1u << PAIR_BITS) - 1); }
+__device__ __forceinline__ u64 as_separator(u32 z) { return (u64)(z + 1) << PAIR_BITS; }
+__device__ __forceinline__ u64 as_exact(u32 count) { return (u64)count << (2 * PAIR_BITS + 1); }
+
+// The kernels' arguments, `SliceArgs` in Rust. The graph is that of the level, which `left_before` and `left_first` number, with `offset` by its degrees and `first_record` by the
+// numbers of its pairs.
+struct Slices {
+    Args a;
+    const double* rows;    // correlations of the slice's variables with all, rows of p
+    float* singles;        // by variable: its correlations with those of the slice
+    u64 width;             // numbers of a row of `singles`
+    u64 first_z;           // the slice's variables: first_z to end_z - 1
+    u64 end_z;
+    u64 is_coarse;         // whether single precision serves
+    const double* own;     // correlations of the launch's rows, from column first_own on; null: of its pairs, in `values`
+    u64 first_own;
+    u64 own_pitch;
+    Pair* pairs;           // the pairs, row by row
+    u32* open;             // by row, where its pairs start: the numbers in `pairs` of those that are open
+    u64* first;            // by row: where its pairs start, `before` too much
+    u64 before;
+    u32* left;             // by row: how many numbers of open pairs there are
+    Pair* kept_pairs;      // likewise of the pairs that wait for further slices; `kept_first` also has where the next row's would start
+    u32* kept_open;
+    u64* kept_first;
+    u32* kept_left;
+    u32* verdict;          // what is found, a pair after the other, those of the launch's first row first
+    double* values;        // their p
+    u64 out_before;        // where these start among the pairs
+};
+
+// The neighbours of x before z, in the level's graph.
+__device__ __forceinline__ u32 neighbours_before(const Args& a, u32 x, u32 z) {
+    const u64 at = x * (a.words / 2) + z / 64;
+    return a.left_before[at] + __popcll(a.left[at] & ((1ull << z % 64) - 1));
+}
+
+__device__ __forceinline__ u32 degree_of(const Args& a, u32 x) { return (u32)(a.offset[x + 1] - a.offset[x]); }
+
+// Where the pairs of a row start, and how many there are.
+__device__ __forceinline__ u64 start_of(const Slices& s, u64 x) { return s.first[x] - s.before; }
+__device__ __forceinline__ u32 count_of(const Slices& s, u64 x) { return (u32)(s.first[x + 1] - s.first[x]); }
+
+// Calls take(x, y, place, xy) for the pairs of rows first_row to end_row - 1, which are numbered; `place` is among the pairs of the launch.
+template <class Take> __device__ __forceinline__ void each_pair(const Slices& s, Take take) {
+    const Args& a = s.a;
+    const u32 lane = lane_id(), warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
+    for (u64 row = a.first_row + blockIdx.x; row < a.end_row; row += gridDim.x) {
+        const u32 x = (u32)row, smaller = neighbours_before(a, x, x);
+        const u64 start = start_of(s, x);
+        for (u64 w = x / 32 + blockIdx.y * warps + warp; w < a.words; w += gridDim.y * warps) {
+            u32 word = a.graph[x * a.words + w];
+            if (w == x / 32) word &= ~1u << x % 32;
+            if (w == x / 32 && x % 32 == 31) word = 0;
+            if (!word) continue;
+            // Below the first word's own pairs are those with smaller vertices.
+            const u32 first = w == x / 32 ? 0 : neighbours_before(a, x, (u32)w * 32) - smaller;
+            if (!(word >> lane & 1)) continue;
+            const u32 y = (u32)w * 32 + lane;
+            const u64 place = start + first + lanes_before(word);
+            take(x, y, place, s.own ? s.own[(x - a.first_row) * s.own_pitch + (y - s.first_own)] : s.values[place]);
+        }
+    }
+}
+
+// Which of this lane's eight of the SLICE_DEPTH variables from z0 on are neighbours of x: bit k is z0 + 4 lane + k, or from 4 on SLICE_DEPTH / 2 - 4
+// further.
+__device__ __forceinline__ u32 neighbours_at(const Args& a, u32 x, u64 z0) {
+    const u32 lane = lane_id();
+    const u64 w = (z0 >> 5) + lane / 8, further = w + SLICE_DEPTH / 64;
+    const u32* row = a.graph + x * a.words;
+    const u32 low = w < a.words ? row[w] : 0, high = further < a.words ? row[further] : 0;
+    return (low >> (4 * (lane % 8)) & 15) | (high >> (4 * (lane % 8)) & 15) << 4;
+}
+
+// Which of them is z0 + at.
+__device__ __forceinline__ u64 variable_at(u64 z0, u32 k) { return z0 + 4 * lane_id() + k % 4 + k / 4 * (SLICE_DEPTH / 2); }
+
+// The bit of v among them.
+__device__ __forceinline__ u32 bit_at(u32 v, u64 z0) {
+    const u64 at = v - z0;
+    const u32 in_half = at % (SLICE_DEPTH / 2);
+    return at < SLICE_DEPTH && in_half / 4 == lane_id() ? 1u << (at / (SLICE_DEPTH / 2) * 4 + in_half % 4) : 0;
+}
+
+// Those that are in the slice.
+__device__ __forceinline__ u32 bits_within(const Slices& s, u64 z0) {
+    u32 bits = 0;
+#pragma unroll
+    for (u32 k = 0; k < SLICE_DEPTH / WARP; k++) bits |= (u32)(variable_at(z0, k) < s.end_z) << k;
+    return bits;
+}
+
+// This lane's eight correlations of v in single precision; beyond the slice 0.
+__device__ __forceinline__ void load_eight(const Slices& s, u32 v, u64 z0, float (&of_v)[SLICE_DEPTH / WARP]) {
+    const u64 at = z0 - s.first_z + 4 * lane_id();
+    const float* row = s.singles + v * s.width + at;
+#pragma unroll
+    for (u32 half = 0; half < 2; half++) {
+        float4 four{0.0f, 0.0f, 0.0f, 0.0f};
+        if (at + half * (SLICE_DEPTH / 2) < s.width) four = *(const float4*)(row + half * (SLICE_DEPTH / 2));
+        of_v[4 * half] = four.x;
+        of_v[4 * half + 1] = four.y;
+        of_v[4 * half + 2] = four.z;
+        of_v[4 * half + 3] = four.w;
+    }
+}
+
+// A pair of a warp, and where it stands.
+struct Asked {
+    const Slices& s;
+    u32 x, y;
+    Pair* pair;
+
+    __device__ __forceinline__ double with(u32 v, u32 z) const { return s.rows[(z - s.first_z) * s.a.p + v]; }
+    __device__ __forceinline__ Exact formula(u32 z) const { return exact_of(s.a, pair->xy, with(x, z), with(y, z)); }
+
+    // Which of this lane's eight are asked on either side.
+    __device__ __forceinline__ void sides(u64 z0, u32& first, u32& second) const {
+        const u32 of_x = neighbours_at(s.a, x, z0), within = bits_within(s, z0);
+        first = of_x & ~bit_at(y, z0) & within;
+        second = neighbours_at(s.a, y, z0) & ~of_x & ~bit_at(x, z0) & within;
+    }
+
+    // Tests the pair given those of this lane's eight: returns the first variable that separates, or KEPT. Counts up to there the tests that
+    // the exact formula decides.
+    __device__ __forceinline__ u32 separator(u64 z0, u32 bits, u32& exact_tests) const {
+        u32 found = KEPT, suspects = 0;
+        Found unused{1.0, 0.0, FULL, 2.0, 0, 0};
+        while (__any_sync(FULL, bits)) {
+            if (bits) {
+                const u32 k = __ffs(bits) - 1, z = (u32)variable_at(z0, k);
+                bits &= bits - 1;
+                bool suspect = false;
+                const bool separates = test_of<true>(s.a, z, pair->xy, with(x, z), with(y, z), unused, suspect, [&] { return formula(z); });
+                if (separates && z < found) found = z;
+                suspects |= (u32)suspect << k;
+            }
+        }
+        found = warp_join(found, [](u32 s, u32 t) { return s < t ? s : t; });
+        u32 count = 0;
+        for (; suspects; suspects &= suspects - 1) count += variable_at(z0, __ffs(suspects) - 1) <= found;
+        exact_tests += warp_sum(count);
+        return found;
+    }
+
+    // Lowers the smallest |r| to that given the variables from z0 on, none of which separates.
+    __device__ __forceinline__ void improve(u64 z0) const {
+        u32 first, second;
+        sides(z0, first, second);
+        float of_x[SLICE_DEPTH / WARP], of_y[SLICE_DEPTH / WARP], ratio[SLICE_DEPTH / WARP], q = 1e30f;
+        load_eight(s, x, z0, of_x);
+        load_eight(s, y, z0, of_y);
+        const float xy = (float)pair->xy;
+#pragma unroll
+        for (u32 k = 0; k < SLICE_DEPTH / WARP; k++) {
+            const float covariance = fmaf(-of_x[k], of_y[k], xy);
+            ratio[k] = covariance * covariance / (fmaf(-of_x[k], of_x[k], 1.0f) * fmaf(-of_y[k], of_y[k], 1.0f));
+            if ((first | second) >> k & 1) q = fminf(q, ratio[k]);
+        }
+        q = warp_join(q, [](float s, float t) { return fminf(s, t); });
+        const float low = s.is_coarse ? covering_twice(q) : 1e30f;
+        u32 bits = 0;
+#pragma unroll
+        for (u32 k = 0; k < SLICE_DEPTH / WARP; k++) bits |= (u32)!(ratio[k] > low) << k;
+        Found f{1.0, 0.0, FULL, 2.0, 0, 0};
+        for (bits &= first | second; bits; bits &= bits - 1) {
+            const u32 z = (u32)variable_at(z0, __ffs(bits) - 1);
+            bool suspect;
+            test_of<true>(s.a, z, pair->xy, with(x, z), with(y, z), f, suspect, [&] { return formula(z); });
+        }
+        __syncwarp();
+        const double r = smallest_of(f, [&](u32 z) { return formula(z); });
+        __syncwarp();
+        if (lane_id() == 0 && r < pair->r) pair->r = r;
+        __syncwarp();
+    }
+};

@@ -1,0 +1,138 @@
+//! The pairs that wait for further slices.
+
+use std::ops::Range;
+
+use super::{with_rows, Level, Progress, SLICED_TESTS};
+use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::gauss::blocks::BlockSearch;
+use crate::engine::cuda::search::USUAL_THREADS;
+use crate::memory::{self, Use};
+use crate::observer::Observer;
+use crate::Result;
+
+impl BlockSearch<'_, '_> {
+    /// Has all slices but the first pass by the pairs of rows that wait, and brings what is found of them.
+    pub(super) fn pass_slices(
+        &mut self,
+        rows: &Range<usize>,
+        level: &Level,
+        args: SliceArgs,
+        progress: &mut Progress,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let p = self.gauss.p;
+        let mut starts = vec![0u64; rows.len() + 1];
+        self.search.engine.held.fetch(args.kept_first.offset(rows.start as u64), &mut starts, "level 1")?;
+        let (kept, checks) = (starts[rows.len()], level.checks && rows.start == 0);
+        if kept == 0 && !checks {
+            return Ok(());
+        }
+        let waiting = SliceArgs {
+            pairs: args.kept_pairs,
+            open: args.kept_open,
+            first: args.kept_first,
+            before: 0,
+            left: args.kept_left,
+            ..args
+        };
+        let slices = level.slices(p);
+        let share = level.ends.of_rows(rows) as f64;
+        let launches = kept as f64 * level.cut.width as f64 / SLICED_TESTS;
+        let launches = (launches / self.search.engine.options.launch_share).ceil().max(1.0);
+        let each = (kept as f64 / launches).ceil() as u64;
+        self.bring_slice(&slices[1], 1, level, observer)?;
+        for (turn, slice) in slices.iter().enumerate().skip(1) {
+            let here = self.open_slice(slice, turn, level, checks, waiting)?;
+            let mut next = slices.get(turn + 1);
+            for some in portions(&starts, each) {
+                let some = rows.start + some.start..rows.start + some.end;
+                let here = with_rows(here, &some);
+                let blocks = self.search.blocks_for(some.len() as u64);
+                // SAFETY: the slice is there, and so are the pairs that wait, which each row has its own.
+                unsafe {
+                    self.on_rows(Kernel::slice_tests, SLICE_THREADS, &here)?;
+                    self.search.engine.held.card.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &here)?;
+                }
+                if let Some(next) = next.take() {
+                    self.bring_slice(next, turn + 1, level, observer)?;
+                }
+                self.search.engine.held.wait("level 1", &mut || observer.look())?;
+            }
+            progress.step(share, observer)?;
+        }
+        self.end_waiting(rows, &starts, level, waiting, observer)
+    }
+
+    /// Brings what was found of the pairs that waited, whose rows' start at `starts`.
+    fn end_waiting(
+        &mut self,
+        rows: &Range<usize>,
+        starts: &[u64],
+        level: &Level,
+        waiting: SliceArgs,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let held = &mut self.search.engine.held;
+        let (verdict, values) = (held.device(Buffer::Verdicts)?, held.device(Buffer::PMax)?);
+        let place =
+            |turn: usize| (verdict.offset(turn as u64 * level.cut.panel), values.offset(turn as u64 * level.cut.panel));
+        let mut before: Option<(Range<usize>, usize)> = None;
+        // Memory that was touched once is quicker than fresh one.
+        let most = level.cut.panel as usize;
+        let mut found: (Vec<u32>, Vec<f64>) = (memory::zeros(most, Use::Level)?, memory::zeros(most, Use::Level)?);
+        let some = portions(starts, level.cut.panel);
+        for (at, some) in some.into_iter().map(Some).chain([None]).enumerate() {
+            let turn = at % 2;
+            if let Some(some) = &some {
+                let (verdict, values) = place(turn);
+                let here = SliceArgs { verdict, values, out_before: starts[some.start], ..waiting };
+                let here = with_rows(here, &(rows.start + some.start..rows.start + some.end));
+                // SAFETY: all pairs are closed, and there is room for what was found of as many as a panel's.
+                unsafe { self.on_rows(Kernel::slice_settle, USUAL_THREADS, &here)? };
+            }
+            if let Some((before, turn)) = before.take() {
+                let count = (starts[before.end] - starts[before.start]) as usize;
+                let (verdict, values) = place(turn);
+                let held = &mut self.search.engine.held;
+                let to = (&mut found.0[..count], &mut found.1[..count]);
+                held.bring_into(verdict, to.0, &mut || observer.look())?;
+                held.bring_into(values, to.1, &mut || observer.look())?;
+                let vertices = rows.start + before.start..rows.start + before.end;
+                self.answer.close(&held.pool, vertices, &starts[before.start..=before.end], to.0, to.1)?;
+            }
+            self.search.engine.held.wait("level 1", &mut || observer.look())?;
+            before = some.map(|some| (some, turn));
+        }
+        Ok(())
+    }
+}
+
+/// Rows in portions of up to `each` pairs, or of one row; row i has those from starts[i] to starts[i + 1] - 1.
+fn portions(starts: &[u64], each: u64) -> Vec<Range<usize>> {
+    let (mut portions, mut first) = (Vec::new(), 0);
+    while first + 1 < starts.len() {
+        let fitting = starts[first + 1..].partition_point(|&end| end - starts[first] <= each).max(1);
+        portions.push(first..first + fitting);
+        first += fitting;
+    }
+    portions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn portions_have_all_rows_and_few_pairs() {
+        let starts = [0, 0, 5, 5, 9, 30, 31, 31];
+        for each in 0..40 {
+            let found = portions(&starts, each);
+            assert_eq!(found.iter().map(|some| some.len()).sum::<usize>(), 7);
+            assert!(found.windows(2).all(|two| two[0].end == two[1].start));
+            assert!(found.iter().all(|some| some.len() == 1 || starts[some.end] - starts[some.start] <= each));
+        }
+        assert!(portions(&[3], 1).is_empty());
+    }
+}
