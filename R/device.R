@@ -20,6 +20,10 @@ auto_neighbours <- 1e10
 auto_cells <- 4e7
 auto_cells_rows <- 2000L
 
+# From how many tests at most on the possible-d-sep phase of fci() goes to a GPU, whatever searched the skeleton, for gaussCItest(). Measured on an H200 beside 16
+# cores (the example `fci`, see RESULTS.md): 1e9 take the cores 1.3 s and the GPU 0.3 s, and its first use 0.2 to 0.4 s.
+auto_phase_tests <- 1e9
+
 # From where on device = "auto" takes all GPUs, where there are several: by the same measures. Measured on two H200 (see RESULTS.md): from
 # here on the second saves about what its first use costs (0.4 s).
 auto_team_variables <- 40000L
@@ -105,7 +109,7 @@ choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(te
   if (device$kind == "cpu") {
     return(device)
   }
-  if (pays && method != "original") automatic_card(several) else new_device("cpu")
+  if (pays && method != "original") automatic_card(several) else automatic_cpu(test)
 }
 
 # The order of tests that a choice of device goes by: where a GPU asks a level's tests in batches in any case, tiers change nothing for it; the
@@ -145,6 +149,14 @@ only_pools <- function(test) {
     (!is.null(test$correlations) || test$holes == "imputed" && all(vapply(test$columns, `[[`, 0L, "levels") == 0L))
 }
 
+# The CPU, which a GPU may take over from, see auto_phase_tests.
+automatic_cpu <- function(test) {
+  device <- new_device("cpu")
+  device$automatic <- TRUE
+  if (test$kind == "gauss") device$later <- automatic_card()
+  device
+}
+
 automatic_card <- function(several = FALSE) {
   ordinals <- if (several) usable_cards() else 0L
   device <- new_device("cuda", ordinal = if (length(ordinals)) ordinals else 0L)
@@ -159,6 +171,7 @@ engine_list <- function(device, threads) {
       kind = device$kind, threads = as.integer(threads), threads_named = isTRUE(attr(threads, "named")),
       ordinals = device$ordinal, cpu = isTRUE(device$cpu)
     ),
+    if (!is.null(device$later)) list(later = c(engine_list(device$later, threads), list(from = auto_phase_tests))),
     device$options
   )
 }

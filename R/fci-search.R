@@ -52,6 +52,7 @@ fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
   session$search_seconds <- found$seconds
   warn_too_few(found$too_few, test)
   tell_lost(found$lost)
+  if (!is.null(found$fallback)) tell_fallback(found$fallback$error)
   tell_disputed(found$disputed, labels)
   warn_limits(found, options$limits)
   warn_phase(found, options$limits)

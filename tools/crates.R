@@ -111,6 +111,9 @@ others <- setdiff(names(packages), linked)
 listed <- function(names) sprintf("  %s: %s", names, vapply(packages[names], expression_of, ""))
 note <- c(
   "pcgpu is under the MIT licence, see the file LICENSE.", "",
+  "Of the data in inst/extdata, the files acc-*.csv and acc-*.csv.gz are under the Artistic",
+  "License 2.0 (Copyright 2019 Marcel Ramos, Levi Waldron and the MultiAssay SIG), and the",
+  "files sachs*.csv are in the public domain (CC0 1.0): inst/extdata/README.md has the sources.", "",
   "Compiled into its library are Rust's standard library (The Rust Project Developers,",
   "MIT OR Apache-2.0, https://www.rust-lang.org) and these Rust crates, whose notices are",
   "in inst/NOTICES and whose authors are in inst/AUTHORS:", "",

@@ -121,6 +121,11 @@ impl Failure {
     }
 }
 
+/// A device's error, as a failed call has it.
+pub fn of_device(error: Error) -> Robj {
+    Failure::Core(error).into_list()
+}
+
 impl Token {
     /// The failure that resumes R's jump if there was one, else what it is given.
     pub fn explain(&self, error: Error) -> Failure {

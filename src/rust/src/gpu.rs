@@ -31,6 +31,7 @@ use crate::failure::{Failure, Outcome};
 use crate::{input, output};
 
 /// A GPU, or several, and how to use them.
+#[derive(Clone)]
 pub struct Gpu {
     /// Which, from 0; at least one.
     ordinals: Vec<usize>,
@@ -45,6 +46,7 @@ pub struct Gpu {
 }
 
 /// The strategies of all tests on a GPU.
+#[derive(Clone)]
 enum Dealing {
     Search(SearchStrategy),
     Neighbours(KnnStrategy),

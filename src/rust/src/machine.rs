@@ -30,6 +30,8 @@ pub struct Machine {
     pub ranks: Option<Ranks>,
     /// The most bytes of the host that correlations of data may take, where there is no GPU; none: what there is.
     memory: Option<u64>,
+    /// The GPU that FCI's possible-d-sep phase goes to from so many tests on.
+    pub later: Option<(Gpu, f64)>,
 }
 
 impl Machine {
@@ -51,7 +53,20 @@ impl Machine {
             Some(ranks) => Some(Ranks::from_list(&input::list(&ranks, "cluster")?)?),
             None => None,
         };
-        Ok(Machine { pool, gpu, ranks, memory })
+        let later = match input::optional(engine, "later") {
+            Some(later) => {
+                let later = input::list(&later, "later")?;
+                Some((Gpu::from_list(&later)?, input::number(&input::field(&later, "from")?, "from")?))
+            }
+            None => None,
+        };
+        Ok(Machine { pool, gpu, ranks, memory, later })
+    }
+
+    /// The GPU for so many tests of FCI's possible-d-sep phase, where they are worth its first use.
+    pub fn later(&self, tests: f64) -> Option<Machine> {
+        let (gpu, _) = self.later.as_ref().filter(|(_, from)| tests >= *from)?;
+        Some(Machine { pool: self.pool.clone(), gpu: Some(gpu.clone()), ranks: None, memory: None, later: None })
     }
 
     /// The bound for correlations of p variables that are to be made of data on the CPU, where they are not to be made all at once. `fits`: tries

@@ -16,7 +16,8 @@ use pcgpu_core::team::TeamReport;
 use pcgpu_core::Error;
 
 use crate::api::{self, Call};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{self, Failure, Outcome};
+use crate::machine::Machine;
 use crate::session::{self, RObserver, RTest};
 use crate::test::Test;
 use crate::token::Token;
@@ -140,6 +141,19 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
         memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
         worked = worker(Reading::GaussCItest)?;
     }
+    let mut names = machine.names(matches!(test, Test::Knn(_)));
+    let mut fallback = Robj::from(());
+    if let Some(later) = machine_of_phase(call, &options, asked, &found)? {
+        match test.worker(p, Reading::GaussCItest, options.alpha, &later, &mut call.observer().within(limits)) {
+            Ok(card) => {
+                memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
+                names.extend(later.names(false));
+                worked = card;
+            }
+            Err(Failure::Core(error @ Error::Device(_))) => fallback = failure::of_device(error),
+            Err(failure) => return Err(failure),
+        }
+    }
     let cells = output::cells(&mut p_max)?;
     let followed = follow(call, test, (&options, limits), asked, worked.as_deref_mut(), &mut found, cells)?;
     memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
@@ -161,7 +175,8 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
         ("exact_tests", Robj::from(found.exact_tests as f64)),
         ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Robj::from(bytes as f64))).collect())),
         ("too_few", Robj::from(too_few as f64)),
-        ("device", Robj::from(machine.names(matches!(test, Test::Knn(_))))),
+        ("device", Robj::from(names)),
+        ("fallback", fallback),
         ("team", output::shares(&team)),
         ("team_skeleton", Robj::from(of_skeleton as i32)),
         ("lost", output::lost(&team.lost)),
@@ -172,6 +187,32 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let ended = if found.ended.is_some() { ended } else { ("ended", ().into()) };
     result.extend([ended, unkept]);
     Ok(output::named(result))
+}
+
+/// The phase after a skeleton; none: there is none.
+fn phase_after(asked: &Asked, skeleton: &search::Skeleton) -> Option<Phase> {
+    let (phase, is_adaptive) = asked.phase?;
+    Some(match (skeleton.ended, is_adaptive) {
+        // The time is over.
+        (Some(_), _) => Phase { m_max: 0.0, ..phase },
+        (None, true) => Phase { m_max: f64::from(skeleton.max_order), ..phase },
+        (None, false) => phase,
+    })
+}
+
+/// Where the possible-d-sep phase goes, if it is not where the skeleton was searched.
+fn machine_of_phase(
+    call: &Call,
+    options: &Options,
+    asked: &Asked,
+    skeleton: &search::Skeleton,
+) -> Outcome<Option<Machine>> {
+    let Call { machine, token, .. } = call;
+    let Some(phase) = phase_after(asked, skeleton).filter(|_| machine.later.is_some()) else { return Ok(None) };
+    let stop = || token.wants_to_stop();
+    let of = (&skeleton.graph, &skeleton.sepsets);
+    let tests = fci::most_tests(of, options, &phase, &machine.pool, &stop).map_err(|error| token.explain(error))?;
+    Ok(machine.later(tests))
 }
 
 /// What a worker has done since it was asked last.
@@ -224,12 +265,7 @@ fn follow(
     let mut observer = RObserver::new(token, callbacks.clone());
     let found = match asked.algorithm {
         Algorithm::Fci => {
-            let phase = asked.phase.map(|(phase, is_adaptive)| match (skeleton.ended, is_adaptive) {
-                // The time is over.
-                (Some(_), _) => Phase { m_max: 0.0, ..phase },
-                (None, true) => Phase { m_max: f64::from(skeleton.max_order), ..phase },
-                (None, false) => phase,
-            });
+            let phase = phase_after(asked, skeleton);
             let mut given = phase::Skeleton {
                 graph: skeleton.graph.clone(),
                 sepsets: std::mem::replace(&mut skeleton.sepsets, SepSets::new(0, Side::Smaller)),

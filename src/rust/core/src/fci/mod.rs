@@ -99,6 +99,22 @@ pub fn fci(
     Ok(Found { pag, counts })
 }
 
+/// The number of tests of the possible-d-sep phase on a skeleton if no set separates anything.
+///
+/// # Errors
+/// Those of [`pag::possible_d_sep`].
+pub fn most_tests(
+    (graph, sepsets): (&Adjacency, &SepSets),
+    options: &Options,
+    phase: &Phase,
+    pool: &Pool,
+    wants_to_stop: &dyn Fn() -> bool,
+) -> Result<f64> {
+    let candidates = pag::possible_d_sep(graph, sepsets, &pag::Unclear::default(), pool, Some(wants_to_stop), None)?;
+    let sets = Sets { candidates, most: phase.most, by_component: phase.by_component };
+    Ok(search::most_tests(&Options { m_max: phase.m_max, ..options.clone() }, graph, &sets))
+}
+
 fn say(orient: &pag::Options, text: impl FnOnce() -> String) -> Result<()> {
     orient.say.map_or(Ok(()), |say| say(&text()))
 }

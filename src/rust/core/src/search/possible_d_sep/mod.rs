@@ -64,6 +64,11 @@ pub struct Counts {
     pub unkept: Option<Error>,
 }
 
+/// The number of tests of the phase if no set separates anything, as a float: it may exceed 64 bits.
+pub fn most_tests(options: &Options, graph: &Adjacency, sets: &Sets) -> f64 {
+    Candidates::new(options, graph, sets).most_tests(options, graph)
+}
+
 /// Runs the phase on a worker. Of `options` alpha, `na_delete`, `m_max`, `fixed_edges` and tiers count: with tiers, candidates are of no later
 /// tier than one of the two ends. It may be kept, gone on with, and ended before its time, see [`Counts::ended`].
 ///
