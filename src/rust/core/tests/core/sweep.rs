@@ -191,9 +191,10 @@ fn a_sweep_can_be_interrupted() {
     }
     let mut random = Random(5);
     let p = 30;
+    // No set separates, so that all are run.
     let c = correlation_matrix(&samples(&mut random, p, 5000, 0.7, 0.0));
     let sweeps = vec![sweep(p, [0, 1], p - 2, 3..=p - 2)];
-    let problem = Problem { name: "long".into(), c, p, n: 5000.0, alpha: 1e-300, sweeps };
+    let problem = Problem { name: "long".into(), c, p, n: 5000.0, alpha: 1.0 - 1e-13, sweeps };
     let mut engine = CpuEngine::new(GaussKernel::new(problem.gauss(), problem.alpha), 2);
     let start = std::time::Instant::now();
     let outcome = swept(&mut engine, &problem, true, &mut Stops(0));
