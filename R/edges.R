@@ -36,6 +36,20 @@ edges_of_object <- function(object, which) named_edges(network_of(object))
 
 methods::setMethod("edges", "pcCompact", edges_of_object)
 
+# What has a table, but no edges.
+without_edges <- c(
+  pcgpu_cstar = "cstar()", pcgpu_effects = "causal_effects()", pcgpu_joint_effects = "causal_effects()",
+  pcgpu_markov = "markov_check()", pcgpu_selection = "select_features()"
+)
+for (class in names(without_edges)) {
+  methods::setOldClass(class)
+  methods::setMethod("edges", class, function(object, which) {
+    from <- without_edges[[intersect(class(object), names(without_edges))[1L]]]
+    abort_argument("object", object, sprintf("a result of %s has no edges: as.data.frame() gives its table.", from))
+  })
+}
+rm(class)
+
 # How kinds of edges are written wherever a user sees them.
 arrow_of <- c(directed = "-->", undirected = "---", conflict = "<->")
 

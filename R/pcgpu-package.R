@@ -4,7 +4,7 @@
 #' of times sooner. Start with [pc()] and [suff_gauss()]; [use_in_pcalg()] makes pcalg itself run on this package.
 #'
 #' `library(pcalg)` after `library(pcgpu)` masks `pc()`, `skeleton()`, `gaussCItest()`, `disCItest()` and `binCItest()` of this package: load pcgpu last,
-#' write `pcgpu::pc()`, or call [use_in_pcalg()]. Bioconductor's IRanges, which comes with SummarizedExperiment, has a `pc()`, too.
+#' write `pcgpu::pc()`, or call [use_in_pcalg()]. Bioconductor's S4Vectors, which comes with SummarizedExperiment, has a `pc()`, too.
 #'
 #' [pcgpu-lifecycle] says which parts are stable, and how anything is deprecated.
 #'

@@ -73,3 +73,10 @@ test_that("other graphs are tables, too", {
   expect_identical(sorted_edges(as.data.frame(pcgpu:::graph_from_edges(letters[1:3], list(2L, integer(), 2L))))$to, c("b", "b"))
   expect_identical(as.data.frame(small_fit()@graph), edges(small_fit())[1:3])
 })
+
+test_that("what has no edges says where its table is", {
+  for (class in c("pcgpu_cstar", "pcgpu_effects", "pcgpu_joint_effects", "pcgpu_markov", "pcgpu_selection")) {
+    e <- expect_error(edges(structure(list(), class = class)), "as.data.frame() gives its table", fixed = TRUE, class = "pcgpu_error_argument")
+    expect_identical(e$argument, "object")
+  }
+})

@@ -1,11 +1,15 @@
-# All recorded calls of these kinds, of all three functions; how many were compared.
+# Recorded calls of these kinds, of all three functions; how many were compared. The core's tests (fci_golden.rs) make all of them; here it is every third, and
+# those that end in an error.
 expect_recorded_calls <- function(kinds, ...) {
   compared <- 0
+  turn <- 0
   for (name in fci_names(kinds)) {
     golden <- read_golden(name)
     test <- fci_arguments(golden)
     for (of in c("fci", "rfci", "fciPlus")) {
       for (variant in names(golden[[of]])) {
+        turn <- turn + 1
+        if (turn %% 3 != 0 && !startsWith(variant, "err_")) next
         answer <- golden[[of]][[variant]]
         info <- paste(name, of, variant)
         run <- function() run_recorded(golden, of, answer, ..., test = test)
@@ -23,13 +27,13 @@ expect_recorded_calls <- function(kinds, ...) {
 }
 
 test_that("Gaussian searches have pcalg's recorded answers", {
-  expect_gt(expect_recorded_calls(c("gauss", "pop"), numCores = 2), 600)
+  expect_gt(expect_recorded_calls(c("gauss", "pop"), numCores = 2), 200)
 })
 
 test_that("discrete searches have pcalg's recorded answers", {
-  expect_gt(expect_recorded_calls("dis", numCores = 2), 70)
+  expect_gt(expect_recorded_calls("dis", numCores = 2), 23)
 })
 
 test_that("searches by an R function have pcalg's recorded answers", {
-  expect_gt(expect_recorded_calls("dsep"), 400)
+  expect_gt(expect_recorded_calls("dsep"), 133)
 })
