@@ -76,7 +76,7 @@ check_pag_matrix <- function(amat, argument = "x") {
 
 #' Results of FCI
 #'
-#' Methods for the results of [fci()], [rfci()] and [fciPlus()]. Where pcalg is attached, its own methods come first: they print the same, but for the line that counts edges by kind. Its `plot()`
+#' Methods for the results of [fci()], [rfci()] and [fciPlus()]. Where pcalg is installed, and so loaded as soon as there is a result, its own methods come first: `show()`, and so a result at the prompt, prints the call alone. Its `plot()`
 #' wants Rgraphviz; where that is not installed, [plot_cpdag()] takes its place, here as there.
 #'
 #' @param object,x An object of class `fciAlgo`, of this package or of pcalg.

@@ -9,6 +9,7 @@ run_fci <- function(frame, labels, asked, control, numCores, call) {
   fixed <- with_context_edges(frame$fixedEdges, asked, length(labels))
   options <- check_search(method, frame$alpha, frame$fixedGaps, fixed, frame$NAdelete, frame$m.max, labels, frame$suffStat)
   asked["knowledge"] <- list(check_knowledge(control, labels, options$fixed_gaps, method, "relaxed"))
+  check_jci_knowledge(asked, labels, control)
   options$limits <- search_limits(control)
   threads <- resolve_threads(numCores)
   verbose <- check_verbose(frame$verbose)
@@ -42,7 +43,7 @@ fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
     result <<- empty_result("fciAlgo")
     session$fci_phase <- FALSE
     callbacks <- c(
-      list(progress = bar$report, phase = begin_phase), limit_callbacks(options$limits),
+      list(progress = bar$report, phase = phase_teller(test$kind)), limit_callbacks(options$limits),
       fci_printers(verbose, options, test$kind, asked$algorithm)
     )
     rust_fci(test, options, asked, engine, callbacks, result)
@@ -54,6 +55,7 @@ fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
   tell_lost(found$lost)
   if (!is.null(found$fallback)) tell_fallback(found$fallback$error)
   tell_disputed(found$disputed, labels)
+  tell_against_jci(found$amat, asked, labels)
   warn_limits(found, options$limits)
   warn_phase(found, options$limits)
   call <- with_details(
@@ -122,16 +124,20 @@ fci_printers <- function(verbose, options, kind, algorithm) {
   c(if (algorithm != "fciPlus") prints, list(say = say))
 }
 
-# So many tests at most are told of before the phase begins: some tenths of a second.
-told_phase_tests <- 1e7
+# From how many tests at most on the phase is told of before it begins, by kind of test: some tenths of a second on two threads.
+told_phase_tests <- c(gauss = 1e7, discrete = 3e4, mixed = 1e4, knn = 100, "function" = 1000)
 
-begin_phase <- function(edges, most) {
-  session$fci_phase <- TRUE
-  if (most > told_phase_tests) {
-    tell("pdsep", sprintf(
-      "possible-d-sep phase: %s tests at most, of %s edges; `m.max` and `pdsep.max` bound them.",
-      format(signif(most, 3L), big.mark = ",", trim = TRUE), format(edges, big.mark = ",", trim = TRUE)
-    ), tests = most, edges = edges)
+# Called when the possible-d-sep phase begins.
+phase_teller <- function(kind) {
+  function(edges, most) {
+    session$fci_phase <- TRUE
+    if (most > told_phase_tests[[kind]]) {
+      tell("pdsep", sprintf(
+        "possible-d-sep phase: %s tests at most, of %s edges; `m.max` and `pdsep.max` bound them.",
+        if (is.finite(most)) format(signif(most, 3L), big.mark = ",", trim = TRUE) else "more than 1e308",
+        format(edges, big.mark = ",", trim = TRUE)
+      ), tests = most, edges = edges)
+    }
   }
 }
 
@@ -174,6 +180,10 @@ check_marking <- function(rules, selectionBias, jci, contextVars, paths, labels)
   }
   jci <- check_choice(jci, c("0", "1", "12", "123"), "jci")
   context <- check_context_vars(contextVars, labels)
+  if ((jci == "0") != (length(context) == 0L)) {
+    alone <- if (jci == "0") c("contextVars", "jci") else c("jci", "contextVars")
+    tell("jci", sprintf("`%s` says nothing without `%s`.", alone[1L], alone[2L]))
+  }
   if (!check_flag(selectionBias, "selectionBias")) {
     rules[5:7] <- FALSE
   } else if (jci != "0") {
@@ -182,6 +192,44 @@ check_marking <- function(rules, selectionBias, jci, contextVars, paths, labels)
     )
   }
   list(rules = rules, jci = jci, context = context, paths = check_choice(paths, c("pcalg", "all"), "paths"))
+}
+
+# Arrows that are required against what `jci` assumes of context variables.
+check_jci_knowledge <- function(asked, labels, control) {
+  if (asked$jci == "0" || is.null(asked$knowledge)) {
+    return(invisible())
+  }
+  required <- arrow_ends(asked$knowledge$required)
+  from <- required$from %in% asked$context
+  to <- required$to %in% asked$context
+  refuse <- function(which, assumed) {
+    if (any(which)) {
+      at <- which(which)[1L]
+      abort_argument("required", control$required, sprintf("jci = \"%s\" assumes that %s: leave out one of the two.", asked$jci, assumed),
+        has = sprintf("%s -> %s", labels[required$from[at]], labels[required$to[at]])
+      )
+    }
+  }
+  refuse(!from & to, "no other variable causes a context variable")
+  if (asked$jci == "123") refuse(from & to, "no context variable causes another")
+}
+
+# A message where an edge of a context variable is no arrow from it although `jci` says so: `tiers` or `forbidden` speak against that.
+tell_against_jci <- function(amat, asked, labels) {
+  if (is.null(asked$knowledge) || !asked$jci %in% c("12", "123") || !length(asked$context)) {
+    return(invisible())
+  }
+  others <- setdiff(seq_along(labels), asked$context)
+  from <- amat[asked$context, others, drop = FALSE]
+  to <- t(amat[others, asked$context, drop = FALSE])
+  against <- which(from != 0 & (from != 2 | to != 3), arr.ind = TRUE)
+  if (nrow(against)) {
+    pairs <- cbind(asked$context[against[, 1L]], others[against[, 2L]])
+    said <- enumerate(sprintf("%s and %s", dQuote(labels[pairs[, 1L]], FALSE), dQuote(labels[pairs[, 2L]], FALSE)))
+    tell("knowledge", sprintf(
+      "`tiers` or `forbidden` speak against jci = \"%s\" at the edge of %s: `tiers` and `forbidden` win.", asked$jci, said
+    ), pairs = pairs)
+  }
 }
 
 # Context variables as numbers. pcalg takes numbers alone.

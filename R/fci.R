@@ -29,7 +29,9 @@
 #' What [pc()] says of tests, devices and messages holds here, too. pcalg's `biCC = TRUE` takes the labels for numbers, and tests next to nothing where they are words; here components are those of the graph. `verbose` prints pcalg's lines but those
 #' of its searches for paths (`minUncovPdPath: ...`). `contextVars` may be names. `jci` with `selectionBias = TRUE` is refused before any work, not after it. A message of class `pcgpu_message_pdsep` says before
 #' the possible-d-sep phase how many tests it has at most, where these are more than ten million: with possible-d-sep sets of k variables an edge has some 2^k. `m.max` and
-#' `pdsep.max` bound them, and `time_limit` ends the phase with what is done: the result is then that of smaller sets, with a warning of class `pcgpu_warning_time_limit`. `checkpoint` keeps the phase in a second
+#' `pdsep.max` bound them, and `time_limit` ends the phase with what is done: the result is then that of smaller sets, with a warning of class `pcgpu_warning_time_limit`.
+#' It bounds the skeleton and this phase; what follows them (`conservative`, `maj.rule`, the rules) is not counted. An R function that is asked without `cluster` and `parallel_tests` takes the sizes of an
+#' edge one after the other, as pcalg does, so that nothing of a phase that is ended is kept. `checkpoint` keeps the phase in a second
 #' file beside the first, with `.pdsep` at the end of its name. Where a worker answers (all native tests; R functions with `cluster` or `parallel_tests`), pairs are decided in parallel, by
 #' the smallest rank in pcalg's order, so that the answer is the same.
 #'

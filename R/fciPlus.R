@@ -7,7 +7,7 @@
 #' # Differences from pcalg
 #'
 #' It prints nothing unless `verbose` says so; what [pc()] says of tests, devices and messages holds here, and what [fci()] says of background knowledge. The slots `sepset`, `pMax` and the counts are empty, as
-#' in pcalg.
+#' in pcalg. `time_limit` bounds the search for the skeleton; the tests after it are not counted.
 #'
 #' @inheritParams fci
 #' @return An object of class `fciAlgo`, see [fci()], of which the slots `amat` and `call` are filled.

@@ -91,7 +91,8 @@
 #' | `fallback` | `"auto"` cannot use the GPU that is there | see the message (once a reason) |
 #' | `lost` | one of several devices, or a worker, failed, and others did its work | see the message |
 #' | `cluster` | workers have not begun, or are not done when the call ends | see the message |
-#' | `knowledge` | the data speak against what is known | look at `tiers`, `forbidden`, `required` |
+#' | `knowledge` | the data, or `jci`, speak against what is known | look at `tiers`, `forbidden`, `required` |
+#' | `jci` | `jci` is given without `contextVars`, or the other way round | give both, see [fci()] |
 #' | `test` | `indepTest` gave this message on workers of a `cluster` | see the message |
 #' | `data` | data were given in place of `suffStat`, and this is their test | name `indepTest` for another |
 #' | `resumed` | a search goes on from its `checkpoint` | nothing, or delete the file to begin anew |

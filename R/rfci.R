@@ -7,7 +7,8 @@
 #' # Differences from pcalg
 #'
 #' What [pc()] says of tests, devices and messages holds here, and what [fci()] says of background knowledge. pcalg's search for discriminating paths drops the vertices between the ends, so
-#' that it may test, and "delete", a pair that is no edge, as here; where that changes nothing it would do so for ever, and here the path is left alone. `paths = "all"` finds whole paths.
+#' that it may test, and "delete", a pair that is no edge; so does this function. Where such a deletion changes nothing, pcalg never ends; this function then leaves the path alone. `paths = "all"` finds whole paths.
+#' `time_limit` bounds the search for the skeleton; the tests after it are not counted.
 #' `fixedEdges` are for the skeleton: the tests after it can take such an edge away, as in pcalg. An edge that is `required` stays.
 #'
 #' @inheritParams fci

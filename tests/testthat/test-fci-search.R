@@ -143,3 +143,55 @@ test_that("components are found whatever variables are called", {
   }
   expect_gt(removed, 0)
 })
+
+test_that("R4 orients the edges of its triangle, whatever pcalg's path leaves out", {
+  # v -> q1 <-> q2 <-> b <-> c, q1 -> c, q2 -> c: the path that is found for b has lost its inner vertices.
+  names <- c("v", "q1", "q2", "b", "c", "L1", "L2", "L3")
+  arrows <- rbind(
+    c("v", "q1"), c("L1", "q1"), c("L1", "q2"), c("L2", "q2"), c("L2", "b"), c("L3", "b"), c("L3", "c"), c("q1", "c"), c("q2", "c")
+  )
+  B <- matrix(0, 8, 8, dimnames = list(names, names))
+  B[arrows] <- 1
+  total <- solve(diag(8) - B)
+  C <- stats::cov2cor(crossprod(total))[1:5, 1:5]
+  for (search in list(fci, rfci)) {
+    fit <- search(list(C = C, n = 1e9), gaussCItest, 0.9999, labels = names[1:5], rules = 1:10 != 2)
+    expect_identical(c(fit@amat["q2", "b"], fit@amat["b", "q2"]), c(2, 2))
+    if (requireNamespace("pcalg", quietly = TRUE)) {
+      theirs <- getExportedValue("pcalg", if (identical(search, fci)) "fci" else "rfci")
+      expect_identical(fit@amat, theirs(list(C = C, n = 1e9), pcalg::gaussCItest, 0.9999, labels = names[1:5], rules = 1:10 != 2)@amat)
+    }
+  }
+})
+
+test_that("what jci and contextVars say alone, and against knowledge, is told of", {
+  set.seed(1)
+  x <- data.frame(a = rnorm(500), b = rnorm(500))
+  x$c <- x$a + x$b + rnorm(500)
+  s <- suff_gauss(x)
+  run <- function(...) fci(s, gaussCItest, 0.01, labels = names(x), selectionBias = FALSE, ...)
+  expect_message(run(contextVars = "a"), "`contextVars` says nothing without `jci`", class = "pcgpu_message_jci")
+  expect_message(run(jci = "1"), "`jci` says nothing without `contextVars`", class = "pcgpu_message_jci")
+  expect_error(
+    run(jci = "1", contextVars = "a", required = data.frame(from = "c", to = "a")), "`required` has c -> a",
+    fixed = TRUE, class = "pcgpu_error_argument"
+  )
+  expect_error(
+    run(jci = "123", contextVars = c("a", "b"), required = data.frame(from = "a", to = "b")), "no context variable causes another",
+    class = "pcgpu_error_argument"
+  )
+  m <- expect_message(fit <- run(jci = "12", contextVars = "a", forbidden = data.frame(from = "a", to = "c")), "speak against jci", class = "pcgpu_message_knowledge")
+  expect_identical(c(fit@amat["a", "c"], fit@amat["c", "a"]), c(2, 2))
+  expect_no_message(run(jci = "12", contextVars = "a"), class = "pcgpu_message_knowledge")
+})
+
+test_that("the number of tests of a slow test's phase is told of, and one beyond doubles is finite in words", {
+  s <- suff(p = 14, n = 500, degree = 4, seed = 3)
+  expect_message(
+    fci(s, function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat), 0.1, p = 14, m.max = 3),
+    "possible-d-sep phase: [0-9,]+ tests at most", class = "pcgpu_message_pdsep"
+  )
+  said <- function(most) expect_message(pcgpu:::phase_teller("gauss")(10, most), class = "pcgpu_message_pdsep")
+  expect_match(conditionMessage(said(Inf)), "more than 1e308 tests")
+  expect_match(conditionMessage(said(1.234e60)), "1.23e+60 tests", fixed = TRUE)
+})

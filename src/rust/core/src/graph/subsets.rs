@@ -26,6 +26,14 @@ pub fn binomial(n: usize, k: usize) -> Option<u64> {
     Some(value as u64)
 }
 
+/// n over k, rounded; infinite where that is beyond a double.
+pub fn binomial_float(n: usize, k: usize) -> f64 {
+    if k > n {
+        return 0.0;
+    }
+    (0..k.min(n - k)).fold(1.0, |value, i| value * (n - i) as f64 / (i + 1) as f64)
+}
+
 /// The subset of size `out.len()` of {0, .., n-1} that has the given rank, ascending.
 ///
 /// `rank` must be below [`binomial`]`(n, out.len())`, which must not be `None`.
@@ -138,6 +146,10 @@ mod tests {
         assert_eq!(binomial(67, 33), None);
         assert_eq!(binomial(1_000_000, 3), Some(166_666_166_667_000_000));
         assert_eq!(binomial(1_000_000, 4), None);
+        assert_eq!([binomial_float(5, 2), binomial_float(2, 5), binomial_float(0, 0)], [10.0, 0.0, 1.0]);
+        assert!((binomial_float(66, 33) / 7219428434016265740.0 - 1.0).abs() < 1e-13);
+        assert!((binomial_float(100, 50) / 1.0089134454556e29 - 1.0).abs() < 1e-12);
+        assert_eq!(binomial_float(5000, 2500), f64::INFINITY);
     }
 
     #[test]

@@ -163,8 +163,8 @@ struct Separations<'a> {
 }
 
 impl Discriminated for Separations<'_> {
-    fn found(&mut self, pag: &mut Pag, path: &[u32]) -> Result<Told> {
-        rules::orient_at(pag, path, self.sepsets, self.keeps_tails, &self.of)?;
+    fn found(&mut self, pag: &mut Pag, [a, b, c]: [usize; 3], path: &[u32]) -> Result<Told> {
+        rules::orient_at(pag, [path[0] as usize, a, b, c], self.sepsets, self.keeps_tails, &self.of)?;
         Ok(Told::Oriented)
     }
 }

@@ -241,7 +241,7 @@ impl Run<'_, '_> {
 }
 
 impl Discriminated for Run<'_, '_> {
-    fn found(&mut self, pag: &mut Pag, path: &[u32]) -> Result<Told> {
+    fn found(&mut self, pag: &mut Pag, [a, b, c]: [usize; 3], path: &[u32]) -> Result<Told> {
         let before = pag.changes();
         if self.check_path(pag, path)? {
             // pcalg's path may have a pair that is no edge. Where taking that away changes nothing, pcalg would do so for ever.
@@ -250,7 +250,7 @@ impl Discriminated for Run<'_, '_> {
         let nothing = Unclear::default();
         let Rfci { paths, say, .. } = *self.options;
         let of = Context { unclear: &nothing, paths, program: Program::Rfci, poll: self.poll, say };
-        rules::orient_at(pag, path, self.sepsets, false, &of)?;
+        rules::orient_at(pag, [path[0] as usize, a, b, c], self.sepsets, false, &of)?;
         Ok(Told::Oriented)
     }
 }

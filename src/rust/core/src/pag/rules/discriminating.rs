@@ -17,8 +17,8 @@ pub enum Told {
 
 /// What happens with a discriminating path (v, ..., a, b, c) for b.
 pub trait Discriminated {
-    /// Orients the edges at b, or takes an edge of the path away.
-    fn found(&mut self, pag: &mut Pag, path: &[u32]) -> Result<Told>;
+    /// Orients the edges at b, or takes an edge of the path away. pcalg's path may lack vertices between v and b, a among them.
+    fn found(&mut self, pag: &mut Pag, triangle: [usize; 3], path: &[u32]) -> Result<Told>;
 }
 
 /// R4: of a path (v, ..., a, b, c) on which every vertex between v and b is a collider and a parent of c, v and c are not adjacent, and b o-* c.
@@ -37,7 +37,7 @@ pub fn rule4(pag: &mut Pag, of: &Context, what: &mut dyn Discriminated) -> Resul
             }
             while pag.adjacent(a, b) && pag.adjacent(a, c) && pag.adjacent(b, c) {
                 let Some(path) = paths::discriminating(pag, [a, b, c], of)? else { break };
-                match what.found(pag, &path)? {
+                match what.found(pag, [a, b, c], &path)? {
                     Told::Oriented | Told::Nothing => break,
                     Told::Changed => {}
                 }
@@ -47,18 +47,16 @@ pub fn rule4(pag: &mut Pag, of: &Context, what: &mut dyn Discriminated) -> Resul
     Ok(())
 }
 
-/// Orients the edges of a discriminating path by whether b separates its ends. `keeps_tails`: a tail at b of a - b stays, against the rule (with
+/// Orients the edges of a triangle (a, b, c), of which a discriminating path for b begins at v, by whether b separates v and c. `keeps_tails`: a tail at b of a - b stays, against the rule (with
 /// knowledge of JCI).
 pub(in crate::pag) fn orient_at(
     pag: &mut Pag,
-    path: &[u32],
+    [v, a, b, c]: [usize; 4],
     sepsets: &SepSets,
     keeps_tails: bool,
     of: &Context,
 ) -> Result<()> {
-    let [v, .., a, b, c] = *path else { return Ok(()) };
-    let separates = sepsets.either_contains(v as usize, c as usize, b);
-    let [v, a, b, c] = [v, a, b, c].map(|v| v as usize);
+    let separates = sepsets.either_contains(v, c, b as u32);
     let rfci = of.program == Program::Rfci;
     let between = |colon: &str| {
         let of_path = format!("\nRule 4 \nThere is a discriminating path between{colon} {} and {}", v + 1, c + 1);

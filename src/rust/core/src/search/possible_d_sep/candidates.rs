@@ -108,8 +108,7 @@ impl<'a> Candidates<'a> {
         let mut most = 0.0;
         for x in 0..graph.p() {
             for y in graph.neighbours(x).map(|y| y as usize).filter(|&y| !options.is_fixed(x, y)) {
-                most +=
-                    self.tests_of(graph, x, y, |n, k| subsets::binomial(n, k).map_or(f64::MAX, |count| count as f64));
+                most += self.tests_of(graph, x, y, subsets::binomial_float);
             }
         }
         most
