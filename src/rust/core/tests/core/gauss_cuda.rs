@@ -23,11 +23,13 @@ use pcgpu_core::{DeviceKind, Error, Result};
 const WAYS: [(LevelOne, Option<u64>); 3] =
     [(LevelOne::ByDensity, None), (LevelOne::Columns, Some(u64::MAX)), (LevelOne::Masks, Some(0))];
 
-const STRATEGIES: [SearchStrategy; 4] = [
+const STRATEGIES: [SearchStrategy; 6] = [
     SearchStrategy::Shared,
     SearchStrategy::Edge { beta: 2, gamma: 32 },
     SearchStrategy::Set { theta: 64, delta: 2 },
     SearchStrategy::Edge { beta: 3, gamma: 7 },
+    SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 64 },
+    SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 32 },
 ];
 
 pub(crate) fn reading(method: Method) -> Reading {
@@ -375,6 +377,10 @@ fn numbers_that_make_no_block_and_cards_that_are_not_there_are_refused() {
         SearchStrategy::Edge { beta: 0, gamma: 1 },
         SearchStrategy::Edge { beta: 100, gamma: 100 },
         SearchStrategy::Set { theta: 1, delta: 0 },
+        SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 0 },
+        SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 48 },
+        SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 288 },
+        SearchStrategy::Gpucsl { beta: 0, gamma: 2, delta: 64 },
     ] {
         let refused = CudaEngine::new(gauss, 0.05, with(strategy)).err();
         assert!(matches!(refused, Some(Error::Argument { argument: "strategy", .. })), "{refused:?}");
