@@ -251,7 +251,8 @@ fn check_small() -> Result<(), Failure> {
             let on = |device, strategy, memory| Machine { device, strategy, memory, within: Within::default() };
             let own = MemoryKind::Device;
             let (cpu, _) = search(problem, 0.05, method, on("cpu", "", own), None, Largest::from(&mut theirs))?;
-            let alone = ["shared", "columns", "masks", "blocks=0", "edge", "set", "gpucsl"].map(|way| on("cuda", way, own));
+            let alone =
+                ["shared", "columns", "masks", "blocks=0", "edge", "set", "gpucsl"].map(|way| on("cuda", way, own));
             let several = if cards.len() > 1 { "cuda:0+1" } else { "cuda:0+0" };
             let together = ["shared", "columns", "masks", "blocks=0"].map(|way| on(several, way, own));
             let unified = MemoryKind::Unified { cards: 2 };

@@ -18,6 +18,9 @@ extern "C" __global__ void gpucsl_marginal(const __grid_constant__ Args a) {
 // That of a side whose pair has place `own` in its list.
 __device__ __forceinline__ GaussSlot* slot_of(const Args& a, const Side& side, u32 own) { return slots_of(a) + (side.list - a.list) + own; }
 
+// Whether no set separates yet. All threads of the block must call it, and get the same answer, before any of them enters what it finds.
+__device__ __forceinline__ bool is_open(const GaussSlot* slot) { return !__syncthreads_or(stop_of(slot) != NEVER); }
+
 // Whether the block (blockIdx.x, row) has a pair to test.
 __device__ __forceinline__ bool has_pair(const Args& a, u32 x, u32 y) { return x < y && has(a.graph, a.words, x, y) && is_tested(a, x, y); }
 
@@ -41,7 +44,7 @@ extern "C" __global__ void gpucsl_single(const __grid_constant__ Args a) {
     const u64 end = a.end_rank < a.p ? a.end_rank : a.p;
     Found by_x{1.0, 0.0, FULL, NO_TEST, 0, 0}, by_y = by_x;
     // An earlier launch may have ended either side: vertices come in ascending order.
-    bool first_open = stop_of(first) == NEVER, second_open = stop_of(second) == NEVER;
+    bool first_open = is_open(first), second_open = is_open(second);
     for (u64 base = a.first_rank; base < end && first_open; base += blockDim.x) {
         const u64 z = base + threadIdx.x;
         const bool near_x = z < end && z != y && has(a.graph, a.words, x, (u32)z);
@@ -111,7 +114,7 @@ extern "C" __global__ void gpucsl_sets(const __grid_constant__ Args a) {
         double best = NO_TEST;
         u64 best_rank = NEVER;
         // An earlier launch may have ended the side. The order of "stable.fast" on the second side is another than that of the ranks here.
-        bool open = by_common || stop_of(slot) == NEVER;
+        bool open = is_open(slot) || by_common;
         for (u64 base = a.first_rank; base < end && open; base += blockDim.x) {
             const u64 t = base + threadIdx.x;
             bool asks = t < end;

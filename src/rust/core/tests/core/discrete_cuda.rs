@@ -472,7 +472,9 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
     let options = Options::new(p, 1e-6);
     let mut p_max = vec![0.0; p * p];
     // The first use of a strategy waits for the driver, which makes machine code of a level's kernels then.
-    for (strategy, first) in [(0, true), (0, false), (1, true), (1, false), (3, true), (3, false)].map(|(i, first)| (STRATEGIES[i], first)) {
+    for (strategy, first) in
+        [(0, true), (0, false), (1, true), (1, false), (3, true), (3, false)].map(|(i, first)| (STRATEGIES[i], first))
+    {
         let mut engine = CudaEngine::discrete(test, options.alpha, with(strategy)).unwrap();
         let mut observer = StopAt(if strategy == SearchStrategy::Shared { 4 } else { 3 }, None);
         let ended = skeleton(&mut engine, &options, &mut p_max, &mut observer);
@@ -483,19 +485,4 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
     }
     let short = Options { m_max: 1.0, ..options };
     compare("after an interrupt", test, &short, CudaOptions::default(), &on_cpu(test, &short));
-}
-
-#[test]
-fn the_gaussian_tests_strategy_and_numbers_that_make_no_block_are_refused() {
-    let data = Coded::new(by_column(&[0, 1, 1, 0], 2).unwrap(), &[2, 2], false).unwrap();
-    let test = Discrete::new(&data, Statistic::G2, RULES[0]);
-    for strategy in [
-        SearchStrategy::Set { theta: 64, delta: 2 },
-        SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 40 },
-        SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 160 },
-        SearchStrategy::Gpucsl { beta: 3, gamma: 3, delta: 32 },
-    ] {
-        let refused = CudaEngine::discrete(test, 0.05, with(strategy)).err();
-        assert!(matches!(refused, Some(Error::Argument { argument: "strategy", .. })), "{refused:?}");
-    }
 }

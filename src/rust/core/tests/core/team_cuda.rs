@@ -174,7 +174,9 @@ fn what_a_team_cannot_do_is_refused() {
     };
     let set = SearchStrategy::Set { theta: 64, delta: 2 };
     let gpucsl = SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 64 };
-    for outcome in [of(&[0, 0], set), of(&[0, 0], gpucsl), of(&[0, 999], SearchStrategy::Shared), of(&[], SearchStrategy::Shared)] {
+    for outcome in
+        [of(&[0, 0], set), of(&[0, 0], gpucsl), of(&[0, 999], SearchStrategy::Shared), of(&[], SearchStrategy::Shared)]
+    {
         assert!(matches!(outcome.map(drop), Err(Error::Argument { .. })));
     }
     // No level at all, and a stop in each.

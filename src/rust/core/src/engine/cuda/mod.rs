@@ -116,7 +116,7 @@ pub struct CudaOptions {
     /// In place of a density: sets of one variable of 64 rows with so many neighbours in all are run by columns, and from the second
     /// number on by masks. For tests.
     pub level_one_ends: Option<[u64; 2]>,
-    /// How large launches of level 1 are, and the shards of a team, 1 being some hundredths of a second. For tests, in which they else
+    /// How large launches of level 1 and of the papers' strategies are, and the shards of a team, 1 being some hundredths of a second. For tests, in which they else
     /// never are several.
     pub launch_share: f64,
     /// Rows with so many neighbours are run by blocks, in single precision first, where the strategy is ours and sets have two
@@ -150,7 +150,9 @@ impl CudaOptions {
             SearchStrategy::Shared => 1,
             SearchStrategy::Edge { beta, gamma } => u64::from(beta) * u64::from(gamma),
             SearchStrategy::Set { .. } if discrete => {
-                return refused("it is the Gaussian test's: give \"shared\", \"edge\" or \"gpucsl\" for discrete variables");
+                return refused(
+                    "it is the Gaussian test's: give \"shared\", \"edge\" or \"gpucsl\" for discrete variables",
+                );
             }
             SearchStrategy::Set { theta, delta } => u64::from(theta) * u64::from(delta.min(1)),
             SearchStrategy::Gpucsl { beta, gamma, .. } if !discrete && (beta > 0 || gamma > 0) => {

@@ -2,8 +2,8 @@
 
 use crate::ci::discrete::{Codes, Discrete, Rule, Statistic};
 use crate::engine::cuda::arguments::{
-    bench_bytes, bench_scratch, edge_bytes, gpupc_pair_bytes, DiscreteArgs, SearchArgs, ASKED_WORDS, COUNTING_BLOCKS, G2, MOST_OTHERS,
-    PLANE_SAMPLES, SAMPLES_AT_A_TIME, X2,
+    bench_bytes, bench_scratch, edge_bytes, gpupc_pair_bytes, DiscreteArgs, SearchArgs, ASKED_WORDS, COUNTING_BLOCKS,
+    G2, MOST_OTHERS, PLANE_SAMPLES, SAMPLES_AT_A_TIME, X2,
 };
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::Kernel;

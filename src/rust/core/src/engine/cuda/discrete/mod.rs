@@ -11,7 +11,7 @@ mod shelf;
 use std::ops::Range;
 
 use crate::ci::discrete::Discrete;
-use crate::engine::cuda::arguments::{gpupc_bytes, DiscreteArgs, Report, SearchArgs, COUNTING_THREADS};
+use crate::engine::cuda::arguments::{gpupc_bytes, DiscreteArgs, Report, SearchArgs, COUNTING_THREADS, MOST_OTHERS};
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::search::{CudaSearch, USUAL_THREADS};
@@ -357,6 +357,8 @@ impl CudaSearch<'_, '_> {
             _ if counting::mostly_binary(test) => (0, 0, Kernel::dis_planes_count, widest, u64::MAX),
             _ => (0, 0, Kernel::dis_count, widest, u64::MAX),
         };
+        // Whoever counts a table may leave all its tests of an item to the CPU.
+        let longest = if gamma == 0 { longest } else { longest.min(MOST_OTHERS * gamma) };
         Way { beta, gamma, kernel, stages: stages(subsets::binomial(from, size).unwrap_or(u64::MAX), longest) }
     }
 

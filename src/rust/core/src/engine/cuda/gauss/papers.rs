@@ -67,7 +67,7 @@ impl CudaSearch<'_, '_> {
             }
         };
         // The time of a test grows about as the square of its size.
-        let tests = TESTS / (size * size) as f64;
+        let tests = TESTS * self.engine.options.launch_share / (size * size) as f64;
         let ranks = sets.min((tests / widest as f64).ceil() as u64).max(1);
         let rows = (tests / (ranks as f64 * widest as f64)) as usize;
         let rows = rows.min(BLOCKS / blocks as usize).clamp(1, p.min(65_535));

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::engine::cuda::arguments::{
-    settle_doubles, shared_doubles, wide_bytes, wide_doubles, Report, SearchArgs, DECIDING_THREADS,
-    SPECIAL, WIDE_THREADS,
+    settle_doubles, shared_doubles, wide_bytes, wide_doubles, Report, SearchArgs, DECIDING_THREADS, SPECIAL,
+    WIDE_THREADS,
 };
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
