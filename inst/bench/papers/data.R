@@ -1,6 +1,6 @@
 # Writes what the programs of this folder read: Rscript data.R FOLDER. Expression data as CSV without header; samples of networks as level codes with one. Both
 # gzipped. Data sets that are not in $PCGPU_BENCH_DATA are left out, with a message.
-here <- dirname(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
+here <- dirname(dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))))
 source(file.path(here, "data.R"))
 out <- commandArgs(trailingOnly = TRUE)[1L]
 dir.create(out, showWarnings = FALSE, recursive = TRUE)

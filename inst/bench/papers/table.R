@@ -1,6 +1,6 @@
 # Makes inst/bench/PAPERS.md of what run.sh wrote: Rscript table.R OUT > PAPERS.md. A row for each published number; theirs on our card is their mapping of tests to
 # threads in pcgpu's kernels (`strategy` of cuda_device()). What was not measured stays empty.
-here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 source(file.path(dirname(here), "program.R"))
 out <- args[1L]
 
@@ -27,10 +27,10 @@ seconds_in <- function(paper, name) {
 }
 shown <- function(seconds) if (is.null(seconds)) "" else paste(number(seconds[["minimum"]]), "/", number(seconds[["median"]]))
 times <- function(a, b) if (is.null(a) || is.null(b)) "" else number(a[["median"]] / b[["median"]])
-key <- function(item) gsub(" ", "-", item, fixed = TRUE)
 
 cat("# The papers' experiments\n\n")
-cat("Seconds, minimum / median of the repeats after a first run. Theirs here: their mapping of tests to threads on our card, by pcgpu's kernels.\n\n")
+cat("Seconds, minimum / median of the repeats after a first run. Theirs here: their mapping of tests to threads on our card, by pcgpu's kernels. Memory bandwidth of the papers'\n",
+    "cards: GTX 1080 320 GB/s, V100 900 GB/s, A40 696 GB/s; ratios beside published numbers are across cards.\n\n", sep = "")
 for (file in c("machine", "version")) cat("- ", file, ": ", paste(readLines(file.path(out, file)), collapse = "; "), "\n", sep = "")
 cat("- command: `run.sh` of `make papers`\n")
 
@@ -42,12 +42,14 @@ for (paper in unique(published$paper)) {
     rows <- published[published$paper == paper & published$item == item, ]
     for (i in seq_len(nrow(rows))) {
       row <- rows[i, ]
-      name <- function(strategy) paste(key(item), row$data, strategy, sep = "--")
-      theirs <- seconds_in(paper, name(row$strategy))
-      ours <- seconds_in(paper, name("shared"))
+      # `runs` names the paper and the item whose runs these are: some papers repeat another's.
+      of <- strsplit(row$runs, "/", fixed = TRUE)[[1L]]
+      measured <- function(strategy) seconds_in(of[1L], paste(of[2L], row$data, strategy, sep = "--"))
+      theirs <- measured(row$strategy)
+      ours <- measured("shared")
       remark <- if (row$data %in% names(missing_data)) missing_data[[row$data]] else if (is.null(theirs)) "not measured" else ""
       cat(row_text(
-        row$data, row$what, sprintf("%s (%s)", number(row$seconds), row$hardware), shown(theirs), shown(ours),
+        row$data, row$what, sprintf("%s (%s)", format(row$seconds, big.mark = ","), row$hardware), shown(theirs), shown(ours),
         if (is.null(ours)) "" else number(row$seconds / ours[["median"]]), times(theirs, ours), remark
       ))
     }
@@ -55,15 +57,15 @@ for (paper in unique(published$paper)) {
 }
 
 # Sweeps, whose numbers the papers show in figures or as ratios: a row a run, beside ours of the same problem and item.
-sweeps <- setdiff(list.files(file.path(out, c("cupc", "gpupc", "dissertation")), "[.]log$", full.names = TRUE), character())
-sweeps <- grep("--", sweeps, fixed = TRUE, value = TRUE)
-taken <- paste(published$paper, key(published$item), sep = "/")
+sweeps <- list.files(file.path(out, c("cupc", "gpupc", "dissertation")), "--.*[.]log$", full.names = TRUE)
+taken <- paste(published$runs, published$strategy)
 cat("\n## Sweeps\n\n")
 cat(head_text("paper, table or figure", "problem", "strategy", "s", "s / ours"))
 for (file in sweeps) {
   paper <- basename(dirname(file))
   parts <- strsplit(sub("[.]log$", "", basename(file)), "--", fixed = TRUE)[[1L]]
-  if (length(parts) != 3L || paste(paper, parts[1L], sep = "/") %in% taken) next
+  run <- paste(paper, parts[1L], sep = "/")
+  if (length(parts) != 3L || paste(run, parts[3L]) %in% taken || (parts[3L] == "shared" && run %in% published$runs)) next
   found <- seconds_in(paper, paste(parts, collapse = "--"))
   if (is.null(found)) next
   ours <- seconds_in(paper, paste(parts[1L], parts[2L], "shared", sep = "--"))
