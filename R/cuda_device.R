@@ -13,7 +13,7 @@
 #'     variables disc-cupc, with which Hagedorn and Huegle (2021) compare gpuPC;
 #'   - `"set"`: cuPC-S of the same paper, in which a thread runs one conditioning set and all edges that it may separate. For the
 #'     Gaussian test only;
-#'   - `"gpucsl"`: the mapping of C. Hagedorn's dissertation (2023, section 4.2) and its program gpucsl, in which a block of threads runs one edge and its
+#'   - `"gpucsl"`: the mapping of the dissertation of C. Hagedorn (2023, section 4.2) and of its program gpucsl, in which a block of threads runs one edge and its
 #'     threads share the edge's conditioning sets; for discrete variables gpuPC of Hagedorn and Huegle (2021), in which some threads
 #'     count one table together. Correlations must fit on the card; discrete data may be larger, and then level 0 runs as for `"shared"`;
 #'   - `"single"`, `"parallel"`: GPU_CMIknn of Hagedorn and others (2022), one nearest-neighbour test at a time, or many at

@@ -1,5 +1,5 @@
 # Shared by the programs of this folder, which source it: PROGRAM.sh PROGRAMS DATA OUT. PROGRAMS has the core's programs (search_times and others), DATA what data.R
-# wrote; each run leaves OUT/PAPER/NAME.log, which table.R reads.
+# wrote; each run leaves OUT/PAPER/NAME.log, with _ for : and , in NAME, which table.R reads.
 set -uo pipefail
 programs=$1 data=$2 out=$3
 paper=$(basename "$0" .sh)
@@ -10,7 +10,7 @@ ends=$((SECONDS + ${PAPERS_SECONDS:-100}))
 
 # run NAME PROGRAM ARGUMENT...
 run() {
-  local name=$1 status left=$((ends + 5 - SECONDS))
+  local name=${1//[:,]/_} status left=$((ends + 5 - SECONDS))
   shift
   if [ "$SECONDS" -ge "$ends" ]; then
     echo "$paper/$name: no time left" >>"$out/left-out"

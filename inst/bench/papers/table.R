@@ -12,7 +12,7 @@ missing_data <- c(
 
 # Seconds of a run's repeats after the first, from its log: all of them for discrete_cuda, minimum and median for search_times. NULL: it did not end.
 seconds_in <- function(paper, name) {
-  file <- file.path(out, paper, paste0(name, ".log"))
+  file <- file.path(out, paper, paste0(gsub("[:,]", "_", name), ".log"))
   if (!file.exists(file)) return(NULL)
   lines <- readLines(file, warn = FALSE)
   search <- grep("^pcgpu,", lines, value = TRUE)
@@ -63,7 +63,7 @@ cat("\n## Sweeps\n\n")
 cat(head_text("paper, table or figure", "problem", "strategy", "s", "s / ours"))
 for (file in sweeps) {
   paper <- basename(dirname(file))
-  parts <- strsplit(sub("[.]log$", "", basename(file)), "--", fixed = TRUE)[[1L]]
+  parts <- strsplit(sub("[.]log$", "", gsub("_", ":", basename(file), fixed = TRUE)), "--", fixed = TRUE)[[1L]]
   run <- paste(paper, parts[1L], sep = "/")
   if (length(parts) != 3L || paste(run, parts[3L]) %in% taken || (parts[3L] == "shared" && run %in% published$runs)) next
   found <- seconds_in(paper, paste(parts, collapse = "--"))
