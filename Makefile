@@ -5,7 +5,7 @@ SHELL := bash
 MINUTES ?= 1
 BENCH ?=
 
-.PHONY: help demo test check check-cran cluster-check lint document site bench gpu-bundle valgrind fuzz tarball tarball-check binary deps install clean
+.PHONY: help demo test check check-cran cluster-check lint document site bench papers gpu-bundle valgrind fuzz tarball tarball-check binary deps install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -47,6 +47,9 @@ bench: ## time and compare with pcalg (make bench BENCH="nci60 --peer=no")
 	@tools/install-deps run
 	@tools/install-package
 	@. tools/common.sh && Rscript inst/bench/bench.R $(BENCH)
+
+papers: ## pack into .gpu/papers/ what repeats the papers' experiments on a GPU machine
+	@tools/papers-bundle
 
 gpu-bundle: ## pack into .gpu/ what tools/gpu-check.sh tests and times on a GPU machine
 	@tools/install-deps test

@@ -13,12 +13,16 @@
 #'     variables disc-cupc, with which Hagedorn and Huegle (2021) compare gpuPC;
 #'   - `"set"`: cuPC-S of the same paper, in which a thread runs one conditioning set and all edges that it may separate. For the
 #'     Gaussian test only;
+#'   - `"gpucsl"`: the mapping of the dissertation of C. Hagedorn (2023, section 4.2) and of its program gpucsl, in which a block of threads runs one edge and its
+#'     threads share the edge's conditioning sets; for discrete variables gpuPC of Hagedorn and Huegle (2021), in which some threads
+#'     count one table together. Correlations must fit on the card; discrete data may be larger, and then level 0 runs as for `"shared"`;
 #'   - `"single"`, `"parallel"`: GPU_CMIknn of Hagedorn and others (2022), one nearest-neighbour test at a time, or many at
 #'     once. For these tests only, with at most 512 neighbours.
 #' @param beta,gamma For `strategy = "edge"`: the number of edges of a block, and the number of tests of an edge at a time.
-#'   `NULL` means 2 and 32, the paper's choice.
+#'   `NULL` means 2 and 32, the paper's choice. The same for `strategy = "gpucsl"` and discrete variables; `NULL` means 1 and 2.
 #' @param theta,delta For `strategy = "set"`: the number of conditioning sets of a block, and the number of blocks for a
-#'   variable. `NULL` means 64 and 2, the paper's choice.
+#'   variable. `NULL` means 64 and 2, the paper's choice. For `strategy = "gpucsl"`, `delta` is the number of threads that share an edge's sets, or a
+#'   table of discrete variables, a multiple of 32; `NULL` means 64. `beta * gamma * delta` may be 256 at most.
 #' @param block For `strategy = "parallel"`: the number of tests at a time, which is the paper's blocked version; `NULL` means
 #'   as many as there is memory for. For `strategy = "shared"` and the Gaussian test: the number of rows of the correlation matrix, from
 #'   64, that the card has at a time at levels 0 and 1, which then run by blocks whatever memory there is (the dissertation of C. Hagedorn
@@ -48,6 +52,9 @@
 #' @return A list of class `pcgpu_device`, for the argument `device` of [pc()], [skeleton()], [orient()], [suff_gauss()] and,
 #'   without a strategy, [select_features()].
 #' @references
+#' C. Hagedorn (2023). *Parallel execution of causal structure learning on graphics processing units*. Dissertation, University of
+#' Potsdam. \doi{10.25932/publishup-59758}.
+#'
 #' B. Zarebavani, F. Jafarinejad, M. Hashemi and S. Salehkaleybar (2020). cuPC: CUDA-based parallel PC algorithm for
 #' causal structure learning on GPU. *IEEE Transactions on Parallel and Distributed Systems* 31(3), 530-542.
 #'
@@ -66,17 +73,17 @@
 #'   pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$C), device = by_sets)
 #' }
 #' @export
-cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "single", "parallel"), beta = NULL,
-                        gamma = NULL, theta = NULL, delta = NULL, block = NULL, memory = NULL) {
+cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "gpucsl", "single", "parallel"),
+                        beta = NULL, gamma = NULL, theta = NULL, delta = NULL, block = NULL, memory = NULL) {
   card <- check_device(device)
   if (card$kind != "cuda" || length(card$options)) {
     abort_argument("device", device, "give the name of a GPU, \"cuda\" or \"cuda:1\", or several.")
   }
-  strategy <- check_choice(strategy, c("shared", "edge", "set", "single", "parallel"), "strategy")
+  strategy <- check_choice(strategy, c("shared", "edge", "set", "gpucsl", "single", "parallel"), "strategy")
   options <- list(
     strategy = strategy,
-    beta = check_shape(beta, "beta", "edge", strategy), gamma = check_shape(gamma, "gamma", "edge", strategy),
-    theta = check_shape(theta, "theta", "set", strategy), delta = check_shape(delta, "delta", "set", strategy),
+    beta = check_shape(beta, "beta", c("edge", "gpucsl"), strategy), gamma = check_shape(gamma, "gamma", c("edge", "gpucsl"), strategy),
+    theta = check_shape(theta, "theta", "set", strategy), delta = check_delta(delta, strategy),
     block = check_block(block, strategy), memory = check_memory(memory)
   )
   card$options <- options[lengths(options) > 0L]
@@ -97,6 +104,15 @@ check_shape <- function(value, argument, of, strategy, least = 1, most = 256, me
     abort_argument(argument, value, sprintf("give a whole number from %.0f to %.0f%s.", least, most, mend))
   }
   as.integer(value)
+}
+
+# Blocks for a variable for "set", threads for "gpucsl".
+check_delta <- function(delta, strategy) {
+  delta <- check_shape(delta, "delta", c("set", "gpucsl"), strategy)
+  if (strategy == "gpucsl" && !is.null(delta) && delta %% 32L != 0L) {
+    abort_argument("delta", delta, "give a multiple of 32: threads of a GPU come in warps of so many.")
+  }
+  delta
 }
 
 # Rows of the correlations for "shared", tests at a time for "parallel".

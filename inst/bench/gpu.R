@@ -4,7 +4,7 @@
 #   Rscript gpu.R [--out=FOLDER] [--seconds=150] [--repeats=5] [--device=cuda] [--parts=data,strategies,crossing,growth]
 #
 # data        real data sets (data.R), GPU against all cores of the CPU
-# strategies  "shared", "edge" and "set", see ?cuda_device
+# strategies  "shared", "edge", "set" and "gpucsl", see ?cuda_device
 # crossing    the number of variables from which the GPU is quicker: `auto_variables` in R/device.R
 # growth      how the time on the GPU grows with variables, observations and density
 #
@@ -117,16 +117,16 @@ if ("data" %in% parts && length(real)) {
 
 if ("strategies" %in% parts && length(real)) {
   tell("### Strategies, skeleton() on the GPU\n")
-  heading("data (alpha)", "shared", "edge (cuPC-E: 2, 32)", "set (cuPC-S: 64, 2)", "same answer")
+  heading("data (alpha)", "shared", "edge (cuPC-E: 2, 32)", "set (cuPC-S: 64, 2)", "gpucsl (64)", "same answer")
   for (case in Filter(function(case) case[[1]] %in% c("nci60", "saureus", "dream5"), real)) {
     name <- sprintf("%s (%g)", case[[1]], case[[2]])
     if (!time_left(paste("strategies,", name))) next
     stat <- statistic(case[[1]])
-    runs <- lapply(c("shared", "edge", "set"), function(strategy) {
+    runs <- lapply(c("shared", "edge", "set", "gpucsl"), function(strategy) {
       timed(function() search(stat, case[[2]], cuda_device(gpu, strategy = strategy)))
     })
     row(name, vapply(runs, function(run) spread(run$seconds), ""),
-        paste(same(runs[[2]]$value, runs[[1]]$value), same(runs[[3]]$value, runs[[1]]$value), sep = ", "))
+        paste(vapply(runs[-1], function(run) same(run$value, runs[[1]]$value), ""), collapse = ", "))
   }
   tell("")
 }

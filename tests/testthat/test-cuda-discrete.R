@@ -2,7 +2,9 @@
 
 strategies <- list(
   shared = "cuda", edge = cuda_device(strategy = "edge"),
-  "edge, other shape" = cuda_device(strategy = "edge", beta = 3, gamma = 9)
+  "edge, other shape" = cuda_device(strategy = "edge", beta = 3, gamma = 9),
+  gpucsl = cuda_device(strategy = "gpucsl"),
+  "gpucsl, other shape" = cuda_device(strategy = "gpucsl", beta = 2, gamma = 1, delta = 96)
 )
 tests <- list(
   dis = list(disCItest, list(adaptDF = FALSE)), adapted = list(disCItest, list(adaptDF = TRUE)),

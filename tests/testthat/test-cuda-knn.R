@@ -45,7 +45,7 @@ test_that("strategies of other tests are refused", {
   skip_without_gpu()
   s <- suff_knn(simulate_mixed(50), seed = 1)
   run <- function(...) skeleton(s, mixedCItest, 0.1, p = 4, device = cuda_device(...))
-  for (strategy in c("edge", "set")) expect_error(run(strategy = strategy), "strategy", class = "pcgpu_error_argument")
+  for (strategy in c("edge", "set", "gpucsl")) expect_error(run(strategy = strategy), "strategy", class = "pcgpu_error_argument")
   expect_error(skeleton(suff(), gaussCItest, 0.1, p = 8, device = cuda_device(strategy = "single")), "strategy",
     class = "pcgpu_error_argument"
   )

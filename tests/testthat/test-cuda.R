@@ -3,7 +3,8 @@
 strategies <- list(
   shared = "cuda", edge = cuda_device(strategy = "edge"), set = cuda_device(strategy = "set"),
   "edge, other shape" = cuda_device(strategy = "edge", beta = 8, gamma = 8),
-  "set, other shape" = cuda_device(strategy = "set", theta = 32, delta = 4)
+  "set, other shape" = cuda_device(strategy = "set", theta = 32, delta = 4),
+  gpucsl = cuda_device(strategy = "gpucsl"), "gpucsl, other shape" = cuda_device(strategy = "gpucsl", delta = 128)
 )
 
 test_that("pcalg's recorded answers are given, by every strategy", {

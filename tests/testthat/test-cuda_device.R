@@ -21,6 +21,12 @@ test_that("unified memory is asked for by name", {
   expect_output(print(device), "memory +unified")
 })
 
+test_that("gpucsl's mapping has its numbers", {
+  device <- cuda_device(strategy = "gpucsl", beta = 2, gamma = 1, delta = 32)
+  expect_identical(device$options, list(strategy = "gpucsl", beta = 2L, gamma = 1L, delta = 32L))
+  expect_identical(cuda_device(strategy = "gpucsl")$options, list(strategy = "gpucsl"))
+})
+
 test_that("it prints", {
   shown <- capture.output(print(cuda_device("cuda:1", strategy = "set", memory = 4e9)))
   expect_match(shown, "^pcgpu device: cuda:1", all = FALSE)
@@ -38,6 +44,8 @@ test_that("what makes no sense is refused by name", {
   refused("beta", beta = 2)
   refused("theta", strategy = "edge", theta = 2)
   refused("gamma", strategy = "set", gamma = 2)
+  refused("theta", strategy = "gpucsl", theta = 2)
+  for (delta in list(0, 16, 100, 320, NA, "64")) refused("delta", strategy = "gpucsl", delta = delta)
   refused("block", strategy = "single", block = 2)
   for (block in list(0, 63, 2e6, NA, 64.5, "64")) refused("block", block = block)
   expect_identical(cuda_device(block = 2048)$options$block, 2048L)

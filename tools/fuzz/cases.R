@@ -128,7 +128,7 @@ random_orient <- function(p) {
 
 random_engine <- function() {
   if (runif(1) < 0.8) return(list(kind = "cpu", threads = pick(1:4), threads_named = pick(c(TRUE, FALSE)), ordinal = NULL))
-  list(kind = "cuda", threads = pick(1:4), threads_named = FALSE, ordinal = pick(0:1), strategy = pick(c("shared", "edge", "set")),
+  list(kind = "cuda", threads = pick(1:4), threads_named = FALSE, ordinal = pick(0:1), strategy = pick(c("shared", "edge", "set", "gpucsl")),
        memory = pick(list(NULL, 1, 1e6)))
 }
 

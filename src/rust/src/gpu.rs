@@ -117,7 +117,7 @@ impl Gpu {
             Dealing::Neighbours(_) => {
                 return Err(wrong_strategy(
                     "\"single\" or \"parallel\"",
-                    "they are for the nearest-neighbour tests: give \"shared\", \"edge\" or \"set\"",
+                    "they are for the nearest-neighbour tests: give \"shared\", \"edge\", \"set\" or \"gpucsl\"",
                 ));
             }
         };
@@ -131,7 +131,7 @@ impl Gpu {
             Dealing::Neighbours(strategy) => strategy,
             Dealing::Search(_) => {
                 return Err(wrong_strategy(
-                    "\"edge\" or \"set\"",
+                    "\"edge\", \"set\" or \"gpucsl\"",
                     "they are not for the nearest-neighbour tests: give \"shared\", \"single\" or \"parallel\"",
                 ));
             }
@@ -272,6 +272,11 @@ fn strategy(engine: &List) -> Outcome<Dealing> {
         "shared" => Dealing::Shared,
         "edge" => Dealing::Search(SearchStrategy::Edge { beta: shape("beta", 2)?, gamma: shape("gamma", 32)? }),
         "set" => Dealing::Search(SearchStrategy::Set { theta: shape("theta", 64)?, delta: shape("delta", 2)? }),
+        "gpucsl" => Dealing::Search(SearchStrategy::Gpucsl {
+            beta: shape("beta", 0)?,
+            gamma: shape("gamma", 0)?,
+            delta: shape("delta", 64)?,
+        }),
         "single" => Dealing::Neighbours(KnnStrategy::Single),
         "parallel" => Dealing::Neighbours(KnnStrategy::Parallel { block: shape("block", 0)? }),
         other => return Err(Failure::Input(format!("internal: there is no strategy `{other}`"))),

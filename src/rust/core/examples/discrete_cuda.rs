@@ -5,7 +5,7 @@
 //! FILE: a header, then a row of level codes 0, 1, ... for each sample (.gz too). `random:p:n:levels:seed` stands for uniform
 //! independent variables, of which every third is mostly a copy of the one before. `circle:p:n:levels:degree` stands for such
 //! data where each variable is tested only with its `degree` neighbours on a circle and no test separates: degree - 1 tests of an
-//! edge from each side at level 1, the last. The strategies are shared and edge:beta:gamma; cards:0+1 times several cards
+//! edge from each side at level 1, the last. The strategies are shared, edge:beta:gamma and gpucsl:beta:gamma:delta; cards:0+1 times several cards
 //! and the first of them in turn. An argument "no" after m.max leaves
 //! the CPU engine out. `memory=BYTES`, or `memory=1/8` of what a run with all memory plans, times that budget beside all memory, in turn;
 //! the word `unified` runs all in unified memory.
@@ -191,6 +191,9 @@ fn main() -> Result<(), Failure> {
     }
     let strategy = match argument(4, "shared").split(':').collect::<Vec<_>>()[..] {
         ["edge", beta, gamma] => SearchStrategy::Edge { beta: beta.parse()?, gamma: gamma.parse()? },
+        ["gpucsl", beta, gamma, delta] => {
+            SearchStrategy::Gpucsl { beta: beta.parse()?, gamma: gamma.parse()?, delta: delta.parse()? }
+        }
         _ => SearchStrategy::Shared,
     };
     println!("{path}: {p} variables, {n} samples, {statistic:?}, alpha {}, {strategy:?}", options.alpha);

@@ -20,7 +20,7 @@ use support::{compare, correlations, Clock, Failure};
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [file, method, alpha, strategy, repeats] = arguments.as_slice() else {
-        return Err("arguments: data.csv stable|stable.fast alpha shared|edge|set repeats".into());
+        return Err("arguments: data.csv stable|stable.fast alpha shared|edge|set|gpucsl repeats".into());
     };
     let (method, reading) = match method.as_str() {
         "stable" => (Method::Stable, Reading::GaussCItest),
@@ -29,6 +29,7 @@ fn main() -> Result<(), Failure> {
     let strategy = match strategy.as_str() {
         "edge" => SearchStrategy::Edge { beta: 2, gamma: 32 },
         "set" => SearchStrategy::Set { theta: 64, delta: 2 },
+        "gpucsl" => SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 64 },
         _ => SearchStrategy::Shared,
     };
     let (c, p, n) = correlations(file)?;

@@ -1,7 +1,7 @@
 //! Times the search alone, from a correlation matrix in memory to graph, separating sets and p-values in memory:
 //!
 //! ```text
-//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED ALPHA METHOD REPEATS cpu|cuda[:N[+N...]] [shared|lists|columns|masks|blocks=D|edge|set] [LAST [compact]]
+//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED ALPHA METHOD REPEATS cpu|cuda[:N[+N...]] [shared|lists|columns|masks|blocks=D|edge[:B:G]|set[:T:D]|gpucsl[:D]] [LAST [compact]]
 //! search_times --check-small
 //! ```
 //!
@@ -9,7 +9,7 @@
 //! `pcgpu,name,alpha,device strategy,p,n,edges,last level,first s,minimum s,median s,repeats`; the first call, which opens the
 //! device, is not among the repeats. `sim` is a sparse linear Gaussian model, `dense` like expression data: ten global factors of
 //! mean weight LOAD, modules, noise. Four words stand for `shared` with a part of it forced: `lists`, `columns` and `masks` for level 1 run so
-//! throughout, `blocks=D` for further levels of rows with D neighbours or more run by blocks. LAST is the last level (`m.max`), 99 for none; `compact` keeps no p-values of
+//! throughout; numbers behind a strategy of the papers are those of `cuda_device()`; `blocks=D` for further levels of rows with D neighbours or more run by blocks. LAST is the last level (`m.max`), 99 for none; `compact` keeps no p-values of
 //! the pairs that level 0 removes. Of several cards, `cuda:0+1`, the first is timed in turn with all, the ratio of the shortest times is printed,
 //! and what each did. The words, anywhere: `unified` runs it in unified memory; `memory=BYTES`, `memory=1/8` of what a run with all memory plans, or `block=ROWS`
 //! of the correlations at a time, time it so and with all memory in turn, twice each. `--check-small` compares the
@@ -140,6 +140,22 @@ struct Within {
     block: Option<usize>,
 }
 
+/// A strategy of the papers, with their numbers or its own.
+fn of_paper(words: &str) -> Result<SearchStrategy, Failure> {
+    let (name, numbers) = words.split_once(':').unwrap_or((words, ""));
+    let numbers = numbers.split(':').filter(|number| !number.is_empty()).map(str::parse);
+    let numbers = numbers.collect::<Result<Vec<u32>, _>>()?;
+    Ok(match (name, &numbers[..]) {
+        ("edge", []) => SearchStrategy::Edge { beta: 2, gamma: 32 },
+        ("edge", &[beta, gamma]) => SearchStrategy::Edge { beta, gamma },
+        ("set", []) => SearchStrategy::Set { theta: 64, delta: 2 },
+        ("set", &[theta, delta]) => SearchStrategy::Set { theta, delta },
+        ("gpucsl", []) => SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 64 },
+        ("gpucsl", &[delta]) => SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta },
+        _ => return Err(format!("there is no strategy `{words}`").into()),
+    })
+}
+
 fn engine<'a>(
     problem: &'a Problem,
     alpha: f64,
@@ -170,9 +186,7 @@ fn engine<'a>(
     let strategy = match strategy {
         "shared" | "lists" | "columns" | "masks" => SearchStrategy::Shared,
         _ if wide_from.is_some() => SearchStrategy::Shared,
-        "edge" => SearchStrategy::Edge { beta: 2, gamma: 32 },
-        "set" => SearchStrategy::Set { theta: 64, delta: 2 },
-        other => return Err(format!("there is no strategy `{other}`").into()),
+        other => of_paper(other)?,
     };
     // Of a team, shards so small that all cards have some, where that is what is checked.
     let launch_share = if is_small(problem) { 1e-9 } else { 1.0 };
@@ -237,7 +251,8 @@ fn check_small() -> Result<(), Failure> {
             let on = |device, strategy, memory| Machine { device, strategy, memory, within: Within::default() };
             let own = MemoryKind::Device;
             let (cpu, _) = search(problem, 0.05, method, on("cpu", "", own), None, Largest::from(&mut theirs))?;
-            let alone = ["shared", "columns", "masks", "blocks=0", "edge", "set"].map(|way| on("cuda", way, own));
+            let alone =
+                ["shared", "columns", "masks", "blocks=0", "edge", "set", "gpucsl"].map(|way| on("cuda", way, own));
             let several = if cards.len() > 1 { "cuda:0+1" } else { "cuda:0+0" };
             let together = ["shared", "columns", "masks", "blocks=0"].map(|way| on(several, way, own));
             let unified = MemoryKind::Unified { cards: 2 };

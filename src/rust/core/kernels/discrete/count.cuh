@@ -78,19 +78,19 @@ __device__ inline void reduce(const Discrete& d, const G group, const u32* table
                               Sums& sums) {
     u32 rows = strata * lx, columns = strata * ly, cells = rows * ly;
     u32 *of_x = margins, *of_y = of_x + rows, *of_s = of_y + columns;
-    for (u32 r = group.index; r < rows; r += G::SIZE) {
+    for (u32 r = group.index; r < rows; r += group.SIZE) {
         u32 total = 0;
         for (u32 y = 0; y < ly; y++) total += table[r * ly + y];
         of_x[r] = total;
     }
-    for (u32 c = group.index; c < columns; c += G::SIZE) {
+    for (u32 c = group.index; c < columns; c += group.SIZE) {
         const u32* from = table + c / ly * lx * ly + c % ly;
         u32 total = 0;
         for (u32 x = 0; x < lx; x++) total += from[x * ly];
         of_y[c] = total;
     }
     group.sync();
-    for (u32 s = group.index; s < strata; s += G::SIZE) {
+    for (u32 s = group.index; s < strata; s += group.SIZE) {
         u64 n = 0, in_x = 0, in_y = 0;
         for (u32 x = 0; x < lx; x++) {
             n += of_x[s * lx + x];
@@ -103,7 +103,7 @@ __device__ inline void reduce(const Discrete& d, const G group, const u32* table
         of_s[s] = in_x > 1 && in_y > 1 ? (u32)n : 0;
     }
     group.sync();
-    for (u32 c = group.index; c < cells; c += G::SIZE) {
+    for (u32 c = group.index; c < cells; c += group.SIZE) {
         u32 count = table[c], row = c / ly, s = row / lx;
         sums.occupied += count > 0;
         if (of_s[s] == 0) continue;

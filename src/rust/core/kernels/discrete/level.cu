@@ -39,19 +39,6 @@ extern "C" __global__ void dis_close(const __grid_constant__ Discrete d) {
     report->stages_left = 0;
 }
 
-// Enters the outcome of a test in its slot, or leaves the test to the CPU. The members' `places` are `stride` apart.
-__device__ inline void tell(const Discrete& d, u32 x, const u32* list, u32 own, u64 entry, u64 key, const Judgement& found,
-                            const u32* places, u32 stride) {
-    DiscreteSlot* slot = slots_of(d) + entry;
-    if (found.says == UNSURE) {
-        write_set(d.a, list, list[own], places, stride, ask(d, x, list[own], entry, key));
-    } else if (found.says == SEPARATES) {
-        enter_separation(slot, key, found.p);
-    } else {
-        enter_dependence(slot, found.p, found.statistic, found.df);
-    }
-}
-
 // A block takes a set and some of the row's neighbours.
 template <bool PLANES> __device__ __forceinline__ void count_level(const Discrete& d) {
     const Args& a = d.a;

@@ -38,7 +38,7 @@ struct Discrete {
     u64 tile;               // vertices y of an item of work, at most MOST_OTHERS
     u64 hash;               // places for strata that occur, a power of two, at least 2 n; 0: no scratch
     u64 most_cells;         // most cells of a table in scratch
-    u64 block_bytes;        // bytes of scratch of a block; strategy "edge": in equal parts of its threads
+    u64 block_bytes;        // bytes of scratch of a block; strategies "edge" and "gpucsl": in equal parts of those that count a table
     u64 stage;              // stage of the level that this launch is for, from 1: a side and a range of ranks. The last is its end
     u64 largest_set;        // members of the largest set
     u32* asked;             // records for the CPU: x, y, slot (2 words), key (2 words), members
@@ -225,6 +225,19 @@ __device__ inline u32* ask(const Discrete& d, u32 x, u32 y, u64 entry, u64 key) 
     record[4] = (u32)key;
     record[5] = (u32)(key >> 32);
     return record + ASKED_WORDS;
+}
+
+// Enters the outcome of a test in its slot, or leaves the test to the CPU. The members' `places` are `stride` apart.
+__device__ inline void tell(const Discrete& d, u32 x, const u32* list, u32 own, u64 entry, u64 key, const Judgement& found,
+                            const u32* places, u32 stride) {
+    DiscreteSlot* slot = slots_of(d) + entry;
+    if (found.says == UNSURE) {
+        write_set(d.a, list, list[own], places, stride, ask(d, x, list[own], entry, key));
+    } else if (found.says == SEPARATES) {
+        enter_separation(slot, key, found.p);
+    } else {
+        enter_dependence(slot, found.p, found.statistic, found.df);
+    }
 }
 
 // The next item for a block; NEVER where there is none, the launch's time is used up, or the CPU has enough to answer.

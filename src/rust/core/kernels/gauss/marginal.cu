@@ -1,19 +1,8 @@
 // Level 0, and the level-0 p-values of the pairs that are left at the end.
-#include "gauss/test.cuh"
-#include "search/marginal.cuh"
+#include "gauss/marginal.cuh"
 
 extern "C" __global__ void marginal(const __grid_constant__ Args a) {
-    make_graph(a, [&](u64 y, u64 x, double* p) {
-        double r = correlation(a, (u32)x, (u32)y);
-        if (isnan(r) && a.fast) {
-            // pcalg's C++ removes the edge, leaves no separating set and keeps the NaN.
-            if (p) *p = r;
-            return Marginal{false, false};
-        }
-        bool separates = judge(a, r).separates;
-        if (p) *p = separates || a.keeps_marginal ? p_of_correlation(a, r, a.scale) : 0.0;
-        return Marginal{separates, !separates};
-    });
+    make_graph(a, [&](u64 y, u64 x, double* p) { return judge_marginal(a, y, x, p); });
 }
 
 // Raises p_max of the pairs that are left to at least the p of the empty set. Level 0 does not compute that p, as most pairs

@@ -94,11 +94,11 @@ struct Args {
     u64 second;           // 0: sets of the smaller vertex's neighbours, 1: of the larger one's
     u64 budget;           // nanoseconds after which a launch takes no more work
     u64 level_warps;      // about how many warps share the work of a level
-    u64 first_rank;       // ranks of this launch: first_rank to end_rank - 1 (strategies "edge" and "set", discrete variables)
+    u64 first_rank;       // ranks of this launch: first_rank to end_rank - 1 (strategies of the papers, discrete variables)
     u64 end_rank;
-    u64 beta;             // strategy "edge": edges of a block; else 0
-    u64 gamma;            // strategy "edge": tests of an edge that run at a time
-    u64 theta;            // strategy "set": sets of a block
+    u64 beta;             // strategies "edge" and "gpucsl": edges of a block; else 0
+    u64 gamma;            // strategies "edge" and "gpucsl": tests of an edge that run at a time
+    u64 theta;            // strategy "set": sets of a block; "gpucsl": edges of a row that have working memory
     u64 mask_ends;        // sets of one: a block of rows with at least so many neighbours in all is taken by masks
     u64 column_ends;      // sets of one: one with fewer than that, but at least so many, by columns
     uint2* near;          // sets of one, by columns: by list entry x -> z: z, and the correlation of both in single precision

@@ -7,39 +7,49 @@ struct Marginal {
     bool separates, depends;
 };
 
-// Makes the lower triangle of the graph, rows first_row to end_row - 1, and `mark`s p_max of the pairs that are not tested. A warp takes a row y and 32 vertices
-// x below it; its ballot is the word of the bit row. `judge(y, x, p_max)` judges a pair that is tested, and may write its p, but
-// where `p_max` is null.
-template <class Judge> __device__ __forceinline__ void make_graph(const Args& a, Judge judge) {
+// Pairs that were tested, and those of them that the graph lacks; of a warp, in its first lane.
+struct Counts { u64 tested, removed; };
+
+// Makes word w of the bit row of y, and `mark`s p_max of the pairs that are not tested: a warp takes 32 vertices x below y, and its ballot is the word.
+// `judge(y, x, p_max)` judges a pair that is tested, and may write its p, but where `p_max` is null.
+template <class Judge> __device__ __forceinline__ void make_word(const Args& a, u64 y, u64 w, Counts& counts, Judge judge) {
     const u32 lane = lane_id();
-    u64 tested_count = 0, removed_count = 0;
+    const u64 at = y * a.words + w, x = 32 * w + lane;
+    if (32 * w > y) {
+        if (lane == 0) a.empty[at] = 0;
+        return;
+    }
+    const bool below = x < y;
+    const u32 may = a.start ? a.start[at] : FULL, fix = a.fixed ? a.fixed[at] : 0;
+    const bool tested = below && (may & ~fix) >> lane & 1;
+    double* cell = a.p_max ? a.p_max + y * (y - 1) / 2 + x : nullptr;
+    Marginal found{false, false};
+    if (tested) found = judge(y, x, cell);
+    else if (below && cell) *cell = a.mark;
+    u32 tested_word = __ballot_sync(FULL, tested), empty_word = __ballot_sync(FULL, found.separates);
+    u32 kept = __ballot_sync(FULL, found.depends), in_triangle = __ballot_sync(FULL, below);
+    if (lane == 0) {
+        // A fixed edge of "stable.fast" is there even where a gap was asked for.
+        a.graph[at] = kept | (fix & in_triangle & (a.fast ? FULL : may));
+        a.empty[at] = empty_word;
+        counts.tested += __popc(tested_word);
+        counts.removed += __popc(tested_word & ~kept);
+    }
+}
+
+__device__ __forceinline__ void report_counts(const Args& a, const Counts& counts) {
+    if (lane_id() == 0 && counts.tested) {
+        atomicAdd(&a.report->tests, counts.tested);
+        atomicAdd(&a.report->removed, counts.removed);
+    }
+}
+
+// Makes the lower triangle of the graph, rows first_row to end_row - 1.
+template <class Judge> __device__ __forceinline__ void make_graph(const Args& a, Judge judge) {
+    Counts counts{0, 0};
     const u64 first = a.first_row * a.words;
     for (u64 i : by_warp((a.end_row - a.first_row) * a.words)) {
-        const u64 at = first + i;
-        u64 y = at / a.words, w = at % a.words, x = 32 * w + lane;
-        if (32 * w > y) {
-            if (lane == 0) a.empty[at] = 0;
-            continue;
-        }
-        const bool below = x < y;
-        const u32 may = a.start ? a.start[at] : FULL, fix = a.fixed ? a.fixed[at] : 0;
-        const bool tested = below && (may & ~fix) >> lane & 1;
-        double* cell = a.p_max ? a.p_max + y * (y - 1) / 2 + x : nullptr;
-        Marginal found{false, false};
-        if (tested) found = judge(y, x, cell);
-        else if (below && cell) *cell = a.mark;
-        u32 tested_word = __ballot_sync(FULL, tested), empty_word = __ballot_sync(FULL, found.separates);
-        u32 kept = __ballot_sync(FULL, found.depends), in_triangle = __ballot_sync(FULL, below);
-        if (lane == 0) {
-            // A fixed edge of "stable.fast" is there even where a gap was asked for.
-            a.graph[at] = kept | (fix & in_triangle & (a.fast ? FULL : may));
-            a.empty[at] = empty_word;
-            tested_count += __popc(tested_word);
-            removed_count += __popc(tested_word & ~kept);
-        }
+        make_word(a, (first + i) / a.words, (first + i) % a.words, counts, judge);
     }
-    if (lane == 0 && tested_count) {
-        atomicAdd(&a.report->tests, tested_count);
-        atomicAdd(&a.report->removed, removed_count);
-    }
+    report_counts(a, counts);
 }

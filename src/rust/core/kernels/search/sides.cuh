@@ -60,16 +60,20 @@ __device__ inline u64 rank_by_masks(const Args& a, const u32* masks, u32 d, u32 
     return choose(a, n, size) - 1 - after;
 }
 
-// Writes the conditioning set in the order of the pair's candidates, which the exact formula wants.
-__device__ inline void write_set(const Args& a, const u32* list, u32 other, const u32* places, u32 stride, u32* set) {
+// Writes the conditioning set in the order of the pair's candidates, which the exact formula wants; `by_common`: common ones come last.
+__device__ inline void write_set(const Args& a, const u32* list, u32 other, const u32* places, u32 stride, u32* set, bool by_common) {
     u32 size = (u32)a.size, n = 0;
-    bool by_common = a.fast && a.second;
     for (int common = 0; common < (by_common ? 2 : 1); common++) {
         for (u32 i = 0; i < size; i++) {
             u32 v = list[places[i * stride]];
             if (!by_common || is_common(a, other, v) == (common != 0)) set[n++] = v;
         }
     }
+}
+
+// Likewise for the side of the launch.
+__device__ inline void write_set(const Args& a, const u32* list, u32 other, const u32* places, u32 stride, u32* set) {
+    write_set(a, list, other, places, stride, set, a.fast && a.second);
 }
 
 // The n-th candidate, from 0, in the order that puts common neighbours last; `own` is the place of `other` in the list. The

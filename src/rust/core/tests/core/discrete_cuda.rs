@@ -18,8 +18,13 @@ use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options, PairValues, Skeleton};
 use pcgpu_core::{DeviceKind, Error, Result};
 
-const STRATEGIES: [SearchStrategy; 3] =
-    [SearchStrategy::Shared, SearchStrategy::Edge { beta: 2, gamma: 32 }, SearchStrategy::Edge { beta: 3, gamma: 7 }];
+const STRATEGIES: [SearchStrategy; 5] = [
+    SearchStrategy::Shared,
+    SearchStrategy::Edge { beta: 2, gamma: 32 },
+    SearchStrategy::Edge { beta: 3, gamma: 7 },
+    SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 64 },
+    SearchStrategy::Gpucsl { beta: 2, gamma: 3, delta: 32 },
+];
 
 fn with(strategy: SearchStrategy) -> CudaOptions {
     CudaOptions { strategy, ..CudaOptions::default() }
@@ -265,7 +270,7 @@ fn every_budget_has_the_answer_of_all_memory() {
         if random.uniform() < 0.3 {
             options.fixed_edges = Some(some_pairs(&mut random, p, 0.2));
         }
-        let strategy = STRATEGIES[if random.uniform() < 0.3 { 1 } else { 0 }];
+        let strategy = STRATEGIES[if random.uniform() < 0.4 { [1, 4][number as usize % 2] } else { 0 }];
         let [least, planned] = budgets(&format!("problem {number} {method:?}"), test, &options, strategy);
         println!("{number}: p {p}, n {n}, {strategy:?}: {planned} bytes, {least} suffice");
     }
@@ -467,7 +472,9 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
     let options = Options::new(p, 1e-6);
     let mut p_max = vec![0.0; p * p];
     // The first use of a strategy waits for the driver, which makes machine code of a level's kernels then.
-    for (strategy, first) in [(0, true), (0, false), (1, true), (1, false)].map(|(i, first)| (STRATEGIES[i], first)) {
+    for (strategy, first) in
+        [(0, true), (0, false), (1, true), (1, false), (3, true), (3, false)].map(|(i, first)| (STRATEGIES[i], first))
+    {
         let mut engine = CudaEngine::discrete(test, options.alpha, with(strategy)).unwrap();
         let mut observer = StopAt(if strategy == SearchStrategy::Shared { 4 } else { 3 }, None);
         let ended = skeleton(&mut engine, &options, &mut p_max, &mut observer);
@@ -478,12 +485,4 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
     }
     let short = Options { m_max: 1.0, ..options };
     compare("after an interrupt", test, &short, CudaOptions::default(), &on_cpu(test, &short));
-}
-
-#[test]
-fn the_gaussian_tests_strategy_is_refused() {
-    let data = Coded::new(by_column(&[0, 1, 1, 0], 2).unwrap(), &[2, 2], false).unwrap();
-    let test = Discrete::new(&data, Statistic::G2, RULES[0]);
-    let refused = CudaEngine::discrete(test, 0.05, with(SearchStrategy::Set { theta: 64, delta: 2 })).err();
-    assert!(matches!(refused, Some(Error::Argument { argument: "strategy", .. })), "{refused:?}");
 }

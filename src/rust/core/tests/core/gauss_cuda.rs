@@ -23,11 +23,13 @@ use pcgpu_core::{DeviceKind, Error, Result};
 const WAYS: [(LevelOne, Option<u64>); 3] =
     [(LevelOne::ByDensity, None), (LevelOne::Columns, Some(u64::MAX)), (LevelOne::Masks, Some(0))];
 
-const STRATEGIES: [SearchStrategy; 4] = [
+const STRATEGIES: [SearchStrategy; 6] = [
     SearchStrategy::Shared,
     SearchStrategy::Edge { beta: 2, gamma: 32 },
     SearchStrategy::Set { theta: 64, delta: 2 },
+    SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 64 },
     SearchStrategy::Edge { beta: 3, gamma: 7 },
+    SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 32 },
 ];
 
 pub(crate) fn reading(method: Method) -> Reading {
@@ -183,7 +185,7 @@ fn wide_and_singular_problems() {
         for method in [Method::Stable, Method::StableFast] {
             let m_max = if emulated() { 2.0 } else { 3.0 };
             let options = Options { method, m_max, ..Options::new(p, alpha) };
-            compare(&format!("wide {seed} {method:?}"), &c, n as f64, &options, &STRATEGIES[..3], 2);
+            compare(&format!("wide {seed} {method:?}"), &c, n as f64, &options, &STRATEGIES[..4], 2);
         }
     }
 }
@@ -333,7 +335,7 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
     let gauss = Gauss::new(by_column(&c, p).unwrap(), 1e6, Reading::GaussCItest).unwrap();
     let options = Options::new(p, 1e-6);
     let mut p_max = vec![0.0; p * p];
-    for strategy in &STRATEGIES[..3] {
+    for strategy in &STRATEGIES[..4] {
         // The first round waits for the driver, which makes machine code of a level's kernels when they are first used.
         for first in [true, false] {
             let mut engine = CudaEngine::new(gauss, options.alpha, with(*strategy)).unwrap();
@@ -375,6 +377,10 @@ fn numbers_that_make_no_block_and_cards_that_are_not_there_are_refused() {
         SearchStrategy::Edge { beta: 0, gamma: 1 },
         SearchStrategy::Edge { beta: 100, gamma: 100 },
         SearchStrategy::Set { theta: 1, delta: 0 },
+        SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 0 },
+        SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 48 },
+        SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 288 },
+        SearchStrategy::Gpucsl { beta: 0, gamma: 2, delta: 64 },
     ] {
         let refused = CudaEngine::new(gauss, 0.05, with(strategy)).err();
         assert!(matches!(refused, Some(Error::Argument { argument: "strategy", .. })), "{refused:?}");

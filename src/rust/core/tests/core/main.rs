@@ -51,6 +51,8 @@ mod one_answer_cuda;
 mod one_answer_problems;
 mod orient_golden;
 mod orient_random;
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+mod papers_cuda;
 mod selection_cluster;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod selection_cuda;

@@ -156,6 +156,7 @@ fn gauss() {
                 SearchStrategy::Edge { beta: 2, gamma: 32 },
                 SearchStrategy::Edge { beta: 3, gamma: 7 },
                 SearchStrategy::Set { theta: 64, delta: 2 },
+                SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 64 },
             ] {
                 measure(&format!("{name} {method:?} {strategy:?}"), |budget| {
                     let options = &options;
@@ -184,7 +185,11 @@ fn discrete() {
         let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt: false });
         for method in [Method::Stable, Method::StableFast] {
             let options = Options { method, ..Options::new(p, 0.3) };
-            for strategy in [SearchStrategy::Shared, SearchStrategy::Edge { beta: 2, gamma: 32 }] {
+            for strategy in [
+                SearchStrategy::Shared,
+                SearchStrategy::Edge { beta: 2, gamma: 32 },
+                SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 64 },
+            ] {
                 measure(&format!("discrete {p} {method:?} {strategy:?}"), |budget| {
                     let cuda = CudaOptions { strategy, memory_budget: budget, ..CudaOptions::default() };
                     searched(&mut CudaEngine::discrete(test, options.alpha, cuda)?, &options, false)

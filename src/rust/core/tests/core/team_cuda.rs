@@ -173,7 +173,10 @@ fn what_a_team_cannot_do_is_refused() {
         team(cards, |ordinal| CudaEngine::new(gauss, 0.05, CudaOptions { ordinal, strategy, ..CudaOptions::default() }))
     };
     let set = SearchStrategy::Set { theta: 64, delta: 2 };
-    for outcome in [of(&[0, 0], set), of(&[0, 999], SearchStrategy::Shared), of(&[], SearchStrategy::Shared)] {
+    let gpucsl = SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 64 };
+    for outcome in
+        [of(&[0, 0], set), of(&[0, 0], gpucsl), of(&[0, 999], SearchStrategy::Shared), of(&[], SearchStrategy::Shared)]
+    {
         assert!(matches!(outcome.map(drop), Err(Error::Argument { .. })));
     }
     // No level at all, and a stop in each.

@@ -70,6 +70,7 @@ fn gaussian_searches() {
             SearchStrategy::Shared,
             SearchStrategy::Edge { beta: 2, gamma: 32 },
             SearchStrategy::Set { theta: 64, delta: 2 },
+            SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 64 },
         ] {
             let cuda = CudaOptions { strategy, ..CudaOptions::default() };
             compare(&format!("problem {number} {strategy:?}"), |memory| {
@@ -159,7 +160,11 @@ fn discrete_searches() {
             let cuda = CudaOptions { memory, strategy, launch_share: 1e-9, ..CudaOptions::default() };
             CudaEngine::discrete(test, options.alpha, cuda)
         };
-        for strategy in [SearchStrategy::Shared, SearchStrategy::Edge { beta: 2, gamma: 32 }] {
+        for strategy in [
+            SearchStrategy::Shared,
+            SearchStrategy::Edge { beta: 2, gamma: 32 },
+            SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 64 },
+        ] {
             compare(&format!("discrete {number} {strategy:?}"), |memory| {
                 searched(&mut engine(memory, strategy)?, &options)
             });

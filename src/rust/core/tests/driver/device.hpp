@@ -35,6 +35,7 @@ extern __thread uint3 thread_index, block_index;
 extern __thread dim3 block_size, grid_size;
 uint64_t warp_call(Call call, unsigned mask, uint64_t value, unsigned from);
 void block_barrier();
+extern __thread bool said_in_block;
 void yield();
 uint64_t nanoseconds();
 void enter(const char* name, size_t args, void (*run)(void (*)(), const void*), void (*kernel)());
@@ -77,6 +78,16 @@ template <class T> struct Same { typedef T type; };
 #define gridDim emulated::grid_size
 
 inline void __syncthreads() { emulated::block_barrier(); }
+inline int __syncthreads_or(int said) {
+    if (said) emulated::said_in_block = true;
+    __syncthreads();
+    int any = emulated::said_in_block;
+    __syncthreads();
+    // No thread may go on to the next call before all have done so.
+    emulated::said_in_block = false;
+    __syncthreads();
+    return any;
+}
 inline void __syncwarp(unsigned mask = ~0u) { emulated::warp_call(emulated::SYNC, mask, 0, 0); }
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 

@@ -40,6 +40,7 @@ namespace emulated {
 
 __thread uint3 thread_index, block_index;
 __thread dim3 block_size, grid_size;
+__thread bool said_in_block;
 
 static void fail(const char* what) {
     fprintf(stderr, "emulated card: %s (block %u, thread %u)\n", what, block_index.x, thread_index.x);

@@ -182,6 +182,20 @@ pub(super) const fn bench_scratch(hash: u64, n: u64, most_cells: u64) -> u64 {
     12 * hash + 4 + 12 * n + 4 * most_cells
 }
 
+/// `gpupc_pair_bytes` of kernels/discrete/gpupc.cu.
+///
+/// Bytes of shared memory of a block at level 0: an item, a table of `cells` with its margins.
+pub(super) const fn gpupc_pair_bytes(cells: u64) -> u64 {
+    16 + u64::div_ceil(4 * cells, 16) * 16
+}
+
+/// `gpupc_bytes` of kernels/discrete/gpupc.cu.
+///
+/// Likewise above: an item, the sums of each warp, the strata of each table.
+pub(super) const fn gpupc_bytes(threads: u64, tables: u64) -> u64 {
+    16 + threads / 32 * 48 + u64::div_ceil(4 * tables, 16) * 16
+}
+
 /// `edge_bytes` of kernels/discrete/level.cu.
 ///
 /// Bytes of scratch of a thread of `dis_edge`: the places and members of a set, a table.
@@ -204,11 +218,18 @@ pub(super) const fn column_bytes(p: u64) -> u64 {
     8 * (3 * 1024 / 32 + 1) + 4 * p
 }
 
-/// `paper_doubles` of kernels/gauss/papers.cu.
+/// `gpucsl_doubles` of kernels/gauss/gpucsl.cu.
 ///
-/// Working memory of a warp in doubles: the inverse for 32 sets, the exact formula, the places of 32 sets, a set.
-pub(super) const fn paper_doubles(l: u64) -> u64 {
-    32 * l * l + exact_doubles(l) + 16 * l + l
+/// Numbers of a thread that tests given l variables: the correlations of these and of the pair, without those below the diagonal.
+pub(super) const fn gpucsl_doubles(l: u64) -> u64 {
+    (l + 2) * (l + 3) / 2
+}
+
+/// `paper_doubles` of kernels/gauss/papers.cuh.
+///
+/// Working memory of a warp in doubles: `own` numbers of each of its threads, the exact formula, the places of 32 sets, a set.
+pub(super) const fn paper_doubles(l: u64, own: u64) -> u64 {
+    32 * own + exact_doubles(l) + 16 * l + l
 }
 
 /// `settle_doubles` of kernels/gauss/settle.cu.
@@ -459,14 +480,14 @@ pub(super) struct SearchArgs {
     pub budget: u64,
     /// about how many warps share the work of a level
     pub level_warps: u64,
-    /// ranks of this launch: first_rank to end_rank - 1 (strategies "edge" and "set", discrete variables)
+    /// ranks of this launch: first_rank to end_rank - 1 (strategies of the papers, discrete variables)
     pub first_rank: u64,
     pub end_rank: u64,
-    /// strategy "edge": edges of a block; else 0
+    /// strategies "edge" and "gpucsl": edges of a block; else 0
     pub beta: u64,
-    /// strategy "edge": tests of an edge that run at a time
+    /// strategies "edge" and "gpucsl": tests of an edge that run at a time
     pub gamma: u64,
-    /// strategy "set": sets of a block
+    /// strategy "set": sets of a block; "gpucsl": edges of a row that have working memory
     pub theta: u64,
     /// sets of one: a block of rows with at least so many neighbours in all is taken by masks
     pub mask_ends: u64,
@@ -549,7 +570,7 @@ pub(super) struct DiscreteArgs {
     pub hash: u64,
     /// most cells of a table in scratch
     pub most_cells: u64,
-    /// bytes of scratch of a block; strategy "edge": in equal parts of its threads
+    /// bytes of scratch of a block; strategies "edge" and "gpucsl": in equal parts of those that count a table
     pub block_bytes: u64,
     /// stage of the level that this launch is for, from 1: a side and a range of ranks. The last is its end
     pub stage: u64,

@@ -78,6 +78,23 @@ pub enum SearchStrategy {
         /// Blocks a row.
         delta: u32,
     },
+    /// gpucsl's (C. Hagedorn's dissertation, 2023). The Gaussian test (algorithms 4 to 7): a block an edge, whose threads share the edge's
+    /// sets. Tests of discrete variables are gpuPC's (Hagedorn and Huegle 2021; algorithms 9 to 11): threads share a table.
+    Gpucsl {
+        /// Edges in a block, for discrete variables alone; 0: 1.
+        beta: u32,
+        /// Tests of an edge that run at a time, for discrete variables alone; 0: 2.
+        gamma: u32,
+        /// Threads that share an edge's sets, or a table: a multiple of 32.
+        delta: u32,
+    },
+}
+
+impl SearchStrategy {
+    /// Edges of a block and tests of each at a time, for discrete variables by gpuPC's mapping.
+    fn tables(beta: u32, gamma: u32) -> [u32; 2] {
+        [if beta == 0 { 1 } else { beta }, if gamma == 0 { 2 } else { gamma }]
+    }
 }
 
 /// How to run on the GPU.
@@ -99,7 +116,7 @@ pub struct CudaOptions {
     /// In place of a density: sets of one variable of 64 rows with so many neighbours in all are run by columns, and from the second
     /// number on by masks. For tests.
     pub level_one_ends: Option<[u64; 2]>,
-    /// How large launches of level 1 are, and the shards of a team, 1 being some hundredths of a second. For tests, in which they else
+    /// How large launches of level 1 and of the papers' strategies are, and the shards of a team, 1 being some hundredths of a second. For tests, in which they else
     /// never are several.
     pub launch_share: f64,
     /// Rows with so many neighbours are run by blocks, in single precision first, where the strategy is ours and sets have two
@@ -124,20 +141,36 @@ impl Default for CudaOptions {
 }
 
 impl CudaOptions {
-    fn check(&self) -> Result<()> {
+    fn check(&self, discrete: bool) -> Result<()> {
+        let refused = |mend: &str| {
+            Err(Error::Argument { argument: "strategy", value: format!("{:?}", self.strategy), mend: mend.into() })
+        };
         // A block could have 1024 threads, but their working memory must fit.
         let threads = match self.strategy {
             SearchStrategy::Shared => 1,
             SearchStrategy::Edge { beta, gamma } => u64::from(beta) * u64::from(gamma),
+            SearchStrategy::Set { .. } if discrete => {
+                return refused(
+                    "it is the Gaussian test's: give \"shared\", \"edge\" or \"gpucsl\" for discrete variables",
+                );
+            }
             SearchStrategy::Set { theta, delta } => u64::from(theta) * u64::from(delta.min(1)),
+            SearchStrategy::Gpucsl { beta, gamma, .. } if !discrete && (beta > 0 || gamma > 0) => {
+                return refused("beta and gamma are for discrete variables: leave them out for the Gaussian test");
+            }
+            SearchStrategy::Gpucsl { delta, .. } if delta % WARP != 0 => {
+                return refused("give a multiple of 32 as delta");
+            }
+            SearchStrategy::Gpucsl { delta, .. } if !discrete => u64::from(delta),
+            SearchStrategy::Gpucsl { beta, gamma, delta } => {
+                let [beta, gamma] = SearchStrategy::tables(beta, gamma);
+                u64::from(beta) * u64::from(gamma) * u64::from(delta)
+            }
         };
         if threads == 0 || threads > 256 {
-            return Err(Error::Argument {
-                argument: "strategy",
-                value: format!("{:?}", self.strategy),
-                mend: "give numbers of at least 1 that make blocks of at most 256 threads: beta * gamma, or theta"
-                    .into(),
-            });
+            return refused(
+                "give numbers of at least 1 that make blocks of at most 256 threads: beta * gamma, theta, delta or, for discrete variables, beta * gamma * delta",
+            );
         }
         Ok(())
     }
@@ -182,7 +215,7 @@ impl<'a> CudaEngine<'a> {
     ///
     /// # Errors
     /// [`Error::Device`] where no card can be used, [`Error::Argument`] where there is no card `ordinal` or the strategy's
-    /// numbers do not make a block of 1 to 256 threads.
+    /// numbers do not make a block of 1 to 256 threads, or are another test's.
     pub fn new(gauss: Gauss<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         let source = Source::Matrix(gauss.matrix());
         Self::open(CudaTest::Gauss(Gaussian { test: gauss.test, p: gauss.p(), source }), alpha, options)
@@ -210,18 +243,11 @@ impl<'a> CudaEngine<'a> {
     /// # Errors
     /// Those of [`CudaEngine::new`], and [`Error::Argument`] for [`SearchStrategy::Set`], which only the Gaussian test has.
     pub fn discrete(test: Discrete<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
-        if let SearchStrategy::Set { .. } = options.strategy {
-            return Err(Error::Argument {
-                argument: "strategy",
-                value: format!("{:?}", options.strategy),
-                mend: "it is the Gaussian test's: give \"shared\" or \"edge\" for discrete variables".into(),
-            });
-        }
         Self::open(CudaTest::Discrete(test), alpha, options)
     }
 
     fn open(test: CudaTest<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
-        options.check()?;
+        options.check(matches!(test, CudaTest::Discrete(_)))?;
         let pool = Pool::at_most(default_threads());
         let held = Held::open(options.ordinal, pool, options.memory, options.memory_budget)?;
         let (correlations, coding, packed, counted) = Default::default();

@@ -109,12 +109,14 @@ modules! {
     "gauss/wide_6" SearchArgs: wide_6;
     "gauss/wide_7" SearchArgs: wide_7;
     "gauss/wide_8" SearchArgs: wide_8;
-    "gauss/papers" SearchArgs: edge set;
+    "gauss/cupc" SearchArgs: edge set;
+    "gauss/gpucsl" SearchArgs: gpucsl_marginal gpucsl_single gpucsl_sets;
     "gauss/settle" SearchArgs: slots settle settle_sides side_single;
     "gauss/batch" SearchArgs: batch;
     "gauss/sweep" SweepArgs: sweep;
     "discrete/marginal" DiscreteArgs: dis_unpack dis_planes dis_begin dis_marginal dis_removal;
     "discrete/level" DiscreteArgs: dis_items dis_close dis_count dis_planes_count dis_edge;
+    "discrete/gpupc" DiscreteArgs: dis_gpupc_marginal dis_gpupc;
     "discrete/settle" DiscreteArgs: dis_slots dis_answer dis_settle;
     "discrete/batch" DiscreteArgs: dis_batch;
     "knn/single" KnnArgs: knn_neighbours_f knn_permute_f knn_paper_f;

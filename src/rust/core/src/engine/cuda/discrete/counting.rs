@@ -2,8 +2,8 @@
 
 use crate::ci::discrete::{Codes, Discrete, Rule, Statistic};
 use crate::engine::cuda::arguments::{
-    bench_bytes, bench_scratch, edge_bytes, DiscreteArgs, SearchArgs, ASKED_WORDS, COUNTING_BLOCKS, G2, MOST_OTHERS,
-    PLANE_SAMPLES, SAMPLES_AT_A_TIME, X2,
+    bench_bytes, bench_scratch, edge_bytes, gpupc_pair_bytes, DiscreteArgs, SearchArgs, ASKED_WORDS, COUNTING_BLOCKS,
+    G2, MOST_OTHERS, PLANE_SAMPLES, SAMPLES_AT_A_TIME, X2,
 };
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::Kernel;
@@ -146,16 +146,17 @@ pub(in crate::engine::cuda) fn scratch(test: &Discrete, size: usize, area: u64, 
     Scratch { hash, most_cells, bytes, blocks: (room / bytes).clamp(1, u64::from(blocks)) as u32 }
 }
 
-/// Scratch for blocks of `threads`, each of which counts a table of its own (strategy "edge").
-pub(in crate::engine::cuda) fn scratch_of_threads(
+/// Scratch for blocks of `threads`, which count so many `tables` of their own (strategies "edge" and "gpucsl").
+pub(in crate::engine::cuda) fn scratch_of_tables(
     test: &Discrete,
     size: usize,
+    tables: u32,
     threads: u32,
     processors: u32,
     room: u64,
 ) -> Scratch {
     let most_cells = largest_table(test, size).min(MOST_CELLS as f64) as u64;
-    let bytes = u64::from(threads) * edge_bytes(size as u64, most_cells);
+    let bytes = u64::from(tables) * edge_bytes(size as u64, most_cells);
     let blocks = processors * (2048 / threads).min(32);
     let fitting = (room / bytes).clamp(1, u64::from(blocks)) as u32;
     Scratch { hash: 0, most_cells, bytes, blocks: fitting }
@@ -168,6 +169,21 @@ pub(in crate::engine::cuda) struct Tables {
     pub area: u64,
     /// Bytes in all.
     pub bytes: u64,
+}
+
+/// Shared memory of a block for a table of the pairs of gpuPC's level 0, and scratch for those that `shared_limit` bytes do not hold.
+pub(in crate::engine::cuda) fn tables_of_pairs(
+    test: &Discrete,
+    threads: u32,
+    processors: u32,
+    (shared_limit, room): (u32, u64),
+) -> (Tables, Scratch) {
+    let cells = largest_table(test, 0).min(f64::from(shared_limit)) as u64;
+    let fits = gpupc_pair_bytes(cells) <= u64::from(shared_limit);
+    let area = if fits { cells } else { 0 };
+    let scratch = scratch_of_tables(test, 0, 1, threads, processors, room);
+    let none = Scratch { most_cells: 0, bytes: 0, blocks: processors * (2048 / threads).min(32), ..scratch };
+    (Tables { area, bytes: gpupc_pair_bytes(area) }, if fits { none } else { scratch })
 }
 
 /// Shared memory of a block for sets of up to `widest`, of `shared_limit` bytes at most: a share that lets a multiprocessor run

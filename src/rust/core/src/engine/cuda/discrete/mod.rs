@@ -11,7 +11,7 @@ mod shelf;
 use std::ops::Range;
 
 use crate::ci::discrete::Discrete;
-use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs, COUNTING_THREADS};
+use crate::engine::cuda::arguments::{gpupc_bytes, DiscreteArgs, Report, SearchArgs, COUNTING_THREADS, MOST_OTHERS};
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::search::{CudaSearch, USUAL_THREADS};
@@ -27,7 +27,7 @@ use counting::{Scratch, Tables};
 const FIRST_STAGE: u64 = 4;
 const GROWTH: u64 = 4;
 
-/// Samples times tests of a thread in a stage of the strategy "edge", about: 0.1 s.
+/// Samples times tests of a thread in a stage of the strategies "edge" and "gpucsl", about: 0.1 s.
 const STAGE_SAMPLES: u64 = 1 << 24;
 
 /// Stages that are put on the stream at a time.
@@ -115,7 +115,15 @@ impl CudaSearch<'_, '_> {
         let of_questions = counting::asked_bytes(size, most) + counting::answered_bytes(most);
         let room =
             self.engine.scratch_room(test, &[BufferId::Scratch, BufferId::Asked, BufferId::Batch], of_questions)?;
-        self.set_counting(self.counted(test, size, tables, room));
+        let counted = match self.engine.options.strategy {
+            SearchStrategy::Gpucsl { delta, .. } if size == 0 => {
+                let (tables, scratch) = counting::tables_of_pairs(test, delta, processors, (limit, room));
+                let shared = tables.bytes;
+                Counted { size, tables, scratch, threads: delta, shared, askers: 1, asked_most: counting::ASKED }
+            }
+            _ => self.counted(test, size, tables, room),
+        };
+        self.set_counting(counted);
         self.engine.held.commit()
     }
 
@@ -125,7 +133,13 @@ impl CudaSearch<'_, '_> {
         let (scratch, threads, askers, shared) = match self.engine.options.strategy {
             SearchStrategy::Edge { beta, gamma } if size > 0 => {
                 let threads = (beta * gamma).next_multiple_of(WARP);
-                (counting::scratch_of_threads(test, size, threads, processors, room), threads, threads, 16)
+                (counting::scratch_of_tables(test, size, threads, threads, processors, room), threads, threads, 16)
+            }
+            SearchStrategy::Gpucsl { beta, gamma, delta } if size > 0 => {
+                let [beta, gamma] = SearchStrategy::tables(beta, gamma);
+                let (tables, threads) = (beta * gamma, beta * gamma * delta);
+                let shared = gpupc_bytes(u64::from(threads), u64::from(tables));
+                (counting::scratch_of_tables(test, size, tables, threads, processors, room), threads, tables, shared)
             }
             _ => (counting::scratch(test, size, tables.area, processors, room), COUNTING_THREADS, 1, tables.bytes),
         };
@@ -187,7 +201,10 @@ impl CudaSearch<'_, '_> {
         args.a = SearchArgs { scratch: args.a.scratch, ..self.args };
         Ok(Level {
             args,
-            kernel: Kernel::dis_marginal,
+            kernel: match self.engine.options.strategy {
+                SearchStrategy::Gpucsl { .. } => Kernel::dis_gpupc_marginal,
+                _ => Kernel::dis_marginal,
+            },
             blocks,
             threads,
             shared,
@@ -332,9 +349,16 @@ impl CudaSearch<'_, '_> {
                 let longest = (STAGE_SAMPLES / test.data().n() as u64).max(1) * u64::from(gamma);
                 (u64::from(beta), u64::from(gamma), Kernel::dis_edge, widest - 1, longest)
             }
+            SearchStrategy::Gpucsl { beta, gamma, delta } => {
+                let [beta, gamma] = SearchStrategy::tables(beta, gamma).map(u64::from);
+                let longest = (STAGE_SAMPLES * u64::from(delta) / test.data().n() as u64).max(1) * gamma;
+                (beta, gamma, Kernel::dis_gpupc, widest - 1, longest)
+            }
             _ if counting::mostly_binary(test) => (0, 0, Kernel::dis_planes_count, widest, u64::MAX),
             _ => (0, 0, Kernel::dis_count, widest, u64::MAX),
         };
+        // Whoever counts a table may leave all its tests of an item to the CPU.
+        let longest = if gamma == 0 { longest } else { longest.min(MOST_OTHERS * gamma) };
         Way { beta, gamma, kernel, stages: stages(subsets::binomial(from, size).unwrap_or(u64::MAX), longest) }
     }
 

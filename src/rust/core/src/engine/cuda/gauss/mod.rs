@@ -3,6 +3,7 @@
 pub(super) mod batch;
 pub(super) mod blocks;
 pub mod correlation;
+mod papers;
 mod rows;
 mod rules;
 pub(super) mod sets;
@@ -11,8 +12,8 @@ pub(super) mod source;
 pub(super) mod sweep;
 
 use crate::ci::gauss::{FisherZ, Reading, Undefined, MISSING, TOO_FEW};
-use crate::engine::cuda::arguments::Report;
-use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::arguments::{Report, SearchArgs};
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::SearchStrategy;
 use crate::observer::Observer;
@@ -47,8 +48,15 @@ impl CudaSearch<'_, '_> {
         self.set_rules(&gauss.test, 0);
         self.args.c = self.engine.place_correlations(gauss)?;
         self.reset_report(0)?;
+        let SearchArgs { p, words, .. } = self.args;
+        if let SearchStrategy::Gpucsl { delta, .. } = self.engine.options.strategy {
+            // A thread for each vertex that a bit row has room for.
+            let grid = (p as u32, (words * u64::from(WARP)).div_ceil(u64::from(delta)) as u32);
+            // SAFETY: as below; a block a row and `delta` vertices.
+            return unsafe { self.engine.held.card.launch(Kernel::gpucsl_marginal.on(grid, delta, 0), &self.args) };
+        }
         // SAFETY: `allocate` has set what this uses, but for the correlations, which are set above.
-        unsafe { self.launch(Kernel::marginal, self.blocks_for(self.args.p * self.args.words)) }
+        unsafe { self.launch(Kernel::marginal, self.blocks_for(p * words)) }
     }
 
     /// A level, after the lists of neighbours were made; `widest` is the largest degree.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::engine::cuda::arguments::{
-    paper_doubles, settle_doubles, shared_doubles, wide_bytes, wide_doubles, Report, SearchArgs, DECIDING_THREADS,
-    SPECIAL, WIDE_THREADS,
+    settle_doubles, shared_doubles, wide_bytes, wide_doubles, Report, SearchArgs, DECIDING_THREADS, SPECIAL,
+    WIDE_THREADS,
 };
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
@@ -14,9 +14,6 @@ use crate::engine::cuda::SearchStrategy;
 use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
-
-/// Tests of size 1 in a launch of the papers' strategies: less than 0.1 s on a slow card.
-const PAPER_TESTS: f64 = 5e7;
 
 /// Rows with so many neighbours are run by blocks: those of fewer are all lanes of one warp.
 const WIDE_FROM: u64 = 33;
@@ -30,21 +27,6 @@ const WIDE_COLUMNS: u64 = 320;
 /// Neighbours of a row for which it has masks there.
 const WIDE_MASKED: u64 = 2048;
 
-/// The launches of a level by a strategy of the papers.
-struct PaperLaunches {
-    /// Sets of a row, and how many of them a launch takes.
-    sets: u64,
-    ranks: u64,
-    /// Rows of a launch, blocks of each, threads of a block.
-    rows: usize,
-    blocks: u32,
-    threads: u32,
-    /// Bytes of working memory: of a warp, of a block in shared memory, and of all blocks in device memory.
-    bytes: u64,
-    shared: u64,
-    scratch: u64,
-}
-
 impl CudaSearch<'_, '_> {
     /// Number of binomial coefficients for sets of up to `size`.
     pub(in crate::engine::cuda) fn binomial_count(&self, size: usize, widest: usize) -> u64 {
@@ -57,10 +39,7 @@ impl CudaSearch<'_, '_> {
         let warps = self.engine.held.card.processors * 16;
         let level = match self.engine.options.strategy {
             SearchStrategy::Shared => self.engine.scratch_of_warps(shared_doubles(size as u64), warps),
-            SearchStrategy::Edge { beta, gamma } => {
-                self.paper_launches(size, widest - 1, widest, [beta, gamma]).scratch
-            }
-            SearchStrategy::Set { theta, delta } => self.paper_launches(size, widest, widest, [theta, delta]).scratch,
+            _ => self.paper_scratch(size, widest),
         };
         level.max(self.engine.scratch_of_warps(settle_doubles(size as u64), self.settling_warps()))
     }
@@ -100,17 +79,7 @@ impl CudaSearch<'_, '_> {
         self.begin_sets(size, widest)?;
         match self.engine.options.strategy {
             SearchStrategy::Shared => self.run_shared(size, widest, observer),
-            SearchStrategy::Edge { beta, gamma } => {
-                self.args.beta = u64::from(beta);
-                self.args.gamma = u64::from(gamma);
-                let launches = self.paper_launches(size, widest - 1, widest, [beta, gamma]);
-                self.run_paper(Kernel::edge, launches, size, observer)
-            }
-            SearchStrategy::Set { theta, delta } => {
-                self.args.theta = u64::from(theta);
-                let launches = self.paper_launches(size, widest, widest, [theta, delta]);
-                self.run_paper(Kernel::set, launches, size, observer)
-            }
+            _ => self.run_paper(size, widest, observer),
         }
     }
 
@@ -247,7 +216,7 @@ impl CudaSearch<'_, '_> {
     }
 
     /// Turns slots into answers.
-    fn settle(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
+    pub(super) fn settle(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
         self.launch_settle(size)?;
         self.bring_settled(observer)?;
         self.report("a level of sets", &mut || observer.look())
@@ -266,67 +235,5 @@ impl CudaSearch<'_, '_> {
             self.launch(Kernel::removal, self.blocks_for(self.ends / 64))?;
             self.by_row(Kernel::degrees)
         }
-    }
-
-    /// The launches of a level by a strategy of the papers. A row's sets are chosen from up to `sets_of` neighbours; `shape` is
-    /// [beta, gamma] or [theta, delta].
-    fn paper_launches(&self, size: usize, sets_of: usize, widest: usize, shape: [u32; 2]) -> PaperLaunches {
-        let (threads, blocks) = match self.engine.options.strategy {
-            SearchStrategy::Edge { .. } => (shape[0] * shape[1], widest.div_ceil(shape[0] as usize) as u32),
-            _ => (shape[0], shape[1]),
-        };
-        let (p, widest) = (self.options.p, sets_of as f64);
-        let sets = subsets::binomial(sets_of, size).unwrap_or(u64::MAX);
-        // The time of a test grows about as the square of its size.
-        let tests = PAPER_TESTS / (size * size) as f64;
-        let ranks = sets.min((tests / widest).ceil() as u64).max(1);
-        let rows = ((tests / (ranks as f64 * widest)) as usize).clamp(1, p.min(65_535));
-        let threads = threads.next_multiple_of(WARP);
-        let bytes = 8 * paper_doubles(size as u64);
-        let block = bytes * u64::from(threads / WARP);
-        let (shared, scratch) = match block <= u64::from(self.engine.held.card.shared_limit) {
-            true => (block, 0),
-            false => (0, block * u64::from(blocks) * rows as u64),
-        };
-        PaperLaunches { sets, ranks, rows, blocks, threads, bytes, shared, scratch }
-    }
-
-    fn run_paper(
-        &mut self,
-        kernel: Kernel<SearchArgs>,
-        launches: PaperLaunches,
-        size: usize,
-        observer: &mut dyn Observer,
-    ) -> Result<Report> {
-        let PaperLaunches { sets, ranks, rows, blocks, threads, bytes, shared, scratch } = launches;
-        let p = self.options.p;
-        let mut args = self.args;
-        args.warp_bytes = bytes;
-        if scratch > 0 {
-            args.scratch = self.engine.held.device(Buffer::Scratch)?;
-        }
-        let steps = sets.div_ceil(ranks);
-        for second in 0..2 {
-            args.second = second;
-            for step in 0..steps {
-                args.first_rank = step * ranks;
-                args.end_rank = sets.min(args.first_rank + ranks);
-                for first in (0..p).step_by(rows) {
-                    args.first_row = first as u64;
-                    let rows = rows.min(p - first) as u32;
-                    let launch = kernel.on((blocks, rows), threads, shared);
-                    // SAFETY: lists, slots and twins are the level's; each of these warps has `paper_doubles` of working memory.
-                    unsafe { self.engine.held.card.launch(launch, &args)? };
-                    if steps > 1 || rows < p as u32 {
-                        self.engine.held.wait(kernel.name(), &mut || observer.look())?;
-                    }
-                }
-                let done = second as f64 + (step + 1) as f64 / steps as f64;
-                observer.progress(size, 0.499 * done, 1.0)?;
-            }
-        }
-        let report = self.settle(size, observer)?;
-        observer.progress(size, 1.0, 1.0)?;
-        Ok(report)
     }
 }

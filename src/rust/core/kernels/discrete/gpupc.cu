@@ -1,0 +1,161 @@
+// Tests of discrete variables by the mapping of gpuPC (Hagedorn and Huegle 2021; algorithms 9 to 11 of C. Hagedorn's dissertation, 2023), to reproduce and
+// compare: threads cooperate on one table. Not kept from the listings: indices that mix up the levels of x and y, a mutex that has any of several
+// separating sets win, barriers that some threads of a block do not reach, and one thread that clears a table alone.
+//
+// The papers' grid has a block for each pair at level 0, and above one for each beta edges of a row. Here blocks take these in turn, as many as the card runs
+// at a time or as there is memory for: their "restricted parallelism", with tables in memory that is allocated once.
+#include "discrete/strata.cuh"
+
+// Bytes of shared memory of a block at level 0: an item, a table of `cells` with its margins.
+__host__ __device__ constexpr u64 gpupc_pair_bytes(u64 cells) { return 16 + div_ceil(4 * cells, 16) * 16; }
+
+// Likewise above: an item, the sums of each warp, the strata of each table.
+__host__ __device__ constexpr u64 gpupc_bytes(u64 threads, u64 tables) { return 16 + threads / 32 * 48 + div_ceil(4 * tables, 16) * 16; }
+
+// Counts the samples of x, y and S that thread `index` of `threads` takes. A table of strata x levels of x x levels of y, the last fastest.
+__device__ inline void count_share(const Discrete& d, u32 x, u32 y, const u32* set, u32 l, u32* table, u32 index, u32 threads) {
+    const u32 lx = levels_of(d, x), ly = levels_of(d, y);
+    for (u64 k = index; k < d.n; k += threads) {
+        u32 stratum = 0;
+        bool left_out = false;
+        for (u32 i = 0; i < l; i++) {
+            const u32 code = code_at(d, set[i], k), levels = levels_of(d, set[i]);
+            left_out |= code >= levels;
+            stratum = stratum * levels + code;
+        }
+        const u32 of_x = code_at(d, x, k), of_y = code_at(d, y, k);
+        if (!left_out && of_x < lx && of_y < ly) atomicAdd(table + (stratum * lx + of_x) * ly + of_y, 1u);
+    }
+}
+
+// Level 0: the threads of a block count the table of a pair in shared memory, or in global memory where it does not fit there; then the first of them
+// computes margins and statistic.
+extern "C" __global__ void dis_gpupc_marginal(const __grid_constant__ Discrete d) {
+    const Args& a = d.a;
+    const u64 tiles = (a.p + d.tile - 1) / d.tile;
+    u64* item = (u64*)memory;
+    while (true) {
+        const u64 at = take(d, item);
+        if (at == NEVER) break;
+        const u32 y = (u32)(at / tiles), ly = levels_of(d, y);
+        const u64 first = at % tiles * d.tile, end = first + d.tile < y ? first + d.tile : y;
+        for (u64 v = first; v < end; v++) {
+            const u32 x = (u32)v, lx = levels_of(d, x);
+            if ((a.start && !has(a.start, a.words, y, x)) || !is_tested(a, y, x)) continue;
+            const double cells = (double)lx * ly, all = cells + margins_of(1.0, lx, ly);
+            Judgement found{UNSURE, 0.0, 0.0, 0.0};
+            if (too_few(d, (double)d.n, ly, lx, 1.0)) {
+                found = Judgement{1.0 >= d.alpha ? SEPARATES : DEPENDS, 1.0, 0.0, 1.0};
+            } else if (all <= (double)d.area || all <= (double)d.most_cells) {
+                u32* table = all <= (double)d.area ? (u32*)(item + 2) : (u32*)(a.scratch + blockIdx.x * d.block_bytes);
+                for (u32 c = threadIdx.x; c < (u32)cells; c += blockDim.x) table[c] = 0;
+                __syncthreads();
+                count_share(d, y, x, nullptr, 0, table, threadIdx.x, blockDim.x);
+                __syncthreads();
+                if (threadIdx.x == 0) {
+                    Sums sums{0.0, 0.0, 0, 0, 0, 0};
+                    reduce(d, Alone(), table, 1, ly, lx, table + (u32)cells, sums);
+                    found = judge_test(d, ly, lx, 1.0, 0, sums);
+                }
+                __syncthreads();
+            }
+            if (threadIdx.x > 0) continue;
+            if (found.says == UNSURE) {
+                ask(d, y, x, 0, 0);
+            } else {
+                *packed(a, y, x) = found.p;
+            }
+        }
+    }
+}
+
+// The threads that share a table; those of other tables take the same barriers.
+struct Sharing {
+    u32 index, SIZE;
+    __device__ void sync() const { __syncthreads(); }
+};
+
+// Level 1 and up: a block has beta edges of a row and gamma tests of each at a time, whose tables delta threads count each in global memory. They
+// reduce a table stratum by stratum, and the first of them adds up what the others have.
+extern "C" __global__ void dis_gpupc(const __grid_constant__ Discrete d) {
+    const Args& a = d.a;
+    if (a.report->stage_begun != d.stage) return;
+    const u32 l = (u32)a.size, tables = (u32)(a.beta * a.gamma), delta = blockDim.x / tables;
+    const u32 own_table = threadIdx.x / delta, index = threadIdx.x % delta;
+    u64* item = (u64*)memory;
+    Sums* of_warp = (Sums*)(item + 2);
+    u32* strata_of = (u32*)(of_warp + blockDim.x / WARP);
+    u32* places = (u32*)(a.scratch + blockIdx.x * d.block_bytes + own_table * (d.block_bytes / tables));
+    u32 *set = places + l, *table = set + l;
+    while (true) {
+        const u64 at = take(d, item);
+        if (at == NEVER) break;
+        const u32 x = row_of(a.first_item, a.p, at);
+        const u64 offset = a.offset[x];
+        const u32* list = a.list + offset;
+        const u32 degree = (u32)(a.offset[x + 1] - offset);
+        const u64 edge = (at - a.first_item[x]) * a.beta + own_table / a.gamma;
+        const bool here = edge < degree && takes_part(a, slots_of(d), x, offset + edge);
+        const u32 own = here ? (u32)edge : 0, y = list[own], lx = levels_of(d, x), ly = levels_of(d, y);
+        DiscreteSlot* slot = slots_of(d) + offset + own;
+        const bool by_common = a.fast && a.second;
+        const u64 sets = choose(a, degree - 1, l), end = sets < a.end_rank ? sets : a.end_rank;
+        // All threads of the block take the same turns, so that all meet at the barriers.
+        for (u64 base = a.first_rank; base < end; base += a.gamma) {
+            const u64 t = base + own_table % a.gamma;
+            u64 key = NEVER;
+            bool goes_on = false;
+            double strata = 0.0;
+            if (index == 0) {
+                strata_of[own_table] = 0;
+                bool asks = here && t < end;
+                if (asks) {
+                    unrank(a, degree - 1, l, t, places);
+                    bool all_common = by_common;
+                    for (u32 i = 0; i < l; i++) {
+                        places[i] += places[i] >= own;
+                        set[i] = list[places[i]];
+                        if (by_common) all_common = all_common && is_common(a, y, set[i]);
+                    }
+                    if (!all_common) key = by_common ? rank_common_last(a, list, degree, own, places, 1) : rank_of(a, degree, l, places);
+                    asks = !all_common && key < stop_of(slot);
+                }
+                goes_on = asks || (here && by_common);
+                strata = domain_of(d, set, asks ? l : 0);
+                const double cells = strata * lx * ly;
+                if (asks && too_few(d, (double)d.n, lx, ly, strata)) {
+                    tell(d, x, list, own, offset + own, key, Judgement{1.0 >= d.alpha ? SEPARATES : DEPENDS, 1.0, 0.0, 1.0}, places, 1);
+                } else if (asks && cells + margins_of(strata, lx, ly) > (double)d.most_cells) {
+                    tell(d, x, list, own, offset + own, key, Judgement{UNSURE, 0.0, 0.0, 0.0}, places, 1);
+                } else if (asks) {
+                    strata_of[own_table] = (u32)strata;
+                }
+            }
+            if (!__syncthreads_or(goes_on)) break;
+            const u32 count = strata_of[own_table], cells = count * lx * ly;
+            for (u32 c = index; c < cells; c += delta) table[c] = 0;
+            __syncthreads();
+            if (count) count_share(d, x, y, set, l, table, index, delta);
+            __syncthreads();
+            Sums sums{0.0, 0.0, 0, 0, 0, 0};
+            reduce(d, Sharing{index, delta}, table, count, lx, ly, table + cells, sums);
+            add_lanes(sums);
+            if (lane_id() == 0) of_warp[threadIdx.x / WARP] = sums;
+            __syncthreads();
+            if (index == 0 && count) {
+                // Always in this order, so that every run gives the same last digits.
+                for (u32 w = 1; w < delta / WARP; w++) {
+                    const Sums& more = of_warp[threadIdx.x / WARP + w];
+                    sums.statistic += more.statistic;
+                    sums.size += more.size;
+                    sums.n += more.n;
+                    sums.occupied += more.occupied;
+                    sums.adjusted += more.adjusted;
+                    sums.terms += more.terms;
+                }
+                tell(d, x, list, own, offset + own, key, judge_test(d, lx, ly, strata, l, sums), places, 1);
+            }
+            __syncthreads();
+        }
+    }
+}

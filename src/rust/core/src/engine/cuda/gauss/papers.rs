@@ -1,0 +1,126 @@
+//! Levels of sets of the Gaussian test by the mappings of the papers, in launches short enough that a user can interrupt.
+
+use crate::engine::cuda::arguments::{gpucsl_doubles, paper_doubles, Report, SearchArgs};
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::search::CudaSearch;
+use crate::engine::cuda::SearchStrategy;
+use crate::graph::subsets;
+use crate::observer::Observer;
+use crate::Result;
+
+/// Tests of size 1 in a launch: less than 0.1 s on a slow card.
+const TESTS: f64 = 5e7;
+
+/// Blocks of a launch, most of which have nothing to do where they are for all pairs: likewise.
+const BLOCKS: usize = 1 << 25;
+
+/// The launches of a level.
+struct Launches {
+    kernel: Kernel<SearchArgs>,
+    /// Sets of a row, and how many of them a launch takes.
+    sets: u64,
+    ranks: u64,
+    /// Whether a launch with all sets of the first sides goes on with the second.
+    both: bool,
+    /// Rows of a launch, blocks of each, threads of a block.
+    rows: usize,
+    blocks: u32,
+    threads: u32,
+    /// Bytes of working memory: of a warp, of a block in shared memory, and of all blocks in device memory.
+    bytes: u64,
+    shared: u64,
+    scratch: u64,
+}
+
+impl CudaSearch<'_, '_> {
+    /// Bytes of working memory in device memory for a level; `widest` is the largest degree.
+    pub(super) fn paper_scratch(&self, size: usize, widest: usize) -> u64 {
+        self.paper_launches(size, widest).scratch
+    }
+
+    /// Edges of a block and tests of each at a time, by cuPC-E's mapping.
+    fn edge_shape(&self) -> [u32; 2] {
+        match self.engine.options.strategy {
+            SearchStrategy::Edge { beta, gamma } => [beta, gamma],
+            _ => [1, WARP],
+        }
+    }
+
+    fn paper_launches(&self, size: usize, widest: usize) -> Launches {
+        let (p, l) = (self.options.p, size as u64);
+        let (choose, squares) = (|n| subsets::binomial(n, size).unwrap_or(u64::MAX), l * l);
+        // The blocks of a row, and those of them that have working memory.
+        let (kernel, sets, threads, blocks, working, own) = match self.engine.options.strategy {
+            SearchStrategy::Set { theta, delta } => (Kernel::set, choose(widest), theta, delta, delta, squares),
+            SearchStrategy::Gpucsl { delta, .. } if size == 1 => {
+                // Every vertex is looked at, whether it is a neighbour or not.
+                (Kernel::gpucsl_single, p as u64, delta, p as u32, 0, 0)
+            }
+            SearchStrategy::Gpucsl { delta, .. } => {
+                (Kernel::gpucsl_sets, choose(widest - 1), delta, p as u32, widest as u32, gpucsl_doubles(l))
+            }
+            _ => {
+                let [beta, gamma] = self.edge_shape();
+                let blocks = widest.div_ceil(beta as usize) as u32;
+                (Kernel::edge, choose(widest - 1), beta * gamma, blocks, blocks, squares)
+            }
+        };
+        // The time of a test grows about as the square of its size.
+        let tests = TESTS * self.engine.options.launch_share / (size * size) as f64;
+        let ranks = sets.min((tests / widest as f64).ceil() as u64).max(1);
+        let rows = (tests / (ranks as f64 * widest as f64)) as usize;
+        let rows = rows.min(BLOCKS / blocks as usize).clamp(1, p.min(65_535));
+        let threads = threads.next_multiple_of(WARP);
+        let bytes = if working == 0 { 0 } else { 8 * paper_doubles(l, own) };
+        let block = bytes * u64::from(threads / WARP);
+        let (shared, scratch) = match block <= u64::from(self.engine.held.card.shared_limit) {
+            true => (block, 0),
+            false => (0, block * u64::from(working) * rows as u64),
+        };
+        let both = matches!(self.engine.options.strategy, SearchStrategy::Gpucsl { .. });
+        Launches { kernel, sets, ranks, both, rows, blocks, threads, bytes, shared, scratch }
+    }
+
+    /// Runs a level, once its slots are ready.
+    pub(super) fn run_paper(&mut self, size: usize, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
+        let launches = self.paper_launches(size, widest);
+        let Launches { kernel, sets, ranks, both, rows, blocks, threads, bytes, shared, scratch } = launches;
+        let p = self.options.p;
+        let mut args = self.args;
+        [args.beta, args.gamma] = self.edge_shape().map(u64::from);
+        args.theta = match self.engine.options.strategy {
+            SearchStrategy::Set { theta, .. } => u64::from(theta),
+            _ => widest as u64,
+        };
+        args.warp_bytes = bytes;
+        if scratch > 0 {
+            args.scratch = self.engine.held.device(Buffer::Scratch)?;
+        }
+        let steps = sets.div_ceil(ranks);
+        // Sets of one are both sides' at once.
+        let sides = if both && (size == 1 || steps == 1) { 1 } else { 2 };
+        for second in 0..sides {
+            args.second = second;
+            for step in 0..steps {
+                args.first_rank = step * ranks;
+                args.end_rank = if sides == 1 && steps == 1 { u64::MAX } else { sets.min(args.first_rank + ranks) };
+                for first in (0..p).step_by(rows) {
+                    args.first_row = first as u64;
+                    let rows = rows.min(p - first) as u32;
+                    let launch = kernel.on((blocks, rows), threads, shared);
+                    // SAFETY: lists, slots and twins are the level's; each of these warps that tests has working memory.
+                    unsafe { self.engine.held.card.launch(launch, &args)? };
+                    if steps > 1 || rows < p as u32 {
+                        self.engine.held.wait(kernel.name(), &mut || observer.look())?;
+                    }
+                }
+                let done = second as f64 + (step + 1) as f64 / steps as f64;
+                observer.progress(size, 0.998 * done / sides as f64, 1.0)?;
+            }
+        }
+        let report = self.settle(size, observer)?;
+        observer.progress(size, 1.0, 1.0)?;
+        Ok(report)
+    }
+}
