@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::process::Command;
 
 use crate::driver::{driver, own_function};
-use crate::support::answer::{self, Answer};
+use crate::support::answer::{self, Answer, Digits};
 use crate::support::cuda::planned;
 use crate::support::discrete;
 use crate::support::mixed::{settings, Made};
@@ -75,6 +75,14 @@ type Outcome<A> = Result<(u64, A)>;
 /// Calls `run` with all memory and with a budget of what that planned: the answers must be the same, and neither may take more
 /// than planned, nor of a part of that where less does. A budget of 500 bytes must be refused.
 fn measure<A: PartialEq + Debug>(label: &str, run: impl Fn(Option<u64>) -> Outcome<A>) {
+    measure_as(label, |found: &A, wanted| assert_eq!(found, wanted, "{label}"), run);
+}
+
+/// Likewise, with answers that `compare` takes for the same.
+fn measure_as<A>(label: &str, compare: impl Fn(&A, &A), run: impl Fn(Option<u64>) -> Outcome<A>)
+where
+    A: Debug,
+{
     device::release();
     most_used();
     let (planned, answer) = run(None).unwrap();
@@ -90,7 +98,7 @@ fn measure<A: PartialEq + Debug>(label: &str, run: impl Fn(Option<u64>) -> Outco
         let (again, same) = run(Some(budget)).unwrap();
         let used = most_used();
         assert!(used <= budget.max(if kept { planned } else { 0 }) && again <= budget, "{label}: {used} of {budget}");
-        assert_eq!(same, answer, "{label}");
+        compare(&same, &answer);
     }
     for budget in [planned / 2, planned / 6] {
         device::release();
@@ -99,7 +107,8 @@ fn measure<A: PartialEq + Debug>(label: &str, run: impl Fn(Option<u64>) -> Outco
             Ok((again, same)) => {
                 let used = most_used();
                 println!("{label}: {again} planned in parts, {used} used");
-                assert!(again <= budget && used <= again && same == answer, "{label}: {used} of {again} of {budget}");
+                assert!(again <= budget && used <= again, "{label}: {used} of {again} of {budget}");
+                compare(&same, &answer);
             }
             Err(Error::Device(e)) => assert_eq!(e.kind, DeviceKind::OutOfMemory, "{label}"),
             Err(e) => panic!("{label}: {e:?}"),
@@ -190,7 +199,15 @@ fn discrete() {
                 SearchStrategy::Edge { beta: 2, gamma: 32 },
                 SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 64 },
             ] {
-                measure(&format!("discrete {p} {method:?} {strategy:?}"), |budget| {
+                let label = format!("discrete {p} {method:?} {strategy:?}");
+                // In parts our own kernel does level 0, which adds up in another order.
+                let digits = match strategy {
+                    SearchStrategy::Gpucsl { .. } => Digits::Nine,
+                    _ => Digits::All,
+                };
+                let compare =
+                    |found: &Answer, wanted: &Answer| assert_eq!(found.difference(wanted, digits), None, "{label}");
+                measure_as(&label, compare, |budget| {
                     let cuda = CudaOptions { strategy, memory_budget: budget, ..CudaOptions::default() };
                     searched(&mut CudaEngine::discrete(test, options.alpha, cuda)?, &options, false)
                 });
