@@ -30,7 +30,7 @@
 #' - With `biCC = TRUE`, pcalg treats the labels as numbers, and tests next to nothing if they are words; here the components are those of the graph.
 #' - `verbose` prints pcalg's lines except those of its searches for paths (`minUncovPdPath: ...`).
 #' - `contextVars` may be names. `jci` with `selectionBias = TRUE` is refused before any work, not after it.
-#' - If the possible-d-sep phase may need more than ten million tests, a message of class `pcgpu_message_pdsep` states the largest possible number beforehand: with possible-d-sep sets of k variables, an
+#' - If the possible-d-sep phase may need more than some tenths of a second (ten million tests of `gaussCItest()`, fewer of slower tests), a message of class `pcgpu_message_pdsep` states the largest possible number beforehand: with possible-d-sep sets of k variables, an
 #'   edge has about 2^k tests. `m.max` and `pdsep.max` limit the number.
 #' - `time_limit` ends the phase with what is done: the result is then that of smaller sets, with a warning of class `pcgpu_warning_time_limit`.
 #'   It limits the skeleton and this phase; the steps that follow (`conservative`, `maj.rule`, the rules) are not counted. An R function that is called without `cluster` and `parallel_tests` tests all sizes for one edge
@@ -45,7 +45,7 @@
 #' - `required`: from a to b: the edge `a --> b`, which is not tested.
 #'
 #' The rules do not change these marks; if a rule contradicts one, a message of class `pcgpu_message_knowledge` says where. With `selectionBias = TRUE` an arrowhead also states that the variable plays no
-#' part in the selection, which does not follow from knowledge of time. Use `selectionBias = FALSE`, or make sure that it is true.
+#' part in the selection, which does not follow from knowledge of time. Use `selectionBias = FALSE`, unless you know that it is true of these variables.
 #'
 #' @inheritParams pc
 #' @param type `"normal"`; `"anytime"` (Spirtes 2001), which requires `m.max`: the search ends at sets of that size; or `"adaptive"` (Colombo et al. 2012): the sets of the possible-d-sep phase are
