@@ -1,19 +1,19 @@
 #' Add knowledge to a graph that has been oriented
 #'
-#' Directs edges of a CPDAG by what is known, and whatever follows from that by Meek's rules 1 to 4: the graph that `pcalg::addBgKnowledge()` gives.
-#' Where there is a choice, give what is known to [pc()] itself: it then counts in the search, too.
+#' Directs edges of a CPDAG according to background knowledge, and all edges whose directions follow from it by Meek's rules 1 to 4. The result is the graph that `pcalg::addBgKnowledge()` gives.
+#' If you can, give the knowledge to [pc()] itself: it is then also used in the search.
 #'
-#' @param fit A result of [pc()] or [orient()] of either class, a [graph::graphNEL-class], or an adjacency matrix, as `as(graph, "matrix")` has it or
-#'   as pcalg's `"amat"` codes a CPDAG.
-#' @param tiers,forbidden,required,context.all,context.tier As in [pc_control()]. Of these only directions of edges that are there count: `tiers` and variables of the context
+#' @param fit A result of [pc()] or [orient()] of either class, a [graph::graphNEL-class], or an adjacency matrix, as `as(graph, "matrix")` gives it or
+#'   in pcalg's `"amat"` coding of a CPDAG.
+#' @param tiers,forbidden,required,context.all,context.tier As in [pc_control()], but they only direct edges that exist: `tiers` and context variables
 #'   direct the edges between tiers and out of the context, `forbidden` gives an edge the other direction, and an arrow of `required` needs an edge.
-#'   Without any of them the rules alone are applied.
+#'   Without any of them only the rules are applied.
 #' @param check Refuse a graph that has a cycle, or no extension to a DAG without further v-structures?
-#' @return `fit` with its edges directed; a matrix comes back as a matrix, coded as it was.
+#' @return `fit` with its edges directed; a matrix is returned as a matrix in the same coding.
 #'
-#'   The call ends with an error of class `pcgpu_error_knowledge` that names the arrow where the graph cannot have it: an arrow of `required` without an edge, or an edge that has the other
-#'   direction already, by the graph itself or by those before it (`pcalg::addBgKnowledge()` returns `NULL`); where the graph is none that has a DAG; and where Meek's rules direct an edge
-#'   of it before anything is added.
+#'   If the graph cannot have an arrow, the call ends with an error of class `pcgpu_error_knowledge` that names the arrow: an arrow of `required` without an edge, or an edge that already has the other
+#'   direction, because of the graph itself or of earlier arrows (`pcalg::addBgKnowledge()` returns `NULL`). The same error is raised if the graph does not represent any DAG, and if Meek's rules direct one of its edges
+#'   before anything is added.
 #' @references
 #' C. Meek (1995). Causal inference and causal explanation with background knowledge. *Proceedings of the Eleventh Conference on Uncertainty in
 #' Artificial Intelligence*, 403-410.

@@ -1,65 +1,67 @@
 #' Causal effects that a CPDAG allows
 #'
-#' Estimates total causal effects from observational data and a graph that [pc()] learnt, by IDA ("intervention calculus when the DAG is
-#' absent"; Maathuis, Kalisch and Buehlmann 2009): of each x on each y, all pairs at once. A CPDAG stands for several DAGs, and so a pair has several
-#' possible effects, one for each way to direct the edges at x. Their smallest absolute value bounds the size of the
-#' effect from below, and ranks candidates for experiments. The numbers are those of pcalg's `ida()`, `idaFast()` and `jointIda()`.
+#' Estimates the total causal effect of each x on each y, for all pairs at once, from observational data and a graph that [pc()] learnt. The method is IDA ("intervention calculus when the DAG is
+#' absent"; Maathuis, Kalisch and Buehlmann 2009). A CPDAG stands for several DAGs, so a pair has several
+#' possible effects, one for each way to direct the edges at x. Their smallest absolute value is a lower bound on the size of the
+#' effect, and ranks candidates for experiments. The numbers are those of pcalg's `ida()`, `idaFast()` and `jointIda()`.
 #'
-#' The effect of x on y is by how much the mean of y changes where x is set to a value one unit larger, if variables depend on each
-#' other linearly, their errors are Gaussian and independent (no hidden common causes), and the graph is right. Where x has the parents S, it is the
-#' coefficient of x in the regression of y on x and S, and 0 where y is in S.
+#' The effect of x on y is the change in the mean of y if x is set to a value one unit larger, provided that variables depend on each
+#' other linearly, their errors are Gaussian and independent (no hidden common causes), and the graph is right. If S are the parents of x, the effect is the
+#' coefficient of x in the regression of y on x and S, and 0 if y is in S.
 #'
 #' # Methods
 #'
-#' - `"local"`: a set S for each way to direct the undirected edges at x that makes no new v-structure (`type = "cpdag"`), or that background knowledge
+#' - `"local"`: one set S for each way to direct the undirected edges at x that makes no new v-structure (`type = "cpdag"`), or that background knowledge
 #'   allows by Meek's rules (`type = "pdag"`; Perkovic, Kalisch and Maathuis 2017).
-#' - `"optimal"`: likewise, but with the adjustment set of the smallest asymptotic variance, which goes by the whole graph and by y (Witte and others 2020, Henckel and others
-#'   2022). Effects on what does not come after x are exactly 0. It needs a graph that Meek's rules add nothing to.
-#' - `"global"`: the parents of x in each DAG, as often as they occur. For small graphs: up to 100,000 DAGs.
+#' - `"optimal"`: likewise, but with the adjustment set that has the smallest asymptotic variance. This set depends on the whole graph and on y (Witte and others 2020, Henckel and others
+#'   2022). Effects on variables that do not come after x are exactly 0. The graph must be one to which Meek's rules add nothing.
+#' - `"global"`: the parents of x in each DAG, each set as often as it occurs. For small graphs: up to 100,000 DAGs.
 #'
-#' A variable with many undirected edges among neighbours that are adjacent to each other has sets by the million: more than 2^20 for one x, or 2^22 for all, end in an error.
+#' A variable can have millions of such sets if many of its undirected edges lead to neighbours that are adjacent to each other. More than 2^20 sets for one x, or 2^22 for all, are an error.
 #'
-#' With `joint = TRUE` all of `x` are set at once, and an effect is that of one of them where the others are held (Nandy, Maathuis and Richardson 2017): by
+#' With `joint = TRUE` all of `x` are set at once, and an effect is that of one of them while the others are held fixed (Nandy, Maathuis and Richardson 2017). It is computed by
 #' recursive regressions (`technique = "RRC"`) or modified Cholesky decompositions (`"MCD"`) over joint sets of parents, or with `method = "optimal"` by
 #' joint adjustment sets, which may not exist (`NA`). With `type = "cpdag"` a joint set of parents occurs once for each DAG of the undirected
-#' components of `x`, if these have up to 12 variables; with `"pdag"`, pcalg's default, once.
+#' components of `x`, if these have up to 12 variables; with `"pdag"`, pcalg's default, it occurs once.
 #'
 #' # Invalid graphs
 #'
-#' Real data often give a graph that no DAG has as its CPDAG. A message of class `pcgpu_message_graph` says so, as pcalg does. `"local"` with
-#' `type = "cpdag"` looks near x only, and goes on; effects are `NA` where no way to direct the edges at x is left. With `type = "pdag"` they are `NA` wherever x
-#' has undirected edges. `"optimal"`, and joint interventions with `type = "pdag"`, take a graph that is a CPDAG with further arrows for what it is; with one that is not even that they end
-#' in an error (pcalg's do for most pairs). `pc(u2pd = "retry")` gives a valid graph. An edge in conflict (`solve.confl = TRUE`) counts as undirected.
+#' Real data often give a graph that is not the CPDAG of any DAG. A message of class `pcgpu_message_graph` says so, as pcalg does. `"local"` with
+#' `type = "cpdag"` looks only at the edges near x, and continues; effects are `NA` if there is no way left to direct the edges at x. With `type = "pdag"` they are `NA` if x
+#' has undirected edges. `"optimal"`, and joint interventions with `type = "pdag"`, accept a graph that is a CPDAG with further arrows and use it as it is; any other invalid graph
+#' is an error (pcalg's functions stop for most pairs). `pc(u2pd = "retry")` gives a valid graph. An edge in conflict (`solve.confl = TRUE`) counts as undirected.
 #'
 #' # Differences from pcalg
 #'
-#' `ida()` of several y drops `y.notparent`; here it holds for all. With `method = "optimal"` each y has an adjustment set of its own, where pcalg's takes one for all y of a
-#' call. pcalg's Meek's rule 4 does not ask whether two of its vertices are adjacent; ours does. Its `"optimal"` may stop where variables have names that are no numbers. Where pcalg stops because covariances are singular, effects are
-#' `NA`. Pairs of a variable with itself are left out of tables.
+#' - For several y, `ida()` ignores `y.notparent`; here it applies to all of them.
+#' - With `method = "optimal"` each y has its own adjustment set; pcalg uses one for all y of a call, and its `"optimal"` may stop if the names of the variables are not numbers.
+#' - pcalg's version of Meek's rule 4 does not check whether two of its vertices are adjacent; ours does.
+#' - If covariances are singular, effects are `NA`; pcalg stops.
+#' - Tables leave out pairs of a variable with itself.
 #'
-#' @param fit The graph: a result of [pc()] or of pcalg, a [graph::graphNEL-class], or an adjacency matrix, pcalg's `amat` among them.
-#' @param data The data: a numeric matrix or data frame, observations in rows, whose covariances are used; or a sufficient statistic `list(C, n)`, as [suff_gauss()] makes it,
-#'   whose correlations are: effects are then in standard deviations. Columns are matched with the variables of `fit` by name where they have the same names.
-#' @param x,y Names or numbers of the variables that are set, and of those that effects are wanted on; all by default.
-#' @param method,type,joint,technique See below. `type`: whether the graph is a CPDAG, or has background knowledge besides; left out, what [pc()] says
-#'   of `fit`; `"pdag"` for another graph all of whose edges are directed, such as a DAG; else `"cpdag"`.
-#' @param y.notparent As in pcalg's `ida()`: take y for no parent or neighbour of x? Only for `method = "local"`.
-#' @param mcov In place of `data`: the covariance or correlation matrix of the variables.
-#' @param keep `"all"` effects, or `"smallest"`: only the smallest absolute value of each pair, 8 bytes, for many variables or many graphs.
-#' @param numCores Number of threads; left out, all cores. The answer does not depend on it.
+#' @param fit The graph: a result of [pc()] or of pcalg, a [graph::graphNEL-class], or an adjacency matrix, such as pcalg's `amat`.
+#' @param data The data: a numeric matrix or data frame with observations in rows, whose covariances are used; or a sufficient statistic `list(C, n)`, as [suff_gauss()] makes it,
+#'   whose correlations are used: effects are then in standard deviations. Columns are matched with the variables of `fit` by name if they have the same names.
+#' @param x,y Names or numbers of the variables that are set, and of those on which effects are wanted; all by default.
+#' @param method,type,joint,technique See below. `type` says whether the graph is a CPDAG or also contains background knowledge. By default, it is what [pc()] recorded
+#'   in `fit`; for other graphs it is `"pdag"` if all edges are directed, as in a DAG, and `"cpdag"` otherwise.
+#' @param y.notparent As in pcalg's `ida()`: assume that y is not a parent or neighbour of x? Only for `method = "local"`.
+#' @param mcov Instead of `data`: the covariance or correlation matrix of the variables.
+#' @param keep `"all"` effects, or `"smallest"`: only the smallest absolute value for each pair, which takes 8 bytes. Use it for many variables or many graphs.
+#' @param numCores Number of threads; by default all cores. The answer does not depend on it.
 #' @param progress Show a progress bar? As in [pc()].
 #' @return An object of class `pcgpu_effects`, with methods `print()`, `summary()` and
 #' \describe{
 #'   \item{`e[x, y]`}{the possible effects of one pair, as `ida(x, y)` gives them;}
 #'   \item{`e[x, ]`}{a matrix with a row for each y and a column for each way to direct the edges at x, as `idaFast()` gives it;}
-#'   \item{`as.data.frame(e, n = Inf)`}{a row for each pair, or the first `n`, by decreasing `smallest`: names `x` and `y`, `smallest`, the smallest absolute
+#'   \item{`as.data.frame(e, n = Inf)`}{one row for each pair, or the first `n` of them, by decreasing `smallest`: the names `x` and `y`, `smallest`, the smallest absolute
 #'     value of its effects, their `median`, and their `number`.}
 #' }
-#' It is a list of `x`, `y` (numbers of variables), `labels`, `method`, `type`, `valid` (whether the graph is what `type` says), `call`, and flat parts: `values` holds, one after the
-#' other, the matrices of `e[x, ]`, and `columns` how many columns each has; `own` holds pairs whose effects are not that row (where y is a sure parent of x, which is one 0, and with
-#' `y.notparent`). With `keep = "smallest"` there is `smallest` in place of these, a matrix with a row for each y and a column for each x.
+#' It is a list of `x`, `y` (numbers of variables), `labels`, `method`, `type`, `valid` (whether the graph is what `type` says), `call`, and flat parts: `values` contains the matrices of `e[x, ]`, one after the
+#' other, and `columns` the number of columns of each; `own` contains the pairs whose effects differ from that row (those in which y is a certain parent of x, which have a single 0, and with
+#' `y.notparent`). With `keep = "smallest"` these are replaced by `smallest`, a matrix with a row for each y and a column for each x.
 #'
-#' With `joint = TRUE`, an object of class `pcgpu_joint_effects`: `effects` is an array, the x by the joint sets by the y; `e[, y]` the matrix of one y, as `jointIda()` gives it.
+#' With `joint = TRUE`, an object of class `pcgpu_joint_effects`: `effects` is an array whose dimensions are the x, the joint sets and the y; `e[, y]` is the matrix of one y, as `jointIda()` gives it.
 #' @references
 #' M. H. Maathuis, M. Kalisch and P. Buehlmann (2009). Estimating high-dimensional intervention effects from observational data. *Annals of
 #' Statistics* 37, 3133-3164.

@@ -1,30 +1,30 @@
 #' Nearest-neighbour test of conditional independence of continuous variables (CMIknn)
 #'
-#' The p-value of the test that two continuous variables are independent given others, for dependence of any form: Runge's
-#' CMIknn. The statistic is an estimate of the conditional mutual information by nearest neighbours, its distribution under
-#' independence comes from permutations of x among neighbours in S. [pc()] and [skeleton()] recognise it and run it natively.
+#' The p-value of the test that two continuous variables are independent given others, which detects dependence of any form: Runge's
+#' CMIknn. The statistic is a nearest-neighbour estimate of the conditional mutual information; its distribution under
+#' independence comes from permutations of x among neighbours in S. [pc()] and [skeleton()] recognise the test and run it natively.
 #'
-#' With \eqn{\rho_i}{rho(i)} the largest coordinate distance (Chebyshev) from observation i to its k-th nearest neighbour in
-#' (x, y, S), and \eqn{n_{xS,i}}{n(xS, i)} and so on the numbers of observations nearer than that in the subspaces, itself
-#' one of them, the estimate in nats is
+#' Let \eqn{\rho_i}{rho(i)} be the largest coordinate distance (Chebyshev) from observation i to its k-th nearest neighbour in
+#' (x, y, S), and \eqn{n_{xS,i}}{n(xS, i)} and so on the numbers of observations nearer than that in the subspaces, including
+#' i itself. The estimate in nats is
 #' \deqn{\hat I(x; y | S) = \psi(k) - \frac 1 n \sum_i \psi(n_{xS,i}) + \psi(n_{yS,i}) - \psi(n_{S,i}),}{
 #' I(x; y | S) = psi(k) - mean(psi(n(xS, i)) + psi(n(yS, i)) - psi(n(S, i))),}
-#' \eqn{\psi} being the digamma function; without S, \eqn{n_S = n}. This is the estimator of Frenzel and Pompe with
-#' tigramite's conventions: distances that agree in nine digits are equal, and equal is not nearer.
+#' where \eqn{\psi} is the digamma function; without S, \eqn{n_S = n}. This is the estimator of Frenzel and Pompe with
+#' tigramite's conventions: distances that agree in nine digits are equal, and an equal distance is not nearer.
 #'
-#' In a permutation the observations, in random order, each take the x of the first of their `k_perm` neighbours in S, in
-#' random order, that none has taken before, or of the last of them. Without S, x is permuted at random. p is the share of
-#' permutations with an estimate at least as large as that of the data. Of x and y the variable with the smaller number is
-#' permuted, so that x and y may be exchanged.
+#' For a permutation the observations are visited in random order. Each takes the x of the first of its `k_perm` neighbours in S, also in
+#' random order, whose x has not been taken yet, or otherwise of the last of them. Without S, x is permuted at random. p is the share of
+#' permutations with an estimate at least as large as that of the data. The variable with the smaller number, x or y, is
+#' permuted, so exchanging x and y does not change p.
 #'
-#' A p-value is a function of the data, of [suff_knn()]'s arguments (the seed among them) and of the numbers of the
-#' variables: whatever the number of threads, on the CPU or on a GPU (`device = "cuda"` of [pc()] and [skeleton()]), a test
-#' alone and the same test in a search have one p-value.
+#' A p-value depends only on the data, the arguments of [suff_knn()] (including the seed) and the numbers of the
+#' variables. It is the same for any number of threads, on the CPU and on a GPU (`device = "cuda"` of [pc()] and [skeleton()]), and
+#' for a test alone and the same test in a search.
 #' A constant x or y is independent of everything, p = 1.
 #'
 #' @param x,y Numbers of the two variables (columns of `suffStat$data`), or their names if it has column names.
 #' @param S Vector of the numbers or names of the conditioning variables; may be empty or `NULL`.
-#' @param suffStat Made by [suff_knn()].
+#' @param suffStat The result of [suff_knn()].
 #' @return The p-value, one number between 0 and 1.
 #' @references
 #' J. Runge (2018). Conditional independence testing based on a nearest-neighbor estimator of conditional mutual

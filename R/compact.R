@@ -1,17 +1,17 @@
-#' Results that hold what was found, and nothing for each pair
+#' Results that store only what was found
 #'
 #' pcalg's class `pcAlgo` has a p x p matrix of p-values and p x p lists of separating sets: at p = 20,000 they take 6.4 GB, whatever was
-#' found. `result = "compact"` of [pc()] and [skeleton()] gives an object of class `pcCompact` in its place, which holds the edges with
-#' their marks, the separating sets of the pairs that levels from 1 on removed, the p-values of both, and the counts. Pairs that level 0
-#' removed, nearly all of them, take no memory: the empty set separates them, and their p-value is computed again when it is asked for
+#' found. `result = "compact"` of [pc()] and [skeleton()] gives an object of class `pcCompact` instead. It stores the edges with
+#' their marks, the separating sets of the pairs that were removed at level 1 or later, the p-values of both, and the counts. Pairs that were removed at level 0,
+#' nearly all of them, take no memory: the empty set separates them, and their p-value is computed again when it is needed
 #' (see [p_value()]).
 #'
-#' What works on results works on both classes: [edges()][edges,pcCompact-method], [neighbours()], [sepset()], [p_value()], [orient()], `summary()`,
-#' `as.data.frame()`, `tidy()` and `glance()` ([tidy.pcCompact()]), `plot()`, [plot_cpdag()], [as_igraph()], [write_network()], [run_details()] and `saveRDS()`. pcalg's own functions want a `pcAlgo`:
-#' [as_pcalg()] or `as(x, "pcAlgo")` makes one, where its p x p parts fit into memory.
+#' The following work on both classes: [edges()][edges,pcCompact-method], [neighbours()], [sepset()], [p_value()], [orient()], `summary()`,
+#' `as.data.frame()`, `tidy()` and `glance()` ([tidy.pcCompact()]), `plot()`, [plot_cpdag()], [as_igraph()], [write_network()], [run_details()] and `saveRDS()`. pcalg's own functions need a `pcAlgo`:
+#' [as_pcalg()] or `as(x, "pcAlgo")` makes one, if its p x p parts fit into memory.
 #'
-#' `as(x, "graphNEL")` is the graph alone, `as(x, "matrix")` and `as(x, "amat")` its p x p adjacency matrix in pcalg's coding (`[i, j]` is the
-#' mark at i of the edge from j to i), and `as(x, "dgCMatrix")`, also `"sparseMatrix"` and `"Matrix"`, that matrix as a sparse one of the
+#' `as(x, "graphNEL")` is only the graph, `as(x, "matrix")` and `as(x, "amat")` are its p x p adjacency matrix in pcalg's coding (`[i, j]` is the
+#' mark at i of the edge from j to i), and `as(x, "dgCMatrix")`, also `"sparseMatrix"` and `"Matrix"`, is that matrix as a sparse one of the
 #' package Matrix, which must be loaded.
 #'
 #' # What to give to functions of other packages
@@ -28,28 +28,28 @@
 #' | bnlearn, dagitty, caugi | [as_bn()], [as_dagitty()], [caugi_of()] of `x` |
 #' | Matrix | `as(x, "dgCMatrix")` |
 #'
-#' Given `x` itself, these functions of pcalg end in an error of class `pcgpu_error_argument` that names what to give; so do `nodes()`, `numNodes()`,
+#' If they are given `x` itself, these functions of pcalg end in an error of class `pcgpu_error_argument` that says what to give instead; so do `nodes()`, `numNodes()`,
 #' `numEdges()`, `isDirected()`, `ugraph()` and `subGraph()` of the package graph, and R's `[`, `[[`, `$`, `t()`, comparisons and
-#' arithmetic. A slot that there is not (`x@graph`) is R's own error, as R has no methods for that. `udag2pdag()`, `udag2pdagRelaxed()`,
-#' `udag2pdagSpecial()` and `pc.cons.intern()` begin with one; `shd()`, `rmvDAG()`, `opt.target()`, `dsepTest()` and `dsepAMTest()` ask for a class,
-#' and stop in errors of their own. Under [use_in_pcalg()] these, too, say what to give.
+#' arithmetic. Access to a slot that does not exist (`x@graph`) gives R's own error, because R has no methods for that. `udag2pdag()`, `udag2pdagRelaxed()`,
+#' `udag2pdagSpecial()` and `pc.cons.intern()` begin with such an access; `shd()`, `rmvDAG()`, `opt.target()`, `dsepTest()` and `dsepAMTest()` check the class,
+#' and stop with errors of their own. Under [use_in_pcalg()] these functions, too, say what to give.
 #'
-#' @slot call The call; [run_details()] reads what else it holds.
+#' @slot call The call; it also carries the information that [run_details()] reads.
 #' @slot labels Names of the p variables.
 #' @slot n.edgetests As in `pcAlgo`: the number of tests at each level.
 #' @slot max.ord As in `pcAlgo`: the last level.
 #' @slot type `"skeleton"` or `"CPDAG"`.
 #' @slot method The order of visiting, `skel.method` of [pc()].
 #' @slot alpha The significance level.
-#' @slot test The name of the test, `""` for one that is not of this package.
-#' @slot extendable `FALSE` where `u2pd = "rand"` or `"retry"` found no DAG with the v-structures.
-#' @slot edges The edges between x < y, by x, then y: `list(start, to, mark, p)`. Those of x are the elements from `start[x] + 1` to
-#'   `start[x + 1]`: `to` is y, `p` the largest p-value of its tests (`-Inf`, or `-1` with `"stable.fast"`, where none was made), and `mark`
-#'   is 1 for x - y, 2 for x -> y, 3 for x <- y, 4 for x <-> y. `p` holds the bytes of its n numbers, the k-th (from 1, the lowest) of the i-th at
-#'   `(k - 1) * n + i`: `saveRDS()` then takes a third of the time.
-#' @slot sets The separating sets `sepset[[x]][[y]]`, likewise by x, then y, without the empty ones of level 0: `list(start, to, set, p, ends,
-#'   members)`. `set` is the one variable of a set of one, 0 for an empty set, or p + k for the k-th of the larger sets, which is
-#'   `members[(ends[k] + 1):ends[k + 1]]`; it holds bits, the k-th (from 0, the lowest) of all of its n numbers in the bytes from `k * ceiling(n / 8) + 1` on; `p` is the largest p-value of the pair, `NA` where level 0 removed it.
+#' @slot test The name of the test, `""` for one that is not from this package.
+#' @slot extendable `FALSE` if `u2pd = "rand"` or `"retry"` found no DAG with the v-structures.
+#' @slot edges The edges between x < y, ordered by x, then y: `list(start, to, mark, p)`. Those of x are the elements from `start[x] + 1` to
+#'   `start[x + 1]`: `to` is y, `p` the largest p-value of its tests (`-Inf`, or `-1` with `"stable.fast"`, if there were none), and `mark`
+#'   is 1 for x - y, 2 for x -> y, 3 for x <- y, 4 for x <-> y. `p` is stored as the bytes of its n numbers, with byte k (from 1, the lowest) of number i at
+#'   `(k - 1) * n + i`; this reduces the time of `saveRDS()` to a third.
+#' @slot sets The separating sets `sepset[[x]][[y]]`, also ordered by x, then y, without the empty sets of level 0: `list(start, to, set, p, ends,
+#'   members)`. `set` is the variable itself for a set of one, 0 for an empty set, or p + k for the k-th of the larger sets, which is
+#'   `members[(ends[k] + 1):ends[k + 1]]`. It is stored as bits, with bit k (from 0, the lowest) of all of its n numbers in the bytes from `k * ceiling(n / 8) + 1` on. `p` is the largest p-value of the pair, `NA` if it was removed at level 0.
 #' @slot gaps The pairs x < y that are not adjacent and have no separating set, `list(start, to, p)`: those of `fixedGaps`, and those that
 #'   `"stable.fast"` removes at level 0 because their test has no p-value.
 #' @seealso [pc()]

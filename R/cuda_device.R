@@ -1,16 +1,16 @@
 #' A GPU and how to use it
 #'
-#' `device = "cuda:1"` names a GPU; this function also sets how to run on it. The answer does not
+#' `device = "cuda:1"` names a GPU; this function also sets how it is used. The answer does not
 #' depend on these settings: the strategies allow comparisons with the papers that they come from, and the memory limit is for
 #' GPUs that are shared.
 #'
-#' @param device `"cuda"` for the first GPU, `"cuda:1"` for the second, and so on: see [pcgpu_devices()]; several such as
+#' @param device `"cuda"` for the first GPU, `"cuda:1"` for the second, and so on: see [pcgpu_devices()]. Several GPUs, such as
 #'   `c("cuda:0", "cuda:1")`, or `"cuda:all"`, work together, and `c("cpu", "cuda:all")` with the CPU. The strategies of the papers
 #'   run on one GPU only.
 #' @param strategy How the tests of a level are distributed over the GPU:
-#'   - `"shared"` (the default): this package's own; tests that share a conditioning set share its work;
+#'   - `"shared"` (the default): this package's own strategy: tests with the same conditioning set share the work for it;
 #'   - `"edge"`: cuPC-E of Zarebavani and others (2020), in which a block of threads runs some edges of a variable; for discrete
-#'     variables disc-cupc, with which Hagedorn and Huegle (2021) compare gpuPC;
+#'     variables, disc-cupc, with which Hagedorn and Huegle (2021) compare gpuPC;
 #'   - `"set"`: cuPC-S of the same paper, in which a thread runs one conditioning set and all edges that it may separate. For the
 #'     Gaussian test only;
 #'   - `"gpucsl"`: the mapping of the dissertation of C. Hagedorn (2023, section 4.2) and of its program gpucsl, in which a block of threads runs one edge and its
@@ -25,8 +25,8 @@
 #'   table of discrete variables, a multiple of 32; `NULL` means 64. `beta * gamma * delta` may be 256 at most.
 #' @param block For `strategy = "parallel"`: the number of tests at a time, which is the paper's blocked version; `NULL` means
 #'   as many as there is memory for. For `strategy = "shared"` and the Gaussian test: the number of rows of the correlation matrix, from
-#'   64, that the card has at a time at levels 0 and 1, which then run by blocks whatever memory there is (the dissertation of C. Hagedorn
-#'   (2023), chapter 5, takes 2048); `NULL` means by blocks where not all fits, as large as memory allows.
+#'   64, that the card has at a time at levels 0 and 1, which then run in blocks even if there is memory for everything (the dissertation of C. Hagedorn
+#'   (2023), chapter 5, takes 2048); `NULL` means blocks only if not everything fits, as large as memory allows.
 #' @param memory The largest amount of each card's memory that a call may use, in bytes or as text such as `"2 GB"` or `"500 MiB"`. `NULL` means all free memory; a
 #'   nearest-neighbour test uses 4 GiB of it in addition to the data, and more from about 20,000 observations. Memory that the driver reserves for a
 #'   kernel is not counted (about 1 GB for `"single"` and `"parallel"`). If not everything fits, tests, correlations and
@@ -63,7 +63,7 @@
 #'
 #' C. Hagedorn, C. Lange, J. Huegle and R. Schlosser (2022). GPU acceleration for information-theoretic constraint-based
 #' causal discovery. *Proceedings of The KDD'22 Workshop on Causal Discovery*, PMLR 185, 30-60.
-#' @seealso [pcgpu_devices()] for what there is.
+#' @seealso [pcgpu_devices()] for a list of the GPUs.
 #' @examples
 #' cuda_device("cuda:1", strategy = "edge", beta = 4)
 #'

@@ -76,18 +76,18 @@ check_pag_matrix <- function(amat, argument = "x") {
 
 #' Results of FCI
 #'
-#' Methods for the results of [fci()], [rfci()] and [fciPlus()]. Where pcalg is installed, and so loaded as soon as there is a result, its own methods come first: `show()`, and so a result at the prompt, prints the call alone. Its `plot()`
-#' wants Rgraphviz; where that is not installed, [plot_cpdag()] takes its place, here as there.
+#' Methods for the results of [fci()], [rfci()] and [fciPlus()]. If pcalg is installed, it is loaded as soon as there is a result, and its own methods take precedence: `show()`, which also prints a result at the prompt, prints only the call. Its `plot()`
+#' needs Rgraphviz; if that is not installed, [plot_cpdag()] takes its place, as it does without pcalg.
 #'
 #' @param object,x An object of class `fciAlgo`, of this package or of pcalg.
-#' @param amat Print the matrix of marks, too? Left out: up to 50 variables.
+#' @param amat Also print the matrix of marks? By default, it is printed for up to 50 variables.
 #' @param zero.print How a zero is printed.
 #' @param y Not used.
 #' @param ... For `plot()`: passed on to [plot_cpdag()]. For `summary()`: not used.
 #' @return `object` or `x`, invisibly.
-#' @details `summary()` prints, for up to 50 variables, what pcalg's prints: the tests of the skeleton and of the possible-d-sep phase by size of their sets, how many separating and possible-d-sep sets
-#'   have which size, and the matrix of marks. Of more variables it prints what fits on a screen; `summary(fit, amat = TRUE)` is pcalg's format all the same.
-#' @seealso [fci()], which says what kinds of edges mean; [edges()][edges,pcCompact-method] for a table; [run_details()].
+#' @details For up to 50 variables, `summary()` prints the same as pcalg's method: the tests of the skeleton and of the possible-d-sep phase by size of their sets, the number of separating and possible-d-sep sets
+#'   of each size, and the matrix of marks. For more variables it prints what fits on a screen; `summary(fit, amat = TRUE)` still gives pcalg's format.
+#' @seealso [fci()], which explains the kinds of edges; [edges()][edges,pcCompact-method] for a table; [run_details()].
 #' @examples
 #' set.seed(1)
 #' h <- rnorm(1000)

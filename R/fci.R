@@ -1,66 +1,69 @@
 #' FCI: estimate the PAG of a causal graph with hidden variables
 #'
-#' Estimates a partial ancestral graph (PAG) from observational data, where common causes of the variables may not have been measured, and samples
-#' may have been selected: pcalg's `fci()`, with its arguments and its answer, hundreds of times sooner. A PAG says of each edge what all causal
-#' graphs have in common that agree with the data: see *What a PAG says*.
+#' Estimates a partial ancestral graph (PAG) from observational data, where common causes of the variables may be unmeasured and samples may have been
+#' selected. `fci()` takes the arguments of `pcalg::fci()` and gives the same answer, hundreds of times faster. Each edge of a PAG states what all causal graphs
+#' that agree with the data have in common: see *What a PAG says*.
 #'
-#' The search has three parts. The skeleton is that of [pc()]. The possible-d-sep phase tests each of its edges given subsets of the variables that may separate its ends although they
-#' are no neighbours of them (Spirtes et al. 2000; Colombo et al. 2012). At last marks are put on what is left, by the rules R1 to R10 of Zhang (2008).
+#' The search has three parts. The skeleton is that of [pc()]. The possible-d-sep phase tests each of its edges given subsets of variables that may separate the ends of the edge without being
+#' their neighbours (Spirtes et al. 2000; Colombo et al. 2012). Finally, the remaining edges are given marks by the rules R1 to R10 of Zhang (2008).
 #'
 #' # What a PAG says
 #'
-#' - `a --> b`: a is a cause of b (an ancestor), directly or by way of others.
+#' - `a --> b`: a is a cause of b (an ancestor), directly or through other variables.
 #' - `a <-> b`: neither is a cause of the other; they have a hidden common cause.
-#' - `a o-> b`: b is no cause of a; a may be a cause of b, or both have a hidden common cause, or both.
-#' - `a o-o b`: nothing is known of the direction.
-#' - `a --- b`, `a o-- b`: with `selectionBias = TRUE` alone: selection of the samples joins them.
+#' - `a o-> b`: b is not a cause of a; a may be a cause of b, or the two may have a hidden common cause, or both.
+#' - `a o-o b`: nothing is known about the direction.
+#' - `a --- b`, `a o-- b`: only with `selectionBias = TRUE`: selection of the samples joins them.
 #' - No edge: some set of variables separates the two, see [sepset()].
 #'
-#' [pc()] assumes that all common causes are measured. Where one is not, its arrows can be wrong: see the example.
+#' [pc()] assumes that all common causes are measured. If one is not, its arrows can be wrong: see the example.
 #'
 #' # The same as in pcalg
 #'
-#' Marks, separating sets, counts, maximal p-values and possible-d-sep sets are those of pcalg 2.7-12, with all that is odd in them: `max.ordPDSEP` is the size of the last
-#' edge's sets, and `n.edgetestsPDSEP` ends there; paths for R5, R9 and R10 are looked for with one list of visited variables, so that some are missed. `paths = "all"` applies the
+#' Marks, separating sets, counts, maximal p-values and possible-d-sep sets are those of pcalg 2.7-12, including its oddities: `max.ordPDSEP` is the size of the last
+#' edge's sets, and `n.edgetestsPDSEP` ends there; the search for the paths of R5, R9 and R10 uses a single list of visited variables, so that it misses some paths. `paths = "all"` applies the
 #' rules as they were published. `run_details(fit)$phase$tests` has the number of tests of the possible-d-sep phase at each size.
 #'
 #' # Differences from pcalg
 #'
-#' What [pc()] says of tests, devices and messages holds here, too. pcalg's `biCC = TRUE` takes the labels for numbers, and tests next to nothing where they are words; here components are those of the graph. `verbose` prints pcalg's lines but those
-#' of its searches for paths (`minUncovPdPath: ...`). `contextVars` may be names. `jci` with `selectionBias = TRUE` is refused before any work, not after it. A message of class `pcgpu_message_pdsep` says before
-#' the possible-d-sep phase how many tests it has at most, where these are more than ten million: with possible-d-sep sets of k variables an edge has some 2^k. `m.max` and
-#' `pdsep.max` bound them, and `time_limit` ends the phase with what is done: the result is then that of smaller sets, with a warning of class `pcgpu_warning_time_limit`.
-#' It bounds the skeleton and this phase; what follows them (`conservative`, `maj.rule`, the rules) is not counted. An R function that is asked without `cluster` and `parallel_tests` takes the sizes of an
-#' edge one after the other, as pcalg does, so that nothing of a phase that is ended is kept. `checkpoint` keeps the phase in a second
-#' file beside the first, with `.pdsep` at the end of its name. Where a worker answers (all native tests; R functions with `cluster` or `parallel_tests`), pairs are decided in parallel, by
-#' the smallest rank in pcalg's order, so that the answer is the same.
+#' What the help page of [pc()] says about tests, devices and messages also holds here. In addition:
+#' - With `biCC = TRUE`, pcalg treats the labels as numbers, and tests next to nothing if they are words; here the components are those of the graph.
+#' - `verbose` prints pcalg's lines except those of its searches for paths (`minUncovPdPath: ...`).
+#' - `contextVars` may be names. `jci` with `selectionBias = TRUE` is refused before any work, not after it.
+#' - If the possible-d-sep phase may need more than some tenths of a second (ten million tests of `gaussCItest()`, fewer of slower tests), a message of class `pcgpu_message_pdsep` states the largest possible number beforehand: with possible-d-sep sets of k variables, an
+#'   edge has about 2^k tests. `m.max` and `pdsep.max` limit the number.
+#' - `time_limit` ends the phase with what is done: the result is then that of smaller sets, with a warning of class `pcgpu_warning_time_limit`.
+#'   It limits the skeleton and this phase; the steps that follow (`conservative`, `maj.rule`, the rules) are not counted. An R function that is called without `cluster` and `parallel_tests` tests all sizes for one edge
+#'   before the next edge, as in pcalg, so if the phase is ended, nothing of it is kept.
+#' - `checkpoint` saves the phase in a second file beside the first, with `.pdsep` at the end of its name.
+#' - Native tests, and R functions with `cluster` or `parallel_tests`, decide pairs in parallel. The separating set of a pair is the first one in pcalg's order, so the answer is the same.
 #'
-#' Of background knowledge `tiers`, `forbidden` and `required` are taken (see [pc_control()]), for context variables `jci`. In a PAG they mean:
-#' - `tiers`: a variable of a later tier is no ancestor of one of an earlier tier: the edge between them has an arrowhead at the later one. In the skeleton, sets for a pair that is seen from x have no member of a tier
-#'   later than that of x; in the possible-d-sep phase no member of a tier later than those of both ends.
-#' - `forbidden`: from a to b: a is no ancestor of b, so that their edge has an arrowhead at a. It is tested all the same, and forbidden both ways leaves a hidden common cause: `a <-> b`. Use `fixedGaps` for no edge.
+#' The available kinds of background knowledge are `tiers`, `forbidden` and `required` (see [pc_control()]); for context variables use `jci`. In a PAG they mean:
+#' - `tiers`: a variable of a later tier is not an ancestor of one of an earlier tier: the edge between them has an arrowhead at the later one. In the skeleton, the sets for a pair that is seen from x contain no variable of a tier
+#'   later than that of x; in the possible-d-sep phase they contain no variable of a tier later than those of both ends.
+#' - `forbidden`: from a to b: a is not an ancestor of b, so their edge has an arrowhead at a. The pair is still tested. If both directions are forbidden, the edge means a hidden common cause: `a <-> b`. To exclude the edge, use `fixedGaps`.
 #' - `required`: from a to b: the edge `a --> b`, which is not tested.
 #'
-#' Rules leave these marks alone; where they speak against them, a message of class `pcgpu_message_knowledge` says where. With `selectionBias = TRUE` an arrowhead also says that the variable has no
-#' part in the selection, which knowledge of time does not: give `selectionBias = FALSE`, or know it.
+#' The rules do not change these marks; if a rule contradicts one, a message of class `pcgpu_message_knowledge` says where. With `selectionBias = TRUE` an arrowhead also states that the variable plays no
+#' part in the selection, which does not follow from knowledge of time. Use `selectionBias = FALSE`, unless you know that it is true of these variables.
 #'
 #' @inheritParams pc
-#' @param type `"normal"`; `"anytime"` (Spirtes 2001), which wants `m.max`: the search ends at sets of that size; or `"adaptive"` (Colombo et al. 2012): sets of the possible-d-sep phase are
-#'   no larger than the largest ones of the skeleton.
+#' @param type `"normal"`; `"anytime"` (Spirtes 2001), which requires `m.max`: the search ends at sets of that size; or `"adaptive"` (Colombo et al. 2012): the sets of the possible-d-sep phase are
+#'   no larger than the largest sets of the skeleton.
 #' @param m.max Largest size of a conditioning set, in the skeleton and in the possible-d-sep phase; `Inf` for no limit.
 #' @param pdsep.max Largest size of a possible-d-sep set: edges with larger ones are not tested again.
-#' @param rules Ten of `TRUE` and `FALSE`: which of the rules R1 to R10 are applied. Colliders are oriented in any case.
-#' @param doPdsep `FALSE`: no possible-d-sep phase.
-#' @param biCC Are possible-d-sep sets cut to the biconnected component of an edge?
-#' @param conservative,maj.rule Decide colliders by all separating sets among the neighbours, which must agree, or of which more than half decide? Not both.
-#' @param selectionBias May samples be selected by some of the variables? `FALSE` leaves the rules R5 to R7 out.
-#' @param jci,contextVars Joint causal inference (Mooij et al. 2020): the context variables, by number (as in pcalg) or by name, and what is assumed of them: `"0"` nothing; `"1"` no other variable causes a context
-#'   variable; `"12"` nor has one a common cause with a context variable; `"123"` context variables have common causes, and none causes another. With `selectionBias = FALSE`.
+#' @param rules A logical vector of length ten: which of the rules R1 to R10 are applied. Colliders are oriented in any case.
+#' @param doPdsep Run the possible-d-sep phase?
+#' @param biCC Restrict possible-d-sep sets to the biconnected component of an edge?
+#' @param conservative,maj.rule Decide colliders by all separating sets among the neighbours, which must all agree (`conservative`) or of which more than half decide (`maj.rule`)? Not both.
+#' @param selectionBias Could some of the variables have influenced which samples were selected? `FALSE` omits the rules R5 to R7.
+#' @param jci,contextVars Joint causal inference (Mooij et al. 2020): `contextVars` are the context variables, by number (as in pcalg) or by name, and `jci` states what is assumed about them: `"0"` nothing; `"1"` no other variable causes a context
+#'   variable; `"12"` in addition, no other variable has a common cause with a context variable; `"123"` in addition, context variables have common causes, and none causes another. Only with `selectionBias = FALSE`.
 #' @param verbose Print what pcalg prints? See [pc()].
-#' @param paths Which paths the rules R4, R5, R9 and R10 find: `"pcalg"`, those of pcalg, or `"all"`.
-#' @param control,... Arguments of [pc_control()], but for `result`, `context.all` and `context.tier`.
-#' @return An object of class `fciAlgo`, pcalg's where that is installed: slots `amat`, a p x p matrix of marks (`amat[i, j]` is the mark at j of the edge i - j: 0 no edge, 1 circle, 2 arrowhead,
-#'   3 tail), `sepset`, `pMax`, `n.edgetests`, `max.ord`, `allPdsep`, `n.edgetestsPDSEP`, `max.ordPDSEP`, `call`. [edges()][edges,pcCompact-method] gives its edges as a table, `plot()` draws it.
+#' @param paths Which paths the rules R4, R5, R9 and R10 find: `"pcalg"`, those that pcalg finds, or `"all"`.
+#' @param control,... Arguments of [pc_control()], except `result`, `context.all` and `context.tier`.
+#' @return An object of class `fciAlgo` (pcalg's class if pcalg is installed) with the slots `amat`, a p x p matrix of marks (`amat[i, j]` is the mark at j of the edge i - j: 0 no edge, 1 circle, 2 arrowhead,
+#'   3 tail), `sepset`, `pMax`, `n.edgetests`, `max.ord`, `allPdsep`, `n.edgetestsPDSEP`, `max.ordPDSEP` and `call`. [edges()][edges,pcCompact-method] gives its edges as a table, and `plot()` draws it.
 #'
 #'   Errors are of class `pcgpu_error`, see [pcgpu-package].
 #' @references
@@ -74,7 +77,7 @@
 #'
 #' J. Zhang (2008). On the completeness of orientation rules for causal discovery in the presence of latent confounders and selection bias. *Artificial
 #' Intelligence* 172, 1873-1896.
-#' @seealso [rfci()] and [fciPlus()], which are faster; [pdsep()] and [udag2pag()], the parts; [pc()] where nothing is hidden.
+#' @seealso [rfci()] and [fciPlus()], which are faster; [pdsep()] and [udag2pag()] for parts of the algorithm; [pc()] if nothing is hidden.
 #' @examples
 #' # a <- h -> b, and h is hidden; u causes a, v causes b.
 #' set.seed(1)

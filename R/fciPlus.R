@@ -1,19 +1,19 @@
-#' FCI+: FCI whose tests do not grow exponentially
+#' FCI+: FCI without exponential growth of the number of tests
 #'
-#' Estimates a partial ancestral graph (PAG) as [fci()] does, without the possible-d-sep phase: edges that may have to go are known by a pattern of arrowheads, and tested given hierarchies of the separating sets that
-#' were found (Claassen et al. 2013). On sparse graphs the number of its tests is polynomial in the number of variables. It takes the arguments of pcalg's `fciPlus()` and gives its answer: independence
-#' is p > `alpha` here, and smallest sets are found at 0.01, whatever `alpha` is.
+#' Estimates a partial ancestral graph (PAG) like [fci()], but without the possible-d-sep phase. A pattern of arrowheads identifies the edges that may have to be removed, and these are tested given hierarchies of the separating sets that
+#' were found (Claassen et al. 2013). On sparse graphs the number of tests is polynomial in the number of variables. `fciPlus()` takes the arguments of `pcalg::fciPlus()` and gives the same answer. As in pcalg, independence
+#' means p > `alpha` here, and smallest sets are found at level 0.01, whatever `alpha` is.
 #'
 #' # Differences from pcalg
 #'
-#' It prints nothing unless `verbose` says so; what [pc()] says of tests, devices and messages holds here, and what [fci()] says of background knowledge. The slots `sepset`, `pMax` and the counts are empty, as
-#' in pcalg. `time_limit` bounds the search for the skeleton; the tests after it are not counted.
+#' Nothing is printed unless `verbose` is set. What the help page of [pc()] says about tests, devices and messages also holds here, and so does what [fci()] says about background knowledge. The slots `sepset`, `pMax` and the counts are empty, as
+#' in pcalg. `time_limit` limits the search for the skeleton; the tests after it are not counted.
 #'
 #' @inheritParams fci
-#' @return An object of class `fciAlgo`, see [fci()], of which the slots `amat` and `call` are filled.
+#' @return An object of class `fciAlgo`, see [fci()], in which only the slots `amat` and `call` are filled.
 #' @references
 #' T. Claassen, J. M. Mooij and T. Heskes (2013). Learning sparse causal models is not NP-hard. *Proceedings of the Twenty-Ninth Conference on Uncertainty in Artificial Intelligence*, 172-181.
-#' @seealso [fci()], which says what a PAG is; [rfci()]
+#' @seealso [fci()], which explains PAGs; [rfci()]
 #' @examples
 #' set.seed(1)
 #' h <- rnorm(2000)

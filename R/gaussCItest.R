@@ -15,8 +15,8 @@
 #'
 #' @param x,y Numbers of the two variables (rows of `suffStat$C`), or their names if `C` has dimnames.
 #' @param S Vector of the numbers or names of the conditioning variables; may be empty or `NULL`.
-#' @param suffStat `list(C = , n = )`: a correlation matrix and the number of observations; or what else
-#'   [suff_gauss()] gives.
+#' @param suffStat `list(C = , n = )`: a correlation matrix and the number of observations; or any other result of
+#'   [suff_gauss()].
 #' @return The p-value, one number between 0 and 1.
 #' @references
 #' M. Kalisch and P. Buehlmann (2007). Estimating high-dimensional directed acyclic graphs with the PC-algorithm.

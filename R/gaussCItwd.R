@@ -1,20 +1,20 @@
 #' Tests of data with missing values: test-wise deletion
 #'
-#' Each test uses the rows that are complete for its own variables x, y and S: `gaussCItwd()` of numbers, `disCItwd()` of levels, `mixCItwd()` of both. They have the names of micd's
-#' functions and give their p-values, except where micd is wrong (see below). [pc()] and [skeleton()] recognise both versions and run them natively; `pc(data, alpha = 0.01, na = "testwise")` chooses
+#' Each test uses the rows that are complete for its own variables x, y and S: `gaussCItwd()` is for numbers, `disCItwd()` for levels, `mixCItwd()` for both. They have the same names and give the same p-values as micd's
+#' functions, except where micd is wrong (see below). [pc()] and [skeleton()] recognise both versions and run them natively; `pc(data, alpha = 0.01, na = "testwise")` chooses
 #' among them.
 #'
-#' - `gaussCItwd()`: [gaussCItest()] on the correlations of these rows. `NA` where a variable is constant in them.
-#' - `disCItwd()`: \eqn{G^2}{G^2} as in [disCItest()], with the levels that occur in these rows; no number of rows is too few. `NA` where x or y is constant in them; a
+#' - `gaussCItwd()`: [gaussCItest()] on the correlations of these rows. `NA` if a variable is constant in them.
+#' - `disCItwd()`: \eqn{G^2}{G^2} as in [disCItest()], with the levels that occur in these rows, and without a minimum number of rows. `NA` if x or y is constant in them; a
 #'   constant member of S is left out.
 #' - `mixCItwd()`: [mixCItest()] on these rows.
 #'
-#' With fewer than two such rows the answer is `NA`, which `NAdelete` of [pc()] reads; a warning of class
-#' `pcgpu_warning_too_few` gives the number of edges that were removed on fewer than |S| + 4 rows, which are no evidence.
+#' With fewer than two such rows the answer is `NA`, which [pc()] treats according to `NAdelete`. A warning of class
+#' `pcgpu_warning_too_few` gives the number of edges that were removed on fewer than |S| + 4 rows; such removals are not evidence.
 #'
 #' # What it assumes
 #'
-#' Test-wise deletion is right where values are missing completely at random, and also where, given S, whether the values of a test are missing depends on x alone or on y alone (through itself or through its causes): among the
+#' Test-wise deletion is right if values are missing completely at random, and also if, given S, whether the values of a test are missing depends on x alone or on y alone (through itself or through its causes): among the
 #' remaining rows, x and y are then independent given S if they are so among all rows (Witte et al. 2022). It is wrong if, given S, missingness depends on both x and y, because rows are then selected by a common effect of the two. If
 #' values are missing at random given variables outside the test, multiple imputation ([gaussMItest()]) is right, provided that the imputation model is.
 #'
@@ -23,16 +23,16 @@
 #'
 #' # Where the answer is not micd's
 #'
-#' - `gaussCItwd()` of micd stops with an error where one row is left: here `NA`.
-#' - micd's `disCItwd()` looks for constants in columns 1 and 2 of the data, whatever x and y are: where column 1 is constant, each of its tests is `NA`. It stops where x, y or a member of S is constant in
-#'   the rows that are left, and where no code is 0; and where a middle level is lost it leaves out rows with higher levels. Here constants are looked for in x and y, and
-#'   levels are those that occur.
+#' - If only one row is left, micd's `gaussCItwd()` stops with an error; here the answer is `NA`.
+#' - micd's `disCItwd()` looks for constants in columns 1 and 2 of the data, whatever x and y are: if column 1 is constant, all its tests give `NA`. It stops if x, y or a member of S is constant in
+#'   the remaining rows, or if no code is 0; and if a middle level is lost, it leaves out rows with higher levels. Ours looks for constants in x and y, and
+#'   its levels are those that occur.
 #' - For `mixCItwd()` see [mixCItest()].
 #'
 #' @param x,y Numbers of the two variables (columns of the data), or their names.
 #' @param S Vector of the numbers or names of the conditioning variables; may be empty or `NULL`.
-#' @param suffStat The data, observations in rows, with `NA`: a matrix or data frame of numbers; a data frame of factors, logicals or characters, or `list(dm = , adaptDF = )`, a matrix of
-#'   codes and whether empty cells lower the degrees of freedom (see [disCItest()]; `FALSE` where left out); a data frame of numbers and levels.
+#' @param suffStat The data with observations in rows and with `NA`. For `gaussCItwd()` a matrix or data frame of numbers; for `disCItwd()` a data frame of factors, logicals or characters, or `list(dm = , adaptDF = )`, a matrix of
+#'   codes and whether empty cells reduce the degrees of freedom (see [disCItest()]; `FALSE` by default); for `mixCItwd()` a data frame of numbers and levels.
 #' @return The p-value, one number between 0 and 1, or `NA`.
 #' @references
 #' J. Witte, R. Foraita and V. Didelez (2022). Multiple imputation and test-wise deletion for causal discovery with incomplete cohort data. *Statistics in

@@ -1,52 +1,52 @@
 #' Do data agree with what a graph implies?
 #'
-#' Tests independences that a graph implies, and dependences, on data: a Markov checker as Tetrad's. If the graph is right, the p-values of the independences are uniform between 0 and 1;
-#' if it lacks edges or has wrong arrows, there are too many small ones. It needs no true graph.
+#' Tests on data the independences and dependences that a graph implies: a Markov checker like Tetrad's. If the graph is right, the p-values of the independences are uniform between 0 and 1;
+#' if it lacks edges or has wrong arrows, too many of them are small. The true graph need not be known.
 #'
 #' # What is tested
 #'
-#' A CPDAG stands for DAGs that imply the same independences; one of them is taken. In it,
+#' A CPDAG stands for DAGs that imply the same independences; the check uses one of them. In this DAG,
 #'
-#' - `given = "parents"` asks for each x, and each y before it in an order in which parents come first and that is no parent, if x and y are independent given the parents of x: the ordered
+#' - `given = "parents"` tests whether x and y are independent given the parents of x, for each x and each y that is not a parent of x and comes before it in an order in which parents come first. This is the ordered
 #'   local Markov condition, from which all independences of the graph follow;
-#' - `given = "blanket"` asks if x and y are independent given the Markov blanket of x (its parents, its children and their parents), for each y outside; of a pair, x is the one with the smaller blanket.
+#' - `given = "blanket"` tests whether x and y are independent given the Markov blanket of x (its parents, its children and their parents), for each y outside the blanket; the x of a pair is the variable with the smaller blanket.
 #'
-#' Each pair that is not adjacent (or outside the blankets) is asked once; of more than `tests` pairs, so many are drawn at random. Beside them, of each edge x -> y a *dependence* is tested that faithfulness implies:
-#' y and x given the other parents of y. Its p-values should be small; a large share of edges that the data do not see says that the graph has edges too many, or that the test has little power.
+#' Each pair that is not adjacent (or outside the blankets) is tested once. If there are more than `tests` pairs, this number is drawn at random. In addition, for each edge x -> y, a *dependence* that faithfulness implies is tested:
+#' that of y and x given the other parents of y. Its p-values should be small. If a large share of the edges is not visible in the data, the graph has too many edges, or the test has little power.
 #'
-#' Where no DAG extends the graph (real data often give such a CPDAG), one with further v-structures is taken, and a message of class `pcgpu_message_graph` says so. Edges in conflict count as undirected,
-#' and so do arrows that are part of a cycle, as `u2pd = "relaxed"` may make them.
+#' If no DAG extends the graph (real data often give such a CPDAG), one with further v-structures is used, and a message of class `pcgpu_message_graph` says so. Edges in conflict count as undirected,
+#' and so do arrows that are part of a cycle, which `u2pd = "relaxed"` may produce.
 #'
 #' # Uniformity
 #'
-#' `print()` has, for the independences, the share with p below `alpha`, which should be about `alpha`, and the p-values of Kolmogorov and Smirnov's and of Anderson and Darling's test that the
-#' p-values are uniform: small values speak against the graph (or the test's assumptions); Anderson and Darling's sees more at the ends. Both take the p-values for independent of each other. They are not, where they
-#' come of the same rows, and so with `data` each question is asked on one of `resamples` random halves of the rows. With many questions the smallest deviation is significant: look at
-#' the share and the plot, too. p-values of discrete tests are uniform for large samples only, and those of [disCItest()] are 1 where it has too few observations to test.
+#' For the independences, `print()` shows the share with p below `alpha`, which should be about `alpha`, and the p-values of the Kolmogorov-Smirnov and the Anderson-Darling test that the
+#' p-values are uniform. Small values are evidence against the graph (or the test's assumptions); the Anderson-Darling test is more sensitive at both ends. Both tests assume that the p-values are independent of each other. They are not if they
+#' are computed from the same rows; with `data`, each question is therefore tested on one of `resamples` random halves of the rows. With many questions even the smallest deviation is significant, so look at
+#' the share and the plot as well. p-values of discrete tests are uniform only for large samples, and those of [disCItest()] are 1 if it has too few observations to test.
 #'
-#' Data that the graph was learnt from make it look better than it is: the search has tested some of these independences, and kept what passed. Learn on some rows, and check on others.
+#' The data that the graph was learnt from make it look better than it is: the search has tested some of these independences, and kept those that passed. Learn on some rows, and check on others.
 #'
 #' @param fit The graph: a result of [pc()] or of pcalg, of either class, or any graph that [compare_graphs()] takes.
-#' @param data The data, observations in rows: a matrix, a data frame, or what else [pc()] takes in place of a sufficient statistic.
-#' @param indepTest The test; left out, it follows from the columns of `data`, as in [pc()].
-#' @param suffStat In place of `data`: a sufficient statistic, of which all questions are asked. With `data`: a function that makes one of some rows of them; left out, [suff_gauss()],
-#'   [suff_discrete()] or [suff_knn()], as `indepTest` wants it.
+#' @param data The data with observations in rows: a matrix, a data frame, or anything else that [pc()] accepts instead of a sufficient statistic.
+#' @param indepTest The test; by default it follows from the columns of `data`, as in [pc()].
+#' @param suffStat Instead of `data`: a sufficient statistic, with which all questions are tested. Together with `data`: a function that computes one from some of the rows; by default [suff_gauss()],
+#'   [suff_discrete()] or [suff_knn()], whichever `indepTest` needs.
 #' @param given See below.
-#' @param tests The most independences that are tested, and the most dependences.
-#' @param resamples Number of random samples of the rows over which the questions are shared out; 0: all are asked of all rows.
-#' @param share The share of the rows that a sample has, drawn without replacement.
-#' @param alpha The level at which p-values are counted as dependence.
+#' @param tests The largest number of independences to test, and of dependences.
+#' @param resamples Number of random samples of the rows among which the questions are divided; with 0 all questions are tested on all rows.
+#' @param share The share of the rows in a sample, drawn without replacement.
+#' @param alpha The level below which p-values count as dependence.
 #' @param seed As in [random_dag()].
 #' @param numCores,device,na As in [pc()].
-#' @param cluster Workers that share the samples of rows out (or, of one statistic, the questions), as in [pc()]; the answer is the same.
+#' @param cluster Workers among which the samples of rows (or, for one statistic, the questions) are divided, as in [pc()]; the answer is the same.
 #' @param x An object of class `pcgpu_markov`.
 #' @param ... Passed on to `print()` of a data frame, or graphical arguments of `plot()`.
-#' @param breaks Of the histogram: the number of bins from 0 to 1, or their limits.
+#' @param breaks For the histogram: the number of bins from 0 to 1, or their limits.
 #' @param main Title of the histogram.
-#' @return An object of class `pcgpu_markov`: a list with `summary`, a data frame with a row each for independences and dependences (`tests`, those `answered`, the share `below` `alpha`, and for
-#'   independences `ks` and `ad`, p-values of the two tests of uniformity); `available`, how many of each there are in all; and what the
-#'   call was. `as.data.frame()` has a row for each question: `x`, `y`, `given` (names, separated by commas), `implied` (`"independence"` or
-#'   `"dependence"`) and `p`, `NA` where a test has no answer. `summary()` gives the first of these data frames; `plot()` draws a histogram and a Q-Q plot of the p-values of independences.
+#' @return An object of class `pcgpu_markov`: a list with `summary`, a data frame with one row for independences and one for dependences (the numbers of `tests` and of those `answered`, the share `below` `alpha`, and for
+#'   independences `ks` and `ad`, the p-values of the two tests of uniformity); `available`, the total number of each; and the arguments of
+#'   the call. `as.data.frame()` gives one row for each question: `x`, `y`, `given` (names, separated by commas), `implied` (`"independence"` or
+#'   `"dependence"`) and `p`, which is `NA` if a test has no answer. `summary()` gives the first of these data frames; `plot()` draws a histogram and a Q-Q plot of the p-values of independences.
 #' @references
 #' J. D. Ramsey, B. Andrews and P. Spirtes (2024). Choosing DAG models using Markov and minimal edge count in the absence of ground truth. *arXiv:2409.20187*.
 #'

@@ -1,30 +1,30 @@
 #' Likelihood ratio test of conditional independence of numbers and levels
 #'
-#' The p-value of the test that two variables are independent given others, each of them numbers or levels, by conditional Gaussian distributions: numbers are
-#' normal within each combination of levels, with a mean and a covariance of its own. It has the name of micd's function and gives its p-values. [pc()] and
-#' [skeleton()] recognise both and run it natively. It takes microseconds, where the nearest-neighbour test [mixedCItest()] takes milliseconds, and detects differences in means, variances or
-#' correlations; the other detects any dependence.
+#' The p-value of the test that two variables are independent given others, where each may be numbers or levels. The test uses conditional Gaussian distributions: numbers are
+#' normal within each combination of levels, with their own mean and covariance. The function has the same name and gives the same p-values as micd's. [pc()] and
+#' [skeleton()] recognise both functions and run them natively. A test takes microseconds, while the nearest-neighbour test [mixedCItest()] takes milliseconds. It detects differences in means, variances or
+#' correlations; the nearest-neighbour test detects any dependence.
 #'
 #' With L(V) the largest log likelihood of the variables V, p is the upper tail of the chi-squared distribution at
 #' \deqn{2 (L(x, y, S) - L(y, S) - L(x, S) + L(S)).}{2 (L(x, y, S) - L(y, S) - L(x, S) + L(S)).}
-#' With N rows in all, L is the sum over the combinations of levels, of a rows each, of \eqn{a \log(a / N)}{a log(a / N)} and the normal log likelihood of their
-#' numbers, k of them, with their own mean and, where a > k + 5, their own covariance (denominator a); else the covariance of all rows. L(V) has
-#' \eqn{f (k (k + 1) / 2 + k) + f}{f (k (k + 1) / 2 + k) + f} parameters, f being the product of the numbers of levels that the factors declare; for an empty S it is 0, with one parameter. The degrees of freedom are those
+#' With N rows in all, L is a sum over the combinations of levels. A combination with a rows contributes \eqn{a \log(a / N)}{a log(a / N)} and the normal log likelihood of its
+#' k numbers, with their own mean and, if a > k + 5, their own covariance (denominator a), otherwise the covariance of all rows. L(V) has
+#' \eqn{f (k (k + 1) / 2 + k) + f}{f (k (k + 1) / 2 + k) + f} parameters, where f is the product of the numbers of levels that the factors declare; for an empty S it is 0, with one parameter. The degrees of freedom are those
 #' of the four parts, at least 1.
 #'
-#' Where all of x, y and S are numbers, the test is [gaussCItest()] on their correlations; where all are levels, [disCItest()] with `adaptDF = TRUE`, of the levels that occur.
+#' If all of x, y and S are numbers, the test is [gaussCItest()] on their correlations; if all are levels, it is [disCItest()] with `adaptDF = TRUE` and the levels that occur.
 #'
 #' # Where the answer is not micd's
 #'
 #' - Numbers in S that are determined by other numbers in S are left out, also from the degrees of freedom. If S determines x or y, p is 1; if x and S determine y, p is 0. micd's answers in these cases depend
 #'   on rounding errors in a determinant.
-#' - Where a number is constant within a combination of levels, or others determine it there, its variance is taken as 1e-12 of that over all rows: what it has of the likelihood then cancels, as it should, where it is the same in
-#'   two of the four parts. In micd it is infinite, and p 1 or what rounding makes of it.
-#' - Where a factor that is tested among factors is constant, there is no answer (`NA`; a constant member of S is left out). micd stops there.
+#' - If a number is constant within a combination of levels, or determined by others there, its variance is taken as 1e-12 of that over all rows. Its contribution to the likelihood then cancels, as it should, if it is the same in
+#'   two of the four parts. In micd it is infinite, and p is 1 or depends on rounding errors.
+#' - If all variables are factors and x or y is constant, the answer is `NA` (a constant member of S is left out). micd stops in this case.
 #'
 #' @param x,y Numbers of the two variables (columns of `suffStat`), or their names.
 #' @param S Vector of the numbers or names of the conditioning variables; may be empty or `NULL`.
-#' @param suffStat The data: a data frame, observations in rows, without missing values. Columns are numbers, or levels: factors, logicals, characters. With
+#' @param suffStat The data: a data frame with observations in rows, without missing values. Columns are numbers, or levels: factors, logicals, characters. For
 #'   missing values see [mixCItwd()] and [mixMItest()].
 #' @return The p-value, one number between 0 and 1, or `NA`.
 #' @references

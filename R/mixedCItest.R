@@ -2,22 +2,22 @@
 #'
 #' The p-value of the test that two variables are independent given others, where each may be discrete, continuous or a
 #' mixture of both, and dependence may have any form. It is the permutation test of [cmiKnnCItest()] with an estimator of
-#' the conditional mutual information that allows for equal distances. [pc()] and [skeleton()] recognise it and run it
+#' the conditional mutual information that allows for equal distances. [pc()] and [skeleton()] recognise the test and run it
 #' natively.
 #'
-#' With \eqn{\rho_i}{rho(i)} the Chebyshev distance from observation i to its k-th nearest neighbour in (x, y, S), all
+#' Let \eqn{\rho_i}{rho(i)} be the Chebyshev distance from observation i to its k-th nearest neighbour in (x, y, S). All
 #' estimators are means over the observations of
 #' \deqn{\psi(\tilde k_i) - \psi(n_{xS,i}) - \psi(n_{yS,i}) + \psi(n_{S,i}),}{
 #' psi(k~(i)) - psi(n(xS, i)) - psi(n(yS, i)) + psi(n(S, i)),}
-#' in nats, n being numbers of observations near i in the subspaces (without S, \eqn{n_S = n}).
-#' - `"mesner-shalizi"` (the default here): those within \eqn{\rho_i}{rho(i)}, i itself not counted; \eqn{\tilde k_i}{k~(i)}
-#'   is their number in (x, y, S), more than k where distances are equal.
-#' - `"gao"`: those nearer than \eqn{\rho_i}{rho(i)} (by 1e-15), i itself counted; \eqn{\tilde k_i = k}{k~(i) = k} except
-#'   where \eqn{\rho_i = 0}{rho(i) = 0}: there it is the number of observations at distance 0. Gao et al. have it for an empty
+#' in nats, where n are numbers of observations near i in the subspaces (without S, \eqn{n_S = n}).
+#' - `"mesner-shalizi"` (the default here) counts the observations within \eqn{\rho_i}{rho(i)}, without i itself; \eqn{\tilde k_i}{k~(i)}
+#'   is their number in (x, y, S), which is more than k if distances are equal.
+#' - `"gao"` counts the observations nearer than \eqn{\rho_i}{rho(i)} (by 1e-15), including i itself; \eqn{\tilde k_i = k}{k~(i) = k} unless
+#'   \eqn{\rho_i = 0}{rho(i) = 0}: then it is the number of observations at distance 0. Gao et al. define it for an empty
 #'   S, with \eqn{\log n} in place of \eqn{\psi(n_S)}.
-#' - `"frenzel-pompe"`: that of [cmiKnnCItest()], for continuous variables.
+#' - `"frenzel-pompe"` is the estimator of [cmiKnnCItest()], for continuous variables.
 #'
-#' Neighbours in S at one distance are chosen from at random: where S is discrete, values of x are exchanged within its
+#' Among neighbours in S at the same distance, the choice is random: if S is discrete, values of x are exchanged within its
 #' levels.
 #'
 #' @inheritParams cmiKnnCItest
@@ -28,7 +28,7 @@
 #'
 #' W. Gao, S. Kannan, S. Oh and P. Viswanath (2017). Estimating mutual information for discrete-continuous mixtures.
 #' *Advances in Neural Information Processing Systems* 30, 5988-5999.
-#' @seealso [suff_knn()], also for the scale of discrete variables beside continuous ones.
+#' @seealso [suff_knn()], which also explains the scale of discrete variables beside continuous ones.
 #' @examples
 #' set.seed(3)
 #' suff <- suff_knn(iris, transform = "standardize")

@@ -1,16 +1,16 @@
 #' The possible-d-sep phase of FCI
 #'
-#' Tests the edges of a skeleton given subsets of possible-d-sep sets, as the second part of [fci()] does: pcalg's `pdsep()`, with its arguments and its answer.
+#' Tests the edges of a skeleton given subsets of possible-d-sep sets, as the second part of [fci()] does. `pdsep()` takes the arguments of `pcalg::pdsep()` and gives the same answer.
 #'
 #' @inheritParams fci
-#' @param skel The skeleton: a graph, such as the slot `graph` of what [skeleton()] returns, or that result.
+#' @param skel The skeleton: the result of [skeleton()], or a graph such as its slot `graph`.
 #' @param p Number of variables; it may be left out.
 #' @param sepset pcalg's list of lists of separating sets, the slot `sepset` of a skeleton.
-#' @param pMax The largest p-values so far, a p x p matrix, the slot of that name.
+#' @param pMax The largest p-values so far: a p x p matrix, the slot `pMax` of a skeleton.
 #' @param m.max Largest size of a conditioning set.
 #' @param unfVect Triples that may or may not be colliders, as pcalg's `triple2numb()` numbers them, or `NULL`.
-#' @return A list: `G`, the edges that are left, a p x p matrix of `TRUE` and `FALSE`; `sepset`, `pMax`, updated; `allPdsep`, a list with the possible-d-sep set of each variable (and the other end of
-#'   its last edge); `max.ord`, the size of the last edge's sets; `n.edgetests`, the number of tests by size, from 0 up to that.
+#' @return A list: `G`, the remaining edges, a logical p x p matrix; `sepset` and `pMax`, updated; `allPdsep`, a list with the possible-d-sep set of each variable (and the other end of
+#'   its last edge); `max.ord`, the size of the last edge's sets; `n.edgetests`, the number of tests at each size from 0 to `max.ord`.
 #' @references
 #' D. Colombo, M. H. Maathuis, M. Kalisch and T. S. Richardson (2012). Learning high-dimensional directed acyclic graphs with latent and selection variables. *Annals of Statistics* 40, 294-321.
 #' @seealso [fci()], [udag2pag()]

@@ -1,44 +1,44 @@
 #' Draw a CPDAG or a PAG
 #'
-#' Draws the graph of a result: arrows for directed edges, plain lines for undirected ones, dashed red lines with two
-#' heads for orientations in conflict (`solve.confl = TRUE`). It works with whatever is installed, and for graphs
-#' without edges too.
+#' Draws the graph of a result: arrows for directed edges, plain lines for undirected ones, and dashed red lines with two
+#' heads for orientations in conflict (`solve.confl = TRUE`). It works with whichever packages are installed, and also for graphs
+#' without edges.
 #'
-#' Of a PAG ([fci()], [rfci()], [fciPlus()]) each end of an edge has its mark, a circle, an arrowhead or, for a tail, nothing, and each kind its colour. The legend says in short what kinds mean: `-->` *cause*, `o->` *cause
-#' or common cause*, `<->` (red) *common cause*, `o-o` *unknown*, and, with `selectionBias = TRUE` alone, `o--` *cause or selection* and `---` *selection*; [fci()] says it in full.
+#' In a PAG ([fci()], [rfci()], [fciPlus()]) each end of an edge shows its mark (a circle, an arrowhead or, for a tail, nothing), and each kind of edge has its own colour. The legend gives the meaning of each kind in a few words: `-->` *cause*, `o->` *cause
+#' or common cause*, `<->` (red) *common cause*, `o-o` *unknown*, and, only with `selectionBias = TRUE`, `o--` *cause or selection* and `---` *selection*; [fci()] explains them in full.
 #'
-#' By default every node is a box around its label where there is room for that. Where there is not, nodes are dots, larger ones for hubs, and labels stand beside the
-#' dots of hubs and, of up to 800 nodes, wherever else there is room. More than 30 nodes without an edge are left out, and a line below says how many. Components stand side by side, the largest first.
+#' By default every node is a box around its label if there is room. Otherwise nodes are dots, larger ones for hubs, with labels beside the
+#' dots of hubs and, for up to 800 nodes, wherever else there is room. If more than 30 nodes have no edge, they are left out, and a line below the picture gives their number. Components are drawn side by side, the largest first.
 #'
-#' The layout is this package's own (stress majorisation of each connected component); it is the same every time, and draws no random number.
+#' The layout is this package's own (stress majorisation of each connected component); it is the same every time, and uses no random numbers.
 #'
 #' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or one of ours; one of [fci()], [rfci()] or [fciPlus()]; a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()]; or a [graph::graphNEL-class]; or
-#'   an adjacency matrix, as `as(x@graph, "matrix")` has it (`[i, j]` not zero for an edge from i to j) or as
-#'   `as(x, "amat")` has it, of a CPDAG or a PAG.
-#' @param engine `"auto"` takes base graphics, which draw everything below, or igraph or Rgraphviz, where one is installed and `...` has arguments that only it knows. An engine asked for by
-#'   name must be installed. `"Rgraphviz"` has a layout of its own, for graphs of some dozens of nodes, and neither `colour`, `size` nor `layout`, nor PAGs.
-#' @param main Title; `NULL` for none. A result of a search that its `time_limit` ended says so there, in a line of its own.
-#' @param labels Labels of the nodes, if others than their names; or `TRUE` for all names, however small, `FALSE` for none, `"hubs"` for those of the nodes with most neighbours (or of the
-#'   largest `size`) alone, as many as the page has room for, 40 at the most.
-#' @param ... Passed on to the engine: to the `plot()` of Rgraphviz or of igraph, which takes `vertex.color` and the
-#'   like, one value or one a node (`vertex.color`, `vertex.frame.color` and `vertex.label.cex` do for `"base"`, too). For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one a node;
-#'   `edge_colour`, one colour or three, of directed edges, undirected ones and conflicts, of a PAG six, in the order of its kinds above; and `cex`, the size of the labels, which is made smaller only where a label would not fit on the page; by default it is
-#'   the largest up to 1.2 with which no two nodes overlap.
-#' @param around Names (or numbers) of nodes: only these, with a bold border, and what is near them are drawn.
-#' @param order With `around`: how near, in steps along edges, whichever way they point.
-#' @param isolated Draw nodes without an edge? `NULL` means up to 30 of them.
-#' @param components How many components to draw, the largest first; or, as `c(least = 5)`, those of at least so many nodes. Nodes without an edge count as none.
-#' @param colour A value for each node, in their order or with their names: numbers (from light to dark; where there are negative and positive ones, blue and red from white at 0), a factor,
-#'   logical values or words, with a legend; or colours, drawn as they are. `list(age = values)` gives the legend a title. Grey stands for `NA`.
-#' @param size A number of at least 0 for each node, likewise, to which the areas of the dots go (a dot for 0 is not nothing, but a ninth of the largest); or `"degree"`. `NA` is as 0.
-#' @param layout `"stress"`; or a matrix with a row of x and y for each node, in their order or with their names; or a function that makes one of an igraph graph, such as `igraph::layout_with_fr`.
-#' @param interactive Make a page to look around in, by the package visNetwork? It has a search field, names the edges, with their p-values, under the mouse, and shows the neighbours of
-#'   a node that is clicked. Places are those of the picture, so that thousands of nodes open at once.
-#' @param file With `interactive = TRUE`: save the page there, too. Where pandoc is installed it is one file, else there is a folder beside it.
+#'   an adjacency matrix of a CPDAG or a PAG, as `as(x@graph, "matrix")` gives it (`[i, j]` is not zero for an edge from i to j) or as
+#'   `as(x, "amat")` gives it.
+#' @param engine `"auto"` uses base graphics, which draw everything below; or igraph or Rgraphviz, if one of them is installed and `...` has arguments that only it knows. An engine that you
+#'   name must be installed. `"Rgraphviz"` has its own layout, for graphs of some dozens of nodes; it supports neither `colour`, `size` and `layout` nor PAGs.
+#' @param main Title; `NULL` for none. If a search was ended by its `time_limit`, a line of its own below the title says so.
+#' @param labels Labels of the nodes, if they differ from their names; or `TRUE` for all names, however small, `FALSE` for none, `"hubs"` for those of the nodes with most neighbours (or of the
+#'   largest `size`) only, as many as fit on the page, at most 40.
+#' @param ... Passed on to the engine: the `plot()` of Rgraphviz or that of igraph, which accepts `vertex.color` and
+#'   similar arguments, with one value or one for each node (`vertex.color`, `vertex.frame.color` and `vertex.label.cex` also work for `"base"`). For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one for each node;
+#'   `edge_colour`, one colour, or three for directed edges, undirected ones and conflicts (for a PAG six, in the order of the kinds above); and `cex`, the size of the labels, which is reduced only if a label would not fit on the page; the default is
+#'   the largest size up to 1.2 at which no two nodes overlap.
+#' @param around Names (or numbers) of nodes: draws only these, with a bold border, and the nodes near them.
+#' @param order With `around`: the largest number of steps along edges, in either direction, from those nodes.
+#' @param isolated Draw nodes without an edge? `NULL` means only if there are at most 30 of them.
+#' @param components Number of components to draw, the largest first; or, as `c(least = 5)`, the components with at least that many nodes. Nodes without an edge do not count as components.
+#' @param colour A value for each node, in their order or with their names: numbers (from light to dark; if there are negative and positive ones, blue and red with white at 0), a factor,
+#'   logical values or words, which are explained in a legend; or colours, which are drawn as they are. `list(age = values)` gives the legend a title. Grey stands for `NA`.
+#' @param size A number of at least 0 for each node, in the same form, which determines the area of its dot (the dot for 0 is a ninth of the largest); or `"degree"`. `NA` counts as 0.
+#' @param layout `"stress"`; or a matrix with a row of x and y for each node, in their order or with their names; or a function that computes such a matrix from an igraph graph, such as `igraph::layout_with_fr`.
+#' @param interactive Make an interactive page with the package visNetwork? It has a search field, shows the name and the p-value of the edge under the mouse, and the neighbours of
+#'   a node that is clicked. Nodes have the same positions as in the picture, so that a page with thousands of nodes opens at once.
+#' @param file With `interactive = TRUE`: a file in which the page is also saved. If pandoc is installed, it is a single file; otherwise there is a folder beside it.
 #' @param y Not used.
-#' @return `x`, invisibly; with `interactive = TRUE` the page, an object of class `htmlwidget`, which opens in RStudio's viewer or in the browser as it is printed.
-#' @details `plot()` of a graph, as `plot(fit@graph)`, draws it by `plot_cpdag()` too. Where Rgraphviz is installed and
-#'   it or the package graph is attached, Rgraphviz's own method comes first.
+#' @return `x`, invisibly; with `interactive = TRUE` the page, an object of class `htmlwidget`, which opens in RStudio's viewer or in the browser when it is printed.
+#' @details `plot()` of a graph, as in `plot(fit@graph)`, also draws it by `plot_cpdag()`. If Rgraphviz is installed and
+#'   it or the package graph is attached, Rgraphviz's own method takes precedence.
 #' @seealso [as_igraph()] and [edges()][edges] for other programs.
 #' @references
 #' E. R. Gansner, Y. Koren and S. North (2004). Graph drawing by stress majorization. *Graph Drawing 2004*, LNCS 3383,

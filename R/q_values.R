@@ -4,32 +4,32 @@
 #' [pc()] limits the error of each single test, which says little about how many of thousands of edges are wrong.
 #'
 #' The p-value of a pair is that of [p_value()]: for an edge the largest of all its tests, for a pair without an edge that of the set that separated it. An edge x - y is absent from
-#' the true graph if x and y are independent given at least one of the sets that they were tested with; the largest p-value is a valid one for that hypothesis, whichever set it is (a
-#' union of hypotheses; Strobl, Spirtes and Visweswaran 2019, Li and Wang 2009). Adjusted are the p-values of all pairs that were tested, p (p - 1) / 2 but for
-#' `fixedGaps`, `fixedEdges` and what background knowledge decides.
+#' the true graph if x and y are independent given at least one of the sets that they were tested with; the largest p-value is valid for that hypothesis, whichever set it is (a
+#' union of hypotheses; Strobl, Spirtes and Visweswaran 2019, Li and Wang 2009). The adjustment is for the p-values of all pairs that were tested: p (p - 1) / 2 pairs except those of
+#' `fixedGaps` and `fixedEdges` and those decided by background knowledge.
 #'
-#' - `"BH"` (Benjamini and Hochberg 1995) controls the false discovery rate of independent or positively dependent p-values. Those of a search share data; in simulations
-#'   it is nevertheless kept (Li and Wang 2009).
+#' - `"BH"` (Benjamini and Hochberg 1995) controls the false discovery rate of independent or positively dependent p-values. The p-values of a search come from the same data; in simulations
+#'   the rate is nevertheless kept (Li and Wang 2009).
 #' - `"BY"` (Benjamini and Yekutieli 2001) does so under any dependence, and is about `log(p (p - 1) / 2)` times as strict.
 #'
 #' # What is controlled, and what not
 #'
-#' The expected share of edges that are not in the true graph among those with q up to a bound, if (1) p-values are right, (2) for every pair that is not
-#' adjacent in truth, one of the sets tested separates it: no true edge beside it was lost before (no error of the second kind), there are no hidden common causes, and `m.max` was
-#' no limit. The rate says nothing of edges that are missed, and nothing of directions.
-#' A search drops an edge as soon as p is `alpha` or more. To keep a rate of 5 %, search with an `alpha` that leaves more than that, such as 0.05 to 0.2, and keep what has q up to 0.05: a smaller `alpha` loses
-#' edges that would pass, and conditioning on too few neighbours may leave others.
+#' The controlled rate is the expected share of edges that are not in the true graph among those with q up to a bound. This holds if (1) p-values are right, and (2) every pair that is not
+#' adjacent in the true graph is separated by one of the sets tested: no true edge near it was lost before (no error of the second kind), there are no hidden common causes, and `m.max` did
+#' not end the search. The rate says nothing about edges that are missed, and nothing about directions.
+#' A search removes an edge as soon as p is `alpha` or more. To keep a rate of 5 %, search with an `alpha` that leaves more edges than needed, such as 0.05 to 0.2, and keep those with q up to 0.05. A smaller `alpha` loses
+#' edges that would pass, and then conditioning on too few neighbours may leave wrong ones.
 #'
-#' A result of class [pcCompact][pcCompact-class] does not hold the p-values of pairs that level 0 removed. They are at least `alpha`, and
-#' count as 1 here: q-values below `alpha` are exact all the same, and larger ones upper bounds.
+#' A result of class [pcCompact][pcCompact-class] does not store the p-values of pairs that were removed at level 0. They are at least `alpha`, and
+#' count as 1 here: q-values below `alpha` are still exact, and larger ones are upper bounds.
 #'
-#' Of [fci()] the tests of the possible-d-sep phase count, too, and hidden common causes are allowed for: an edge that is not in the true graph is one that some set of variables separates. [rfci()] and
-#' [fciPlus()] keep no p-values of the tests that they make after the skeleton, and are refused.
+#' For [fci()] the tests of the possible-d-sep phase also count, and hidden common causes are allowed: an edge is not in the true graph if some set of variables separates its ends. [rfci()] and
+#' [fciPlus()] keep no p-values of the tests that they make after the skeleton, so their results are refused.
 #'
 #' @param fit A result of [pc()], [skeleton()] or [fci()], of either class, or of pcalg.
 #' @param method `"BH"` or `"BY"`.
-#' @return A data frame with a row for each edge, by increasing q: `from`, `to`, `kind` as in [edges()][edges,pcCompact-method], `p` and `q`; `NA` for edges that were
-#'   not tested (`fixedEdges`). The attribute `tests` is the number of pairs that were.
+#' @return A data frame with one row for each edge, by increasing q: `from`, `to`, `kind` as in [edges()][edges,pcCompact-method], `p` and `q`, which are `NA` for edges that were
+#'   not tested (`fixedEdges`). The attribute `tests` is the number of pairs that were tested.
 #' @references
 #' Y. Benjamini and Y. Hochberg (1995). Controlling the false discovery rate: a practical and powerful approach to multiple testing. *JRSS B* 57, 289-300.
 #'

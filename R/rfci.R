@@ -1,22 +1,22 @@
-#' RFCI: a quicker FCI
+#' RFCI: a faster FCI
 #'
-#' Estimates a partial ancestral graph (PAG) without the possible-d-sep phase of [fci()]: before an unshielded triple is oriented as a collider, and where a discriminating path is
-#' found, their edges are tested once more (Colombo et al. 2012). Its edges are a superset of those of [fci()], and what a mark says stays right. It takes the arguments of pcalg's `rfci()` and
-#' gives its answer.
+#' Estimates a partial ancestral graph (PAG) without the possible-d-sep phase of [fci()]. Instead, edges are tested once more before an unshielded triple is oriented as a collider and where a
+#' discriminating path is found (Colombo et al. 2012). The result has all edges of that of [fci()] and possibly more, and the meaning of a mark is still correct. `rfci()` takes the arguments of `pcalg::rfci()` and
+#' gives the same answer.
 #'
 #' # Differences from pcalg
 #'
-#' What [pc()] says of tests, devices and messages holds here, and what [fci()] says of background knowledge. pcalg's search for discriminating paths drops the vertices between the ends, so
-#' that it may test, and "delete", a pair that is no edge; so does this function. Where such a deletion changes nothing, pcalg never ends; this function then leaves the path alone. `paths = "all"` finds whole paths.
-#' `time_limit` bounds the search for the skeleton; the tests after it are not counted.
-#' `fixedEdges` are for the skeleton: the tests after it can take such an edge away, as in pcalg. An edge that is `required` stays.
+#' What the help page of [pc()] says about tests, devices and messages also holds here, and so does what [fci()] says about background knowledge. pcalg's search for discriminating paths drops the vertices between the ends, so
+#' it may test and "delete" a pair that has no edge; this function does the same. If such a deletion changes nothing, pcalg runs forever; this function skips that path. `paths = "all"` finds whole paths.
+#' `time_limit` limits the search for the skeleton; the tests after it are not counted.
+#' `fixedEdges` apply to the skeleton: the tests after it can remove such an edge, as in pcalg. An edge that is `required` stays.
 #'
 #' @inheritParams fci
 #' @param m.max Largest size of a conditioning set of the skeleton; `Inf` for no limit.
-#' @return An object of class `fciAlgo`, see [fci()]; there are no possible-d-sep sets.
+#' @return An object of class `fciAlgo`, see [fci()], without possible-d-sep sets.
 #' @references
 #' D. Colombo, M. H. Maathuis, M. Kalisch and T. S. Richardson (2012). Learning high-dimensional directed acyclic graphs with latent and selection variables. *Annals of Statistics* 40, 294-321.
-#' @seealso [fci()], which says what a PAG is; [fciPlus()]
+#' @seealso [fci()], which explains PAGs; [fciPlus()]
 #' @examples
 #' set.seed(1)
 #' h <- rnorm(2000)

@@ -1,27 +1,27 @@
 #' Results as data frames, and in one row
 #'
-#' Methods of the generic functions `tidy()` and `glance()` of the package generics, which broom attaches, and of R's `as.data.frame()`. `tidy()` gives a row for each thing
-#' that was found, `glance()` one row for the whole search.
+#' Methods of the generic functions `tidy()` and `glance()` of the package generics, which broom attaches, and of R's `as.data.frame()`. `tidy()` gives one row for each item
+#' of the result, `glance()` one row for the whole search.
 #'
 #' @param x A result of [pc()], [skeleton()] or [orient()], of either class or of pcalg, or of [fci()], [rfci()] or [fciPlus()]. For `tidy()` and `as.data.frame()` also a graph of [random_dag()] or [cpdag_of()], and a result of
 #'   [stability()], [causal_effects()], [cstar()], [select_features()], [markov_check()] or [q_values()]; for `as.data.frame()` also the graph of [averaged_cpdag()].
 #' @param row.names,optional Not used.
 #' @param ... For `tidy()`: passed on to `as.data.frame()` of `x`, such as `n` for the first rows of effects. For others: not used.
-#' @return `tidy()`: a data frame; of a search, a graph or a result of [stability()] its [edges()][edges,pcCompact-method] with `from`, `to`, `kind` and what is known of them; else what `as.data.frame()` gives.
+#' @return `tidy()`: a data frame; for a search, a graph or a result of [stability()], its [edges()][edges,pcCompact-method] with `from`, `to`, `kind` and further columns; for other objects the result of `as.data.frame()`.
 #'
 #'   `glance()`: a data frame with one row and the columns
-#'   - `variables`, `samples` (`NA` where they are not known, as with a test that is an R function);
-#'   - `edges`, and of them `directed`, `undirected` and `conflict`;
-#'   - `tests`, at all levels together, and `max_level`, the last level;
-#'   - `test`, its name, and `alpha`; `NA` where they are not known;
-#'   - `device`, where the search ran, several joined by `" + "`; `seconds` of the search, `NA` but where several machines worked together: results hold no time, so that two runs of one
+#'   - `variables`, `samples` (`NA` if unknown, as with a test that is an R function);
+#'   - `edges`, the number of edges, and the numbers of those that are `directed`, `undirected` and in `conflict`;
+#'   - `tests`, the number at all levels together, and `max_level`, the last level;
+#'   - `test`, its name, and `alpha`; `NA` if unknown;
+#'   - `device`, where the search ran (several are joined by `" + "`); `seconds`, the duration of the search, `NA` unless several machines worked together: results contain no time, so that two runs of one
 #'     call are identical;
 #'   - `valid_cpdag`, `NA` for a skeleton, and `ended_early`, whether a `time_limit` ended the search, see [run_details()].
 #'
-#'   Of a result of [fci()] and its relatives edges are, by the names of Zhang (2008), `directed` (`-->`), `partially_directed` (`o->`), `bidirected` (`<->`), `nondirected` (`o-o`),
-#'   `partially_undirected` (`o--`) and `undirected` (`---`); `tests_pdsep` and `max_size_pdsep` are of the possible-d-sep phase, and there is no `valid_cpdag`.
+#'   For a result of [fci()] and its relatives, edges are counted under the names of Zhang (2008): `directed` (`-->`), `partially_directed` (`o->`), `bidirected` (`<->`), `nondirected` (`o-o`),
+#'   `partially_undirected` (`o--`) and `undirected` (`---`). `tests_pdsep` and `max_size_pdsep` refer to the possible-d-sep phase, and there is no `valid_cpdag`.
 #'
-#'   Of a result of pcalg itself what its class does not hold is `NA`.
+#'   For a result of pcalg itself, anything that its class does not contain is `NA`.
 #' @references
 #' D. Robinson, A. Hayes and S. Couch. broom: Convert Statistical Objects into Tidy Tibbles. R package.
 #'

@@ -1,16 +1,16 @@
 #' From a skeleton to a PAG
 #'
-#' Puts marks on the edges of a skeleton by its separating sets, as the last part of [fci()] does: colliders, then the rules R1 to R10 of Zhang (2008). pcalg's `udag2pag()`, with its arguments and its answer.
+#' Puts marks on the edges of a skeleton based on its separating sets, as the last part of [fci()] does: first colliders, then the rules R1 to R10 of Zhang (2008). `udag2pag()` takes the arguments of `pcalg::udag2pag()` and gives the same answer.
 #'
-#' R1 to R4 are applied until none of them changes anything, then R5 to R7, then R8 to R10. The list of edges of a rule is taken before its first change, and marks are read as they are when an edge's turn comes, so that where data
-#' contradict themselves the answer depends on the order of the variables, as in pcalg.
+#' R1 to R4 are applied until none of them changes anything, then R5 to R7, then R8 to R10. Each rule lists its edges before it makes its first change, but reads the current marks when it comes to an edge. If the data
+#' contradict themselves, the answer therefore depends on the order of the variables, as in pcalg.
 #'
 #' @inheritParams fci
-#' @param pag The skeleton, a symmetric p x p matrix of 0 and 1; or a graph that has marks already: 0 no edge, 1 circle, 2 arrowhead, 3 tail, `pag[i, j]` at j.
+#' @param pag The skeleton, a symmetric p x p matrix of 0 and 1; or a graph that already has marks: `pag[i, j]` is the mark at j: 0 no edge, 1 circle, 2 arrowhead, 3 tail.
 #' @param sepset pcalg's list of lists of separating sets.
 #' @param unfVect Triples that may or may not be colliders, as pcalg's `triple2numb()` numbers them, or `NULL`.
 #' @param orientCollider Orient colliders first?
-#' @return The matrix with its marks.
+#' @return The matrix with the new marks.
 #' @references
 #' J. Zhang (2008). On the completeness of orientation rules for causal discovery in the presence of latent confounders and selection bias. *Artificial
 #' Intelligence* 172, 1873-1896.

@@ -1,31 +1,31 @@
 #' Write a network to a file for other programs
 #'
-#' GraphML for Cytoscape, Gephi, yEd, igraph and NetworkX; DOT for Graphviz; SIF and CX2 for Cytoscape. The kind of each edge and what is known of it are written, so that nothing is lost on the
-#' way. The same graph gives the same bytes every time, and the file appears under its name once it is whole.
+#' GraphML for Cytoscape, Gephi, yEd, igraph and NetworkX; DOT for Graphviz; SIF and CX2 for Cytoscape. The file contains the kind of each edge and all that is known about it, so no information is
+#' lost. The same graph always gives the same bytes, and the file appears under its name only when it is complete.
 #'
 #' # Formats
 #'
-#' - `"graphml"`: each edge once, `directed = "false"` where it has no direction, with its `kind`, `"-->"`, `"---"` or `"<->"`. Programs that know one sort of edge a graph, such as igraph, take all
-#'   as directed: look at `kind` there. [as_igraph()] and [compare_graphs()] do, of what `igraph::read_graph(path, "graphml")` gives.
-#' - `"dot"`: edges without a direction have `dir=none`, those in conflict `dir=both` and red; each has its `kind`. A name has its backslashes doubled where Graphviz shows names of nodes (`dot -Tplain`), not in the labels.
-#' - `"sif"`: a line for each edge, *from*, kind, *to* with tabs between them, and a line for each variable without one. What else is known stands in tables with tabs beside the file, which Cytoscape
-#'   imports as tables of edges and nodes by their column `name`: `net.edges.tsv` and, with `nodes`, `net.nodes.tsv` of `net.sif`.
-#' - `"cx2"`: Cytoscape's and NDEx's format of today, with the kind as `interaction` and a style that draws heads by it.
+#' - `"graphml"`: each edge once, with `directed = "false"` if it has no direction, and with its `kind`, `"-->"`, `"---"` or `"<->"`. Programs that allow only one sort of edge in a graph, such as igraph, treat all edges
+#'   as directed: use `kind` there. [as_igraph()] and [compare_graphs()] do so for graphs that `igraph::read_graph(path, "graphml")` returns.
+#' - `"dot"`: edges without a direction have `dir=none`, those in conflict have `dir=both` and are red; each has its `kind`. Backslashes in names are doubled where Graphviz shows the names of nodes (`dot -Tplain`), but not in the labels.
+#' - `"sif"`: one line for each edge, *from*, kind, *to*, separated by tabs, and one line for each variable without an edge. Further information is in tab-separated tables beside the file, which Cytoscape
+#'   imports as tables of edges and nodes by their column `name`: for `net.sif` they are `net.edges.tsv` and, with `nodes`, `net.nodes.tsv`.
+#' - `"cx2"`: the current format of Cytoscape and NDEx, with the kind as `interaction` and a style that draws arrowheads according to it.
 #'
-#' A PAG of [fci()] and its relatives keeps its kinds, `"-->"`, `"o->"`, `"<->"`, `"o-o"`, `"o--"` and `"---"`, in all of them: DOT draws the circles as `odot`, CX2 as circles, and GraphML has `directed = "false"` for
-#' those whose ends are alike (`"---"`, `"o-o"`).
+#' In all formats a PAG of [fci()] and its relatives keeps its kinds, `"-->"`, `"o->"`, `"<->"`, `"o-o"`, `"o--"` and `"---"`: DOT draws the circles as `odot`, CX2 as circles, and in GraphML
+#' edges with two equal ends (`"---"`, `"o-o"`) have `directed = "false"`.
 #'
-#' @param x As in [as_igraph()]. A result of [stability()] has strengths that files then have, too; so has the graph of [averaged_cpdag()].
-#' @param path The file. Its end says the format: `.graphml`, `.gv` or `.dot`, `.sif`, `.cx2`.
-#' @param nodes A data frame of what is known of variables: its column `name`, or its row names where there is none, says of which. Numbers, whole numbers, logical values and text (factors) become
+#' @param x As in [as_igraph()]. For a result of [stability()], or the graph of [averaged_cpdag()], the file also contains the strengths.
+#' @param path The file. Its extension determines the format: `.graphml`, `.gv` or `.dot`, `.sif`, `.cx2`.
+#' @param nodes A data frame with information about variables, which are named in its column `name` or, without such a column, in its row names. Numbers, whole numbers, logical values and text (factors) become
 #'   attributes of nodes; `NA`, and variables without a row, have none.
-#' @param format `"graphml"`, `"dot"`, `"sif"` or `"cx2"`, where the end of `path` does not say.
-#' @param overwrite Replace files that are there?
-#' @return The paths of the files that were written, invisibly. They are in UTF-8. Attributes of edges are `kind`, and as far as they are known `p`, `strength` and `direction`, and `weight`,
-#'   as in [edges()][edges,pcCompact-method], with as many digits as it takes to read the same number again; a `p` of an edge without a test is left out.
+#' @param format `"graphml"`, `"dot"`, `"sif"` or `"cx2"`, if the extension of `path` does not determine it.
+#' @param overwrite Replace existing files?
+#' @return The paths of the files that were written, invisibly. They are in UTF-8. The attributes of edges are `kind` and, if known, `p`, `strength` and `direction`, and `weight`,
+#'   as in [edges()][edges,pcCompact-method], with as many digits as are needed to read the same number again. For an edge without a test, `p` is left out.
 #'
-#'   Errors have the class `pcgpu_error_argument`, also where a name has a character that the format cannot have (XML has none that does not print but tab and line feed, SIF neither of these),
-#'   or `pcgpu_error_file_unwritable`.
+#'   Errors have the class `pcgpu_error_file_unwritable`, or `pcgpu_error_argument`, also if a name has a character that the format does not allow (XML allows no non-printing characters except tab and line feed, SIF
+#'   not even these).
 #' @references
 #' U. Brandes, M. Eiglsperger, I. Herman, M. Himsolt and M. S. Marshall (2002). GraphML progress report. *Graph Drawing 2001*, LNCS 2265, 501-512.
 #'
