@@ -52,7 +52,7 @@ pdsep <- function(skel, suffStat, indepTest, p, sepset, alpha, pMax, m.max = Inf
   found <- on(function(engine) {
     prints <- if (verbose > 0L) list(test = test_printer("stable"), say = cat)
     session$fci_phase <- TRUE
-    rust_pdsep(test, options, list(edges = listed$edges, sepset = sepset, pMax = pMax), asked, engine, c(list(progress = bar$report, phase = begin_phase), prints))
+    rust_pdsep(test, options, list(edges = listed$edges, sepset = sepset, pMax = pMax), asked, engine, c(list(progress = bar$report, phase = phase_teller(test$kind)), prints))
   })
   bar$close()
   found <- about("sepset", check_rust(found), "skel@sepset")

@@ -127,6 +127,8 @@ memory_script <- function(case, mib, threads) {
     "  format(share(found), digits = 12)",
     "}",
     "invisible(sum_of(small))",
+    # What tells of the end is read before there is no room for it.
+    "for (used in list(cat, paste, class, conditionMessage, conditionMessage.condition)) NULL",
     if (is.finite(mib)) deparse(limit),
     "said <- tryCatch({",
     # Where there is a GPU whose driver finds no memory, a message says that the CPU takes over.
