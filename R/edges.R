@@ -27,6 +27,7 @@
 #' edges(random_dag(5, seed = 1))
 #' @name edges
 #' @aliases edges,pcCompact-method edges,pcAlgo-method edges,fciAlgo-method edges,pcgpu_graph-method edges,pcgpu_stability-method
+#'   edges,pcgpu_cstar-method edges,pcgpu_effects-method edges,pcgpu_joint_effects-method edges,pcgpu_markov-method edges,pcgpu_selection-method
 #' @importFrom graph edges
 #' @export edges
 #' @exportMethod edges
