@@ -117,39 +117,6 @@ note_after <- function(class, theirs, hidden) {
 
 labels_of_result <- function(x) if (is_fci(x)) labels_of_pag(attr(x, "amat")) else x@graph@nodes
 
-after_pcalg <- function() {
-  if (requireNamespace("Rgraphviz", quietly = TRUE)) {
-    return(invisible())
-  }
-  hidden <- new.env(parent = asNamespace("pcalg"))
-  for (class in c("pcAlgo", "fciAlgo")) methods::setMethod("plot", class, function(x, y, ...) plot_cpdag(x, ...), where = hidden)
-}
-
-# pcalg's own print() and summary() do the work, and where a result of ours is no valid CPDAG they are followed by the line that says
-# so; a summary that would fill many screens is ours. Results of pcalg print as ever.
-note_after_pcalg <- function() {
-  theirs <- asNamespace("pcalg")
-  hidden <- new.env(parent = theirs)
-  print_theirs <- get("print.pcAlgo", theirs)
-  print_and_note <- function(x, ...) {
-    print_theirs(x, ...)
-    print_note(x)
-    invisible(x)
-  }
-  registerS3method("print", "pcAlgo", print_and_note, envir = baseenv())
-  methods::setMethod("show", "pcAlgo", function(object) print_and_note(object), where = hidden)
-  summary_theirs <- methods::selectMethod("summary", "pcAlgo", fdef = methods::getGeneric("summary", where = theirs))
-  methods::setMethod("summary", "pcAlgo", function(object, ...) {
-    if (is_large(object@graph@nodes) && !is.null(run_details(object)) && !...length()) {
-      print_overview(object)
-      return(invisible(object))
-    }
-    summary_theirs(object, ...)
-    print_note(object)
-    invisible(object)
-  }, where = hidden)
-}
-
 after_pcalg <- function(...) {
   plot_after_pcalg()
   note_after_pcalg()

@@ -76,7 +76,7 @@ check_pag_matrix <- function(amat, argument = "x") {
 
 #' Results of FCI
 #'
-#' Methods for the results of [fci()], [rfci()] and [fciPlus()]. If pcalg is installed, it is loaded as soon as there is a result, and its own methods take precedence: `show()`, which also prints a result at the prompt, prints only the call. Its `plot()`
+#' Methods for the results of [fci()], [rfci()] and [fciPlus()]. If pcalg is installed, it is loaded as soon as there is a result, and its own methods take precedence: `show()`, which also prints a result at the prompt, prints only the call, and a line if the time limit ended the search. Its `plot()`
 #' needs Rgraphviz; if that is not installed, [plot_cpdag()] takes its place, as it does without pcalg.
 #'
 #' @param object,x An object of class `fciAlgo`, of this package or of pcalg.

@@ -34,7 +34,7 @@
 #' `verbose` and a native test, only the levels are printed.
 #'
 #' With `time_limit` the result is that of the last completed level: graph, separating sets, p-values and counts are those of the same call with `m.max` set to that
-#' level, and `pc()` orients that graph. A warning of class `pcgpu_warning_time_limit` says so, as do `summary()`, `plot()` and [run_details()], and `print()` where pcalg's own does not come first. The search
+#' level, and `pc()` orients that graph. A warning of class `pcgpu_warning_time_limit` says so, as do `print()`, `summary()`, `plot()` and [run_details()]. The search
 #' ends a few tenths of a second after the limit, or, where a single test takes longer, after that test; orientation is not counted. If not even level 0 is complete, the
 #' call ends with an error of class `pcgpu_error_time_limit`. With a `checkpoint` as well, repeating the call continues the search, including the unfinished level, as
 #' often as needed.
