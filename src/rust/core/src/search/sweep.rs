@@ -33,6 +33,9 @@ impl Sweep {
     /// A set is a word, a bit a candidate.
     pub const MOST: usize = 62;
 
+    /// Smaller sets are asked by levels.
+    pub const FIRST_SIZE: usize = 3;
+
     /// The members of a set.
     pub fn members(&self, set: u64, out: &mut Vec<u32>) {
         out.clear();

@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::CpuEngine;
 use crate::graph::{subsets, Adjacency};
-use crate::pool::{Pool, Stop};
+use crate::pool::Stop;
 use crate::search::answer::Answer;
 use crate::search::level::{Neighbours, PairSide, Verdict};
 use crate::search::shards::Work;
-use crate::search::sweep::{Sweep, Swept};
+use crate::search::sweep::Sweeper;
 
 /// A test in the form that the CPU engine runs.
 pub trait Kernel: Sync {
@@ -125,25 +126,12 @@ pub trait Kernel: Sync {
     /// depends on the side and the data alone.
     fn walk(&self, side: &SideView, scratch: &mut Self::Scratch, signal: &Signal) -> Verdict;
 
-    /// Whether it sweeps.
-    fn sweeps(&self) -> bool {
-        false
-    }
-
-    /// See [`Sweeper::takes`](crate::search::sweep::Sweeper::takes).
-    fn takes(&self, _candidates: usize, _size: usize, _largest: usize) -> Option<usize> {
+    /// An engine of this kernel as one that sweeps, where it does.
+    fn sweeper(_engine: &mut CpuEngine<Self>) -> Option<&mut dyn Sweeper>
+    where
+        Self: Sized,
+    {
         None
-    }
-
-    /// The verdicts on sweeps, in their order; `follow` is told the share that is done.
-    fn sweep(
-        &self,
-        _sweeps: &[Sweep],
-        _rules: (f64, bool),
-        _pool: &Pool,
-        _follow: &mut dyn FnMut(f64) -> crate::Result<()>,
-    ) -> crate::Result<Vec<Swept>> {
-        Ok(Vec::new())
     }
 
     /// One p-value, NaN where there is none; fails where pcalg stops with an error. May return early, with anything, once the

@@ -33,7 +33,7 @@ use crate::search::answer::Answer;
 use crate::search::book::{Book, Page};
 use crate::search::level::Verdict;
 use crate::search::shards::{Part, Work};
-use crate::search::sweep::{Sweep, Sweeper, Swept};
+use crate::search::sweep::Sweeper;
 use crate::search::worker::{Column, Marginals, Worker};
 use crate::Result;
 use failed::Failed;
@@ -59,18 +59,6 @@ impl<K: Kernel> CpuEngine<K> {
     }
 }
 
-impl<K: Kernel> Sweeper for CpuEngine<K> {
-    fn takes(&mut self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
-        self.kernel.takes(candidates, size, largest)
-    }
-
-    fn sweep(&mut self, sweeps: &[Sweep], rules: (f64, bool), observer: &mut dyn Observer) -> Result<Vec<Swept>> {
-        let total: f64 = sweeps.iter().map(Sweep::cost).sum();
-        let size = sweeps.first().map_or(0, |sweep| *sweep.sizes.start());
-        self.kernel.sweep(sweeps, rules, &self.pool, &mut |share| observer.progress(size, share * total, total))
-    }
-}
-
 impl<K: Kernel> Worker for CpuEngine<K> {
     fn pool(&self) -> &Pool {
         &self.pool
@@ -81,10 +69,7 @@ impl<K: Kernel> Worker for CpuEngine<K> {
     }
 
     fn sweeper(&mut self) -> Option<&mut dyn Sweeper> {
-        match self.kernel.sweeps() {
-            true => Some(self),
-            false => None,
-        }
+        K::sweeper(self)
     }
 
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {

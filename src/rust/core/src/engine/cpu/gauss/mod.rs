@@ -28,14 +28,15 @@ use std::sync::Arc;
 
 use super::kernel::{Kernel, RowView, SideView, Signal};
 use super::simd;
+use super::CpuEngine;
 use crate::ci::gauss::{trusted_above, Gauss, Undefined};
 use crate::engine::LevelOne;
 use crate::graph::{Adjacency, BITS};
-use crate::pool::{Pool, Stop};
+use crate::pool::Stop;
 use crate::search::answer::Answer;
 use crate::search::level::{CandidateOrder, Neighbours, Verdict};
 use crate::search::shards::Work;
-use crate::search::sweep::{Sweep, Swept};
+use crate::search::sweep::Sweeper;
 use coarse::Coarse;
 use dense::{Decided, Pair, Pairs};
 use rows::Row;
@@ -80,22 +81,8 @@ impl Kernel for GaussKernel<'_> {
         self.gauss.p()
     }
 
-    fn sweeps(&self) -> bool {
-        true
-    }
-
-    fn takes(&self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
-        sweep::takes(candidates, size, largest)
-    }
-
-    fn sweep(
-        &self,
-        sweeps: &[Sweep],
-        rules: (f64, bool),
-        pool: &Pool,
-        follow: &mut dyn FnMut(f64) -> crate::Result<()>,
-    ) -> crate::Result<Vec<Swept>> {
-        sweep_on_threads(&self.rules_of_sweeps(rules), pool, sweeps, follow)
+    fn sweeper(engine: &mut CpuEngine<Self>) -> Option<&mut dyn Sweeper> {
+        Some(engine)
     }
 
     fn marginal(

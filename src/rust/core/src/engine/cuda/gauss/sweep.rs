@@ -35,9 +35,6 @@ const DOUBTS: usize = 1 << 18;
 /// Sets of more candidates would be more than 2^44, which an H200 takes some minutes for.
 const MOST_CANDIDATES: usize = 44;
 
-/// Smaller sets are asked by levels.
-const FIRST_SWEPT: usize = 3;
-
 /// Sets that a card sweeps in the time in which it is asked one question, about.
 const SETS_A_QUESTION: u64 = 2000;
 
@@ -46,7 +43,7 @@ const BLOCKS_OF_PROCESSOR: usize = 64;
 
 /// The largest size of a sweep that begins with sets of `size`, where one is quicker than levels, see [`Sweeper::takes`].
 pub(in crate::engine::cuda) fn takes(candidates: usize, size: usize, largest: usize) -> Option<usize> {
-    let fits = (LEAST_CANDIDATES as usize..=MOST_CANDIDATES).contains(&candidates) && size >= FIRST_SWEPT;
+    let fits = (LEAST_CANDIDATES as usize..=MOST_CANDIDATES).contains(&candidates) && size >= Sweep::FIRST_SIZE;
     let sets = subsets::binomial(candidates, size).filter(|_| fits)?;
     (1 << candidates <= sets.saturating_mul(SETS_A_QUESTION)).then_some(largest)
 }

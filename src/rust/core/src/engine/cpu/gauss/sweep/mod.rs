@@ -14,12 +14,15 @@ mod plan;
 
 use super::quad::{Machine, Quad};
 use super::rules::Rules;
+use super::GaussKernel;
 use crate::ci::gauss::{Gauss, COLLINEAR};
 use crate::engine::cpu::simd::{self, Task};
+use crate::engine::cpu::CpuEngine;
 use crate::graph::subsets;
 use crate::memory::{self, Use};
+use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
-use crate::search::sweep::{Sweep, Swept};
+use crate::search::sweep::{Sweep, Sweeper, Swept};
 use crate::Result;
 pub use found::{Found, Sweeps};
 use found::{OfSize, Part};
@@ -32,15 +35,21 @@ const OF_TAIL: usize = 3;
 /// Sets of the size that a sweep begins with, at least.
 const LEAST_SWEPT: u64 = 256;
 
-/// Smaller sets are asked by levels.
-const FIRST_SWEPT: usize = 3;
+impl Sweeper for CpuEngine<GaussKernel<'_>> {
+    fn takes(&mut self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
+        let fits = size >= Sweep::FIRST_SIZE && candidates <= Sweep::MOST;
+        let sets = subsets::binomial(candidates, size).filter(|_| fits);
+        // From half of the candidates on, larger sets are no more than smaller ones.
+        let last = if 2 * size < candidates { size } else { largest };
+        sets.is_some_and(|sets| sets >= LEAST_SWEPT).then_some(last)
+    }
 
-/// See [`Sweeper::takes`](crate::search::sweep::Sweeper::takes).
-pub(super) fn takes(candidates: usize, size: usize, largest: usize) -> Option<usize> {
-    let sets = subsets::binomial(candidates, size).filter(|_| size >= FIRST_SWEPT && candidates <= Sweep::MOST);
-    // From half of the candidates on, larger sets are no more than smaller ones.
-    let last = if 2 * size < candidates { size } else { largest };
-    sets.is_some_and(|sets| sets >= LEAST_SWEPT).then_some(last)
+    fn sweep(&mut self, sweeps: &[Sweep], rules: (f64, bool), observer: &mut dyn Observer) -> Result<Vec<Swept>> {
+        let total: f64 = sweeps.iter().map(Sweep::cost).sum();
+        let size = sweeps.first().map_or(0, |sweep| *sweep.sizes.start());
+        let mut follow = |share: f64| observer.progress(size, share * total, total);
+        sweep_on_threads(&self.kernel.rules_of_sweeps(rules), &self.pool, sweeps, &mut follow)
+    }
 }
 
 /// The verdicts on sweeps, in their order; `follow` is told the share that is done.
