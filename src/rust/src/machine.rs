@@ -64,8 +64,11 @@ impl Machine {
     }
 
     /// The GPU for so many tests of FCI's possible-d-sep phase, where they are worth its first use.
-    pub fn later(&self, tests: f64) -> Option<Machine> {
-        let (gpu, _) = self.later.as_ref().filter(|(_, from)| tests >= *from)?;
+    pub fn later(&self, tests: impl FnOnce() -> f64) -> Option<Machine> {
+        let (gpu, from) = self.later.as_ref()?;
+        if tests() < *from {
+            return None;
+        }
         Some(Machine { pool: self.pool.clone(), gpu: Some(gpu.clone()), ranks: None, memory: None, later: None })
     }
 

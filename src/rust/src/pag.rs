@@ -3,7 +3,7 @@
 use extendr_api::prelude::*;
 use pcgpu_core::background::Background;
 use pcgpu_core::ci::gauss::Reading;
-use pcgpu_core::fci::{self, By, Fci, Phase};
+use pcgpu_core::fci::{self, By, Fci, Phase, Prepared};
 use pcgpu_core::graph::{Adjacency, SepSets, Side};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::{self, ColliderRule};
@@ -17,7 +17,6 @@ use pcgpu_core::Error;
 
 use crate::api::{self, Call};
 use crate::failure::{self, Failure, Outcome};
-use crate::machine::Machine;
 use crate::session::{self, RObserver, RTest};
 use crate::test::Test;
 use crate::token::Token;
@@ -143,7 +142,9 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     }
     let mut names = machine.names(matches!(test, Test::Knn(_)));
     let mut fallback = Robj::from(());
-    if let Some(later) = machine_of_phase(call, &options, asked, &found)? {
+    let phase = prepare(call, asked, &found)?;
+    let of_phase = phase.as_ref().and_then(|phase| machine.later(|| phase.most_tests(&options, &found.graph)));
+    if let Some(later) = of_phase {
         match test.worker(p, Reading::GaussCItest, options.alpha, &later, &mut call.observer().within(limits)) {
             Ok(card) => {
                 memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
@@ -155,7 +156,7 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
         }
     }
     let cells = output::cells(&mut p_max)?;
-    let followed = follow(call, test, (&options, limits), asked, worked.as_deref_mut(), &mut found, cells)?;
+    let followed = follow(call, test, (&options, limits), (asked, phase), worked.as_deref_mut(), &mut found, cells)?;
     memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
     add_work(&mut team, worked.as_deref_mut());
     let (counts, pag) = (&followed.counts, &followed.pag);
@@ -189,30 +190,21 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     Ok(output::named(result))
 }
 
-/// The phase after a skeleton; none: there is none.
-fn phase_after(asked: &Asked, skeleton: &search::Skeleton) -> Option<Phase> {
-    let (phase, is_adaptive) = asked.phase?;
-    Some(match (skeleton.ended, is_adaptive) {
+/// The possible-d-sep phase after a skeleton; none: there is none.
+fn prepare(call: &Call, asked: &Asked, skeleton: &search::Skeleton) -> Outcome<Option<Prepared>> {
+    let Call { machine, listener, token } = call;
+    let Some((phase, is_adaptive)) = asked.phase else { return Ok(None) };
+    let phase = match (skeleton.ended, is_adaptive) {
         // The time is over.
         (Some(_), _) => Phase { m_max: 0.0, ..phase },
         (None, true) => Phase { m_max: f64::from(skeleton.max_order), ..phase },
         (None, false) => phase,
-    })
-}
-
-/// Where the possible-d-sep phase goes, if it is not where the skeleton was searched.
-fn machine_of_phase(
-    call: &Call,
-    options: &Options,
-    asked: &Asked,
-    skeleton: &search::Skeleton,
-) -> Outcome<Option<Machine>> {
-    let Call { machine, token, .. } = call;
-    let Some(phase) = phase_after(asked, skeleton).filter(|_| machine.later.is_some()) else { return Ok(None) };
+    };
     let stop = || token.wants_to_stop();
-    let of = (&skeleton.graph, &skeleton.sepsets);
-    let tests = fci::most_tests(of, options, &phase, &machine.pool, &stop).map_err(|error| token.explain(error))?;
-    Ok(machine.later(tests))
+    let say = session::sayer(token, &listener.callbacks);
+    let orient = asked.marking.options(&stop, say.as_ref().map(|say| say as pag::Say));
+    let prepared = phase.prepare((&skeleton.graph, &skeleton.sepsets), &orient, &machine.pool);
+    prepared.map(Some).map_err(|error| token.explain(error))
 }
 
 /// What a worker has done since it was asked last.
@@ -228,12 +220,12 @@ fn follow(
     call: &Call,
     test: &Test,
     (options, limits): (&Options, &Limits),
-    asked: &Asked,
+    (asked, phase): (&Asked, Option<Prepared>),
     worker: Option<&mut (dyn Worker + '_)>,
     skeleton: &mut search::Skeleton,
     p_max: &mut [f64],
 ) -> Outcome<fci::Found> {
-    let Call { machine, listener, token } = call;
+    let Call { listener, token, .. } = call;
     let mut in_turn;
     let mut by = match (worker, test) {
         (Some(worker), _) => By::Worker(worker),
@@ -245,8 +237,8 @@ fn follow(
     };
     let stop = || token.wants_to_stop();
     let callbacks = &listener.callbacks;
-    let say = |text: &str| callbacks.say.as_ref().map_or(Ok(()), |fun| session::say(token, fun, text));
-    let say: Option<pag::Say> = if callbacks.say.is_some() { Some(&say) } else { None };
+    let say = session::sayer(token, callbacks);
+    let say = say.as_ref().map(|say| say as pag::Say);
     let event =
         |happened: &orient::Event| listener.event.as_ref().map_or(Ok(()), |fun| session::event(token, fun, happened));
     let tell: Option<orient::Tell> = if listener.event.is_some() { Some(&event) } else { None };
@@ -265,14 +257,13 @@ fn follow(
     let mut observer = RObserver::new(token, callbacks.clone());
     let found = match asked.algorithm {
         Algorithm::Fci => {
-            let phase = phase_after(asked, skeleton);
             let mut given = phase::Skeleton {
                 graph: skeleton.graph.clone(),
                 sepsets: std::mem::replace(&mut skeleton.sepsets, SepSets::new(0, Side::Smaller)),
                 p_max,
             };
             let fci = Fci { phase, rule: asked.rule, orient, tell };
-            let found = fci::fci(&mut by, &mut given, options, &fci, (&machine.pool, limits), &mut observer);
+            let found = fci::fci(&mut by, &mut given, options, &fci, limits, &mut observer);
             (skeleton.graph, skeleton.sepsets) = (given.graph, given.sepsets);
             found
         }
@@ -355,8 +346,8 @@ fn pag_of(amat: &Robj, p: usize) -> Outcome<Pag> {
 pub fn orient_marked(call: &Call, amat: &Robj, p: usize, sepset: &List, asked: &List) -> Outcome<Robj> {
     let Call { listener, token, .. } = call;
     let stop = || token.wants_to_stop();
-    let say = |text: &str| listener.callbacks.say.as_ref().map_or(Ok(()), |fun| session::say(token, fun, text));
-    let say: Option<pag::Say> = if listener.callbacks.say.is_some() { Some(&say) } else { None };
+    let say = session::sayer(token, &listener.callbacks);
+    let say = say.as_ref().map(|say| say as pag::Say);
     let mut options = Marking::from_list(asked, p)?.options(&stop, say);
     options.colliders = input::flag(&input::field(asked, "colliders")?, "colliders")?;
     options.unclear = unclear(asked, p)?;
@@ -386,8 +377,8 @@ pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List,
     let known = known.to_slice_memory_order().ok_or_else(|| Failure::Input("internal: `pMax`".into()))?;
     cells.copy_from_slice(known);
     let stop = || token.wants_to_stop();
-    let say = |text: &str| listener.callbacks.say.as_ref().map_or(Ok(()), |fun| session::say(token, fun, text));
-    let say: Option<pag::Say> = if listener.callbacks.say.is_some() { Some(&say) } else { None };
+    let say = session::sayer(token, &listener.callbacks);
+    let say = say.as_ref().map(|say| say as pag::Say);
     let explain = |error: Error| token.explain(error);
     let unclear = unclear(asked, p)?;
     let candidates =

@@ -282,8 +282,13 @@ impl Observer for RObserver<'_> {
 }
 
 /// Calls R's `say(text)`.
-pub fn say(token: &Token, fun: &Robj, text: &str) -> Result<()> {
+fn say(token: &Token, fun: &Robj, text: &str) -> Result<()> {
     call(token, fun, &[Value::Text(text)]).map(|_| ()).ok_or(Error::Interrupted)
+}
+
+/// What says a text to R, where the callbacks have `say`.
+pub fn sayer<'a>(token: &'a Token, callbacks: &'a Callbacks) -> Option<impl Fn(&str) -> Result<()> + 'a> {
+    callbacks.say.as_ref().map(|fun| move |text: &str| say(token, fun, text))
 }
 
 /// Calls R's `test(x, y, S, p)`.

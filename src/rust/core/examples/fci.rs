@@ -72,16 +72,12 @@ fn run(
     let found = skeleton(worker, options, &mut p_max, &mut Unobserved)?;
     let of_skeleton = start.elapsed().as_secs_f64();
     let mut given = Skeleton { graph: found.graph, sepsets: found.sepsets, p_max: &mut p_max };
-    let how = Fci {
-        phase: Some(Phase { m_max, ..Phase::default() }),
-        rule: ColliderRule::Standard,
-        orient: pag::Options::default(),
-        tell: None,
-    };
-    let options = Options { m_max, ..options.clone() };
     let start = Instant::now();
-    let limits = Limits::default();
-    let pag = fci(&mut By::Worker(worker), &mut given, &options, &how, (&Pool::new(threads), &limits), announced)?;
+    let orient = pag::Options::default();
+    let phase = Phase { m_max, ..Phase::default() };
+    let phase = Some(phase.prepare((&given.graph, &given.sepsets), &orient, &Pool::new(threads))?);
+    let how = Fci { phase, rule: ColliderRule::Standard, orient, tell: None };
+    let pag = fci(&mut By::Worker(worker), &mut given, options, &how, &Limits::default(), announced)?;
     Ok((pag, p_max, [of_skeleton, start.elapsed().as_secs_f64()]))
 }
 

@@ -24,10 +24,9 @@ pub enum By<'t> {
 }
 
 /// What follows the skeleton in pcalg's `fci()`.
-#[derive(Clone)]
 pub struct Fci<'a> {
-    /// The possible-d-sep phase, `doPdsep`; none: there is none.
-    pub phase: Option<Phase>,
+    /// The possible-d-sep phase, `doPdsep`, of this skeleton; none: there is none.
+    pub phase: Option<Prepared>,
     /// `conservative`, `maj.rule`.
     pub rule: ColliderRule,
     /// The marks.
@@ -53,6 +52,42 @@ impl Default for Phase {
     }
 }
 
+impl Phase {
+    /// Finds the possible-d-sep sets of a skeleton, and prints what pcalg does meanwhile.
+    ///
+    /// # Errors
+    /// Those of [`pag::possible_d_sep`].
+    pub fn prepare(
+        &self,
+        (graph, sepsets): (&Adjacency, &SepSets),
+        orient: &pag::Options,
+        pool: &Pool,
+    ) -> Result<Prepared> {
+        say(orient, || "\nCompute PDSEP\n=============\n\nCompute collider:\n".into())?;
+        let nothing = pag::Unclear::default();
+        let candidates = pag::possible_d_sep(graph, sepsets, &nothing, pool, orient.wants_to_stop, orient.say)?;
+        let sets = Sets { candidates, most: self.most, by_component: self.by_component };
+        Ok(Prepared { m_max: self.m_max, sets })
+    }
+}
+
+/// The possible-d-sep phase of a skeleton, with its possible-d-sep sets.
+pub struct Prepared {
+    m_max: f64,
+    sets: Sets,
+}
+
+impl Prepared {
+    fn options(&self, options: &Options) -> Options {
+        Options { m_max: self.m_max, ..options.clone() }
+    }
+
+    /// The number of tests if no set separates anything, as a float: it may exceed 64 bits.
+    pub fn most_tests(&self, options: &Options, graph: &Adjacency) -> f64 {
+        search::most_tests(&self.options(options), graph, &self.sets)
+    }
+}
+
 /// What is found of a skeleton: its graph after the possible-d-sep phase with marks, and what that counted.
 #[derive(Clone, Debug)]
 pub struct Found {
@@ -71,12 +106,12 @@ pub fn fci(
     skeleton: &mut Skeleton,
     options: &Options,
     fci: &Fci,
-    (pool, limits): (&Pool, &Limits),
+    limits: &Limits,
     observer: &mut dyn Observer,
 ) -> Result<Found> {
     let counts = match &fci.phase {
         None => None,
-        Some(phase) => Some(by.possible_d_sep(skeleton, options, (phase, &fci.orient), (pool, limits), observer)?),
+        Some(phase) => Some(by.possible_d_sep(skeleton, options, phase, limits, observer)?),
     };
     let poll = Poll::new(fci.orient.wants_to_stop, fci.tell);
     let mut orient = fci.orient.clone();
@@ -99,22 +134,6 @@ pub fn fci(
     Ok(Found { pag, counts })
 }
 
-/// The number of tests of the possible-d-sep phase on a skeleton if no set separates anything.
-///
-/// # Errors
-/// Those of [`pag::possible_d_sep`].
-pub fn most_tests(
-    (graph, sepsets): (&Adjacency, &SepSets),
-    options: &Options,
-    phase: &Phase,
-    pool: &Pool,
-    wants_to_stop: &dyn Fn() -> bool,
-) -> Result<f64> {
-    let candidates = pag::possible_d_sep(graph, sepsets, &pag::Unclear::default(), pool, Some(wants_to_stop), None)?;
-    let sets = Sets { candidates, most: phase.most, by_component: phase.by_component };
-    Ok(search::most_tests(&Options { m_max: phase.m_max, ..options.clone() }, graph, &sets))
-}
-
 fn say(orient: &pag::Options, text: impl FnOnce() -> String) -> Result<()> {
     orient.say.map_or(Ok(()), |say| say(&text()))
 }
@@ -130,24 +149,14 @@ impl By<'_> {
         &mut self,
         skeleton: &mut Skeleton,
         options: &Options,
-        (phase, orient): (&Phase, &pag::Options),
-        (pool, limits): (&Pool, &Limits),
+        phase: &Prepared,
+        limits: &Limits,
         observer: &mut dyn Observer,
     ) -> Result<Counts> {
-        say(orient, || "\nCompute PDSEP\n=============\n\nCompute collider:\n".into())?;
-        let candidates = pag::possible_d_sep(
-            &skeleton.graph,
-            &skeleton.sepsets,
-            &pag::Unclear::default(),
-            pool,
-            orient.wants_to_stop,
-            orient.say,
-        )?;
-        let sets = Sets { candidates, most: phase.most, by_component: phase.by_component };
-        let options = Options { m_max: phase.m_max, ..options.clone() };
+        let (options, sets) = (phase.options(options), &phase.sets);
         match self {
-            By::Worker(worker) => search::possible_d_sep(&mut **worker, &options, skeleton, &sets, observer, limits),
-            By::Test(test) => search::possible_d_sep_in_turn(*test, &options, skeleton, &sets, observer, limits),
+            By::Worker(worker) => search::possible_d_sep(&mut **worker, &options, skeleton, sets, observer, limits),
+            By::Test(test) => search::possible_d_sep_in_turn(*test, &options, skeleton, sets, observer, limits),
         }
     }
 

@@ -168,15 +168,16 @@ impl Call<'_> {
         pag::Options { rules: self.rules(), jci: self.jci(), ..pag::Options::default() }
     }
 
-    fn fci(&self, max_order: i32) -> Fci<'static> {
+    fn fci(&self, max_order: i32, of: (&Adjacency, &SepSets)) -> Result<Fci<'static>> {
         let m_max = match self.arg("type").as_str() {
             Some("adaptive") => f64::from(max_order),
             _ => self.options().m_max,
         };
         let phase =
             Phase { m_max, most: self.bound("pdsep.max", f64::INFINITY), by_component: self.flag("biCC", false) };
-        let phase = self.flag("doPdsep", true).then_some(phase);
-        Fci { phase, rule: self.rule(), orient: self.orient(), tell: None }
+        let orient = self.orient();
+        let phase = self.flag("doPdsep", true).then(|| phase.prepare(of, &orient, &Pool::new(2))).transpose()?;
+        Ok(Fci { phase, rule: self.rule(), orient, tell: None })
     }
 }
 
@@ -210,9 +211,9 @@ impl Call<'_> {
             "fci" => {
                 let mut given =
                     Skeleton { graph: skeleton.graph.clone(), sepsets: skeleton.sepsets.clone(), p_max: &mut p_max };
-                let fci = self.fci(skeleton.max_order);
-                let found =
-                    pcgpu_core::fci::fci(by, &mut given, &options, &fci, (&Pool::new(2), &Limits::default()), observer);
+                let fci = self.fci(skeleton.max_order, (&given.graph, &given.sepsets));
+                let found = fci
+                    .and_then(|fci| pcgpu_core::fci::fci(by, &mut given, &options, &fci, &Limits::default(), observer));
                 (skeleton.graph, skeleton.sepsets) = (given.graph, given.sepsets);
                 found
             }
