@@ -42,14 +42,15 @@ without_edges <- c(
   pcgpu_cstar = "cstar()", pcgpu_effects = "causal_effects()", pcgpu_joint_effects = "causal_effects()",
   pcgpu_markov = "markov_check()", pcgpu_selection = "select_features()"
 )
-for (class in names(without_edges)) {
-  methods::setOldClass(class)
-  methods::setMethod("edges", class, function(object, which) {
-    from <- without_edges[[intersect(class(object), names(without_edges))[1L]]]
-    abort_argument("object", object, sprintf("a result of %s has no edges: as.data.frame() gives its table.", from))
-  })
+refuse_edges <- function(object, which) {
+  of <- without_edges[intersect(class(object), names(without_edges))]
+  abort_argument("object", object, sprintf("a result of %s has no edges: as.data.frame() gives its table.", of[1L]))
 }
-rm(class)
+for (without in names(without_edges)) {
+  methods::setOldClass(without)
+  methods::setMethod("edges", without, refuse_edges)
+}
+rm(without)
 
 # How kinds of edges are written wherever a user sees them.
 arrow_of <- c(directed = "-->", undirected = "---", conflict = "<->")

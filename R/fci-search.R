@@ -49,10 +49,7 @@ fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
     rust_fci(test, options, asked, engine, callbacks, result)
   })
   bar$close()
-  found <- check_rust(found)
-  session$search_seconds <- found$seconds
-  warn_too_few(found$too_few, test)
-  tell_lost(found$lost)
+  found <- after_search(found, test)
   if (!is.null(found$fallback)) tell_fallback(found$fallback$error)
   tell_disputed(found$disputed, labels)
   tell_against_jci(found$amat, asked, labels)
@@ -77,18 +74,20 @@ fill_fci <- function(result, labels, found, asked, call, method) {
       pMax = matrix(0, 1L, 1L), allPdsep = list()
     ))
   } else {
-    sets <- vector("list", p)
-    if (!is.null(found$all_pdsep)) {
-      sets <- unname(found$all_pdsep)
-      sets[lengths(sets) == 0L] <- list(NULL)
-    }
     slots <- c(slots, list(
       max.ord = as.integer(found$max_ord), n.edgetests = edge_tests(found$n_edgetests, method), pMax = found$pMax,
       max.ordPDSEP = as.integer(found$max_ord_pdsep %||% 0L), n.edgetestsPDSEP = as.double(found$n_edgetests_pdsep %||% 0),
-      allPdsep = sets
+      allPdsep = possible_sets(found$all_pdsep, p)
     ))
   }
   check_rust(rust_fill_slots(result, slots))
+}
+
+# The possible-d-sep sets of p variables as pcalg has them: NULL for an empty one, and where there was no phase.
+possible_sets <- function(sets, p) {
+  sets <- unname(sets) %||% vector("list", p)
+  sets[lengths(sets) == 0L] <- list(NULL)
+  sets
 }
 
 # Of work_of(): what was done for the skeleton comes first.

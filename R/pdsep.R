@@ -59,8 +59,7 @@ pdsep <- function(skel, suffStat, indepTest, p, sepset, alpha, pMax, m.max = Inf
   tell_lost(found$lost)
   G <- matrix(FALSE, length(labels), length(labels), dimnames = list(labels, labels))
   for (x in seq_along(labels)) G[x, found$edges[[x]]] <- TRUE
-  sets <- unname(found$all_pdsep)
-  sets[lengths(sets) == 0L] <- list(NULL)
+  sets <- possible_sets(found$all_pdsep, length(labels))
   list(G = G, sepset = found$sepset, pMax = found$pMax, allPdsep = sets, max.ord = found$max_ord_pdsep, n.edgetests = found$n_edgetests_pdsep)
 }
 

@@ -32,11 +32,7 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
     rust_search(test, options, orient, engine, callbacks, result)
   })
   bar$close()
-  found <- check_rust(found)
-  # Of the search alone, for inst/bench/large.R.
-  session$search_seconds <- found$seconds
-  warn_too_few(found$too_few, test)
-  tell_lost(found$lost)
+  found <- after_search(found, test)
   tell_against(found$against, labels)
   warn_limits(found, options$limits)
   call <- with_details(
@@ -53,6 +49,16 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
     n_edgetests = edge_tests(found$n_edgetests, options$method),
     pMax = found$pMax
   )
+}
+
+# What Rust found, checked, once what every search has to tell is told.
+after_search <- function(found, test) {
+  found <- check_rust(found)
+  # Of the search alone, for inst/bench/large.R.
+  session$search_seconds <- found$seconds
+  warn_too_few(found$too_few, test)
+  tell_lost(found$lost)
+  found
 }
 
 # The number of observations behind a test, as far as it is known.
