@@ -16,6 +16,6 @@ compare <- function(block, there) {
   said[nzchar(said)]
 }
 topics <- sub("\\.Rd$", "", list.files("man", "\\.Rd$"))
-faults <- c(compare("reference", topics), compare("articles", sub("\\.Rmd$", "", list.files("vignettes", "\\.Rmd$"))))
+faults <- c(compare("reference", topics), compare("articles", sub("\\.Rmd$", "", list.files("vignettes", "\\.Rmd$", recursive = TRUE))))
 if (length(faults)) writeLines(faults)
 quit(status = length(faults) > 0L)

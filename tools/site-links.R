@@ -9,6 +9,7 @@ outside <- 0L
 dead <- character()
 for (page in pages) {
   for (link in links_of(documents[[page]])) {
+    if (startsWith(link, "file:")) dead <- c(dead, sprintf("%s: %s is on this machine alone", page, link))
     if (grepl("^[a-z]+:|^//", link)) {
       outside <- outside + 1L
       next

@@ -1,36 +1,30 @@
 #!/usr/bin/env bash
-# cuPC (Zarebavani and others 2020): table 2 by every strategy; the configurations of figures 7 and 8; growth with variables, samples and density as in figure 10.
+# cuPC (Zarebavani and others 2020): table 2 by every strategy, whose levels are figure 6; figure 10, on the paper's own model; the configurations of figures 7 and 8,
+# two of which are figure 5's other programs.
 . "$(dirname "$0")/common.sh"
 
-repeats=${PAPERS_REPEATS:-3}
-search() { run "$1" search_times "$2" "$3" stable "$4" cuda "$5"; }
+all=shared,edge:2:32,gpucsl:64,set:64:2
+for name in nci60 mcc saureus dream5; do run_within 15 "table-2--$name" search_times "$data/$name.csv.gz" 0.05 stable 3 cuda $all; done
 
-for name in nci60 mcc dream5 saureus; do
-  for strategy in shared edge:2:32 gpucsl:64 set:64:2; do
-    times=$repeats
-    # Ten seconds each on an H200.
-    if [ $name-$strategy = saureus-set:64:2 ]; then times=1; fi
-    search "table-2--$name--$strategy" "$data/$name.csv.gz" 0.05 "$times" $strategy
-  done
+# N,samples,density. The paper does not say its alpha.
+for shape in 1000,10000,0.1 2000,10000,0.1 1000,2000,0.1 1000,10000,0.5 3000,10000,0.1 1000,6000,0.1 1000,10000,0.3 4000,10000,0.1; do
+  run_within 60 "figure-10--$shape" search_times "cupc:$shape,1" 0.05 stable 1 cuda $all
 done
 
-# The paper's own models take hours: theirs are dense, ours have so many neighbours in the mean.
-for shape in 1000,500,3 2000,500,3 4000,500,3 1000,2000,3 1000,8000,3 1000,500,6; do
-  for strategy in shared edge:2:32 set:64:2 gpucsl:64; do
-    search "figure-10--sim:$shape--$strategy" "sim:$shape,1" 0.01 2 $strategy
-  done
+edges=
+for product in 32 64 128 256; do
+  for ((beta = 1; beta <= product; beta *= 2)); do edges+=,edge:$beta:$((product / beta)); done
 done
-
-for name in nci60 mcc; do
-  for beta in 1 2 4 8 16 32 64 128 256; do
-    for gamma in 1 2 4 8 16 32 64 128 256; do
-      if [ $((beta * gamma)) -lt 32 ] || [ $((beta * gamma)) -gt 256 ]; then continue; fi
-      search "figure-7--$name--edge:$beta:$gamma" "$data/$name.csv.gz" 0.05 2 edge:$beta:$gamma
-    done
-  done
-  for theta in 32 64 128 256; do
-    for delta in 1 2 4 8; do
-      search "figure-8--$name--set:$theta:$delta" "$data/$name.csv.gz" 0.05 2 set:$theta:$delta
-    done
-  done
+sets=
+for theta in 32 64 128 256; do
+  for delta in 1 2 4 8; do sets+=,set:$theta:$delta; done
 done
+run_within 15 "figure-7--nci60" search_times "$data/nci60.csv.gz" 0.05 stable 2 cuda shared$edges
+run_within 15 "figure-8--nci60" search_times "$data/nci60.csv.gz" 0.05 stable 1 cuda shared$sets
+# The configurations that the paper speaks of.
+run_within 15 "figure-7--dream5" search_times "$data/dream5.csv.gz" 0.05 stable 0 cuda shared,edge:2:32,edge:4:64,edge:4:8,edge:1:256,edge:1:128,edge:256:1
+run_within 25 "figure-7--mcc" search_times "$data/mcc.csv.gz" 0.05 stable 0 cuda shared$edges
+run_within 25 "figure-8--mcc" search_times "$data/mcc.csv.gz" 0.05 stable 0 cuda shared$sets
+run_within 30 "figure-7--saureus" search_times "$data/saureus.csv.gz" 0.05 stable 0 cuda shared$edges
+run_within 15 "figure-8--saureus" search_times "$data/saureus.csv.gz" 0.05 stable 0 cuda shared$sets
+run_within 15 "figure-8--dream5" search_times "$data/dream5.csv.gz" 0.05 stable 0 cuda shared$sets

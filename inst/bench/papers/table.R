@@ -1,98 +1,170 @@
-# Makes inst/bench/PAPERS.md of what run.sh wrote: Rscript table.R OUT > PAPERS.md. A row for each published number; theirs on our card is their mapping of tests to
-# threads in pcgpu's kernels (`strategy` of cuda_device()). What was not measured stays empty.
+# Makes inst/bench/PAPERS.md, and inst/bench/papers/figures, of what run.sh wrote: Rscript table.R OUT > PAPERS.md. A row for each published number (published.csv).
+#
+# published.csv: paper, item (table or figure), data, what; hardware, value, unit; the runs theirs (their mapping on our card), ours, and base and ours_base, where the
+# number says how many times as fast as those they are: PAPER/LOG#WAY, as logs.R reads them; and why a run is missing or unlike theirs. Units: s; x, times as fast as
+# `base`, of which a way `edge:*` is the range over all such; `x over ...`, times as fast as something that was not run here, where seconds stand beside it;
+# %:1 and %:2, per cent of the time spent at level 1, at levels 2 to 5.
 here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 source(file.path(dirname(here), "program.R"))
+source(file.path(here, "logs.R"))
 out <- args[1L]
+runs <- read_runs(out)
+estimates <- read_estimates(out)
+published <- utils::read.csv(file.path(here, "published.csv"), colClasses = "character")
 
-# Why a published row has no measurement here.
-missing_data <- c(
-  br51 = "its data cannot be had", scerevisiae = "its data cannot be had",
-  dream5 = "on a surrogate: its data cannot be had (`dream5_surrogate.csv.gz`, 805 samples)"
-)
-
-# Seconds of a run's repeats after the first, from its log: all of them for discrete_cuda, minimum and median for search_times. NULL: it did not end.
-seconds_in <- function(paper, name) {
-  file <- file.path(out, paper, paste0(gsub("[:,]", "_", name), ".log"))
-  if (!file.exists(file)) return(NULL)
-  lines <- readLines(file, warn = FALSE)
-  search <- grep("^pcgpu,", lines, value = TRUE)
-  if (length(search)) {
-    found <- as.double(rev(strsplit(search[1L], ",")[[1L]])[c(3L, 2L)])
-    return(c(minimum = found[1L], median = found[2L]))
-  }
-  times <- grep("ms, levels began at", lines, value = TRUE)
-  seconds <- as.double(sub("^ *([0-9.]+) ms.*", "\\1", times))[-1L] / 1000
-  if (!length(seconds)) return(NULL)
-  c(minimum = min(seconds), median = stats::median(seconds))
+run_of <- function(key) {
+  found <- if (nzchar(key)) runs[runs$key == key, ] else runs[0L, ]
+  if (nrow(found)) found[1L, ] else NULL
 }
-shown <- function(seconds) if (is.null(seconds)) "" else paste(number(seconds[["minimum"]]), "/", number(seconds[["median"]]))
-times <- function(a, b) if (is.null(a) || is.null(b)) "" else number(a[["median"]] / b[["median"]])
+median_of <- function(key) if (is.null(run <- run_of(key))) NA_real_ else run$median
+medians_like <- function(key) runs$median[startsWith(runs$key, sub("[*]$", "", key))]
+
+seconds_text <- function(key) {
+  run <- run_of(key)
+  if (is.null(run)) "" else if (run$minimum == run$median) number(run$median) else paste(number(run$minimum), "/", number(run$median))
+}
+ratio_text <- function(a, b) if (is.na(a) || is.na(b)) "" else number(a / b)
+# Of a ratio: the run, and what it is as fast as; of several their range.
+times_text <- function(key, base) {
+  base <- median_of(base)
+  if (is.na(base) || !nzchar(key)) return("")
+  of <- if (endsWith(key, "*")) medians_like(key) else median_of(key)
+  of <- of[!is.na(of)]
+  if (!length(of)) "" else paste(number(unique(range(base / of))), collapse = " to ")
+}
+share_text <- function(key, unit) {
+  run <- run_of(key)
+  if (is.null(run) || !nzchar(run$began)) return("")
+  paste(number(100 * if (unit == "%:1") share_of_levels(run$began, 1L, 1L) else share_of_levels(run$began, 2L, 5L)), "%")
+}
+
+# How many times as much a card of ours has as that of a row, or as those: the larger of memory bandwidth and single precision; NA where it is a CPU.
+cards <- utils::read.csv(file.path(here, "cards.csv"), colClasses = "character")
+figures_of <- function(pattern) {
+  card <- grep(pattern, cards$card)[1L]
+  as.double(gsub(",", "", c(cards$bandwidth[card], cards$single[card])))
+}
+machine_of <- function(paper) {
+  file <- file.path(out, paper, "machine")
+  if (file.exists(file)) paste(readLines(file), collapse = "; ") else "not run"
+}
+more_of_card <- function(hardware, paper) {
+  pattern <- regmatches(hardware, regexpr("GTX 1080|V100|Titan X|A40|K20m|K40c|M60", hardware))
+  own <- regmatches(machine_of(paper), regexpr("H100|H200", machine_of(paper)))
+  if (!length(pattern) || !length(own)) return(NA_real_)
+  several <- if (grepl("^[0-9] ", hardware)) as.double(substr(hardware, 1L, 1L)) else 1
+  max(figures_of(own) / (several * figures_of(pattern)))
+}
+
+row_of <- function(row) {
+  value <- suppressWarnings(as.double(row$value))
+  shown <- if (is.na(value)) row$value else format(value, big.mark = ",", digits = 10)
+  theirs <- median_of(row$theirs)
+  ours <- median_of(row$ours)
+  cells <- if (row$unit == "x") {
+    c(if (nzchar(shown)) paste(shown, "x"), times_text(row$theirs, row$base), times_text(row$ours, row$ours_base), "", ratio_text(theirs, ours))
+  } else if (startsWith(row$unit, "%")) {
+    c(paste(shown, "%"), share_text(row$theirs, row$unit), share_text(row$ours, row$unit), "", "")
+  } else {
+    unit <- if (grepl("^x", row$unit)) paste0(" ", row$unit) else ""
+    c(paste0(shown, unit), seconds_text(row$theirs), seconds_text(row$ours), if (row$unit == "s" && !grepl("surrogate", row$reason)) ratio_text(value, ours) else "",
+      ratio_text(theirs, ours))
+  }
+  wanted <- c(row$theirs, row$ours, row$base)
+  wanted <- wanted[nzchar(wanted) & !endsWith(wanted, "*")]
+  batch <- if (endsWith(row$ours, ":alone")) run_of(sub("alone$", "shared", row$ours))
+  more <- if (row$unit == "s" && !grepl("surrogate", row$reason)) more_of_card(row$hardware, row$paper) else NA_real_
+  missing <- wanted[is.na(vapply(wanted, median_of, 0))]
+  would_take <- estimates[intersect(missing, names(estimates))]
+  remark <- c(
+    if (nzchar(row$reason)) row$reason, if (row$unit == "s" && !is.na(theirs) && !is.na(value) && theirs > value) "slower here than published",
+    if (isTRUE(value / ours < more)) sprintf("ours gains less than the card (%s times)", number(more)),
+    if (!is.null(batch)) paste("ours in a batch:", number(batch$median)),
+    if (length(would_take)) paste("not run: by the time of single tests it would take", number(max(would_take)), "s"),
+    if (length(setdiff(missing, names(estimates)))) "not measured in the time given"
+  )
+  hardware <- if (nzchar(row$hardware)) sprintf(" (%s)", row$hardware) else ""
+  row_text(row$data, row$what, paste0(if (length(cells) == 5L) cells[1L], hardware), utils::tail(cells, 4L), paste(remark, collapse = "; "))
+}
 
 cat("# The papers' experiments\n\n")
-cat("Seconds, minimum / median of the repeats after a first run. Theirs here: their mapping of tests to threads on our card, by pcgpu's kernels. Memory bandwidth of the papers'\n",
-    "cards: GTX 1080 320 GB/s, V100 900 GB/s, A40 696 GB/s; ratios beside published numbers are across cards.\n\n",
-    "What these ratios are not: theirs here is no run of the authors' programs. Our kernels of their mappings answer with pcalg's separating sets and counts, of both sides of a pair, which theirs\n",
-    "need not, and where a row says \"slower here than published\" this, or our making of it, costs more than a newer card gains: there the published number is the fairer one. It was not looked into.\n",
+cat("Four papers and a thesis, table by table: a row for each number that they print, ours beside it; without ratios that follow from printed seconds, and tables of data and machines. `inst/bench/papers/published.csv`\n",
+    "has the numbers and says which runs are beside them; `make papers` packs what repeats them. Seconds are minimum / median of the repeats after a first run, or one run.\n\n",
+    "- published: as printed, in seconds where nothing else is said, with the hardware\n",
+    "- theirs here: their mapping of tests to threads on our card, as a kernel of pcgpu (`strategy` of `cuda_device()`). It is **no run of the authors' programs**: it answers with pcalg's\n",
+    "  separating sets and counts, of both sides of a pair, which theirs need not. Where a row says \"slower here than published\", that costs more than a newer card gains, and\n",
+    "  the published number is the fairer one\n",
+    "- ours: pcgpu's own kernels (`strategy = \"shared\"`), or its CPU engine where the row says so\n",
+    "- published / ours is a ratio across machines; theirs here / ours one of the same card and run. Where the first is less than what the card alone has\n",
+    "  more of, memory bandwidth or TFLOP/s in single precision, the remark says so\n\n",
     "Runs compare times; that all strategies give one answer is what tests/core/papers_cuda.rs and its like are for.\n\n", sep = "")
-for (file in c("machine", "version")) cat("- ", file, ": ", paste(readLines(file.path(out, file)), collapse = "; "), "\n", sep = "")
-cat("- command: `run.sh` of `make papers`\n")
 
-published <- utils::read.csv(file.path(here, "published.csv"), colClasses = c(seconds = "double"))
-for (paper in unique(published$paper)) {
+cat("## Machines\n\n", head_text("card", "memory, GB/s", "TFLOP/s, single / double", "in"), sep = "")
+for (i in seq_len(nrow(cards))) cat(row_text(cards$card[i], cards$bandwidth[i], paste(cards$single[i], "/", cards$double[i]), cards$where[i]))
+cat("\nMakers' figures, at the boost clock. CPUs stand in the rows. Here:\n\n")
+papers <- unique(published$paper)
+machines <- vapply(papers, machine_of, "")
+for (machine in unique(machines)) cat("- ", paste(papers[machines == machine], collapse = ", "), ": ", machine, ", 16 CPU cores\n", sep = "")
+cat("- ", paste(readLines(file.path(out, "version")), collapse = "; "), "\n", sep = "")
+cat("- command: `run.sh` of `make papers`, ", format(Sys.Date()), "\n", sep = "")
+
+titles <- c(
+  cupc = "cuPC (Zarebavani and others 2020)", gpupc = "gpuPC (Hagedorn and Huegle 2021; the thesis's tables 6.7 and 6.8)",
+  dissertation = "The thesis (Hagedorn 2023), what is in no other paper", cmiknn = "GPU_CMIknn (Hagedorn and others 2022; the thesis's tables 6.10 to 6.16)",
+  `cuda-jmi` = "CUDA-JMI (Gonz\u00e1lez-Dom\u00ednguez and others 2020)"
+)
+# What is unlike in all rows of an item.
+notes <- c(
+  "cupc, figure 10" = "Ours: one graph where theirs are ten, one run after a first one, alpha 0.05 where theirs is not named; the sweeps have the other points.",
+  "gpupc, table 2" = paste(
+    "Theirs force numbers of tests and of edges. Ours come of data whose edges all stay at level 1, a problem of another shape, and of level 0: ratios are to be compared within a row of",
+    "theirs alone. Rows by n, and of 8,000 variables, are one run after a first one."
+  ),
+  "dissertation, table 6.17" = "Theirs are levels 0 and 1 apart; ours level 0, and levels 0 and 1 together.",
+  "cmiknn, table 1 (6.10), by k" = "Theirs are medians of 20 tests; ours one test asked alone, theirs here two, medians of up to three runs; in a batch, seconds a test of as many as take a quarter of a second. So, too, tables 2 to 4.",
+  "cmiknn, table 5 (6.14), searches by N and k" = "Theirs are medians of ten graphs; ours are of one, with edges of probability 0.3.",
+  "cmiknn, table 6.16, searches by share of discrete variables" = "Theirs are medians of ten graphs; ours are of one, with edges of probability 0.3.",
+  "cuda-jmi, table 4" = "Theirs are the seconds of the mutual information alone, which the joining of features goes beside; ours, and theirs here, of whole selections. So, too, table 5."
+)
+for (paper in papers) {
+  cat(sprintf("\n## %s\n", titles[[paper]]))
   for (item in unique(published$item[published$paper == paper])) {
-    cat(sprintf("\n## %s, %s\n\n", paper, item))
-    cat(head_text("data", "program", "published, s (card)", "theirs here, s", "ours, s", "published / ours", "theirs here / ours", "remark"))
+    cat(sprintf("\n### %s, %s\n\n", paper, item))
+    note <- notes[paste0(paper, ", ", item)]
+    if (!is.na(note)) cat(note, "\n\n", sep = "")
+    cat(head_text("data", "what", "published (on)", "theirs here", "ours", "published / ours", "theirs here / ours", "remark"))
     rows <- published[published$paper == paper & published$item == item, ]
-    for (i in seq_len(nrow(rows))) {
-      row <- rows[i, ]
-      # `runs` names the paper and the item whose runs these are: some papers repeat another's.
-      of <- strsplit(row$runs, "/", fixed = TRUE)[[1L]]
-      measured <- function(strategy) seconds_in(of[1L], paste(of[2L], row$data, strategy, sep = "--"))
-      theirs <- measured(row$strategy)
-      ours <- measured("shared")
-      remark <- if (row$data %in% names(missing_data)) {
-        missing_data[[row$data]]
-      } else if (is.null(theirs)) {
-        "not measured"
-      } else if (theirs[["median"]] > row$seconds) {
-        "slower here than published"
-      } else {
-        ""
-      }
-      comparable <- !is.null(ours) && !row$data %in% names(missing_data)
-      cat(row_text(
-        row$data, row$what, sprintf("%s (%s)", format(row$seconds, big.mark = ","), row$hardware), shown(theirs), shown(ours),
-        if (comparable) number(row$seconds / ours[["median"]]) else "", times(theirs, ours), remark
-      ))
-    }
+    for (i in seq_len(nrow(rows))) cat(row_of(rows[i, ]))
   }
 }
 
-# Sweeps, whose numbers the papers show in figures or as ratios: a row a run, beside ours of the same problem and item.
-sweeps <- list.files(file.path(out, c("cupc", "gpupc", "dissertation")), "--.*[.]log$", full.names = TRUE)
-taken <- paste(published$runs, published$strategy)
-cat("\n## Sweeps\n\n")
-cat(head_text("paper, table or figure", "problem", "strategy", "s", "s / ours"))
-for (file in sweeps) {
-  paper <- basename(dirname(file))
-  parts <- strsplit(sub("[.]log$", "", gsub("_", ":", basename(file), fixed = TRUE)), "--", fixed = TRUE)[[1L]]
-  run <- paste(paper, parts[1L], sep = "/")
-  if (length(parts) != 3L || paste(run, parts[3L]) %in% taken || (parts[3L] == "shared" && run %in% published$runs)) next
-  found <- seconds_in(paper, paste(parts, collapse = "--"))
-  if (is.null(found)) next
-  ours <- seconds_in(paper, paste(parts[1L], parts[2L], "shared", sep = "--"))
-  cat(row_text(paste(paper, parts[1L]), parts[2L], parts[3L], shown(found), times(found, ours)))
+cat("\n### cmiknn, figure 1 (6.5): structural Hamming distance less that of k = 7\n\n")
+cat("The paper draws minimum, median and maximum: the median falls to k = 30, is as good to 75 and worse from 100 on. Ours: graphs and data of the same kind (see `knn_graphs`).\n\n")
+quality <- runs[grepl("^quality:", runs$way), ]
+if (nrow(quality)) {
+  cells <- do.call(rbind, strsplit(quality$way, ":", fixed = TRUE))
+  distance <- tapply(quality$count, list(cells[, 3L], as.integer(cells[, 4L])), identity)
+  distance <- distance[stats::complete.cases(distance), , drop = FALSE]
+  cat(head_text("k", "graphs", "mean distance", "least difference", "median", "mean", "most"))
+  for (k in colnames(distance)) {
+    less <- distance[, k] - distance[, "7"]
+    cat(row_text(k, nrow(distance), number(mean(distance[, k])), number(min(less)), number(stats::median(less)), number(mean(less)), number(max(less))))
+  }
 }
 
-for (paper in c("cmiknn", "cuda-jmi")) {
-  logs <- list.files(file.path(out, paper), "[.]log$", full.names = TRUE)
-  if (!length(logs)) next
-  cat(sprintf("\n## %s, as its program prints it\n\n```\n", paper))
-  for (file in logs) writeLines(readLines(file, warn = FALSE))
-  cat("```\n")
+cat("\n## Sweeps\n\nRuns that no published number stands beside: drawn without numbers in the papers, or ours alone.\n\n")
+cat(head_text("paper, item", "problem", "way", "s", "s / ours"))
+taken <- unique(unlist(published[c("theirs", "ours", "base", "ours_base")]))
+sweeps <- runs[!runs$key %in% taken & !grepl("^quality:|:(shared|CPU|alone|parallel|single)$", runs$way), ]
+for (i in seq_len(nrow(sweeps))) {
+  run <- sweeps[i, ]
+  ours <- runs$median[runs$paper == run$paper & runs$item == run$item & runs$problem == run$problem & runs$way %in% c("shared", "resident")]
+  cat(row_text(paste(run$paper, run$item), gsub("_", ":", run$problem), run$way, seconds_text(run$key), if (length(ours)) ratio_text(run$median, ours[1L]) else ""))
 }
-if (file.exists(file.path(out, "left-out"))) {
-  cat("\n## Left out\n\nRuns that were not begun, or did not end, in the time that was given: number by paper and item.\n\n")
-  left <- table(sub("^([^/]*)/(.*?)--.*$", "\\1, \\2", readLines(file.path(out, "left-out")), perl = TRUE))
-  writeLines(sprintf("- %s: %d", names(left), left))
+
+left <- file.path(out, "left-out")
+if (file.exists(left)) {
+  cat("\n## Ended by their time\n\nA run's first strategies are there where later ones were ended.\n\n", paste0("- ", readLines(left), "\n"), sep = "")
 }
+source(file.path(here, "pictures.R"))
+draw_all(runs, published, file.path(here, "figures"))

@@ -1,0 +1,113 @@
+# Reads what run.sh wrote: table.R and pictures.R source it.
+
+# The runs of a folder of logs: a row each with paper, item, problem, way (strategy or the like), minimum and median of its repeats after the first in seconds, the
+# numbers of tests or levels that it tells of, and shares of time by level (`began`: milliseconds at which levels began, and at which all ended). key:
+# PAPER/LOG#WAY.
+read_runs <- function(out) {
+  files <- list.files(out, "[.]log$", full.names = TRUE, recursive = TRUE)
+  runs <- do.call(rbind, lapply(files, read_log))
+  if (is.null(runs)) stop("no runs in ", out)
+  runs
+}
+
+read_log <- function(file) {
+  lines <- readLines(file, warn = FALSE)
+  program <- sub("^# ([a-z_]+).*", "\\1", lines[1L])
+  found <- switch(program, search_times = of_searches(lines), discrete_cuda = of_discrete(lines), knn_cuda = of_neighbours(lines),
+                  knn_graphs = of_graphs(lines), selection = of_selections(lines))
+  if (is.null(found)) return(NULL)
+  log <- sub("[.]log$", "", basename(file))
+  parts <- strsplit(log, "--", fixed = TRUE)[[1L]]
+  data.frame(paper = basename(dirname(file)), item = parts[1L], problem = paste(parts[-1L], collapse = " "), found,
+             key = paste0(basename(dirname(file)), "/", log, "#", found$way))
+}
+
+# What knn_graphs left out: by key, the seconds that it would take by the time of single tests.
+read_estimates <- function(out) {
+  files <- list.files(out, "[.]log$", full.names = TRUE, recursive = TRUE)
+  unlist(lapply(files, function(file) {
+    cells <- strsplit(grep("^leftout,", readLines(file, warn = FALSE), value = TRUE), ",", fixed = TRUE)
+    keys <- vapply(cells, function(cell) paste(cell[2:5], collapse = ":"), "")
+    keys <- if (length(keys)) paste0(basename(dirname(file)), "/", sub("[.]log$", "", basename(file)), "#", keys)
+    stats::setNames(vapply(cells, function(cell) as.double(cell[6L]), 0), keys)
+  }))
+}
+
+run_row <- function(way, minimum, median = minimum, began = "", count = NA_real_) {
+  data.frame(way = way, minimum = minimum, median = median, began = began, count = count)
+}
+bind <- function(rows) do.call(rbind, rows)
+
+# Milliseconds of a line of clocks: when levels began, and the end.
+clock <- function(line) {
+  paste(sub("^.*levels began at *", "", line), sub("^[^0-9]*([0-9.]+) ms.*", "\\1", line))
+}
+
+of_searches <- function(lines) {
+  # Standard error is not buffered and standard output by line: a search's clocks come before its line.
+  at <- grep("^pcgpu,", lines)
+  clocks <- grep("ms, levels began at", lines)
+  rows <- lapply(at, function(i) {
+    cells <- strsplit(lines[i], ",", fixed = TRUE)[[1L]]
+    before <- max(clocks[clocks < i], -Inf)
+    run_row(sub("^[^ ]+ ", "", cells[4L]), as.double(cells[10L]), as.double(cells[11L]), if (is.finite(before)) clock(lines[before]) else "")
+  })
+  whole <- grep("^ratio,", lines, value = TRUE)
+  whole <- lapply(whole, function(line) run_row("whole", as.double(sub("^[^ ]+ ", "", strsplit(line, ",", fixed = TRUE)[[1L]][3L]))))
+  # A strategy that comes twice was run once more for having opened the card.
+  found <- bind(c(rows, whole))
+  found[!duplicated(found$way, fromLast = TRUE), ]
+}
+
+of_discrete <- function(lines) {
+  at <- grep("^strategy ", lines)
+  rows <- lapply(seq_along(at), function(i) {
+    part <- lines[at[i]:(c(at, length(lines) + 1L)[i + 1L] - 1L)]
+    clocks <- grep("ms, levels began at", part, value = TRUE)
+    if (!length(clocks)) return(NULL)
+    seconds <- as.double(sub("^ *([0-9.]+) ms.*", "\\1", clocks)) / 1000
+    # The first makes things ready, unless it is the only one.
+    if (length(seconds) > 1L) seconds <- seconds[-1L]
+    run_row(sub("^strategy ", "", lines[at[i]]), min(seconds), stats::median(seconds), clock(clocks[length(clocks)]))
+  })
+  found <- bind(rows)
+  found[!duplicated(found$way, fromLast = TRUE), ]
+}
+
+of_neighbours <- function(lines) {
+  tests <- grep("^n [0-9]+ [|]S[|]", lines, value = TRUE)
+  rows <- lapply(tests, function(line) {
+    shape <- gsub(" ", ":", sub("^n ([0-9]+) [|]S[|] ([0-9]+) k ([0-9]+) permutations ([0-9]+):.*", "\\1 \\2 \\3 \\4", line))
+    hits <- regmatches(line, gregexpr("(shared|alone|parallel|single) [0-9.]+ ms|CPU [0-9.]+ ms", line))[[1L]]
+    bind(lapply(strsplit(hits, " "), function(hit) run_row(paste0(shape, ":", hit[1L]), as.double(hit[2L]) / 1000)))
+  })
+  search <- grep("permutations, alpha .*: [0-9.]+ s,", lines, value = TRUE)
+  rows <- c(rows, lapply(search, function(line) run_row("search", as.double(sub(".*: ([0-9.]+) s,.*", "\\1", line)))))
+  found <- bind(rows)
+  found[!duplicated(found$way, fromLast = TRUE), ]
+}
+
+of_graphs <- function(lines) {
+  cells <- strsplit(grep("^(knn|quality),", lines, value = TRUE), ",", fixed = TRUE)
+  bind(lapply(cells, function(cell) {
+    if (cell[1L] == "knn") return(run_row(paste(cell[2:5], collapse = ":"), as.double(cell[6L]), count = as.double(cell[7L])))
+    run_row(paste(c("quality", cell[2:4]), collapse = ":"), NA_real_, count = as.double(cell[5L]))
+  }))
+}
+
+of_selections <- function(lines) {
+  names <- c("GPU, resident" = "resident", "GPU, joined" = "joined", "CPU, " = "cpu")
+  bind(lapply(grep("s [(]min / median", lines, value = TRUE), function(line) {
+    seconds <- as.double(strsplit(sub("^[^:]*: ([0-9.]+) / ([0-9.]+) s.*", "\\1 \\2", line), " ")[[1L]])
+    run_row(names[[which(startsWith(line, names(names)))]], seconds[1L], seconds[2L])
+  }))
+}
+
+# Share of its time that a run spent at levels from `from` to `to`, of the text in `began`.
+share_of_levels <- function(began, from, to) {
+  at <- as.double(strsplit(began, " ", fixed = TRUE)[[1L]])
+  # The last is the end.
+  levels <- length(at) - 1L
+  if (from >= levels) return(0)
+  (at[min(to + 2L, levels + 1L)] - at[from + 1L]) / at[levels + 1L]
+}
