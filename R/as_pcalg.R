@@ -13,6 +13,8 @@
 #' @param x A result of [pc()], [skeleton()], [orient()], [fci()], [rfci()] or [fciPlus()], of pcalg's class or ours.
 #' @param suffStat,indepTest As in [p_value()].
 #' @return The result with the slots of `x`, of the class that this session has: pcalg's where pcalg is installed.
+#'
+#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_memory` where the p x p parts do not fit into memory.
 #' @seealso [pc()], whose `result` says which class it returns; [pcCompact][pcCompact-class]; [as_igraph()] and [as_bn()] for other packages.
 #' @examples
 #' x <- matrix(rnorm(500), 100, 5)

@@ -44,7 +44,7 @@ check_tiers <- function(tiers, labels) {
   if (is.ordered(tiers)) tiers <- stats::setNames(as.integer(tiers), names(tiers))
   if (!is.numeric(tiers)) abort_argument("tiers", tiers, mend)
   if (anyNA(tiers)) {
-    abort_argument("tiers", tiers, "give every variable a tier.", has = sprintf("NA at %d places", sum(is.na(tiers))))
+    abort_argument("tiers", tiers, "give every variable a tier.", has = paste("NA at", counted(sum(is.na(tiers)), "place")))
   }
   if (!is.null(names(tiers))) {
     repeated <- unique(names(tiers)[duplicated(names(tiers))])
@@ -100,7 +100,8 @@ check_context <- function(context, argument, labels) {
 
 # Two columns of variables, from and to: of a table, or of the cells of a p x p matrix that are TRUE.
 check_arrows <- function(arrows, argument, labels) {
-  if (is.null(arrows)) {
+  # A table that a script has put together of nothing has no columns, either.
+  if (is.null(arrows) || is.list(arrows) && (!length(arrows) || is.data.frame(arrows) && !nrow(arrows))) {
     return(integer(0))
   }
   p <- length(labels)
@@ -112,7 +113,7 @@ check_arrows <- function(arrows, argument, labels) {
   is_square <- is.matrix(arrows) && identical(dim(arrows), c(p, p)) && (is.logical(arrows) || is.numeric(arrows) && all(arrows %in% 0:1))
   if (is_square) {
     check_matrix_names(arrows, labels, argument)
-    if (anyNA(arrows)) abort_argument(argument, arrows, mend, has = sprintf("NA at %d places", sum(is.na(arrows))))
+    if (anyNA(arrows)) abort_argument(argument, arrows, mend, has = paste("NA at", counted(sum(is.na(arrows)), "place")))
     found <- which(arrows != 0, arr.ind = TRUE)
     from <- unname(found[, 1L])
     to <- unname(found[, 2L])

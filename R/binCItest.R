@@ -10,6 +10,8 @@
 #'   [suff_discrete()] makes it.
 #' @return The p-value, one number between 0 and 1; it is 1, with a warning, if there are fewer than 10 times \eqn{2^{|S|}}{2^|S|}
 #'   observations.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @inherit disCItest references
 #' @seealso [disCItest()] for variables with more levels; [suff_discrete()] makes `suffStat` from data; [chi2CItest()]; [pc()].
 #' @examples

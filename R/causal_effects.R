@@ -17,12 +17,13 @@
 #'   2022). Effects on variables that do not come after x are exactly 0. The graph must be one to which Meek's rules add nothing.
 #' - `"global"`: the parents of x in each DAG, each set as often as it occurs. For small graphs: up to 100,000 DAGs.
 #'
-#' A variable can have millions of such sets if many of its undirected edges lead to neighbours that are adjacent to each other. More than 2^20 sets for one x, or 2^22 for all, are an error.
+#' Time and memory grow with the number of sets. A variable can have millions if many of its undirected edges lead to neighbours that are adjacent to each other: in a complete undirected graph of p variables, 2^(p - 1).
+#' More than 2^20 sets for one x, or 2^22 for all, are an error (complete graphs: up to p = 21 for one x, p = 18 for all). `"optimal"` takes a search of the graph for each set and each y, `"local"` one regression for each set.
 #'
 #' With `joint = TRUE` all of `x` are set at once, and an effect is that of one of them while the others are held fixed (Nandy, Maathuis and Richardson 2017). It is computed by
 #' recursive regressions (`technique = "RRC"`) or modified Cholesky decompositions (`"MCD"`) over joint sets of parents, or with `method = "optimal"` by
 #' joint adjustment sets, which may not exist (`NA`). With `type = "cpdag"` a joint set of parents occurs once for each DAG of the undirected
-#' components of `x`, if these have up to 12 variables; with `"pdag"`, pcalg's default, it occurs once.
+#' components of `x`, if these have up to 12 variables (and up to 100,000 DAGs, or it is an error); with `"pdag"`, pcalg's default, it occurs once.
 #'
 #' # Invalid graphs
 #'
@@ -62,6 +63,8 @@
 #' `y.notparent`). With `keep = "smallest"` these are replaced by `smallest`, a matrix with a row for each y and a column for each x.
 #'
 #' With `joint = TRUE`, an object of class `pcgpu_joint_effects`: `effects` is an array whose dimensions are the x, the joint sets and the y; `e[, y]` is the matrix of one y, as `jointIda()` gives it.
+#'
+#' Errors have the class `pcgpu_error_argument`, or `pcgpu_error_memory` where the effects do not fit into memory.
 #' @references
 #' M. H. Maathuis, M. Kalisch and P. Buehlmann (2009). Estimating high-dimensional intervention effects from observational data. *Annals of
 #' Statistics* 37, 3133-3164.
@@ -188,6 +191,9 @@ effects_covariance <- function(data, mcov, labels) {
   }
   if (is_kept(data) || is.list(data) && !is.data.frame(data) && !is.null(data$C)) {
     return(check_covariance(data$C, labels, "data$C"))
+  }
+  if (is_completed(data)) {
+    abort_argument("data", data, "give one of them at a time, and compare or average the effects.", is = "completed data sets")
   }
   data <- read_data(data, "data")
   if (is.matrix(data) && is.numeric(data) && nrow(data) == ncol(data) && isSymmetric(unname(data))) {

@@ -114,21 +114,3 @@ discrete_p_value <- function(x, y, S, suffStat, test) {
   }
   found$p
 }
-
-# The same for a search: once, with the number of pairs that were separated so.
-warn_too_few <- function(count, test) {
-  if (is.null(count) || count == 0) {
-    return(invisible())
-  }
-  if (test$kind == "mixed") {
-    return(warn_few_rows(count, test))
-  }
-  rule <- switch(test$rule,
-    pcalg = "n < 10 df, the degrees of freedom",
-    bnlearn = "n < 5 times the number of cells"
-  )
-  warn("too_few", sprintf(
-    "%.0f of the edges were removed without a test, as n = %d is too small for it (%s) => treated as independence",
-    count, nrow(test$dm), rule
-  ), count = count)
-}

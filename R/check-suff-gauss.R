@@ -9,7 +9,7 @@ check_suff_gauss <- function(suffStat, labels, threads = 1L) {
     check_suff_list(suffStat)
     of <- list(C = check_cor_matrix(suffStat$C, length(labels)))
     check_matrix_names(of$C, labels, "suffStat$C")
-    check_cor_values(of$C, threads)
+    of$undefined <- check_cor_values(of$C, threads)
   }
   n <- plain_integer64(suffStat$n, "suffStat$n")
   if (!is_number(n) || !is.finite(n) || n < 1) {
@@ -71,11 +71,12 @@ check_cor_matrix <- function(C, p) {
   C
 }
 
-# NA is allowed, as in pcalg: a test that meets one has no p-value, and `NAdelete` says what then.
+# How many pairs have no correlation, NULL for none. NA is allowed, as in pcalg: its R function takes it for 0, of what its C++ does `NAdelete` decides.
 check_cor_values <- function(C, threads) {
   # One pass over the matrix says that all is well, nearly always; only otherwise is it worth finding out what is not.
-  if (isTRUE(rust_is_correlation(C, nrow(C), as.integer(threads)))) {
-    return(invisible())
+  seen <- rust_is_correlation(C, nrow(C), as.integer(threads))
+  if (seen > 0L) {
+    return(if (seen == 2L) pairs_without(C))
   }
   d <- diag(C)
   off <- which(abs(d - 1) > 1e-8)
@@ -97,7 +98,10 @@ check_cor_values <- function(C, threads) {
     )
   }
   check_symmetric(C)
+  if (holes) pairs_without(C)
 }
+
+pairs_without <- function(C) (sum(is.na(C)) - sum(is.na(diag(C)))) / 2
 
 check_symmetric <- function(C) {
   other <- t(C)

@@ -248,20 +248,6 @@ mixed_for_rust <- function(data, test) {
   c(base, list(columns = lapply(seq_len(data$p), column)))
 }
 
-# The same as warn_too_few(), of tests that take the rows which have all their values.
-warn_few_rows <- function(count, test) {
-  known <- if (is.null(test$matrix)) {
-    vapply(test$columns, function(column) sum(!is.na(column$versions[[1L]])), 0)
-  } else {
-    colSums(!is.na(test$matrix))
-  }
-  fewest <- if (length(known) && min(known) < test$n) sprintf("; column %d has the fewest values, %.0f of %.0f", which.min(known), min(known), test$n) else ""
-  warn("too_few", sprintf(
-    "%.0f of the edges were removed by tests of k + 2 variables on fewer than k + 4 rows, which cannot tell (n = %.0f%s) => treated as independence",
-    count, test$n, fewest
-  ), count = count)
-}
-
 plain_numbers <- function(column) {
   if (is.integer(column)) as.integer(column) else as.double(column)
 }

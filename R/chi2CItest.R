@@ -21,6 +21,8 @@
 #'
 #' @inheritParams disCItest
 #' @return The p-value, one number between 0 and 1.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' K. Pearson (1900). On the criterion that a given system of deviations from the probable in the case of a correlated
 #' system of variables is such that it can be reasonably supposed to have arisen from random sampling. *Philosophical

@@ -11,9 +11,8 @@ job_patience <- function() {
   seconds
 }
 
-# Where driver and jobs meet.
-job_folder <- function(key) {
-  within <- getOption("pcgpu.cluster_folder", getwd())
+# Where driver and workers meet.
+job_folder <- function(key, within = getOption("pcgpu.cluster_folder", getwd())) {
   mend <- "name one that is there, that you may write in, and that the jobs see, too."
   if (!is.character(within) || length(within) != 1L || is.na(within) || !dir.exists(within)) {
     abort_argument("options(pcgpu.cluster_folder = )", within, mend)
@@ -109,7 +108,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
     },
     open = function(key, setup, places) {
       # The data, once for all.
-      put(list(key = key, setup = setup, places = stats::setNames(places, ranks)), file.path(folder, "setup"))
+      put(list(key = key, setup = with_files(setup, folder), places = stats::setNames(places, ranks)), file.path(folder, "setup"))
       wait_for(place(seq_along(ranks), "hello"), ranks, "read the data")
       hellos <- lapply(place(seq_along(ranks), "hello"), readRDS)
       for (i in which(!vapply(hellos, is.raw, NA))) {
@@ -232,7 +231,11 @@ rank_serve <- function(folder, i) {
   if (is.null(place)) {
     return(invisible())
   }
-  put(tryCatch(rank_open(begun$key, begun$setup, place), error = conditionMessage), own("hello"))
+  begin <- function() {
+    check_files(begun$setup)
+    rank_open(begun$key, begun$setup, place)
+  }
+  put(tryCatch(begin(), error = conditionMessage), own("hello"))
   read <- written <- 0L
   while (wait_for(own(paste0("to-", read + 1L)))) {
     read <- read + 1L
@@ -291,6 +294,25 @@ workers_of_plan <- function() {
 
 # Whether a future has ended, well or not: one whose process was killed may say so by an error.
 is_over <- function(job) tryCatch(suppressWarnings(future::resolved(job)), error = function(e) TRUE)
+
+# Workers of mirai's cluster. Its nodes are no processes: what two calls of one node ask goes to daemons in turn, and a node has one call in hand. So each daemon
+# gets a job, as many as there are nodes, which takes it until the call is over.
+workers_of_mirai <- function(cluster) {
+  unresolved <- getExportedValue("mirai", "unresolved")
+  send <- node_function("sendCall", cluster)
+  jobs <- list()
+  launch <- function(folder) {
+    for (i in seq_along(cluster)) {
+      tryCatch(send(cluster[[i]], call_by_name, list("rank_serve", folder, i)), error = function(e) {
+        abort_cluster(sprintf("worker %d of the cluster cannot be reached (%s)", i, conditionMessage(e)), "start the cluster again")
+      })
+      jobs[[i]] <<- .subset2(cluster[[i]], "mirai")
+    }
+    function(which) vapply(jobs[which], unresolved, NA)
+  }
+  why <- function(folder, which) toString(unique(unlist(lapply(jobs[which], function(job) if (!unresolved(job)) text_of(job$data)))))
+  job_workers(length(cluster), launch, why = why)
+}
 
 # Workers as a BiocParallelParam describes them.
 workers_of_param <- function(param) {

@@ -59,6 +59,8 @@ node_workers <- function(cluster, own = FALSE) {
   names <- worker_names(vapply(cluster, node_host, ""))
   pids <- rep(NA_integer_, count)
   key <- NULL
+  hosts <- character()
+  shared <- NULL
 
   now <- function() proc.time()[["elapsed"]]
   gone <- function() !is.na(why)
@@ -157,12 +159,19 @@ node_workers <- function(cluster, own = FALSE) {
       about <- call_all(which(!gone()), "rank_about", function(i) list())
       there <- which(!gone())
       names[there] <<- check_about(about[there], there)
+      hosts <<- vapply(about, function(one) if (is.list(one)) one$host else "", "")
       pids[there] <<- vapply(about[there], function(one) as.integer(one$pid), 0L)
       go_on()
       stats::setNames(about[ranks], names[ranks])
     },
     open = function(key, setup, places) {
-      hellos <- call_all(ranks, "rank_open", function(i) list(key, setup, places[[match(i, ranks)]]))
+      open_all <- function(nodes, setup) call_all(nodes, "rank_open", function(i) list(key, setup, places[[match(i, ranks)]]))
+      shared <<- setup_by_file(key, setup, hosts[ranks])
+      by_file <- ranks[shared$whose]
+      hellos <- if (length(by_file)) open_all(by_file, shared$setup) else vector("list", count)
+      # Who sees no file is sent what it would have read.
+      blind <- setdiff(ranks[!gone()[ranks]], Filter(function(i) !inherits(hellos[[i]], "pcgpu_unseen"), by_file))
+      if (length(blind)) hellos[blind] <- open_all(blind, setup)[blind]
       for (i in which(!gone())) {
         if (!is.raw(hellos[[i]])) abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
       }
@@ -186,6 +195,7 @@ node_workers <- function(cluster, own = FALSE) {
       )
     },
     close = function(finished) {
+      on.exit(if (!is.null(shared)) shared$end())
       if (own || is.null(key)) {
         return()
       }

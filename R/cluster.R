@@ -1,11 +1,15 @@
 # Searches on the workers of a cluster: who they are, what they get first, and the connections that Rust is handed (src/rust/src/cluster.rs).
-# cluster-nodes.R has workers of a cluster object, cluster-jobs.R those that are jobs and talk through files; rank.R is what workers run.
+# cluster-nodes.R has workers of a cluster object, cluster-jobs.R those that are jobs and talk through files (mirai's are, too), cluster-data.R how data reach them;
+# rank.R is what workers run.
 
 # The workers that `cluster =` names: NULL, or what opens and closes them, see node_workers() and job_workers().
 resolve_cluster <- function(cluster) if (!is.null(cluster)) worker_source(cluster)()
 
 # What makes them, once it is called: processes may be started for them.
 worker_source <- function(cluster) {
+  if (inherits(cluster, "miraiCluster")) {
+    return(function() workers_of_mirai(cluster))
+  }
   if (inherits(cluster, "cluster")) {
     return(function() node_workers(cluster))
   }

@@ -26,6 +26,8 @@
 #' @param S Vector of the numbers or names of the conditioning variables; may be empty or `NULL`.
 #' @param suffStat The result of [suff_knn()].
 #' @return The p-value, one number between 0 and 1.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' J. Runge (2018). Conditional independence testing based on a nearest-neighbor estimator of conditional mutual
 #' information. *Proceedings of AISTATS*, PMLR 84, 938-947.

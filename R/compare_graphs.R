@@ -32,6 +32,8 @@
 #' @return A data frame of class `pcgpu_comparison` with a row for each estimate: `graph`, its name; `edges` and `true_edges`; `adj_tp`, `adj_fp`, `adj_fn`,
 #'   `adj_precision`, `adj_recall`, `adj_f1`, `adj_fpr`; `arrow_tp`, `arrow_fp`, `arrow_fn`, `arrow_precision`, `arrow_recall`, `arrow_f1`,
 #'   `arrow_precision_common`, `arrow_recall_common`; `reversed`; `shd`. Of PAGs `tail_*` and `circle_*` as `arrow_*`, and `marks_agree` in place of `reversed`. `print()` shows the main ones.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' D. Colombo, M. H. Maathuis, M. Kalisch and T. S. Richardson (2012). Learning high-dimensional directed acyclic graphs with latent and selection variables. *Annals of Statistics* 40, 294-321.
 #'

@@ -37,15 +37,15 @@ describe <- function(value) {
     return("a function")
   }
   if (is_file(value)) {
-    return(sprintf("a data file of %d rows and %d columns", nrow(value), ncol(value)))
+    return(sprintf("a data file of %s and %s", counted(nrow(value), "row"), counted(ncol(value), "column")))
   }
   if (is.data.frame(value)) {
-    return(sprintf("a data frame of %d rows and %d columns", nrow(value), ncol(value)))
+    return(sprintf("a data frame of %s and %s", counted(nrow(value), "row"), counted(ncol(value), "column")))
   }
   if (length(dim(value)) == 2L) {
     return(sprintf("a %d x %d %s matrix", nrow(value), ncol(value), if (isS4(value)) class(value)[1L] else typeof(value)))
   }
-  if (isS4(value) || is.environment(value)) {
+  if (isS4(value) || is.environment(value) || is.list(value) && is.object(value)) {
     return(paste("an object of class", class(value)[1L]))
   }
   if (is.language(value)) {

@@ -5,6 +5,8 @@
 #'
 #' @param dag A DAG of [random_dag()]; or a [graph::graphNEL-class], an adjacency matrix, an igraph graph, or a DAG of bnlearn.
 #' @return An object of class `pcgpu_graph`, see [random_dag()].
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' D. M. Chickering (1995). A transformational characterization of equivalent Bayesian network structures. *UAI*, 87-98.
 #' @seealso [random_dag()], [compare_graphs()], [pc()].

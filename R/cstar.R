@@ -53,6 +53,7 @@ cstar <- function(data, alpha, x = NULL, y = NULL, ..., q = NULL, standardize = 
   control <- passed$control
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
   standardize <- check_flag(standardize, "standardize")
+  if (is_completed(data)) abort_argument("data", data, "samples are drawn of the rows of one: give one of them.", is = "completed data sets")
   source <- resampling_source(data, gaussCItest, NULL)
   resampled <- check_resampling("subsample", size, seed, source, replicates)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
@@ -65,7 +66,7 @@ cstar <- function(data, alpha, x = NULL, y = NULL, ..., q = NULL, standardize = 
   y <- check_variables(y, labels, "y")
   pairs <- data.frame(x = rep(x, each = length(y)), y = rep(y, length(x)))
   others <- pairs$x != pairs$y
-  if (!any(others)) abort_argument("y", y, "give a variable that is not `x`.")
+  if (!any(others)) abort_argument("y", labels[y], "give a variable that is not `x`.")
   q <- check_tops(q, sum(others))
   problem$effects <- list(
     method = "local", type = if (is.null(problem$options$knowledge)) "cpdag" else "pdag", x = x, y = y, y_notparent = FALSE, standardised = standardize

@@ -22,7 +22,7 @@
 #'   `NULL` means 2 and 32, the paper's choice. The same for `strategy = "gpucsl"` and discrete variables; `NULL` means 1 and 2.
 #' @param theta,delta For `strategy = "set"`: the number of conditioning sets of a block, and the number of blocks for a
 #'   variable. `NULL` means 64 and 2, the paper's choice. For `strategy = "gpucsl"`, `delta` is the number of threads that share an edge's sets, or a
-#'   table of discrete variables, a multiple of 32; `NULL` means 64. `beta * gamma * delta` may be 256 at most.
+#'   table of discrete variables, a multiple of 32; `NULL` means 64. `beta * gamma`, and for `"gpucsl"` `beta * gamma * delta`, may be 256 at most.
 #' @param block For `strategy = "parallel"`: the number of tests at a time, which is the paper's blocked version; `NULL` means
 #'   as many as there is memory for. For `strategy = "shared"` and the Gaussian test: the number of rows of the correlation matrix, from
 #'   64, that the card has at a time at levels 0 and 1, which then run in blocks even if there is memory for everything (the dissertation of C. Hagedorn
@@ -86,8 +86,23 @@ cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "
     theta = check_shape(theta, "theta", "set", strategy), delta = check_delta(delta, strategy),
     block = check_block(block, strategy), memory = check_memory(memory)
   )
+  check_threads(options)
   card$options <- options[lengths(options) > 0L]
   card
+}
+
+# Threads of a block, with the paper's own numbers where none are given; those of "gpucsl" depend on the data.
+check_threads <- function(options) {
+  usual <- switch(options$strategy, edge = list(beta = 2L, gamma = 32L), gpucsl = list(beta = 1L, gamma = 1L, delta = 32L), list())
+  numbers <- utils::modifyList(usual, options[intersect(names(usual), names(options)[lengths(options) > 0L])])
+  threads <- prod(unlist(numbers))
+  if (threads > 256) {
+    given <- Find(function(name) !is.null(options[[name]]), names(usual))
+    abort_argument(given, options[[given]], sprintf(
+      "give numbers with %s at most 256, a block's threads: here it is %.0f, with %s.", paste(names(numbers), collapse = " * "), threads,
+      paste(names(numbers), "=", numbers, collapse = ", ")
+    ))
+  }
 }
 
 # A number of threads, blocks, tests or rows, which only some of the strategies have, `of`; `mend`: what else may be meant.

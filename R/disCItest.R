@@ -32,6 +32,8 @@
 #'   each, or `NULL` to count them; and whether empty cells reduce the degrees of freedom. With a further element `na =
 #'   "pairwise"` the codes may be `NA`, and each test leaves out the observations in which one of its variables is missing.
 #' @return The p-value, one number between 0 and 1.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' R. E. Neapolitan (2004). *Learning Bayesian Networks*. Prentice Hall. Section 10.3.1.
 #' @seealso [chi2CItest()] for Pearson's statistic, [binCItest()] for variables with two levels.

@@ -193,19 +193,21 @@ place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL, wish =
   shown <- wish$shown
   # Without a look at the labels: boxes of three letters have no room.
   if (shown == "auto" && (!is.null(wish$size) || (is.null(cex) && n > 30L && prod(space) / n < 0.1))) shown <- "dots"
-  place <- if (shown %in% c("auto", "boxes")) place_in_boxes(listed, edges, space, below, cex, font, family, wish$layout)
+  # Not before it is needed, and once: boxes may turn out to have no room.
+  delayedAssign("shapes", component_shapes(n, edges))
+  place <- if (shown %in% c("auto", "boxes")) place_in_boxes(listed, edges, space, below, cex, font, family, wish$layout, shapes)
   if (shown == "auto" && is.null(cex) && n > 30L && min(place$cex) < least_box_cex) place <- NULL
   dots <- is.null(place)
-  if (dots) place <- place_in_dots(listed, edges, space, below, cex, font, family, wish)
+  if (dots) place <- place_in_dots(listed, edges, space, below, cex, font, family, wish, shapes)
   c(place, list(edges = edges, page = page, legend = legend, keys = keys, keys_at = low, dots = dots))
 }
 
 unplaced <- function() list(xy = matrix(0, 0L, 2L), size = matrix(0, 0L, 2L), radius = 0, cex = numeric(), line = 1, head = 0.1, unit = 0)
 
 # Where nodes are before anything is scaled, from 0 up. given: NULL for our own layout, or the user's.
-start_layout <- function(n, edges, size, aspect, given) {
+start_layout <- function(n, edges, size, aspect, given, shapes = component_shapes(n, edges)) {
   if (is.null(given)) {
-    return(layout_graph(n, edges, size, aspect))
+    return(layout_graph(n, edges, size, aspect, shapes))
   }
   sweep(given, 2L, apply(given, 2L, min))
 }
@@ -213,7 +215,7 @@ start_layout <- function(n, edges, size, aspect, given) {
 # A box around each label, measured on this device at the cex that it is drawn in. cex: NULL for the largest up to 1.2 with
 # which no two boxes overlap; or the user's, for all nodes or one a node, which is made smaller only where a box would not
 # fit on the page.
-place_in_boxes <- function(listed, edges, space, below, cex, font, family, layout = NULL) {
+place_in_boxes <- function(listed, edges, space, below, cex, font, family, layout, shapes) {
   n <- length(listed$labels)
   if (n == 0L) {
     return(unplaced())
@@ -221,7 +223,7 @@ place_in_boxes <- function(listed, edges, space, below, cex, font, family, layou
   asked <- rep_len(cex %||% 1, n)
   boxes <- function(factor) label_boxes(listed$labels, factor * asked, font, family)
   size <- boxes(1)
-  xy <- start_layout(n, edges, size, space[1L] / space[2L], layout)
+  xy <- start_layout(n, edges, size, space[1L] / space[2L], layout, shapes)
   scale <- if (is.null(layout)) min(space / apply(xy + size / 2, 2L, max)) else 1
   fill_page <- if (is.null(layout)) {
     # Positions fill the page, but a small graph is not blown up, and no axis is stretched to twice the other.

@@ -8,7 +8,7 @@ least_box_cex <- 0.42
 most_tags <- 800L
 
 # The layout in inches, as place_in_boxes() has it, and `tags`, the labels: a data frame of node, x, y, cex, wide and high.
-place_in_dots <- function(listed, edges, space, below, cex, font, family, wish) {
+place_in_dots <- function(listed, edges, space, below, cex, font, family, wish, shapes) {
   n <- length(listed$labels)
   degree <- tabulate(c(edges$from, edges$to), n)
   # Hubs are larger, but not as much as with sizes that were asked for.
@@ -16,7 +16,7 @@ place_in_dots <- function(listed, edges, space, below, cex, font, family, wish) 
   if (n == 0L) {
     return(c(unplaced(), list(tags = NULL)))
   }
-  start <- start_layout(n, edges, cbind(ratio, ratio), space[1L] / space[2L], wish$layout)
+  start <- start_layout(n, edges, cbind(ratio, ratio), space[1L] / space[2L], wish$layout, shapes)
   unit <- largest_dot(start, ratio, space)
   size <- cbind(ratio, ratio) * unit
   xy <- if (is.null(wish$layout)) {

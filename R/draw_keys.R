@@ -24,7 +24,8 @@ key_pieces <- function(key) {
   c(title, shown, if (isTRUE(key$missing)) list(swatch(no_value, "no value")))
 }
 
-format_ends <- function(ends) format(signif(ends, 3L), trim = TRUE, big.mark = ",", digits = 3L)
+# Each by itself: in common digits, 0.002 would make 4.1 be 4.100.
+format_ends <- function(ends) vapply(signif(ends, 3L), format, "", big.mark = ",", digits = 3L)
 
 mark_width <- c(text = 0, swatch = 0.16, bar = 1.25, dot = 0.32)
 

@@ -6,6 +6,8 @@
 #' @param x A result of `select_features(ensemble = )`.
 #' @param replicate Number of the sample.
 #' @return Numbers of rows, in ascending order; a row that was drawn more than once is there as often.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @seealso [selection_ensemble()]
 #' @examples
 #' set.seed(1)

@@ -49,7 +49,7 @@ fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
     rust_fci(test, options, asked, engine, callbacks, result)
   })
   bar$close()
-  found <- after_search(found, test)
+  found <- after_search(found, test, options)
   if (!is.null(found$fallback)) tell_fallback(found$fallback$error)
   tell_disputed(found$disputed, labels)
   tell_against_jci(found$amat, asked, labels)

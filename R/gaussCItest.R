@@ -18,6 +18,8 @@
 #' @param suffStat `list(C = , n = )`: a correlation matrix and the number of observations; or any other result of
 #'   [suff_gauss()].
 #' @return The p-value, one number between 0 and 1.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' M. Kalisch and P. Buehlmann (2007). Estimating high-dimensional directed acyclic graphs with the PC-algorithm.
 #' *Journal of Machine Learning Research* 8, 613-636.

@@ -10,7 +10,8 @@
 #' - `mixCItwd()`: [mixCItest()] on these rows.
 #'
 #' With fewer than two such rows the answer is `NA`, which [pc()] treats according to `NAdelete`. A warning of class
-#' `pcgpu_warning_too_few` gives the number of edges that were removed on fewer than |S| + 4 rows; such removals are not evidence.
+#' `pcgpu_warning_too_few` gives the number of edges that were removed on fewer than |S| + 4 rows, one of class `pcgpu_warning_no_answer` that of edges removed for want of an answer on more rows; such
+#' removals are not evidence.
 #'
 #' # What it assumes
 #'
@@ -34,6 +35,8 @@
 #' @param suffStat The data with observations in rows and with `NA`. For `gaussCItwd()` a matrix or data frame of numbers; for `disCItwd()` a data frame of factors, logicals or characters, or `list(dm = , adaptDF = )`, a matrix of
 #'   codes and whether empty cells reduce the degrees of freedom (see [disCItest()]; `FALSE` by default); for `mixCItwd()` a data frame of numbers and levels.
 #' @return The p-value, one number between 0 and 1, or `NA`.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' J. Witte, R. Foraita and V. Didelez (2022). Multiple imputation and test-wise deletion for causal discovery with incomplete cohort data. *Statistics in
 #' Medicine* 41(23), 4716-4743.

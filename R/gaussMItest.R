@@ -28,6 +28,8 @@
 #' @param suffStat The completed data sets: a list of at least two data frames of the same shape that differ only in the imputed values, or the result of `mice()` of the package mice. For `gaussMItest()` also a list of
 #'   M correlation matrices and, as its last element, the number of observations, as micd's `getSuff()` makes it.
 #' @return The p-value, one number between 0 and 1, or `NA`.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' X.-L. Meng and D. B. Rubin (1992). Performing likelihood ratio tests with multiply-imputed data sets. *Biometrika* 79(1), 103-111.
 #'

@@ -16,6 +16,8 @@
 #' @return An object of class `pcgpu_moments`, a list that may be saved and sent to other processes: `n`, the number of rows that count; `left_out`, that of
 #'   rows that miss a value; by variable `least`, `largest` and `missing`; and `power`, `origin`, `mean` and `products`: the central sums of products of
 #'   values times two to the `power`, the upper triangle by column, and their means less `origin`.
+#'
+#'   Errors have the class `pcgpu_error_argument`, those of a data file `pcgpu_error_file`.
 #' @references
 #' T. F. Chan, G. H. Golub and R. J. LeVeque (1983). Algorithms for computing the sample variance: analysis and recommendations.
 #' *The American Statistician* 37, 242-247.

@@ -5,24 +5,30 @@
 
 # edges: a data frame with from, to and kind, one row a pair. size: an n x 2 matrix, width and height of each box.
 # aspect: width over height of the space there is. Returns an n x 2 matrix of centres, in the unit of `size`, from 0 up.
-layout_graph <- function(n, edges, size, aspect) {
-  near <- neighbour_lists(n, edges)
-  member <- components(n, edges)
-  groups <- split(seq_len(n), member)
-  names(groups) <- NULL
-  alone <- unlist(groups[lengths(groups) == 1L], use.names = FALSE)
-  groups <- groups[lengths(groups) > 1L]
+# shapes: what takes the time, and does not depend on `size`; a promise, for callers that try several.
+layout_graph <- function(n, edges, size, aspect, shapes = component_shapes(n, edges)) {
   # Long labels do not push neighbours far apart: there is room above and below them.
   step <- min(0.6 * mean(size[, 1L]), 4 * mean(size[, 2L])) + 2.2 * mean(size[, 2L])
   xy <- matrix(0, n, 2L)
+  member <- shapes$member
   arrows <- edges[edges$kind == "directed", , drop = FALSE]
   arrows <- split(arrows, factor(member[arrows$from], levels = seq_len(max(member, 0L))))
-  for (group in groups) {
-    place <- layout_component(near, group) * step
-    place <- point_down(place, group, arrows[[member[group[1L]]]])
+  for (k in seq_along(shapes$groups)) {
+    group <- shapes$groups[[k]]
+    place <- point_down(shapes$places[[k]] * step, group, arrows[[member[group[1L]]]])
     xy[group, ] <- push_apart(place, size[group, , drop = FALSE], aspect)
   }
-  pack(xy, size, groups, alone, aspect)
+  pack(xy, size, shapes$groups, shapes$alone, aspect)
+}
+
+# The connected components: of each node the number of its own, the nodes of those with edges, and their places where neighbours are about 1 apart; and the nodes without an edge.
+component_shapes <- function(n, edges) {
+  near <- neighbour_lists(n, edges)
+  member <- components(n, edges)
+  groups <- unname(split(seq_len(n), member))
+  alone <- unlist(groups[lengths(groups) == 1L], use.names = FALSE)
+  groups <- groups[lengths(groups) > 1L]
+  list(member = member, groups = groups, alone = alone, places = lapply(groups, layout_component, near = near))
 }
 
 neighbour_lists <- function(n, edges) {

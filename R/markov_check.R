@@ -47,6 +47,8 @@
 #'   independences `ks` and `ad`, the p-values of the two tests of uniformity); `available`, the total number of each; and the arguments of
 #'   the call. `as.data.frame()` gives one row for each question: `x`, `y`, `given` (names, separated by commas), `implied` (`"independence"` or
 #'   `"dependence"`) and `p`, which is `NA` if a test has no answer. `summary()` gives the first of these data frames; `plot()` draws a histogram and a Q-Q plot of the p-values of independences.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' J. D. Ramsey, B. Andrews and P. Spirtes (2024). Choosing DAG models using Markov and minimal edge count in the absence of ground truth. *arXiv:2409.20187*.
 #'
@@ -87,7 +89,7 @@ markov_check <- function(fit, data = NULL, indepTest = NULL, suffStat = NULL, gi
     check_rust(rust_implied(graph$edges, graph$weights, list(what = what, most = tests, seed = seed)))
   })
   tell_extension(asked$independence$extension)
-  problem <- list(labels = graph$labels, alpha = alpha, seed = seed, asked = asked, stats = stats, pieces = pieces_of_questions(stats$count))
+  problem <- list(labels = graph$labels, alpha = alpha, seed = seed, asked = asked, stats = stats, pieces = if (is.null(workers)) 1 else pieces_of_questions(stats$count))
   p <- lapply(asked, function(of) rep.int(NA_real_, length(of$x)))
   enter <- function(task, found) {
     for (implied in names(asked)) p[[implied]][questions_of(problem, task, implied)] <<- found[[implied]]
@@ -122,7 +124,7 @@ tell_extension <- function(extension) {
   if (extension != "none") tell("graph", paste(extension_words[[extension]], "is checked (see ?markov_check)."), type = "cpdag")
 }
 
-# Few statistics are asked piece by piece, so that workers can share the questions.
+# Few statistics are asked piece by piece, so that workers can share the questions. Each piece makes the correlations that it takes anew.
 pieces_of_questions <- function(count) ceiling(20 / count)
 
 # Which questions a task has: of the statistic `number`, a piece.

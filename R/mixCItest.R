@@ -12,7 +12,8 @@
 #' \eqn{f (k (k + 1) / 2 + k) + f}{f (k (k + 1) / 2 + k) + f} parameters, where f is the product of the numbers of levels that the factors declare; for an empty S it is 0, with one parameter. The degrees of freedom are those
 #' of the four parts, at least 1.
 #'
-#' If all of x, y and S are numbers, the test is [gaussCItest()] on their correlations; if all are levels, it is [disCItest()] with `adaptDF = TRUE` and the levels that occur.
+#' If all of x, y and S are numbers, the test is [gaussCItest()] on their correlations; if all are levels, it is [disCItest()] with `adaptDF = TRUE` and the levels that occur. A search warns
+#' (`pcgpu_warning_too_few`) of edges that went as there are fewer than ten rows for each degree of freedom.
 #'
 #' # Where the answer is not micd's
 #'
@@ -27,6 +28,8 @@
 #' @param suffStat The data: a data frame with observations in rows, without missing values. Columns are numbers, or levels: factors, logicals, characters. For
 #'   missing values see [mixCItwd()] and [mixMItest()].
 #' @return The p-value, one number between 0 and 1, or `NA`.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' B. Andrews, J. Ramsey and G. F. Cooper (2018). Scoring Bayesian networks of mixed variables. *International Journal of Data Science and Analytics* 6, 3-18.
 #'

@@ -22,6 +22,8 @@
 #'
 #' @inheritParams cmiKnnCItest
 #' @return The p-value, one number between 0 and 1.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' O. C. Mesner and C. R. Shalizi (2021). Conditional mutual information estimation for mixed, discrete and continuous data.
 #' *IEEE Transactions on Information Theory* 67(1), 464-484.

@@ -38,7 +38,7 @@
 #' - With five or more conditioning variables, pcalg's `disCItest()` conditions on x instead of on them. Ours does not, so results
 #'   differ there, whichever of the two functions is given; see [disCItest()].
 #' - If discrete tests have too few observations, a search gives one warning of class `pcgpu_warning_too_few`; pcalg warns at each test.
-#' - There is no warning that NaNs were produced. A test without a p-value is treated as in pcalg, see `NAdelete`.
+#' - There is no warning that NaNs were produced. A test without a p-value is treated as in pcalg, see `NAdelete`; one warning of class `pcgpu_warning_no_answer` says how often that was (but for level 0 of a compact result, and R functions on a `cluster`).
 #' - If `indepTest` is an R function, `x`, `y` and `S` are integers without names (in pcalg, `x` and `y` have names with `"stable"` and
 #'   `"original"`, and all three are doubles with `"stable.fast"`). A p-value given as text is read as a number (pcalg compares it as
 #'   text, or stops with `"stable.fast"`); other text is an error. An error in the test is raised as a condition of class

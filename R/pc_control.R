@@ -44,6 +44,7 @@
 #' `cluster` can be
 #' - a cluster object of the package parallel or snow: sockets (`parallel::makeCluster()`, also over ssh), forks (`makeForkCluster()`) or MPI
 #'   (`snow::makeMPIcluster()`, with Rmpi). It remains yours and can be used before and afterwards;
+#' - a cluster of the package mirai (`mirai::make_cluster()`), whose workers work as jobs, see below;
 #' - a `BiocParallelParam`. For a `SnowParam` or `MulticoreParam`, workers are started for the call and stopped at its end. For a `BatchtoolsParam`, the workers are
 #'   jobs of its batch system (Slurm, SGE, LSF, Torque, OpenLava), with its template and resources;
 #' - `"future"`: the current `future::plan()`, such as `multisession` or `future.batchtools::batchtools_slurm`. If the plan has no number of workers,
@@ -54,6 +55,10 @@
 #' changes of the graph. Each runs on its own machine's `device`; workers on one host divide its cores among them (`numCores`, if given, applies to each worker) and take
 #' its GPUs in turn. `run_details(fit)$team` says which worker did what.
 #'
+#' **Data.** Data of 8 MB or more are written once to a file, which the workers read: in `options(pcgpu.cluster_folder = )`, a folder that they see under the same
+#' path, or else in the session's temporary folder, which workers on the same machine see. Workers on one machine share the memory of a correlation matrix there. A worker that cannot
+#' read the file is sent the data through its connection. The files are removed at the end of the call.
+#'
 #' **Failures.** Work is handed out in pieces as workers become free. If a worker dies, others redo its piece, with a message of class `pcgpu_message_lost`; if one hangs,
 #' others overtake it; if none is left, the call ends with an error of class `pcgpu_error_cluster`. A worker that does not answer at the start is left out, with the same
 #' message.
@@ -63,7 +68,7 @@
 #' after a call that finished without it, would send its late answers to the next user of the cluster. pcgpu therefore closes the connection to it, so that using that worker is
 #' an error, and names it in a message of class `pcgpu_message_cluster`. MPI has no connection to close: leave such a cluster alone until the worker is done.
 #'
-#' **Jobs.** Workers that are jobs (`BatchtoolsParam`, `"future"`) are started once per search. They communicate through files, without open ports, in a temporary folder inside
+#' **Jobs.** Workers that are jobs (`BatchtoolsParam`, `"future"`, mirai's) are started once per search. They communicate through files, without open ports, in a temporary folder inside
 #' `options(pcgpu.cluster_folder = )`, by default the working directory. The session and the jobs must see this folder under the same path and have permission to create, rename
 #' and remove files there; on NFS, attribute caching delays when changes become visible. They wait up to `options(pcgpu.cluster_wait = )` seconds for each other (600 by
 #' default). A search uses the jobs that have started by then.

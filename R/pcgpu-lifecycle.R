@@ -13,20 +13,24 @@
 #' **Stable**: changed only as described above.
 #' - [pc()], [skeleton()]: the arguments of pcalg's functions, with their order and defaults, and the answer of pcalg 2.7-12 to them, but for the differences listed in [pc()]. A later pcalg that answers differently is a new
 #'   minor version here.
+#' - [fci()], [rfci()], [fciPlus()], [pdsep()], [udag2pag()]: likewise, but for `paths`, which pcalg has not.
 #' - [orient()]; `device = "auto"`, `"cpu"`, `"cuda"`, `"cuda:N"`; `progress`; and of [pc_control()] `result`, `checkpoint`, `time_limit`, `cluster`, `tiers`, `forbidden` and `required`.
-#' - The tests of conditional independence: their arguments, p-values and the elements of `suffStat` that they read; [suff_gauss()], [suff_discrete()] and [suff_knn()].
-#' - [use_in_pcalg()], [as_pcalg()], [edges()][edges] with its columns, [sepset()], [p_value()], [run_details()] with the elements that its help names.
-#' - The class `pcAlgo`, which is pcalg's, with its slots.
+#' - The tests of conditional independence: their arguments, p-values and the elements of `suffStat` that they read. These are [gaussCItest()], [disCItest()], [binCItest()], [chi2CItest()], [mixCItest()], [cmiKnnCItest()],
+#'   [mixedCItest()], and for missing values [gaussCItwd()], [disCItwd()], [mixCItwd()], [gaussMItest()], [disMItest()], [mixMItest()]. [suff_gauss()], [suff_discrete()] and [suff_knn()].
+#' - [use_in_pcalg()], [as_pcalg()], [edges()][edges] and [neighbours()] with their columns, [sepset()], [p_value()], [run_details()] with the elements that its help names.
+#' - The classes `pcAlgo` and `fciAlgo`, which are pcalg's, with their slots.
+#' - [pcgpu_devices()] with its columns, [pcgpu_info()]; [write_pcgpu_file()] and [pcgpu_file()], see *Files* below.
 #' - That results do not depend on threads, devices or workers; for random numbers, that they depend on the seed and the version alone.
 #' - The classes of errors, warnings and messages, and their fields, in [pcgpu-package]. New classes may come, as more special ones of those that are there.
 #'
 #' **Experimental**: works and is tested, but names, defaults or the form of a result may change in a minor version, with a line in NEWS.
 #' - [cuda_device()] and [cpu_device()]: their arguments; `"cuda:all"` and teams with the CPU.
 #' - Of `pc_control()`: `parallel_tests`, `context.all`, `context.tier`, `na`.
-#' - [stability()], [cstar()], [select_features()], [selection_ensemble()], [causal_effects()], [markov_check()], [q_values()], [compare_graphs()], [random_dag()], [random_data()], [plan_search()], and the classes that they return. Their
-#'   `as.data.frame()` is more likely to stay than the elements of their lists.
+#' - [stability()], [stability_rows()], [stability_bound()], [averaged_cpdag()], [cstar()], [select_features()], [selection_ensemble()], [ensemble_rows()], [causal_effects()], [markov_check()], [q_values()], [compare_graphs()],
+#'   [random_dag()], [random_data()], [cpdag_of()], [plan_search()], [gauss_moments()], and the classes that they return. Their `as.data.frame()` is more likely to stay than the elements of their lists.
+#' - [add_knowledge()], beyond what pcalg's `addBgKnowledge()` does.
 #' - The class [pcCompact][pcCompact-class]: use functions that read it, such as `edges()`, `sepset()` and `p_value()`, rather than slots.
-#' - Plots: what they show, their arguments and look. [as_igraph()], [as_bn()], [as_dagitty()], [caugi_of()] follow the packages that they convert to.
+#' - Plots, [plot_cpdag()] among them: what they show, their arguments and look. [as_igraph()], [as_bn()], [as_dagitty()], [caugi_of()] follow the packages that they convert to.
 #'
 #' **Internal**: may change at any time.
 #' - What `pcgpu:::` reaches; the attribute `"pcgpu"` of calls (use `run_details()`); elements that no help page names.

@@ -14,7 +14,7 @@
 #'   left out. The argument comes first, then the option, then the variable, then all cores (one in a forked process).
 #' - `options(pcgpu.progress = )`: show a progress bar? Unset: in interactive sessions.
 #' - `options(pcgpu.cluster_silence = )`: seconds without a word after which a worker of a `cluster` that has work counts as lost (3600).
-#' - `options(pcgpu.cluster_folder = , pcgpu.cluster_wait = , pcgpu.cluster_workers = )`: of workers that are jobs, see *On a cluster* in [pc_control()].
+#' - `options(pcgpu.cluster_folder = )`: a folder that the workers of a `cluster` see, too; `options(pcgpu.cluster_wait = , pcgpu.cluster_workers = )`: of workers that are jobs. See *On a cluster* in [pc_control()].
 #'
 #' # Conditions
 #'
@@ -74,6 +74,7 @@
 #' | `constant` | a column is constant | drop it |
 #' | `pairwise` | pairwise correlations are not definite | `use = "complete.obs"` |
 #' | `too_few` | too few observations for discrete tests, or too few rows without missing values | merge levels, drop columns with few values, smaller `m.max` |
+#' | `no_answer` | tests had no answer (`NA`), and `NAdelete` decided | see the message, drop constants |
 #' | `levels` | a column has more levels than can be tested, or is text that is mostly numbers | see the message |
 #' | `unique` | a feature has a level in every row | leave it out, fewer `bins` |
 #' | `sparse` | too few observations for so many levels | fewer `bins`, merge levels |
@@ -81,7 +82,7 @@
 #' | `checkpoint` | the last checkpoint could not be written | room on the disk |
 #' | `test` | `indepTest` gave this warning on workers of a `cluster` | see the message |
 #'
-#' `names` has the field `argument`, `alpha` has `alpha`, `constant`, `levels` and `unique` have `columns`, `too_few` has `count` (of edges), `sparse` has `cells`, `time_limit` has `level` (the last that was done)
+#' `names` has the field `argument`, `alpha` has `alpha`, `constant`, `levels` and `unique` have `columns`, `too_few` has `count` (of edges), `no_answer` likewise (of edges, or as the message says), `sparse` has `cells`, `time_limit` has `level` (the last that was done)
 #' and `seconds`, `checkpoint` has `file`, `test` has `count` (how often) and the classes of the original.
 #'
 #' **Messages** have the class `pcgpu_message`, and `pcgpu_message_` followed by

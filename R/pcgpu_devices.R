@@ -17,6 +17,8 @@
 #'   - `uuid`: what names it in any machine, as `nvidia-smi -L` shows it. It is not printed.
 #'
 #'   The attribute `reason` says why there is none; it is printed, too.
+#'
+#'   A machine without a GPU or a driver is no error: the table has no row. Errors have the class `pcgpu_error_argument`.
 #' @seealso [pcgpu_info()] for the rest of what a bug report needs.
 #' @examples
 #' pcgpu_devices()

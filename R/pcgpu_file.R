@@ -82,7 +82,7 @@ new_file <- function(found, path) {
 # What another process needs to open the file: list(path, digest); and what it calls with that.
 file_reference <- function(x) unclass(x)[c("path", "digest")]
 
-open_reference <- function(reference) open_file(reference$path, reference$digest, verify = FALSE)
+open_reference <- function(reference, verify = FALSE) open_file(reference$path, reference$digest, verify)
 
 #' @exportS3Method dim pcgpu_file
 dim.pcgpu_file <- function(x) as.integer(c(.subset2(x, "n"), .subset2(x, "p")))

@@ -7,6 +7,8 @@
 #'   (is there a CUDA engine in this build?), `kernels` (what its kernels are compiled to), `devices` (see
 #'   [pcgpu_devices()]), `R`, `os`, `platform`, and the versions of `graph` and `pcalg`, `NA` where a
 #'   package is not installed.
+#'
+#'   There are no errors: what cannot be found out is `NA`.
 #' @seealso [pcgpu_devices()] for the GPUs, [run_details()] for where a search ran.
 #' @examples
 #' pcgpu_info()

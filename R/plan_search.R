@@ -42,7 +42,8 @@ plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., control = pc
   fit <- tryCatch(
     withCallingHandlers(eval(pilot, parent.frame()),
       pcgpu_warning_time_limit = function(w) tryInvokeRestart("muffleWarning"),
-      pcgpu_warning_too_few = function(w) tryInvokeRestart("muffleWarning")
+      pcgpu_warning_too_few = function(w) tryInvokeRestart("muffleWarning"),
+      pcgpu_warning_no_answer = function(w) tryInvokeRestart("muffleWarning")
     ),
     pcgpu_error_time_limit = function(e) if (is.null(watch$seen())) stop(e)
   )

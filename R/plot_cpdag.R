@@ -37,6 +37,8 @@
 #' @param file With `interactive = TRUE`: a file in which the page is also saved. If pandoc is installed, it is a single file; otherwise there is a folder beside it.
 #' @param y Not used.
 #' @return `x`, invisibly; with `interactive = TRUE` the page, an object of class `htmlwidget`, which opens in RStudio's viewer or in the browser when it is printed.
+#'
+#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` where `engine` or `interactive` needs a package that is not installed.
 #' @details `plot()` of a graph, as in `plot(fit@graph)`, also draws it by `plot_cpdag()`. If Rgraphviz is installed and
 #'   it or the package graph is attached, Rgraphviz's own method takes precedence.
 #' @seealso [as_igraph()] and [edges()][edges] for other programs.

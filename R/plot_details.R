@@ -7,6 +7,8 @@
 #' @param main Title; `NULL` for none.
 #' @param ... Graphical arguments of [barplot()], for all of them.
 #' @return `x`, invisibly.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @seealso [run_details()], [pcgpu_info()]
 #' @examples
 #' set.seed(1)
@@ -34,13 +36,19 @@ plot.pcgpu_details <- function(x, main = NULL, ...) {
 # A bar of no test would have no end on a scale of powers.
 draw_tests <- function(tests, main, given, of = "Level") {
   high <- pmax(tests, 0.5)
-  at <- draw_with(graphics::barplot, list(
-    height = high, names.arg = seq_along(tests) - 1L, log = "y", col = dot_look$fill, border = node_look$border, xlab = of, ylab = "Tests",
-    main = main %||% "", yaxt = "n", ylim = c(0.5, 10 * max(high))
-  ), given)
   powers <- 10^(0:ceiling(log10(max(high))))
+  # The axis has its title beyond its labels, however wide they are.
+  wide <- max(graphics::strwidth(in_words(powers), units = "inches", cex = 0.75)) / (graphics::par("csi") * graphics::par("mex"))
+  margins <- graphics::par("mar")
+  graphics::par(mar = replace(margins, 2L, wide + 3))
+  at <- draw_with(graphics::barplot, list(
+    height = high, names.arg = seq_along(tests) - 1L, log = "y", col = dot_look$fill, border = node_look$border, xlab = of,
+    main = main %||% "", yaxt = "n", ylim = c(0.5, 10 * max(high))
+  ), replace(given, "ylab", ""))
   graphics::axis(2, at = powers, labels = in_words(powers), las = 1, cex.axis = 0.75)
+  graphics::title(ylab = given$ylab %||% "Tests", line = wide + 1.6)
   graphics::text(at, high, in_words(tests), pos = 3, cex = 0.75)
+  graphics::par(mar = margins)
 }
 
 # A level takes as long as its slowest machine: bars side by side would hide that they ran at once, so busy time is drawn.

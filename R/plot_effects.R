@@ -8,6 +8,8 @@
 #' @param main Title; `NULL` for none.
 #' @param ... Graphical arguments of [plot.default()].
 #' @return `x`, invisibly.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @details Of a result of `keep = "smallest"` only the bounds are known: they are drawn without their sign.
 #' @seealso [causal_effects()], [plot_cpdag()] for the graph; `plot()` of a result of [cstar()] for how stable the ranking is.
 #' @examples

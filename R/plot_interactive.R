@@ -26,8 +26,9 @@ page_of_graph <- function(x, asked, given) {
   nodes <- data.frame(
     id = seq_len(n), label = if (wish$shown == "none") rep("", n) else listed$labels,
     title = sprintf("<b>%s</b><br>%s%s", label, vapply(degree, counted, "", "neighbour"), if (length(value)) paste0("<br>", as_html(value)) else ""),
-    x = 40 * xy[, 1L], y = -40 * xy[, 2L], size = 10 * ratio, color.background = web_colour(fill), color.border = web_colour(border),
-    borderWidth = ifelse(seq_len(n) %in% wish$focus, 4, 1), name = listed$labels, stringsAsFactors = FALSE
+    x = 40 * xy[, 1L], y = -40 * xy[, 2L], size = 15 * ratio, color.background = web_colour(fill), color.border = web_colour(border),
+    # Borders keep their width on the screen while dots shrink: of many small dots they would hide the colours.
+    borderWidth = ifelse(seq_len(n) %in% wish$focus, 4, if (n > 100L) 0.3 else 1), name = listed$labels, stringsAsFactors = FALSE
   )
   p <- p_of_edges(x, asked$nodes[table$from], asked$nodes[table$to])
   edges <- data.frame(

@@ -30,6 +30,8 @@
 #' @param method `"BH"` or `"BY"`.
 #' @return A data frame with one row for each edge, by increasing q: `from`, `to`, `kind` as in [edges()][edges,pcCompact-method], `p` and `q`, which are `NA` for edges that were
 #'   not tested (`fixedEdges`). The attribute `tests` is the number of pairs that were tested.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' Y. Benjamini and Y. Hochberg (1995). Controlling the false discovery rate: a practical and powerful approach to multiple testing. *JRSS B* 57, 289-300.
 #'

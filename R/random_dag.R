@@ -24,6 +24,8 @@
 #' @return An object of class `pcgpu_graph`, a list of `labels` and, of each edge, numbers `from` and `to`, whether it is `directed`, and its `weight`.
 #'   `summary()` has the numbers of neighbours; `as.data.frame()` and [edges()][edges,pcCompact-method] give a table of its edges with names, `as.matrix()` the adjacency matrix (`[i, j]` is 1 for i -> j, `[i, j]` and `[j, i]` for i - j),
 #'   `as(x, "graphNEL")` a graph of the package graph with weights. [plot_cpdag()], [as_igraph()], [causal_effects()] and [add_knowledge()] take it, too.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' P. Erdos and A. Renyi (1959). On random graphs I. *Publicationes Mathematicae* 6, 290-297.
 #'

@@ -39,6 +39,8 @@
 #' @param seed As in [random_dag()].
 #' @param numCores Number of threads; left out, all cores.
 #' @return A numeric matrix (`"gaussian"`, `"nonlinear"`), or a data frame of factors (`"discrete"`), or of factors and numbers (`"mixed"`), with the names of the variables.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' A. G. Reisach, C. Seiler and S. Weichwald (2021). Beware of the simulated DAG! Causal discovery benchmarks may be easy to game. *NeurIPS*.
 #'

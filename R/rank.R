@@ -9,6 +9,12 @@ rank_about <- function() {
 # Begins a task: the worker's first words, raw. `place`: which it is of the workers on its host, and of how many.
 rank_open <- function(key, setup, place) {
   leave_world()
+  if (inherits(setup, "pcgpu_setup_file")) {
+    setup <- read_setup(setup)
+    if (inherits(setup, "pcgpu_unseen")) {
+      return(setup)
+    }
+  }
   opened <- switch(setup$what,
     search = search_rank(setup, place),
     features = features_rank(setup, place),

@@ -32,7 +32,7 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
     rust_search(test, options, orient, engine, callbacks, result)
   })
   bar$close()
-  found <- after_search(found, test)
+  found <- after_search(found, test, options)
   tell_against(found$against, labels)
   warn_limits(found, options$limits)
   call <- with_details(
@@ -52,11 +52,11 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
 }
 
 # What Rust found, checked, once what every search has to tell is told.
-after_search <- function(found, test) {
+after_search <- function(found, test, options) {
   found <- check_rust(found)
   # Of the search alone, for inst/bench/large.R.
   session$search_seconds <- found$seconds
-  warn_too_few(found$too_few, test)
+  warn_doubts(found$doubts, test, options)
   tell_lost(found$lost)
   found
 }

@@ -24,6 +24,8 @@
 #' @param seed A whole number from 0 to 2147483647 that the samples depend on, or `NULL` to draw one from R's random numbers:
 #'   `set.seed()` makes a run repeatable.
 #' @return An object of class `pcgpu_ensemble` for the argument `ensemble` of [select_features()].
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' T. Abeel, T. Helleputte, Y. Van de Peer, P. Dupont and Y. Saeys (2010). Robust biomarker identification for cancer diagnosis with ensemble
 #' feature selection methods. *Bioinformatics* 26(3), 392-398.

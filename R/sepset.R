@@ -1,9 +1,11 @@
 #' The separating set of two variables
 #'
+#' Why there is no edge between two variables: those given which a test found them independent.
+#'
 #' @param x A result of [pc()], [skeleton()] or [orient()], of either class, or of [fci()] or [rfci()] (`fciPlus()` keeps no sets).
 #' @param a,b Two variables, by name or number.
-#' @return The names of the variables given which a test found `a` and `b` independent: `character(0)` where they are independent
-#'   given nothing, `NULL` where there is no such set, because they are adjacent or were never tested. Where the conservative or the
+#' @return The names of the variables in the set: `character(0)` where `a` and `b` are independent given nothing,
+#'   `NULL` where there is no such set, because they are adjacent or were never tested. Where the conservative or the
 #'   majority rule has left two sets, that of `sepset[[a]][[b]]` in pcalg's class.
 #'
 #'   Errors have the class `pcgpu_error_argument`.

@@ -9,6 +9,8 @@
 #' @param threshold The least strength of an edge that is kept, above one half and at most 1.
 #' @param false_edges The bound on the expected number of false edges among those that are kept.
 #' @return A list of the four, with the one of `q`, `threshold` and `false_edges` that was left out.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' N. Meinshausen and P. Buehlmann (2010). Stability selection. *Journal of the Royal Statistical Society, Series B* 72(4), 417-473.
 #' @seealso [stability()], [averaged_cpdag()].

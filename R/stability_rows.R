@@ -5,6 +5,8 @@
 #' @param x A result of [stability()] or [cstar()].
 #' @param replicate Number of the sample.
 #' @return Numbers of rows, in ascending order; a row that was drawn more than once is there as often.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @seealso [stability()]
 #' @examples
 #' set.seed(1)

@@ -120,24 +120,23 @@ majorise_sparse <- function(xy, near, pivots, steps, rounds = 50L) {
   by_from <- summing(from, m)
   total <- rowSums(weight) + lengths(near)
   wanted <- weight * steps
-  pivot_terms <- function(xy) {
-    dx <- outer(xy[, 1L], xy[pivots, 1L], `-`)
-    dy <- outer(xy[, 2L], xy[pivots, 2L], `-`)
-    list(dx = dx, dy = dy, apart = pmax(sqrt(dx^2 + dy^2), 1e-6))
+  to_pivots <- function(xy) {
+    apart <- sqrt((xy[, 1L] - rep(xy[pivots, 1L], each = m))^2 + (xy[, 2L] - rep(xy[pivots, 2L], each = m))^2)
+    apart[apart < 1e-6] <- 1e-6
+    matrix(apart, m)
   }
   # The start is scaled so that its stress is least.
-  apart <- pivot_terms(xy)$apart
+  apart <- to_pivots(xy)
   xy <- xy * sum(wanted * apart) / sum(weight * apart^2)
   for (round in seq_len(rounds)) {
-    at <- pivot_terms(xy)
-    pull <- wanted / at$apart
+    at <- xy[pivots, , drop = FALSE]
+    # The sum over pivots of pull times (xy - at), and of pull alone.
+    pull <- (wanted / to_pivots(xy)) %*% cbind(1, at)
     ex <- xy[from, 1L] - xy[to, 1L]
     ey <- xy[from, 2L] - xy[to, 2L]
     long <- pmax(sqrt(ex^2 + ey^2), 1e-6)
-    moved <- cbind(
-      weight %*% xy[pivots, 1L] + rowSums(pull * at$dx) + sum_by(xy[to, 1L] + ex / long, by_from),
-      weight %*% xy[pivots, 2L] + rowSums(pull * at$dy) + sum_by(xy[to, 2L] + ey / long, by_from)
-    ) / total
+    neighbours <- cbind(sum_by(xy[to, 1L] + ex / long, by_from), sum_by(xy[to, 2L] + ey / long, by_from))
+    moved <- (weight %*% at + pull[, 1L] * xy - pull[, 2:3] + neighbours) / total
     change <- max(abs(moved - xy))
     xy <- moved
     if (change < 1e-2) {

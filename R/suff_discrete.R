@@ -24,6 +24,8 @@
 #'   \item{`na`}{the argument.}
 #' }
 #' A column that is constant gets a warning of class `pcgpu_warning_constant`: it is independent of everything.
+#'
+#' Errors have the class `pcgpu_error_argument`, those of a data file `pcgpu_error_file`.
 #' @seealso [disCItest()], [binCItest()] and [chi2CItest()], which take it; [suff_gauss()], [suff_knn()]; [pc()].
 #' @examples
 #' suff <- suff_discrete(Titanic) # a contingency table: 2,201 people, four variables

@@ -185,7 +185,7 @@ suff_gauss <- function(x, use = c(
 check_usable <- function(x, n) {
   if (n < 4) {
     abort_argument("x", x, "a test of correlation takes at least 4 observations.",
-      has = sprintf("%d usable rows", as.integer(n))
+      has = counted(n, "usable row")
     )
   }
 }

@@ -42,6 +42,8 @@
 #'   \item{...}{`k` (a whole number) and the other arguments.}
 #' }
 #' A constant column gets a warning of class `pcgpu_warning_constant`: it is independent of everything, with p = 1.
+#'
+#' Errors have the class `pcgpu_error_argument`, those of a data file `pcgpu_error_file`.
 #' @seealso [cmiKnnCItest()] and [mixedCItest()], which take it; [suff_gauss()], [suff_discrete()]; [pc()].
 #' @examples
 #' set.seed(1)

@@ -22,6 +22,8 @@
 #'   `partially_undirected` (`o--`) and `undirected` (`---`). `tests_pdsep` and `max_size_pdsep` refer to the possible-d-sep phase, and there is no `valid_cpdag`.
 #'
 #'   For a result of pcalg itself, anything that its class does not contain is `NA`.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' D. Robinson, A. Hayes and S. Couch. broom: Convert Statistical Objects into Tidy Tibbles. R package.
 #'

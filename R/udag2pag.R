@@ -11,6 +11,8 @@
 #' @param unfVect Triples that may or may not be colliders, as pcalg's `triple2numb()` numbers them, or `NULL`.
 #' @param orientCollider Orient colliders first?
 #' @return The matrix with the new marks.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' J. Zhang (2008). On the completeness of orientation rules for causal discovery in the presence of latent confounders and selection bias. *Artificial
 #' Intelligence* 172, 1873-1896.

@@ -15,6 +15,8 @@
 #'
 #' @param on `TRUE` to use this package's functions, `FALSE` to go back to pcalg's.
 #' @return Invisibly, whether they were in use before.
+#'
+#'   Without pcalg the error has the class `pcgpu_error_no_pcalg`; others have the class `pcgpu_error_argument`.
 #' @seealso [pc()] for what differs from pcalg, [as_pcalg()]; `vignette("from-pcalg-to-pcgpu", package = "pcgpu")`.
 #' @examplesIf requireNamespace("pcalg", quietly = TRUE)
 #' use_in_pcalg()

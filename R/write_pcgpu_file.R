@@ -12,6 +12,8 @@
 #' @param nrow For a function the number of rows of all its blocks, which a file by column must know before.
 #' @param progress Show a progress bar? As in [pc()].
 #' @return The file, as [pcgpu_file()] gives it.
+#'
+#'   Errors have the class `pcgpu_error_argument`; where the file cannot be written, `pcgpu_error_file`.
 #' @seealso [pcgpu_file()] to open a file, [suff_gauss()] and [select_features()], which read them.
 #' @examples
 #' path <- tempfile(fileext = ".pcgpu")

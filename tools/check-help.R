@@ -1,4 +1,4 @@
-# Fails where the help of an exported function lacks its value, examples or see-also, where one has none at all, or where code in man/ is wider than R CMD check --as-cran
+# Fails where the help of an exported function lacks its value, examples or see-also, does not say of what class its errors are, where one has none at all or no stage on the page pcgpu-lifecycle, or where code in man/ is wider than R CMD check --as-cran
 # and a page have room for.
 #
 #   Rscript tools/check-help.R
@@ -19,6 +19,13 @@ for (name in exported) {
   }
   lacks <- setdiff(c("\\value", "\\examples", "\\seealso"), tags(pages[[of_name]]))
   if (length(lacks)) problem("%s lacks %s", of_name, paste(lacks, collapse = ", "))
+  text <- paste(unlist(pages[[of_name]]), collapse = "")
+  if (!grepl("pcgpu_error|Errors are (those )?of|no error", text)) problem("%s does not say of what class its errors are", of_name)
+}
+# Whatever is exported is stable or experimental.
+staged <- paste(unlist(pages[["man/pcgpu-lifecycle.Rd"]]), collapse = "")
+for (name in exported) {
+  if (!grepl(paste0("\\b", name, "\\b"), staged)) problem("man/pcgpu-lifecycle.Rd says nothing of %s()", name)
 }
 for (file in names(pages)) {
   for (section in pages[[file]][tags(pages[[file]]) %in% names(widest)]) {

@@ -23,6 +23,10 @@ same <- function(found, wanted) {
     parts <- c("index", "score", "relevance", "levels")
     return(identical(found[parts], wanted[parts]))
   }
+  if (is.list(found)) {
+    parts <- setdiff(names(found), c("call", "device", "team", "seconds", "details"))
+    return(identical(unclass(found)[parts], unclass(wanted)[parts]))
+  }
   found@call <- wanted@call <- quote(pc())
   identical(found, wanted)
 }
@@ -48,14 +52,35 @@ problems <- function() {
   set.seed(1)
   near <- suff_knn(simulate_nonlinear(150, 4), permutations = 50)
   small <- suff(p = 10, n = 300, degree = 4)
+  data <- as.data.frame(simulate(12, 200, degree = 3))
+  dag <- random_dag(10, 2, seed = 1)
+  of_dag <- random_data(dag, 200, seed = 1)
+  # So many that they go by a file, see R/cluster-data.R.
+  many <- suff(p = 1100, n = 200, degree = 2)
   # As large as workers are given.
   features <- matrix(sample(0:2, 1e7, TRUE), 1000)
   list(
     "recorded answers" = function(...) suppressWarnings(lapply(golden, function(case) do.call(skeleton, c(case, list(...))))),
     "Gaussian, dense" = function(...) list(pc(dense, gaussCItest, 0.05, p = 150, m.max = 3, skel.method = "stable.fast", ...)),
+    "Gaussian, data in a file" = function(...) list(skeleton(many, gaussCItest, 0.001, p = 1100, m.max = 1, method = "stable.fast", ...)),
     "discrete" = function(...) list(pc(codes, disCItest, 0.05, p = 20, ...)),
     "nearest neighbours" = function(...) list(pc(near, cmiKnnCItest, 0.05, p = 6, ...)),
     "a feature selection" = function(...) list(select_features(features, rep(0:1, 500), 30, discretize = "none", ...)),
+    "FCI, RFCI and FCI+" = function(...) {
+      # One of the package and one of R.
+      each <- list(gaussCItest, slow_test)
+      quiet <- function(code) suppressMessages(code, classes = "pcgpu_message_pdsep")
+      c(
+        lapply(each, function(test) quiet(fci(small, test, 0.05, p = 10, m.max = 1, ...))), lapply(each, function(test) rfci(small, test, 0.05, p = 10, m.max = 1, maj.rule = TRUE, ...)),
+        list(fciPlus(small, slow_test, 0.05, p = 10, ...))
+      )
+    },
+    "stability, cstar, markov_check" = function(...) {
+      list(
+        stability(data, gaussCItest, 0.05, replicates = 20, seed = 4, ...), cstar(data, 0.1, y = "v3", replicates = 10, seed = 4, ...),
+        markov_check(dag, of_dag, gaussCItest, seed = 1, ...)
+      )
+    },
     "an R function, conservative" = function(...) list(pc(small, slow_test, 0.05, p = 10, conservative = TRUE, ...))
   )
 }
@@ -67,7 +92,8 @@ check_answers <- function(cluster, words = "", which = names(all)) {
     wanted <- all[[name]]()
     check(paste0(name, words), {
       found <- all[[name]](cluster = cluster)
-      workers <- run_details(found[[1]])$device
+      first <- found[[1]]
+      workers <- if (inherits(first, "pcgpu_stability")) first$device else run_details(first)$device
       if (!any(grepl("^worker", workers))) stop("not on workers, but on ", toString(workers))
       all(mapply(same, found, wanted))
     })
@@ -122,7 +148,7 @@ writeLines(c(
   "#SBATCH --ntasks=1", "Rscript -e 'batchtools::doJobCollection(\"<%= uri %>\")'"
 ), template)
 
-of_plan <- c("Gaussian, dense", "a feature selection", "an R function, conservative")
+of_plan <- c("Gaussian, dense", "Gaussian, data in a file", "a feature selection", "an R function, conservative")
 switch(part,
   psock = {
     for (count in c(1, 2, 4)) with_workers(parallel::makePSOCKcluster, count, function(cluster) check_answers(cluster, sprintf(" (%d)", count)))
@@ -134,6 +160,13 @@ switch(part,
   fork = {
     with_workers(parallel::makeForkCluster, 2, check_answers)
     with_workers(parallel::makeForkCluster, 2, function(cluster) check_loss(cluster, "a worker killed", "kill -9 $pid"))
+  },
+  mirai = {
+    cluster <- mirai::make_cluster(2)
+    check_answers(cluster, which = setdiff(names(problems()), "recorded answers"))
+    check("usable afterwards", identical(unlist(parallel::clusterCall(cluster, function() 1)), c(1, 1)))
+    check_loss(cluster, "a worker killed", "kill -9 $pid", seconds = 0.03)
+    parallel::stopCluster(cluster)
   },
   mpi = {
     cluster <- snow::makeMPIcluster(2)

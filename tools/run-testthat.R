@@ -1,12 +1,12 @@
-# Runs tests/testthat against the installed package, a file at a time in each of some processes: as many as cores, four at most, and one
-# where the tests use a GPU, which they would fill together. Ends with the line that tools/test reads; a test is one test_that()
+# Runs tests/testthat against the installed package, a file at a time in each of some processes: one more than cores, as some tests wait for
+# others, four at most, and one where the tests use a GPU, which they would fill together. Ends with the line that tools/test reads; a test is one test_that()
 # block. An argument is the name of a test file to leave out: plot_cpdag.
 left_out <- commandArgs(trailingOnly = TRUE)
 Sys.setenv(NOT_CRAN = "true")
 began <- Sys.time()
 
 # What takes longest goes first, or the others would wait for it at the end.
-long <- c("compact", "memory", "cluster", "own-p-values", "checkpoint", "blocks")
+long <- c("compact", "memory", "cluster", "own-p-values", "checkpoint", "fci-limits", "plot_cpdag", "causal_effects")
 files <- sub("^test-(.*)\\.R$", "\\1", list.files("tests/testthat", "^test-.*\\.R$"))
 files <- setdiff(c(intersect(long, files), setdiff(files, long)), left_out)
 
@@ -26,7 +26,7 @@ run <- function(file) {
   list(result = result[c("file", "test", "nb", "failed", "skipped", "error", "real")], report = readLines(report))
 }
 
-processes <- if (identical(Sys.getenv("PCGPU_TEST_CUDA"), "1")) 1L else min(4L, parallel::detectCores())
+processes <- if (identical(Sys.getenv("PCGPU_TEST_CUDA"), "1")) 1L else min(4L, parallel::detectCores() + 1L)
 if (processes > 1L) {
   cluster <- parallel::makePSOCKcluster(processes, outfile = "")
   parallel::clusterCall(cluster, setwd, getwd())

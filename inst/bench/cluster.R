@@ -3,6 +3,9 @@
 #   Rscript inst/bench/cluster.R levels [P ...]            what a level costs beyond its tests: bytes and milliseconds by worker
 #   Rscript inst/bench/cluster.R shapes [SHAPE ...]        the same of real shapes: nci60, dense:P, knn:P (P of NCI-60's variables)
 #   Rscript inst/bench/cluster.R select [N,P,LEVELS,K ...] one feature selection on two workers of a thread each, beside one thread
+#   Rscript inst/bench/cluster.R data [P,WORKERS ...]      a search of level 0 whose correlations reach workers by a file, and by their connections
+#   Rscript inst/bench/cluster.R kept [P [N]]              bytes to each of two workers that make correlations of sparse data themselves
+#   Rscript inst/bench/cluster.R all [MS]                  each function that takes workers: one process of a thread beside two workers, least of three
 suppressMessages(library(pcgpu))
 arguments <- commandArgs(trailingOnly = TRUE)
 numbers <- as.numeric(arguments[-1])
@@ -101,6 +104,119 @@ if (arguments[1] == "functions") {
       format(team$bytes_to[1], big.mark = ","), format(team$bytes_from[1], big.mark = ","), 1000 * team$seconds[1] * (1 - mean(team$busy)) / shape[4]
     ))
   }
+} else if (arguments[1] == "data") {
+  # The most memory that processes have together, by the pages that each has, shared ones in parts; MB.
+  with_memory <- function(pids, code) {
+    file <- tempfile()
+    system(sprintf(
+      "sh -c 'most=0; while [ ! -e %s.stop ]; do now=$(cat %s 2>/dev/null | awk \"/^Pss:/ { kb += \\$2 } END { print kb + 0 }\"); [ $now -gt $most ] && most=$now; echo $most >%s; sleep 0.05; done' &",
+      file, paste0("/proc/", pids, "/smaps_rollup", collapse = " "), file
+    ))
+    on.exit(file.create(paste0(file, ".stop")))
+    force(code)
+    as.numeric(readLines(file)) / 1000
+  }
+  shapes <- if (length(arguments) > 1) arguments[-1] else c("1000,2", "2000,2", "10000,2", "10000,4")
+  least <- pcgpu:::least_by_file
+  cat("| p | workers | by file s | by connection s | ratio | MB of all workers by file | by connection |\n|---|---|---|---|---|---|---|\n")
+  for (shape in lapply(strsplit(shapes, ","), as.numeric)) {
+    stat <- suff_gauss(simulate(shape[1], 200, 2))
+    run <- function(cluster, limit) {
+      utils::assignInNamespace("least_by_file", limit, "pcgpu")
+      seconds(found <<- skeleton(stat, gaussCItest, 1e-4, p = shape[1], m.max = 0, method = "stable.fast", result = "compact", cluster = cluster, numCores = 1, device = "cpu"))
+    }
+    found <- list()
+    once <- function(limit) with_workers(shape[2], function(cluster) {
+      pids <- unlist(parallel::clusterCall(cluster, Sys.getpid))
+      times <- numeric()
+      memory <- with_memory(pids, times <- replicate(5, run(cluster, limit)))
+      c(stats::median(times), memory)
+    })
+    file <- once(least)
+    by_file <- found
+    sent <- once(Inf)
+    by_file@call <- found@call
+    stopifnot(identical(by_file, found))
+    cat(sprintf("| %s | %g | %.3f | %.3f | %.2f | %.0f | %.0f |\n", format(shape[1], big.mark = ","), shape[2], file[1], sent[1], sent[1] / file[1], file[2], sent[2]))
+  }
+  utils::assignInNamespace("least_by_file", least, "pcgpu")
+} else if (arguments[1] == "kept") {
+  p <- if (is.na(numbers[1])) 55572 else numbers[1]
+  n <- if (is.na(numbers[2])) 100 else numbers[2]
+  stat <- suff_gauss(simulate(p, n, 2), keep = "data")
+  sent <- numeric(2)
+  sender <- pcgpu:::node_sender
+  utils::assignInNamespace("node_sender", function(cluster) {
+    send <- sender(cluster)
+    function(i, name, arguments, tag) {
+      if (name == "rank_open") sent[i] <<- sent[i] + length(serialize(arguments, NULL))
+      send(i, name, arguments, tag)
+    }
+  }, "pcgpu")
+  took <- seconds(found <- with_workers(2, function(cluster) {
+    skeleton(stat, gaussCItest, 1e-6, p = p, m.max = 2, method = "stable.fast", result = "compact", cluster = cluster, numCores = 1, device = "cpu")
+  }))
+  cat(sprintf("p %s, n %g, %.1f MB of data, which workers read in a file: %.0f and %.0f bytes to them before level 0; %.1f s, %.0f edges\n",
+    format(p, big.mark = ","), n, as.numeric(utils::object.size(stat$data)) / 1e6, sent[1], sent[2], took, nrow(edges(found))))
+  team <- run_details(found)$team
+  cat("| level | worker | bytes to it | bytes from it | s | busy |\n|---|---|---|---|---|---|\n")
+  for (i in which(!is.na(team$level))) {
+    row <- team[i, ]
+    cat(sprintf("| %d | %s | %s | %s | %.2f | %.2f |\n", row$level, row$device, format(row$bytes_to, big.mark = ","), format(row$bytes_from, big.mark = ","), row$seconds, row$busy))
+  }
+} else if (arguments[1] == "all") {
+  ms <- if (is.na(numbers[1])) 5 else numbers[1]
+  asleep <- function(x, y, S, suffStat) {
+    Sys.sleep(ms / 1000)
+    gaussCItest(x, y, S, suffStat)
+  }
+  small <- suff_gauss(simulate(12, 300, 4))
+  skel <- skeleton(small, gaussCItest, 0.05, p = 12)
+  x <- simulate(40, 200, 3)
+  near <- suff_knn(simulate(12, 300, 3), permutations = 200, seed = 1)
+  data <- as.data.frame(simulate(60, 400, 3))
+  dag <- random_dag(60, 3, seed = 1)
+  of_dag <- random_data(dag, 500, seed = 1)
+  set.seed(1)
+  features <- matrix(as.double(sample.int(10, 2e7, TRUE)), 1000)
+  classes <- sample.int(2, 1000, TRUE)
+  here <- list(numCores = 1, device = "cpu")
+  calls <- list(
+    "skeleton(), an R function" = function(...) skeleton(small, asleep, 0.05, p = 12, ...),
+    "skeleton(), nearest neighbours" = function(...) do.call(skeleton, c(list(near, cmiKnnCItest, 0.3, p = 12, m.max = 2, ...), here)),
+    "orient(conservative), an R function" = function(...) orient(skel, suffStat = small, indepTest = asleep, alpha = 0.05, conservative = TRUE, ...),
+    "orient(maj.rule), an R function" = function(...) orient(skel, suffStat = small, indepTest = asleep, alpha = 0.05, maj.rule = TRUE, ...),
+    "fci(), an R function" = function(...) suppressMessages(fci(small, asleep, 0.05, p = 12, m.max = 2, ...)),
+    "rfci(), an R function" = function(...) rfci(small, asleep, 0.05, p = 12, ...),
+    "fciPlus(), an R function" = function(...) fciPlus(small, asleep, 0.05, p = 12, ...),
+    "stability(), 2,000 samples of 60 variables" = function(...) do.call(stability, c(list(data, gaussCItest, 0.05, replicates = 2000, seed = 1, ...), here)),
+    "cstar(), 500 samples of 60 variables" = function(...) do.call(cstar, c(list(data, 0.05, y = 60, replicates = 500, seed = 1, ...), here)),
+    "markov_check(), 60 variables" = function(...) do.call(markov_check, c(list(dag, of_dag, gaussCItest, seed = 1, ...), here)),
+    "select_features(), 1000 x 20,000 of 10 levels, k 100" =
+      function(...) list(do.call(select_features, c(list(features, classes, 100, discretize = "none", ...), here)))
+  )
+  # The same answer, whoever made it.
+  answer <- function(found) {
+    if (isS4(found)) {
+      found@call <- quote(f())
+      return(found)
+    }
+    lapply(unclass(found), function(part) if (isS4(part)) answer(part) else if (is.list(part) && !is.null(part$index)) part[c("index", "score")] else part)[
+      setdiff(names(found) %||% seq_along(found), c("call", "device"))]
+  }
+  `%||%` <- function(a, b) if (is.null(a)) b else a
+  cat("| call | one process s | two workers s | ratio |\n|---|---|---|---|\n")
+  with_workers(2, function(cluster) {
+    for (name in names(calls)) {
+      one <- two <- Inf
+      for (repeat_ in 1:3) {
+        one <- min(one, seconds(wanted <- calls[[name]]()))
+        two <- min(two, seconds(found <- calls[[name]](cluster = cluster)))
+      }
+      stopifnot(identical(answer(found), answer(wanted)))
+      cat(sprintf("| %s | %.2f | %.2f | %.2f |\n", name, one, two, one / two))
+    }
+  })
 } else {
   cat("| p | level | workers | s | busy | bytes to a worker | bytes from it | ms beyond its work |\n|---|---|---|---|---|---|---|---|\n")
   for (p in if (length(numbers)) numbers else c(2000, 20000)) {

@@ -1,13 +1,14 @@
 # Times causal_effects() beside pcalg's ida(), idaFast() and jointIda(), in one run, and all pairs of many variables. Prints Markdown tables.
 #
-#   Rscript effects.R [peer] [large] [--p=200] [--large=5000] [--n=500] [--neighbours=2.5] [--threads=2] [--repeats=5]
+#   Rscript effects.R [peer] [large] [dense] [--p=200] [--large=5000] [--n=500] [--neighbours=2.5] [--threads=2] [--repeats=5]
 #
 # Data of a random DAG with so many neighbours a vertex on average, weights from 0.3 to 1; the graph is that of pc(u2pd = "retry"), which is valid.
+# `dense`: complete graphs, whose every x has 2^(p - 1) sets of parents, and graphs of dense DAGs, whose CPDAGs have few undirected edges.
 # `peer`: pcalg is timed once for all x (idaFast), for some pairs (ida) and for some joint interventions (jointIda), and its answers are compared.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 library(pcgpu)
-settings(threads = 2L, repeats = 5L, n = 500L, neighbours = 2.5, all = c("peer", "large"))
+settings(threads = 2L, repeats = 5L, n = 500L, neighbours = 2.5, all = c("peer", "large", "dense"))
 options(pcgpu.threads = threads)
 
 simulated <- function(p) {
@@ -90,6 +91,47 @@ large <- function(p) {
   invisible(tell("as.data.frame(n = 1000) of \"local\"", function() as.data.frame(found, n = 1000)))
 }
 
+dense <- function() {
+  cat(head_text("graph", "what", "sets of parents", "s, min / median", "microseconds a set (by min)", "MB of the result"))
+  tell <- function(graph, what, call, more = repeats) {
+    found <- tryCatch(timed(function() silently(call()), more, 20), pcgpu_error_argument = function(e) e)
+    if (inherits(found, "error")) {
+      cat(row_text(graph, what, "", paste("refused:", sub(":.*", "", conditionMessage(found))), "", ""))
+      return(invisible())
+    }
+    value <- found$value
+    sets <- if (is.null(value$columns)) NA else sum(value$columns)
+    if (inherits(value, "pcgpu_joint_effects")) sets <- dim(value$effects)[2L]
+    cat(row_text(
+      graph, what, number(sets), spread(found$seconds), number(min(found$seconds) / sets * 1e6), number(as.double(utils::object.size(value)) / 2^20)
+    ))
+  }
+  for (p in c(8L, 12L, 15L, 18L, 20L)) {
+    set.seed(1)
+    x <- matrix(stats::rnorm(n * p), n, dimnames = list(NULL, paste0("V", seq_len(p))))
+    graph <- matrix(1, p, p, dimnames = list(colnames(x), colnames(x))) - diag(p)
+    name <- sprintf("complete, p = %d", p)
+    some <- colnames(x)[2:4]
+    tell(name, "local", function() causal_effects(graph, x))
+    if (p <= 15) tell(name, "optimal", function() causal_effects(graph, x, method = "optimal"))
+    tell(name, "optimal, one x on three y", function() causal_effects(graph, x, x = 1, y = some, method = "optimal"))
+    tell(name, "global", function() causal_effects(graph, x, method = "global"))
+    tell(name, "joint, two x", function() causal_effects(graph, x, x = 1:2, joint = TRUE))
+    tell(name, "joint, two x, type = \"pdag\"", function() causal_effects(graph, x, x = 1:2, joint = TRUE, type = "pdag"))
+  }
+  for (shape in list(c(100, 20), c(300, 100), c(1000, 100), c(1000, 999))) {
+    p <- shape[1L]
+    dag <- random_dag(p, shape[2L], seed = 1)
+    graph <- cpdag_of(dag)
+    x <- random_data(dag, p + 100L, seed = 1)
+    name <- sprintf("of a DAG, p = %d, %d neighbours", p, shape[2L])
+    for (method in c("local", "optimal")) {
+      tell(name, method, function() causal_effects(graph, x, method = method), if (p > 500) 1L else repeats)
+    }
+  }
+}
+
 tell_origin("effects.R")
+if ("dense" %in% parts) dense()
 if ("peer" %in% parts) peer(as.integer(option("p", "200")))
 if ("large" %in% parts) large(as.integer(option("large", "5000")))

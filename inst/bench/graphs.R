@@ -1,14 +1,14 @@
 # Times random_dag(), random_data(), cpdag_of() and compare_graphs() beside pcalg's randomDAG(), rmvDAG(), dag2cpdag(), shd() and compareGraphs(), in one
 # run, and these, q_values() and markov_check() of many variables. Prints Markdown tables.
 #
-#   Rscript graphs.R [peer] [large] [--p=1000] [--large=50000] [--search=20000] [--n=500] [--neighbours=3] [--threads=2] [--repeats=5]
+#   Rscript graphs.R [peer] [large] [markov] [--p=1000] [--large=50000] [--search=20000] [--n=500] [--neighbours=3] [--threads=2] [--repeats=5]
 #
 # `peer`: answers are compared where both have the same task. `large`: of `--large`
-# variables, and a compact search of `--search` ones.
+# variables, and a compact search of `--search` ones. `markov`: markov_check() end to end from data, by shape and kind, beside the search.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 library(pcgpu)
-settings(threads = 2L, repeats = 5L, n = 500L, neighbours = 3, all = c("peer", "large"))
+settings(threads = 2L, repeats = 5L, n = 500L, neighbours = 3, all = c("peer", "large", "markov"))
 options(pcgpu.threads = threads)
 
 peer <- function(p) {
@@ -79,6 +79,22 @@ large <- function(p, search) {
   tell("markov_check(), 10,000 independences, all rows", function() markov_check(fit, suffStat = suff, indepTest = gaussCItest, seed = 1))
 }
 
+markov <- function() {
+  cat(head_text("data", "p x n", "pc() s, min / median", "markov_check(): tests", "s, min / median", "resamples = 0: tests", "s, min / median"))
+  for (shape in list(c(5, 50), c(10, 200), c(50, 500), c(300, 500), c(1000, 200), c(3000, 200))) {
+    for (kind in c("gaussian", "discrete", "mixed")) {
+      if (kind != "gaussian" && shape[1L] > 1000) next
+      x <- as.data.frame(random_data(random_dag(shape[1L], neighbours, seed = 1), shape[2L], kind, seed = 1))
+      quietly <- function(call) timed(function() suppressWarnings(suppressMessages(call())), repeats, 20)
+      searched <- quietly(function() pc(x, alpha = 0.01, u2pd = "retry"))
+      checked <- lapply(c(10, 0), function(resamples) quietly(function() markov_check(searched$value, x, resamples = resamples, seed = 1)))
+      of <- lapply(checked, function(found) c(number(sum(found$value$summary$tests)), spread(found$seconds)))
+      cat(row_text(kind, sprintf("%d x %d", shape[1L], shape[2L]), spread(searched$seconds), of[[1L]], of[[2L]]))
+    }
+  }
+}
+
 if ("peer" %in% parts) peer(as.integer(option("p", "1000")))
 if ("large" %in% parts) large(as.integer(option("large", "50000")), as.integer(option("search", "20000")))
+if ("markov" %in% parts) markov()
 tell_origin("graphs.R")

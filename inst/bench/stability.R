@@ -1,10 +1,11 @@
 # Times stability() on 100 samples from the data to the object, beside peers in the same run, and prints a Markdown table.
 #
-#   Rscript stability.R [alarm] [gauss100] [gauss10] [gauss1000] [gauss5000] [--peer=none|bnlearn|pcalg] [--threads=2] [--repeats=5]
+#   Rscript stability.R [alarm] [gauss100] [gauss10] [gauss1000] [gauss5000] [mixed50] [mixed300] [--peer=none|bnlearn|pcalg] [--threads=2] [--repeats=5]
 #                       [--replicates=100] [--peer-replicates=100] [--alpha=0.01]
 #
 # alarm: 5,000 samples of the network (sample_network() in data.R), chi2CItest. gaussP: data of a random DAG of P variables with three neighbours each on average,
 # weights from 0.3 to 1; 500 rows, but 30 of 10 variables and 100 of 1,000.
+# mixedP: random_data(kind = "mixed") of such a DAG, 500 rows, mixCItest.
 # bnlearn: boot.strength(algorithm = "pc.stable", cpdag = TRUE) with "x2" or "cor" on a cluster of as many processes as there are threads, made before the clock runs.
 # pcalg: pc() on rows of our samples, one after the other on one core; so many of them as --peer-replicates says, and strengths are compared.
 # The floor: as many searches of all rows by one thread each, from codes or correlations to the skeleton, and for numbers the multiply-adds of as many correlation matrices at
@@ -28,9 +29,9 @@ sparse <- function(p, n) {
   as.data.frame(x)
 }
 
-floor_of <- function(data, test, is_alarm) {
+floor_of <- function(data, test, is_alarm, is_mixed) {
   p <- ncol(data)
-  suff <- if (is_alarm) suff_discrete(data) else suff_gauss(data)
+  suff <- if (is_alarm) suff_discrete(data) else if (is_mixed) data else suff_gauss(data)
   searches <- min(vapply(seq_len(repeats + 1L), function(i) {
     skeleton(suff, test, alpha, labels = names(data), numCores = 1, device = "cpu", result = "compact")
     # The same test on bootstrap samples asks about as much.
@@ -39,7 +40,7 @@ floor_of <- function(data, test, is_alarm) {
   options(pcgpu.threads = 1)
   on.exit(options(pcgpu.threads = NULL))
   a <- matrix(stats::rnorm(2000 * 1000), 2000)
-  product <- if (is_alarm) 0 else min(vapply(1:5, function(i) seconds_of(function() suff_gauss(a, device = "cpu"))$seconds, 0)) / (2000 * 1000 * 999 / 2)
+  product <- if (is_alarm || is_mixed) 0 else min(vapply(1:5, function(i) seconds_of(function() suff_gauss(a, device = "cpu"))$seconds, 0)) / (2000 * 1000 * 999 / 2)
   replicates * (searches + product * nrow(data) * p * (p - 1) / 2) / threads
 }
 
@@ -72,21 +73,25 @@ pcalg_seconds <- function(suff_of, test, ours) {
 
 row_of <- function(part) {
   is_alarm <- part == "alarm"
-  p <- if (is_alarm) 37L else as.integer(sub("gauss", "", part))
+  is_mixed <- startsWith(part, "mixed")
+  p <- if (is_alarm) 37L else as.integer(sub("gauss|mixed", "", part))
   data <- if (is_alarm) {
     data.frame(lapply(as.data.frame(sample_network(network_file("alarm"), 5000)), factor))
+  } else if (is_mixed) {
+    as.data.frame(random_data(random_dag(p, 3, seed = 1), 500, "mixed", seed = 1))
   } else {
     sparse(p, if (p == 10L) 30L else if (p == 1000L) 100L else 500L)
   }
-  test <- if (is_alarm) chi2CItest else gaussCItest
+  test <- if (is_alarm) chi2CItest else if (is_mixed) mixCItest else gaussCItest
   run <- function(of = threads) stability(data, test, alpha, replicates = replicates, seed = 1, numCores = of, device = "cpu")
   ours <- timed(run, repeats)
   alone <- timed(function() run(1L), repeats)
   found <- ours$value
   cells <- c(
-    part, sprintf("%d x %d", p, nrow(data)), format(sum(found$counts[3:6]) / replicates, digits = 3), sum(found$average$kept), spread(ours$seconds), spread(alone$seconds), number(floor_of(data, test, is_alarm))
+    part, sprintf("%d x %d", p, nrow(data)), format(sum(found$counts[3:6]) / replicates, digits = 3), sum(found$average$kept), spread(ours$seconds), spread(alone$seconds), number(floor_of(data, test, is_alarm, is_mixed))
   )
   if (peer == "none") return(cells)
+  if (is_mixed) stop("these peers have no such test: leave mixed data out", call. = FALSE)
   theirs <- if (peer == "bnlearn") {
     bnlearn_seconds(data, if (is_alarm) "x2" else "cor")
   } else if (is_alarm) {

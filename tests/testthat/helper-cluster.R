@@ -52,21 +52,20 @@ while_signalled <- function(pids, signal, file, code) {
   list(value = value, lost = lost)
 }
 
-# Until the frame that asks ends, selections go to workers however small they are.
-share_always <- function(env = parent.frame()) {
-  before <- c(pcgpu:::shared_cells, pcgpu:::shared_counts)
-  enter <- function(cells, counts) {
-    utils::assignInNamespace("shared_cells", cells, "pcgpu")
-    utils::assignInNamespace("shared_counts", counts, "pcgpu")
-  }
-  enter(0, 0)
-  do.call(on.exit, list(bquote(.(enter)(.(before[1]), .(before[2]))), add = TRUE), envir = env)
+# Until the frame that asks ends, the package has these objects under their names.
+in_package <- function(..., env = parent.frame()) {
+  values <- list(...)
+  before <- mget(names(values), asNamespace("pcgpu"))
+  enter <- function(values) for (name in names(values)) utils::assignInNamespace(name, values[[name]], "pcgpu")
+  enter(values)
+  # The last is taken back first.
+  do.call(on.exit, list(bquote(.(enter)(.(before))), add = TRUE, after = FALSE), envir = env)
 }
+
+# Until the frame that asks ends, selections go to workers however small they are.
+share_always <- function(env = parent.frame()) in_package(shared_cells = 0, shared_counts = 0, env = env)
 
 # Until the frame that asks ends, nobody waits longer for a worker that does not answer.
 be_quick <- function(seconds, constants = c("grace", "patience_of_pieces"), env = parent.frame()) {
-  before <- mget(constants, asNamespace("pcgpu"))
-  enter <- function(values) for (name in constants) utils::assignInNamespace(name, values[[name]], "pcgpu")
-  enter(stats::setNames(rep(list(seconds), length(constants)), constants))
-  do.call(on.exit, list(bquote(.(enter)(.(before))), add = TRUE), envir = env)
+  do.call(in_package, c(stats::setNames(rep(list(seconds), length(constants)), constants), env = env))
 }

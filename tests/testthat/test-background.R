@@ -125,7 +125,7 @@ test_that("what contradicts itself is refused by name", {
 
 test_that("wrong arguments are named with their mend", {
   bad("tiers", "of 3 numbers", tiers = 1:3)
-  bad("tiers", "NA at 1 places", tiers = c(1:7, NA))
+  bad("tiers", "NA at 1 place:", tiers = c(1:7, NA))
   bad("tiers", "no tier for \"h\"", tiers = list(letters[1:4], letters[5:7]))
   bad("tiers", "more than once \"a\"", tiers = list(letters[1:8], "a"))
   bad("tiers", "names that are no variable's, \"z\"", tiers = list(letters[1:8], "z"))
@@ -211,4 +211,15 @@ test_that("one arrow is a pair, and several a list of pairs", {
   expect_identical(fit(list(c(1, 3), c(2, 3))), wanted)
   expect_identical(fit(c(1, 3)), fit(c("a", "c")))
   expect_error(pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x), required = list("a", "c")), "`required`", class = "pcgpu_error_argument")
+})
+
+test_that("a table without arrows is none", {
+  set.seed(1)
+  x <- data.frame(a = rnorm(50), b = rnorm(50))
+  x$d <- x$a + x$b + rnorm(50)
+  search <- function(...) suppressMessages(edges(pc(x, alpha = 0.05, ...)))
+  for (none in list(data.frame(), list(), data.frame(from = character(), to = character()), matrix(character(), 0, 2))) {
+    expect_identical(search(forbidden = none), search())
+    expect_identical(search(required = none), search())
+  }
 })

@@ -228,5 +228,19 @@ test_that("more sets of parents than can be looked at are refused", {
   complete <- 1 - diag(p)
   dimnames(complete) <- list(paste0("x", 1:p), paste0("x", 1:p))
   expect_error(causal_effects(complete, mcov = diag(p) + 0.5), "more than 4194304 sets.*fewer variables as `x`", class = "pcgpu_error_argument")
-  expect_length(causal_effects(complete, mcov = diag(p) + 0.5, x = 1, y = 2)["x1", "x2"], 2^19)
+  few <- complete[1:17, 1:17]
+  expect_length(causal_effects(few, mcov = diag(17) + 0.5, x = 1, y = 2)["x1", "x2"], 2^16)
+})
+
+test_that("completed data sets are refused by name, and graphs of too many DAGs with what to do", {
+  set.seed(1)
+  x <- as.data.frame(matrix(rnorm(400), 40, dimnames = list(NULL, letters[1:10])))
+  complete <- matrix(1, 10, 10, dimnames = list(names(x), names(x))) - diag(10)
+  expect_error(causal_effects(complete, list(x, x)), "completed data sets.*one of them", class = "pcgpu_error_argument")
+  expect_error(cstar(list(x, x), alpha = 0.05), "completed data sets.*one of them", class = "pcgpu_error_argument")
+  expect_error(causal_effects(complete, x, method = "global"), "more than 100000 DAGs.*\"local\"", class = "pcgpu_error_argument")
+  # Joint sets of parents are those of all DAGs, unless type = "pdag" says once each.
+  expect_error(causal_effects(complete, x, x = 1:2, joint = TRUE), "more than 100000 DAGs.*type = \"pdag\"", class = "pcgpu_error_argument")
+  joint <- causal_effects(complete, x, x = 1:2, joint = TRUE, type = "pdag")
+  expect_identical(dim(joint$effects), c(2L, 13122L, 10L))
 })

@@ -38,7 +38,7 @@ test_that("a search that is killed at any moment goes on, and gives the same ans
   resumed <- 0
   for (i in seq_along(searches)) {
     file <- no_file()
-    search <- function() searches[[i]](checkpoint = list(file = file, every = 0))
+    search <- function() searches[[i]](checkpoint = list(file = file, every = 0.005))
     killed_after(stats::runif(1, 0.01, 0.25), search)
     told <- NULL
     found <- withCallingHandlers(search(), pcgpu_message_resumed = function(m) {

@@ -15,7 +15,8 @@ test_that("workers give the answer of this process, whatever the method", {
 test_that("pcalg's recorded answers come from workers, too", {
   for (name in c("gauss-p100", "gauss-p20-fixedEdges", "gauss-p12-NA-keep", "dis-p12-n5000", "bin-p10-n3000-adaptDF")) {
     golden <- read_golden(name)
-    fit <- do.call(skeleton, c(golden_arguments(golden), method = "stable.fast", cluster = list(two)))
+    searched <- function() do.call(skeleton, c(golden_arguments(golden), method = "stable.fast", cluster = list(two)))
+    fit <- suppressWarnings(searched(), classes = "pcgpu_warning_no_answer")
     expect_skeleton(fit, golden, "stable.fast", name)
   }
 })
@@ -29,6 +30,76 @@ test_that("kept data, discrete data and nearest neighbours go to workers", {
   set.seed(1)
   near <- suff_knn(simulate_nonlinear(120, 3), permutations = 50)
   expect_identical_answer(pc(near, cmiKnnCItest, 0.05, p = 5, cluster = two), pc(near, cmiKnnCItest, 0.05, p = 5))
+})
+
+test_that("data go to workers by a file, once, where they see it, and else in a message", {
+  s <- suff(p = 25, n = 300, degree = 5)
+  kept <- suff_gauss(simulate(15, 400, degree = 3), keep = "data")
+  codes <- simulate_codes(12, 2000)
+  set.seed(1)
+  near <- suff_knn(simulate_nonlinear(120, 3), permutations = 20)
+  searches <- list(
+    list(s, gaussCItest, p = 25), list(kept, gaussCItest, p = 15), list(codes, disCItest, p = 12), list(near, cmiKnnCItest, p = 5),
+    list(s, slow_test, p = 10)
+  )
+  search <- function(i, ...) do.call(skeleton, c(searches[[i]], alpha = 0.05, m.max = 2, list(...)))
+  wanted <- lapply(seq_along(searches), search)
+
+  # Bytes that each worker is sent before it begins.
+  sent <- NULL
+  sender <- node_sender
+  counted <- function(cluster) {
+    send <- sender(cluster)
+    function(i, name, arguments, tag) {
+      if (name == "rank_open") sent[i] <<- sent[i] + length(serialize(arguments, NULL))
+      send(i, name, arguments, tag)
+    }
+  }
+  in_package(node_sender = counted)
+  same <- function(i) {
+    sent <<- c(0, 0)
+    expect_identical_answer(search(i, cluster = two), wanted[[i]], info = i)
+    sent
+  }
+  whole <- lapply(seq_along(searches), same)
+  expect_true(all(unlist(whole) > 2500))
+
+  in_package(least_by_file = 1000)
+  by_file <- lapply(seq_along(searches), same)
+  expect_true(all(unlist(by_file) < 1000))
+  expect_identical(list.files(tempdir(), "^pcgpu-.*-"), character())
+
+  # Of the user's folder, which workers may not see, or see too late, or find damaged.
+  within <- tempfile()
+  dir.create(within)
+  before <- options(pcgpu.cluster_folder = within)
+  on.exit(options(before), add = TRUE)
+  expect_true(all(same(1) < 1000))
+  expect_identical(list.files(within), character())
+  write <- put
+  for (lose in list(
+    function(folder) unlink(folder, recursive = TRUE),
+    function(folder) saveRDS(list(key = "another"), file.path(folder, "setup")),
+    function(folder) writeLines("no setup", file.path(folder, "setup")),
+    function(folder) {
+      file <- file.path(folder, "correlations")
+      bytes <- readBin(file, "raw", file.size(file))
+      bytes[5000] <- xor(bytes[5000], as.raw(1))
+      writeBin(bytes, file)
+    }
+  )) {
+    in_package(put = function(object, file) {
+      write(object, file)
+      lose(dirname(file))
+    })
+    expect_true(all(same(1) > whole[[1]]))
+    expect_identical(list.files(within), character())
+  }
+  in_package(put = function(object, file) abort_cluster("there is no room on the disk", "make some"))
+  expect_message(expect_true(all(same(1) == whole[[1]])), "sent to each worker.*no room on the disk", class = "pcgpu_message_cluster")
+  expect_identical(list.files(within), character())
+  options(pcgpu.cluster_folder = file.path(within, "none"))
+  expect_error(same(1), "name one that is there", class = "pcgpu_error_argument")
 })
 
 test_that("compact results and orientations that test are the same", {
@@ -156,6 +227,25 @@ test_that("processes that are started for a call find packages where this one do
   expect_identical(parallel::clusterEvalQ(cluster, .libPaths()), list(.libPaths()))
 })
 
+test_that("nodes of mirai's cluster, which are no processes, take jobs", {
+  skip_if_not_installed("mirai")
+  within <- tempfile()
+  dir.create(within)
+  before <- options(pcgpu.cluster_folder = within)
+  on.exit(options(before))
+  with_own_libraries(cluster <- mirai::make_cluster(2))
+  on.exit(parallel::stopCluster(cluster), add = TRUE)
+  s <- suff(p = 10, n = 300, degree = 3)
+  fit <- pc(s, gaussCItest, 0.05, p = 10, cluster = cluster)
+  expect_match(run_details(fit)$device, "^worker [12] ")
+  expect_identical_answer(fit, pc(s, gaussCItest, 0.05, p = 10))
+  expect_identical_answer(pc(s, slow_test, 0.05, p = 10, cluster = cluster), pc(s, slow_test, 0.05, p = 10))
+  expect_identical(unlist(parallel::clusterCall(cluster, function() 1)), c(1, 1))
+  expect_length(list.files(within), 0L)
+  parallel::stopCluster(cluster)
+  expect_error(pc(s, gaussCItest, 0.05, p = 10, cluster = cluster), "cannot be reached", class = "pcgpu_error_cluster")
+})
+
 test_that("a folder of jobs that cannot be used, or written, is an error that says so, and is removed", {
   one <- function(launch, ...) job_workers(1L, launch, ...)
   set <- function(...) {
@@ -221,6 +311,10 @@ test_that("late answers are nobody else's, and an interrupted worker answers", {
   expect_identical_answer(pc(s, gaussCItest, 0.05, p = 8, cluster = late), wanted)
   expect_identical(parallel::clusterEvalQ(late, 42), list(42))
   skip_on_os("windows")
+  # Workers are started in the background, and from R 4.5 on they stay deaf.
+  deaf <- is_deaf_to_interrupts
+  environment(deaf) <- baseenv()
+  skip_if(parallel::clusterCall(late, deaf)[[1]], "the worker was started deaf to Ctrl-C")
   once <- tempfile()
   presses <- function(x, y, S, suffStat) {
     if (dir.create(once, showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGINT)
@@ -443,14 +537,14 @@ test_that("a call ends with an error where no worker is left", {
 
 test_that("where all workers hang, the call ends after a time that users can set", {
   s <- suff(p = 10, n = 300, degree = 4)
-  before <- options(pcgpu.cluster_silence = 2)
+  before <- options(pcgpu.cluster_silence = 1)
   on.exit(options(before))
   for (count in 1:2) {
     middle <- tempfile()
     doomed <- doomed_workers(count)
     error <- expect_error(
-      while_signalled(doomed$pids, "STOP", middle, pc(s, telling_test(middle, 0.2), 0.05, p = 10, cluster = doomed$cluster)),
-      "no worker of the cluster is left.*has not answered within 2 s.*pcgpu.cluster_silence", class = "pcgpu_error_cluster"
+      while_signalled(doomed$pids, "STOP", middle, pc(s, telling_test(middle, 0.03), 0.05, p = 10, cluster = doomed$cluster)),
+      "no worker of the cluster is left.*has not answered within 1 s.*pcgpu.cluster_silence", class = "pcgpu_error_cluster"
     )
     expect_match(error$mend, "checkpoint")
   }

@@ -45,6 +45,13 @@ test_that("what makes no sense is refused by name", {
   refused("theta", strategy = "edge", theta = 2)
   refused("gamma", strategy = "set", gamma = 2)
   refused("theta", strategy = "gpucsl", theta = 2)
+  # A block has 256 threads at most.
+  refused("beta", strategy = "edge", beta = 16)
+  refused("gamma", strategy = "gpucsl", gamma = 9)
+  refused("beta", strategy = "gpucsl", beta = 8, gamma = 8, delta = 64)
+  expect_identical(cuda_device(strategy = "edge", beta = 256, gamma = 1)$options$beta, 256L)
+  expect_identical(cuda_device(strategy = "gpucsl", delta = 256)$options$delta, 256L)
+  expect_identical(cuda_device(strategy = "gpucsl", gamma = 8, delta = 32)$options$gamma, 8L)
   for (delta in list(0, 16, 100, 320, NA, "64")) refused("delta", strategy = "gpucsl", delta = delta)
   refused("block", strategy = "single", block = 2)
   for (block in list(0, 63, 2e6, NA, 64.5, "64")) refused("block", block = block)

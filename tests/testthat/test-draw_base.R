@@ -48,7 +48,7 @@ test_that("every box lies on the page, above the legend, apart from the others, 
     png = function(page) grDevices::png(tempfile(fileext = ".png"), page[1], page[2], units = "in", res = 72)
   )
   for (device in c("pdf", if (capabilities("png")) "png")) {
-    for (seed in seq_len(if (device == "pdf") 140 else 35)) {
+    for (seed in seq_len(if (device == "pdf") 84 else 21)) {
       m <- random_graph(seed)
       page <- pages[[seed %% length(pages) + 1]]
       main <- if (seed %% 3 == 0) "A title"

@@ -128,3 +128,8 @@ test_that("igraph draws colours, sizes and dots as well", {
   }
 })
 
+
+test_that("each end of a legend has three digits of its own", {
+  expect_identical(pcgpu:::format_ends(c(0.002068, 4.0812)), c("0.00207", "4.08"))
+  expect_identical(pcgpu:::format_ends(c(-12345, 12345)), c("-12,300", "12,300"))
+})

@@ -88,7 +88,7 @@ test_that("a search that is killed in any phase goes on, and gives the same answ
   small_one <- small(7)
   # Native tests, R functions, and workers of this machine.
   calls <- list(
-    function(...) long_phase(m.max = 7, ...),
+    function(...) long_phase(m.max = 6, ...),
     function(...) fci(small_one, slowly(0.0005), 0.3, p = 7, maj.rule = TRUE, ...),
     function(...) suppressMessages(fci(small_one, slowly(0.0005), 0.3, p = 7, parallel_tests = TRUE, numCores = 2, ...)),
     function(...) rfci(small_one, slowly(0.0005), 0.3, p = 7, conservative = TRUE, ...),
@@ -142,8 +142,8 @@ test_that("the phase goes on from where it was", {
 
 test_that("what the time ended goes on with the same call", {
   file <- no_file()
-  wanted <- parts(long_phase(m.max = 8))
-  run <- function(...) long_phase(m.max = 8, checkpoint = file, ...)
+  wanted <- parts(long_phase(m.max = 6))
+  run <- function(...) long_phase(m.max = 6, checkpoint = file, ...)
   expect_warning(run(time_limit = 0.15), "the same call goes on from its checkpoint", class = "pcgpu_warning_time_limit")
   expect_true(file.exists(file))
   again <- while_resumed(run())
@@ -166,8 +166,8 @@ test_that("workers give the answer of one process, in every phase", {
     expect_identical(parts(call(pure, cluster = workers)), by_r)
     expect_identical(parts(call(pure, parallel_tests = TRUE, numCores = 2)), by_r)
   }
-  fit <- long_phase(m.max = 6, cluster = 2)
-  alone <- long_phase(m.max = 6)
+  fit <- long_phase(m.max = 5, cluster = 2)
+  alone <- long_phase(m.max = 5)
   # One process asks many sizes at once, in an order of its own.
   expect_equal(fit@pMax, alone@pMax, tolerance = 1e-9)
   fit@pMax <- alone@pMax
@@ -181,6 +181,8 @@ test_that("Ctrl-C stops every phase within half a second, and the next call work
   set.seed(1)
   # Nearly all pairs are edges.
   alike <- function(p) suff_gauss(matrix(rnorm(50 * p), 50) + rnorm(50), device = "cpu")
+  # Made once: of some data the rule is quick.
+  few <- alike(24)
   dense <- alike(600)
   p <- 1200
   circles <- matrix(0, p, p)
@@ -199,7 +201,7 @@ test_that("Ctrl-C stops every phase within half a second, and the next call work
   phases <- list(
     skeleton = function() fci(suff(p = 60, n = 1e5, degree = 45), gaussCItest, 0.9999, p = 60, device = "cpu"),
     pdsep = function() long_phase(),
-    conservative = function() fci(alike(24), gaussCItest, 0.01, p = 24, m.max = 0, doPdsep = FALSE, conservative = TRUE),
+    conservative = function() fci(few, gaussCItest, 0.01, p = 24, m.max = 0, doPdsep = FALSE, conservative = TRUE),
     reach = function() fci(dense, gaussCItest, 0.01, p = 600, m.max = 0),
     rfci = function() rfci(dense, gaussCItest, 0.01, p = 600, m.max = 0),
     rule5 = of_rules(circles, 5), rule9 = of_rules(pointed, 9),

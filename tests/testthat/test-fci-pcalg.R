@@ -40,7 +40,9 @@ test_that("random problems have pcalg's answers, in every slot", {
         setTimeLimit(elapsed = 20, transient = TRUE)
         theirs <- quietly(do.call(getExportedValue("pcalg", search), arguments))
         setTimeLimit()
-        ours <- tryCatch(do.call(getExportedValue("pcgpu", search), arguments), error = function(e) NULL)
+        # Half of these tests have no answer now and then, and pcgpu says so.
+        searched <- function() suppressWarnings(do.call(getExportedValue("pcgpu", search), arguments), classes = "pcgpu_warning_no_answer")
+        ours <- tryCatch(searched(), error = function(e) NULL)
         info <- paste(search, k, deparse(given), collapse = " ")
         expect_identical(is.null(ours), is.null(theirs), info = info)
         if (!is.null(ours) && !is.null(theirs)) {

@@ -66,7 +66,8 @@ test_that("small, singular and degenerate data have pcalg's answers", {
     for (name in names(hard)) {
       # NULL where a matrix with NA would have to be inverted.
       marks <- function(run, test) {
-        utils::capture.output(fit <- tryCatch(run(hard[[name]], test, 0.05, p = 8), error = function(e) NULL))
+        searched <- function() suppressWarnings(run(hard[[name]], test, 0.05, p = 8), classes = "pcgpu_warning_no_answer")
+        utils::capture.output(fit <- tryCatch(searched(), error = function(e) NULL))
         if (!is.null(fit)) fit@amat
       }
       ours <- marks(run, gaussCItest)

@@ -103,55 +103,71 @@ memory_cases <- list(
   )
 )
 
-# A child says "answer" with a sum of it, or "error" with its class.
-memory_script <- function(case, mib, threads) {
-  limit <- quote({
+# What a process says that runs `make`, has its limit set, and runs `run`: "answer" with a sum of it, or "error" with its class. It says so
+# to a file that it opened before, for which there may be no room after.
+in_little_memory <- function(case, mib, threads, told) {
+  # What a call loads when it is first made, an error's text among it.
+  small <- skeleton(list(C = diag(3), n = 20), gaussCItest, alpha = 0.1, p = 3)
+  try(skeleton(list(C = diag(3), n = 20), gaussCItest, alpha = "a", p = 3), silent = TRUE)
+  set.seed(1)
+  input <- NULL
+  # `run` may change `mib`.
+  here <- environment()
+  input <- eval(case$make, here)
+  # What does not depend on the time, as one number.
+  sum_of <- function(found) {
+    if (isS4(found)) found <- list(found@n.edgetests, found@max.ord, found@graph@edgeL, lengths(found@sepset))
+    share <- function(x) if (is.list(x)) sum(vapply(x, share, 0)) else if (is.numeric(x)) sum(x) else 0
+    format(share(found), digits = 12)
+  }
+  invisible(sum_of(small))
+  # What tells of the end is read before there is no room for it.
+  for (used in list(cat, paste, class, conditionMessage, conditionMessage.condition)) NULL
+  told <- file(told, "w")
+  if (is.finite(mib)) {
     status <- readLines("/proc/self/status")
     kib <- as.numeric(gsub("[^0-9]", "", grep("^VmSize:", status, value = TRUE)))
     set <- system2("prlimit", c("--pid", Sys.getpid(), sprintf("--as=%.0f", 1024 * kib + 1048576 * mib)))
     stopifnot(set == 0L)
-  })
-  c(
-    "library(pcgpu)",
-    # What a call loads when it is first made, an error's text among it.
-    "small <- skeleton(list(C = diag(3), n = 20), gaussCItest, alpha = 0.1, p = 3)",
-    "try(skeleton(list(C = diag(3), n = 20), gaussCItest, alpha = \"a\", p = 3), silent = TRUE)",
-    "set.seed(1)",
-    paste("threads <-", threads),
-    paste("mib <-", mib),
-    "input <-", deparse(case$make),
-    # What does not depend on the time, as one number.
-    "sum_of <- function(found) {",
-    "  if (isS4(found)) found <- list(found@n.edgetests, found@max.ord, found@graph@edgeL, lengths(found@sepset))",
-    "  share <- function(x) if (is.list(x)) sum(vapply(x, share, 0)) else if (is.numeric(x)) sum(x) else 0",
-    "  format(share(found), digits = 12)",
-    "}",
-    "invisible(sum_of(small))",
-    # What tells of the end is read before there is no room for it.
-    "for (used in list(cat, paste, class, conditionMessage, conditionMessage.condition)) NULL",
-    if (is.finite(mib)) deparse(limit),
-    "said <- tryCatch({",
+  }
+  said <- tryCatch({
     # Where there is a GPU whose driver finds no memory, a message says that the CPU takes over.
-    "found <- suppressMessages(", deparse(case$run), ")",
-    "paste(\"answer\", sum_of(found))",
-    "}, error = function(e) paste(\"error\", class(e)[1], conditionMessage(e)))",
-    "cat(said, \"\\n\")"
-  )
+    found <- suppressMessages(eval(case$run, here))
+    paste("answer", sum_of(found))
+  }, error = function(e) paste("error", class(e)[1], conditionMessage(e)))
+  cat(said, "\n", file = told)
+  close(told)
+  TRUE
 }
 
-in_little_memory <- function(case, mib, threads) {
-  script <- tempfile(fileext = ".R")
-  on.exit(unlink(script))
-  writeLines(memory_script(case, mib, threads), script)
-  # Without R's compiler, which crashes where a regular expression finds no memory (R 4.2).
+# Each of `calls`, list(case, mib, threads), in a process of its own: data frame(ended, said). They are forks of one that has loaded the packages and
+# called nothing yet. It runs without R's compiler, which crashes where a regular expression finds no memory (R 4.2).
+all_in_little_memory <- function(calls) {
+  files <- tempfile(c("script", "calls", "found"))
+  on.exit(unlink(files))
+  saveRDS(list(run = `environment<-`(in_little_memory, globalenv()), calls = calls), files[2])
+  writeLines(c(
+    "library(pcgpu)",
+    "given <- readRDS(commandArgs(TRUE)[1])",
+    "found <- lapply(given$calls, function(call) {",
+    # Not in its own folder, which a process that crashes removes.
+    "  told <- tempfile(tmpdir = dirname(commandArgs(TRUE)[1]))",
+    "  child <- parallel::mcparallel(do.call(given$run, c(call, told = told)), mc.set.seed = FALSE)",
+    # A process that ends by a signal, or by glibc, brings nothing.
+    "  ended <- isTRUE(suppressWarnings(parallel::mccollect(child))[[1]])",
+    "  said <- if (file.exists(told)) readLines(told)",
+    "  unlink(told)",
+    "  data.frame(ended, said = paste(said, collapse = \"\\n\"))",
+    "})",
+    "saveRDS(do.call(rbind, found), commandArgs(TRUE)[2])"
+  ), files[1])
   command <- sprintf(
-    "ulimit -c 0; R_ENABLE_JIT=0 R_LIBS=%s exec %s --vanilla %s 2>&1",
-    shQuote(paste(.libPaths(), collapse = .Platform$path.sep)),
-    shQuote(file.path(R.home("bin"), "Rscript")), shQuote(script)
+    "ulimit -c 0; R_ENABLE_JIT=0 R_LIBS=%s exec %s --vanilla %s", shQuote(paste(.libPaths(), collapse = .Platform$path.sep)),
+    shQuote(file.path(R.home("bin"), "Rscript")), paste(shQuote(files), collapse = " ")
   )
-  # The status is printed too: R takes 127, with which glibc ends a process, for a command that there is not.
-  said <- system2("/bin/sh", c("-c", shQuote(paste0("(", command, "); echo status $?"))), stdout = TRUE)
-  list(status = as.integer(sub("status ", "", said[length(said)])), said = paste(said[-length(said)], collapse = "\n"))
+  log <- system2("/bin/sh", c("-c", shQuote(command)), stdout = TRUE, stderr = TRUE)
+  if (!file.exists(files[3])) stop(paste(log, collapse = "\n"))
+  readRDS(files[3])
 }
 
 test_that("a call under a limit of memory ends in its answer or in an error", {
@@ -160,26 +176,29 @@ test_that("a call under a limit of memory ends in its answer or in an error", {
   skip_if_not(nzchar(Sys.which("prlimit")), "prlimit is not installed")
   long <- identical(Sys.getenv("PCGPU_TEST_MEMORY"), "long")
   wanted <- Sys.getenv("PCGPU_TEST_MEMORY_CASES", paste(names(memory_cases), collapse = " "))
-  seen <- character()
+  calls <- list()
   for (name in strsplit(wanted, " ", fixed = TRUE)[[1L]]) {
     case <- memory_cases[[name]]
     if (!requireNamespace(case$package %||% "stats", quietly = TRUE)) next
-    limits <- if (long) c(seq(0, 8, 0.5), seq(10, 60, 2), seq(70, 300, 10), 400, 600, 1000) else case$mib
-    answer <- if (long) in_little_memory(case, Inf, 2)$said
+    limits <- if (long) c(Inf, seq(0, 8, 0.5), seq(10, 60, 2), seq(70, 300, 10), 400, 600, 1000) else case$mib
     for (threads in if (long) c(1, 2, 8) else 2) {
-      for (mib in limits) {
-        child <- in_little_memory(case, mib, threads)
-        info <- sprintf("%s, %g MiB, %d threads: %s", name, mib, threads, child$said)
-        expect_identical(child$status, 0L, info = info)
-        # Ours, or R's own: also where it has no room for code of ours that it has not read yet.
-        expect_match(child$said, "answer|error pcgpu_error_memory|error simpleError .*(alloc|memory|lazy-load)|error .*C stack", info = info)
-        if (long && grepl("^answer", child$said)) {
-          expect_identical(child$said, answer, info = info)
-        }
-        seen[paste(name, mib)] <- child$said
-      }
+      for (mib in limits) calls[[sprintf("%s %g, %d threads", name, mib, threads)]] <- list(case = case, mib = mib, threads = threads)
     }
   }
+  found <- all_in_little_memory(calls)
+  labels <- names(calls)
+  for (i in seq_along(calls)) {
+    said <- found$said[i]
+    info <- sprintf("%s: %s", labels[i], said)
+    expect_true(found$ended[i], info = info)
+    # Ours, or R's own: also where it has no room for code of ours that it has not read yet.
+    expect_match(said, "answer|error pcgpu_error_memory|error simpleError .*(alloc|memory|lazy-load)|error .*C stack", info = info)
+    if (long && grepl("^answer", said)) {
+      all_memory <- sub(" [^ ]+, .*", " Inf, 2 threads", labels[i])
+      expect_identical(said, found$said[labels == all_memory], info = info)
+    }
+  }
+  seen <- stats::setNames(found$said, sub(",.*", "", labels))
   skip_if(long)
   expect_match(seen["neighbours 3000"], "error pcgpu_error_memory .*`k_perm`")
   enough <- intersect(c("sparse 3000", "skeleton 700", "compact 700", "expanded 700", "original 400", "features 400", "moments 400", "sparse_gauss 400", "file 400"), names(seen))

@@ -8,7 +8,7 @@ contradictions <- function(fit, alpha) {
 
 test_that("with two variables a search keeps the edge just where the test's own p is below alpha", {
   set.seed(11)
-  for (i in 1:80) {
+  for (i in 1:40) {
     levels <- sample(2:5, 2, replace = TRUE)
     dm <- cbind(sample(levels[1], 60, TRUE), sample(levels[2], 60, TRUE)) - 1L
     dm[1:2, ] <- 0:1

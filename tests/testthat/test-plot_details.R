@@ -7,6 +7,15 @@ test_that("the tests of each level are drawn", {
   expect_error(plot(run_details(select_features(matrix(rep(0:1, 40), 20), rep(0:1, 10), 2))), "`x`", class = "pcgpu_error_argument")
 })
 
+test_that("the title of the axis of counts is left of the widest of them", {
+  details <- run_details(pc(suff(), gaussCItest, 0.05, p = 8))
+  details$n.edgetests <- c(3e9, 4e8, 5)
+  texts <- drawn(plot(details))$texts
+  # It is turned, so that its y is where it begins and its x where its letters stand.
+  expect_lt(texts$x[texts$label == "Tests"], min(texts$x[texts$label == "10,000,000,000"]))
+  expect_gt(texts$x[texts$label == "Tests"], 0.1)
+})
+
 test_that("seconds are drawn beside them where several machines worked", {
   details <- run_details(pc(suff(), gaussCItest, 0.05, p = 8))
   details$team <- data.frame(

@@ -368,3 +368,21 @@ test_that("counts of numbers and levels, and of data with holes, are those of pc
   expect_equal(pooled$counts, counts_by_hand(pooled, function(rows) lapply(sets, function(set) set[rows, ]), mixMItest))
   expect_error(stability(c(lapply(sets, function(set) cor(set[c("a", "d", "e")])), 120), gaussMItest, 0.05), class = "pcgpu_error_argument")
 })
+
+test_that("samples without any of the holes are searched as samples with some", {
+  set.seed(1)
+  x <- data.frame(a = rnorm(60), b = rnorm(60))
+  x$d <- x$a + x$b + rnorm(60)
+  x[1L, ] <- NA
+  found <- suppressMessages(stability(x, alpha = 0.05, na = "testwise", replicates = 30, seed = 1, numCores = 1))
+  graphs <- lapply(1:30, function(b) {
+    rows <- x[stability_rows(found, b), ]
+    suppressMessages(pc(if (anyNA(rows)) rows else data.frame(as.matrix(rows), row.names = NULL), alpha = 0.05, na = "testwise"))
+  })
+  expect_true(any(vapply(1:30, function(b) !1 %in% stability_rows(found, b), NA)))
+  has <- function(fit, from, to) any(fit@graph@nodes == from) && to %in% graph::edges(fit@graph)[[from]] || from %in% graph::edges(fit@graph)[[to]]
+  for (pair in list(c("a", "b"), c("a", "d"), c("b", "d"))) {
+    count <- sum(found$counts[match(pair[1L], found$labels) == found$counts$x & match(pair[2L], found$labels) == found$counts$y, c("forward", "backward", "undirected", "bidirected")])
+    expect_identical(as.integer(count), sum(vapply(graphs, has, NA, from = pair[1L], to = pair[2L])), info = paste(pair, collapse = " "))
+  }
+})

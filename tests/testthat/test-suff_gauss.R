@@ -148,9 +148,9 @@ test_that("without a GPU, large data have cor() all the same, and \"cuda\" is an
   skip_with_gpu()
   x <- simulate(4, 40)
   expect_error(suff_gauss(x, device = "cuda"), class = "pcgpu_error_device")
-  p <- 1500
+  p <- 3000
   n <- ceiling(2 * pcgpu:::auto_products / (p * (p - 1)))
-  x <- matrix(sin(seq_len(n * p)^1.5), n, p)
+  x <- matrix(rep_len(sin(seq_len(99991)^1.5), n * p), n, p)
   expect_silent(s <- suff_gauss(x[, 1:40]))
   expect_cor(s$C, cor(x[, 1:40]))
   skip_on_cran()

@@ -17,6 +17,7 @@ use pcgpu_core::Error;
 
 use crate::compact::{self, Flat};
 use crate::discrete::DiscreteTest;
+use crate::doubts::{Doubts, LargestP};
 use crate::failure::{respond, Failure, Outcome};
 use crate::machine::Machine;
 use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_lists};
@@ -90,15 +91,16 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Runs the skeleton phase on a worker, or, of an R function without one, one test after the other.
+/// Runs the skeleton phase on a worker, or, of an R function without one, one test after the other; of that, how many tests had no answer.
 pub fn skeleton<'l>(
     call: &Call,
     test: &Test,
     (options, limits): (&Options, &Limits),
     worker: Option<&mut (dyn Worker + '_)>,
     mut largest: Largest<'l>,
-) -> Outcome<Skeleton> {
+) -> Outcome<(Skeleton, u64)> {
     let Call { listener, token, .. } = call;
+    let mut unanswered = 0;
     let mut told = listener.callbacks.clone();
     let found = match (worker, test) {
         (Some(worker), _) => {
@@ -113,21 +115,15 @@ pub fn skeleton<'l>(
             skeleton_within(worker, options, largest, &mut RObserver::new(token, told), limits)
         }
         (None, Test::Function(fun)) => {
-            let mut test = RTest { fun: fun.clone(), token };
-            skeleton_one_by_one_within(&mut test, options, largest, &mut RObserver::new(token, told), limits)
+            let mut test = RTest::new(fun, token);
+            let found =
+                skeleton_one_by_one_within(&mut test, options, largest, &mut RObserver::new(token, told), limits);
+            unanswered = test.unanswered;
+            found
         }
         (None, _) => Err(Error::Interrupted),
     };
-    found.map_err(|error| token.explain(error))
-}
-
-/// Of a skeleton, how many edges were removed for want of observations.
-pub fn too_few(test: &Test, found: &Skeleton, options: &Options) -> u64 {
-    match test {
-        Test::Discrete(test) => test.too_few(&found.sepsets),
-        Test::Mixed(test) => test.too_few(found, options),
-        _ => 0,
-    }
+    Ok((found.map_err(|error| token.explain(error))?, unanswered))
 }
 
 fn search(call: &Call, test: &Test, of: (&List, &Limits), orient: &Robj, object: &Robj) -> Outcome<Robj> {
@@ -150,10 +146,14 @@ fn search(call: &Call, test: &Test, of: (&List, &Limits), orient: &Robj, object:
     };
     let began = Instant::now();
     let mut worker = worker;
-    let mut found = skeleton(call, test, (&options, limits), worker.as_deref_mut(), largest)?;
+    let (mut found, unanswered) = skeleton(call, test, (&options, limits), worker.as_deref_mut(), largest)?;
     let seconds = began.elapsed().as_secs_f64();
     let (memory, mut team) = worker.map_or_else(Default::default, |mut worker| (worker.memory_plan(), worker.team()));
-    let too_few = too_few(test, &found, &options);
+    let largest = match &mut p_max {
+        Some(p_max) => LargestP::Square(output::cells(p_max)?),
+        None => LargestP::Left(&left),
+    };
+    let doubts = Doubts::new(test, &found, &options, &largest, unanswered)?;
     memory::check()?;
     let gaps = match p_max {
         None => Some(compact::gaps(token, &machine.pool, &found, &left, &options)?),
@@ -191,7 +191,7 @@ fn search(call: &Call, test: &Test, of: (&List, &Limits), orient: &Robj, object:
         ("seconds", Robj::from(seconds)),
         ("exact_tests", Robj::from(exact_tests as f64)),
         ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Robj::from(bytes as f64))).collect())),
-        ("too_few", Robj::from(too_few as f64)),
+        doubts.entry(),
         ("device", Robj::from(machine.names(matches!(test, Test::Knn(_))))),
         ("team", output::shares(&team)),
         ("lost", output::lost(&team.lost)),
@@ -239,7 +239,7 @@ fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
     })
 }
 
-/// Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA.
+/// Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA. 0: no, 1: yes, 2: with NA.
 /// @noRd
 #[extendr]
 fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
@@ -251,7 +251,10 @@ fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
             ..1000 => (0..tasks).for_each(work),
             _ => Pool::at_most(threads).each(tasks, work),
         };
-        Ok(Robj::from(correlations::is_correlation(input::square(&c, p, "C")?, each)))
+        Ok(Robj::from(match correlations::is_correlation(input::square(&c, p, "C")?, each) {
+            None => 0,
+            Some(has_na) => 1 + i32::from(has_na),
+        }))
     })
 }
 

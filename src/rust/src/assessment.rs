@@ -170,7 +170,7 @@ pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj,
     let asked = match test.asked_worker(p, chosen.len(), alpha, &call.machine, &mut call.observer())? {
         Some(mut worker) => ask(&mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) }),
         None => match test {
-            Test::Function(fun) => ask(&mut RTest { fun: fun.clone(), token }),
+            Test::Function(fun) => ask(&mut RTest::new(fun, token)),
             _ => Err(Error::Interrupted),
         },
     };

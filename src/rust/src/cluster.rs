@@ -188,7 +188,7 @@ impl Searching {
     fn hello(&self, token: &Token) -> Vec<u8> {
         match &*self.worker {
             Some(worker) => rank::hello(&**worker),
-            None => rank::hello(&Sequential::new(&mut RTest { fun: ().into(), token })),
+            None => rank::hello(&Sequential::new(&mut RTest::new(&().into(), token))),
         }
     }
 
@@ -198,7 +198,7 @@ impl Searching {
         match (&mut **worker, unsafe { &**test }) {
             (Some(worker), _) => rank.answer(&mut **worker, message, observer),
             (None, Test::Function(fun)) => {
-                let mut test = RTest { fun: fun.clone(), token };
+                let mut test = RTest::new(fun, token);
                 rank.answer(&mut Sequential::new(&mut test), message, observer)
             }
             (None, _) => Err(Error::Interrupted),

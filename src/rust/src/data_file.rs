@@ -16,6 +16,15 @@ use crate::token::Token;
 /// R's class of a list that names a file.
 pub const CLASS: &str = "pcgpu_file";
 
+/// The file that x names; none where x is something else.
+pub fn named_by(x: &Robj) -> Outcome<Option<DataFile>> {
+    if x.inherits(CLASS) {
+        open(x).map(Some)
+    } else {
+        Ok(None)
+    }
+}
+
 /// The file that `list(path, digest, ...)` names.
 pub fn open(x: &Robj) -> Outcome<DataFile> {
     let x = input::list(x, "x")?;

@@ -83,7 +83,7 @@ pub struct Table<'a> {
 
 impl<'a> Table<'a> {
     pub fn new(x: &'a Robj) -> Outcome<Self> {
-        let file = if x.inherits(data_file::CLASS) { Some(data_file::open(x)?) } else { None };
+        let file = data_file::named_by(x)?;
         let parts = match &file {
             Some(_) => Vec::new(),
             None => x.as_list().map_or_else(Vec::new, |list| list.values().collect()),
@@ -125,9 +125,12 @@ fn of_square<T>(cells: &[T], p: usize) -> Option<ArrayView2<'_, T>> {
 
 /// A double matrix of p x p.
 pub fn square<'a>(value: &'a Robj, p: usize, name: &str) -> Outcome<ArrayView2<'a, f64>> {
-    value
-        .as_real_slice()
-        .and_then(|cells| of_square(cells, p))
+    square_of(value.as_real_slice().unwrap_or_default(), p, name)
+}
+
+/// Likewise of these cells.
+pub fn square_of<'a>(cells: &'a [f64], p: usize, name: &str) -> Outcome<ArrayView2<'a, f64>> {
+    of_square(cells, p)
         .ok_or_else(|| Failure::Input(format!("internal: `{name}` is not a {p} x {p} matrix of doubles")))
 }
 

@@ -33,6 +33,7 @@ mod compact;
 mod correlation;
 mod data_file;
 mod discrete;
+mod doubts;
 mod effects;
 mod failure;
 #[cfg_attr(not(all(feature = "cuda", not(target_os = "macos"))), path = "no_gpu.rs")]

@@ -11,6 +11,7 @@ use pcgpu_core::pool::Pool;
 use pcgpu_core::search::{Method, Options, Skeleton};
 use pcgpu_core::Result;
 
+use crate::doubts::Doubts;
 use crate::failure::{Failure, Outcome};
 use crate::input;
 
@@ -100,33 +101,61 @@ impl MixedTest {
         }
     }
 
-    /// How many pairs were separated, and have so few rows with all values of that test that it says nothing: Fisher's z of k given variables takes k + 4.
-    pub fn too_few(&self, found: &Skeleton, options: &Options) -> u64 {
-        let Ok(test) = self.test(&Pool::none(), &mut |_| Ok(())) else { return 0 };
+    /// Which edges no test has decided. `may_lack`: whether the largest p of a pair may be that of a test without an answer.
+    pub fn doubts(
+        &self,
+        found: &Skeleton,
+        options: &Options,
+        may_lack: &dyn Fn(usize, usize) -> bool,
+    ) -> Outcome<Doubts> {
+        let test = self.test(&Pool::none(), &mut |_| Ok(()))?;
         let missing = test.missing();
-        if missing.iter().all(|&missing| missing == 0.0) && test.n() >= found.tests.len() as f64 + 3.0 {
-            return 0;
-        }
+        let any_few = missing.iter().any(|&missing| missing > 0.0) || test.n() < found.tests.len() as f64 + 3.0;
         let mut work = Default::default();
         let mut is_few = |x: usize, y: u32, s: &[u32]| {
+            // Fisher's z of k given variables takes k + 4.
             let needed = s.len() as f64 + 4.0;
             // Rows are counted only where the holes of the variables together are enough to matter.
             let all = [x, y as usize].into_iter().chain(s.iter().map(|&variable| variable as usize));
             let least = test.n() - all.map(|variable| missing.get(variable).copied().unwrap_or(0.0)).sum::<f64>();
             least < needed && test.rows(x, y as usize, s, &mut work) < needed
         };
-        let mut count = 0;
+        let mut doubts = Doubts::default();
+        let mut work = Default::default();
+        let mut look = |x: usize, y: u32, s: &[u32]| {
+            if any_few && is_few(x, y, s) {
+                doubts.few_rows += 1;
+            } else if may_lack(x, y as usize) {
+                let is_missing = test.p_value(x, y as usize, s, &mut work).is_nan();
+                doubts.removed += u64::from(is_missing);
+                doubts.too_few += u64::from(work.too_few());
+            }
+        };
         for x in 0..self.p {
-            count += found.sepsets.row(x).filter(|&(y, s)| is_few(x, y, s)).count();
+            found.sepsets.row(x).for_each(|(y, s)| look(x, y, s));
             if options.method == Method::StableFast {
                 // Without an answer at level 0 there is no set.
                 let is_gap = |y: usize| options.fixed_gaps.as_ref().is_some_and(|gaps| gaps.has(x, y));
                 let gone = |y: &usize| !found.graph.has(x, *y) && !is_gap(*y);
                 let unset = |y: &usize| found.sepsets.get(x, *y).or_else(|| found.sepsets.get(*y, x)).is_none();
-                count += (x + 1..self.p).filter(gone).filter(unset).filter(|&y| is_few(x, y as u32, &[])).count();
+                (x + 1..self.p).filter(gone).filter(unset).for_each(|y| look(x, y as u32, &[]));
             }
         }
-        count as u64
+        if !options.na_delete {
+            let is_fixed = |x: usize, y: usize| options.fixed_edges.as_ref().is_some_and(|edges| edges.has(x, y));
+            // Of the tests that cannot have removed it those of no or one variable are looked at, which are quickly done.
+            let given_one = found.tests.len() > 1;
+            let mut is_kept = |x: usize, y: usize| {
+                let mut unknown = |s: &[u32]| test.p_value(x, y, s, &mut work).is_nan();
+                let mut near = [x, y].into_iter().flat_map(|vertex| found.graph.neighbours(vertex));
+                unknown(&[]) || given_one && near.any(|z| z as usize != x && z as usize != y && unknown(&[z]))
+            };
+            for x in 0..self.p {
+                let others = found.graph.neighbours(x).map(|y| y as usize).filter(|&y| x < y && !is_fixed(x, y));
+                doubts.kept += others.filter(|&y| is_kept(x, y)).count() as u64;
+            }
+        }
+        Ok(doubts)
     }
 
     /// One test, of the first two variables given all others; NaN where there is no answer.

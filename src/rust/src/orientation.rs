@@ -73,7 +73,7 @@ pub fn oriented(
     };
     let Some(test) = test else { return Ok((run(None)?, Vec::new())) };
     if let (Test::Function(fun), None) = (test, &machine.ranks) {
-        return Ok((run(Some(&mut RTest { fun: fun.clone(), token }))?, Vec::new()));
+        return Ok((run(Some(&mut RTest::new(fun, token)))?, Vec::new()));
     }
     if options.collider_rule == ColliderRule::Standard {
         return Ok((run(None)?, Vec::new()));

@@ -16,6 +16,7 @@ use pcgpu_core::team::TeamReport;
 use pcgpu_core::Error;
 
 use crate::api::{self, Call};
+use crate::doubts::{Doubts, LargestP};
 use crate::failure::{self, Failure, Outcome};
 use crate::session::{self, RObserver, RTest};
 use crate::test::Test;
@@ -128,8 +129,8 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let began = std::time::Instant::now();
     let of_search = (&options, limits);
     let largest = Largest::from(output::cells(&mut p_max)?);
-    let mut found = api::skeleton(call, test, of_search, worked.as_deref_mut(), largest)?;
-    let too_few = api::too_few(test, &found, &options);
+    let (mut found, unanswered) = api::skeleton(call, test, of_search, worked.as_deref_mut(), largest)?;
+    let doubts = Doubts::new(test, &found, &options, &LargestP::Square(output::cells(&mut p_max)?), unanswered)?;
     let seconds = began.elapsed().as_secs_f64();
     let mut team = TeamReport::default();
     add_work(&mut team, worked.as_deref_mut());
@@ -175,7 +176,7 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
         ("seconds_after", Robj::from(began.elapsed().as_secs_f64() - seconds)),
         ("exact_tests", Robj::from(found.exact_tests as f64)),
         ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Robj::from(bytes as f64))).collect())),
-        ("too_few", Robj::from(too_few as f64)),
+        doubts.entry(),
         ("device", Robj::from(names)),
         ("fallback", fallback),
         ("team", output::shares(&team)),
@@ -230,7 +231,7 @@ fn follow(
     let mut by = match (worker, test) {
         (Some(worker), _) => By::Worker(worker),
         (None, Test::Function(fun)) => {
-            in_turn = RTest { fun: fun.clone(), token };
+            in_turn = RTest::new(fun, token);
             By::Test(&mut in_turn)
         }
         (None, _) => return Err(Failure::Input("internal: there is no worker".into())),
@@ -395,7 +396,7 @@ pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List,
     let counts = match (&mut worker, test) {
         (Some(worker), _) => phase::possible_d_sep(&mut **worker, &options, &mut given, &sets, &mut observer, &limits),
         (None, Test::Function(fun)) => {
-            let mut test = RTest { fun: fun.clone(), token };
+            let mut test = RTest::new(fun, token);
             phase::possible_d_sep_in_turn(&mut test, &options, &mut given, &sets, &mut observer, &limits)
         }
         (None, _) => Err(Error::Interrupted),

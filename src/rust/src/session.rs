@@ -77,8 +77,16 @@ fn call(token: &Token, fun: &Robj, arguments: &[Value]) -> Option<SEXP> {
 
 /// A conditional independence test written in R.
 pub struct RTest<'a> {
-    pub fun: Robj,
-    pub token: &'a Token,
+    fun: Robj,
+    token: &'a Token,
+    /// How many tests had no answer.
+    pub unanswered: u64,
+}
+
+impl<'a> RTest<'a> {
+    pub fn new(fun: &Robj, token: &'a Token) -> Self {
+        RTest { fun: fun.clone(), token, unanswered: 0 }
+    }
 }
 
 impl CiTest for RTest<'_> {
@@ -92,12 +100,14 @@ impl CiTest for RTest<'_> {
             if Rf_xlength(value) != 1 {
                 return Err(failed());
             }
-            match TYPEOF(value) {
-                SEXPTYPE::REALSXP => Ok(*REAL(value)),
-                SEXPTYPE::INTSXP => Ok(whole(*INTEGER(value))),
-                SEXPTYPE::LGLSXP => Ok(whole(*LOGICAL(value))),
-                _ => Err(failed()),
-            }
+            let p = match TYPEOF(value) {
+                SEXPTYPE::REALSXP => *REAL(value),
+                SEXPTYPE::INTSXP => whole(*INTEGER(value)),
+                SEXPTYPE::LGLSXP => whole(*LOGICAL(value)),
+                _ => return Err(failed()),
+            };
+            self.unanswered += u64::from(p.is_nan());
+            Ok(p)
         }
     }
 }

@@ -203,7 +203,7 @@ fn of_made(test: &List, asked: &Asked, call: &Call) -> Outcome<Counts> {
         let graph = match (test.worker(options.p, reading, options.alpha, machine, &mut quiet)?, &test) {
             (Some(mut worker), _) => asked.search.graph(&mut *worker, replicate, &mut quiet),
             (None, Test::Function(fun)) => {
-                let mut test = RTest { fun: fun.clone(), token };
+                let mut test = RTest::new(fun, token);
                 asked.search.graph_one_by_one(&mut test, replicate, &mut quiet, &|| token.wants_to_stop())
             }
             (None, _) => Err(Error::Interrupted),

@@ -29,6 +29,8 @@ pub enum Test {
     Gauss {
         /// The matrix.
         c: Robj,
+        /// The file that has it, where `c` names one.
+        file: Option<DataFile>,
         /// Number of observations.
         n: f64,
     },
@@ -64,13 +66,16 @@ impl Test {
                 let n = input::number(&input::field(test, "n")?, "n")?;
                 Ok(match input::optional(test, "data") {
                     Some(x) => {
-                        let file = if x.inherits(data_file::CLASS) { Some(data_file::open(&x)?) } else { None };
+                        let file = data_file::named_by(&x)?;
                         if file.as_ref().is_some_and(|file| file.content() != Content::Centred) {
                             return Err(Failure::Input("internal: the columns of the file have their means".into()));
                         }
                         Test::GaussOfData { x, file, n, made: OnceCell::new() }
                     }
-                    None => Test::Gauss { c: input::field(test, "C")?, n },
+                    None => {
+                        let c = input::field(test, "C")?;
+                        Test::Gauss { file: data_file::named_by(&c)?, c, n }
+                    }
                 })
             }
             "discrete" => Ok(Test::Discrete(Box::new(DiscreteTest::from_list(test, pool)?))),
@@ -147,7 +152,13 @@ impl Test {
             false => Err(Failure::Input(format!("internal: `{of}` has {columns} columns for {p} variables"))),
         };
         Ok(match self {
-            Test::Gauss { c, n } => Some(machine.gauss(Gauss::new(input::square(c, p, "C")?, *n, reading)?, alpha)?),
+            Test::Gauss { c, file, n } => {
+                let c = match file {
+                    Some(file) => input::square_of(file.cells(), p, "C")?,
+                    None => input::square(c, p, "C")?,
+                };
+                Some(machine.gauss(Gauss::new(c, *n, reading)?, alpha)?)
+            }
             Test::GaussOfData { x, file, n, made } => {
                 let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
                 columns("data", if cells.len() >= p && cells.len() % p == 0 { p } else { 0 })?;

@@ -5,8 +5,8 @@
 //! FILE: a header, then a row of level codes 0, 1, ... for each sample (.gz too). `random:p:n:levels:seed` stands for uniform
 //! independent variables, of which every third is mostly a copy of the one before. `circle:p:n:levels:degree` stands for such
 //! data where each variable is tested only with its `degree` neighbours on a circle and no test separates: degree - 1 tests of an
-//! edge from each side at level 1, the last. The strategies are shared, edge:beta:gamma and gpucsl:beta:gamma:delta; cards:0+1 times several cards
-//! and the first of them in turn. An argument "no" after m.max leaves
+//! edge from each side at level 1, the last. The strategies are shared, edge:beta:gamma and gpucsl:beta:gamma:delta, several of them joined by
+//! commas; cards:0+1 times several cards and the first of them in turn. An argument "no" after m.max leaves
 //! the CPU engine out. `memory=BYTES`, or `memory=1/8` of what a run with all memory plans, times that budget beside all memory, in turn;
 //! the word `unified` runs all in unified memory.
 
@@ -126,6 +126,18 @@ fn together(
     Ok(())
 }
 
+/// A strategy, from its name and numbers.
+fn strategy(word: &str) -> Result<SearchStrategy, Failure> {
+    Ok(match word.split(':').collect::<Vec<_>>()[..] {
+        ["edge", beta, gamma] => SearchStrategy::Edge { beta: beta.parse()?, gamma: gamma.parse()? },
+        ["gpucsl", beta, gamma, delta] => {
+            SearchStrategy::Gpucsl { beta: beta.parse()?, gamma: gamma.parse()?, delta: delta.parse()? }
+        }
+        ["shared"] => SearchStrategy::Shared,
+        _ => return Err(format!("there is no strategy `{word}`").into()),
+    })
+}
+
 /// Times a budget and all memory in turn.
 fn within(test: Discrete, options: &Options, cuda: CudaOptions, memory: &str, repeats: usize) -> Result<(), Failure> {
     let run = |memory_budget| -> Result<(f64, u64, u64, String), Failure> {
@@ -189,14 +201,7 @@ fn main() -> Result<(), Failure> {
     if circle.is_some() {
         options = Options { m_max: 1.0, fixed_gaps: circle, ..Options::new(p, 2.0) };
     }
-    let strategy = match argument(4, "shared").split(':').collect::<Vec<_>>()[..] {
-        ["edge", beta, gamma] => SearchStrategy::Edge { beta: beta.parse()?, gamma: gamma.parse()? },
-        ["gpucsl", beta, gamma, delta] => {
-            SearchStrategy::Gpucsl { beta: beta.parse()?, gamma: gamma.parse()?, delta: delta.parse()? }
-        }
-        _ => SearchStrategy::Shared,
-    };
-    println!("{path}: {p} variables, {n} samples, {statistic:?}, alpha {}, {strategy:?}", options.alpha);
+    println!("{path}: {p} variables, {n} samples, {statistic:?}, alpha {}", options.alpha);
 
     let with_cpu = argument(7, "yes") == "yes";
     let start = Instant::now();
@@ -213,29 +218,35 @@ fn main() -> Result<(), Failure> {
     }
 
     let repeats: usize = argument(5, "5").parse()?;
-    let cuda = CudaOptions { strategy, memory: kind, ..CudaOptions::default() };
+    let cuda = CudaOptions { memory: kind, ..CudaOptions::default() };
     if let ["cards", ordinals] = argument(4, "").split(':').collect::<Vec<_>>()[..] {
         let ordinals = ordinals.split('+').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
         return together(test, &options, cuda, &ordinals, repeats);
     }
-    if let Some(memory) = memory {
-        return within(test, &options, cuda, &memory, repeats);
-    }
-    for repeat in 0..repeats {
-        let mut p_max = vec![0.0; p * p];
-        let start = Instant::now();
-        let mut engine = CudaEngine::discrete(test, options.alpha, cuda)?;
-        let mut clock = Clock::new(start);
-        let found = skeleton(&mut engine, &options, &mut p_max, &mut clock)?;
-        println!("{}", clock.report());
-        if repeat == 0 {
-            println!("{} edges, tests {:?}, digest {:x}", found.graph.edge_count(), found.tests, digest(&found));
-            print!("{}", engine.plan());
+    let words = argument(4, "shared");
+    for word in words.split(',') {
+        let cuda = CudaOptions { strategy: strategy(word)?, ..cuda };
+        println!("strategy {word}");
+        if let Some(memory) = &memory {
+            within(test, &options, cuda, memory, repeats)?;
+            continue;
         }
-        match cpu.as_ref().map(|cpu| compare(&found, &p_max, cpu, &p_cpu)) {
-            Some(Ok(same)) if repeat == 0 => println!("{same}"),
-            Some(Err(different)) => println!("{different}"),
-            _ => (),
+        for repeat in 0..repeats {
+            let mut p_max = vec![0.0; p * p];
+            let start = Instant::now();
+            let mut engine = CudaEngine::discrete(test, options.alpha, cuda)?;
+            let mut clock = Clock::new(start);
+            let found = skeleton(&mut engine, &options, &mut p_max, &mut clock)?;
+            println!("{}", clock.report());
+            if repeat == 0 {
+                println!("{} edges, tests {:?}, digest {:x}", found.graph.edge_count(), found.tests, digest(&found));
+                print!("{}", engine.plan());
+            }
+            match cpu.as_ref().map(|cpu| compare(&found, &p_max, cpu, &p_cpu)) {
+                Some(Ok(same)) if repeat == 0 => println!("{same}"),
+                Some(Err(different)) => println!("{different}"),
+                _ => (),
+            }
         }
     }
     Ok(())

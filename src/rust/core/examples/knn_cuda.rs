@@ -7,7 +7,7 @@
 //! phase on a table of numbers, samples in rows, with a header or without; `search synthetic:P:N` on a sparse graph. Words `cards=0,1`
 //! and `cpu` after that run it on several machines as well, in turn with the first card alone, and print the ratio of the shortest times.
 //! `memory=BYTES`, or `memory=1/8` of what that plans with all memory, runs it on the first card with this budget, likewise.
-//! `unified` runs it in unified memory.
+//! `unified` runs it in unified memory, `strategy=parallel` and `strategy=single` by the papers' kernels.
 
 #[path = "support/card.rs"]
 mod card;
@@ -35,6 +35,9 @@ use support::{budget, table, take_memory, Failure, Levels};
 
 /// Searches on one card and on several, each.
 const REPEATS: usize = 5;
+
+/// Seconds after which a batch of tests is not repeated once more.
+const SECONDS: f64 = 0.5;
 
 fn settings(k: usize, permutations: usize, k_perm: usize) -> Settings {
     Settings {
@@ -93,29 +96,36 @@ fn time(n: usize, size: usize, k: usize, permutations: usize, tests: usize, cpu:
     for (name, strategy, tests) in [
         ("shared", KnnStrategy::Shared, tests),
         ("alone", KnnStrategy::Shared, 1),
-        // The paper's kernel takes a second a test where k is large.
-        ("parallel", KnnStrategy::Parallel { block: 0 }, tests.min((2000 / k).clamp(4, 64))),
-        ("single", KnnStrategy::Single, tests.min((400 / k).clamp(1, 8))),
+        ("parallel", KnnStrategy::Parallel { block: 0 }, tests.min(64)),
+        ("single", KnnStrategy::Single, tests.min(2)),
     ] {
         if strategy != KnnStrategy::Shared && (k > 512 || n > 2500) {
             continue;
         }
         let mut engine = KnnCudaEngine::new(&knn, KnnCudaOptions { strategy, ..KnnCudaOptions::default() })?;
-        let mut batch = Batch::new();
-        for test in 0..tests {
-            // Sets of other columns each time, some of them shared.
-            let s: Vec<u32> = (0..size as u32).map(|member| 2 + (member + (test / 4) as u32) % 8).collect();
-            batch.push(0, if test % 2 == 0 { 1 } else { p - 1 }, &s);
-        }
+        // Sets of other columns each time, some of them shared.
+        let batch = |tests: usize| {
+            let mut batch = Batch::new();
+            for test in 0..tests {
+                let s: Vec<u32> = (0..size as u32).map(|member| 2 + (member + (test / 4) as u32) % 8).collect();
+                batch.push(0, if test % 2 == 0 { 1 } else { p - 1 }, &s);
+            }
+            batch
+        };
+        // One test says how many take about a quarter of a second: the papers' kernels take a second each where k is large.
+        let began = Instant::now();
+        engine.p_values(&batch(1), &mut Unobserved)?;
+        let tests = tests.min((SECONDS / 2.0 / began.elapsed().as_secs_f64()) as usize).max(tests.min(4));
+        let batch = batch(tests);
         let mut times = Vec::new();
         let mut found = Vec::new();
-        for _ in 0..3 {
+        while times.len() < 3 && times.iter().sum::<f64>() * (tests as f64) < SECONDS {
             let began = Instant::now();
             found = engine.p_values(&batch, &mut Unobserved)?;
             times.push(began.elapsed().as_secs_f64() / tests as f64);
         }
         line += &format!(" {name} {:.4} ms (of {tests})", 1e3 * median(&mut times));
-        let same = first.as_ref().is_none_or(|first| first[..found.len()] == found[..]);
+        let same = first.as_ref().is_none_or(|first| first.iter().zip(&found).all(|(first, found)| first == found));
         first.get_or_insert(found);
         if !same {
             line += " DIFFERENT";
@@ -150,6 +160,7 @@ struct Machines {
     cpu: bool,
     memory: Option<String>,
     kind: MemoryKind,
+    strategy: KnnStrategy,
 }
 
 impl Machines {
@@ -161,7 +172,8 @@ impl Machines {
     }
 
     fn options(&self, ordinal: usize, memory_budget: Option<u64>) -> KnnCudaOptions {
-        KnnCudaOptions { ordinal, memory: self.kind, memory_budget, ..KnnCudaOptions::default() }
+        let (memory, strategy) = (self.kind, self.strategy);
+        KnnCudaOptions { ordinal, memory, memory_budget, strategy }
     }
 
     fn crew<'a>(&self, knn: &'a Knn, memory_budget: Option<u64>) -> Result<Crew<'a>> {
@@ -257,13 +269,24 @@ fn main() -> std::result::Result<(), Failure> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let cards = arguments.iter().find(|word| word.starts_with("cards=")).map_or(1, |word| word.split(',').count());
     let kind = take_unified(&mut arguments, cards);
-    let mut machines = Machines { cards: vec![0], cpu: false, memory: take_memory(&mut arguments), kind };
+    let mut machines = Machines {
+        cards: vec![0],
+        cpu: false,
+        memory: take_memory(&mut arguments),
+        kind,
+        strategy: KnnStrategy::Shared,
+    };
     arguments.retain(|argument| {
         if let Some(cards) = argument.strip_prefix("cards=") {
             machines.cards = cards.split(',').filter_map(|card| card.parse().ok()).collect();
         }
+        match argument.strip_prefix("strategy=") {
+            Some("parallel") => machines.strategy = KnnStrategy::Parallel { block: 0 },
+            Some("single") => machines.strategy = KnnStrategy::Single,
+            _ => (),
+        }
         machines.cpu |= argument == "cpu";
-        argument != "cpu" && !argument.starts_with("cards=")
+        argument != "cpu" && !argument.starts_with("cards=") && !argument.starts_with("strategy=")
     });
     if machines.cards.is_empty() {
         return Err("cards= names no card".into());
@@ -288,26 +311,29 @@ fn main() -> std::result::Result<(), Failure> {
             let part = arguments.get(1).map_or("", String::as_str);
             let wanted = |name: &str| part.is_empty() || part == name;
             if wanted("k") {
-                for k in [7, 10, 20, 30, 40, 50, 75, 100, 200, 256, 500] {
+                for k in [7, 10, 20, 30, 40, 50, 75, 100, 200, 250, 500] {
                     time(1000, 1, k, 100, 512, k == 7 || k == 200)?;
                 }
             }
             if wanted("permutations") {
-                for permutations in [50, 250, 500, 1000] {
-                    time(1000, 1, 7, permutations, 128, false)?;
-                    time(1000, 1, 200, permutations, 32, false)?;
+                for permutations in [50, 100, 250, 500, 1000] {
+                    for k in [7, 20, 200] {
+                        time(1000, 1, k, permutations, 128, false)?;
+                    }
                 }
             }
             if wanted("sets") {
-                for size in [0, 2, 3, 4, 5] {
-                    time(1000, size, 7, 100, 256, size == 3)?;
-                    time(1000, size, 200, 100, 64, false)?;
+                for size in 0..=5 {
+                    for k in [7, 20, 200] {
+                        time(1000, size, k, 100, 128, size == 3 && k == 7)?;
+                    }
                 }
             }
             if wanted("n") {
-                for n in [100, 250, 500, 2500, 5000, 10_000] {
-                    time(n, 1, 7, 100, (1_000_000 / n).clamp(2, 1024), n == 10_000)?;
-                    time(n, 1, n / 5, 100, (1_000_000 / n / 8).clamp(2, 1024), n >= 5000)?;
+                for n in [100, 250, 500, 1000, 2500, 5000, 10_000] {
+                    for k in [7, 20, n / 5] {
+                        time(n, 1, k, 100, (1_000_000 / n / 4).clamp(2, 256), n == 10_000 && k != 20)?;
+                    }
                 }
             }
             Ok(())

@@ -1,14 +1,15 @@
 //! Times the search alone, from a correlation matrix in memory to graph, separating sets and p-values in memory:
 //!
 //! ```text
-//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED ALPHA METHOD REPEATS cpu|cuda[:N[+N...]] [shared|lists|columns|masks|blocks=D|edge[:B:G]|set[:T:D]|gpucsl[:D]] [LAST [compact]]
+//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED|cupc:P,N,DENSITY,SEED ALPHA METHOD REPEATS cpu|cuda[:N[+N...]] [shared|lists|columns|masks|blocks=D|edge[:B:G]|set[:T:D]|gpucsl[:D]] [LAST [compact]]
 //! search_times --check-small
 //! ```
 //!
 //! MATRIX.bin holds p and n as 32-bit integers and then the p x p correlations as doubles. Prints one line
 //! `pcgpu,name,alpha,device strategy,p,n,edges,last level,first s,minimum s,median s,repeats`; the first call, which opens the
 //! device, is not among the repeats. `sim` is a sparse linear Gaussian model, `dense` like expression data: ten global factors of
-//! mean weight LOAD, modules, noise. Four words stand for `shared` with a part of it forced: `lists`, `columns` and `masks` for level 1 run so
+//! mean weight LOAD, modules, noise; `cupc` the model of cuPC's paper, in which each pair has an edge with one probability and all weights are
+//! positive. Strategies joined by commas are timed one after the other, a line each. Four words stand for `shared` with a part of it forced: `lists`, `columns` and `masks` for level 1 run so
 //! throughout; numbers behind a strategy of the papers are those of `cuda_device()`; `blocks=D` for further levels of rows with D neighbours or more run by blocks. LAST is the last level (`m.max`), 99 for none; `compact` keeps no p-values of
 //! the pairs that level 0 removes. Of several cards, `cuda:0+1`, the first is timed in turn with all, the ratio of the shortest times is printed,
 //! and what each did. The words, anywhere: `unified` runs it in unified memory; `memory=BYTES`, `memory=1/8` of what a run with all memory plans, or `block=ROWS`
@@ -61,13 +62,26 @@ impl Random {
 
 /// The correlations of n samples of a random linear Gaussian model in which a variable has about `degree` neighbours.
 fn simulated(name: &str, p: usize, n: usize, degree: f64, seed: u64) -> Result<Problem, Failure> {
+    let weight = |random: &mut Random| (0.4 + 0.6 * random.uniform()) * if random.uniform() < 0.5 { -1.0 } else { 1.0 };
+    linear(name, p, n, degree / (p.max(2) - 1) as f64, seed, weight)
+}
+
+/// The correlations of n samples of a linear model whose pairs have an edge with this probability, with such weights.
+fn linear(
+    name: &str,
+    p: usize,
+    n: usize,
+    probability: f64,
+    seed: u64,
+    weight: fn(&mut Random) -> f64,
+) -> Result<Problem, Failure> {
     let mut random = Random(seed);
     let mut columns: Vec<Vec<f64>> = Vec::with_capacity(p);
     for j in 0..p {
         let mut column: Vec<f64> = (0..n).map(|_| random.normal()).collect();
         for parent in &columns[..j] {
-            if random.uniform() < degree / (p.max(2) - 1) as f64 {
-                let weight = (0.4 + 0.6 * random.uniform()) * if random.uniform() < 0.5 { -1.0 } else { 1.0 };
+            if random.uniform() < probability {
+                let weight = weight(&mut random);
                 column.iter_mut().zip(parent).for_each(|(to, from)| *to += weight * from);
             }
         }
@@ -113,6 +127,12 @@ fn read(source: &str) -> Result<Problem, Failure> {
         let shape: Vec<&str> = shape.split(',').collect();
         let [p, n, degree, seed] = shape[..] else { return Err("sim:P,N,DEGREE,SEED".into()) };
         return simulated(source, p.parse()?, n.parse()?, degree.parse()?, seed.parse()?);
+    }
+    if let Some(shape) = source.strip_prefix("cupc:") {
+        let shape: Vec<&str> = shape.split(',').collect();
+        let [p, n, density, seed] = shape[..] else { return Err("cupc:P,N,DENSITY,SEED".into()) };
+        let weight = |random: &mut Random| 0.1 + 0.9 * random.uniform();
+        return linear(source, p.parse()?, n.parse()?, density.parse()?, seed.parse()?, weight);
     }
     if let Some(shape) = source.strip_prefix("dense:") {
         let shape: Vec<&str> = shape.split(',').collect();
@@ -310,63 +330,65 @@ fn main() -> Result<(), Failure> {
     };
     let problem = read(source)?;
     let mut p_max = vec![0.0; if compact { 0 } else { problem.p * problem.p }];
-    let mut time = |device: &str, within: Within| -> Result<(f64, Skeleton, u64), Failure> {
-        let mut left = PairValues::default();
-        let largest = if compact { Largest::from(&mut left) } else { Largest::from(&mut p_max) };
-        let start = Instant::now();
-        let machine = Machine { device, strategy, memory, within };
-        let (found, planned) = search(&problem, alpha, method, machine, last, largest)?;
-        Ok((start.elapsed().as_secs_f64(), found, planned))
-    };
-    let (mut seconds, mut found) = (Vec::new(), None);
-    let (mut alone, one) = (f64::INFINITY, device.split('+').next().unwrap_or(device));
-    let mut within = Within { budget: None, block };
-    if let Some(word) = &budget_word {
-        let (_, _, planned) = time(one, Within::default())?;
-        within.budget = Some(budget(word, planned)?);
-        println!("all memory: {planned} bytes planned, budget {:?}", within.budget);
-    }
-    let is_less = budget_word.is_some() || block.is_some();
-    // Of two in turn each runs twice: the first time it has to let go the memory that the other keeps.
-    let in_turn = one != device || is_less;
-    let mut twice = |device: &str, within: Within| -> Result<(f64, Skeleton, u64), Failure> {
-        let first = time(device, within)?;
-        if !in_turn {
-            return Ok(first);
+    for strategy in strategy.split(',') {
+        let mut time = |device: &str, within: Within| -> Result<(f64, Skeleton, u64), Failure> {
+            let mut left = PairValues::default();
+            let largest = if compact { Largest::from(&mut left) } else { Largest::from(&mut p_max) };
+            let start = Instant::now();
+            let machine = Machine { device, strategy, memory, within };
+            let (found, planned) = search(&problem, alpha, method, machine, last, largest)?;
+            Ok((start.elapsed().as_secs_f64(), found, planned))
+        };
+        let (mut seconds, mut found) = (Vec::new(), None);
+        let (mut alone, one) = (f64::INFINITY, device.split('+').next().unwrap_or(device));
+        let mut within = Within { budget: None, block };
+        if let Some(word) = &budget_word {
+            let (_, _, planned) = time(one, Within::default())?;
+            within.budget = Some(budget(word, planned)?);
+            println!("all memory: {planned} bytes planned, budget {:?}", within.budget);
         }
-        let second = time(device, within)?;
-        Ok((first.0.min(second.0), second.1, second.2))
-    };
-    for repeat in 0..=repeats {
-        let (second, skeleton, _) = twice(device, within)?;
-        seconds.push(second);
-        if in_turn {
-            let (second, of_one, _) = twice(one, Within::default())?;
-            if (&of_one.graph, &of_one.tests) != (&skeleton.graph, &skeleton.tests) {
-                return Err(format!("{one} and {device} differ").into());
+        let is_less = budget_word.is_some() || block.is_some();
+        // Of two in turn each runs twice: the first time it has to let go the memory that the other keeps.
+        let in_turn = one != device || is_less;
+        let mut twice = |device: &str, within: Within| -> Result<(f64, Skeleton, u64), Failure> {
+            let first = time(device, within)?;
+            if !in_turn {
+                return Ok(first);
             }
-            alone = if repeat == 0 { alone } else { alone.min(second) };
+            let second = time(device, within)?;
+            Ok((first.0.min(second.0), second.1, second.2))
+        };
+        for repeat in 0..=repeats {
+            let (second, skeleton, _) = twice(device, within)?;
+            seconds.push(second);
+            if in_turn {
+                let (second, of_one, _) = twice(one, Within::default())?;
+                if (&of_one.graph, &of_one.tests) != (&skeleton.graph, &skeleton.tests) {
+                    return Err(format!("{one} and {device} differ").into());
+                }
+                alone = if repeat == 0 { alone } else { alone.min(second) };
+            }
+            found = Some(skeleton);
         }
-        found = Some(skeleton);
-    }
-    let first = seconds.remove(0);
-    seconds.sort_by(f64::total_cmp);
-    let at = |place: usize| seconds.get(place).copied().unwrap_or(first);
-    if let Some(Skeleton { graph, tests, .. }) = found {
-        println!(
-            "pcgpu,{},{alpha},{device} {strategy},{},{},{},{},{first:.6},{:.6},{:.6},{repeats}",
-            problem.name,
-            problem.p,
-            problem.n,
-            graph.edge_count(),
-            tests.len() - 1,
-            at(0),
-            at(seconds.len() / 2),
-        );
-        if one != device || is_less {
-            println!("ratio,{},{one} {alone:.6},{device} {:.6},{:.3}", problem.name, at(0), alone / at(0));
+        let first = seconds.remove(0);
+        seconds.sort_by(f64::total_cmp);
+        let at = |place: usize| seconds.get(place).copied().unwrap_or(first);
+        if let Some(Skeleton { graph, tests, .. }) = found {
+            println!(
+                "pcgpu,{},{alpha},{device} {strategy},{},{},{},{},{first:.6},{:.6},{:.6},{repeats}",
+                problem.name,
+                problem.p,
+                problem.n,
+                graph.edge_count(),
+                tests.len() - 1,
+                at(0),
+                at(seconds.len() / 2),
+            );
+            if one != device || is_less {
+                println!("ratio,{},{one} {alone:.6},{device} {:.6},{:.3}", problem.name, at(0), alone / at(0));
+            }
+            eprintln!("# tests by level: {tests:?}");
         }
-        eprintln!("# tests by level: {tests:?}");
     }
     Ok(())
 }

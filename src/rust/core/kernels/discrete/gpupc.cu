@@ -14,18 +14,8 @@ __host__ __device__ constexpr u64 gpupc_bytes(u64 threads, u64 tables) { return 
 
 // Counts the samples of x, y and S that thread `index` of `threads` takes. A table of strata x levels of x x levels of y, the last fastest.
 __device__ inline void count_share(const Discrete& d, u32 x, u32 y, const u32* set, u32 l, u32* table, u32 index, u32 threads) {
-    const u32 lx = levels_of(d, x), ly = levels_of(d, y);
-    for (u64 k = index; k < d.n; k += threads) {
-        u32 stratum = 0;
-        bool left_out = false;
-        for (u32 i = 0; i < l; i++) {
-            const u32 code = code_at(d, set[i], k), levels = levels_of(d, set[i]);
-            left_out |= code >= levels;
-            stratum = stratum * levels + code;
-        }
-        const u32 of_x = code_at(d, x, k), of_y = code_at(d, y, k);
-        if (!left_out && of_x < lx && of_y < ly) atomicAdd(table + (stratum * lx + of_x) * ly + of_y, 1u);
-    }
+    for (u64 k = SAMPLES_AT_A_TIME * index; k < d.n; k += SAMPLES_AT_A_TIME * threads)
+        count_16(d, k, x, y, set, l, [&](u32 cell) { atomicAdd(table + cell, 1u); });
 }
 
 // Level 0: the threads of a block count the table of a pair in shared memory, or in global memory where it does not fit there; then the first of them

@@ -156,17 +156,7 @@ extern "C" __global__ void dis_edge(const __grid_constant__ Discrete d) {
             } else if (cells + margins_of(strata, lx, ly) <= (double)d.most_cells) {
                 Sums sums{0.0, 0.0, 0, 0, 0, 0};
                 for (u32 c = 0; c < (u32)cells; c++) table[c] = 0;
-                for (u64 k = 0; k < d.n; k++) {
-                    u32 row = 0;
-                    bool left_out = false;
-                    for (u32 i = 0; i <= l; i++) {
-                        u32 v = i < l ? set[i] : x, code = code_at(d, v, k), levels = levels_of(d, v);
-                        left_out |= code >= levels;
-                        row = row * levels + code;
-                    }
-                    u32 code = code_at(d, y, k);
-                    if (!left_out && code < ly) table[row * ly + code]++;
-                }
+                for (u64 k = 0; k < d.n; k += SAMPLES_AT_A_TIME) count_16(d, k, x, y, set, l, [&](u32 cell) { table[cell]++; });
                 reduce(d, Alone(), table, (u32)strata, lx, ly, table + (u32)cells, sums);
                 found = judge_test(d, lx, ly, strata, l, sums);
             }

@@ -79,6 +79,24 @@ template <class F> __device__ __forceinline__ void each_of_16(const Discrete& d,
     }
 }
 
+// Calls count(cell) for those of samples k to k + 15, k a multiple of 16, whose values are all known: the cell of x, y and S in a table of strata x levels of
+// x x levels of y, the last fastest.
+template <class Count> __device__ __forceinline__ void count_16(const Discrete& d, u64 k, u32 x, u32 y, const u32* set, u32 l, Count count) {
+    u32 cell[SAMPLES_AT_A_TIME], left_out = d.n - k < SAMPLES_AT_A_TIME ? NOWHERE << (d.n - k) : 0;
+#pragma unroll
+    for (u32 j = 0; j < SAMPLES_AT_A_TIME; j++) cell[j] = 0;
+    for (u32 i = 0; i < l + 2; i++) {
+        const u32 v = i < l ? set[i] : i == l ? x : y, levels = levels_of(d, v);
+        each_of_16(d, v, k, [&](int j, u32 code) {
+            cell[j] = cell[j] * levels + code;
+            left_out |= (u32)(code >= levels) << j;
+        });
+    }
+#pragma unroll
+    for (u32 j = 0; j < SAMPLES_AT_A_TIME; j++)
+        if (!(left_out >> j & 1)) count(cell[j]);
+}
+
 // Number of strata: the product of the numbers of levels, in the order of the set as on the CPU. It may be huge.
 __device__ inline double domain_of(const Discrete& d, const u32* set, u32 l) {
     double product = 1.0;

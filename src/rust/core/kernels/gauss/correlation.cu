@@ -222,15 +222,16 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_blocks(con
     }
 }
 
-// Spreads blocks that came row by row, as wide as they have columns: c has them as `cor_blocks` makes them, with zeros beyond. A block of threads takes one.
+// Spreads blocks of which the upper triangles came, row by row from the diagonal on: c has them as `cor_blocks` makes them, with zeros beyond. A block of
+// threads takes one.
 extern "C" __global__ void cor_spread(const Correlation a) {
     for (u64 b = blockIdx.x; b < a.p; b += gridDim.x) {
         const double* from = a.x + a.starts[b];
         const u32 count = a.ids[b], width = (u32)a.width;
         double* to = a.c + b * width * (width + 1);
         for (u32 at = threadIdx.x; at < width * (width + 1); at += blockDim.x) {
-            const u32 row = at / width, column = at % width;
-            to[at] = row < count && column < count ? from[row * count + column] : 0.0;
+            const u32 row = at / width, column = at % width, low = min(row, column), high = max(row, column);
+            to[at] = high < count ? from[(u64)low * (2 * count - low + 1) / 2 + high - low] : 0.0;
         }
     }
 }

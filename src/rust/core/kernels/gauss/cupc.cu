@@ -3,6 +3,9 @@
 // that race for the separating set, sqrt(n - l - 4) in the test, and the end at level 14.
 #include "gauss/papers.cuh"
 
+// Numbers of a thread: the inverse of C[S, S], and what it has to do with x and with y.
+__host__ __device__ constexpr u64 cupc_doubles(u64 l) { return l * l + 2 * l; }
+
 // Inverts C[S, S] of this lane's set by Gauss-Jordan elimination; false when a pivot is too small to be trusted.
 __device__ inline bool invert(const Args& a, const u32* list, const Bench& b, u32 l) {
     for (u32 i = 0; i < l; i++)
@@ -25,22 +28,31 @@ __device__ inline bool invert(const Args& a, const u32* list, const Bench& b, u3
     return true;
 }
 
-// Decides from H = M0 - M1 M2^-1 M1' of the paper's section 4.3.
-__device__ inline Quick quick(const Args& a, u32 x, u32 y, const u32* list, const Bench& b, u32 l) {
-    double xx = correlation(a, x, x), yy = correlation(a, y, y), xy = correlation(a, x, y);
+// Of the paper's section 4.3, H = M0 - M1 M2^-1 M1': what is of x alone. Leaves the row of x of M1 M2^-1 in `own`, and returns the variance of x.
+__device__ inline double left_of_row(const Args& a, u32 x, const u32* list, const Bench& b, u32 l) {
+    double *weights = b.own + l * l * WARP, *with_x = weights + l * WARP;
+    for (u32 i = 0; i < l; i++) with_x[i * WARP] = correlation(a, x, list[b.places[i * WARP]]);
+    double xx = correlation(a, x, x);
     for (u32 i = 0; i < l; i++) {
-        double with_x = 0.0, with_y = 0.0;
-        for (u32 j = 0; j < l; j++) {
-            u32 s = list[b.places[j * WARP]];
-            double w = b.own[(i * l + j) * WARP];
-            with_x = fma(w, correlation(a, x, s), with_x);
-            with_y = fma(w, correlation(a, y, s), with_y);
-        }
-        u32 s = list[b.places[i * WARP]];
-        double sx = correlation(a, x, s), sy = correlation(a, y, s);
-        xx = fma(-sx, with_x, xx);
-        yy = fma(-sy, with_y, yy);
-        xy = fma(-sx, with_y, xy);
+        double weight = 0.0;
+        for (u32 j = 0; j < l; j++) weight = fma(b.own[(i * l + j) * WARP], with_x[j * WARP], weight);
+        weights[i * WARP] = weight;
+        xx = fma(-with_x[i * WARP], weight, xx);
+    }
+    return xx;
+}
+
+// Decides from the rest of H; `xx` and what `left_of_row` left are of x.
+__device__ inline Quick quick(const Args& a, u32 x, u32 y, double xx, const u32* list, const Bench& b, u32 l) {
+    double *weights = b.own + l * l * WARP, *with_y = weights + l * WARP;
+    for (u32 i = 0; i < l; i++) with_y[i * WARP] = correlation(a, y, list[b.places[i * WARP]]);
+    double yy = correlation(a, y, y), xy = correlation(a, x, y);
+    for (u32 i = 0; i < l; i++) {
+        double weight = 0.0;
+        for (u32 j = 0; j < l; j++) weight = fma(b.own[(i * l + j) * WARP], with_y[j * WARP], weight);
+        const double sy = with_y[i * WARP];
+        yy = fma(-sy, weight, yy);
+        xy = fma(-sy, weights[i * WARP], xy);
     }
     return quick_of(a, xx, xy, yy, l);
 }
@@ -53,7 +65,7 @@ extern "C" __global__ void edge(const __grid_constant__ Args a) {
     const u32 d = (u32)(a.offset[x + 1] - a.offset[x]);
     if (d <= l || blockIdx.x * a.beta >= d) return;
     const u32* list = a.list + a.offset[x];
-    Bench b(a, l * l, blockIdx.y * (u64)gridDim.x + blockIdx.x);
+    Bench b(a, cupc_doubles(l), blockIdx.y * (u64)gridDim.x + blockIdx.x);
     const u32 thread = threadIdx.x;
     const u32 own = (u32)(blockIdx.x * a.beta + thread % a.beta), ty = thread / (u32)a.beta;
     const bool here = thread < a.beta * a.gamma && own < d;
@@ -85,7 +97,8 @@ extern "C" __global__ void edge(const __grid_constant__ Args a) {
             if (!by_common && !__any_sync(FULL, active && stop_of(slot) == NEVER)) break;
             continue;
         }
-        const Quick found = asks && invert(a, list, b, l) ? quick(a, x, list[place], list, b, l) : nothing_found();
+        Quick found = nothing_found();
+        if (asks && invert(a, list, b, l)) found = quick(a, x, list[place], left_of_row(a, x, list, b, l), list, b, l);
         double q;
         decide(a, x, list, d, place, slot, b, l, by_common, asks, found, q);
         if (q < best) {
@@ -104,16 +117,18 @@ extern "C" __global__ void set(const __grid_constant__ Args a) {
     const u32 d = (u32)(a.offset[x + 1] - a.offset[x]);
     if (d <= l) return;
     const u32* list = a.list + a.offset[x];
-    Bench b(a, l * l, blockIdx.y * (u64)gridDim.x + blockIdx.x);
+    Bench b(a, cupc_doubles(l), blockIdx.y * (u64)gridDim.x + blockIdx.x);
     const bool by_common = a.fast && a.second;
     const u64 sets = choose(a, d, l), end = sets < a.end_rank ? sets : a.end_rank;
     for (u64 base = a.first_rank + blockIdx.x * a.theta; base < end; base += a.theta * gridDim.x) {
         const u64 t = base + threadIdx.x;
         const bool here = threadIdx.x < a.theta && t < end;
         bool sound = false;
+        double xx = 0.0;
         if (here) {
             unrank(a, d, l, t, b.places, WARP);
             sound = invert(a, list, b, l);
+            if (sound) xx = left_of_row(a, x, list, b, l);
         }
         for (u32 own = 0; own < d; own++) {
             GaussSlot* slot = slots_of(a) + a.offset[x] + own;
@@ -127,7 +142,7 @@ extern "C" __global__ void set(const __grid_constant__ Args a) {
             }
             asks = asks && !all_common;
             if (!__any_sync(FULL, asks)) continue;
-            const Quick found = asks && sound ? quick(a, x, list[own], list, b, l) : nothing_found();
+            const Quick found = asks && sound ? quick(a, x, list[own], xx, list, b, l) : nothing_found();
             double q;
             decide(a, x, list, d, own, slot, b, l, by_common, asks, found, q);
             enter_smallest_of_warp(slot, q, t);

@@ -1,5 +1,5 @@
 // The cells of tests of numbers and levels: how many rows are in each, their means, and the products of their deviations. Sums are made in the
-// order that src/ci/mixed/cells.rs has, so that they are the CPU's to the last bit.
+// order that src/ci/mixed/rows.rs has, so that they are the CPU's to the last bit.
 #include "card/scan.cuh"
 
 // An address in device memory of Ts; for the host to know what it is of.
@@ -30,7 +30,7 @@ constexpr u64 JOB_WORDS = 5;           // host: words of a job before its lists:
 constexpr u64 CELL_WORDS = 2;          // host: words of a cell before its means
 constexpr u64 MOST_KEYS = 2048;        // host: keys of a job, at most
 constexpr u64 MOST_WARPS = 16;         // host: warps of a block, at most, each of which has a chunk of rows
-constexpr u64 CHUNK = 4096;            // host: rows of a chunk, as in src/ci/mixed/cells.rs
+constexpr u64 CHUNK = 4096;            // host: rows of a chunk, as in src/ci/mixed/rows.rs
 constexpr u64 FEW_CELLS = 64;          // host: below as many keys a chunk has LANES lanes, as there
 constexpr u64 LANES = 4;               // host: lanes of a chunk
 constexpr u32 NO_CELL = 0xffff;

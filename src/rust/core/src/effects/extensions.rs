@@ -8,31 +8,38 @@ use crate::{Error, Result};
 /// More DAGs than this are refused.
 const MOST: usize = 100_000;
 
-fn too_many() -> Error {
+/// What to ask for in place of all DAGs.
+pub(super) const OTHER_METHOD: &str = "give method = \"local\" or \"optimal\", which do not list them";
+
+/// Likewise of joint interventions.
+pub(super) const OTHER_TYPE: &str =
+    "give type = \"pdag\", by which a joint set of parents occurs once, or fewer variables as `x`";
+
+fn too_many(mend: &str) -> Error {
     Error::Argument {
         argument: "fit",
         value: format!("a graph that stands for more than {MOST} DAGs"),
-        mend: "give method = \"local\" or \"optimal\", which do not list them".into(),
+        mend: mend.into(),
     }
 }
 
-/// Calls `visit` with each DAG; the vertices that `at` names are those whose undirected edges are to be directed.
+/// Calls `visit` with each DAG; the vertices that `at` names are those whose undirected edges are to be directed. `mend`: what to do where they are
+/// too many.
 ///
 /// In a maximally oriented PDAG every undirected edge can go either way (Meek 1995). In other graphs some tries end nowhere, and
 /// what is left is judged by the definition.
-pub(super) fn each(closure: &mut Closure, at: &[usize], visit: &mut dyn FnMut(&Marks)) -> Result<()> {
+pub(super) fn each(closure: &mut Closure, at: &[usize], visit: &mut dyn FnMut(&Marks), mend: &str) -> Result<()> {
     let was = closure.graph.clone();
     let mut left = MOST;
-    branch(closure, &was, at, visit, &mut left)
+    let mut count = |dag: &Marks| {
+        left = left.checked_sub(1).ok_or_else(|| too_many(mend))?;
+        visit(dag);
+        Ok(())
+    };
+    branch(closure, &was, at, &mut count)
 }
 
-fn branch(
-    closure: &mut Closure,
-    was: &Marks,
-    at: &[usize],
-    visit: &mut dyn FnMut(&Marks),
-    left: &mut usize,
-) -> Result<()> {
+fn branch(closure: &mut Closure, was: &Marks, at: &[usize], visit: &mut dyn FnMut(&Marks) -> Result<()>) -> Result<()> {
     let graph = &closure.graph;
     // The vertices before that of the first undirected edge have none left.
     let next = at
@@ -41,15 +48,14 @@ fn branch(
         .find_map(|(place, &u)| graph.slots(u).find(|&slot| graph.is_undirected(slot)).map(|slot| (place, slot)));
     let Some((place, slot)) = next else {
         if extends(graph, was) {
-            *left = left.checked_sub(1).ok_or_else(too_many)?;
-            visit(graph);
+            visit(graph)?;
         }
         return Ok(());
     };
     for slot in [slot, closure.graph.twin(slot)] {
         let mark = closure.mark();
         closure.orient(slot);
-        branch(closure, was, &at[place..], visit, left)?;
+        branch(closure, was, &at[place..], visit)?;
         closure.back(mark);
     }
     Ok(())
@@ -90,12 +96,12 @@ pub(super) fn parent_sets(graph: &Marks, valid: bool) -> Result<Vec<Counted>> {
         if lone {
             note(graph);
         } else {
-            each(&mut closure, at, &mut note)?;
+            each(&mut closure, at, &mut note, OTHER_METHOD)?;
         }
         dags.push(here);
     }
     let all = dags.iter().try_fold(1usize, |all, &here| all.checked_mul(here).filter(|&all| all <= MOST));
-    let all = all.ok_or_else(too_many)?;
+    let all = all.ok_or_else(|| too_many(OTHER_METHOD))?;
     if all == 0 {
         return Err(Error::Argument {
             argument: "fit",

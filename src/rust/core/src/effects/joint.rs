@@ -45,7 +45,7 @@ pub(super) fn sets_of_cpdag(graph: &Marks, xs: &[usize]) -> Result<Vec<Joint>> {
         if all.len().saturating_mul(added.len()) > MOST {
             return Err(Error::Argument {
                 argument: "x",
-                value: format!("variables with more than {MOST} joint sets of parents"),
+                value: format!("a choice of variables with more than {MOST} joint sets of parents"),
                 mend: "give fewer variables at once".into(),
             });
         }
@@ -85,9 +85,10 @@ fn of_component(graph: &Marks, xs: &[usize], members: &[usize], here: &[usize]) 
     let mut found = Vec::new();
     if listed {
         let every: Vec<usize> = (0..members.len()).collect();
-        extensions::each(&mut Closure::new(alone), &every, &mut |dag| {
+        let mut list = |dag: &Marks| {
             found.push((here.to_vec(), inside.iter().map(|&u| outside(parents(dag, u))).collect()));
-        })?;
+        };
+        extensions::each(&mut Closure::new(alone), &every, &mut list, extensions::OTHER_TYPE)?;
         return Ok(found);
     }
     found.push((here.to_vec(), Vec::new()));
@@ -97,7 +98,7 @@ fn of_component(graph: &Marks, xs: &[usize], members: &[usize], here: &[usize]) 
         if found.len().saturating_mul(own.len()) > MOST {
             return Err(Error::Argument {
                 argument: "x",
-                value: format!("variables with more than {MOST} joint sets of parents"),
+                value: format!("a choice of variables with more than {MOST} joint sets of parents"),
                 mend: "give fewer variables at once".into(),
             });
         }

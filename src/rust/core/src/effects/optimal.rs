@@ -4,37 +4,63 @@
 //! With forb the possible descendants of the vertices on possibly causal paths from x to y, the set is the parents of those vertices
 //! less forb and x. Where forb holds one of the xs no adjustment is valid.
 
-use std::collections::HashMap;
-
 use ndarray::ArrayView2;
 
 use super::regression;
 use crate::graph::Marks;
 
-/// Vertices that possibly directed paths of definite status from `from` reach, `from` first, or where it can be reached from if not
-/// `forward`; none of `avoid` but `from` itself. As pcalg's `possDe()` and `possAn()`: a vertex is reached once, by the first such path,
-/// and goes on from there where the next vertex is not adjacent to the one before, or the edge is directed.
-fn reached(graph: &Marks, from: usize, avoid: &[u32], forward: bool) -> Vec<u32> {
-    let mut queue = vec![from as u32];
-    let mut before = vec![from];
-    let mut seen = std::collections::HashSet::from([from]);
-    let mut at = 0;
-    while at < queue.len() {
-        let (t, previous) = (queue[at] as usize, before[at]);
-        at += 1;
-        for slot in graph.slots(t) {
-            let j = graph.head(slot);
-            let along = if forward { slot } else { graph.twin(slot) };
-            let goes_on = graph.is_open(along)
-                && (graph.is_directed(along) || previous == t || !graph.adjacent(j, previous))
-                && !avoid.contains(&(j as u32));
-            if goes_on && seen.insert(j) {
-                queue.push(j as u32);
-                before.push(t);
+/// Working memory of [`Search::reached`].
+struct Search {
+    /// By vertex the number of the last search that reached it.
+    seen: Vec<u32>,
+    number: u32,
+    /// What was reached, and from where.
+    queue: Vec<u32>,
+    before: Vec<u32>,
+}
+
+impl Search {
+    fn new(p: usize) -> Self {
+        Search { seen: vec![0; p], number: 0, queue: Vec::new(), before: Vec::new() }
+    }
+
+    /// Vertices that possibly directed paths of definite status from `from` reach, `from` first, or where it can be reached from if not
+    /// `forward`; none of `avoid` but `from` itself. As pcalg's `possDe()` and `possAn()`: a vertex is reached once, by the first such path,
+    /// and goes on from there where the next vertex is not adjacent to the one before, or the edge is directed.
+    fn reached(&mut self, graph: &Marks, from: usize, avoid: &[u32], forward: bool) -> &[u32] {
+        if self.number == u32::MAX {
+            self.seen.fill(0);
+            self.number = 0;
+        }
+        self.number += 1;
+        let Search { seen, number, queue, before } = self;
+        queue.clear();
+        before.clear();
+        queue.push(from as u32);
+        before.push(from as u32);
+        seen[from] = *number;
+        let mut at = 0;
+        while at < queue.len() {
+            let (t, previous) = (queue[at] as usize, before[at] as usize);
+            at += 1;
+            for slot in graph.slots(t) {
+                let j = graph.head(slot);
+                if seen[j] == *number {
+                    continue;
+                }
+                let along = if forward { slot } else { graph.twin(slot) };
+                let goes_on = graph.is_open(along)
+                    && (graph.is_directed(along) || previous == t || !graph.adjacent(j, previous))
+                    && !avoid.contains(&(j as u32));
+                if goes_on {
+                    seen[j] = *number;
+                    queue.push(j as u32);
+                    before.push(t as u32);
+                }
             }
         }
+        queue
     }
-    queue
 }
 
 /// What is found of x, or the xs, in one graph.
@@ -43,9 +69,11 @@ pub(super) struct Adjustment<'a> {
     xs: &'a [u32],
     /// Whether a vertex may be a descendant.
     descends: Vec<bool>,
-    /// Possible descendants of vertices, as they are asked for.
-    descendants: HashMap<usize, Vec<u32>>,
-    forbidden: Vec<bool>,
+    /// Possible descendants of a vertex, 64 to a word, as they are asked for; empty before.
+    descendants: Vec<Vec<u64>>,
+    /// Those of the vertices on the ways to the y at hand.
+    forbidden: Vec<u64>,
+    search: Search,
 }
 
 /// What adjusts for the effect of the xs on a y.
@@ -61,11 +89,14 @@ pub(super) enum Set {
 
 impl<'a> Adjustment<'a> {
     pub fn new(graph: &'a Marks, xs: &'a [u32]) -> Self {
-        let mut descends = vec![false; graph.p()];
+        let p = graph.p();
+        let mut search = Search::new(p);
+        let mut descends = vec![false; p];
         for &x in xs {
-            reached(graph, x as usize, &[], true).into_iter().for_each(|v| descends[v as usize] = true);
+            search.reached(graph, x as usize, &[], true).iter().for_each(|&v| descends[v as usize] = true);
         }
-        Adjustment { graph, xs, descends, descendants: HashMap::new(), forbidden: vec![false; graph.p()] }
+        let descendants = vec![Vec::new(); p];
+        Adjustment { graph, xs, descends, descendants, forbidden: vec![0; p.div_ceil(64)], search }
     }
 
     /// The optimal set for y.
@@ -73,34 +104,36 @@ impl<'a> Adjustment<'a> {
         if !self.descends[y] {
             return Set::NoEffect;
         }
-        let graph = self.graph;
-        let mut between = reached(graph, y, self.xs, false);
-        between.retain(|&v| self.descends[v as usize]);
+        let Adjustment { graph, xs, descends, descendants, forbidden, search } = self;
+        let mut between = search.reached(graph, y, xs, false).to_vec();
+        between.retain(|&v| descends[v as usize]);
         between.sort_unstable();
-        let mut marked = Vec::new();
+        forbidden.fill(0);
         for &v in &between {
-            let after = self.descendants.entry(v as usize).or_insert_with(|| reached(graph, v as usize, &[], true));
-            for &w in after.iter() {
-                if !std::mem::replace(&mut self.forbidden[w as usize], true) {
-                    marked.push(w);
+            let after = &mut descendants[v as usize];
+            if after.is_empty() {
+                after.resize(forbidden.len(), 0);
+                let reached = search.reached(graph, v as usize, &[], true);
+                reached.iter().for_each(|&w| after[w as usize / 64] |= 1 << (w % 64));
+            }
+            forbidden.iter_mut().zip(after).for_each(|(all, own)| *all |= *own);
+        }
+        let is_forbidden = |v: usize| forbidden[v / 64] >> (v % 64) & 1 == 1;
+        if xs.iter().any(|&x| is_forbidden(x as usize)) {
+            return Set::None;
+        }
+        // Each of them once.
+        let mut set: Vec<u32> = Vec::new();
+        let mut is_in = vec![false; graph.p()];
+        xs.iter().for_each(|&x| is_in[x as usize] = true);
+        for &v in &between {
+            for parent in graph.parents(v as usize).filter(|&u| !is_forbidden(u)) {
+                if !std::mem::replace(&mut is_in[parent], true) {
+                    set.push(parent as u32);
                 }
             }
         }
-        let set = if self.xs.iter().any(|&x| self.forbidden[x as usize]) {
-            Set::None
-        } else {
-            let mut set: Vec<u32> = Vec::new();
-            for &v in &between {
-                for parent in graph.parents(v as usize).filter(|&u| !self.forbidden[u]).map(|u| u as u32) {
-                    if !self.xs.contains(&parent) && !set.contains(&parent) {
-                        set.push(parent);
-                    }
-                }
-            }
-            Set::Of(set)
-        };
-        marked.into_iter().for_each(|w| self.forbidden[w as usize] = false);
-        set
+        Set::Of(set)
     }
 
     /// The effects of the xs on y, into `effects`.

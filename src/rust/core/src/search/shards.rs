@@ -21,6 +21,14 @@ const TILE_OTHERS: u32 = 256;
 /// Lanes of a heavy row that are run together.
 const HEAVY_LANES: usize = 64;
 
+/// Workers that take fewer tests a shard ask one after the other, and each may take long: sets of a pair that several hands have are
+/// asked although another separates it, so that whole pairs stand together.
+const FEW_TESTS: u64 = 8;
+
+/// Of such workers, how many times as many tests a shard has at most, and how many sets of a pair are not cut.
+const TIMES_FEW: u64 = 8;
+const WHOLE: f64 = 4.0;
+
 /// The sets of a pair are cut into at most this many ranges.
 const MOST_PIECES: u64 = 4096;
 
@@ -131,7 +139,8 @@ impl<'a> Work<'a> {
         let mut tests_a_lane = |row: usize| counts.of_row(neighbours.degree(row));
         let of_row: Vec<f64> = (0..p).map(|row| tests_a_lane(row) * lanes.of(row).len() as f64).collect();
         let total: f64 = of_row.iter().sum();
-        let most = shard_tests as f64 * 32.0;
+        let is_few = shard_tests < FEW_TESTS;
+        let most = shard_tests as f64 * if is_few { TIMES_FEW as f64 } else { 32.0 };
         let least = shard_tests as f64 / 8.0;
         let target = (total / (16 * threads) as f64).clamp(least, most);
         // Blocks of the other vertex pay where rows are long and most sets are left out.
@@ -155,7 +164,7 @@ impl<'a> Work<'a> {
                     }
                 }
             } else {
-                work.cut(row, tests_a_lane(row), target)?;
+                work.cut(row, tests_a_lane(row), target, is_few)?;
                 row += 1;
             }
         }
@@ -171,10 +180,14 @@ impl<'a> Work<'a> {
     }
 
     /// One heavy row: a few lanes at a time, and where these are heavy, a range of sets.
-    fn cut(&mut self, row: usize, tests_a_lane: f64, target: f64) -> Result<()> {
+    fn cut(&mut self, row: usize, tests_a_lane: f64, target: f64, is_few: bool) -> Result<()> {
         let count = self.lanes.of(row).len();
         let all = subsets::binomial(self.neighbours.degree(row), self.size).unwrap_or(u64::MAX);
-        let width = count.min(HEAVY_LANES);
+        // As many lanes as have room with all their sets, or as share what is read of a set.
+        let (width, target) = match is_few {
+            true => (((target / tests_a_lane) as usize).clamp(1, count.max(1)), WHOLE * target),
+            false => (count.min(HEAVY_LANES), target),
+        };
         for from in (0..count).step_by(width.max(1)) {
             let part = from..(from + width).min(count);
             let cost = tests_a_lane * part.len() as f64;
@@ -206,6 +219,7 @@ impl<'a> Work<'a> {
         options: &Options,
         shard_tests: u64,
     ) -> Result<Self> {
+        let shard_tests = if shard_tests < FEW_TESTS { TIMES_FEW * shard_tests } else { shard_tests };
         let mut work = Work::empty(size, neighbours, options);
         let (mut start, mut cost) = (0, 0u64);
         for (at, side) in sides.iter().enumerate() {

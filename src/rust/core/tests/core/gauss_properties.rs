@@ -85,7 +85,7 @@ fn random_problems_equal_the_plain_reference() {
 /// correlations, fixed pairs, and samples so small or so many that masks serve few or all tests.
 #[test]
 fn masks_and_lists_agree() {
-    let separated: usize = (0..200).map(|number| agreed(&dense_problem(number), &format!("problem {number}"))).sum();
+    let separated: usize = (0..60).map(|number| agreed(&dense_problem(number), &format!("problem {number}"))).sum();
     assert!(separated > 10_000, "{separated} pairs separated at level 1");
 }
 

@@ -146,12 +146,12 @@ fn gauss() {
     let sparse = |p| correlation_matrix(&samples(&mut Random(p as u64), p, 400, 0.15, 0.1));
     // No test separates, so that levels go on to the last: sets that shared memory does not hold.
     let dense = |p: usize| (0..p * p).map(|i| if i / p == i % p { 1.0 } else { 0.5 }).collect::<Vec<f64>>();
-    let mut gaps = Adjacency::empty(60);
-    (0..59).filter(|x| x % 3 == 0).for_each(|x| gaps.insert(x, x + 1));
+    let mut gaps = Adjacency::empty(40);
+    (0..39).filter(|x| x % 3 == 0).for_each(|x| gaps.insert(x, x + 1));
     let fixed = Some(gaps.clone());
     for (name, c, options) in [
-        ("sparse", sparse(60), Options::new(60, 0.05)),
-        ("masks", sparse(60), Options { fixed_gaps: Some(gaps), fixed_edges: fixed, ..Options::new(60, 0.05) }),
+        ("sparse", sparse(40), Options::new(40, 0.05)),
+        ("masks", sparse(40), Options { fixed_gaps: Some(gaps), fixed_edges: fixed, ..Options::new(40, 0.05) }),
         ("dense", dense(9), Options::new(9, 0.01)),
         ("empty", dense(9), Options::new(9, 0.0)),
         ("two", dense(2), Options::new(2, 0.01)),
@@ -181,7 +181,7 @@ fn gauss() {
         let cuda = CudaOptions { memory_budget: budget, ..CudaOptions::default() };
         searched(&mut CudaEngine::new(gauss, 0.05, cuda)?, &Options::new(60, 0.05), true)
     });
-    let batch = questions(300, 60, 40);
+    let batch = questions(100, 60, 40);
     measure("questions", |budget| {
         let cuda = CudaOptions { memory_budget: budget, ..CudaOptions::default() };
         asked(&mut CudaEngine::new(gauss, 0.05, cuda)?, &batch)
@@ -241,7 +241,7 @@ fn neighbours() {
 }
 
 fn selection() {
-    for (n, p, levels, classes) in [(90, 60, 64, 5), (1500, 20, 300, 10)] {
+    for (n, p, levels, classes) in [(90, 60, 64, 5), (700, 20, 300, 10)] {
         let samples = simulated(n, p, levels, classes, 7);
         let logs = CountLogs::new(n);
         for (way, options) in ways().into_iter().enumerate() {

@@ -271,10 +271,11 @@ fn lost() {
         return;
     }
     without_one_that_gives();
-    let dense = dense_problem(3);
-    let options = Options { m_max: 2.0, ..dense.options.clone() };
-    let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
     let mut random = Random(7);
+    let p = 36;
+    let c = correlation_matrix(&samples(&mut random, p, 120, 0.3, 0.2));
+    let options = Options { method: Method::StableFast, m_max: 2.0, ..Options::new(p, 0.01) };
+    let gauss = Gauss::new(by_column(&c, p).unwrap(), 120.0, reading(options.method)).unwrap();
     let data = discrete::problem(&mut random, 9, 500, 0.0).coded();
     let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt: true });
     let of_codes = Options { method: Method::StableFast, ..Options::new(9, 0.2) };
@@ -295,7 +296,7 @@ fn lost() {
     let x = by_column(&x, 40).unwrap();
     without_some("data", &of_data, |ordinal| CudaEngine::of_data(fisher, x, of_data.alpha, on(ordinal)));
     let mut batch = Batch::new();
-    (1..dense.options.p).for_each(|y| batch.push(0, y, &[]));
+    (1..p).for_each(|y| batch.push(0, y, &[]));
     let asked = |team: &mut CudaTeam| {
         let values = team.p_values(&batch, &mut Unobserved).unwrap();
         (values, team.team().lost.into_iter().map(|lost| lost.machine).collect::<Vec<String>>())

@@ -4,8 +4,9 @@
 //
 // FAKE_CUDA names a part to play: what goes wrong, or "none"; "machine_code": it loads machine code (and runs the same), but no PTX,
 // where it else is a driver that refuses all machine code; "no_managed": its cards have no unified memory. FAKE_CUDA_CARDS,
-// FAKE_CUDA_MEMORY and FAKE_CUDA_SHARED are the number of cards (1), their bytes (8 GiB) and bytes of shared memory of a block
-// (64 KiB); of these FAKE_CUDA_TAKEN (0) are another process's, though they are said to be free.
+// FAKE_CUDA_MEMORY and FAKE_CUDA_SHARED are the number of cards (1), their bytes (32 GiB) and bytes of shared memory of a block
+// (64 KiB); of these FAKE_CUDA_TAKEN (0) are another process's, though they are said to be free, and FAKE_CUDA_OVERTAKEN (0) are taken by another
+// process once somebody has asked what is free.
 #include <sys/mman.h>
 #include <time.h>
 
@@ -405,7 +406,9 @@ static size_t number(const char* name, size_t usual) {
     return text ? strtoull(text, nullptr, 10) : usual;
 }
 
-static size_t card_memory() { return number("FAKE_CUDA_MEMORY", (size_t)8 << 30); }
+// Bytes that another process has taken, as is said from then on.
+static size_t overtaken = 0;
+static size_t card_memory() { return number("FAKE_CUDA_MEMORY", (size_t)32 << 30); }
 
 static std::recursive_mutex lock;
 typedef std::lock_guard<std::recursive_mutex> Locked;
@@ -481,7 +484,7 @@ static int allocate(address* at, size_t bytes, bool bounded) {
     // Another process has taken what was said to be free.
     if (part_is("taken") && used[current] + bytes > 1000) return OUT_OF_MEMORY;
     if (bytes == 0) return INVALID;
-    if (bounded && used[current] + bytes + number("FAKE_CUDA_TAKEN", 0) > card_memory()) return OUT_OF_MEMORY;
+    if (bounded && used[current] + bytes + overtaken + number("FAKE_CUDA_TAKEN", 0) > card_memory()) return OUT_OF_MEMORY;
     const size_t PAGE = 4096;
     size_t rounded = (bytes + 255) / 256 * 256, inner = (rounded + PAGE - 1) / PAGE * PAGE, mapped = inner + 2 * PAGE;
     char* from = (char*)mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -604,7 +607,8 @@ int cuCtxSetCurrent(void* context) {
 int cuMemGetInfo_v2(size_t* free, size_t* total) {
     Locked locked(lock);
     *total = card_memory();
-    *free = *total - std::min(*total, used[current]);
+    *free = *total - std::min(*total, used[current] + overtaken);
+    overtaken = number("FAKE_CUDA_OVERTAKEN", 0);
     return OK;
 }
 int cuMemAlloc_v2(address* at, size_t bytes) {

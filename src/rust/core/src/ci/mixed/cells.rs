@@ -3,54 +3,11 @@
 //! A cell has a key: the codes of its factors as the digits of a number, those of x and y last. Cells of fewer factors are made of these by adding
 //! up, so that a test looks at its rows once, or twice where there are numbers.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use super::data::Frame;
-
-/// Keys below this are found in a table, others by hashing.
-const TABLE: u64 = 1 << 16;
-
-/// Numbers keys 0, 1, ... in the order in which they are met.
-#[derive(Debug, Default)]
-pub(super) struct Index {
-    table: Vec<u32>,
-    map: HashMap<u64, u32>,
-    pub keys: Vec<u64>,
-    small: bool,
-}
-
-const NONE: u32 = u32::MAX;
-
-impl Index {
-    /// Forgets all; keys are below `domain`.
-    pub fn clear(&mut self, domain: u64) {
-        if self.small {
-            self.keys.iter().for_each(|&key| self.table[key as usize] = NONE);
-        }
-        self.map.clear();
-        self.keys.clear();
-        self.small = domain <= TABLE;
-        if self.small && self.table.len() < domain as usize {
-            self.table.resize(domain as usize, NONE);
-        }
-    }
-
-    /// The number of a key.
-    #[inline]
-    pub fn place(&mut self, key: u64) -> usize {
-        let next = self.keys.len() as u32;
-        let slot = match self.small {
-            true => &mut self.table[key as usize],
-            false => self.map.entry(key).or_insert(NONE),
-        };
-        if *slot == NONE {
-            *slot = next;
-            self.keys.push(key);
-        }
-        *slot as usize
-    }
-}
+use super::rows::{each, in_blocks, set_bits, triangle, Asked, Index, LANE_BITS};
+use super::summed::{Buffers, Kept};
 
 /// The rows that a test looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,20 +20,6 @@ pub enum Which {
     Others,
 }
 
-/// What a test asks of a data set: rows, and the variables that make cells and moments.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
-    pub frame: &'a Frame,
-    /// Which of the completed data sets.
-    pub set: usize,
-    /// A bit a row; none: all.
-    pub rows: Option<&'a [u64]>,
-    /// The factors, x and y first where they are, then those of S in descending order.
-    pub factors: &'a [u32],
-    /// The variables of numbers.
-    pub numbers: &'a [u32],
-}
-
 /// Product of the numbers of levels that occur, none where that is more than a key holds.
 pub(super) fn domain(frame: &Frame, factors: &[u32]) -> Option<u64> {
     let levels = factors.iter().map(|&factor| u64::from(frame.occurring(factor as usize)));
@@ -87,30 +30,10 @@ pub(super) fn domain(frame: &Frame, factors: &[u32]) -> Option<u64> {
 #[derive(Debug, Default)]
 pub(super) struct Filling {
     rows: Vec<u32>,
-    /// Of some rows.
-    keys: Vec<u64>,
-    values: Vec<f64>,
-    /// By row: where its cell, and its lane there, have their sums.
-    slots: Vec<u32>,
-    sums: Vec<f64>,
     pub index: Index,
+    kept: Kept,
+    buffers: Buffers,
 }
-
-/// Rows that are looked at together: what is known of them stays near.
-const TOGETHER: usize = 512;
-
-// The order of sums, which is the same on every machine, so that answers are the same to the last bit. Rows are taken in chunks, and those of a
-// chunk by lanes: row r is of lane r % LANES where cells are few, so that one sum need not wait for another, else all are of lane 0. A lane adds
-// up its rows in their order, a chunk its lanes, and a sum its chunks.
-
-/// Rows of a chunk, by their numbers.
-pub const CHUNK: usize = 4096;
-
-/// Lanes of a chunk, as a power of 2, where keys are below [`FEW_CELLS`].
-pub const LANE_BITS: u32 = 2;
-
-/// See [`LANE_BITS`].
-pub const FEW_CELLS: u64 = 64;
 
 /// Cells in the order in which they are met.
 #[derive(Clone, Debug, Default)]
@@ -128,11 +51,6 @@ pub(super) struct Cells {
     pub products: Vec<f64>,
 }
 
-/// Entries of the triangle of k variables.
-pub(super) fn triangle(k: usize) -> usize {
-    k * (k + 1) / 2
-}
-
 impl Cells {
     /// Number of rows.
     pub fn rows(&self) -> f64 {
@@ -141,93 +59,25 @@ impl Cells {
 
     /// Counts rows, and sums up their numbers. `domain`: of the factors.
     pub fn fill(&mut self, asked: &Asked, domain: u64, filling: &mut Filling) {
-        let Filling { rows, keys, values, slots, sums, index } = filling;
-        let (frame, k, n) = (asked.frame, asked.numbers.len(), asked.frame.n());
+        let Filling { rows, index, kept, buffers } = filling;
         rows.clear();
         let some = asked.rows.map(|words| {
             set_bits(words, rows);
             &rows[..]
         });
-        let bits = if domain <= FEW_CELLS { LANE_BITS } else { 0 };
-        let lane = |row: usize| (row as u32) & ((1 << bits) - 1);
-        let row_of = |at: usize| some.map_or(at, |rows| rows[at] as usize);
-        index.clear(domain);
-        self.domain = domain;
-        self.k = k;
-        self.counts.clear();
-        slots.clear();
-        in_blocks(some, n, |range, _| {
-            keys.clear();
-            keys.resize(range.len(), 0);
-            let mut stride = 1;
-            for &factor in asked.factors {
-                let codes = frame.codes(factor as usize, asked.set);
-                each(codes, some, &range, |at, code| keys[at] += stride * u64::from(code));
-                stride *= u64::from(frame.occurring(factor as usize));
-            }
-            for (at, &key) in range.zip(keys.iter()) {
-                let place = index.place(key);
-                if place == self.counts.len() {
-                    self.counts.push(0.0);
-                }
-                self.counts[place] += 1.0;
-                slots.push((place as u32) << bits | lane(row_of(at)));
-            }
-        });
-        self.keys.clear();
-        self.keys.extend_from_slice(&index.keys);
-        let (cells, t) = (self.keys.len(), triangle(k));
-        self.means.clear();
-        self.means.resize(cells * k, 0.0);
-        self.products.clear();
-        self.products.resize(cells * t, 0.0);
-        if k == 0 || cells == 0 {
-            return;
-        }
-        let width = cells << bits;
-        sums.clear();
-        sums.resize(k * width, 0.0);
-        in_blocks(some, n, |range, ends| {
-            let slots = &slots[range.clone()];
-            for (&number, sums) in asked.numbers.iter().zip(sums.chunks_exact_mut(width)) {
-                let column = frame.numbers(number as usize, asked.set);
-                each(column, some, &range, |at, value| sums[slots[at] as usize] += value);
-            }
-            if ends {
-                add_lanes(sums, bits, &mut self.means, k);
-            }
-        });
-        self.divide();
-        sums.clear();
-        sums.resize(t * width, 0.0);
-        in_blocks(some, n, |range, ends| {
-            // By variable: the deviations of these rows.
-            values.clear();
-            let (many, slots) = (range.len(), &slots[range.clone()]);
-            for (at, &number) in asked.numbers.iter().enumerate() {
-                let column = frame.numbers(number as usize, asked.set);
-                let means = &self.means[at..];
-                each(column, some, &range, |at, value| {
-                    values.push(value - means[(slots[at] >> bits) as usize * k]);
-                });
-            }
-            let mut pairs = (0..k).flat_map(|col| (0..=col).map(move |row| (row, col)));
-            for (sums, (row, col)) in sums.chunks_exact_mut(width).zip(&mut pairs) {
-                let (of_row, of_col) = (&values[row * many..][..many], &values[col * many..][..many]);
-                for ((&slot, a), b) in slots.iter().zip(of_row).zip(of_col) {
-                    sums[slot as usize] += a * b;
-                }
-            }
-            if ends {
-                add_lanes(sums, bits, &mut self.products, t);
-            }
-        });
+        let summed = kept.sums(asked, (some, domain), index, buffers);
+        let (cells, k) = (summed.keys.len(), asked.numbers.len());
+        (self.domain, self.k) = (domain, k);
+        self.keys.clone_from(&summed.keys);
+        self.counts.clone_from(&summed.counts);
+        by_cell(&summed.means, cells, k, &mut self.means);
+        by_cell(&summed.products, cells, triangle(k), &mut self.products);
     }
 
     /// The one cell of rows without factors; with the same sums as [`Cells::fill`], or where numbers are taken as they are, sums for means and
     /// products of the numbers themselves.
     pub fn fill_one(&mut self, asked: &Asked, as_they_are: bool, filling: &mut Filling) {
-        let Filling { rows, values, sums, .. } = filling;
+        let Filling { rows, buffers: Buffers { values, sums, .. }, .. } = filling;
         let (frame, k, n) = (asked.frame, asked.numbers.len(), asked.frame.n());
         let t = triangle(k);
         rows.clear();
@@ -344,6 +194,12 @@ impl Cells {
     }
 }
 
+/// Of `each` rows by cell, columns by cell.
+fn by_cell(rows: &[f64], cells: usize, each: usize, out: &mut Vec<f64>) {
+    out.clear();
+    out.extend((0..cells).flat_map(|cell| (0..each).map(move |at| rows[at * cells + cell])));
+}
+
 /// Cells that are made already.
 pub(super) trait Known {
     /// Writes those of these rows of a data set, in the order in which they are met, or without numbers in that of their keys; whether it has them.
@@ -356,35 +212,6 @@ pub(super) struct Nothing;
 impl Known for Nothing {
     fn take(&mut self, _: usize, _: Which, _: &mut Cells) -> bool {
         false
-    }
-}
-
-/// Hands on what a column has in a range of rows, each with its place in the range; `some`: the rows that count, where not all do.
-#[inline]
-fn each<T: Copy>(column: &[T], some: Option<&[u32]>, range: &Range<usize>, mut on: impl FnMut(usize, T)) {
-    match some {
-        None => column[range.clone()].iter().enumerate().for_each(|(at, &value)| on(at, value)),
-        Some(rows) => rows[range.clone()].iter().enumerate().for_each(|(at, &row)| on(at, column[row as usize])),
-    }
-}
-
-/// Goes through the rows by ranges of their places, none of which crosses the border of a [`CHUNK`]; says whether a chunk ends with it.
-fn in_blocks(some: Option<&[u32]>, n: usize, mut on: impl FnMut(Range<usize>, bool)) {
-    let count = some.map_or(n, <[u32]>::len);
-    let mut from = 0;
-    while from < count {
-        let end = match some {
-            None => count.min((from / CHUNK + 1) * CHUNK),
-            Some(rows) => {
-                let border = (rows[from] as usize / CHUNK + 1) * CHUNK;
-                from + rows[from..].partition_point(|&row| (row as usize) < border)
-            }
-        };
-        while from < end {
-            let to = end.min(from + TOGETHER);
-            on(from..to, to == end);
-            from = to;
-        }
     }
 }
 
@@ -407,17 +234,6 @@ fn add_rows(k: usize, values: &[f64], lanes: impl Iterator<Item = usize>, sums: 
     }
 }
 
-/// Adds the lanes of a chunk, which begin anew, to the sums of its cells: `each` by cell.
-fn add_lanes(lanes: &mut [f64], bits: u32, sums: &mut [f64], each: usize) {
-    let width = lanes.len() / each;
-    for (at, lanes) in lanes.chunks_exact_mut(width).enumerate() {
-        for (cell, lanes) in lanes.chunks_exact_mut(1 << bits).enumerate() {
-            sums[cell * each + at] += lanes.iter().sum::<f64>();
-            lanes.fill(0.0);
-        }
-    }
-}
-
 /// Likewise where each lane has the sums of one cell, side by side.
 fn add_whole_lanes(lanes: &mut [f64], sums: &mut [&mut [f64]]) {
     let width = lanes.len() >> LANE_BITS;
@@ -425,15 +241,4 @@ fn add_whole_lanes(lanes: &mut [f64], sums: &mut [&mut [f64]]) {
         *sum += (0..1 << LANE_BITS).map(|lane| lanes[lane * width + at]).sum::<f64>();
     }
     lanes.fill(0.0);
-}
-
-/// The places of the bits that are set.
-pub(super) fn set_bits(words: &[u64], out: &mut Vec<u32>) {
-    for (at, &word) in words.iter().enumerate() {
-        let mut left = word;
-        while left != 0 {
-            out.push(at as u32 * 64 + left.trailing_zeros());
-            left &= left - 1;
-        }
-    }
 }

@@ -1,7 +1,8 @@
 //! Tests of levels alone.
 
-use super::cells::{domain, Asked, Cells, Index, Known};
+use super::cells::{domain, Cells, Known};
 use super::data::Frame;
+use super::rows::{Asked, Index};
 use super::{pooled, which, Holes, Mixed, Work};
 use crate::ci::chi_squared::upper_tail;
 use crate::ci::discrete::{adapted_df, Counter, Table};
@@ -45,6 +46,7 @@ pub(super) fn p(test: &Mixed, frame: &Frame, whole: bool, work: &mut Work, known
     let pair = seen[0] as f64 * seen[1] as f64;
     let full = (seen[0] as f64 - 1.0) * (seen[1] as f64 - 1.0) * strata;
     if test.rules.ask_for_rows && cells.rows() < 10.0 * full {
+        work.too_few = true;
         return 1.0;
     }
     let occupied = cells.keys.len() as f64;

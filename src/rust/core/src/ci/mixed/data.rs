@@ -245,6 +245,10 @@ impl Variable {
                 *word |= 1 << (at % 64);
             }
         }
+        // Where none of the rows lacks a value there are no holes: what is said of the rows that lack one takes one at least.
+        if count == rows.len() as f64 {
+            present.clear();
+        }
         let mut mean = None;
         let drawn = |cells: &Cells| match cells {
             Cells::Codes(codes) => Cells::Codes(rows.iter().map(|&row| codes[row as usize]).collect()),
@@ -321,4 +325,45 @@ fn numbers(n: usize, versions: &[Values]) -> Vec<Cells> {
     let centred = |value: f64| if value.is_nan() { 0.0 } else { (value - mean) * scale };
     let of = |values: &Values| Cells::Numbers((0..n).map(|row| centred(values.number(row))).collect());
     versions.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ci::mixed::{Holes, Mixed, Rules, Sums};
+
+    fn given(values: &[f64]) -> Given<'_> {
+        Given { levels: 0, versions: vec![Values::Numbers(values)] }
+    }
+
+    #[test]
+    fn rows_without_holes_have_none() {
+        let x: Vec<f64> = (0..40).map(|row| f64::from(row * row % 17)).collect();
+        let mut y: Vec<f64> = (0..40).map(|row| f64::from(row * 7 % 11)).collect();
+        y[3] = f64::NAN;
+        let frame = Frame::new(40, 1, &[given(&x), given(&y)]).unwrap();
+        let rules = Rules { adapt: false, ask_for_rows: false, constant_is_missing: true };
+        let test = Mixed::new(frame, Holes::TestWise, rules).unwrap();
+        // The row with the hole is drawn, or is not.
+        for (rows, has_hole) in [([3, 5, 6, 8, 9, 12, 13, 20], true), ([4, 5, 6, 8, 9, 12, 13, 20], false)] {
+            let drawn = test.of_rows(&rows).unwrap().unwrap();
+            assert_eq!(drawn.frame().unwrap().any_missing(), has_hole);
+            let known: Vec<usize> = rows.iter().map(|&row| row as usize).filter(|&row| row != 3).collect();
+            let of = |values: &[f64]| known.iter().map(|&row| values[row]).collect::<Vec<f64>>();
+            let (x, y) = (of(&x), of(&y));
+            let alone = Frame::new(known.len(), 1, &[given(&x), given(&y)]).unwrap();
+            let wanted = Mixed::new(alone, Holes::None, rules).unwrap().p_value(0, 1, &[], &mut Default::default());
+            let sums = {
+                let frame = drawn.frame().unwrap();
+                let product = |a: usize, b: usize| -> f64 {
+                    frame.numbers(a, 0).iter().zip(frame.numbers(b, 0)).map(|(a, b)| a * b).sum()
+                };
+                let r = product(0, 1) / (product(0, 0) * product(1, 1)).sqrt();
+                Sums::with_holes(vec![1.0, r, r, 1.0].into(), vec![0, 1], frame)
+            };
+            let drawn = drawn.with_sums(vec![sums]);
+            let p = drawn.p_value(0, 1, &[], &mut Default::default());
+            assert!((p - wanted).abs() < 1e-12 && wanted < 1.0, "{p} {wanted}");
+        }
+    }
 }

@@ -1,10 +1,12 @@
 //! Cells that another machine makes: what it is to make them of, and the test's answer from them.
 
-use super::cells::{domain, triangle, Cells, Known};
+use super::cells::{domain, Cells, Known};
 use super::moments::Question;
+use super::rows::triangle;
 use super::{which, Holes, Mixed, Work};
 
-pub use super::cells::{Which, CHUNK, FEW_CELLS, LANE_BITS};
+pub use super::cells::Which;
+pub use super::rows::{CHUNK, FEW_CELLS, LANE_BITS};
 
 /// The form of the cells that a test takes of each data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +153,7 @@ mod tests {
             let need = test.need(x, y, &s, &mut work).unwrap();
             let (factors, numbers) = (need.factors.to_vec(), need.numbers.to_vec());
             let mut cells = Cells::default();
-            let asked = super::super::cells::Asked {
+            let asked = super::super::rows::Asked {
                 frame: test.frame().unwrap(),
                 set: 0,
                 rows: None,

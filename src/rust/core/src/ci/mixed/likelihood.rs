@@ -5,7 +5,8 @@
 
 use std::f64::consts::PI;
 
-use super::cells::{triangle, Cells};
+use super::cells::Cells;
+use super::rows::triangle;
 
 /// Cells of no more rows than there are numbers and this many take the covariance of all rows.
 const FEW: f64 = 5.0;

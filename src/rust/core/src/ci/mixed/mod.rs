@@ -14,6 +14,8 @@ mod known;
 mod likelihood;
 mod moments;
 mod pooled;
+mod rows;
+mod summed;
 
 pub use data::{Frame, Given, Values};
 pub use known::{Form, Need, Which, CELL_WORDS, CHUNK, FEW_CELLS, LANE_BITS};
@@ -22,10 +24,11 @@ pub use moments::Sums;
 use super::chi_squared::upper_tail;
 use super::discrete::Counter;
 use crate::{Error, Result};
-use cells::{domain, Asked, Cells, Filling, Known, Nothing};
+use cells::{domain, Cells, Filling, Known, Nothing};
 use likelihood::{parameters, Normal, Part};
 use moments::{Moments, Question};
 use pooled::{Averages, Means};
+use rows::Asked;
 
 /// What is done about holes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +64,7 @@ pub struct Mixed<'a> {
     sums: Vec<Sums<'a>>,
 }
 
-/// Working memory of a thread, for one test.
+/// Working memory of a thread, for tests of the same data.
 #[derive(Debug, Default)]
 pub struct Work {
     set: Vec<u32>,
@@ -77,6 +80,15 @@ pub struct Work {
     others: Vec<u32>,
     normals: [Normal; 2],
     averages: Averages,
+    /// Had the last test of levels too few rows, see [`Rules::ask_for_rows`]?
+    too_few: bool,
+}
+
+impl Work {
+    /// Whether the last test was p = 1 for want of rows alone, as [`Rules::ask_for_rows`] has it.
+    pub fn too_few(&self) -> bool {
+        self.too_few
+    }
 }
 
 fn which(whole: bool) -> Which {
@@ -190,6 +202,7 @@ impl<'a> Mixed<'a> {
     /// Likewise where some cells are known.
     fn p_with(&self, x: usize, y: usize, s: &[u32], work: &mut Work, known: &mut impl Known) -> f64 {
         let (x, y) = (x.min(y), x.max(y));
+        work.too_few = false;
         let Some(whole) = self.sort_out(x, y, s, work) else { return f64::NAN };
         match &self.frame {
             _ if work.factors.is_empty() => self.of_numbers(s.len(), whole, work, known),

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::cells::{set_bits, triangle, Asked, Cells, Filling, Known, Which};
+use super::cells::{Cells, Filling, Known, Which};
 use super::data::Frame;
 use super::ones;
+use super::rows::{set_bits, triangle, Asked};
 use crate::ci::gauss::{FisherZ, Gauss, Reading};
 use crate::ci::partial;
 

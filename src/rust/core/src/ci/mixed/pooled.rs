@@ -4,8 +4,9 @@
 //! * Counts and likelihoods: the likelihood ratio at each set's own estimates beside that at averaged ones (X.-L. Meng and D. B. Rubin 1992; van
 //!   Buuren 2018, 5.3.3), with an F distribution.
 
-use super::cells::{triangle, Cells, Index};
+use super::cells::Cells;
 use super::likelihood::{Normal, Part};
+use super::rows::{triangle, Index};
 use crate::ci::gauss::CUT;
 use crate::ci::tails;
 

@@ -143,7 +143,7 @@ pub(super) const MOST_KEYS: u64 = 2048;
 /// `MOST_WARPS` of kernels/mixed/cells.cu: warps of a block, at most, each of which has a chunk of rows.
 pub(super) const MOST_WARPS: u64 = 16;
 
-/// `CHUNK` of kernels/mixed/cells.cu: rows of a chunk, as in src/ci/mixed/cells.rs.
+/// `CHUNK` of kernels/mixed/cells.cu: rows of a chunk, as in src/ci/mixed/rows.rs.
 pub(super) const CHUNK: u64 = 4096;
 
 /// `FEW_CELLS` of kernels/mixed/cells.cu: below as many keys a chunk has LANES lanes, as there.
@@ -216,6 +216,13 @@ pub(super) const fn coarse_floats(l: u64) -> u64 {
 /// Bytes of shared memory of a block: three numbers a warp, the next neighbour to be taken, and a number for each variable.
 pub(super) const fn column_bytes(p: u64) -> u64 {
     8 * (3 * 1024 / 32 + 1) + 4 * p
+}
+
+/// `cupc_doubles` of kernels/gauss/cupc.cu.
+///
+/// Numbers of a thread: the inverse of C[S, S], and what it has to do with x and with y.
+pub(super) const fn cupc_doubles(l: u64) -> u64 {
+    l * l + 2 * l
 }
 
 /// `gpucsl_doubles` of kernels/gauss/gpucsl.cu.

@@ -21,7 +21,7 @@ use crate::search::{Largest, Options};
 use crate::{shown, Error, Result};
 
 const MAGIC: &[u8; 8] = b"pcgpuCHK";
-const FORM: u64 = 2;
+const FORM: u64 = 3;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Writes to a file, and keeps its digest.

@@ -108,6 +108,21 @@ pub(in crate::engine::cuda) fn limit(free: Room, budget: Option<u64>) -> u64 {
     budget.unwrap_or(u64::MAX).min(free.card.saturating_sub(RESERVE) + free.host)
 }
 
+/// Times that a plan is made, at most.
+const PLANS: usize = 4;
+
+/// What `plan` returns, which asks how much memory is free, plans with all of that and commits the plan. Another program, or another search
+/// of this one, may take memory between the two: the plan is then made anew, with what is left.
+pub(in crate::engine::cuda) fn planned<T>(mut plan: impl FnMut() -> Result<T>) -> Result<T> {
+    for _ in 1..PLANS {
+        match plan() {
+            Err(e) if e.is_short_of_device_memory() => {}
+            outcome => return outcome,
+        }
+    }
+    plan()
+}
+
 /// The error that `needed` bytes are too many for what is free, or for the budget.
 pub(in crate::engine::cuda) fn out_of_memory(needed: u64, free: Room, budget: Option<u64>) -> Error {
     let allowed = budget.map_or(String::new(), |b| format!(", and {} were allowed", Bytes(b)));

@@ -13,6 +13,7 @@ use crate::engine::batched::{self, Asker, Reply};
 use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Holds;
+use crate::engine::cuda::card::plan::planned;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::fallback::{Fallback, GivenUp, Parts};
 use crate::engine::cuda::search::p_max::PMax;
@@ -89,14 +90,12 @@ const COUNTING_SHARES: [u64; 4] = [2, 8, 32, u64::MAX];
 impl CudaSearch<'_, '_> {
     /// Plans and commits counting for sets of `size` in rows with up to `widest` neighbours, and beside it one piece of memory, of
     /// `most` bytes or what there is room for. Its bytes; refuses where these are fewer than `least`.
-    pub(super) fn plan_piece(
-        &mut self,
-        test: &Discrete,
-        size: usize,
-        widest: usize,
-        [least, most]: [u64; 2],
-    ) -> Result<u64> {
+    pub(super) fn plan_piece(&mut self, test: &Discrete, size: usize, widest: usize, bounds: [u64; 2]) -> Result<u64> {
         self.engine.coding = None;
+        planned(|| self.plan_bounded(test, size, widest, bounds))
+    }
+
+    fn plan_bounded(&mut self, test: &Discrete, size: usize, widest: usize, [least, most]: [u64; 2]) -> Result<u64> {
         self.engine.held.restart();
         let limit = self.engine.held.room(&[])?;
         self.engine.held.plan.set(Buffer::Report, size_of::<Report>() as u64);

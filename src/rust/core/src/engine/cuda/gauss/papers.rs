@@ -1,6 +1,8 @@
 //! Levels of sets of the Gaussian test by the mappings of the papers, in launches short enough that a user can interrupt.
 
-use crate::engine::cuda::arguments::{gpucsl_doubles, paper_doubles, Report, SearchArgs};
+use std::time::{Duration, Instant};
+
+use crate::engine::cuda::arguments::{cupc_doubles, gpucsl_doubles, paper_doubles, Report, SearchArgs};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::search::CudaSearch;
@@ -9,16 +11,23 @@ use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
 
-/// Tests of size 1 in a launch: less than 0.1 s on a slow card.
+/// Tests of size 1 in the first launch of a level: less than 0.1 s on a slow card, whatever the graph.
 const TESTS: f64 = 5e7;
 
-/// Blocks of a launch, most of which have nothing to do where they are for all pairs: likewise.
+/// What launches last: those that follow take twice or half as many sets of each row where it was less or more.
+const SHORT: Duration = Duration::from_millis(30);
+const LONG: Duration = Duration::from_millis(120);
+
+/// Blocks of a launch, most of which have nothing to do where they are for all pairs: likewise less than 0.1 s.
 const BLOCKS: usize = 1 << 25;
+
+/// Bytes of working memory in device memory, if a row needs no more.
+const SCRATCH: u64 = 1 << 28;
 
 /// The launches of a level.
 struct Launches {
     kernel: Kernel<SearchArgs>,
-    /// Sets of a row, and how many of them a launch takes.
+    /// Sets of a row, and how many of them the first launch takes.
     sets: u64,
     ranks: u64,
     /// Whether a launch with all sets of the first sides goes on with the second.
@@ -49,10 +58,10 @@ impl CudaSearch<'_, '_> {
 
     fn paper_launches(&self, size: usize, widest: usize) -> Launches {
         let (p, l) = (self.options.p, size as u64);
-        let (choose, squares) = (|n| subsets::binomial(n, size).unwrap_or(u64::MAX), l * l);
+        let choose = |n| subsets::binomial(n, size).unwrap_or(u64::MAX);
         // The blocks of a row, and those of them that have working memory.
         let (kernel, sets, threads, blocks, working, own) = match self.engine.options.strategy {
-            SearchStrategy::Set { theta, delta } => (Kernel::set, choose(widest), theta, delta, delta, squares),
+            SearchStrategy::Set { theta, delta } => (Kernel::set, choose(widest), theta, delta, delta, cupc_doubles(l)),
             SearchStrategy::Gpucsl { delta, .. } if size == 1 => {
                 // Every vertex is looked at, whether it is a neighbour or not.
                 (Kernel::gpucsl_single, p as u64, delta, p as u32, 0, 0)
@@ -63,21 +72,22 @@ impl CudaSearch<'_, '_> {
             _ => {
                 let [beta, gamma] = self.edge_shape();
                 let blocks = widest.div_ceil(beta as usize) as u32;
-                (Kernel::edge, choose(widest - 1), beta * gamma, blocks, blocks, squares)
+                (Kernel::edge, choose(widest - 1), beta * gamma, blocks, blocks, cupc_doubles(l))
             }
         };
-        // The time of a test grows about as the square of its size.
-        let tests = TESTS * self.engine.options.launch_share / (size * size) as f64;
-        let ranks = sets.min((tests / widest as f64).ceil() as u64).max(1);
-        let rows = (tests / (ranks as f64 * widest as f64)) as usize;
-        let rows = rows.min(BLOCKS / blocks as usize).clamp(1, p.min(65_535));
         let threads = threads.next_multiple_of(WARP);
         let bytes = if working == 0 { 0 } else { 8 * paper_doubles(l, own) };
         let block = bytes * u64::from(threads / WARP);
-        let (shared, scratch) = match block <= u64::from(self.engine.held.card.shared_limit) {
-            true => (block, 0),
-            false => (0, block * u64::from(working) * rows as u64),
-        };
+        let in_shared = block <= u64::from(self.engine.held.card.shared_limit);
+        let of_row = if in_shared { 0 } else { block * u64::from(working) };
+        // As many rows at a time as the papers' grids have, which are all: those with many sets alone would leave most of a card idle. The time of a test grows
+        // about as the square of its size.
+        let tests = TESTS * self.engine.options.launch_share / (size * size) as f64;
+        let ranks = sets.min((tests / self.ends as f64).ceil() as u64).max(1);
+        let in_scratch = SCRATCH.checked_div(of_row).map_or(p, |rows| rows as usize);
+        let in_time = if ranks == 1 { (tests / widest as f64) as usize } else { p };
+        let rows = in_time.min(in_scratch).min(BLOCKS / blocks as usize).clamp(1, p.min(65_535));
+        let (shared, scratch) = if in_shared { (block, 0) } else { (0, of_row * rows as u64) };
         let both = matches!(self.engine.options.strategy, SearchStrategy::Gpucsl { .. });
         Launches { kernel, sets, ranks, both, rows, blocks, threads, bytes, shared, scratch }
     }
@@ -97,25 +107,36 @@ impl CudaSearch<'_, '_> {
         if scratch > 0 {
             args.scratch = self.engine.held.device(Buffer::Scratch)?;
         }
-        let steps = sets.div_ceil(ranks);
+        let is_whole = ranks >= sets;
         // Sets of one are both sides' at once.
-        let sides = if both && (size == 1 || steps == 1) { 1 } else { 2 };
+        let sides = if both && (size == 1 || is_whole) { 1 } else { 2 };
         for second in 0..sides {
             args.second = second;
-            for step in 0..steps {
-                args.first_rank = step * ranks;
-                args.end_rank = if sides == 1 && steps == 1 { u64::MAX } else { sets.min(args.first_rank + ranks) };
+            args.first_rank = 0;
+            let mut some = ranks;
+            while args.first_rank < sets {
+                let end = sets.min(args.first_rank.saturating_add(some));
+                args.end_rank = if sides == 1 && is_whole { u64::MAX } else { end };
+                let mut longest = Duration::ZERO;
                 for first in (0..p).step_by(rows) {
                     args.first_row = first as u64;
                     let rows = rows.min(p - first) as u32;
                     let launch = kernel.on((blocks, rows), threads, shared);
+                    let begun = Instant::now();
                     // SAFETY: lists, slots and twins are the level's; each of these warps that tests has working memory.
                     unsafe { self.engine.held.card.launch(launch, &args)? };
-                    if steps > 1 || rows < p as u32 {
+                    if !is_whole || rows < p as u32 {
                         self.engine.held.wait(kernel.name(), &mut || observer.look())?;
                     }
+                    longest = longest.max(begun.elapsed());
                 }
-                let done = second as f64 + (step + 1) as f64 / steps as f64;
+                if longest < SHORT {
+                    some = some.saturating_mul(2);
+                } else if longest > LONG {
+                    some = (some / 2).max(1);
+                }
+                args.first_rank = end;
+                let done = second as f64 + end as f64 / sets as f64;
                 observer.progress(size, 0.998 * done / sides as f64, 1.0)?;
             }
         }

@@ -7,7 +7,7 @@ use crate::ci::knn::Values;
 use crate::engine::cuda::arguments::KnnArgs;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::card::plan::aligned;
+use crate::engine::cuda::card::plan::{aligned, planned};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory;
 use crate::Result;
@@ -59,6 +59,10 @@ pub fn whole_data(engine: &mut KnnCudaEngine, dims: usize) -> Result<Option<Data
     if let Some(data) = engine.data {
         return Ok(Some(data).filter(|data| has_room(&data.plan)));
     }
+    planned(|| plan_whole(engine, &has_room))
+}
+
+fn plan_whole(engine: &mut KnnCudaEngine, has_room: &dyn Fn(&BlockPlan) -> bool) -> Result<Option<Data>> {
     engine.held.restart();
     let p = engine.knn.columns().p();
     let shape = shape_of(engine, p);
@@ -81,6 +85,10 @@ pub fn whole_data(engine: &mut KnnCudaEngine, dims: usize) -> Result<Option<Data
 /// half of it.
 pub fn plan_part(engine: &mut KnnCudaEngine, dims: usize) -> Result<(Shape, BlockPlan)> {
     engine.data = None;
+    planned(|| plan_columns(engine, dims))
+}
+
+fn plan_columns(engine: &mut KnnCudaEngine, dims: usize) -> Result<(Shape, BlockPlan)> {
     engine.held.restart();
     let within = engine.held.room(&[])?;
     let fewest = shape_of(engine, dims + 2);

@@ -4,7 +4,7 @@ use super::MixedCudaEngine;
 use crate::ci::mixed::{Form, Frame, Need, Which};
 use crate::engine::cuda::arguments::{MixedArgs, JOB_WORDS};
 use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::plan::aligned;
+use crate::engine::cuda::card::plan::{aligned, planned};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory::{self, Use};
 use crate::Result;
@@ -84,23 +84,31 @@ const EDGES: u64 = 3 * 256;
 /// All columns on the card, where there is room for them: copied once.
 pub fn whole_data<'e>(engine: &'e mut MixedCudaEngine, frame: &Frame) -> Result<Option<&'e Data>> {
     if engine.data.is_none() {
-        engine.held.restart();
-        let within = engine.held.room(&[])?;
-        let data = (0..frame.p()).map(|variable| bytes_of(frame, variable)).sum::<u64>() + EDGES;
-        let plan = Plan::new(data, within.saturating_sub(data));
-        if plan.total() > within || plan.cells < engine.fewest_cells() {
-            return Ok(None);
-        }
-        commit(engine, &plan)?;
-        let all: Vec<u32> = (0..frame.p() as u32).collect();
-        engine.data = Some(upload(engine, frame, plan, &all)?);
+        engine.data = planned(|| plan_whole(engine, frame))?;
     }
     Ok(engine.data.as_ref())
+}
+
+fn plan_whole(engine: &mut MixedCudaEngine, frame: &Frame) -> Result<Option<Data>> {
+    engine.held.restart();
+    let within = engine.held.room(&[])?;
+    let data = (0..frame.p()).map(|variable| bytes_of(frame, variable)).sum::<u64>() + EDGES;
+    let plan = Plan::new(data, within.saturating_sub(data));
+    if plan.total() > within || plan.cells < engine.fewest_cells() {
+        return Ok(None);
+    }
+    commit(engine, &plan)?;
+    let all: Vec<u32> = (0..frame.p() as u32).collect();
+    upload(engine, frame, plan, &all).map(Some)
 }
 
 /// Plans memory for some columns at a time, of which the largest questions have `widest`.
 pub fn plan_part(engine: &mut MixedCudaEngine, frame: &Frame, widest: usize) -> Result<Plan> {
     engine.data = None;
+    planned(|| plan_columns(engine, frame, widest))
+}
+
+fn plan_columns(engine: &mut MixedCudaEngine, frame: &Frame, widest: usize) -> Result<Plan> {
     engine.held.restart();
     let within = engine.held.room(&[])?;
     let mut bytes: Vec<u64> = (0..frame.p()).map(|variable| bytes_of(frame, variable)).collect();

@@ -23,6 +23,11 @@ pub(super) fn cells_of(width: usize) -> usize {
     width * (width + 1)
 }
 
+/// Cells of the upper triangle of a block of so many vertices, with its diagonal.
+pub(super) fn closely(vertices: usize) -> usize {
+    vertices * (vertices + 1) / 2
+}
+
 /// Words of bits that a block takes.
 pub(super) fn words_of(width: usize) -> usize {
     width / BITS * (width + 1)
@@ -132,31 +137,37 @@ impl Local {
         }
     }
 
-    /// Where the cells of each block start where these stand without what is beyond its vertices, and the number of all.
+    /// Where the cells of each block start where these stand as [`Local::fill_closely`] has them, and the number of all.
     pub fn cell_starts(&self) -> Vec<u64> {
         let mut starts = Vec::with_capacity(self.rows.len() + 1);
         starts.push(0);
         for row in 0..self.rows.len() {
-            let count = self.block(row).len() as u64;
-            starts.push(starts[row] + count * count);
+            starts.push(starts[row] + closely(self.block(row).len()) as u64);
         }
         starts
     }
 
-    /// Cells from `from` on of the blocks so.
+    /// Cells from `from` on of the upper triangles of the blocks of a symmetric matrix, row by row from the diagonal on.
     pub fn fill_closely(&self, cell: impl Fn(usize, usize) -> f64, starts: &[u64], from: usize, to: &mut [f64]) {
         let mut row = starts.partition_point(|&start| start <= from as u64) - 1;
-        let mut at = from;
+        let mut i = 0;
+        // The place in row i of the block.
+        let mut j = from - starts[row] as usize;
+        while j >= self.block(row).len() - i {
+            j -= self.block(row).len() - i;
+            i += 1;
+        }
         let mut rest = to;
         while !rest.is_empty() {
-            let (block, within) = (self.block(row), at - starts[row] as usize);
-            let (i, j) = (within / block.len(), within % block.len());
+            let block = &self.block(row)[i..];
             let some = (block.len() - j).min(rest.len());
             let (own, later) = rest.split_at_mut(some);
-            own.iter_mut().zip(&block[j..]).for_each(|(to, &y)| *to = cell(block[i] as usize, y as usize));
+            own.iter_mut().zip(&block[j..]).for_each(|(to, &y)| *to = cell(block[0] as usize, y as usize));
             rest = later;
-            at += some;
-            row += usize::from(at as u64 == starts[row + 1]);
+            (i, j) = (i + 1, 0);
+            if block.len() == 1 {
+                (row, i) = (row + 1, 0);
+            }
         }
     }
 
@@ -222,15 +233,16 @@ mod tests {
                 local.fill(cell, part * 37, to);
             }
             let starts = local.cell_starts();
-            let closely = starts[rows.len()] as usize;
-            for size in [1, 37, closely] {
-                let mut found = vec![f64::NAN; closely];
+            let all = starts[rows.len()] as usize;
+            for size in [1, 37, all] {
+                let mut found = vec![f64::NAN; all];
                 for (part, to) in found.chunks_mut(size).enumerate() {
                     local.fill_closely(cell, &starts, part * size, to);
                 }
                 let of_block = |row: usize| {
                     let block = local.block(row);
-                    block.iter().flat_map(move |&x| block.iter().map(move |&y| cell(x as usize, y as usize)))
+                    let of_row = move |i: usize| block[i..].iter().map(move |&y| cell(block[i] as usize, y as usize));
+                    (0..block.len()).flat_map(of_row)
                 };
                 assert_eq!(found, (0..rows.len()).flat_map(of_block).collect::<Vec<f64>>());
             }

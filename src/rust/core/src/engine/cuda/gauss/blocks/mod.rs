@@ -61,6 +61,11 @@ pub(in crate::engine::cuda) fn begin<'s, 'a>(
     Box::new(Fallback::new(whole, move |given_up, _| Ok(go_over(given_up, gauss))))
 }
 
+/// Whether two correlations are not the same; all NaN are.
+fn differ(one: f64, other: f64) -> bool {
+    one != other && !(one.is_nan() && other.is_nan())
+}
+
 /// p of a pair given nothing, by the host.
 fn p_value(gauss: &Gaussian, x: usize, y: usize) -> f64 {
     let r = match gauss.source {
@@ -125,6 +130,12 @@ pub(in crate::engine::cuda) struct BlockSearch<'s, 'a> {
     /// The columns of data, where correlations are made of these.
     data: Option<Centred<'a>>,
     rows: Rows,
+    /// The correlations of variables with themselves, of a matrix, once they are asked for.
+    diagonal: Vec<f64>,
+    /// Whether correlations of a matrix that are asked for from now on are known to be those of the other triangle, too; and whether the blocks of the
+    /// level that runs are looked at for that.
+    is_symmetric: bool,
+    are_all_looked_at: bool,
     answer: Answer<'s>,
     /// After a level; before the first none.
     graph: Adjacency,
@@ -151,6 +162,9 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
             gauss,
             data,
             rows: Rows::default(),
+            diagonal: Vec::new(),
+            is_symmetric: false,
+            are_all_looked_at: false,
             answer,
             graph: Adjacency::empty(0),
             degrees: Vec::new(),
@@ -294,7 +308,7 @@ impl BlockSearch<'_, '_> {
             for x in part * STEP..p.min((part + 1) * STEP) {
                 for y in graph.neighbours_above(x).map(|y| y as usize) {
                     let (one, other) = (cells[x * p + y], cells[y * p + x]);
-                    if one != other && !(one.is_nan() && other.is_nan()) {
+                    if differ(one, other) {
                         odd.fetch_min(x * p + y, Ordering::Relaxed);
                     }
                 }
@@ -306,6 +320,13 @@ impl BlockSearch<'_, '_> {
         }
     }
 
+    /// Brings a matrix's diagonal together, where that has not been done.
+    fn look_at_diagonal(&mut self) {
+        if let (Source::Matrix(cells), true) = (self.gauss.source, self.diagonal.is_empty()) {
+            self.diagonal = cells.iter().step_by(self.gauss.p + 1).copied().collect();
+        }
+    }
+
     /// The error that the matrix is not symmetric.
     fn asymmetric(&self) -> Error {
         let (p, Source::Matrix(cells)) = (self.gauss.p, self.gauss.source) else { return self.differing(0) };
@@ -314,7 +335,7 @@ impl BlockSearch<'_, '_> {
             for x in part * STEP..p.min((part + 1) * STEP) {
                 let differs = |&y: &usize| {
                     let (one, other) = (cells[x * p + y], cells[y * p + x]);
-                    one != other && !(one.is_nan() && other.is_nan())
+                    differ(one, other)
                 };
                 if let Some(y) = (x + 1..p).find(differs) {
                     odd.fetch_min(x * p + y, Ordering::Relaxed);

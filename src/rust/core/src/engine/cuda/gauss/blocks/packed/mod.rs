@@ -1,11 +1,12 @@
-//! Levels of two and more, and level 1 where neighbours are few: rows in blocks of their neighbours, as many as fit at a time. The first sides
-//! of all rows, then the second ones of pairs that are left.
+//! Levels of two and more, and level 1 where neighbours are few: rows in blocks of their neighbours. The first sides of all rows, then the
+//! second ones of pairs that are left. Blocks stay on the card for both where all fit; where not, as many as fit are brought at a time, for each
+//! side anew.
 
 mod place;
 
 use std::collections::BTreeMap;
 
-use super::local::{width_of, Local};
+use super::local::{closely, width_of};
 use super::marginal::too_little;
 use super::BlockSearch;
 use crate::ci::gauss::{Undefined, MISSING};
@@ -21,7 +22,7 @@ use crate::memory;
 use crate::observer::Observer;
 use crate::search::levels::LevelReport;
 use crate::{Error, Result};
-use place::{square, Level, Places};
+use place::{Level, Placed, Places};
 
 /// Numbers of vertices in a batch, at most: some kernels go through them by one block.
 const MOST_NUMBERS: usize = 1 << 20;
@@ -64,6 +65,21 @@ impl Removed {
     }
 }
 
+/// Which rows are asked for: those that have a pair on either side, on the first, or on the second once these are removed.
+#[derive(Clone, Copy)]
+enum Asked<'r> {
+    Either,
+    First,
+    Second(&'r Removed),
+}
+
+/// Rows whose blocks have one width, and where on the card these stand, in bytes.
+struct Batch {
+    rows: Vec<u32>,
+    width: usize,
+    at: u64,
+}
+
 /// What sides have found.
 #[derive(Default)]
 struct Sides {
@@ -92,19 +108,13 @@ impl BlockSearch<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<LevelReport> {
         self.search.set_rules(&self.gauss.test, size);
+        let level = self.level(size, widest);
         let mut all = Sides::default();
-        let mut removed = Removed::default();
-        for second in [false, true] {
-            let level = self.level(size, widest, second);
-            let batches = self.batches(level, &removed)?;
-            let count = batches.len() as f64;
-            for (done, batch) in batches.into_iter().enumerate() {
-                let share = (f64::from(u8::from(second)) + done as f64 / count) / 2.0;
-                self.run_batch(batch, level, &removed, &mut all, share, observer)?;
-            }
-            if !second {
-                removed = Removed::new(self.gauss.p, &all.found);
-            }
+        self.look_at_diagonal();
+        self.are_all_looked_at = true;
+        match self.batches(level, Asked::Either)? {
+            Some(batches) => self.run_together(batches, level, &mut all, observer)?,
+            None => self.run_in_turn(level, &mut all, observer)?,
         }
         if let Some(([x, y], s)) = all.missing {
             let Undefined(reason) = MISSING;
@@ -119,40 +129,76 @@ impl BlockSearch<'_, '_> {
         }
         self.take_degrees(graph, degrees);
         observer.progress(size, 1.0, 1.0)?;
+        // Blocks of later levels are parts of these.
+        self.is_symmetric |= self.are_all_looked_at;
         let go_on = self.fast() || all.go_on;
         Ok(LevelReport { tests: all.tests, exact_tests: all.exact_tests, go_on })
     }
 
-    fn level(&self, size: usize, widest: usize, second: bool) -> Level {
+    /// Both sides of all rows, whose blocks stay on the card.
+    fn run_together(
+        &mut self,
+        batches: Vec<Batch>,
+        level: Level,
+        all: &mut Sides,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let count = batches.len();
+        let mut placed = Vec::with_capacity(count);
+        for (done, batch) in batches.into_iter().enumerate() {
+            placed.push(self.place_batch(batch, level, observer)?);
+            self.run_batch(&placed[done], level, None, all, done as f64 / count as f64 / 2.0, observer)?;
+        }
+        let removed = Removed::new(self.gauss.p, &all.found);
+        for (done, placed) in placed.iter().enumerate() {
+            self.run_batch(placed, level, Some(&removed), all, (1.0 + done as f64 / count as f64) / 2.0, observer)?;
+        }
+        Ok(())
+    }
+
+    /// One side of all rows, then the other; a batch is on the card alone.
+    fn run_in_turn(&mut self, level: Level, all: &mut Sides, observer: &mut dyn Observer) -> Result<()> {
+        let mut removed = None;
+        for second in [false, true] {
+            let asked = removed.as_ref().map_or(Asked::First, Asked::Second);
+            let batches = self.batches(level, asked)?.unwrap_or_default();
+            let count = batches.len() as f64;
+            for (done, batch) in batches.into_iter().enumerate() {
+                let share = (f64::from(u8::from(second)) + done as f64 / count) / 2.0;
+                let placed = self.place_batch(batch, level, observer)?;
+                self.run_batch(&placed, level, removed.as_ref(), all, share, observer)?;
+            }
+            if !second {
+                removed = Some(Removed::new(self.gauss.p, &all.found));
+            }
+        }
+        Ok(())
+    }
+
+    fn level(&self, size: usize, widest: usize) -> Level {
         let has_fixed = self.search.options.fixed_edges.is_some();
-        Level { size, widest, second, has_fixed, of_data: matches!(self.gauss.source, Source::Data(..)) }
+        Level { size, widest, has_fixed, of_data: matches!(self.gauss.source, Source::Data(..)) }
     }
 
     /// Whether a row with so many neighbours has room at level 1, once all is let go that levels by rows do not need.
     pub(super) fn has_room_for(&mut self, neighbours: usize) -> Result<bool> {
-        let needed = Places::new(
-            1,
-            width_of(neighbours + 1),
-            neighbours,
-            square(neighbours + 1),
-            self.level(1, neighbours, false),
-        )
-        .end;
+        let needed =
+            Places::new(1, width_of(neighbours + 1), neighbours, closely(neighbours + 1), self.level(1, neighbours))
+                .end;
         let room = self.search.engine.held.room(&not_kept())?;
         Ok(needed <= room && neighbours < self.rows.most_gathered())
     }
 
-    /// The rows that have a pair on this side, in batches that fit; plans and commits what the largest takes.
-    fn batches(&mut self, level: Level, removed: &Removed) -> Result<Vec<(Vec<u32>, usize)>> {
+    /// The rows that are asked for, in batches that fit: those of either side all at once (none where these do not), those of one side one after
+    /// the other. Plans and commits what they take.
+    fn batches(&mut self, level: Level, asked: Asked) -> Result<Option<Vec<Batch>>> {
         let (p, options) = (self.gauss.p, self.search.options);
         let (graph, degrees) = (&self.graph, &self.degrees);
         let takes_part = |x: usize| {
-            let takes = |y: u32| {
-                if level.second {
-                    (y as usize) < x && !removed.has(y, x as u32)
-                } else {
-                    y as usize > x
-                }
+            let takes = |y: u32| match asked {
+                Asked::Either => true,
+                Asked::First => y as usize > x,
+                Asked::Second(removed) => (y as usize) < x && !removed.has(y, x as u32),
             };
             degrees[x] > level.size
                 && degrees[x] <= level.widest
@@ -179,17 +225,22 @@ impl BlockSearch<'_, '_> {
         held.plan.set(Buffer::Scratch, if is_of_sets { scratch } else { 0 });
         let room = held.room(&[])?;
         let most_gathered = self.rows.most_gathered();
+        let is_together = matches!(asked, Asked::Either);
         let mut batches = Vec::new();
-        let mut largest = 0;
+        // What those before take that stay, and what is taken at most.
+        let (mut at, mut most) = (0, 0);
         for (width, rows) in by_width {
             let mut rest = &rows[..];
             while !rest.is_empty() {
                 let (mut count, mut entries, mut cells, mut bytes) = (0, 0, 0, 0);
                 for &x in rest {
                     let degree = self.degrees[x as usize];
-                    let cells_with = cells + square(degree + 1);
+                    let cells_with = cells + closely(degree + 1);
                     let with = Places::new(count + 1, width, entries + degree, cells_with, level).end;
                     let is_much = (count + 1) * width > MOST_NUMBERS || entries + count + degree + 1 > most_gathered;
+                    if is_together && at + with > room {
+                        return Ok(None);
+                    }
                     if (with > room || is_much) && count > 0 {
                         break;
                     }
@@ -205,36 +256,39 @@ impl BlockSearch<'_, '_> {
                     (count, entries, cells) = (count + 1, entries + degree, cells_with);
                     bytes = bytes.max(with);
                 }
-                largest = largest.max(bytes);
-                batches.push((rest[..count].to_vec(), width));
+                batches.push(Batch { rows: rest[..count].to_vec(), width, at });
+                most = most.max(at + bytes);
+                if is_together {
+                    at += bytes;
+                }
                 rest = &rest[count..];
             }
         }
-        held.plan.set(Buffer::Data, largest);
+        held.plan.set(Buffer::Data, most);
         held.commit()?;
         if is_of_sets {
             self.search.send_binomials(level.size, level.widest)?;
         }
-        Ok(batches)
+        Ok(Some(batches))
     }
 
+    /// A side of a batch: the second one where what the first removed is given.
     fn run_batch(
         &mut self,
-        (rows, width): (Vec<u32>, usize),
+        placed: &Placed,
         level: Level,
-        removed: &Removed,
+        removed: Option<&Removed>,
         all: &mut Sides,
         share: f64,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        self.search.engine.held.piece(rows.len());
-        let local = Local::new(&self.graph, &self.degrees, rows, width, &self.search.engine.held.pool);
+        let local = &placed.local;
+        self.search.engine.held.piece(local.rows.len());
         let entries = local.entries();
-        self.place_batch(&local, level, removed, observer)?;
-        self.search.ends = entries as u64;
+        self.begin_batch(placed, level, removed)?;
         observer.progress(level.size, share * 0.999, 1.0)?;
         let mut args = self.search.args;
-        args.second = u64::from(level.second);
+        args.second = u64::from(removed.is_some());
         let report = match level.size {
             1 => self.run_side_of_singles(&args, entries, observer)?,
             _ => self.run_side_of_sets(level, &mut args, local.count(), observer)?,

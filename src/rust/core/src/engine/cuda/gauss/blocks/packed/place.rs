@@ -1,11 +1,12 @@
 //! A batch of rows on the card.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::super::local::{cells_of, words_of, Local};
-use super::super::{cells_of as data_of, BlockSearch};
-use super::Removed;
-use crate::engine::cuda::arguments::{CorrelationArgs, CORRELATION_THREADS, NO_COLUMN, SLOT_BYTES};
+use super::super::{cells_of as data_of, differ, BlockSearch};
+use super::{Batch, Removed};
+use crate::engine::cuda::arguments::{CorrelationArgs, SearchArgs, CORRELATION_THREADS, NO_COLUMN, SLOT_BYTES};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::plan::aligned;
@@ -23,6 +24,12 @@ const GATHERING: usize = 8;
 const OPEN: [u64; 6] = [u64::MAX; 6];
 const CLOSED: [u64; 6] = [0; 6];
 
+/// A batch whose correlations and lists are on the card: its numbering, and where kernels find it.
+pub(super) struct Placed {
+    pub local: Local,
+    pub args: SearchArgs,
+}
+
 /// Where what a batch needs is, in bytes from its start.
 pub(super) struct Places {
     cells: u64,
@@ -39,25 +46,24 @@ pub(super) struct Places {
     sets: u64,
     ids: u64,
     vertices: u64,
-    /// The correlations as they are sent, where that is not as they stand, and where those of each row start.
+    /// The correlations as they are sent, where that is as triangles, and where those of each row start.
     sent: u64,
     starts: u64,
     is_spread: bool,
     pub end: u64,
 }
 
-/// What a level is: the size of its sets, the most neighbours of a row, which side, and whether edges are fixed.
+/// What a level is: the size of its sets, the most neighbours of a row, and whether edges are fixed.
 #[derive(Clone, Copy)]
 pub(super) struct Level {
     pub size: usize,
     pub widest: usize,
-    pub second: bool,
     pub has_fixed: bool,
     pub of_data: bool,
 }
 
 impl Places {
-    /// Of `rows` blocks of `width` with so many neighbours in all, and so many correlations among a row and its neighbours.
+    /// Of `rows` blocks of `width` with so many neighbours in all, and so many correlations in the triangles of a row and its neighbours.
     pub fn new(rows: usize, width: usize, entries: usize, cells: usize, level: Level) -> Self {
         let mut end = 0;
         let mut next = |bytes: usize| {
@@ -68,7 +74,7 @@ impl Places {
         let numbers = rows * width;
         let bits = 4 * rows * words_of(width);
         // Blocks are wider than they have to be.
-        let is_spread = !level.of_data && 2 * cells <= rows * cells_of(width);
+        let is_spread = !level.of_data && 4 * cells <= rows * cells_of(width);
         let of_spread = |bytes: usize| if is_spread { bytes } else { 0 };
         Places {
             cells: next(8 * rows * cells_of(width)),
@@ -94,21 +100,18 @@ impl Places {
 }
 
 impl BlockSearch<'_, '_> {
-    /// Brings what a batch needs to the card.
-    pub(super) fn place_batch(
-        &mut self,
-        local: &Local,
-        level: Level,
-        removed: &Removed,
-        observer: &mut dyn Observer,
-    ) -> Result<()> {
-        let (gauss, width, entries) = (self.gauss, local.width, local.entries());
+    /// Brings to the card what both sides of a batch need.
+    pub(super) fn place_batch(&mut self, batch: Batch, level: Level, observer: &mut dyn Observer) -> Result<Placed> {
+        let Batch { rows, width, at } = batch;
+        let gauss = self.gauss;
+        let local = Local::new(&self.graph, &self.degrees, rows, width, &self.search.engine.held.pool);
+        let entries = local.entries();
         let starts = local.cell_starts();
         let sent_cells = starts[local.rows.len()] as usize;
         let places = Places::new(local.rows.len(), width, entries, sent_cells, level);
         let held = &mut self.search.engine.held;
-        let base: DevicePtr<u8> = held.device(Buffer::Data)?;
-        let args = &mut self.search.args;
+        let base: DevicePtr<u8> = held.device::<u8>(Buffer::Data)?.carve(at);
+        let mut args = self.search.args;
         (args.p, args.pitch, args.words) = (local.count() as u64, width as u64, width as u64 / 32);
         args.c = base.carve(places.cells);
         args.graph = base.carve(places.bits);
@@ -122,25 +125,9 @@ impl BlockSearch<'_, '_> {
         args.verdict = base.carve(places.verdict);
         args.values = base.carve(places.values);
         args.log = base.carve(places.sets);
-        let args = self.search.args;
-        self.search.all_rows();
-        let held = &mut self.search.engine.held;
         let (offsets, list) = local.lists();
         held.upload(args.offset, &offsets)?;
         held.upload(args.list, &list)?;
-        // SAFETY: the lists are there, with as many slots and twins.
-        unsafe { self.search.by_row(Kernel::slots)? };
-        let held = &mut self.search.engine.held;
-        let behind = args.slot.offset(SLOT_BYTES * entries as u64).cast::<u64>();
-        held.upload(behind, &[OPEN, CLOSED].concat())?;
-        if level.second {
-            let twins = twins(local, removed, &held.pool);
-            held.upload(args.twin, &twins)?;
-            if self.search.args.fast != 0 || level.size == 1 {
-                let bits = local.bits(&self.graph, &held.pool);
-                held.upload(args.graph, &bits)?;
-            }
-        }
         if let (true, Some(fixed)) = (level.has_fixed, &self.search.options.fixed_edges) {
             let bits = local.bits(fixed, &held.pool);
             held.upload(args.fixed, &bits)?;
@@ -153,10 +140,25 @@ impl BlockSearch<'_, '_> {
                 let counts: Vec<u32> = (0..local.rows.len()).map(|row| local.block(row).len() as u32).collect();
                 held.upload(at, &starts)?;
                 held.upload(base.carve(places.ids), &counts)?;
-                let gather = |from: usize, numbers: &mut [f64]| {
-                    local.fill_closely(|x, y| matrix[x * gauss.p + y], &starts, from, numbers);
+                // Until all is known to be symmetric, the other triangle is looked at, too.
+                let (p, checks, odd) = (gauss.p, !self.is_symmetric, AtomicUsize::new(usize::MAX));
+                let diagonal = &self.diagonal;
+                let cell = |x: usize, y: usize| {
+                    if x == y {
+                        return diagonal[x];
+                    }
+                    let r = matrix[x * p + y];
+                    if checks && differ(r, matrix[y * p + x]) {
+                        odd.fetch_min(x * p + y, Ordering::Relaxed);
+                    }
+                    r
                 };
+                let gather = |from: usize, numbers: &mut [f64]| local.fill_closely(cell, &starts, from, numbers);
                 held.send_numbers_with(sent, sent_cells, GATHERING, gather, &mut || observer.look())?;
+                if odd.load(Ordering::Relaxed) < usize::MAX {
+                    return Err(self.differing(odd.into_inner() as u64));
+                }
+                let held = &mut self.search.engine.held;
                 let spread = CorrelationArgs {
                     p: local.rows.len() as u64,
                     x: sent,
@@ -168,13 +170,14 @@ impl BlockSearch<'_, '_> {
                 };
                 let blocks = local.rows.len().min(65_535) as u32;
                 // SAFETY: so many blocks' numbers are sent, with where they start and how many columns each has, and there is room for all blocks.
-                unsafe { held.card.launch(Kernel::cor_spread.on((blocks, 1), CORRELATION_THREADS, 0), &spread) }
+                unsafe { held.card.launch(Kernel::cor_spread.on((blocks, 1), CORRELATION_THREADS, 0), &spread)? }
             }
             Cells::Matrix(matrix) => {
+                self.are_all_looked_at = false;
                 let gather =
                     |from: usize, numbers: &mut [f64]| local.fill(|x, y| matrix[x * gauss.p + y], from, numbers);
                 let at = DevicePtr::at(args.c.address());
-                held.send_numbers_with(at, count, GATHERING, gather, &mut || observer.look())
+                held.send_numbers_with(at, count, GATHERING, gather, &mut || observer.look())?
             }
             Cells::Data(_) => {
                 let (ids, vertices) = (base.carve(places.ids), base.carve(places.vertices));
@@ -186,14 +189,34 @@ impl BlockSearch<'_, '_> {
                 held.upload(ids, &columns)?;
                 held.upload(vertices, &local.vertices)?;
                 let shape = [local.rows.len(), width];
-                self.rows.make_blocks(held, cells, [ids, vertices], shape, args.c, &mut || observer.look())
+                self.rows.make_blocks(held, cells, [ids, vertices], shape, args.c, &mut || observer.look())?
             }
         }
+        Ok(Placed { local, args })
     }
-}
 
-pub(super) fn square(count: usize) -> usize {
-    count * count
+    /// Makes a batch ready for its first sides, or, where `removed` is given, for its second ones: what the first removed has none.
+    pub(super) fn begin_batch(&mut self, placed: &Placed, level: Level, removed: Option<&Removed>) -> Result<()> {
+        let Placed { local, args } = placed;
+        let entries = local.entries();
+        self.search.args = *args;
+        self.search.all_rows();
+        // SAFETY: the lists are there, with as many slots and twins.
+        unsafe { self.search.by_row(Kernel::slots)? };
+        let held = &mut self.search.engine.held;
+        let behind = args.slot.offset(SLOT_BYTES * entries as u64).cast::<u64>();
+        held.upload(behind, &[OPEN, CLOSED].concat())?;
+        if let Some(removed) = removed {
+            let twins = twins(local, removed, &held.pool);
+            held.upload(args.twin, &twins)?;
+            if args.fast != 0 || level.size == 1 {
+                let bits = local.bits(&self.graph, &held.pool);
+                held.upload(args.graph, &bits)?;
+            }
+        }
+        self.search.ends = entries as u64;
+        Ok(())
+    }
 }
 
 /// By entry: the slot behind the batch's that says whether the second side of its pair is asked.
@@ -219,14 +242,15 @@ fn twins(local: &Local, removed: &Removed, pool: &Pool) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::local::closely;
     use super::*;
 
     #[test]
     fn what_a_batch_takes_grows_with_it() {
-        let level = Level { size: 2, widest: 40, second: false, has_fixed: true, of_data: true };
+        let level = Level { size: 2, widest: 40, has_fixed: true, of_data: true };
         let mut last = 0;
         for rows in 1..50 {
-            let places = Places::new(rows, 64, 40 * rows, 41 * 41 * rows, level);
+            let places = Places::new(rows, 64, 40 * rows, closely(41) * rows, level);
             assert!(places.end > last && places.vertices < places.end && places.cells == 0);
             last = places.end;
         }

@@ -213,6 +213,7 @@ impl BlockSearch<'_, '_> {
         if report.above != report.below {
             return Err(self.asymmetric());
         }
+        self.is_symmetric |= level.checks;
         let counts = self.search.engine.held.bring_all(self.search.args.record_count, p)?;
         self.answer.set_counts(counts);
         let graph = self.search.bring_graph(self.search.args.left_graph)?;
