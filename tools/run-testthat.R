@@ -1,6 +1,6 @@
 # Runs tests/testthat against the installed package, a file at a time in each of some processes: one more than cores, as some tests wait for
-# others, four at most, and one where the tests use a GPU, which they would fill together. Ends with the line that tools/test reads; a test is one test_that()
-# block. An argument is the name of a test file to leave out: plot_cpdag.
+# others, and four at most. Where tests use a GPU, which they would fill together, one process does their files, one after the other. Ends with the line that
+# tools/test reads; a test is one test_that() block. An argument is the name of a test file to leave out: plot_cpdag.
 left_out <- commandArgs(trailingOnly = TRUE)
 Sys.setenv(NOT_CRAN = "true")
 began <- Sys.time()
@@ -26,15 +26,15 @@ run <- function(file) {
   list(result = result[c("file", "test", "nb", "failed", "skipped", "error", "real")], report = readLines(report))
 }
 
-processes <- if (identical(Sys.getenv("PCGPU_TEST_CUDA"), "1")) 1L else min(4L, parallel::detectCores() + 1L)
-if (processes > 1L) {
-  cluster <- parallel::makePSOCKcluster(processes, outfile = "")
-  parallel::clusterCall(cluster, setwd, getwd())
-  all <- parallel::clusterApplyLB(cluster, files, run)
-  parallel::stopCluster(cluster)
-} else {
-  all <- lapply(files, run)
-}
+uses_gpu <- function(file) any(grepl("skip_without_gpu()", readLines(sprintf("tests/testthat/test-%s.R", file)), fixed = TRUE))
+together <- if (identical(Sys.getenv("PCGPU_TEST_CUDA"), "1")) Filter(uses_gpu, files) else character()
+turns <- c(if (length(together)) list(together), as.list(setdiff(files, together)))
+processes <- min(4L, parallel::detectCores() + 1L)
+cluster <- parallel::makePSOCKcluster(processes, outfile = "")
+parallel::clusterCall(cluster, setwd, getwd())
+parallel::clusterExport(cluster, "run")
+all <- unlist(parallel::clusterApplyLB(cluster, turns, function(files) lapply(files, run)), recursive = FALSE)
+parallel::stopCluster(cluster)
 told <- vapply(all, function(one) any(one$result$failed > 0, one$result$skipped, one$result$error) || length(one$report) > 4L, NA)
 for (one in all[told]) writeLines(one$report)
 result <- do.call(rbind, lapply(all, `[[`, "result"))

@@ -5,6 +5,7 @@
 #   Rscript inst/bench/cluster.R select [N,P,LEVELS,K ...] one feature selection on two workers of a thread each, beside one thread
 #   Rscript inst/bench/cluster.R data [P,WORKERS ...]      a search of level 0 whose correlations reach workers by a file, and by their connections
 #   Rscript inst/bench/cluster.R kept [P [N]]              bytes to each of two workers that make correlations of sparse data themselves
+#   Rscript inst/bench/cluster.R gpus [P [N [ROUNDS]]]     dense data, levels 0 and 1: two workers of this machine with a GPU each, beside one, in turn
 #   Rscript inst/bench/cluster.R all [MS]                  each function that takes workers: one process of a thread beside two workers, least of three
 suppressMessages(library(pcgpu))
 arguments <- commandArgs(trailingOnly = TRUE)
@@ -163,6 +164,44 @@ if (arguments[1] == "functions") {
   for (i in which(!is.na(team$level))) {
     row <- team[i, ]
     cat(sprintf("| %d | %s | %s | %s | %.2f | %.2f |\n", row$level, row$device, format(row$bytes_to, big.mark = ","), format(row$bytes_from, big.mark = ","), row$seconds, row$busy))
+  }
+} else if (arguments[1] == "gpus") {
+  source("inst/bench/data.R")
+  p <- if (is.na(numbers[1])) 20000 else numbers[1]
+  n <- if (is.na(numbers[2])) 500 else numbers[2]
+  rounds <- if (is.na(numbers[3])) 5 else numbers[3]
+  set.seed(1)
+  x <- expression_like(p, n, 0.3)
+  print(pcgpu_devices()[c("device", "name")])
+  stats <- list("data" = suff_gauss(x, keep = "data"), "correlations, by a file" = suff_gauss(x))
+  cat("| what goes to workers | workers | s, least | median | busy by worker, levels 0 and 1 |\n|---|---|---|---|---|\n")
+  for (what in names(stats)) {
+    search <- function(cluster = NULL) {
+      skeleton(stats[[what]], gaussCItest, 0.01, p = p, m.max = 1, method = "stable.fast", result = "compact", cluster = cluster, device = "cuda")
+    }
+    took <- with_workers(2, function(two) {
+      one <- two[1]
+      once <- function(cluster) seconds(found[[length(cluster)]] <<- search(cluster))
+      found <- list()
+      # Cards are opened and data are read for the first time.
+      for (cluster in list(one, two)) once(cluster)
+      times <- replicate(rounds, c(once(one), once(two)))
+      # (What ran where is kept with the call.)
+      teams <- lapply(found, function(fit) run_details(fit)$team)
+      found[[2]]@call <- found[[1]]@call
+      stopifnot(identical(found[[1]], found[[2]]))
+      for (count in 1:2) {
+        team <- teams[[count]]
+        team <- team[!is.na(team$level), ]
+        cat(sprintf("| %s | %d | %.3f | %.3f | %s |\n", what, count, min(times[count, ]), stats::median(times[count, ]),
+          paste(sprintf("%d: %s %.3f s x %.2f, %.0f MB to it, %.0f MB from it", team$level, team$device, team$seconds, team$busy,
+                        team$bytes_to / 1e6, team$bytes_from / 1e6), collapse = "; ")))
+      }
+      cat(sprintf("| %s | ratio | %.2f | %.2f | |\n", what, min(times[1, ]) / min(times[2, ]), stats::median(times[1, ] / times[2, ])))
+      times
+    })
+    here <- replicate(rounds, seconds(search()))
+    cat(sprintf("| %s | none, one card | %.3f | %.3f | |\n", what, min(here), stats::median(here)))
   }
 } else if (arguments[1] == "all") {
   ms <- if (is.na(numbers[1])) 5 else numbers[1]
