@@ -13,6 +13,14 @@ for (name in c("nci60", "mcc", "saureus", "dream5")) {
   file.copy(file.path(bench_folder(), bench_data[[name]]), file.path(out, paste0(name, ".csv.gz")), overwrite = TRUE)
 }
 
+# The shapes of data that cannot be had, filled as `expression_like()` does.
+for (shape in list(list("br51", 1592, 50), list("scerevisiae", 5361, 63))) {
+  x <- signif(expression_like(shape[[2L]], shape[[3L]], 0.3), 6)
+  to <- gzfile(file.path(out, paste0(shape[[1L]], ".csv.gz")), "w", compression = 9L)
+  utils::write.table(x, to, sep = ",", row.names = FALSE, col.names = FALSE)
+  close(to)
+}
+
 for (case in list(list("alarm", 10000), list("alarm", 200000), list("andes", 20000), list("link", 20000), list("munin", 20000))) {
   network <- network_file(case[[1L]])
   if (!file.exists(network)) {

@@ -96,7 +96,7 @@ of_graphs <- function(lines) {
 }
 
 of_selections <- function(lines) {
-  names <- c("GPU, resident" = "resident", "GPU, joined" = "joined", "CPU, " = "cpu")
+  names <- c("GPU, resident" = "resident", "GPU, joined" = "joined", "GPUs " = "cards", "CPU, " = "cpu")
   bind(lapply(grep("s [(]min / median", lines, value = TRUE), function(line) {
     seconds <- as.double(strsplit(sub("^[^:]*: ([0-9.]+) / ([0-9.]+) s.*", "\\1 \\2", line), " ")[[1L]])
     run_row(names[[which(startsWith(line, names(names)))]], seconds[1L], seconds[2L])

@@ -240,7 +240,7 @@ draw_all <- function(runs, published, folder) {
         curve(as.double(sub(" .*", "", part$problem)), part$median)
       }
       growth(list(second = way("unified", "shared"), third = way("blocks", "shared"), ours = way("blocks", "whole")), "variables", paste("pcgpu,", c("level 0", "levels 0 and 1")[level + 1L]),
-             c(second = "managed memory", third = "blocks of 2,048 rows", ours = "the matrix as a whole"), at = c(5000, 10000, 20000))
+             c(second = "managed memory", third = "blocks of 2,048 rows", ours = "the matrix as a whole"), at = c(5000, 10000, 20000, 40000))
     }
   })
 
