@@ -46,7 +46,9 @@ figures_of <- function(pattern) {
 }
 machine_of <- function(paper) {
   file <- file.path(out, paper, "machine")
-  if (file.exists(file)) paste(readLines(file), collapse = "; ") else "not run"
+  if (!file.exists(file)) return("not run")
+  cards <- readLines(file)
+  paste0(paste(unique(cards), collapse = "; "), if (length(cards) > 1L) sprintf(" (one of %d of a host, all where a row says so)", length(cards)))
 }
 more_of_card <- function(hardware, paper) {
   pattern <- regmatches(hardware, regexpr("GTX 1080|V100|Titan X|A40|K20m|K40c|M60", hardware))

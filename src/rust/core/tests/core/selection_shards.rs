@@ -33,6 +33,10 @@ struct Manner {
     counts: Option<usize>,
     /// Whether it cannot be made.
     absent: bool,
+    /// Time that it takes to be made.
+    making: Duration,
+    /// The count that another program holds up for 40 ms.
+    held_up: Option<usize>,
 }
 
 /// Counts as the CPU does, in its manner.
@@ -45,7 +49,11 @@ struct Fake<'a> {
 
 impl Counting for Fake<'_> {
     fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()> {
-        if self.manner.counts.is_some_and(|counts| self.counted.fetch_add(1, Ordering::Relaxed) >= counts) {
+        let count = self.counted.fetch_add(1, Ordering::Relaxed);
+        if self.manner.held_up == Some(count) {
+            std::thread::sleep(Duration::from_millis(40));
+        }
+        if self.manner.counts.is_some_and(|counts| count >= counts) {
             // What it wrote before it failed is of no use.
             sums.iter_mut().step_by(2).for_each(|sum| *sum = Sums { pair: -5, with_class: 7 });
             return Err(broken());
@@ -84,6 +92,7 @@ impl<'a> Team<'a> {
                 if manner.absent {
                     return Err(broken());
                 }
+                std::thread::sleep(manner.making);
                 let counting = CpuCounting::new(self.samples, self.logs, range, 1);
                 Ok(Box::new(Fake { counting, manner, counted }))
             };
@@ -191,6 +200,32 @@ fn features_move_from_a_slow_machine_to_a_fast_one() {
         };
         assert!((0..10).any(|_| keep()));
     }
+}
+
+/// Two selections on the same machines: what the first takes for getting the features the second has to count with, though it gets none.
+#[test]
+fn features_stay_where_a_step_was_held_up_or_a_move_costs_more_than_it_saves() {
+    let samples = simulated(50, 120, 4, 2, 3);
+    let logs = CountLogs::new(50);
+    let team = Team::new(&samples, &logs);
+    let usual = Manner { a_feature: Duration::from_micros(100), ..Manner::default() };
+    // The second step of the second selection.
+    let held_up = Manner { held_up: Some(9), ..usual };
+    let slower =
+        |making| Manner { a_feature: Duration::from_micros(180), making: Duration::from_millis(making), ..usual };
+    let stay = |manners: &[(f64, Manner)]| {
+        let mut shards = team.of(manners);
+        let mut selection = || {
+            assert_eq!(team.together(&mut shards, Criterion::Jmi, 8).unwrap(), team.alone(Criterion::Jmi, 8));
+            shards.report().shares.iter().all(|share| share.shards == 8)
+        };
+        selection() && selection()
+    };
+    // Other programs may make one of them slow for a while.
+    assert!((0..10).any(|_| stay(&[(1.0, held_up), (1.0, usual)])));
+    assert!((0..10).any(|_| stay(&[(1.0, slower(0)), (1.0, Manner { making: Duration::from_millis(200), ..usual })])));
+    // What costs nothing moves.
+    assert!((0..10).any(|_| !stay(&[(1.0, slower(0)), (1.0, usual)])));
 }
 
 struct StopAfter(Instant, Duration);

@@ -23,8 +23,14 @@ const WORTH: f64 = 0.9;
 /// ... and all steps that are left save this many times what the move costs.
 const MARGIN: f64 = 2.0;
 
-/// Steps that took less in all, in seconds, do not tell how fast a machine is.
+/// Steps that took less in all, in seconds, do not tell how fast a machine is, ...
 const SURE: f64 = 2e-3;
+
+/// ... nor do fewer steps than this, one of which may have been held up, ...
+const ENOUGH: usize = 3;
+
+/// ... but where one takes this long, in seconds.
+const LONG: f64 = 0.25;
 
 /// A machine for which fewer features are left than this gets none: what a step costs it is not their counts.
 const FEWEST: usize = 8;
@@ -51,13 +57,15 @@ pub(super) struct Post<'p> {
     best: Option<Choice>,
     pub counts: u64,
     pub moved: Moved,
-    /// Seconds that it worked, in all and in the steps that are measured.
+    /// Seconds that it worked, in all, and in each of the steps that are measured.
     pub busy: f64,
-    measured: f64,
+    measured: Vec<f64>,
     /// Seconds in this step.
     step: f64,
-    /// Seconds that it took to get a feature and to count for it once.
-    making: f64,
+    /// Whether its first step of the selection brings its features to it, ...
+    is_made: bool,
+    /// ... and the seconds that it took to get a feature and to count for it once, then or in an earlier selection.
+    pub making: f64,
 }
 
 impl<'p> Post<'p> {
@@ -73,10 +81,18 @@ impl<'p> Post<'p> {
             counts: 0,
             moved: Moved::default(),
             busy: 0.0,
-            measured: 0.0,
+            measured: Vec::new(),
             step: 0.0,
-            making: 0.0,
+            is_made: machine.has_all(),
+            making: machine.making,
         }
+    }
+
+    /// Seconds of a step: the median of those that are measured, as another program may have held up some. 0 where none is.
+    fn usual(&self) -> f64 {
+        let mut steps = self.measured.clone();
+        steps.sort_by(f64::total_cmp);
+        steps.get(steps.len() / 2).copied().unwrap_or(0.0)
     }
 
     fn order(&mut self, order: Order<'p>) {
@@ -234,11 +250,11 @@ impl<'p, 's> Chief<'p, 's> {
     /// Notes how long a step took.
     fn measure(&mut self, step: usize) {
         for post in self.posts.iter_mut().filter(|post| post.features > 0) {
-            if step == 0 {
+            if step == 0 && !post.is_made {
                 post.making = post.step / post.features as f64;
             }
             if !self.fresh {
-                post.measured += post.step;
+                post.measured.push(post.step);
             }
         }
         self.measured += usize::from(!self.fresh);
@@ -247,7 +263,7 @@ impl<'p, 's> Chief<'p, 's> {
 
     /// Features a second of each machine; 0 of those that are lost.
     fn speeds(&self) -> Vec<f64> {
-        let of = |post: &Post| (post.measured > 0.0).then(|| (post.features * self.measured) as f64 / post.measured);
+        let of = |post: &Post| Some(post.usual()).filter(|&step| step > 0.0).map(|step| post.features as f64 / step);
         // Those that have counted nothing yet are beside the others what was guessed.
         let known = self.posts.iter().filter_map(|post| Some((of(post)?, post.speed)));
         let (seconds, guessed) = known.fold((0.0, 0.0), |sum, (speed, guess)| (sum.0 + speed, sum.1 + guess));
@@ -278,11 +294,11 @@ impl<'p, 's> Chief<'p, 's> {
 
     /// Moves features from slow machines to fast ones, where that pays within the `left` steps.
     fn cut_again(&mut self, left: usize, observer: &mut dyn Observer) -> Result<()> {
-        let longest = self.posts.iter().map(|post| post.measured).fold(0.0, f64::max);
-        if self.measured == 0 || longest < SURE {
+        let now = self.posts.iter().map(Post::usual).fold(0.0, f64::max);
+        if (self.measured < ENOUGH && now < LONG) || now * (self.measured as f64) < SURE {
             return Ok(());
         }
-        let at_work = |post: &Post| post.features > 0 && post.measured > 0.0;
+        let at_work = |post: &Post| post.features > 0 && post.usual() > 0.0;
         let mut speeds = self.speeds();
         for (speed, post) in speeds.iter_mut().zip(&self.posts) {
             if !at_work(post) {
@@ -290,7 +306,6 @@ impl<'p, 's> Chief<'p, 's> {
             }
         }
         let total: usize = self.posts.iter().map(|post| post.features).sum();
-        let now = longest / self.measured as f64;
         let then = total as f64 / speeds.iter().sum::<f64>();
         let mut wanted = apportion(total, &speeds);
         for (speed, &count) in speeds.iter_mut().zip(&wanted) {
@@ -320,7 +335,7 @@ impl<'p, 's> Chief<'p, 's> {
         self.collect(observer)?;
         self.measured = 0;
         self.fresh = true;
-        self.posts.iter_mut().for_each(|post| post.measured = 0.0);
+        self.posts.iter_mut().for_each(|post| post.measured.clear());
         Ok(())
     }
 }

@@ -36,6 +36,8 @@ pub(super) enum Answer<'p> {
 pub(super) struct Machine<'a> {
     pub member: Member<'a>,
     pieces: Vec<Piece<'a>>,
+    /// Seconds that it took to get a feature and to count for it once; 0 before it has got any.
+    pub making: f64,
     /// Why it does nothing any more.
     pub failure: Option<Error>,
 }
@@ -86,12 +88,17 @@ impl Observer for Watch<'_> {
 
 impl<'a> Machine<'a> {
     pub fn new(member: Member<'a>) -> Self {
-        Machine { member, pieces: Vec::new(), failure: None }
+        Machine { member, pieces: Vec::new(), making: 0.0, failure: None }
     }
 
     /// Number of its features.
     pub fn features(&self) -> usize {
         self.pieces.iter().map(|piece| piece.range.len()).sum()
+    }
+
+    /// Whether it has got its features.
+    pub fn has_all(&self) -> bool {
+        self.pieces.iter().all(|piece| piece.counting.is_some())
     }
 
     /// Gives it these features and no others.

@@ -97,6 +97,7 @@ impl Machines for Shards<'_> {
         let report = &mut self.report;
         let machines = &mut self.machines;
         let mut outcome = Ok(());
+        let mut making = Vec::new();
         std::thread::scope(|scope| {
             let mut posts = Vec::new();
             for (at, machine) in machines.iter_mut().enumerate() {
@@ -131,7 +132,9 @@ impl Machines for Shards<'_> {
                 report.enter(Share { machine, level: Some(0), shards, moved, busy, elapsed, rows: 0 });
             }
             report.lost.append(&mut chief.lost);
+            making.extend(chief.posts.iter().map(|post| post.making));
         });
+        machines.iter_mut().zip(making).for_each(|(machine, making)| machine.making = making);
         if outcome.is_err() {
             // Features may be on their way from one to another, and machines that were stopped are none that failed.
             for machine in machines.iter_mut() {
