@@ -342,6 +342,18 @@ test_that("arguments that are no cluster, or do not go with one, are refused", {
   refused(slow_test, parallel_tests = TRUE, numCores = 2, skel.method = "original", argument = "parallel_tests", says = "method")
 })
 
+test_that("a message says that workers' GPUs are slow at the Gaussian test, and no other", {
+  s <- suff()
+  # Where there is none, the call ends with an error after that.
+  searched <- function(test, stat, ...) try(skeleton(stat, test, 0.05, p = 8, m.max = 0, cluster = two, ...), silent = TRUE)
+  said <- testthat::capture_messages(searched(gaussCItest, s, device = "cuda"))
+  expect_match(said, "one set of the Gaussian test after the other", all = FALSE)
+  x <- matrix(sample(0:1, 800, TRUE), 100)
+  for (call in list(function() searched(gaussCItest, s), function() searched(binCItest, list(dm = x, adaptDF = FALSE), device = "cuda"))) {
+    expect_false(any(grepl("one set", testthat::capture_messages(call()))))
+  }
+})
+
 test_that("workers share one selection, with the answer of this process", {
   share_always()
   set.seed(2)
@@ -351,7 +363,7 @@ test_that("workers share one selection, with the answer of this process", {
   frame <- data.frame(x[, 1:20], f = factor(sample(letters[1:3], 120, TRUE)))
   file <- write_pcgpu_file(x, tempfile())
   parts <- c("index", "names", "score", "relevance", "levels", "classes", "bins")
-  for (data in list(x, Matrix::Matrix(sparse, sparse = TRUE), frame, file)) {
+  for (data in c(list(x, frame, file), if (requireNamespace("Matrix", quietly = TRUE)) list(Matrix::Matrix(sparse, sparse = TRUE)))) {
     for (criterion in c("JMI", "CMI", "DISR")) {
       select <- function(...) select_features(data, y, 15, criterion, discretize = "equal-frequency", ...)
       for (cluster in list(two, two[1])) {
