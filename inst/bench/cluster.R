@@ -110,8 +110,8 @@ if (arguments[1] == "functions") {
   with_memory <- function(pids, code) {
     file <- tempfile()
     system(sprintf(
-      "sh -c 'most=0; while [ ! -e %s.stop ]; do now=$(cat %s 2>/dev/null | awk \"/^Pss:/ { kb += \\$2 } END { print kb + 0 }\"); [ $now -gt $most ] && most=$now; echo $most >%s; sleep 0.05; done' &",
-      file, paste0("/proc/", pids, "/smaps_rollup", collapse = " "), file
+      "sh -c 'most=0; while [ -d %s ] && [ ! -e %s.stop ]; do now=$(cat %s 2>/dev/null | awk \"/^Pss:/ { kb += \\$2 } END { print kb + 0 }\"); [ $now -gt $most ] && most=$now; echo $most >%s; sleep 0.05; done' &",
+      dirname(file), file, paste0("/proc/", pids, "/smaps_rollup", collapse = " "), file
     ))
     on.exit(file.create(paste0(file, ".stop")))
     force(code)

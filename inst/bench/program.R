@@ -31,7 +31,7 @@ number <- function(x) format(signif(x, 3), big.mark = ",", scientific = FALSE, t
 spread <- function(x) paste(number(min(x)), "/", number(stats::median(x)))
 
 # A row of a Markdown table, and a row with the line under it.
-row_text <- function(...) paste0("| ", paste(c(...), collapse = " | "), " |\n")
+row_text <- function(...) paste0("| ", paste(gsub("|", "\\|", c(...), fixed = TRUE), collapse = " | "), " |\n")
 head_text <- function(...) paste0(row_text(...), row_text(rep("---", length(c(...)))))
 
 shell <- function(command) paste(suppressWarnings(system(paste(command, "2>/dev/null"), intern = TRUE)), collapse = " ")

@@ -27,9 +27,10 @@ const SCRATCH: u64 = 1 << 28;
 /// The launches of a level.
 struct Launches {
     kernel: Kernel<SearchArgs>,
-    /// Sets of a row, and how many of them the first launch takes.
+    /// Sets of a row, how many of them the first launch takes, and how many the threads of a row take at a time.
     sets: u64,
     ranks: u64,
+    at_once: u64,
     /// Whether a launch with all sets of the first sides goes on with the second.
     both: bool,
     /// Rows of a launch, blocks of each, threads of a block.
@@ -89,13 +90,18 @@ impl CudaSearch<'_, '_> {
         let rows = in_time.min(in_scratch).min(BLOCKS / blocks as usize).clamp(1, p.min(65_535));
         let (shared, scratch) = if in_shared { (block, 0) } else { (0, of_row * rows as u64) };
         let both = matches!(self.engine.options.strategy, SearchStrategy::Gpucsl { .. });
-        Launches { kernel, sets, ranks, both, rows, blocks, threads, bytes, shared, scratch }
+        let at_once = match self.engine.options.strategy {
+            SearchStrategy::Set { theta, delta } => u64::from(theta) * u64::from(delta),
+            SearchStrategy::Gpucsl { delta, .. } => u64::from(delta),
+            _ => u64::from(self.edge_shape()[1]),
+        };
+        Launches { kernel, sets, ranks, at_once, both, rows, blocks, threads, bytes, shared, scratch }
     }
 
     /// Runs a level, once its slots are ready.
     pub(super) fn run_paper(&mut self, size: usize, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
         let launches = self.paper_launches(size, widest);
-        let Launches { kernel, sets, ranks, both, rows, blocks, threads, bytes, shared, scratch } = launches;
+        let Launches { kernel, sets, ranks, at_once, both, rows, blocks, threads, bytes, shared, scratch } = launches;
         let p = self.options.p;
         let mut args = self.args;
         [args.beta, args.gamma] = self.edge_shape().map(u64::from);
@@ -110,10 +116,10 @@ impl CudaSearch<'_, '_> {
         let is_whole = ranks >= sets;
         // Sets of one are both sides' at once.
         let sides = if both && (size == 1 || is_whole) { 1 } else { 2 };
+        let mut some = ranks;
         for second in 0..sides {
             args.second = second;
             args.first_rank = 0;
-            let mut some = ranks;
             while args.first_rank < sets {
                 let end = sets.min(args.first_rank.saturating_add(some));
                 args.end_rank = if sides == 1 && is_whole { u64::MAX } else { end };
@@ -130,10 +136,11 @@ impl CudaSearch<'_, '_> {
                     }
                     longest = longest.max(begun.elapsed());
                 }
-                if longest < SHORT {
-                    some = some.saturating_mul(2);
-                } else if longest > LONG {
+                if longest > LONG {
                     some = (some / 2).max(1);
+                } else if longest < SHORT || some < at_once {
+                    // Where some threads of a row have no set, more sets take as long.
+                    some = some.saturating_mul(2);
                 }
                 args.first_rank = end;
                 let done = second as f64 + end as f64 / sets as f64;
