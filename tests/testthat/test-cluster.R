@@ -25,6 +25,10 @@ test_that("kept data, discrete data and nearest neighbours go to workers", {
   x <- simulate(15, 400, degree = 3)
   kept <- suff_gauss(x, keep = "data")
   expect_identical_answer(pc(kept, gaussCItest, 0.05, p = 15, cluster = two), pc(kept, gaussCItest, 0.05, p = 15, device = "cpu"))
+  # Workers that make few correlations at a time, of the columns that they are asked for.
+  kept <- suff_gauss(simulate(150, 60, degree = 1), keep = "data")
+  search <- function(device, ...) skeleton(kept, gaussCItest, 1e-4, p = 150, device = device, ...)
+  expect_identical_answer(search(cpu_device(memory = 3e4), cluster = two), search("cpu"))
   codes <- simulate_codes(12, 2000)
   expect_identical_answer(pc(codes, disCItest, 0.05, p = 12, cluster = two), pc(codes, disCItest, 0.05, p = 12))
   set.seed(1)

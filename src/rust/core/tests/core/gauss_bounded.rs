@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::golden::cases;
 use crate::support::problems::{dense_problem, problem, samples, Random};
+use crate::support::ranks::{with_ranks, Manner};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::correlation::{centred, of_centred, Centred, Kind, Rows};
@@ -164,6 +165,31 @@ fn larger_problems_have_one_answer() {
             // With one method all.
             let ways = if method == Method::Stable { &ways[..] } else { &ways[..1] };
             halve(&format!("{p} x {n} {method:?}"), &data, n as f64, &options, ways);
+        }
+    }
+}
+
+/// Ranks of a cluster with a bound are asked for some columns of level 0 at a time, of which they make more or fewer at once.
+#[test]
+fn ranks_make_the_columns_that_they_are_asked_for() {
+    let (p, n) = (200, 80);
+    let data = Data::of(&samples(&mut Random(3), p, n, 0.01, 0.05));
+    for method in [Method::Stable, Method::StableFast] {
+        let options = Options { method, m_max: 2.0, ..Options::new(p, 0.01) };
+        let wanted = search(&mut data.whole(n as f64, &options, LevelOne::ByDensity), &options);
+        for (columns, ranks) in [(3, 1), (20, 2), (60, 3), (150, 2)] {
+            let bytes = (8 * p * columns) as u64;
+            let make = |run: &mut dyn FnMut(&mut dyn Worker)| {
+                run(&mut data.bounded(n as f64, &options, 2, bytes).unwrap());
+            };
+            let found = with_ranks(&vec![Manner::Sound; ranks], make, |cluster| search(cluster, &options));
+            let is_right = match (&found, &wanted) {
+                (Ok(found), Ok(wanted)) => found.0 == wanted.0 && found.1 == wanted.1 && found.5 == wanted.5,
+                // Of little memory a later level is refused, by the worker's own words.
+                (Err(Error::Cluster { message, .. }), _) => columns == 3 && message.contains("memory"),
+                _ => false,
+            };
+            assert!(is_right, "{method:?}, {columns} columns, {ranks} ranks: {:?}", found.err());
         }
     }
 }
