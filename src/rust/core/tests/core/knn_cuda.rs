@@ -83,6 +83,29 @@ fn outcomes_are_the_cpus() {
     assert_eq!(compared, if emulated() { 6 } else { 8 * 3 } * 3 * 4);
 }
 
+/// One test at a time has more permutations at once than a plan has for each of many.
+#[test]
+#[ignore = "needs a GPU"]
+fn a_test_alone_with_many_permutations_is_the_cpus() {
+    for (whole, early_stop) in [(true, None), (false, None), (true, Some(EarlyStop { alpha: 0.2, error: 0.05 }))] {
+        let made = Made::new(2, 24, 4, whole, false);
+        let estimator = if whole { Estimator::MesnerShalizi } else { Estimator::FrenzelPompe };
+        let transform = if whole { Transform::Ranks } else { Transform::Standardize };
+        let knn = made.knn(Settings { early_stop, transform, ..settings(estimator, 3, 300) });
+        let kernel = KnnKernel::new(&knn);
+        for strategy in STRATEGIES {
+            let mut engine = KnnCudaEngine::new(&knn, with(strategy)).unwrap();
+            for (x, y, s) in [(0, 1, &[2][..]), (1, 3, &[])] {
+                let wanted = kernel.test(x, y, s, 4, &mut Unobserved).unwrap();
+                let mut batch = Batch::new();
+                batch.push(x, y, s);
+                let found = engine.outcomes(&batch, &mut Unobserved).unwrap();
+                assert_eq!(found, [wanted], "{strategy:?}, {x} {y}, {early_stop:?}");
+            }
+        }
+    }
+}
+
 #[test]
 #[ignore = "needs a GPU"]
 fn skeletons_are_the_cpus_five_times_over() {

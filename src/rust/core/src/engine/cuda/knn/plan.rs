@@ -21,8 +21,11 @@ const SLICE_WORDS: u64 = 15_000_000_000;
 /// Samples times permutations of all tests at once.
 const SLICE_STEPS: u64 = 400_000_000;
 
-/// Permutations of a test at once, at most: warps keep their sums in a block's shared memory.
+/// Permutations of a test at once that a plan has room for, at most: warps keep their sums in a block's shared memory.
 const MOST_PERMUTATIONS: usize = 128;
+
+/// Permutations of all tests together that keep a large card busy, a thread drawing each.
+const BUSY_DRAWING: usize = 1 << 14;
 
 /// Warps that keep a multiprocessor busy: with distances in registers, and with rows of distances in device memory.
 const BUSY_IN_REGISTERS: u64 = 64;
@@ -343,6 +346,18 @@ impl BlockPlan {
         }
     }
 
+    /// Permutations of each of so many tests at once, at most: where few tests are left, they have the room of others, too. Drawing
+    /// them takes as long for all as for one, while the card has threads for them.
+    pub fn most_permutations(&self, form: Form, tests: usize) -> usize {
+        let tests = tests.max(1);
+        match form {
+            Form::Warps => self.permutations,
+            Form::Planes | Form::Paper => {
+                self.permutations.max((self.tests * self.permutations).min(BUSY_DRAWING) / tests)
+            }
+        }
+    }
+
     /// Bytes in all.
     pub fn total(&self) -> u64 {
         self.list().iter().map(|(_, bytes)| bytes).sum()
@@ -408,6 +423,20 @@ mod tests {
                     assert!(more.total() > limit || by_time, "{shape:?} {limit}: {plan:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn few_tests_have_the_room_of_many() {
+        for limit in [0, 6 << 20, 1 << 30] {
+            let shape = Shape { permutations: 1000, ..shape(1000, true, KnnStrategy::Shared) };
+            let plan = BlockPlan::new(&shape, 1, limit);
+            for tests in [1, 2, 7, plan.tests] {
+                let most = plan.most_permutations(shape.form(), tests.min(plan.tests));
+                assert!(most >= plan.permutations && most * tests.min(plan.tests) <= plan.tests * plan.permutations);
+            }
+            assert_eq!(plan.most_permutations(shape.form(), 1) > plan.permutations, limit > 0);
+            assert_eq!(plan.most_permutations(Form::Warps, 1), plan.permutations);
         }
     }
 

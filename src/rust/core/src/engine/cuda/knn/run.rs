@@ -184,8 +184,8 @@ fn run_block(
     }
     find_neighbours(engine, data, sets, &mut tests, &mut args, &mut || watch(0.0))?;
     let all = decision.permutations() + 1;
-    let most = data.plan.permutations;
-    let mut size = if decision.stops_early() { FIRST_PERMUTATIONS.min(most) } else { most };
+    let most = |tests: &[OpenTest]| data.plan.most_permutations(data.shape.form(), tests.len());
+    let mut size = if decision.stops_early() { FIRST_PERMUTATIONS.min(most(&tests)) } else { most(&tests) };
     let mut first = 0;
     while !tests.is_empty() {
         let count = size.min(all - first);
@@ -206,7 +206,7 @@ fn run_block(
         }
         tests.retain(|test| test.at != usize::MAX);
         first += count;
-        size = (2 * size).min(most);
+        size = (2 * size).min(most(&tests));
     }
     Ok(())
 }
