@@ -6,7 +6,7 @@ Sys.setenv(NOT_CRAN = "true")
 began <- Sys.time()
 
 # What takes longest goes first, or the others would wait for it at the end.
-long <- c("compact", "memory", "cluster", "own-p-values", "checkpoint", "fci-limits", "plot_cpdag", "causal_effects")
+long <- c("compact", "memory", "cluster", "cluster-lost", "own-p-values", "checkpoint", "fci-limits", "plot_cpdag", "causal_effects")
 files <- sub("^test-(.*)\\.R$", "\\1", list.files("tests/testthat", "^test-.*\\.R$"))
 files <- setdiff(c(intersect(long, files), setdiff(files, long)), left_out)
 
@@ -32,8 +32,7 @@ turns <- c(if (length(together)) list(together), as.list(setdiff(files, together
 processes <- min(4L, parallel::detectCores() + 1L)
 cluster <- parallel::makePSOCKcluster(processes, outfile = "")
 parallel::clusterCall(cluster, setwd, getwd())
-parallel::clusterExport(cluster, "run")
-all <- unlist(parallel::clusterApplyLB(cluster, turns, function(files) lapply(files, run)), recursive = FALSE)
+all <- unlist(parallel::clusterApplyLB(cluster, turns, lapply, run), recursive = FALSE)
 parallel::stopCluster(cluster)
 told <- vapply(all, function(one) any(one$result$failed > 0, one$result$skipped, one$result$error) || length(one$report) > 4L, NA)
 for (one in all[told]) writeLines(one$report)

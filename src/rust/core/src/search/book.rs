@@ -84,11 +84,14 @@ impl<'a> Book<'a> {
         Book { answers: Some(Mutex::default()), ..Self::of_verdicts(work, options) }
     }
 
-    /// The answers of [`Book::of_answers`], by number of the shard.
+    /// The answers of [`Book::of_answers`], of each shard: one that was opened several times has all together, one that never was has none.
     pub(crate) fn into_answers(self) -> Vec<Answers> {
-        let mut answers = self.answers.and_then(|answers| answers.into_inner().ok()).unwrap_or_default();
-        answers.sort_unstable_by_key(|answers| answers.shard);
-        answers
+        let mut all: Vec<Answers> = (0..self.work.shards.len()).map(Answers::of_shard).collect();
+        let entered = self.answers.and_then(|answers| answers.into_inner().ok()).unwrap_or_default();
+        for mut some in entered {
+            all[some.shard as usize].of_pairs.append(&mut some.of_pairs);
+        }
+        all
     }
 
     /// The shards that are closed, with what they found, but for those that ended at a test without an answer.

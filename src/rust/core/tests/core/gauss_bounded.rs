@@ -169,27 +169,39 @@ fn larger_problems_have_one_answer() {
     }
 }
 
-/// Ranks of a cluster with a bound are asked for some columns of level 0 at a time, of which they make more or fewer at once.
+/// Ranks of a cluster with a bound are asked for some columns of level 0 at a time, of which they make more or fewer at once, and for shards that they
+/// decide in parts, or that have no pair of theirs.
 #[test]
-fn ranks_make_the_columns_that_they_are_asked_for() {
-    let (p, n) = (200, 80);
-    let data = Data::of(&samples(&mut Random(3), p, n, 0.01, 0.05));
-    for method in [Method::Stable, Method::StableFast] {
-        let options = Options { method, m_max: 2.0, ..Options::new(p, 0.01) };
-        let wanted = search(&mut data.whole(n as f64, &options, LevelOne::ByDensity), &options);
-        for (columns, ranks) in [(3, 1), (20, 2), (60, 3), (150, 2)] {
-            let bytes = (8 * p * columns) as u64;
-            let make = |run: &mut dyn FnMut(&mut dyn Worker)| {
-                run(&mut data.bounded(n as f64, &options, 2, bytes).unwrap());
-            };
-            let found = with_ranks(&vec![Manner::Sound; ranks], make, |cluster| search(cluster, &options));
-            let is_right = match (&found, &wanted) {
-                (Ok(found), Ok(wanted)) => found.0 == wanted.0 && found.1 == wanted.1 && found.5 == wanted.5,
-                // Of little memory a later level is refused, by the worker's own words.
-                (Err(Error::Cluster { message, .. }), _) => columns == 3 && message.contains("memory"),
-                _ => false,
-            };
-            assert!(is_right, "{method:?}, {columns} columns, {ranks} ranks: {:?}", found.err());
+fn ranks_with_a_bound_have_one_answer() {
+    let sparse = (200, 80, 0.01, 2.0, [3, 20, 60, 150].as_slice());
+    let dense = (24, 3000, 0.4, 1.0, [2, 3, 5, 9, 24].as_slice());
+    for (p, n, density, m_max, columns) in [sparse, dense] {
+        let data = Data::of(&samples(&mut Random(3), p, n, density, 0.05));
+        for method in [Method::Stable, Method::StableFast] {
+            let options = Options { method, m_max, ..Options::new(p, 0.01) };
+            let wanted = search(&mut data.whole(n as f64, &options, LevelOne::ByDensity), &options).unwrap();
+            let mut compared = 0;
+            for (number, &columns) in columns.iter().enumerate() {
+                let bytes = (8 * p * columns) as u64;
+                // Of little memory a later level is refused.
+                let Ok(_) = search(&mut data.bounded(n as f64, &options, 2, bytes).unwrap(), &options) else {
+                    continue;
+                };
+                compared += 1;
+                for shard_tests in [1 << 16, 20] {
+                    let make = |run: &mut dyn FnMut(&mut dyn Worker)| {
+                        let worker = data.bounded(n as f64, &options, 2, bytes).unwrap();
+                        run(&mut worker.with_ways(LevelOne::ByDensity, shard_tests));
+                    };
+                    let ranks = vec![Manner::Sound; 1 + number % 3];
+                    let found = with_ranks(&ranks, make, |cluster| search(cluster, &options));
+                    let label = format!("{p} variables, {method:?}, {columns} columns, {} ranks", ranks.len());
+                    let found = found.unwrap_or_else(|error| panic!("{label}: {error:?}"));
+                    assert_eq!(found.0, wanted.0, "{label}: graph");
+                    assert!(found.1 == wanted.1 && found.5 == wanted.5, "{label}: separating sets, p-values");
+                }
+            }
+            assert!(compared > 2, "{p} variables: {compared}");
         }
     }
 }

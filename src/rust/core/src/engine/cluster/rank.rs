@@ -5,10 +5,11 @@ use std::time::Instant;
 use super::message::{done, failed, Asked, Hello};
 use crate::ci::Batch;
 use crate::observer::Observer;
+use crate::search::answer::Answers;
 use crate::search::book::Book;
 use crate::search::columns::Columns;
 use crate::search::level::Neighbours;
-use crate::search::shards::Work;
+use crate::search::shards::{Shard, Work};
 use crate::search::wire::envelope::Refusal;
 use crate::search::wire::graph::Frozen;
 use crate::search::wire::Writer;
@@ -90,8 +91,12 @@ impl Rank {
                 worker.answer(&work, &book, observer)?;
                 crate::memory::check()?;
                 let answers = book.into_answers();
-                // Each shard has its answers.
-                if !answers.iter().map(|answers| answers.shard).eq(0..work.shards.len() as u64) {
+                // What has pairs to decide has answers.
+                let has_pairs = |shard: &Shard| work.pairs_of(shard).iter().any(|(_, _, ranks)| !ranks.is_empty());
+                let is_missing = |(answers, shard): (&Answers, &Shard)| {
+                    answers.of_pairs.is_empty() && shard.part.is_whole() && has_pairs(shard)
+                };
+                if answers.iter().zip(&work.shards).any(is_missing) {
                     return Err(strange());
                 }
                 let mut bytes = Writer::default();

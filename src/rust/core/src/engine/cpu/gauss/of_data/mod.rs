@@ -147,22 +147,15 @@ impl<'a> GaussOfData<'a> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let p = self.p;
-        let cost = |column: &Column| (column.y() + 1) as f64;
-        let total: f64 = columns.iter().map(cost).sum();
-        let mut before = 0.0;
-        let Some([first, last]) = columns.first().zip(columns.last()).map(|ends| [ends.0.y(), ends.1.y()]) else {
-            return Ok(());
-        };
-        let mut c = memory::zeros(at_once.min(last - first + 1) * p, Use::Correlations)?;
+        // They stand side by side, and may be a part of all, which others have.
+        let Some(start) = columns.first().map(Column::y) else { return Ok(()) };
+        let stop = start + columns.len();
+        let before = |end: usize| (end * (end + 1)) as f64 / 2.0 - (start * (start + 1)) as f64 / 2.0;
+        let mut c = memory::zeros(at_once.min(stop - start) * p, Use::Correlations)?;
         let mut places = memory::zeros::<u32>(p, Use::Correlations)?;
-        let mut columns = columns.into_iter().peekable();
-        while let Some(first) = columns.peek().map(Column::y) {
-            // They may be a part of all, which others have.
-            let mut some = Vec::new();
-            while let Some(column) = columns.next_if(|column| column.y() < first + at_once) {
-                some.push(column);
-            }
-            let end = some.last().map_or(first, Column::y) + 1;
+        let mut columns = columns.into_iter();
+        for first in (start..stop).step_by(at_once) {
+            let end = stop.min(first + at_once);
             tiles.fill(first..end, 0..end, &mut c, &self.pool, &mut || observer.look())?;
             (first..end).for_each(|y| places[y] = (y - first) as u32);
             let kernel = GaussKernel {
@@ -171,11 +164,10 @@ impl<'a> GaussOfData<'a> {
                 coarse: super::Coarse::new(0),
                 level_one: LevelOne::Lists,
             };
-            let own: f64 = some.iter().map(cost).sum();
+            let some = columns.by_ref().take(end - first).collect();
             fill_columns(&kernel, &self.pool, level, first, some, &mut |done| {
-                observer.progress(0, before + done, total)
+                observer.progress(0, before(first) + done, before(stop))
             })?;
-            before += own;
         }
         Ok(())
     }
