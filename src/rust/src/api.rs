@@ -153,7 +153,7 @@ fn search(call: &Call, test: &Test, of: (&List, &Limits), orient: &Robj, object:
         Some(p_max) => LargestP::Square(output::cells(p_max)?),
         None => LargestP::Left(&left),
     };
-    let doubts = Doubts::new(test, &found, &options, &largest, unanswered)?;
+    let doubts = Doubts::new(call, test, (&found, &options), &largest, unanswered)?;
     memory::check()?;
     let gaps = match p_max {
         None => Some(compact::gaps(token, &machine.pool, &found, &left, &options)?),

@@ -3,6 +3,7 @@
 use extendr_api::prelude::*;
 use pcgpu_core::search::{Options, PairValues, Skeleton};
 
+use crate::api::Call;
 use crate::failure::Outcome;
 use crate::output;
 use crate::test::Test;
@@ -32,7 +33,13 @@ pub enum LargestP<'a> {
 
 impl Doubts {
     /// Of a search that is done. `tests`: those of an R function without an answer.
-    pub fn new(test: &Test, found: &Skeleton, options: &Options, largest: &LargestP, tests: u64) -> Outcome<Self> {
+    pub fn new(
+        call: &Call,
+        test: &Test,
+        (found, options): (&Skeleton, &Options),
+        largest: &LargestP,
+        tests: u64,
+    ) -> Outcome<Self> {
         let p = options.p;
         let no_answer = |p: f64| p == 1.0 || p.is_nan();
         let may_lack = |x: usize, y: usize| match largest {
@@ -41,9 +48,19 @@ impl Doubts {
         };
         Ok(match test {
             Test::Discrete(test) => Doubts { too_few: test.too_few(&found.sepsets), ..Doubts::default() },
-            Test::Mixed(test) => test.doubts(found, options, &may_lack)?,
+            Test::Mixed(test) => test.doubts(call, found, options, &may_lack)?,
             _ => Doubts { tests, ..Doubts::default() },
         })
+    }
+
+    /// Those of both.
+    pub fn add(&mut self, other: &Doubts) {
+        let Doubts { too_few, few_rows, removed, kept, tests } = *other;
+        self.too_few += too_few;
+        self.few_rows += few_rows;
+        self.removed += removed;
+        self.kept += kept;
+        self.tests += tests;
     }
 
     /// The counts by name, as R/doubts.R has them.

@@ -130,7 +130,8 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let of_search = (&options, limits);
     let largest = Largest::from(output::cells(&mut p_max)?);
     let (mut found, unanswered) = api::skeleton(call, test, of_search, worked.as_deref_mut(), largest)?;
-    let doubts = Doubts::new(test, &found, &options, &LargestP::Square(output::cells(&mut p_max)?), unanswered)?;
+    let largest = LargestP::Square(output::cells(&mut p_max)?);
+    let doubts = Doubts::new(call, test, (&found, &options), &largest, unanswered)?;
     let seconds = began.elapsed().as_secs_f64();
     let mut team = TeamReport::default();
     add_work(&mut team, worked.as_deref_mut());
