@@ -54,22 +54,18 @@ with_files <- function(setup, folder) {
   setup
 }
 
-# On a worker: the setup as it was written; the text why there is none, in a class, where that cannot be read here.
+# On a worker: the setup as it was written; NULL where that cannot be read here.
 read_setup <- function(reference) {
-  unseen <- function(why) structure(list(why = why), class = "pcgpu_unseen")
-  if (!file.exists(reference$path)) {
-    return(unseen("there is no such file"))
-  }
   tryCatch(
     {
-      found <- readRDS(reference$path)
-      if (!identical(found$key, reference$key)) {
-        return(unseen("it is another call's"))
+      found <- if (file.exists(reference$path)) readRDS(reference$path)
+      # Another call's file has another key.
+      if (identical(found$key, reference$key)) {
+        check_files(found$setup)
+        found$setup
       }
-      check_files(found$setup)
-      found$setup
     },
-    error = function(e) unseen(conditionMessage(e))
+    error = function(e) NULL
   )
 }
 

@@ -167,11 +167,10 @@ node_workers <- function(cluster, own = FALSE) {
     open = function(key, setup, places) {
       open_all <- function(nodes, setup) call_all(nodes, "rank_open", function(i) list(key, setup, places[[match(i, ranks)]]))
       shared <<- setup_by_file(key, setup, hosts[ranks])
-      by_file <- ranks[shared$whose]
-      hellos <- if (length(by_file)) open_all(by_file, shared$setup) else vector("list", count)
+      hellos <- open_all(ranks[shared$whose], shared$setup)
       # Who sees no file is sent what it would have read.
-      blind <- setdiff(ranks[!gone()[ranks]], Filter(function(i) !inherits(hellos[[i]], "pcgpu_unseen"), by_file))
-      if (length(blind)) hellos[blind] <- open_all(blind, setup)[blind]
+      blind <- Filter(function(i) !gone()[i] && (is.null(hellos[[i]]) || isFALSE(hellos[[i]])), ranks)
+      hellos[blind] <- open_all(blind, setup)[blind]
       for (i in which(!gone())) {
         if (!is.raw(hellos[[i]])) abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
       }

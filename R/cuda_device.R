@@ -86,19 +86,19 @@ cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "
     theta = check_shape(theta, "theta", "set", strategy), delta = check_delta(delta, strategy),
     block = check_block(block, strategy), memory = check_memory(memory)
   )
-  check_threads(options)
   card$options <- options[lengths(options) > 0L]
+  check_threads(card$options)
   card
 }
 
 # Threads of a block, with the paper's own numbers where none are given; those of "gpucsl" depend on the data.
 check_threads <- function(options) {
   usual <- switch(options$strategy, edge = list(beta = 2L, gamma = 32L), gpucsl = list(beta = 1L, gamma = 1L, delta = 32L), list())
-  numbers <- utils::modifyList(usual, options[intersect(names(usual), names(options)[lengths(options) > 0L])])
+  given <- intersect(names(usual), names(options))
+  numbers <- utils::modifyList(usual, options[given])
   threads <- prod(unlist(numbers))
   if (threads > 256) {
-    given <- Find(function(name) !is.null(options[[name]]), names(usual))
-    abort_argument(given, options[[given]], sprintf(
+    abort_argument(given[1L], options[[given[1L]]], sprintf(
       "give numbers with %s at most 256, a block's threads: here it is %.0f, with %s.", paste(names(numbers), collapse = " * "), threads,
       paste(names(numbers), "=", numbers, collapse = ", ")
     ))

@@ -46,7 +46,8 @@ draw_tests <- function(tests, main, given, of = "Level") {
     main = main %||% "", yaxt = "n", ylim = c(0.5, 10 * max(high))
   ), replace(given, "ylab", ""))
   graphics::axis(2, at = powers, labels = in_words(powers), las = 1, cex.axis = 0.75)
-  graphics::title(ylab = given$ylab %||% "Tests", line = wide + 1.6)
+  of_titles <- given[intersect(names(given), c("cex.lab", "col.lab", "font.lab"))]
+  do.call(graphics::title, c(list(ylab = given$ylab %||% "Tests", line = wide + 1.6), of_titles))
   graphics::text(at, high, in_words(tests), pos = 3, cex = 0.75)
   graphics::par(mar = margins)
 }

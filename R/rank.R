@@ -6,14 +6,12 @@ rank_about <- function() {
   list(version = as.character(utils::packageVersion("pcgpu")), host = Sys.info()[["nodename"]], cores = rust_cores(), pid = Sys.getpid())
 }
 
-# Begins a task: the worker's first words, raw. `place`: which it is of the workers on its host, and of how many.
+# Begins a task: the worker's first words, raw, or FALSE where it cannot read the file of the data. `place`: which it is of the workers on its host, and of how many.
 rank_open <- function(key, setup, place) {
   leave_world()
-  if (inherits(setup, "pcgpu_setup_file")) {
-    setup <- read_setup(setup)
-    if (inherits(setup, "pcgpu_unseen")) {
-      return(setup)
-    }
+  # FALSE asks for the data in a message.
+  if (inherits(setup, "pcgpu_setup_file") && is.null(setup <- read_setup(setup))) {
+    return(FALSE)
   }
   opened <- switch(setup$what,
     search = search_rank(setup, place),

@@ -30,6 +30,15 @@ with_workers <- function(count, code) {
   code(cluster)
 }
 
+# A test that takes so many milliseconds, asleep.
+asleep_for <- function(ms) {
+  force(ms)
+  function(x, y, S, suffStat) {
+    Sys.sleep(ms / 1000)
+    gaussCItest(x, y, S, suffStat)
+  }
+}
+
 seconds <- function(code) system.time(code)[["elapsed"]]
 
 if (arguments[1] == "functions") {
@@ -42,10 +51,7 @@ if (arguments[1] == "functions") {
     if (made >= tests) break
     p <- p + 1
   }
-  asleep <- function(x, y, S, suffStat) {
-    Sys.sleep(ms / 1000)
-    gaussCItest(x, y, S, suffStat)
-  }
+  asleep <- asleep_for(ms)
   busy <- function(x, y, S, suffStat) {
     began <- sum(proc.time()[1:2])
     # Its own processor's time: on a machine that others use it takes longer, not less work.
@@ -170,7 +176,6 @@ if (arguments[1] == "functions") {
   p <- if (is.na(numbers[1])) 20000 else numbers[1]
   n <- if (is.na(numbers[2])) 500 else numbers[2]
   rounds <- if (is.na(numbers[3])) 5 else numbers[3]
-  set.seed(1)
   x <- expression_like(p, n, 0.3)
   print(pcgpu_devices()[c("device", "name")])
   stats <- list("data" = suff_gauss(x, keep = "data"), "correlations, by a file" = suff_gauss(x))
@@ -179,7 +184,7 @@ if (arguments[1] == "functions") {
     search <- function(cluster = NULL) {
       skeleton(stats[[what]], gaussCItest, 0.01, p = p, m.max = 1, method = "stable.fast", result = "compact", cluster = cluster, device = "cuda")
     }
-    took <- with_workers(2, function(two) {
+    with_workers(2, function(two) {
       one <- two[1]
       once <- function(cluster) seconds(found[[length(cluster)]] <<- search(cluster))
       found <- list()
@@ -198,20 +203,15 @@ if (arguments[1] == "functions") {
                         team$bytes_to / 1e6, team$bytes_from / 1e6), collapse = "; ")))
       }
       cat(sprintf("| %s | ratio | %.2f | %.2f | |\n", what, min(times[1, ]) / min(times[2, ]), stats::median(times[1, ] / times[2, ])))
-      times
     })
     here <- replicate(rounds, seconds(search()))
     cat(sprintf("| %s | none, one card | %.3f | %.3f | |\n", what, min(here), stats::median(here)))
   }
 } else if (arguments[1] == "all") {
   ms <- if (is.na(numbers[1])) 5 else numbers[1]
-  asleep <- function(x, y, S, suffStat) {
-    Sys.sleep(ms / 1000)
-    gaussCItest(x, y, S, suffStat)
-  }
+  asleep <- asleep_for(ms)
   small <- suff_gauss(simulate(12, 300, 4))
   skel <- skeleton(small, gaussCItest, 0.05, p = 12)
-  x <- simulate(40, 200, 3)
   near <- suff_knn(simulate(12, 300, 3), permutations = 200, seed = 1)
   data <- as.data.frame(simulate(60, 400, 3))
   dag <- random_dag(60, 3, seed = 1)

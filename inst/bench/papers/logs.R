@@ -22,6 +22,18 @@ read_log <- function(file) {
              key = paste0(basename(dirname(file)), "/", log, "#", found$way))
 }
 
+# The parts of ways that colons separate, `count` of each, as a matrix; of no ways without rows.
+cells_of <- function(ways, count) matrix(as.character(unlist(strsplit(as.character(ways), ":", fixed = TRUE))), ncol = count, byrow = TRUE)
+
+# Structural Hamming distances by graph and k, of graphs that have all; none where they were not run.
+distances_of <- function(runs) {
+  quality <- runs[grepl("^quality:", runs$way), ]
+  if (!nrow(quality)) return(NULL)
+  cells <- do.call(rbind, strsplit(quality$way, ":", fixed = TRUE))
+  distance <- tapply(quality$count, list(cells[, 3L], as.integer(cells[, 4L])), identity)
+  distance[stats::complete.cases(distance), , drop = FALSE]
+}
+
 # What knn_graphs left out: by key, the seconds that it would take by the time of single tests.
 read_estimates <- function(out) {
   files <- list.files(out, "[.]log$", full.names = TRUE, recursive = TRUE)

@@ -115,7 +115,7 @@ draw_all <- function(runs, published, folder) {
         of_way <- same & tenth$way == way
         curve(shape[of_way, axis], tenth$median[of_way])
       })
-      if (axis == 1L) curves <- c(curves, list(published = curve(1000, 20.3)))
+      if (axis == 1L && any(same)) curves <- c(curves, list(published = curve(1000, 20.3)))
       growth(curves, c("variables", "samples", "density")[axis], c("1: 10,000 samples, density 0.1", "2: 1,000 variables, density 0.1", "3: 1,000 variables, 10,000 samples")[axis],
              c(published = "cuPC-E, published", theirs = "cuPC-E, here", second = "cuPC-S, here", third = "the thesis's, here", ours = "pcgpu"), at = sort(unique(shape[same, axis])))
     }
@@ -192,7 +192,7 @@ draw_all <- function(runs, published, folder) {
 
   page(file("cmiknn-searches"), 3L, function() {
     fifth <- runs[runs$paper == "cmiknn" & runs$item == "table-5", ]
-    cells <- matrix(unlist(strsplit(as.character(fifth$way), ":", fixed = TRUE)), ncol = 4L, byrow = TRUE)
+    cells <- cells_of(fifth$way, 4L)
     of_way <- function(k, way) {
       these <- cells[, 2L] == k & cells[, 4L] == way
       curve(as.double(cells[these, 1L]), fifth$median[these])
@@ -210,11 +210,8 @@ draw_all <- function(runs, published, folder) {
            "variables", "sparse graphs, k = 7", c(published = "8 cores, published", second = "Parallel, published (A40)", theirs = "Parallel's kernel, here", ours = "pcgpu"))
   }, height = 520)
 
-  quality <- runs[grepl("^quality:", runs$way), ]
-  if (nrow(quality)) page(file("cmiknn-figure-1"), 1L, function() {
-    cells <- do.call(rbind, strsplit(quality$way, ":", fixed = TRUE))
-    distance <- tapply(quality$count, list(cells[, 3L], as.integer(cells[, 4L])), identity)
-    distance <- distance[stats::complete.cases(distance), , drop = FALSE]
+  distance <- distances_of(runs)
+  if (!is.null(distance)) page(file("cmiknn-figure-1"), 1L, function() {
     less <- distance - distance[, "7"]
     k <- as.integer(colnames(less))
     shown <- sapply(list(min, stats::median, mean, max), function(f) apply(less, 2L, f))
@@ -227,7 +224,7 @@ draw_all <- function(runs, published, folder) {
 
   page(file("mixed-table-6.16"), 1L, function() {
     sixth <- runs[runs$paper == "cmiknn" & runs$item == "table-6.16", ]
-    cells <- matrix(unlist(strsplit(as.character(sixth$way), ":", fixed = TRUE)), ncol = 4L, byrow = TRUE)
+    cells <- cells_of(sixth$way, 4L)
     of_way <- function(way) curve(as.double(cells[cells[, 4L] == way, 3L]), sixth$median[cells[, 4L] == way])
     growth(list(theirs = of_way("parallel"), second = of_way("single"), third = of_way("cpu"), ours = of_way("shared")), "share of discrete variables",
            "20 variables, k = 7", c(theirs = "Parallel's kernel, here", second = "Single's kernel, here", third = "pcgpu, 16 CPU cores", ours = "pcgpu"), log = "y")

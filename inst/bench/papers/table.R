@@ -148,11 +148,8 @@ for (paper in papers) {
 
 cat("\n### cmiknn, figure 1 (6.5): structural Hamming distance less that of k = 7\n\n")
 cat("The paper draws minimum, median and maximum: the median falls to k = 30, is as good to 75 and worse from 100 on. Ours: graphs and data of the same kind (see `knn_graphs`).\n\n")
-quality <- runs[grepl("^quality:", runs$way), ]
-if (nrow(quality)) {
-  cells <- do.call(rbind, strsplit(quality$way, ":", fixed = TRUE))
-  distance <- tapply(quality$count, list(cells[, 3L], as.integer(cells[, 4L])), identity)
-  distance <- distance[stats::complete.cases(distance), , drop = FALSE]
+distance <- distances_of(runs)
+if (!is.null(distance)) {
   cat(head_text("k", "graphs", "mean distance", "least difference", "median", "mean", "most"))
   for (k in colnames(distance)) {
     less <- distance[, k] - distance[, "7"]

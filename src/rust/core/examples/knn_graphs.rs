@@ -123,8 +123,9 @@ fn time(asked: &Asked, p: usize, k: usize, share: f64) -> Result<(), Failure> {
         let mut seconds = Vec::new();
         let each = of_one_test(&cases[0].knn(k)?, p, strategy)?;
         let all: u64 = tests.iter().flatten().sum();
-        if each * all as f64 > asked.limit {
-            println!("leftout,{p},{k},{share},{strategy},{:.1}", each * all as f64 / asked.graphs as f64);
+        let one = each * all as f64 / asked.graphs as f64;
+        if one > asked.limit {
+            println!("leftout,{p},{k},{share},{strategy},{one:.1}");
             continue;
         }
         for (graph, case) in cases.iter().enumerate() {

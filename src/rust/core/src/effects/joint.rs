@@ -28,6 +28,14 @@ pub(super) fn sets_of_pdag(graph: &Marks, xs: &[usize]) -> Result<Vec<Joint>> {
     Ok(ways.iter().map(|way| xs.iter().map(|&x| parents_with(graph, x, way)).collect()).collect())
 }
 
+fn too_many() -> Error {
+    Error::Argument {
+        argument: "x",
+        value: format!("a choice of variables with more than {MOST} joint sets of parents"),
+        mend: "give fewer variables at once".into(),
+    }
+}
+
 /// The joint sets of a CPDAG by its undirected components: of each that has some of the xs one set for each of its DAGs, sets as often as
 /// they occur, or, where it is larger or not chordal, all combinations of what each x allows by itself.
 pub(super) fn sets_of_cpdag(graph: &Marks, xs: &[usize]) -> Result<Vec<Joint>> {
@@ -43,11 +51,7 @@ pub(super) fn sets_of_cpdag(graph: &Marks, xs: &[usize]) -> Result<Vec<Joint>> {
         let here: Vec<usize> = (0..xs.len()).filter(|&at| of[xs[at]] == of[x]).collect();
         let added = of_component(graph, xs, &members, &here)?;
         if all.len().saturating_mul(added.len()) > MOST {
-            return Err(Error::Argument {
-                argument: "x",
-                value: format!("a choice of variables with more than {MOST} joint sets of parents"),
-                mend: "give fewer variables at once".into(),
-            });
+            return Err(too_many());
         }
         // The first component's sets change first.
         all = added
@@ -96,11 +100,7 @@ fn of_component(graph: &Marks, xs: &[usize], members: &[usize], here: &[usize]) 
         // Without directed edges the local criterion asks for cliques alone.
         let own = super::parents::local(&alone, u, None)?;
         if found.len().saturating_mul(own.len()) > MOST {
-            return Err(Error::Argument {
-                argument: "x",
-                value: format!("a choice of variables with more than {MOST} joint sets of parents"),
-                mend: "give fewer variables at once".into(),
-            });
+            return Err(too_many());
         }
         let longer = |set: &Vec<u32>, so_far: &Added| {
             let mut joint = so_far.1.clone();

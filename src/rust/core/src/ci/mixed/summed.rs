@@ -126,33 +126,35 @@ impl Summed {
         let numbers = asked.numbers;
         let known: Vec<Option<usize>> =
             numbers.iter().map(|number| self.numbers.iter().position(|before| before == number)).collect();
-        let (mut means, mut products) = (Vec::new(), Vec::new());
+        let mut means = vec![0.0; numbers.len() * cells];
+        let mut products = vec![0.0; triangle(numbers.len()) * cells];
         let mut new = Vec::new();
-        means.resize(numbers.len() * cells, 0.0);
         for (at, known) in known.iter().enumerate() {
             match known {
                 Some(from) => means[at * cells..][..cells].copy_from_slice(&self.means[from * cells..][..cells]),
                 None => new.push(at),
             }
         }
-        sums.clear();
-        sums.resize(new.len() * width, 0.0);
-        in_blocks(some, n, |range, ends| {
-            let slots = &slots[range.clone()];
-            for (&at, sums) in new.iter().zip(sums.chunks_exact_mut(width)) {
-                let column = asked.frame.numbers(numbers[at] as usize, asked.set);
-                each(column, some, &range, |at, value| sums[slots[at] as usize] += value);
-            }
-            if ends {
+        // Where all were summed up before no row is looked at.
+        if !new.is_empty() {
+            sums.clear();
+            sums.resize(new.len() * width, 0.0);
+            in_blocks(some, n, |range, ends| {
+                let slots = &slots[range.clone()];
                 for (&at, sums) in new.iter().zip(sums.chunks_exact_mut(width)) {
-                    add_lanes(sums, bits, &mut means[at * cells..][..cells]);
+                    let column = asked.frame.numbers(numbers[at] as usize, asked.set);
+                    each(column, some, &range, |at, value| sums[slots[at] as usize] += value);
                 }
-            }
-        });
+                if ends {
+                    for (&at, sums) in new.iter().zip(sums.chunks_exact_mut(width)) {
+                        add_lanes(sums, bits, &mut means[at * cells..][..cells]);
+                    }
+                }
+            });
+        }
         for &at in &new {
             means[at * cells..][..cells].iter_mut().zip(counts).for_each(|(sum, count)| *sum /= count);
         }
-        products.resize(triangle(numbers.len()) * cells, 0.0);
         // The pairs with a new number, and where they stand.
         let mut wanted = Vec::new();
         let pairs = (0..numbers.len()).flat_map(|col| (0..=col).map(move |row| (row, col)));
@@ -165,27 +167,29 @@ impl Summed {
                 _ => wanted.push((place, row, col)),
             }
         }
-        sums.clear();
-        sums.resize(wanted.len() * width, 0.0);
-        in_blocks(some, n, |range, ends| {
-            // By variable: the deviations of these rows.
-            values.clear();
-            let (many, slots) = (range.len(), &slots[range.clone()]);
-            for (at, &number) in numbers.iter().enumerate() {
-                let column = asked.frame.numbers(number as usize, asked.set);
-                let means = &means[at * cells..][..cells];
-                each(column, some, &range, |at, value| values.push(value - means[(slots[at] >> bits) as usize]));
-            }
-            for (sums, &(place, row, col)) in sums.chunks_exact_mut(width).zip(&wanted) {
-                let (of_row, of_col) = (&values[row * many..][..many], &values[col * many..][..many]);
-                for ((&slot, a), b) in slots.iter().zip(of_row).zip(of_col) {
-                    sums[slot as usize] += a * b;
+        if !wanted.is_empty() {
+            sums.clear();
+            sums.resize(wanted.len() * width, 0.0);
+            in_blocks(some, n, |range, ends| {
+                // By variable: the deviations of these rows.
+                values.clear();
+                let (many, slots) = (range.len(), &slots[range.clone()]);
+                for (at, &number) in numbers.iter().enumerate() {
+                    let column = asked.frame.numbers(number as usize, asked.set);
+                    let means = &means[at * cells..][..cells];
+                    each(column, some, &range, |at, value| values.push(value - means[(slots[at] >> bits) as usize]));
                 }
-                if ends {
-                    add_lanes(sums, bits, &mut products[place * cells..][..cells]);
+                for (sums, &(place, row, col)) in sums.chunks_exact_mut(width).zip(&wanted) {
+                    let (of_row, of_col) = (&values[row * many..][..many], &values[col * many..][..many]);
+                    for ((&slot, a), b) in slots.iter().zip(of_row).zip(of_col) {
+                        sums[slot as usize] += a * b;
+                    }
+                    if ends {
+                        add_lanes(sums, bits, &mut products[place * cells..][..cells]);
+                    }
                 }
-            }
-        });
+            });
+        }
         (self.means, self.products) = (means, products);
         self.numbers.clear();
         self.numbers.extend_from_slice(numbers);

@@ -62,9 +62,9 @@ pub(super) struct Post<'p> {
     measured: Vec<f64>,
     /// Seconds in this step.
     step: f64,
-    /// Whether its first step of the selection brings its features to it, ...
+    /// Whether it had its features before the selection; else its first step brings them, ...
     is_made: bool,
-    /// ... and the seconds that it took to get a feature and to count for it once, then or in an earlier selection.
+    /// ... which tells the seconds that it takes to get a feature and to count for it once.
     pub making: f64,
 }
 

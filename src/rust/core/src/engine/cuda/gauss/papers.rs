@@ -60,20 +60,22 @@ impl CudaSearch<'_, '_> {
     fn paper_launches(&self, size: usize, widest: usize) -> Launches {
         let (p, l) = (self.options.p, size as u64);
         let choose = |n| subsets::binomial(n, size).unwrap_or(u64::MAX);
-        // The blocks of a row, and those of them that have working memory.
-        let (kernel, sets, threads, blocks, working, own) = match self.engine.options.strategy {
-            SearchStrategy::Set { theta, delta } => (Kernel::set, choose(widest), theta, delta, delta, cupc_doubles(l)),
+        // The blocks of a row, those of them that have working memory, its doubles, and the sets that the row's threads take at a time.
+        let (kernel, sets, threads, blocks, working, own, at_once) = match self.engine.options.strategy {
+            SearchStrategy::Set { theta, delta } => {
+                (Kernel::set, choose(widest), theta, delta, delta, cupc_doubles(l), theta * delta)
+            }
             SearchStrategy::Gpucsl { delta, .. } if size == 1 => {
                 // Every vertex is looked at, whether it is a neighbour or not.
-                (Kernel::gpucsl_single, p as u64, delta, p as u32, 0, 0)
+                (Kernel::gpucsl_single, p as u64, delta, p as u32, 0, 0, delta)
             }
             SearchStrategy::Gpucsl { delta, .. } => {
-                (Kernel::gpucsl_sets, choose(widest - 1), delta, p as u32, widest as u32, gpucsl_doubles(l))
+                (Kernel::gpucsl_sets, choose(widest - 1), delta, p as u32, widest as u32, gpucsl_doubles(l), delta)
             }
             _ => {
                 let [beta, gamma] = self.edge_shape();
                 let blocks = widest.div_ceil(beta as usize) as u32;
-                (Kernel::edge, choose(widest - 1), beta * gamma, blocks, blocks, cupc_doubles(l))
+                (Kernel::edge, choose(widest - 1), beta * gamma, blocks, blocks, cupc_doubles(l), gamma)
             }
         };
         let threads = threads.next_multiple_of(WARP);
@@ -90,11 +92,7 @@ impl CudaSearch<'_, '_> {
         let rows = in_time.min(in_scratch).min(BLOCKS / blocks as usize).clamp(1, p.min(65_535));
         let (shared, scratch) = if in_shared { (block, 0) } else { (0, of_row * rows as u64) };
         let both = matches!(self.engine.options.strategy, SearchStrategy::Gpucsl { .. });
-        let at_once = match self.engine.options.strategy {
-            SearchStrategy::Set { theta, delta } => u64::from(theta) * u64::from(delta),
-            SearchStrategy::Gpucsl { delta, .. } => u64::from(delta),
-            _ => u64::from(self.edge_shape()[1]),
-        };
+        let at_once = u64::from(at_once);
         Launches { kernel, sets, ranks, at_once, both, rows, blocks, threads, bytes, shared, scratch }
     }
 

@@ -121,7 +121,7 @@ impl BlockSearch<'_, '_> {
         Ok(found)
     }
 
-    /// How many cells of correlations small matrices of each row's neighbours have, which are made once for each side.
+    /// How many cells of correlations small matrices of each row's neighbours have, which are made at most once for each side.
     fn cells_of_packed(&self) -> u64 {
         let degrees = self.degrees.iter().filter(|&&degree| degree > 1);
         let cells: u64 = degrees.map(|degree| local::cells_of(local::width_of(degree + 1)) as u64).sum();
