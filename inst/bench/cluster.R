@@ -4,7 +4,7 @@
 #   Rscript inst/bench/cluster.R shapes [SHAPE ...]        the same of real shapes: nci60, dense:P, knn:P (P of NCI-60's variables)
 #   Rscript inst/bench/cluster.R select [N,P,LEVELS,K ...] one feature selection on two workers of a thread each, beside one thread
 #   Rscript inst/bench/cluster.R data [P,WORKERS ...]      a search of level 0 whose correlations reach workers by a file, and by their connections
-#   Rscript inst/bench/cluster.R kept [P [N]]              bytes to each of two workers that make correlations of sparse data themselves
+#   Rscript inst/bench/cluster.R kept [P [N [BYTES]]]      bytes to each of two workers that make correlations of sparse data themselves, in so much memory each
 #   Rscript inst/bench/cluster.R gpus [P [N [ROUNDS]]]     dense data, levels 0 and 1: two workers of this machine with a GPU each, beside one, in turn
 #   Rscript inst/bench/cluster.R all [MS]                  each function that takes workers: one process of a thread beside two workers, least of three
 suppressMessages(library(pcgpu))
@@ -150,6 +150,7 @@ if (arguments[1] == "functions") {
 } else if (arguments[1] == "kept") {
   p <- if (is.na(numbers[1])) 55572 else numbers[1]
   n <- if (is.na(numbers[2])) 100 else numbers[2]
+  device <- if (is.na(numbers[3])) "cpu" else cpu_device(memory = numbers[3])
   stat <- suff_gauss(simulate(p, n, 2), keep = "data")
   sent <- numeric(2)
   sender <- pcgpu:::node_sender
@@ -161,7 +162,7 @@ if (arguments[1] == "functions") {
     }
   }, "pcgpu")
   took <- seconds(found <- with_workers(2, function(cluster) {
-    skeleton(stat, gaussCItest, 1e-6, p = p, m.max = 2, method = "stable.fast", result = "compact", cluster = cluster, numCores = 1, device = "cpu")
+    skeleton(stat, gaussCItest, 1e-6, p = p, m.max = 2, method = "stable.fast", result = "compact", cluster = cluster, numCores = 1, device = device)
   }))
   cat(sprintf("p %s, n %g, %.1f MB of data, which workers read in a file: %.0f and %.0f bytes to them before level 0; %.1f s, %.0f edges\n",
     format(p, big.mark = ","), n, as.numeric(utils::object.size(stat$data)) / 1e6, sent[1], sent[2], took, nrow(edges(found))))

@@ -1,9 +1,9 @@
 # Times suff_gauss() on data that R does not hold, beside the dense matrix and R's cor(), and prints Markdown tables.
 #
-#   Rscript large-data.R [moments] [sparse] [--shapes=1000000x50,...] [--density=0.05] [--threads=2] [--repeats=5] [--peer=yes|no]
+#   Rscript large-data.R [moments] [sparse] [pass] [--shapes=1000000x50,...] [--density=0.05] [--threads=2] [--repeats=5] [--peer=yes|no]
 #
 # Shapes are observations x variables. cor() and the dense matrix run once where they take more than 10 s; of a sparse matrix they are left out
-# where the dense one would take more than 4 GB.
+# where the dense one would take more than 4 GB. "pass", which is made where it is named, reads more rows than R holds in one pass: a block of 320 MB again and again.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 library(pcgpu)
@@ -64,7 +64,6 @@ moments <- function() {
 sparse <- function() {
   cat("\n", head_text("n x p", "entries", "multiply-adds of them", "suff_gauss() s, min / median", "a second, in 1e9", "of the dense matrix s",
     if (with_peer) "cor() s", "largest difference", "peak GiB before / after"), sep = "")
-  peak <- function() as.double(shell(sprintf("awk '/VmHWM/ { print $2 / 1048576 }' /proc/%d/status", Sys.getpid())))
   for (shape in if (length(shapes)) shapes else c("2000x5000", "20000x5000")) {
     n <- shape_of(shape)[1]
     p <- shape_of(shape)[2]
@@ -85,6 +84,27 @@ sparse <- function() {
   }
 }
 
-known <- list(moments = moments, sparse = sparse)
+pass <- function() {
+  cat("\n", head_text("n x p", "gauss_moments() s, one run", "blocks", "largest difference from cor() of the block", "largest process GiB"), sep = "")
+  for (shape in if (length(shapes)) shapes else "20000000x400") {
+    n <- shape_of(shape)[1]
+    p <- shape_of(shape)[2]
+    height <- floor(3.2e8 / 8 / p)
+    left <- count <- ceiling(n / height)
+    set.seed(1)
+    x <- matrix(stats::rnorm(height * p), height)
+    # Means that are large beside deviations, and neighbours that are correlated.
+    x <- x + x[, c(2:p, 1)] * 0.5 + 100
+    following <- function() if (left > 0) {
+      left <<- left - 1
+      x
+    }
+    took <- seconds_of(function() gauss_moments(following, progress = FALSE))
+    most <- peak()
+    cat(row_text(shape_text(took$value$n, p), number(took$seconds), count, apart(suff_gauss(took$value)$C, stats::cor(x)), number(most)))
+  }
+}
+
+known <- list(moments = moments, sparse = sparse, pass = pass)
 for (part in parts) known[[match.arg(part, names(known))]]()
 tell_origin("large-data.R")

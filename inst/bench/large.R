@@ -61,7 +61,6 @@ keep <- option("keep", "correlations")
 global <- as.double(option("global", "0"))
 x <- if (option("data", "expression") == "sparse") simulate(p, n, parents = 2) else expression_like(p, n, global)
 device <- option("device", "auto")
-peak <- function() as.double(gsub("[^0-9]", "", grep("^VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1048576
 invisible(gc())
 # The most memory so far is forgotten.
 try(cat("5", file = "/proc/self/clear_refs"), silent = TRUE)

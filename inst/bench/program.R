@@ -48,6 +48,9 @@ tell_origin <- function(program) {
   cat(sprintf("- command: %s %s\n", program, paste(args, collapse = " ")))
 }
 
+# The most memory that this process has had, in GiB.
+peak <- function() as.double(gsub("[^0-9]", "", grep("^VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1048576
+
 # Seconds of `calls` calls, a call; and the last value. The clock counts microseconds, where that of system.time() counts milliseconds.
 seconds_of <- function(call, calls = 1L) {
   gc(FALSE)
