@@ -12,7 +12,7 @@ extern "C" __global__ void __launch_bounds__(256) slice_singles(const __grid_con
     const u32 lane = lane_id(), warps = blockDim.x / WARP;
     for (u32 i = threadIdx.x / WARP; i < WARP; i += warps) {
         const u64 z = s.first_z + z0 + i, v = v0 + lane;
-        tile[i * (WARP + 1) + lane] = z < s.end_z && v < p && z != v ? coarse(s.rows[(z0 + i) * p + v]) : 0.0f;
+        tile[i * (WARP + 1) + lane] = z < s.end_z && v < p && z != v ? coarse(s.rows[(z0 + i) * s.pitch + v]) : 0.0f;
     }
     __syncthreads();
     for (u32 i = threadIdx.x / WARP; i < WARP; i += warps) {
@@ -31,8 +31,9 @@ extern "C" __global__ void __launch_bounds__(256) slice_symmetry(const __grid_co
     const u64 p = s.a.p;
     u64 above = 0, below = 0;
     for (u64 z = s.first_z + blockIdx.y; z < s.end_z; z += gridDim.y) {
-        for (u64 v = (u64)blockIdx.x * blockDim.x + threadIdx.x; v < p; v += (u64)gridDim.x * blockDim.x) {
-            const double r = s.rows[(z - s.first_z) * p + v];
+        for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < s.pitch; i += (u64)gridDim.x * blockDim.x) {
+            const u64 v = s.first_column + i;
+            const double r = s.rows[(z - s.first_z) * s.pitch + i];
             // All NaN are alike, and both zeros.
             const u64 bits = isnan(r) ? NEVER : (u64)__double_as_longlong(r + 0.0);
             const u64 hash = mix(bits + mix(0x9e3779b97f4a7c15ull * (v < z ? v * p + z : z * p + v)));
@@ -69,45 +70,6 @@ extern "C" __global__ void slice_marginal(const __grid_constant__ Slices s) {
     each_pair(s, [&](u32 x, u32 y, u64 place, double xy) {
         s.values[place] = is_tested(a, x, y) ? p_of_correlation(a, xy, a.scale_marginal) : a.mark;
     });
-}
-
-// What a warp counts.
-struct Counts {
-    u64 tests;
-    u32 exact;
-    bool go_on;
-};
-
-// Ends a pair of which all variables have come, and none separates on its first side.
-__device__ __forceinline__ void end_pair(const Asked& pair, Counts& counts) {
-    const Args& a = pair.s.a;
-    const u32 x = pair.x, y = pair.y, degree = degree_of(a, y);
-    const u64 what = pair.pair->what;
-    counts.tests += degree_of(a, x) - 1;
-    counts.go_on |= degree > 2;
-    counts.exact += exact_in(what);
-    u64 ended = what & (as_exact(1) - 1) | PAIR_CLOSED;
-    if (u32 one_more = separator_in(what)) {
-        u32 z = one_more - 1, tests = neighbours_before(a, y, z) + 1 - (x < z);
-        if (a.fast) {
-            // Those that x has, too, are left out.
-            u32 common = 0;
-            const u32 *of_x = a.graph + x * a.words, *of_y = a.graph + y * a.words;
-            for (u32 w = lane_id(); w <= z >> 5; w += WARP) {
-                u32 word = of_x[w] & of_y[w];
-                common += __popc(w < z >> 5 ? word : word & (FULL >> (31 - (z & 31))));
-            }
-            tests -= warp_sum(common);
-        }
-        counts.tests += tests;
-        ended |= PAIR_SECOND;
-    } else {
-        counts.tests += degree - 1 - (a.fast ? common_neighbours(a, x, y) : 0);
-        if (pair.pair->r > 1.5) ended |= PAIR_UNTESTED;
-    }
-    __syncwarp();
-    if (lane_id() == 0) pair.pair->what = ended;
-    __syncwarp();
 }
 
 // Tests up to 32 pairs of x given the variables of the slice; `open` has their numbers.
@@ -239,11 +201,7 @@ extern "C" __global__ void __launch_bounds__(SLICE_THREADS, 5) slice_tests(const
             take_pairs(s, (u32)row, open + base, left - base < WARP ? left - base : WARP, limit, counts);
         }
     }
-    if (lane_id() == 0) {
-        if (counts.tests) atomicAdd(&a.report->tests, counts.tests);
-        if (counts.exact) atomicAdd(&a.report->exact, (u64)counts.exact);
-        if (counts.go_on) a.report->go_on = 1;
-    }
+    report_counts(a, counts);
 }
 
 // Closes the ranks of the open pairs of rows first_row to end_row - 1; a warp takes a row.

@@ -32,7 +32,9 @@ __device__ __forceinline__ u64 as_exact(u32 count) { return (u64)count << (2 * P
 // numbers of its pairs.
 struct Slices {
     Args a;
-    const double* rows;    // correlations of the slice's variables with all, rows of p
+    const double* rows;    // correlations of the slice's variables with those from first_column on, rows of `pitch`
+    u64 first_column;
+    u64 pitch;
     float* singles;        // by variable: its correlations with those of the slice
     u64 width;             // numbers of a row of `singles`
     u64 first_z;           // the slice's variables: first_z to end_z - 1
@@ -138,7 +140,7 @@ struct Asked {
     u32 x, y;
     Pair* pair;
 
-    __device__ __forceinline__ double with(u32 v, u32 z) const { return s.rows[(z - s.first_z) * s.a.p + v]; }
+    __device__ __forceinline__ double with(u32 v, u32 z) const { return s.rows[(z - s.first_z) * s.pitch + v]; }
     __device__ __forceinline__ Exact formula(u32 z) const { return exact_of(s.a, pair->xy, with(x, z), with(y, z)); }
 
     // Which of this lane's eight are asked on either side.
@@ -202,3 +204,50 @@ struct Asked {
         __syncwarp();
     }
 };
+
+// What a warp counts.
+struct Counts {
+    u64 tests;
+    u32 exact;
+    bool go_on;
+};
+
+// Ends a pair of which all variables have come, and none separates on its first side.
+__device__ __forceinline__ void end_pair(const Asked& pair, Counts& counts) {
+    const Args& a = pair.s.a;
+    const u32 x = pair.x, y = pair.y, degree = degree_of(a, y);
+    const u64 what = pair.pair->what;
+    counts.tests += degree_of(a, x) - 1;
+    counts.go_on |= degree > 2;
+    counts.exact += exact_in(what);
+    u64 ended = what & (as_exact(1) - 1) | PAIR_CLOSED;
+    if (u32 one_more = separator_in(what)) {
+        u32 z = one_more - 1, tests = neighbours_before(a, y, z) + 1 - (x < z);
+        if (a.fast) {
+            // Those that x has, too, are left out.
+            u32 common = 0;
+            const u32 *of_x = a.graph + x * a.words, *of_y = a.graph + y * a.words;
+            for (u32 w = lane_id(); w <= z >> 5; w += WARP) {
+                u32 word = of_x[w] & of_y[w];
+                common += __popc(w < z >> 5 ? word : word & (FULL >> (31 - (z & 31))));
+            }
+            tests -= warp_sum(common);
+        }
+        counts.tests += tests;
+        ended |= PAIR_SECOND;
+    } else {
+        counts.tests += degree - 1 - (a.fast ? common_neighbours(a, x, y) : 0);
+        if (pair.pair->r > 1.5) ended |= PAIR_UNTESTED;
+    }
+    __syncwarp();
+    if (lane_id() == 0) pair.pair->what = ended;
+    __syncwarp();
+}
+
+// Adds up what warps count.
+__device__ __forceinline__ void report_counts(const Args& a, const Counts& counts) {
+    if (lane_id()) return;
+    if (counts.tests) atomicAdd(&a.report->tests, counts.tests);
+    if (counts.exact) atomicAdd(&a.report->exact, (u64)counts.exact);
+    if (counts.go_on) a.report->go_on = 1;
+}

@@ -30,7 +30,7 @@ struct Report {
     u64 stage_next;   // those of them that were handed out
     u64 stages_left;  // whether the level has stages that did not end
     u64 asked;        // tests left to the CPU
-    // Level 1 by slices (gauss/slices.cuh): pairs that wait; sums of hashes of correlations on either side of the diagonal.
+    // Level 1 by slices (gauss/slices.cuh): pairs that wait; sums of hashes of correlations on either side of the diagonal, the latter at level 0, too.
     u64 kept;
     u64 above;
     u64 below;
@@ -130,11 +130,15 @@ __device__ __forceinline__ bool has(const u32* rows, u64 words, u32 x, u32 y) {
 
 __device__ __forceinline__ bool is_tested(const Args& a, u32 x, u32 y) { return !a.fixed || !has(a.fixed, a.words, x, y); }
 
+// The number of a pair of `left`.
+__device__ __forceinline__ u64 number_of(const Args& a, u64 low, u64 high) {
+    u64 word = low * (a.words / 2) + high / 64;
+    return a.left_first[low] + a.left_before[word] + __popcll(a.left[word] & ((1ull << high % 64) - 1));
+}
+
 __device__ __forceinline__ double* packed(const Args& a, u32 x, u32 y) {
     u64 low = x < y ? x : y, high = x < y ? y : x;
-    if (!a.left) return a.p_max + high * (high - 1) / 2 + low;
-    u64 word = low * (a.words / 2) + high / 64;
-    return a.p_max + (a.left_first[low] + a.left_before[word] + __popcll(a.left[word] & ((1ull << high % 64) - 1)));
+    return a.p_max + (a.left ? number_of(a, low, high) : high * (high - 1) / 2 + low);
 }
 
 // The row that owns entry `at`: the last whose first entry is at most `at`.

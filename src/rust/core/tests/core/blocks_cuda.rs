@@ -308,6 +308,41 @@ fn wide_slices_and_groups_of_pairs() {
     }
 }
 
+/// Sparse graphs by slices of the upper triangle: half of the matrix crosses at level 1, and each variable is in one slice.
+#[test]
+#[ignore = "needs a GPU"]
+fn of_sparse_graphs_half_of_the_matrix_crosses_at_level_one() {
+    let (p, n) = (430, 40);
+    let mut fixed = Adjacency::empty(p);
+    (0..p - 70).filter(|x| x % 7 == 0).for_each(|x| fixed.insert(x, x + 70));
+    for (seed, singular) in [(21, 0.0), (22, 0.1)] {
+        let c = correlation_matrix(&samples(&mut Random(seed), p, n, 0.004, singular));
+        for (method, compact, known) in [(Method::Stable, true, true), (Method::StableFast, false, false)] {
+            let options = Options { method, m_max: 2.0, ..Options::new(p, 0.02) };
+            let options = Options { fixed_edges: known.then(|| fixed.clone()), ..options };
+            let gauss = Gauss::new(by_column(&c, p).unwrap(), n as f64, reading(method)).unwrap();
+            let one = searched(
+                &mut CudaEngine::new(gauss, 0.02, CudaOptions::default()).unwrap(),
+                &options,
+                compact,
+                &mut Unobserved,
+            );
+            for (rows, launch_share) in [(64, 1.0), (128, 1e-9), (1 << 20, 1.0)] {
+                let cuda = CudaOptions { block: Some(rows), launch_share, ..CudaOptions::default() };
+                let mut engine = CudaEngine::new(gauss, 0.02, cuda).unwrap();
+                let found = searched(&mut engine, &options, compact, &mut Unobserved);
+                same_outcome(format!("{seed}, {method:?}, {rows} rows"), &found, &one);
+                let report = engine.team();
+                let share = report.shares.iter().find(|share| share.level == Some(1)).unwrap();
+                assert_eq!(share.shards as usize, p.div_ceil(rows), "{report:?}");
+                let cells = (8 * p * p) as u64;
+                // Of a slice, the cells to the right of its first one; graphs, lists and the pairs' own correlations are few.
+                assert!(rows > p || share.moved.to < cells / 4 * 3, "{report:?}");
+            }
+        }
+    }
+}
+
 /// A variable with many neighbours among others with few: the matrix of its neighbours would be larger than slices are.
 #[test]
 #[ignore = "needs a GPU"]

@@ -394,7 +394,7 @@ pub(super) struct Report {
     pub stages_left: u64,
     /// tests left to the CPU
     pub asked: u64,
-    /// Level 1 by slices (gauss/slices.cuh): pairs that wait; sums of hashes of correlations on either side of the diagonal.
+    /// Level 1 by slices (gauss/slices.cuh): pairs that wait; sums of hashes of correlations on either side of the diagonal, the latter at level 0, too.
     pub kept: u64,
     pub above: u64,
     pub below: u64,
@@ -731,8 +731,10 @@ pub(super) struct CorrelationArgs {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SliceArgs {
     pub a: SearchArgs,
-    /// correlations of the slice's variables with all, rows of p
+    /// correlations of the slice's variables with those from first_column on, rows of `pitch`
     pub rows: DevicePtr<f64>,
+    pub first_column: u64,
+    pub pitch: u64,
     /// by variable: its correlations with those of the slice
     pub singles: DevicePtr<f32>,
     /// numbers of a row of `singles`

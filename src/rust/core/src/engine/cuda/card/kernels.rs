@@ -94,6 +94,7 @@ modules! {
     "gauss/columns" SearchArgs: column_near column_first column_second;
     "gauss/masks" SearchArgs: mask_begin mask_tiles mask_rest;
     "gauss/slices" SliceArgs: slice_singles slice_symmetry slice_begin slice_marginal slice_tests slice_pack slice_place slice_keep slice_settle;
+    "gauss/triangles" SliceArgs: triangle_tests;
     "gauss/shared_2" SearchArgs: shared_2;
     "gauss/shared_3" SearchArgs: shared_3;
     "gauss/shared_4" SearchArgs: shared_4;

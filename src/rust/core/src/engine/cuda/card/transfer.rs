@@ -15,8 +15,14 @@ use crate::Result;
 /// Bytes that are brought at a time; two such pieces of pinned memory take turns.
 const PIECE: usize = 16 << 20;
 
-/// Bytes that are sent at a time: few, so that the first leave soon.
+/// Bytes that are sent at a time, at most: few, so that the first leave soon.
 const SENT: usize = 512 << 10;
+
+/// Likewise at least: a copy of fewer takes no less time.
+const LEAST_SENT: usize = 64 << 10;
+
+/// Pieces in which little is sent, so that several threads have some.
+const PIECES: usize = 32;
 
 /// Pieces of pinned memory for sending, which take turns: few, so that the processor's caches hold them.
 const STAGED: usize = 32;
@@ -32,6 +38,17 @@ unsafe impl Sync for Pinned {}
 
 /// Threads that copy on the host, at most: more only wait for memory.
 const COPYING_THREADS: usize = 8;
+
+/// The bytes of a piece of what is sent, each in as much time as `effort` are copied.
+fn piece_of(bytes: usize, effort: usize) -> usize {
+    (bytes / PIECES).next_multiple_of(4096).clamp(LEAST_SENT, (SENT / effort).max(LEAST_SENT))
+}
+
+/// Threads that fill so many pieces. Those that gather wait for one number at a time, so that more of them help; one sends meanwhile.
+fn filling_threads(pool: &Pool, pieces: usize, effort: usize) -> usize {
+    let most = if effort > 1 { (pool.threads() - 1).max(1) } else { COPYING_THREADS.min(pool.threads()) };
+    (pieces / 2).clamp(1, most)
+}
 
 /// Each thread gets at least this many numbers of 8 bytes; fewer are quicker on one thread.
 const FEW_NUMBERS: usize = 1 << 18;
@@ -95,19 +112,20 @@ impl Held {
         bytes: usize,
         fill: impl Fn(usize, &mut [u8]) + Sync,
     ) -> Result<()> {
-        let threads = threads_for(&self.pool, bytes / 8);
-        self.send_by(threads, to, bytes, fill, &mut || Ok(()))
+        self.send_by(1, to, bytes, fill, &mut || Ok(()))
     }
 
     fn send_by(
         &mut self,
-        threads: usize,
+        effort: usize,
         to: DevicePtr<u8>,
         bytes: usize,
         fill: impl Fn(usize, &mut [u8]) + Sync,
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
-        let count = bytes.div_ceil(SENT);
+        let each = piece_of(bytes, effort);
+        let count = bytes.div_ceil(each);
+        let threads = filling_threads(&self.pool, count, effort);
         // What goes ahead does so by all places in turn, of which those of the call before may not be free yet.
         let places = if self.is_beside { STAGED } else { count.min(STAGED) };
         let (pinned, first) = match self.ahead.filter(|_| self.is_beside) {
@@ -128,10 +146,10 @@ impl Held {
         let fill_next = |last: usize| {
             let may = |i: usize| (i < count && i <= last && i < free.load(Ordering::Acquire)).then_some(i + 1);
             let Ok(i) = drawn.fetch_update(Ordering::Relaxed, Ordering::Relaxed, may) else { return false };
-            let (start, place) = (i * SENT, (first + i) % places * SENT);
+            let (start, place) = (i * each, (first + i) % places * SENT);
             // SAFETY: the pinned memory holds a piece at each place. This one is written by the one thread that drew its number, after the one
             // before it in this place has left, and before it is marked as ready.
-            let piece = unsafe { std::slice::from_raw_parts_mut(pinned.0.add(place), SENT.min(bytes - start)) };
+            let piece = unsafe { std::slice::from_raw_parts_mut(pinned.0.add(place), each.min(bytes - start)) };
             fill(start, piece);
             ready[i].store(true, Ordering::Release);
             true
@@ -162,11 +180,11 @@ impl Held {
                             std::hint::spin_loop();
                         }
                     }
-                    let (start, place) = (i * SENT, (first + i) % places * SENT);
+                    let (start, place) = (i * each, (first + i) % places * SENT);
                     // SAFETY: written by now. Nothing writes there again before the event was reached, or else the stream is synchronised: all
                     // others get this memory from `Held::pinned`, which sees to that.
                     unsafe {
-                        let piece = std::slice::from_raw_parts(pinned.0.add(place), SENT.min(bytes - start));
+                        let piece = std::slice::from_raw_parts(pinned.0.add(place), each.min(bytes - start));
                         self.upload_pinned(to.offset(start as u64), piece)?;
                         self.card.mark(events[(first + i) % places], self.is_beside)?;
                         self.note_free(&free, &events, first, i + 1)?;
@@ -203,13 +221,12 @@ impl Held {
         fill: impl Fn(usize, &mut [f64]) + Sync,
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
-        let threads = threads_for(&self.pool, count * effort);
         let fill_bytes = |offset: usize, piece: &mut [u8]| {
             // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
             let (_, numbers, _) = unsafe { piece.align_to_mut() };
             fill(offset / 8, numbers);
         };
-        self.send_by(threads, to.cast(), 8 * count, fill_bytes, look)
+        self.send_by(effort, to.cast(), 8 * count, fill_bytes, look)
     }
 
     /// Copies `count` elements from the card, in pieces: `take(offset, piece)` gets each in turn while the next is under way. A
@@ -337,6 +354,20 @@ mod tests {
         append(&Pool::new(3), &mut all, &[7, 8]);
         append(&Pool::new(3), &mut all, &more);
         assert!(all[..2] == [7, 8] && all[2..] == more);
+    }
+
+    #[test]
+    fn pieces_are_few_and_of_whole_numbers() {
+        for bytes in [8, 4096, 100_000, 1 << 20, 5_000_000, 1 << 34] {
+            for effort in [1, 8, 100] {
+                let each = piece_of(bytes, effort);
+                assert!(each % 4096 == 0 && (LEAST_SENT..=SENT).contains(&each), "{bytes} {effort}");
+                let threads = filling_threads(&Pool::new(3), bytes.div_ceil(each), effort);
+                assert!((1..=3).contains(&threads) && (effort == 1 || threads < 3));
+                assert!(threads == 1 || bytes >= 2 * threads * each - each, "{bytes} {effort} {threads}");
+            }
+        }
+        assert_eq!((piece_of(1 << 34, 1), piece_of(1 << 34, 8)), (SENT, LEAST_SENT));
     }
 
     #[test]

@@ -147,8 +147,16 @@ impl Local {
         starts
     }
 
-    /// Cells from `from` on of the upper triangles of the blocks of a symmetric matrix, row by row from the diagonal on.
-    pub fn fill_closely(&self, cell: impl Fn(usize, usize) -> f64, starts: &[u64], from: usize, to: &mut [f64]) {
+    /// Cells from `from` on of the upper triangles of the blocks of a symmetric matrix, row by row from the diagonal on. `ahead(i, j)` is called
+    /// before most of them.
+    pub fn fill_closely(
+        &self,
+        cell: impl Fn(usize, usize) -> f64,
+        ahead: impl Fn(usize, usize),
+        starts: &[u64],
+        from: usize,
+        to: &mut [f64],
+    ) {
         let mut row = starts.partition_point(|&start| start <= from as u64) - 1;
         let mut i = 0;
         // The place in row i of the block.
@@ -160,6 +168,11 @@ impl Local {
         let mut rest = to;
         while !rest.is_empty() {
             let block = &self.block(row)[i..];
+            let next = match block.len() {
+                0..=2 if row + 1 < self.rows.len() => self.block(row + 1),
+                _ => &block[1..],
+            };
+            next.iter().skip(1).for_each(|&y| ahead(next[0] as usize, y as usize));
             let some = (block.len() - j).min(rest.len());
             let (own, later) = rest.split_at_mut(some);
             own.iter_mut().zip(&block[j..]).for_each(|(to, &y)| *to = cell(block[0] as usize, y as usize));
@@ -237,7 +250,7 @@ mod tests {
             for size in [1, 37, all] {
                 let mut found = vec![f64::NAN; all];
                 for (part, to) in found.chunks_mut(size).enumerate() {
-                    local.fill_closely(cell, &starts, part * size, to);
+                    local.fill_closely(cell, |_, _| (), &starts, part * size, to);
                 }
                 let of_block = |row: usize| {
                     let block = local.block(row);

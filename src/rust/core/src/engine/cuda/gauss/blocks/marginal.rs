@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{cells_of, BlockSearch};
+use crate::engine::cuda::arguments::SliceArgs;
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::Kernel;
@@ -106,6 +107,10 @@ impl BlockSearch<'_, '_> {
                 let blocks = self.search.blocks_for((end - first) as u64 * self.search.args.words);
                 self.search.launch(Kernel::marginal, blocks)?;
             }
+            if matches!(cells, Cells::Matrix(_)) {
+                let (first_z, end_z, pitch) = (first as u64, end as u64, end as u64);
+                self.hash(&SliceArgs { a: self.search.args, rows: at, pitch, first_z, end_z, ..SliceArgs::default() })?;
+            }
             if end < p {
                 if places == 1 {
                     self.search.engine.held.card.sends_follow()?;
@@ -127,6 +132,7 @@ impl BlockSearch<'_, '_> {
         self.search.all_rows();
         self.search.complete_marginal()?;
         let report = self.search.report("level 0", &mut || observer.look())?;
+        self.lower = matches!(cells, Cells::Matrix(_)).then_some(report.below);
         let level = self.search.end_marginal(&report)?;
         let graph = self.search.bring_graph(self.search.args.graph)?;
         let empty = self.search.bring_graph(self.search.args.empty)?;

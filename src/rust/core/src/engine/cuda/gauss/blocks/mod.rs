@@ -1,6 +1,7 @@
 //! The Gaussian search within less memory than all correlations take: the dissertation's algorithms 16 and 17, and past them.
 //!
-//! * `marginal`: level 0 by panels of rows. `slices`: level 1 by slices of the variables that pairs are tested given.
+//! * `marginal`: level 0 by panels of rows. `slices`: level 1 by slices of the variables that pairs are tested given, of sparse graphs of the upper
+//!   triangle.
 //! * `packed`, `local`: a side of a pair needs the correlations of its row's neighbours alone: such small matrices, of as many rows as fit, from
 //!   level 2 on, and at level 1 where they are smaller than the slices that would pass.
 //! * `answer`: what is found, on the host. The card has the graph of levels 0 and 1, as bits.
@@ -136,6 +137,8 @@ pub(in crate::engine::cuda) struct BlockSearch<'s, 'a> {
     /// level that runs are looked at for that.
     is_symmetric: bool,
     are_all_looked_at: bool,
+    /// The sum of hashes of a matrix below its diagonal, once level 0 has run.
+    lower: Option<u64>,
     answer: Answer<'s>,
     /// After a level; before the first none.
     graph: Adjacency,
@@ -165,6 +168,7 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
             diagonal: Vec::new(),
             is_symmetric: false,
             are_all_looked_at: false,
+            lower: None,
             answer,
             graph: Adjacency::empty(0),
             degrees: Vec::new(),

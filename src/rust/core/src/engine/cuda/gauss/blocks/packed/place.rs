@@ -13,6 +13,7 @@ use crate::engine::cuda::card::plan::aligned;
 use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::gauss::rows::Cells;
 use crate::engine::cuda::pointer::DevicePtr;
+use crate::memory;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;
@@ -153,7 +154,8 @@ impl BlockSearch<'_, '_> {
                     }
                     r
                 };
-                let gather = |from: usize, numbers: &mut [f64]| local.fill_closely(cell, &starts, from, numbers);
+                let ahead = |x: usize, y: usize| memory::fetch_ahead(&matrix[x * p + y]);
+                let gather = |from: usize, numbers: &mut [f64]| local.fill_closely(cell, ahead, &starts, from, numbers);
                 held.send_numbers_with(sent, sent_cells, GATHERING, gather, &mut || observer.look())?;
                 if odd.load(Ordering::Relaxed) < usize::MAX {
                     return Err(self.differing(odd.into_inner() as u64));

@@ -30,8 +30,14 @@ impl Ends {
         self.larger[rows.end] - self.larger[rows.start]
     }
 
+    /// By row, the number of its first pair with a larger vertex, less how many smaller neighbours it has; it may wrap.
+    pub fn less_smaller(&self) -> Vec<u64> {
+        let rows = self.all.windows(2).zip(self.larger.windows(2));
+        rows.map(|(all, larger)| larger[1].wrapping_sub(all[1] - all[0])).collect()
+    }
+
     /// The most pairs of a row.
-    fn most_of_row(&self) -> u64 {
+    pub fn most_of_row(&self) -> u64 {
         self.larger.windows(2).map(|row| row[1] - row[0]).max().unwrap_or(0)
     }
 }
@@ -59,19 +65,19 @@ impl Own {
 }
 
 /// Bytes of a pair's state, with its number among the open ones.
-const STATE: u64 = size_of::<[u64; 3]>() as u64 + 4;
+pub(super) const STATE: u64 = size_of::<[u64; 3]>() as u64 + 4;
 
 /// Bytes of what is found of a pair: its verdict and p.
-const FOUND: u64 = 4 + 8;
+pub(super) const FOUND: u64 = 4 + 8;
 
 /// Widths of slices are multiples of this.
-const LEAST: usize = 64;
+pub(super) const LEAST: usize = 64;
 
 /// Variables of a slice that kernels take at a time.
 const DEPTH: usize = 256;
 
 /// Pairs that make a panel worth its launches.
-const AT_ONCE: u64 = 1 << 20;
+pub(super) const AT_ONCE: u64 = 1 << 20;
 
 /// A slice in single precision has at most about so many bytes, so that it stays in the card's cache.
 const CACHED: usize = 40 << 20;

@@ -3,16 +3,19 @@
 //! The first slice stays while panels of rows pass: of each the pairs with larger vertices are tested given that slice, and those that are still
 //! open wait. Once as many wait as there is room for, or all have come, the other slices pass by them: one is copied while the one before is
 //! worked on. So all correlations pass once for each time that this happens, which is few times, as most pairs end in the first slice.
+//!
+//! Of sparse graphs, `triangle`.
 
 mod cut;
 mod own;
+mod triangle;
 mod waiting;
 
 use std::ops::Range;
 
 use super::marginal::too_little;
 use super::{cells_of, local, BlockSearch};
-use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS, VERDICT_OPEN};
+use crate::engine::cuda::arguments::{Report, SliceArgs, SLICE_THREADS, VERDICT_OPEN};
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
@@ -25,12 +28,17 @@ use crate::observer::Observer;
 use crate::search::levels::LevelReport;
 use crate::Result;
 use cut::{cut, Cut, Ends, Own};
+use triangle::Triangle;
 
 /// How many cells pass in the time that one is gathered from a matrix on the host.
-const EFFORT_OF_GATHERED: u64 = 4;
+const EFFORT_OF_GATHERED: u64 = 16;
 
 /// Tests of a launch if no pair were separated: about 0.1 s.
 const SLICED_TESTS: f64 = 2e11;
+
+/// What slices take, in the order of [`cut::Uses::all`].
+const USES: [BufferId; 6] =
+    [BufferId::Data, BufferId::Singles, BufferId::Slots, BufferId::List, BufferId::Verdicts, BufferId::PMax];
 
 /// How level 1 is cut, of a graph with these neighbours, and where its pairs' own correlations come from.
 struct Level {
@@ -71,6 +79,13 @@ impl BlockSearch<'_, '_> {
         let p = self.gauss.p;
         self.search.set_rules(&self.gauss.test, 1);
         let ends = Ends::new(&self.degrees, self.answer.firsts());
+        if let Some(triangle) = self.plan_triangle(&ends)? {
+            let packed = self.cells_of_packed() < (p * p / 2) as u64;
+            if self.wished_rows().is_none() && packed && self.has_room_for(widest)? {
+                return self.run_packed_singles(widest, observer);
+            }
+            return self.run_triangles(triangle, ends, observer);
+        }
         let own = Own::of(&self.gauss, ends.pairs());
         let cut = match self.plan_slices(&ends, own) {
             Ok(cut)
@@ -92,41 +107,68 @@ impl BlockSearch<'_, '_> {
         self.run_slices(&mut Level { cut, ends, own, checks }, observer)
     }
 
-    /// Plans and commits the memory of level 1.
+    /// Lets go what slices have their own of, and returns how much memory there is for them.
+    fn room_of_slices(&mut self) -> Result<u64> {
+        let p = self.gauss.p;
+        let held = &mut self.search.engine.held;
+        held.let_go(&USES)?;
+        held.plan.set(Buffer::Ranks, 8 * p as u64 + 4 * (p * p.div_ceil(64)) as u64);
+        held.room(&[])
+    }
+
+    /// Variables of a slice, at most, and whether the caller has said so.
+    fn most_of_slice(&self) -> (usize, bool) {
+        let wished = self.wished_rows();
+        (wished.unwrap_or(usize::MAX / 2).min(self.rows.most_rows(self.gauss.p)).max(1), wished.is_some())
+    }
+
+    /// Plans and commits the memory of level 1 by slices.
     fn plan_slices(&mut self, ends: &Ends, own: Own) -> Result<Cut> {
         let p = self.gauss.p;
-        let wished = self.wished_rows();
-        let most = wished.unwrap_or(usize::MAX / 2).min(self.rows.most_rows(p)).max(1);
+        let room = self.room_of_slices()?;
+        let (most, wished) = self.most_of_slice();
         let held = &mut self.search.engine.held;
-        let uses: [BufferId; 6] = [
-            Buffer::Data.into(),
-            Buffer::Singles.into(),
-            Buffer::Slots.into(),
-            Buffer::List.into(),
-            Buffer::Verdicts.into(),
-            Buffer::PMax.into(),
-        ];
-        held.let_go(&uses)?;
-        held.plan.set(Buffer::Ranks, 8 * p as u64 + 4 * (p * p.div_ceil(64)) as u64);
-        let room = held.room(&[])?;
-        let Some(found) = cut(ends, own, room, most, wished.is_some()) else {
+        let Some(found) = cut(ends, own, room, most, wished) else {
             let needed = held.plan.total() + cut::least(ends);
             let what = "that is for the graph, and for slices of 64 rows of the correlations";
             return Err(too_little(held, needed, what));
         };
-        for (what, bytes) in uses.into_iter().zip(found.uses(p).all()) {
+        for (what, bytes) in USES.into_iter().zip(found.uses(p).all()) {
             held.plan.set(what, bytes);
         }
         held.commit()?;
         Ok(found)
     }
 
-    /// How many cells of correlations small matrices of each row's neighbours have, which are made at most once for each side.
+    /// Likewise by triangles, where these serve and fit.
+    fn plan_triangle(&mut self, ends: &Ends) -> Result<Option<Triangle>> {
+        if !self.has_lower() || !triangle::serves(&self.degrees) {
+            return Ok(None);
+        }
+        let room = self.room_of_slices()?;
+        let (most, wished) = self.most_of_slice();
+        let Some(found) = Triangle::new(ends, room, most, wished) else { return Ok(None) };
+        let [rows, states, open, verdicts, values] = found.bytes(ends);
+        let held = &mut self.search.engine.held;
+        for (what, bytes) in USES.into_iter().zip([rows, 0, states, open, verdicts, values]) {
+            held.plan.set(what, bytes);
+        }
+        held.commit()?;
+        Ok(Some(found))
+    }
+
+    /// How many cells pass in the time that small matrices of each row's neighbours take: the triangles of a matrix are gathered, those of data are
+    /// made, for each side if there is no room for all.
     fn cells_of_packed(&self) -> u64 {
         let degrees = self.degrees.iter().filter(|&&degree| degree > 1);
-        let cells: u64 = degrees.map(|degree| local::cells_of(local::width_of(degree + 1)) as u64).sum();
-        let effort = if let Source::Matrix(_) = self.gauss.source { EFFORT_OF_GATHERED } else { 1 };
-        2 * effort * cells
+        match self.gauss.source {
+            Source::Matrix(_) => {
+                EFFORT_OF_GATHERED * degrees.map(|degree| local::closely(degree + 1) as u64).sum::<u64>()
+            }
+            Source::Data(..) => {
+                2 * degrees.map(|degree| local::cells_of(local::width_of(degree + 1)) as u64).sum::<u64>()
+            }
+        }
     }
 
     /// Level 1 where small matrices of each row's neighbours take fewer cells than the slices that would pass.
@@ -147,6 +189,7 @@ impl BlockSearch<'_, '_> {
         // SAFETY: the places are those planned.
         unsafe { self.search.by_row(Kernel::rank_words)? };
         let held = &mut self.search.engine.held;
+        held.upload(self.search.args.left_first, &ends.less_smaller())?;
         held.upload(self.search.args.offset, &ends.all)?;
         held.upload(self.search.args.first_record, &ends.larger)?;
         held.upload(self.search.args.record_count, &vec![0; self.gauss.p])
@@ -163,6 +206,7 @@ impl BlockSearch<'_, '_> {
         Ok(SliceArgs {
             a: self.search.args,
             rows: held.device(Buffer::Data)?.cast(),
+            pitch: p,
             singles: held.device(Buffer::Singles)?,
             width: cut.width as u64,
             is_coarse: u64::from(self.search.args.above < LevelOne::LARGEST_LIMIT),
@@ -190,14 +234,7 @@ impl BlockSearch<'_, '_> {
 
     fn run_slices(&mut self, level: &mut Level, observer: &mut dyn Observer) -> Result<LevelReport> {
         let p = self.gauss.p;
-        self.number_pairs(&level.ends)?;
-        // What is left goes where the pairs of the empty set were, which have been brought.
-        let held = &mut self.search.engine.held;
-        let (from, card, count) = (self.search.args.graph, held.card.clone(), p * self.search.args.words as usize);
-        held.copy_from(self.search.args.empty, &card, from, count)?;
-        self.search.args.left_graph = self.search.args.empty;
-        self.answer.begin_singles()?;
-        self.search.reset_report(0)?;
+        self.begin_slices(&level.ends)?;
         let args = self.slice_args(level)?;
         let slices = level.slices(p);
         let mut progress = Progress { done: 0.0, total: level.ends.pairs() as f64 * slices.len() as f64 };
@@ -213,8 +250,26 @@ impl BlockSearch<'_, '_> {
         if report.above != report.below {
             return Err(self.asymmetric());
         }
-        self.is_symmetric |= level.checks;
-        let counts = self.search.engine.held.bring_all(self.search.args.record_count, p)?;
+        self.end_slices(&report, observer)
+    }
+
+    /// Numbers the pairs, and makes what is left of the graph, and where verdicts go.
+    fn begin_slices(&mut self, ends: &Ends) -> Result<()> {
+        self.number_pairs(ends)?;
+        // What is left goes where the pairs of the empty set were, which have been brought.
+        let held = &mut self.search.engine.held;
+        let (from, card, count) =
+            (self.search.args.graph, held.card.clone(), self.gauss.p * self.search.args.words as usize);
+        held.copy_from(self.search.args.empty, &card, from, count)?;
+        self.search.args.left_graph = self.search.args.empty;
+        self.answer.begin_singles()?;
+        self.search.reset_report(0)
+    }
+
+    /// Takes over what level 1 has left, once all that was found of pairs is brought.
+    fn end_slices(&mut self, report: &Report, observer: &mut dyn Observer) -> Result<LevelReport> {
+        self.is_symmetric = true;
+        let counts = self.search.engine.held.bring_all(self.search.args.record_count, self.gauss.p)?;
         self.answer.set_counts(counts);
         let graph = self.search.bring_graph(self.search.args.left_graph)?;
         self.take_graph(graph);
@@ -232,12 +287,17 @@ impl BlockSearch<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let p = self.gauss.p;
+        let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
+        let at = base.offset((turn % 2 * level.cut.width * p) as u64);
+        self.send_panel(Panel { rows: slice.clone(), columns: 0..p, at }, observer)
+    }
+
+    /// Puts rows of a slice on the card.
+    fn send_panel(&mut self, panel: Panel, observer: &mut dyn Observer) -> Result<()> {
+        let p = self.gauss.p;
         let cells = cells_of(&self.gauss, &self.data);
         let held = &mut self.search.engine.held;
-        held.piece(slice.len());
-        let base: DevicePtr<f64> = held.device(Buffer::Data)?.cast();
-        let at = base.offset((turn % 2 * level.cut.width * p) as u64);
-        let panel = Panel { rows: slice.clone(), columns: 0..p, at };
+        held.piece(panel.rows.len());
         let mut bring = |held: &mut Held| self.rows.make(held, cells, p, &panel, &mut || observer.look());
         match cells {
             Cells::Matrix(_) => held.ahead(bring),
@@ -269,11 +329,17 @@ impl BlockSearch<'_, '_> {
         // SAFETY: the rows of the slice are there, and `singles` has room for as many numbers as tiles; shared memory is that of a tile.
         unsafe { card.launch(Kernel::slice_singles.on(tiles, USUAL_THREADS, shared), &args)? };
         if checks {
-            let grid = (p.div_ceil(4 * USUAL_THREADS as usize) as u32, slice.len().min(65_535) as u32);
-            // SAFETY: the rows of the slice are there.
-            unsafe { card.launch(Kernel::slice_symmetry.on(grid, USUAL_THREADS, 0), &args)? };
+            self.hash(&args)?;
         }
         Ok(args)
+    }
+
+    /// Has the card add up hashes of rows of the matrix, to tell whether it is symmetric.
+    pub(super) fn hash(&self, args: &SliceArgs) -> Result<()> {
+        let rows = (args.end_z - args.first_z).min(65_535) as u32;
+        let grid = (args.pitch.div_ceil(4 * u64::from(USUAL_THREADS)) as u32, rows);
+        // SAFETY: the rows are there.
+        unsafe { self.search.engine.held.card.launch(Kernel::slice_symmetry.on(grid, USUAL_THREADS, 0), args) }
     }
 
     /// Tests pairs given the first slice, panel by panel from a row on, until no more can wait. Returns their rows.
@@ -346,16 +412,16 @@ impl BlockSearch<'_, '_> {
 
     /// The arguments of a panel, the `turn` of two.
     fn panel_args(&mut self, rows: &Range<usize>, turn: usize, level: &Level, args: SliceArgs) -> Result<SliceArgs> {
-        let held = &mut self.search.engine.held;
-        let found = turn as u64 * level.cut.panel;
-        let args = SliceArgs {
-            before: level.ends.larger[rows.start],
-            verdict: held.device(Buffer::Verdicts)?.offset(found),
-            values: held.device(Buffer::PMax)?.offset(found),
-            ..args
-        };
+        let args = SliceArgs { before: level.ends.larger[rows.start], ..self.with_found(turn, level, args)? };
         let args = self.with_own(rows, turn, level, args)?;
         Ok(with_rows(args, rows))
+    }
+
+    /// The arguments, with the `turn` of two places for what is found of a panel.
+    fn with_found(&mut self, turn: usize, level: &Level, args: SliceArgs) -> Result<SliceArgs> {
+        let (held, at) = (&mut self.search.engine.held, turn as u64 * level.cut.panel);
+        let (verdict, values) = (held.device(Buffer::Verdicts)?.offset(at), held.device(Buffer::PMax)?.offset(at));
+        Ok(SliceArgs { verdict, values, ..args })
     }
 
     /// Brings what was found of a panel.

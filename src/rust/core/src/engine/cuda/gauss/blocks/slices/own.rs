@@ -14,8 +14,12 @@ use crate::engine::cuda::gauss::rows::{Cells, Panel};
 use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::graph::Ranked;
+use crate::memory;
 use crate::observer::Observer;
 use crate::Result;
+
+/// How many correlations are on their way while one is gathered.
+const AHEAD: usize = 16;
 
 /// Gathers correlations of the pairs of a graph, in the order of their numbers, from that of number `from` on.
 fn gather(cells: &[f64], ranked: &Ranked, firsts: &[u64], from: usize, to: &mut [f64]) {
@@ -24,7 +28,12 @@ fn gather(cells: &[f64], ranked: &Ranked, firsts: &[u64], from: usize, to: &mut 
     let (mut skipped, mut done) = (from - firsts[row] as usize, 0);
     while done < to.len() {
         let of_row = &cells[row * p..(row + 1) * p];
+        let mut ahead = ranked.larger(row).skip(skipped);
+        ahead.by_ref().take(AHEAD).for_each(|y| memory::fetch_ahead(&of_row[y as usize]));
         for (cell, y) in to[done..].iter_mut().zip(ranked.larger(row).skip(skipped)) {
+            if let Some(y) = ahead.next() {
+                memory::fetch_ahead(&of_row[y as usize]);
+            }
             *cell = of_row[y as usize];
             done += 1;
         }

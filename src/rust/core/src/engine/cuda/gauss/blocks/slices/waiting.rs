@@ -110,7 +110,7 @@ impl BlockSearch<'_, '_> {
 }
 
 /// Rows in portions of up to `each` pairs, or of one row; row i has those from starts[i] to starts[i + 1] - 1.
-fn portions(starts: &[u64], each: u64) -> Vec<Range<usize>> {
+pub(super) fn portions(starts: &[u64], each: u64) -> Vec<Range<usize>> {
     let (mut portions, mut first) = (Vec::new(), 0);
     while first + 1 < starts.len() {
         let fitting = starts[first + 1..].partition_point(|&end| end - starts[first] <= each).max(1);

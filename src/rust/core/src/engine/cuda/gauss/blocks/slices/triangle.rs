@@ -1,0 +1,252 @@
+//! Level 1 of sparse graphs by slices of the upper triangle, see kernels/gauss/triangles.cu: half of the matrix crosses, once, and all pairs wait.
+
+use std::ops::Range;
+
+use super::cut::{Cut, Ends, Own, AT_ONCE, FOUND, LEAST, STATE};
+use super::waiting::portions;
+use super::{with_rows, Level, Progress};
+use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::gauss::blocks::BlockSearch;
+use crate::engine::cuda::gauss::rows::Panel;
+use crate::engine::cuda::gauss::source::Source;
+use crate::engine::cuda::pointer::DevicePtr;
+use crate::engine::cuda::search::USUAL_THREADS;
+use crate::observer::Observer;
+use crate::search::levels::LevelReport;
+use crate::Result;
+
+/// Triangles are for graphs whose pairs have at most so many tests for each cell of the matrix: with more, the tests, which are in double precision
+/// and of a number here and there, take longer than the other half of the matrix.
+const TESTS_OF_CELL: f64 = 16.0;
+
+/// Tests of a launch, at most: about 0.1 s.
+const TESTS: f64 = 1e10;
+
+/// Cells of a slice, at most, where the caller does not say how many rows it has: more are no quicker.
+const MOST_CELLS: usize = 16 << 20;
+
+/// Slices, at least, where there are rows enough: one crosses while the one before is worked on.
+const SLICES: usize = 8;
+
+/// How the level is cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Triangle {
+    pub slices: Vec<Range<usize>>,
+    /// Cells that there is room for, at each of two places.
+    pub cells: usize,
+    /// Pairs whose correlations are sent, and of which is brought what was found, at a time.
+    pub panel: u64,
+}
+
+impl Triangle {
+    /// Of `p` variables; within `room` bytes, with slices of at most `most` variables, of as many where this is `wished` and there is room; none
+    /// where that cannot be.
+    pub fn new(ends: &Ends, room: u64, most: usize, wished: bool) -> Option<Self> {
+        let p = ends.all.len() - 1;
+        let panel = ends.pairs().min(AT_ONCE).max(ends.most_of_row());
+        let empty = Triangle { slices: Vec::new(), cells: 0, panel };
+        let left = room.checked_sub(empty.bytes(ends).iter().sum::<u64>() + 256)?;
+        let least = p * p.min(LEAST);
+        let wanted = if wished { usize::MAX } else { MOST_CELLS.min(p * p / 2 / SLICES) };
+        let cells = ((left / 16) as usize).min(wanted.max(least)).min(p * p);
+        if cells < least {
+            return None;
+        }
+        let most = most.max(1).next_multiple_of(LEAST);
+        let mut slices = Vec::new();
+        let mut first = 0;
+        while first < p {
+            // The last may have any number.
+            let fitting = cells / (p - first);
+            let rows = if fitting < p - first { fitting / LEAST * LEAST } else { p - first };
+            let end = p.min(first + rows.max(LEAST).min(most));
+            slices.push(first..end);
+            first = end;
+        }
+        let cells = slices.iter().map(|slice| slice.len() * (p - slice.start)).max().unwrap_or(0);
+        Some(Triangle { slices, cells, panel })
+    }
+
+    /// What is allocated: slices, states, numbers of open pairs, verdicts, values.
+    pub fn bytes(&self, ends: &Ends) -> [u64; 5] {
+        let (pairs, p) = (ends.pairs(), ends.all.len() as u64 - 1);
+        let found = 2 * self.panel;
+        let bytes = [16 * self.cells as u64, (STATE - 4) * pairs + 4 * p, 4 * pairs, 4 * found, (FOUND - 4) * found];
+        bytes.map(|bytes| bytes.max(256).next_multiple_of(256))
+    }
+}
+
+/// Whether the tests are few enough, of vertices with so many neighbours.
+pub(super) fn serves(degrees: &[usize]) -> bool {
+    let p = degrees.len() as f64;
+    degrees.iter().map(|&degree| (degree as f64).powi(2)).sum::<f64>() <= TESTS_OF_CELL * p * p
+}
+
+impl BlockSearch<'_, '_> {
+    pub(super) fn run_triangles(
+        &mut self,
+        triangle: Triangle,
+        ends: Ends,
+        observer: &mut dyn Observer,
+    ) -> Result<LevelReport> {
+        let p = self.gauss.p;
+        let tests = self.degrees.iter().map(|&degree| (degree as f64).powi(2)).sum::<f64>();
+        let cut = Cut { width: 0, rows: p, panel: triangle.panel, kept: 0 };
+        let level = Level { cut, ends, own: Own::Pairs, checks: true };
+        self.begin_slices(&level.ends)?;
+        let held = &mut self.search.engine.held;
+        let pairs: DevicePtr<[u64; 3]> = held.device(Buffer::Slots)?.cast();
+        let args = SliceArgs {
+            a: self.search.args,
+            pairs,
+            open: held.device(Buffer::List)?,
+            first: self.search.args.first_record,
+            left: pairs.offset(level.ends.pairs()).cast(),
+            ..SliceArgs::default()
+        };
+        let mut progress = Progress { done: 0.0, total: triangle.slices.len() as f64 };
+        self.begin_pairs(&level, args, observer)?;
+        let slices = &triangle.slices;
+        let launches = tests / slices.len() as f64 / TESTS / self.search.engine.options.launch_share;
+        let each = (level.ends.pairs() as f64 / launches.max(1.0)).ceil() as u64;
+        let parts = portions(&level.ends.larger, each);
+        self.bring_rows_of(&triangle, 0, observer)?;
+        for turn in 0..slices.len() {
+            let here = self.open_triangle(&triangle, turn, args)?;
+            for (number, rows) in parts.iter().enumerate() {
+                let here = with_rows(here, rows);
+                let blocks = self.search.blocks_for(rows.len() as u64);
+                // SAFETY: the slice is there, and so are all pairs, of which each row has its own, with room for as many numbers.
+                unsafe {
+                    self.on_rows(Kernel::triangle_tests, SLICE_THREADS, &here)?;
+                    self.search.engine.held.card.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &here)?;
+                }
+                if number == 0 && turn + 1 < slices.len() {
+                    self.bring_rows_of(&triangle, turn + 1, observer)?;
+                }
+                self.search.engine.held.wait("level 1", &mut || observer.look())?;
+            }
+            progress.step(1.0, observer)?;
+        }
+        self.bring_pairs(&level, args, observer)?;
+        let report = self.search.report("level 1", &mut || observer.look())?;
+        if self.lower != Some(report.above) {
+            return Err(self.asymmetric());
+        }
+        self.end_slices(&report, observer)
+    }
+
+    /// Sends the pairs' own correlations, and makes what is known of them before the first slice.
+    fn begin_pairs(&mut self, level: &Level, args: SliceArgs, observer: &mut dyn Observer) -> Result<()> {
+        let p = self.gauss.p;
+        let (mut rows, mut turn) = (level.cut.panel_from(0, &level.ends), 0);
+        self.send_own(&rows, turn, level, observer)?;
+        loop {
+            let at = self.search.engine.held.device(Buffer::PMax)?.offset(turn as u64 * level.cut.panel);
+            let here = SliceArgs { values: at.before(level.ends.larger[rows.start]), ..args };
+            self.search.engine.held.card.follow_sends()?;
+            // SAFETY: the correlations of the pairs of these rows are sent, and there is room for the states of all pairs.
+            unsafe { self.on_rows(Kernel::slice_begin, SLICE_THREADS, &with_rows(here, &rows))? };
+            let next = (rows.end < p).then(|| level.cut.panel_from(rows.end, &level.ends));
+            if let Some(next) = &next {
+                self.send_own(next, 1 - turn, level, observer)?;
+            }
+            self.search.engine.held.wait("level 1", &mut || observer.look())?;
+            let Some(next) = next else { return Ok(()) };
+            (rows, turn) = (next, 1 - turn);
+        }
+    }
+
+    /// Puts a slice on the card, at one of two places by turns.
+    fn bring_rows_of(&mut self, triangle: &Triangle, turn: usize, observer: &mut dyn Observer) -> Result<()> {
+        let rows = triangle.slices[turn].clone();
+        let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
+        let at = base.offset((turn % 2 * triangle.cells) as u64);
+        self.send_panel(Panel { columns: rows.start..self.gauss.p, rows, at }, observer)
+    }
+
+    /// Makes the slice that was brought the one of the tests that follow.
+    fn open_triangle(&mut self, triangle: &Triangle, turn: usize, args: SliceArgs) -> Result<SliceArgs> {
+        let slice = &triangle.slices[turn];
+        let held = &mut self.search.engine.held;
+        let base: DevicePtr<f64> = held.device(Buffer::Data)?.cast();
+        let args = SliceArgs {
+            rows: base.offset((turn % 2 * triangle.cells) as u64),
+            first_column: slice.start as u64,
+            pitch: (self.gauss.p - slice.start) as u64,
+            first_z: slice.start as u64,
+            end_z: slice.end as u64,
+            ..args
+        };
+        held.card.follow_sends()?;
+        self.hash(&args)?;
+        Ok(args)
+    }
+
+    /// Brings what was found of all pairs.
+    fn bring_pairs(&mut self, level: &Level, args: SliceArgs, observer: &mut dyn Observer) -> Result<()> {
+        let p = self.gauss.p;
+        let mut before: Option<(Range<usize>, usize)> = None;
+        let (mut first, mut turn) = (0, 0);
+        while first < p || before.is_some() {
+            let rows = (first < p).then(|| level.cut.panel_from(first, &level.ends));
+            if let Some(rows) = &rows {
+                let here = SliceArgs { out_before: level.ends.larger[rows.start], ..args };
+                let here = with_rows(self.with_found(turn, level, here)?, rows);
+                // SAFETY: all pairs are closed, and there is room for what was found of as many as a panel's.
+                unsafe { self.on_rows(Kernel::slice_settle, USUAL_THREADS, &here)? };
+            }
+            if let Some((before, turn)) = before.take() {
+                self.bring_panel(&before, turn, level, observer)?;
+            }
+            self.search.engine.held.wait("level 1", &mut || observer.look())?;
+            first = rows.as_ref().map_or(p, |rows| rows.end);
+            before = rows.map(|rows| (rows, turn));
+            turn = 1 - turn;
+        }
+        Ok(())
+    }
+
+    /// Whether triangles can be compared: level 0 has looked at the lower one.
+    pub(super) fn has_lower(&self) -> bool {
+        matches!(self.gauss.source, Source::Matrix(_)) && self.lower.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variable_is_in_one_slice_that_fits() {
+        for (p, degree) in [(2, 1), (65, 3), (300, 7), (1500, 20), (40_000, 400)] {
+            let larger = (0..=p as u64).map(|x| x * degree / 2).collect();
+            let ends = Ends::new(&vec![degree as usize; p], larger);
+            let mut largest = 0;
+            for room in (0..32).map(|k| (60_000u64 << k >> (k / 2)) + k % 3) {
+                for (most, wished) in [(1, true), (100, true), (usize::MAX / 2, false)] {
+                    let Some(found) = Triangle::new(&ends, room, most, wished) else { continue };
+                    assert!(found.bytes(&ends).iter().sum::<u64>() <= room, "{p} {room} {found:?}");
+                    let mut first = 0;
+                    for slice in &found.slices {
+                        assert!(slice.start == first && slice.start % LEAST == 0 && !slice.is_empty());
+                        assert!(slice.len() * (p - slice.start) <= found.cells);
+                        assert!(slice.len() <= most.next_multiple_of(LEAST));
+                        first = slice.end;
+                    }
+                    assert_eq!(first, p);
+                    assert!(found.panel >= ends.most_of_row());
+                    largest = largest.max(found.cells);
+                }
+            }
+            assert!(largest >= p * p.min(LEAST), "{p}");
+        }
+    }
+
+    #[test]
+    fn triangles_are_for_sparse_graphs() {
+        assert!(serves(&[400; 40_000]) && serves(&[200; 10_000]) && !serves(&[5_000; 10_000]) && !serves(&[99; 100]));
+    }
+}
