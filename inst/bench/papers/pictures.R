@@ -164,8 +164,8 @@ draw_all <- function(runs, published, out, folder) {
       }
       bin <- factor(pmin(sets$rows %/% 10L, 10L), 0:10)
       share <- 100 * tapply(sets$sets, bin, sum, default = 0) / sum(sets$sets)
-      graphics::barplot(share, names.arg = c(seq(0, 90, 10), "100+"), col = colours[["ours"]], border = NA, main = main, xlab = "rows, from", ylab = "% of the sets",
-                        ylim = c(0, 100), cex.names = 0.7)
+      graphics::barplot(share, names.arg = seq(0, 100, 10), col = colours[["ours"]], border = NA, main = main, xlab = "rows, from", ylab = "% of the sets",
+                        ylim = c(0, 100), cex.names = 0.6)
     }
   }, height = 400, columns = 2L)
 
@@ -255,7 +255,7 @@ draw_all <- function(runs, published, out, folder) {
       if (length(at) < level + 2L) NA_real_ else (at[level + 2L] - at[level + 1L]) / 1000
     }, 0)
   }
-  own <- c(theirs = "the thesis's kernels, here", ours = "pcgpu")
+  own <- c(theirs = "the thesis's, here", ours = "pcgpu")
   page(file("dissertation-figure-6.2"), 2L, function() {
     for (level in 0:1) {
       part <- runs[runs$paper == "dissertation" & runs$item == "figure-6.2" & endsWith(runs$problem, paste0(" ", level)), ]
@@ -272,7 +272,7 @@ draw_all <- function(runs, published, out, folder) {
     draw <- function(main, f) {
       heights <- do.call(rbind, lapply(keys, f))
       colnames(heights) <- c("NCI-60", "MCC", "BR51*", "S. aur.", "S. cer.*")
-      bars(heights, main, own)
+      bars(heights, main, own, legend_at = "topleft")
     }
     draw("6.3: levels 0 and 1", of)
     for (level in 0:1) {
