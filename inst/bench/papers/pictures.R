@@ -286,7 +286,9 @@ draw_all <- function(runs, published, out, folder) {
   page(file("blocks-table-6.17"), 2L, function() {
     for (level in 0:1) {
       way <- function(way, problem = "^[0-9]+$") {
-        part <- runs[runs$paper == "dissertation" & runs$item == "table-6.17" & grepl(problem, runs$problem) & runs$way == paste(way, level), ]
+        # A run to one level alone, which is level 0, does not name it.
+        ways <- c(paste(way, level), if (level == 0L) way)
+        part <- runs[runs$paper == "dissertation" & runs$item == "table-6.17" & grepl(problem, runs$problem) & runs$way %in% ways, ]
         curve(as.double(sub(" .*", "", part$problem)), part$median)
       }
       growth(list(second = way("managed"), theirs = way("rows=2048"), third = way("shared", " cards$"), ours = way("shared")), "variables",
