@@ -1,4 +1,4 @@
-# Times pc() as the thesis's tables 6.6 and 6.9 have it: Rscript end-to-end.R DATA.csv.gz gauss|chi2 ALPHA LAST [processes=3] [repeats=5] [device=cuda]. DATA is what
+# Times pc() as the thesis's tables 6.6 and 6.9 have it: Rscript end-to-end.R DATA.csv.gz gauss|chi2 ALPHA LAST [processes=5] [repeats=5] [device=cuda]. DATA is what
 # data.R wrote, LAST the last level, inf for none. Prints lines `WHAT,NAME,seconds ...`:
 #
 # process   from the start of R to the graph: packages, reading, everything
@@ -14,7 +14,7 @@ file <- args[1L]
 kind <- args[2L]
 alpha <- as.double(args[3L])
 last <- as.double(args[4L])
-processes <- as.integer(value("processes", "3"))
+processes <- as.integer(value("processes", "5"))
 repeats <- as.integer(value("repeats", "5"))
 device <- value("device", "cuda")
 suppressPackageStartupMessages(library(pcgpu))

@@ -86,7 +86,7 @@ row_of <- function(row) {
     c(paste0(shown, unit), seconds_text(row$theirs), seconds_text(row$ours), if (row$unit == "s" && !grepl("surrogate", row$reason)) ratio_text(value, ours) else "",
       ratio_text(theirs, ours))
   }
-  wanted <- c(row$theirs, row$ours, row$base)
+  wanted <- unique(c(row$theirs, row$ours, row$base, row$ours_base))
   wanted <- wanted[nzchar(wanted) & !endsWith(wanted, "*")]
   batch <- if (endsWith(row$ours, ":alone")) run_of(sub("alone$", "shared", row$ours))
   later <- if (endsWith(row$ours, "#first")) run_of(sub("first$", "warm", row$ours))
@@ -149,7 +149,7 @@ notes <- c(
   ),
   "dissertation, table 6.6, end to end" = paste(
     "Theirs are medians of ten runs, what adjacency search, orientation and, of gpucsl, compilation add up to. Ours: pc() from the data in memory, with correlations or levels, as the",
-    "first call of a new R process, which opens the card; minimum and median of three processes. The sweeps have whole processes, from the start of R. So, too, table 6.9."
+    "first call of a new R process, which opens the card; minimum and median of five processes. The sweeps have whole processes, from the start of R. So, too, table 6.9."
   ),
   "dissertation, table 6.6, orientation" = "Ours: orient() in R, of a skeleton from the same data. So, too, table 6.9.",
   "dissertation, table 6.17" = "Theirs are levels 0 and 1 apart; ours level 0, and levels 0 and 1 together.",
