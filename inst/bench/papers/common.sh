@@ -8,19 +8,31 @@ mkdir -p "$out/$paper"
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader >"$out/$paper/machine" 2>&1 || echo "no nvidia-smi" >"$out/$paper/machine"
 # Seconds that the whole program may take; a run that is not begun in time, or does not end in the seconds that `run_within` gives it, is named in OUT/left-out.
 ends=$((SECONDS + ${PAPERS_SECONDS:-150}))
+# Cards that this program may use.
+if [ -n "${CUDA_VISIBLE_DEVICES:-}" ]; then cards=$(tr , '\n' <<<"$CUDA_VISIBLE_DEVICES" | wc -l); else cards=$(nvidia-smi -L 2>/dev/null | wc -l); fi
+
+# is_wanted NAME: whether PAPERS_ONLY, a regular expression of PAPER/NAME, asks for it; what an earlier call into this folder said of it is forgotten.
+is_wanted() {
+  local file
+  if ! [[ $paper/$1 =~ ${PAPERS_ONLY:-.} ]]; then return 1; fi
+  for file in left-out seconds; do if [ -f "$out/$file" ]; then sed -i "\\#\(^\| \)$paper/$1\(:\|\$\)#d" "$out/$file"; fi; done
+}
+
+leave_out() { echo "$paper/$1: $2" >>"$out/left-out"; }
 
 # run_within SECONDS NAME PROGRAM ARGUMENT...
 run_within() {
   local limit=${PAPERS_LIMIT:-$1} name=${2//[:,]/_} status began=$SECONDS left=$((ends + 5 - SECONDS))
   shift 2
+  is_wanted "$name" || return 0
   if [ "$SECONDS" -ge "$ends" ]; then
-    echo "$paper/$name: no time left" >>"$out/left-out"
+    leave_out "$name" "no time left"
     return
   fi
   echo "# $*" >"$out/$paper/$name.log"
   timeout "$((left < limit ? left : limit))" "$programs/$1" "${@:2}" >>"$out/$paper/$name.log" 2>&1
   status=$?
-  if [ $status != 0 ]; then echo "$paper/$name: ended with $status" >>"$out/left-out"; fi
+  if [ $status != 0 ]; then leave_out "$name" "ended with $status"; fi
   echo "$((SECONDS - began)) $paper/$name" >>"$out/seconds"
 }
 run() { run_within 10 "$@"; }

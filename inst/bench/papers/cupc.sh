@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# cuPC (Zarebavani and others 2020): table 2 by every strategy, whose levels are figure 6; figure 10, on the paper's own model; the configurations of figures 7 and 8,
-# two of which are figure 5's other programs.
+# cuPC (Zarebavani and others 2020): table 2 by every strategy, whose levels are figure 6; in how many rows sets are tested, figure 9; figure 10, on the paper's own model; the
+# configurations of figures 7 and 8, two of which are figure 5's other programs.
 . "$(dirname "$0")/common.sh"
 
 all=shared,edge:2:32,gpucsl:64,set:64:2
 for name in nci60 mcc saureus dream5 br51; do run_within 15 "table-2--$name" search_times "$data/$name.csv.gz" 0.05 stable 3 cuda $all; done
 run_within 30 "table-2--scerevisiae" search_times "$data/scerevisiae.csv.gz" 0.05 stable 2 cuda $all
+
+# The graph that level 2 begins with.
+for name in dream5 nci60 mcc saureus; do run "figure-9--$name" search_times "$data/$name.csv.gz" 0.05 stable 0 cuda shared 1 redundant; done
 
 # N,samples,density. The paper does not say its alpha.
 for shape in 1000,10000,0.1 2000,10000,0.1 1000,2000,0.1 1000,10000,0.5 3000,10000,0.1 1000,6000,0.1 1000,10000,0.3 4000,10000,0.1 1000,4000,0.1 1000,8000,0.1 \

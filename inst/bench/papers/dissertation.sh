@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# C. Hagedorn's dissertation (2023), chapter 6, what is in no other paper: table 6.6 by numbers of threads (with 64 cupc.sh runs it), table 6.9, levels 0 and 1 of figures
-# 6.2 and 6.3, and table 6.17: blocks and unified memory, by size, all within the card's memory.
+# C. Hagedorn's dissertation (2023), what is in no other paper: tables 4.2 and 4.3; table 6.6 by numbers of threads (with 64 cupc.sh runs it), table 6.9, both from R; levels 0 and 1
+# of figures 6.2 to 6.4; tables 6.17 and 6.18: blocks and unified memory, by size and on data of TCGA's shape, all within the card's memory.
 . "$(dirname "$0")/common.sh"
 
+for name in nci60 mcc saureus br51 scerevisiae; do run "table-4.2--$name" search_times "$data/$name.csv.gz" 0.01 stable 2 cuda shared; done
 for name in nci60 mcc saureus dream5 br51 scerevisiae; do
   run "table-6.6--$name" search_times "$data/$name.csv.gz" 0.05 stable 2 cuda shared,gpucsl:128,gpucsl:32
   run "figure-6.3--$name" search_times "$data/$name.csv.gz" 0.01 stable 3 cuda shared,gpucsl:64 1
@@ -13,21 +14,37 @@ run "table-6.9--link-20000" discrete_cuda "$data/link-20000.csv.gz" chi2 0.05 sh
 # The paper's program goes no further there than level 3.
 run_within 25 "table-6.9--munin-20000" discrete_cuda "$data/munin-20000.csv.gz" chi2 0.05 shared,gpucsl:1:2:64 2 3 no
 
-# Data like those of gene expression, two thirds of whose pairs stay at level 0: the matrix as a whole, in blocks, in managed memory. 12.8 GB are the largest.
-sizes() {
-  local p last
-  for p in "$@"; do
-    for last in 0 1; do
-      run_within 40 "table-6.17--$p--$last--unified" search_times "dense:$p,100,0.5,1" 0.01 stable 1 cuda shared $last compact unified
-      run_within 40 "table-6.17--$p--$last--blocks" search_times "dense:$p,100,0.5,1" 0.01 stable 1 cuda shared $last compact block=2048
-    done
-  done
-}
-sizes 5000 10000 20000
+# pc() and orient() from R.
+if "$programs/end_to_end" --there; then
+  for name in nci60 mcc saureus dream5 br51 scerevisiae; do run_within 40 "end-to-end--$name" end_to_end "$data/$name.csv.gz" gauss 0.05 inf; done
+  for name in alarm-10000 link-20000; do run_within 60 "end-to-end--$name" end_to_end "$data/$name.csv.gz" chi2 0.05 inf; done
+  run_within 90 "end-to-end--munin-20000" end_to_end "$data/munin-20000.csv.gz" chi2 0.05 3
+elif is_wanted "end-to-end"; then
+  leave_out "end-to-end" "no R with pcgpu here: tables 6.6 and 6.9 from R are not run (CONTRIBUTING.md says how it gets here)"
+fi
+
+# Data like those of gene expression, a quarter of whose pairs stay at level 0: the matrix as a whole, in managed memory, in blocks; to level 0 and to level 1. With 80,000
+# variables it has 51 GB, and level 1 some 78 in all. The largest are run once, after
+# one that opens the card.
+for p in 5000 10000 20000 30000 40000; do
+  run_within 50 "table-6.17--$p" search_times "dense:$p,100,0.5,1" 0.01 stable 1 cuda shared,managed,rows=2048 0,1 compact
+done
 
 # alpha = 1: all edges stay at level 0.
-for p in 100 300 1000; do run "figure-6.2--$p--1" search_times "dense:$p,100,0.5,1" 1 stable 2 cuda shared,gpucsl:64 1; done
-for p in 100 1000 3000 10000; do run "figure-6.2--$p--0" search_times "dense:$p,100,0.5,1" 1 stable 2 cuda shared,gpucsl:64 0; done
+for p in 100 300 1000 3000; do run "figure-6.2--$p--1" search_times "dense:$p,100,0.5,1" 1 stable 2 cuda shared,gpucsl:64 1; done
+for p in 100 1000 3000 10000 25000; do run_within 25 "figure-6.2--$p--0" search_times "dense:$p,100,0.5,1" 1 stable 2 cuda shared,gpucsl:64 0; done
 
-# What takes longest comes last.
-sizes 30000 40000
+# What takes longest comes last. Of data of TCGA's shape two thirds of the pairs stay at level 0.
+for p in 50000 60000 70000 80000; do
+  run_within 120 "table-6.17--$p" search_times "dense:$p,100,0.5,1" 0.01 stable 0 cuda shared,shared,managed,rows=2048 0,1 compact
+done
+run_within 220 "table-6.18--tcga" search_times dense:55572,3189,0.3,1 0.01 stable 0 cuda shared,managed,rows=2048 1 compact
+
+# On two cards, each of which has the whole matrix: blocks go over one card alone. What managed memory would take at level 1 of the two largest is not less than the card's.
+if [ "$cards" -ge 2 ]; then
+  for p in 5000 10000 20000 30000 40000 50000 60000 70000; do
+    run_within 80 "table-6.17--$p--cards" search_times "dense:$p,100,0.5,1" 0.01 stable $((p <= 40000)) cuda:0+1 shared,shared,managed 0,1 compact together
+  done
+  run_within 80 "table-6.17--80000--cards" search_times dense:80000,100,0.5,1 0.01 stable 1 cuda:0+1 shared,managed 0 compact together
+  run_within 120 "table-6.18--tcga--cards" search_times dense:55572,3189,0.3,1 0.01 stable 0 cuda:0+1 shared 1 compact together
+fi

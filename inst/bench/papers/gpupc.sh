@@ -12,7 +12,7 @@ for name in andes-20000 alarm-200000 link-20000; do discrete 20 "table-3--$name"
 # N:samples:levels:degree, one of which varies.
 for shape in 1000:10000:4:16 1000:10000:2:16 1000:10000:8:16 50:10000:4:16 50:100000:4:16 50:1000000:4:16 200:10000:4:2 200:10000:4:10 200:10000:4:16 200:10000:4:66 \
   4000:10000:4:16 1000:10000:10:16 1000:10000:20:16 50:500000:4:16 50:50000:4:16 2000:10000:4:16 8000:10000:4:16 200:10000:4:4; do
-  discrete 30 "table-2--$shape" "circle:$shape" 0.01 shared,$all 4 inf
+  discrete 45 "table-2--$shape" "circle:$shape" 0.01 shared,$all 4 inf
 done
 
 # The numbers of edges, tests and threads of gpuPC, which the paper tuned on settings that it does not name; other alphas and last levels.

@@ -1,8 +1,8 @@
 # Reads what run.sh wrote: table.R and pictures.R source it.
 
 # The runs of a folder of logs: a row each with paper, item, problem, way (strategy or the like), minimum and median of its repeats after the first in seconds, the
-# numbers of tests or levels that it tells of, and shares of time by level (`began`: milliseconds at which levels began, and at which all ended). key:
-# PAPER/LOG#WAY.
+# number of tests, distance or per cent that it tells of (`count`), its tests by level (`tests`), and shares of time by level (`began`: milliseconds at which levels began, and at
+# which all ended). key: PAPER/LOG#WAY.
 read_runs <- function(out) {
   files <- list.files(out, "[.]log$", full.names = TRUE, recursive = TRUE)
   runs <- do.call(rbind, lapply(files, read_log))
@@ -14,7 +14,7 @@ read_log <- function(file) {
   lines <- readLines(file, warn = FALSE)
   program <- sub("^# ([a-z_]+).*", "\\1", lines[1L])
   found <- switch(program, search_times = of_searches(lines), discrete_cuda = of_discrete(lines), knn_cuda = of_neighbours(lines),
-                  knn_graphs = of_graphs(lines), selection = of_selections(lines))
+                  knn_graphs = of_graphs(lines), selection = of_selections(lines), end_to_end = of_calls(lines))
   if (is.null(found)) return(NULL)
   log <- sub("[.]log$", "", basename(file))
   parts <- strsplit(log, "--", fixed = TRUE)[[1L]]
@@ -45,8 +45,8 @@ read_estimates <- function(out) {
   }))
 }
 
-run_row <- function(way, minimum, median = minimum, began = "", count = NA_real_) {
-  data.frame(way = way, minimum = minimum, median = median, began = began, count = count)
+run_row <- function(way, minimum, median = minimum, began = "", count = NA_real_, tests = "") {
+  data.frame(way = way, minimum = minimum, median = median, began = began, count = count, tests = tests)
 }
 bind <- function(rows) do.call(rbind, rows)
 
@@ -62,13 +62,33 @@ of_searches <- function(lines) {
   rows <- lapply(at, function(i) {
     cells <- strsplit(lines[i], ",", fixed = TRUE)[[1L]]
     before <- max(clocks[clocks < i], -Inf)
-    run_row(sub("^[^ ]+ ", "", cells[4L]), as.double(cells[10L]), as.double(cells[11L]), if (is.finite(before)) clock(lines[before]) else "")
+    tests <- gsub("[^0-9 ]", "", grep("^# tests by level", lines[-seq_len(i)], value = TRUE)[1L])
+    run_row(sub("^[^ ]+ ", "", cells[4L]), as.double(cells[10L]), as.double(cells[11L]), if (is.finite(before)) clock(lines[before]) else "", tests = trimws(tests))
   })
   whole <- grep("^ratio,", lines, value = TRUE)
   whole <- lapply(whole, function(line) run_row("whole", as.double(sub("^[^ ]+ ", "", strsplit(line, ",", fixed = TRUE)[[1L]][3L]))))
+  # Of the sets that several rows have: per cent that 40 at most have.
+  redundant <- lapply(grep("^redundant,", lines, value = TRUE), function(line) {
+    sets <- sets_by_rows(line)
+    several <- sets$rows > 1L
+    run_row("redundant", NA_real_, count = 100 * sum(sets$sets[several & sets$rows <= 40L]) / sum(sets$sets[several]))
+  })
   # A strategy that comes twice was run once more for having opened the card.
-  found <- bind(c(rows, whole))
+  found <- bind(c(rows, whole, redundant))
   found[!duplicated(found$way, fromLast = TRUE), ]
+}
+
+# In how many rows sets are tested, of a line `redundant,NAME,ROWS:SETS ...`.
+sets_by_rows <- function(line) {
+  cells <- cells_of(strsplit(sub("^redundant,[^,]*,", "", line), " ", fixed = TRUE)[[1L]], 2L)
+  data.frame(rows = as.integer(cells[, 1L]), sets = as.double(cells[, 2L]))
+}
+
+# That of a run of figure 9; NULL where it was not run.
+read_sets <- function(out, problem) {
+  file <- file.path(out, "cupc", paste0("figure-9--", problem, ".log"))
+  line <- if (file.exists(file)) grep("^redundant,", readLines(file, warn = FALSE), value = TRUE)
+  if (length(line)) sets_by_rows(line[1L])
 }
 
 of_discrete <- function(lines) {
@@ -90,8 +110,12 @@ of_neighbours <- function(lines) {
   tests <- grep("^n [0-9]+ [|]S[|]", lines, value = TRUE)
   rows <- lapply(tests, function(line) {
     shape <- gsub(" ", ":", sub("^n ([0-9]+) [|]S[|] ([0-9]+) k ([0-9]+) permutations ([0-9]+):.*", "\\1 \\2 \\3 \\4", line))
-    hits <- regmatches(line, gregexpr("(shared|alone|parallel|single) [0-9.]+ ms|CPU [0-9.]+ ms", line))[[1L]]
-    bind(lapply(strsplit(hits, " "), function(hit) run_row(paste0(shape, ":", hit[1L]), as.double(hit[2L]) / 1000)))
+    hits <- regmatches(line, gregexpr("(shared|alone|parallel|single|CPU) [0-9.]+ ms( [0-9.]+ to [0-9.]+)?", line))[[1L]]
+    bind(lapply(strsplit(hits, " "), function(hit) {
+      # With percentiles 5 and 95 where tests are asked one by one.
+      ways <- c(paste0(shape, ":", hit[1L]), if (length(hit) > 3L) paste0(shape, ":", hit[1L], c(":5", ":95")))
+      bind(Map(run_row, ways, as.double(hit[c(2L, if (length(hit) > 3L) c(4L, 6L))]) / 1000))
+    }))
   })
   search <- grep("permutations, alpha .*: [0-9.]+ s,", lines, value = TRUE)
   rows <- c(rows, lapply(search, function(line) run_row("search", as.double(sub(".*: ([0-9.]+) s,.*", "\\1", line)))))
@@ -104,6 +128,15 @@ of_graphs <- function(lines) {
   bind(lapply(cells, function(cell) {
     if (cell[1L] == "knn") return(run_row(paste(cell[2:5], collapse = ":"), as.double(cell[6L]), count = as.double(cell[7L])))
     run_row(paste(c("quality", cell[2:4]), collapse = ":"), NA_real_, count = as.double(cell[5L]))
+  }))
+}
+
+of_calls <- function(lines) {
+  cells <- strsplit(grep("^(process|first|warm|orient),", lines, value = TRUE), ",", fixed = TRUE)
+  what <- vapply(cells, `[`, "", 1L)
+  bind(lapply(unique(what), function(of) {
+    seconds <- as.double(unlist(strsplit(vapply(cells[what == of], `[`, "", 3L), " ", fixed = TRUE)))
+    run_row(of, min(seconds), stats::median(seconds))
   }))
 }
 
@@ -122,4 +155,10 @@ share_of_levels <- function(began, from, to) {
   levels <- length(at) - 1L
   if (from >= levels) return(0)
   (at[min(to + 2L, levels + 1L)] - at[from + 1L]) / at[levels + 1L]
+}
+
+# Likewise of its tests, of the text in `tests`.
+share_of_tests <- function(tests, from, to) {
+  counts <- as.double(strsplit(tests, " ", fixed = TRUE)[[1L]])
+  sum(counts[seq_along(counts) > from & seq_along(counts) <= to + 1L]) / sum(counts)
 }

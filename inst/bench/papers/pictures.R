@@ -78,7 +78,8 @@ heat <- function(table, main, xlab, ylab) {
   graphics::text(col(table), row(table), ifelse(is.na(table), "", sprintf("%.1f", table)), cex = 0.7)
 }
 
-draw_all <- function(runs, published, folder) {
+# `out`: the folder of logs.
+draw_all <- function(runs, published, out, folder) {
   dir.create(folder, showWarnings = FALSE, recursive = TRUE)
   of <- function(key) {
     found <- runs$median[match(key, runs$key)]
@@ -150,6 +151,23 @@ draw_all <- function(runs, published, folder) {
       graphics::legend("top", paste("level", c("0", "1", "2", "3 and on")), fill = c("#d0d0d0", colours[c("ours", "theirs", "second")]), border = NA, bty = "n", ncol = 2L, cex = 0.8)
     }
   })
+
+  # Figure 9: sets of two that several rows have at level 2, by tens of rows; the last bar has all above.
+  page(file("cupc-figure-9"), 4L, function() {
+    for (name in c("dream5", cupc_data)) {
+      main <- c(dream5 = "DREAM5*", nci60 = "NCI-60", mcc = "MCC", saureus = "S. aureus")[[name]]
+      sets <- read_sets(out, name)
+      if (!is.null(sets)) sets <- sets[sets$rows > 1L, ]
+      if (is.null(sets) || !nrow(sets)) {
+        nothing(main)
+        next
+      }
+      bin <- factor(pmin(sets$rows %/% 10L, 10L), 0:10)
+      share <- 100 * tapply(sets$sets, bin, sum, default = 0) / sum(sets$sets)
+      graphics::barplot(share, names.arg = seq(0, 100, 10), col = colours[["ours"]], border = NA, main = main, xlab = "rows, from", ylab = "% of the sets",
+                        ylim = c(0, 100), cex.names = 0.6)
+    }
+  }, height = 400, columns = 2L)
 
   page(file("gpupc-table-2"), 4L, function() {
     part <- rows("gpupc", "table 2")
@@ -230,14 +248,53 @@ draw_all <- function(runs, published, folder) {
            "20 variables, k = 7", c(theirs = "Parallel's kernel, here", second = "Single's kernel, here", third = "pcgpu, 16 CPU cores", ours = "pcgpu"), log = "y")
   })
 
+  # Figures 6.2 to 6.4: seconds of one level, of when levels began.
+  seconds_of_level <- function(began, level) {
+    vapply(strsplit(began, " ", fixed = TRUE), function(at) {
+      at <- as.double(at)
+      if (length(at) < level + 2L) NA_real_ else (at[level + 2L] - at[level + 1L]) / 1000
+    }, 0)
+  }
+  own <- c(theirs = "the thesis's, here", ours = "pcgpu")
+  page(file("dissertation-figure-6.2"), 2L, function() {
+    for (level in 0:1) {
+      part <- runs[runs$paper == "dissertation" & runs$item == "figure-6.2" & endsWith(runs$problem, paste0(" ", level)), ]
+      way <- function(way) {
+        of_way <- part[part$way == way, ]
+        curve(as.double(sub(" .*", "", of_way$problem)), seconds_of_level(of_way$began, level))
+      }
+      growth(list(theirs = way("gpucsl:64"), ours = way("shared")), "variables", paste0("level ", level, ", all pairs stay"), own)
+    }
+  })
+  page(file("dissertation-figures-6.3-6.4"), 3L, function() {
+    sets <- c("nci60", "mcc", "br51", "saureus", "scerevisiae")
+    keys <- lapply(c(theirs = "gpucsl:64", ours = "shared"), function(way) paste0("dissertation/figure-6.3--", sets, "#", way))
+    draw <- function(main, f) {
+      heights <- do.call(rbind, lapply(keys, f))
+      colnames(heights) <- c("NCI-60", "MCC", "BR51*", "S. aur.", "S. cer.*")
+      bars(heights, main, own, legend_at = "topleft")
+    }
+    draw("6.3: levels 0 and 1", of)
+    for (level in 0:1) {
+      draw(sprintf("6.4%s: level %d", c("a", "b")[level + 1L], level), function(keys) {
+        began <- runs$began[match(keys, runs$key)]
+        seconds_of_level(ifelse(is.na(began), "", began), level)
+      })
+    }
+  })
+
   page(file("blocks-table-6.17"), 2L, function() {
     for (level in 0:1) {
-      way <- function(what, way) {
-        part <- runs[runs$paper == "dissertation" & runs$item == "table-6.17" & endsWith(runs$problem, paste(level, what)) & runs$way == way, ]
+      way <- function(way, problem = "^[0-9]+$") {
+        # A run to one level alone, which is level 0, does not name it.
+        ways <- c(paste(way, level), if (level == 0L) way)
+        part <- runs[runs$paper == "dissertation" & runs$item == "table-6.17" & grepl(problem, runs$problem) & runs$way %in% ways, ]
         curve(as.double(sub(" .*", "", part$problem)), part$median)
       }
-      growth(list(second = way("unified", "shared"), third = way("blocks", "shared"), ours = way("blocks", "whole")), "variables", paste("pcgpu,", c("level 0", "levels 0 and 1")[level + 1L]),
-             c(second = "managed memory", third = "blocks of 2,048 rows", ours = "the matrix as a whole"), at = c(5000, 10000, 20000, 40000))
+      growth(list(second = way("managed"), theirs = way("rows=2048"), third = way("shared", " cards$"), ours = way("shared")), "variables",
+             paste("pcgpu,", c("level 0", "levels 0 and 1")[level + 1L]),
+             c(second = "managed memory", theirs = "blocks of 2,048 rows", third = "the matrix as a whole, on two cards", ours = "the matrix as a whole"),
+             at = c(5000, 10000, 20000, 40000, 80000))
     }
   })
 

@@ -3,7 +3,8 @@
 # published.csv: paper, item (table or figure), data, what; hardware, value, unit; the runs theirs (their mapping on our card), ours, and base and ours_base, where the
 # number says how many times as fast as those they are: PAPER/LOG#WAY, as logs.R reads them; and why a run is missing or unlike theirs. Units: s; x, times as fast as
 # `base`, of which a way `edge:*` is the range over all such; `x over ...`, times as fast as something that was not run here, where seconds stand beside it;
-# %:1 and %:2, per cent of the time spent at level 1, at levels 2 to 5.
+# %:0, %:1 and %:2, per cent of the time spent at level 0, at level 1, at levels 2 to 5, and %tests:0 and so on of the tests; tests, their number; %:rows, per cent that the
+# run itself tells of.
 here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 source(file.path(dirname(here), "program.R"))
 source(file.path(here, "logs.R"))
@@ -34,8 +35,17 @@ times_text <- function(key, base) {
 }
 share_text <- function(key, unit) {
   run <- run_of(key)
-  if (is.null(run) || !nzchar(run$began)) return("")
-  paste(number(100 * if (unit == "%:1") share_of_levels(run$began, 1L, 1L) else share_of_levels(run$began, 2L, 5L)), "%")
+  if (is.null(run)) return("")
+  if (unit == "%:rows") return(paste(number(run$count), "%"))
+  levels <- switch(sub(".*:", "", unit), `0` = c(0L, 0L), `1` = c(1L, 1L), `2` = c(2L, 5L))
+  is_of_tests <- startsWith(unit, "%tests")
+  if (is.null(levels) || !nzchar(if (is_of_tests) run$tests else run$began)) return("")
+  share <- if (is_of_tests) share_of_tests(run$tests, levels[1L], levels[2L]) else share_of_levels(run$began, levels[1L], levels[2L])
+  paste(number(100 * share), "%")
+}
+count_text <- function(key) {
+  run <- run_of(key)
+  if (is.null(run)) "" else format(sum(as.double(strsplit(run$tests, " ", fixed = TRUE)[[1L]])), big.mark = ",")
 }
 
 # How many times as much a card of ours has as that of a row, or as those: the larger of memory bandwidth and single precision; NA where it is a CPU.
@@ -56,7 +66,7 @@ more_of_card <- function(hardware, paper, ours) {
   own <- regmatches(machine_of(paper), regexpr("H100|H200", machine_of(paper)))
   if (!length(pattern) || !length(own)) return(NA_real_)
   several <- if (grepl("^[0-9] ", hardware)) as.double(substr(hardware, 1L, 1L)) else 1
-  own_cards <- if (endsWith(ours, "#cards")) 2 else 1
+  own_cards <- if (grepl("#cards$|--cards#", ours)) 2 else 1
   max(own_cards * figures_of(own) / (several * figures_of(pattern)))
 }
 
@@ -69,21 +79,27 @@ row_of <- function(row) {
     c(if (nzchar(shown)) paste(shown, "x"), times_text(row$theirs, row$base), times_text(row$ours, row$ours_base), "", ratio_text(theirs, ours))
   } else if (startsWith(row$unit, "%")) {
     c(paste(shown, "%"), share_text(row$theirs, row$unit), share_text(row$ours, row$unit), "", "")
+  } else if (row$unit == "tests") {
+    c(shown, count_text(row$theirs), count_text(row$ours), "", "")
   } else {
     unit <- if (grepl("^x", row$unit)) paste0(" ", row$unit) else ""
     c(paste0(shown, unit), seconds_text(row$theirs), seconds_text(row$ours), if (row$unit == "s" && !grepl("surrogate", row$reason)) ratio_text(value, ours) else "",
       ratio_text(theirs, ours))
   }
-  wanted <- c(row$theirs, row$ours, row$base)
+  wanted <- unique(c(row$theirs, row$ours, row$base, row$ours_base))
   wanted <- wanted[nzchar(wanted) & !endsWith(wanted, "*")]
   batch <- if (endsWith(row$ours, ":alone")) run_of(sub("alone$", "shared", row$ours))
-  more <- if (row$unit == "s" && !grepl("surrogate", row$reason)) more_of_card(row$hardware, row$paper, row$ours) else NA_real_
-  missing <- wanted[is.na(vapply(wanted, median_of, 0))]
+  later <- if (endsWith(row$ours, "#first")) run_of(sub("first$", "warm", row$ours))
+  # What is oriented no card has a part in.
+  on_card <- row$unit == "s" && !grepl("surrogate", row$reason) && !endsWith(row$ours, "#orient")
+  more <- if (on_card) more_of_card(row$hardware, row$paper, row$ours) else NA_real_
+  missing <- wanted[vapply(wanted, function(key) is.null(run_of(key)), NA)]
   would_take <- estimates[intersect(missing, names(estimates))]
   remark <- c(
     if (nzchar(row$reason)) row$reason, if (row$unit == "s" && !is.na(theirs) && !is.na(value) && theirs > value) "slower here than published",
     if (isTRUE(value / ours < more)) sprintf("ours gains less than the hardware (%s times)", number(more)),
     if (!is.null(batch)) paste("ours in a batch:", number(batch$median)),
+    if (!is.null(later)) paste("later calls of a process:", number(later$minimum), "/", number(later$median)),
     if (length(would_take)) paste("not run: by the time of single tests it would take", number(max(would_take)), "s"),
     if (length(setdiff(missing, names(estimates)))) "not measured in the time given"
   )
@@ -128,8 +144,23 @@ notes <- c(
     "Theirs force numbers of tests and of edges. Ours come of data whose edges all stay at level 1, a problem of another shape, and of level 0: ratios are to be compared within a row of",
     "theirs alone. Disc-cupc's time with 8,000 variables is that of one run."
   ),
-  "dissertation, table 6.17" = "Theirs are levels 0 and 1 apart; ours level 0, and levels 0 and 1 together.",
-  "cmiknn, table 1 (6.10), by k" = "Theirs are medians of 20 tests; ours one test asked alone, theirs here two, medians of up to three runs; in a batch, seconds a test of as many as take a quarter of a second. So, too, tables 2 to 4. Measured before a test that is asked alone drew all its permutations at once: 128 at a time, theirs, too.",
+  "dissertation, table 4.2" = paste(
+    "Ours are pcalg's n.edgetests, which have an edge that level 0 leaves from both sides: theirs have it once at level 0. The data may be other versions of the same sets."
+  ),
+  "dissertation, table 6.6, end to end" = paste(
+    "Theirs are medians of ten runs, what adjacency search, orientation and, of gpucsl, compilation add up to. Ours: pc() from the data in memory, with correlations or levels, as the",
+    "first call of a new R process, which opens the card; minimum and median of five processes. The sweeps have whole processes, from the start of R. So, too, table 6.9."
+  ),
+  "dissertation, table 6.6, orientation" = "Ours: orient() in R, of a skeleton from the same data. So, too, table 6.9.",
+  "dissertation, table 6.17" = paste(
+    "Theirs are levels 0 and 1 apart; ours level 0, and levels 0 and 1 together. From 50,000 variables on theirs is beyond the V100's 32 GB, so that pages go back and forth; all of ours",
+    "is within the card's 80 GB: no run of ours takes more of a card than is free. Those from 50,000 on are single runs."
+  ),
+  "dissertation, table 6.18" = "Of data of this shape: how many edges TCGA's own data leave at level 0 is not published, and decides the time.",
+  "cmiknn, table 1 (6.10), by k" = paste(
+    "Theirs are medians of 20 tests. So are ours, asked one after the other, and theirs here; in a batch, seconds a test of as many as take a quarter of a second. So, too, tables 2 to 4;",
+    "tables 6 to 9 are percentiles of the same tests."
+  ),
   "cmiknn, table 5 (6.14), searches by N and k" = "Theirs are medians of ten graphs; ours are of one, with edges of probability 0.3.",
   "cmiknn, table 6.16, searches by share of discrete variables" = "Theirs are medians of ten graphs; ours are of one, with edges of probability 0.3.",
   "cuda-jmi, table 4" = "Theirs are the seconds of the mutual information alone, which the joining of features goes beside; ours, and theirs here, of whole selections. So, too, table 5."
@@ -160,7 +191,8 @@ if (!is.null(distance)) {
 cat("\n## Sweeps\n\nRuns that no published number stands beside: drawn without numbers in the papers, or ours alone.\n\n")
 cat(head_text("paper, item", "problem", "way", "s", "s / ours"))
 taken <- unique(unlist(published[c("theirs", "ours", "base", "ours_base")]))
-sweeps <- runs[!runs$key %in% taken & !grepl("^quality:|:(shared|CPU|alone|parallel|single)$", runs$way), ]
+# Those of figure 9 count sets.
+sweeps <- runs[!runs$key %in% taken & !grepl("^quality:|:(shared|CPU|alone|parallel|single)(:5|:95)?$|^warm$", runs$way) & runs$item != "figure-9", ]
 for (i in seq_len(nrow(sweeps))) {
   run <- sweeps[i, ]
   if (run$item %in% c("figure-7", "figure-8") && run$way == "shared") next
@@ -175,4 +207,4 @@ if (file.exists(left)) {
   cat("\n## Ended by their time\n\nA run's first strategies are there where later ones were ended.\n\n", paste0("- ", readLines(left), "\n"), sep = "")
 }
 source(file.path(here, "pictures.R"))
-draw_all(runs, published, file.path(here, "figures"))
+draw_all(runs, published, out, file.path(here, "figures"))

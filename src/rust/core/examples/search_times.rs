@@ -1,7 +1,7 @@
 //! Times the search alone, from a correlation matrix in memory to graph, separating sets and p-values in memory:
 //!
 //! ```text
-//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED|cupc:P,N,DENSITY,SEED ALPHA METHOD REPEATS cpu|cuda[:N[+N...]] [shared|lists|columns|masks|blocks=D|edge[:B:G]|set[:T:D]|gpucsl[:D]] [LAST [compact]]
+//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED|cupc:P,N,DENSITY,SEED ALPHA METHOD REPEATS cpu|cuda[:N[+N...]] [shared|lists|columns|masks|blocks=D|managed|rows=R|edge[:B:G]|set[:T:D]|gpucsl[:D]] [LAST [compact]]
 //! search_times --check-small
 //! ```
 //!
@@ -9,17 +9,19 @@
 //! `pcgpu,name,alpha,device strategy,p,n,edges,last level,first s,minimum s,median s,repeats`; the first call, which opens the
 //! device, is not among the repeats. `sim` is a sparse linear Gaussian model, `dense` like expression data: ten global factors of
 //! mean weight LOAD, modules, noise; `cupc` the model of cuPC's paper, in which each pair has an edge with one probability and all weights are
-//! positive. Strategies joined by commas are timed one after the other, a line each. Four words stand for `shared` with a part of it forced: `lists`, `columns` and `masks` for level 1 run so
-//! throughout; numbers behind a strategy of the papers are those of `cuda_device()`; `blocks=D` for further levels of rows with D neighbours or more run by blocks. LAST is the last level (`m.max`), 99 for none; `compact` keeps no p-values of
-//! the pairs that level 0 removes. Of several cards, `cuda:0+1`, the first is timed in turn with all, the ratio of the shortest times is printed,
-//! and what each did. The words, anywhere: `unified` runs it in unified memory; `memory=BYTES`, `memory=1/8` of what a run with all memory plans, or `block=ROWS`
-//! of the correlations at a time, time it so and with all memory in turn, twice each. `--check-small` compares the
-//! GPU with the CPU on small problems, for compute-sanitizer.
+//! positive. Strategies joined by commas are timed one after the other, a line each. Six words stand for `shared` with a part of it forced: `lists`, `columns` and `masks` for level 1 run so
+//! throughout, `blocks=D` for further levels of rows with D neighbours or more run by blocks, `managed` for unified memory, `rows=R` for R rows of the correlations on the card at a time;
+//! numbers behind a strategy of the papers are those of `cuda_device()`. LAST is the last level (`m.max`), 99 for none; of several, joined by commas, each is timed, and its line has it behind the
+//! strategy. `compact` keeps no p-values of the pairs that level 0 removes. Of several cards, `cuda:0+1`, the first is timed in turn with all, the ratio of the shortest times is printed,
+//! and what each did. The words, anywhere: `together` leaves out the first card alone; `unified` runs it in unified memory; `memory=BYTES`, `memory=1/8` of what a run with all memory plans, or `block=ROWS`
+//! of the correlations at a time, time it so and with all memory in turn, twice each; `redundant` prints in how many rows of the graph that is found the sets of two are tested at the next level,
+//! `redundant,name` and ROWS:SETS for each number of rows. `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
 
 #[path = "support/card.rs"]
 mod card;
 mod support;
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use card::take_unified;
@@ -31,6 +33,7 @@ use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::engine::LevelOne;
+use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
@@ -183,6 +186,11 @@ fn engine<'a>(
     machine: Machine,
 ) -> Result<Box<dyn Worker + 'a>, Failure> {
     let Machine { device, strategy, memory, within } = machine;
+    let (memory, block) = match strategy.strip_prefix("rows=") {
+        Some(rows) => (memory, Some(rows.parse()?)),
+        None if strategy == "managed" => (MemoryKind::Unified { cards: 1 + device.matches('+').count() as u32 }, None),
+        None => (memory, within.block),
+    };
     let reading = if method == Method::StableFast { Reading::StableFast } else { Reading::GaussCItest };
     let gauss = Gauss::new(by_column(&problem.c, problem.p)?, problem.n, reading)?;
     let level_one = match strategy {
@@ -204,17 +212,20 @@ fn engine<'a>(
     };
     let wide_from = strategy.strip_prefix("blocks=").map(str::parse).transpose()?;
     let strategy = match strategy {
-        "shared" | "lists" | "columns" | "masks" => SearchStrategy::Shared,
-        _ if wide_from.is_some() => SearchStrategy::Shared,
+        "shared" | "lists" | "columns" | "masks" | "managed" => SearchStrategy::Shared,
+        _ if wide_from.is_some() || strategy.starts_with("rows=") => SearchStrategy::Shared,
         other => of_paper(other)?,
     };
     // Of a team, shards so small that all cards have some, where that is what is checked.
     let launch_share = if is_small(problem) { 1e-9 } else { 1.0 };
     let options = CudaOptions { strategy, level_one, wide_from, launch_share, memory, ..CudaOptions::default() };
-    let options = CudaOptions { memory_budget: within.budget, block: within.block, ..options };
+    let options = CudaOptions { memory_budget: within.budget, block, ..options };
     let on = |ordinal| CudaEngine::new(gauss, alpha, CudaOptions { ordinal, ..options });
     if let [ordinal] = ordinals[..] {
         return Ok(Box::new(on(ordinal)?));
+    }
+    if block.is_some() {
+        return Err("blocks go over one card".into());
     }
     let names: Vec<String> =
         ordinals.iter().enumerate().map(|(at, ordinal)| format!("cuda:{ordinal} as {at}")).collect();
@@ -300,6 +311,32 @@ fn check_small() -> Result<(), Failure> {
     Ok(())
 }
 
+/// By number of rows, how many sets of two variables are tested given in so many rows of the graph at level 2: those with both among three
+/// neighbours or more.
+fn rows_of_sets(graph: &Adjacency) -> BTreeMap<u32, u64> {
+    let p = graph.p();
+    let mut rows = vec![0u32; p * p];
+    for x in 0..p {
+        let neighbours: Vec<usize> = graph.neighbours(x).map(|y| y as usize).collect();
+        if neighbours.len() < 3 {
+            continue;
+        }
+        for (at, &first) in neighbours.iter().enumerate() {
+            neighbours[at + 1..].iter().for_each(|&second| rows[first * p + second] += 1);
+        }
+    }
+    let mut sets = BTreeMap::new();
+    rows.into_iter().filter(|&rows| rows > 0).for_each(|rows| *sets.entry(rows).or_default() += 1);
+    sets
+}
+
+/// Takes a word out, and says whether it was there.
+fn take_word(words: &mut Vec<String>, word: &str) -> bool {
+    let before = words.len();
+    words.retain(|other| other != word);
+    words.len() < before
+}
+
 /// Takes `block=ROWS` out.
 fn take_block(words: &mut Vec<String>) -> Result<Option<usize>, Failure> {
     let Some(at) = words.iter().position(|word| word.starts_with("block=")) else { return Ok(None) };
@@ -311,15 +348,16 @@ fn main() -> Result<(), Failure> {
     let cards = arguments.iter().find(|word| word.starts_with("cuda")).map_or(1, |word| word.split('+').count());
     let memory = take_unified(&mut arguments, cards);
     let (budget_word, block) = (take_memory(&mut arguments), take_block(&mut arguments)?);
+    let (together, redundant) = (take_word(&mut arguments, "together"), take_word(&mut arguments, "redundant"));
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if words[..] == ["--check-small"] {
         return check_small();
     }
-    let ([source, alpha, method, repeats, device], strategy, last, compact) = match words[..] {
-        [a, b, c, d, e] => ([a, b, c, d, e], "shared", None, false),
-        [a, b, c, d, e, strategy] => ([a, b, c, d, e], strategy, None, false),
-        [a, b, c, d, e, strategy, last] => ([a, b, c, d, e], strategy, Some(last.parse()?), false),
-        [a, b, c, d, e, strategy, last, "compact"] => ([a, b, c, d, e], strategy, Some(last.parse()?), true),
+    let ([source, alpha, method, repeats, device], strategies, lasts, compact) = match words[..] {
+        [a, b, c, d, e] => ([a, b, c, d, e], "shared", "", false),
+        [a, b, c, d, e, strategies] => ([a, b, c, d, e], strategies, "", false),
+        [a, b, c, d, e, strategies, lasts] => ([a, b, c, d, e], strategies, lasts, false),
+        [a, b, c, d, e, strategies, lasts, "compact"] => ([a, b, c, d, e], strategies, lasts, true),
         _ => return Err("arguments: SOURCE ALPHA METHOD REPEATS DEVICE [STRATEGY [LAST]]".into()),
     };
     let (alpha, repeats): (f64, usize) = (alpha.parse()?, repeats.parse()?);
@@ -328,9 +366,15 @@ fn main() -> Result<(), Failure> {
         "stable.fast" => Method::StableFast,
         other => return Err(format!("there is no method `{other}` here").into()),
     };
+    let last_levels = lasts.split(',').filter(|last| !last.is_empty()).map(|last| last.parse().map(Some));
+    let mut last_levels = last_levels.collect::<Result<Vec<Option<usize>>, _>>()?;
+    if last_levels.is_empty() {
+        last_levels.push(None);
+    }
     let problem = read(source)?;
     let mut p_max = vec![0.0; if compact { 0 } else { problem.p * problem.p }];
-    for strategy in strategy.split(',') {
+    let one = if together { device } else { device.split('+').next().unwrap_or(device) };
+    for (strategy, &last) in strategies.split(',').flat_map(|way| last_levels.iter().map(move |last| (way, last))) {
         let mut time = |device: &str, within: Within| -> Result<(f64, Skeleton, u64), Failure> {
             let mut left = PairValues::default();
             let largest = if compact { Largest::from(&mut left) } else { Largest::from(&mut p_max) };
@@ -340,7 +384,7 @@ fn main() -> Result<(), Failure> {
             Ok((start.elapsed().as_secs_f64(), found, planned))
         };
         let (mut seconds, mut found) = (Vec::new(), None);
-        let (mut alone, one) = (f64::INFINITY, device.split('+').next().unwrap_or(device));
+        let mut alone = f64::INFINITY;
         let mut within = Within { budget: None, block };
         if let Some(word) = &budget_word {
             let (_, _, planned) = time(one, Within::default())?;
@@ -373,9 +417,10 @@ fn main() -> Result<(), Failure> {
         let first = seconds.remove(0);
         seconds.sort_by(f64::total_cmp);
         let at = |place: usize| seconds.get(place).copied().unwrap_or(first);
+        let of = last.filter(|_| last_levels.len() > 1).map_or(String::new(), |last| format!(" {last}"));
         if let Some(Skeleton { graph, tests, .. }) = found {
             println!(
-                "pcgpu,{},{alpha},{device} {strategy},{},{},{},{},{first:.6},{:.6},{:.6},{repeats}",
+                "pcgpu,{},{alpha},{device} {strategy}{of},{},{},{},{},{first:.6},{:.6},{:.6},{repeats}",
                 problem.name,
                 problem.p,
                 problem.n,
@@ -388,6 +433,11 @@ fn main() -> Result<(), Failure> {
                 println!("ratio,{},{one} {alone:.6},{device} {:.6},{:.3}", problem.name, at(0), alone / at(0));
             }
             eprintln!("# tests by level: {tests:?}");
+            if redundant {
+                let sets: Vec<String> =
+                    rows_of_sets(&graph).iter().map(|(rows, sets)| format!("{rows}:{sets}")).collect();
+                println!("redundant,{},{}", problem.name, sets.join(" "));
+            }
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
-// Tests of discrete variables by the mapping of gpuPC (Hagedorn and Huegle 2021; algorithms 9 to 11 of C. Hagedorn's dissertation, 2023), to reproduce and
-// compare: threads cooperate on one table. Not kept from the listings: indices that mix up the levels of x and y, a mutex that has any of several
+// Tests of discrete variables by the mapping of gpuPC, to reproduce and compare: threads cooperate on one table. Level 0 is algorithm 2 of Hagedorn and Huegle
+// (2021): one thread computes margins and statistic, where algorithm 9 of C. Hagedorn's dissertation (2023) has all threads compute the margins. The levels
+// above are the dissertation's algorithms 10 and 11. Not kept from the listings: indices that mix up the levels of x and y, a mutex that has any of several
 // separating sets win, barriers that some threads of a block do not reach, and one thread that clears a table alone.
 //
 // The papers' grid has a block for each pair at level 0, and above one for each beta edges of a row. Here blocks take these in turn, as many as the card runs
