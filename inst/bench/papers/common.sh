@@ -6,6 +6,9 @@ programs=$1 data=$2 out=$3
 paper=$(basename "$0" .sh)
 mkdir -p "$out/$paper"
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader >"$out/$paper/machine" 2>&1 || echo "no nvidia-smi" >"$out/$paper/machine"
+# What was run by which commit.
+if [ -z "${PAPERS_ONLY:-}" ]; then rm -f "$out/$paper/version"; fi
+echo "${PAPERS_ONLY:-all}: $(paste -sd ';' "$(dirname "$0")/version" | sed 's/;/; /g')" >>"$out/$paper/version"
 # Seconds that the whole program may take; a run that is not begun in time, or does not end in the seconds that `run_within` gives it, is named in OUT/left-out.
 ends=$((SECONDS + ${PAPERS_SECONDS:-150}))
 # Cards that this program may use.

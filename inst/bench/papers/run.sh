@@ -9,7 +9,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-./papers-out}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-cp "$here/version" "$out/version"
 declare -A seconds=([cupc]=330 [gpupc]=200 [dissertation]=900 [cmiknn]=800 [cuda-jmi]=200)
 papers=("${@:2}")
 if [ ${#papers[@]} = 0 ]; then papers=(cupc gpupc dissertation cmiknn cuda-jmi); fi

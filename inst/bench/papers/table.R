@@ -125,7 +125,11 @@ cat("\nMakers' figures, at the boost clock. CPUs stand in the rows. Here:\n\n")
 papers <- unique(published$paper)
 machines <- vapply(papers, machine_of, "")
 for (machine in unique(machines)) cat("- ", paste(papers[machines == machine], collapse = ", "), ": ", machine, ", 16 CPU cores\n", sep = "")
-cat("- ", paste(readLines(file.path(out, "version")), collapse = "; "), "\n", sep = "")
+# Of each paper the runs, as PAPERS_ONLY names them, and their commits.
+for (paper in papers) {
+  file <- file.path(out, paper, "version")
+  if (file.exists(file)) cat("- ", paper, ": ", paste(unique(readLines(file)), collapse = "; "), "\n", sep = "")
+}
 cat("- command: `run.sh` of `make papers`, ", format(Sys.Date()), "\n", sep = "")
 
 titles <- c(
