@@ -101,13 +101,29 @@ __device__ inline void draw_permutation(
     }
     for (u32 word = 0; word < (n + 31) / 32; word++) taken[word * stride] = 0;
     const u32 *neighbours = (const u32 *)args.neighbours + (u64)set * n * k_perm;
-    for (u32 step = 0; step < n; step++) {
-        Words words = philox(step, m, 0, FOR_LOCAL, key);
-        u32 other = step + below(words.w[0], n - step);
-        u32 sample = order[other * apart];
+    // A step's sample depends on no choice before, so that its list is fetched while the step before chooses.
+    constexpr u32 AHEAD = 8;
+    u32 ahead[AHEAD];
+    Words drawn_words = {};
+    auto draw = [&](u32 step) {
+        drawn_words = philox(step, m, 0, FOR_LOCAL, key);
+        u32 other = step + below(drawn_words.w[0], n - step);
+        u32 drawn = order[other * apart];
         order[other * apart] = order[step * apart];
-        const u32 *list = neighbours + (u64)sample * k_perm;
-        for (u32 at = 0; at < k_perm; at++) own[at * stride] = (Index)list[at];
+        const u32 *list = neighbours + (u64)drawn * k_perm;
+#pragma unroll
+        for (u32 at = 0; at < AHEAD; at++) ahead[at] = at < k_perm ? list[at] : 0;
+        return drawn;
+    };
+    u32 next = draw(0);
+    for (u32 step = 0; step < n; step++) {
+        const u32 sample = next;
+        const Words words = drawn_words;
+#pragma unroll
+        for (u32 at = 0; at < AHEAD; at++)
+            if (at < k_perm) own[at * stride] = (Index)ahead[at];
+        for (u32 at = AHEAD; at < k_perm; at++) own[at * stride] = (Index)neighbours[(u64)sample * k_perm + at];
+        if (step + 1 < n) next = draw(step + 1);
         // The random order of the list is drawn as far as it is needed.
         u32 chosen = 0;
         Words more = {};

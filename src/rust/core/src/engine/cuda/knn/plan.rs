@@ -71,6 +71,10 @@ pub struct Shape {
     pub shared_limit: u64,
 }
 
+/// Warps of a multiprocessor that draw permutations where there are few of these, and threads of such a warp, at most.
+const FEW_WARPS: u64 = 16;
+const FEW_THREADS: u64 = 8;
+
 impl Shape {
     /// How points are counted.
     pub fn form(&self) -> Form {
@@ -129,6 +133,14 @@ impl Shape {
         let room = self.shared_limit / self.shuffle_bytes();
         let threads = if room < warp { room.max(1) } else { (room / warp * warp).min(u64::from(SHUFFLING_THREADS)) };
         (threads as u32, threads * self.shuffle_bytes())
+    }
+
+    /// Likewise where so few permutations are drawn that the card has warps enough for few threads each, with the order of the samples in shared
+    /// memory: the threads of a warp choose among their neighbours in turns.
+    pub fn shuffling_of_few(&self, permutations: u64) -> Option<(u32, u64)> {
+        let threads = permutations.div_ceil(u64::from(self.processors) * FEW_WARPS);
+        let bytes = threads * (self.shuffle_bytes() + 2 * self.n as u64);
+        (threads <= FEW_THREADS && bytes <= self.shared_limit).then_some((threads as u32, bytes))
     }
 
     /// Permutations of a launch that permutes. A sample takes some microseconds and a copy of k_perm numbers; a multiprocessor

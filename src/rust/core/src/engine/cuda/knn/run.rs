@@ -321,8 +321,12 @@ fn permute_and_sum(
             args.test_key = args.test_planes.carve(a_column);
             engine.held.upload(args.test_guide, &column(|test| test.guide))?;
             engine.held.upload(args.test_planes, &column(|test| test.planes))?;
-            args.order = if plan.walks == 0 { DevicePtr::NULL } else { engine.held.device(Buffer::KnnWalks)? };
-            let (threads, shared) = shape.shuffling();
+            let few = shape.shuffling_of_few(permutations);
+            args.order = match few {
+                None if plan.walks > 0 => engine.held.device(Buffer::KnnWalks)?,
+                _ => DevicePtr::NULL,
+            };
+            let (threads, shared) = few.unwrap_or_else(|| shape.shuffling());
             upload_keys(engine, args, tests)?;
             let slice = shape.slice_shuffles().next_multiple_of(u64::from(threads));
             sliced(engine, args, [permutations, slice], &mut |_| watch(0.0), |count| {
