@@ -95,6 +95,42 @@ impl Adjacency {
         graph
     }
 
+    /// From all bit rows, of which those above the diagonal count alone; these threads mirror them.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory).
+    ///
+    /// # Panics
+    /// As [`Adjacency::from_rows`].
+    pub fn from_upper(p: usize, upper: &[u64], pool: &Pool) -> Result<Self> {
+        let words = p.div_ceil(64);
+        assert_eq!(upper.len(), p * words, "bit rows of {p} vertices");
+        let mut bits: Vec<u64> = memory::zeros(upper.len(), Use::Pairs)?;
+        memory::prefer_large_pages(&mut bits);
+        let block_of = |below: usize, left: usize| {
+            let mut block = [0u64; 64];
+            for (i, row) in block.iter_mut().enumerate().take(p - 64 * below) {
+                *row = upper[(64 * below + i) * words + left];
+            }
+            block
+        };
+        pool.each_of(bits.chunks_mut((64 * words).max(1)).collect(), |at, rows: &mut [u64]| {
+            for w in 0..words {
+                let mut block = if w >= at { block_of(at, w) } else { [0; 64] };
+                if w == at {
+                    block.iter_mut().enumerate().for_each(|(i, row)| *row &= !0 << i << 1);
+                }
+                if w <= at {
+                    let mut mirrored = if w < at { block_of(w, at) } else { block };
+                    transpose(&mut mirrored);
+                    block.iter_mut().zip(mirrored).for_each(|(row, image)| *row |= image);
+                }
+                rows.chunks_mut(words).zip(block).for_each(|(row, own)| row[w] = own);
+            }
+        });
+        Ok(Adjacency { p, words, bits })
+    }
+
     /// The graph of the pairs that are no edges here.
     pub fn complement(mut self) -> Self {
         let last = !0 >> ((64 - self.p % 64) % 64);
@@ -301,6 +337,26 @@ mod tests {
             for x in 0..p {
                 for y in 0..p {
                     assert_eq!(graph.has(x, y), x != y && edge(x.min(y), x.max(y)), "{p}: {x}, {y}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_upper_triangle_is_mirrored_whatever_is_below_it() {
+        for p in [1usize, 2, 63, 64, 65, 200] {
+            let edge = |x: usize, y: usize| (x * 7919 + y * 104_729) % 3 == 0;
+            let word = |x: usize, w: usize| {
+                let is_set = |y: usize| y < p && if y > x { edge(x, y) } else { (x + y) % 2 == 0 };
+                (0..64).filter(|b| is_set(64 * w + b)).map(|b| 1u64 << b).sum::<u64>()
+            };
+            let upper: Vec<u64> = (0..p).flat_map(|x| (0..p.div_ceil(64)).map(move |w| word(x, w))).collect();
+            for threads in [1, 3] {
+                let graph = Adjacency::from_upper(p, &upper, &Pool::new(threads)).unwrap();
+                for x in 0..p {
+                    for y in 0..p {
+                        assert_eq!(graph.has(x, y), x != y && edge(x.min(y), x.max(y)), "{p}: {x}, {y}");
+                    }
                 }
             }
         }

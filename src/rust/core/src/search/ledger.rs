@@ -5,6 +5,7 @@ use super::checkpoint::{write_view, ClosedColumn, DoneColumn, Found, Mark, Part,
 use super::largest::{Known, Largest};
 use super::levels::{widest_of, LevelReport, Widest};
 use super::marginals::{below, settled, Closed, Column, Marginals, Values};
+use super::pairs::{PairBook, PairLevel, Pairwise};
 use super::progress::LevelProgress;
 use super::saving::{Saving, Step};
 use super::shards::Work;
@@ -353,6 +354,29 @@ impl<'s> Ledger<'s> {
             report.exact_tests += exact_tests;
         }
         Ok(())
+    }
+
+    /// Has a worker decide all pairs of level 1, and enters what it found.
+    pub fn decide_pairs(
+        &mut self,
+        worker: &mut dyn Pairwise,
+        pool: &Pool,
+        observer: &mut dyn Observer,
+    ) -> Result<LevelReport> {
+        let options = self.options;
+        let start = self.start().copied(pool)?;
+        // Number 0: nobody is asked for another part of it.
+        let level = PairLevel { number: 0, options, graph: &start };
+        let mut book = PairBook::new(level, pool.clone())?;
+        let largest = &mut self.largest;
+        worker.pairs(&level, &(0..options.p), &mut |decided| Ok(book.enter(decided, largest)), observer)?;
+        memory::check()?;
+        let (graph, singles, report) = book.close()?;
+        self.graph = graph;
+        self.sepsets.set_singles(singles);
+        // Those of level 0 are among the values.
+        self.is_exact = true;
+        Ok(report)
     }
 
     /// Completes the p-values, and hands graph and separating sets over. Workers leave the marginal p-values below alpha aside, as
