@@ -12,7 +12,7 @@ use super::shards::Work;
 use super::worker::Worker;
 use super::{Method, Options};
 use crate::ci::Batch;
-use crate::graph::{Adjacency, SepSetLog, SepSets};
+use crate::graph::{Adjacency, Half, SepSetLog, SepSets};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Pool;
@@ -223,13 +223,17 @@ impl<'s> Ledger<'s> {
         }
         self.is_filled = true;
         self.floor = 0.0;
-        let rest = Adjacency::from_lower(p, |y, w| {
-            // Untested pairs stay as they are.
-            (self.graph.row(y)[w] & below(y, w) & !self.tested.row(y)[w]) | kept[y * words + w]
-        });
-        let start = std::mem::replace(&mut self.graph, rest);
         let left = kept.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-        self.sepsets.set_empty(Adjacency::from_lower(p, |y, w| separated[y * words + w]));
+        for y in 0..p {
+            for (w, kept) in kept[y * words..][..=y / 64].iter_mut().enumerate() {
+                // Untested pairs stay as they are.
+                *kept |= self.graph.row(y)[w] & below(y, w) & !self.tested.row(y)[w];
+            }
+        }
+        let pool = worker.pool().clone();
+        let rest = Adjacency::from_half(p, &kept, Half::Lower, &pool)?;
+        let start = std::mem::replace(&mut self.graph, rest);
+        self.sepsets.set_empty(Adjacency::from_half(p, &separated, Half::Lower, &pool)?);
         Ok((start, left))
     }
 

@@ -5,13 +5,12 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::largest::Largest;
-use super::marginals::below;
 pub use super::report::LevelReport;
 use super::singly::Singly;
 pub use super::singly::{NO_SEPARATOR, SECOND};
 use super::wire::Reader;
 use super::Options;
-use crate::graph::{Adjacency, Ranked, Singles};
+use crate::graph::{Adjacency, Half, Ranked, Singles};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Pool;
@@ -81,15 +80,19 @@ fn bytes_of_verdict(p: usize) -> usize {
 
 /// Appends verdicts on p variables: the variable that separates with its [side](SECOND), or [`NO_SEPARATOR`] or above.
 pub fn verdicts_to_bytes(p: usize, verdicts: &[u32], bytes: &mut Vec<u8>) {
-    if bytes_of_verdict(p) == size_of::<u32>() {
-        return bytes.extend(verdicts.iter().flat_map(|verdict| verdict.to_le_bytes()));
+    let (each, start) = (bytes_of_verdict(p), bytes.len());
+    bytes.resize(start + each * verdicts.len(), 0);
+    // Written in place, which is several at a time.
+    let to = bytes[start..].chunks_exact_mut(each).zip(verdicts);
+    if each == size_of::<u32>() {
+        return to.for_each(|(to, verdict)| to.copy_from_slice(&verdict.to_le_bytes()));
     }
     let short = |verdict: u32| match verdict {
         NO_SEPARATOR.. => NONE,
         of_second if of_second & SECOND != 0 => of_second as u16 | SECOND_SHORT,
         first => first as u16,
     };
-    bytes.extend(verdicts.iter().flat_map(|&verdict| short(verdict).to_le_bytes()));
+    to.for_each(|(to, &verdict)| to.copy_from_slice(&short(verdict).to_le_bytes()));
 }
 
 /// Reads verdicts on p variables, as many as there is room for: whether they are such.
@@ -120,9 +123,7 @@ fn starts_of(graph: &Adjacency, rows: &Range<usize>) -> Vec<usize> {
     let mut next = 0;
     starts.push(next);
     for x in rows.clone() {
-        let row = graph.row(x);
-        let above = row.iter().enumerate().skip(x / 64).map(|(w, word)| word & !below(x, w)).map(u64::count_ones);
-        next += above.sum::<u32>() as usize;
+        next += graph.degree_above(x);
         starts.push(next);
     }
     starts
@@ -256,7 +257,7 @@ impl<'a> PairBook<'a> {
                 }
             }
         });
-        let graph = Adjacency::from_upper(p, &left, &pool)?;
+        let graph = Adjacency::from_half(p, &left, Half::Upper, &pool)?;
         drop(left);
         let singly = Singly { ranked: &ranked, verdicts: &verdicts };
         let counts = singly.counts(level.options, &pool)?;

@@ -162,7 +162,7 @@ impl CudaSearch<'_, '_> {
         let (mut offsets, mut firsts) = (vec![0u64; p + 1], vec![0u64; p + 1]);
         for x in 0..p {
             offsets[x + 1] = offsets[x] + level.graph.degree(x) as u64;
-            firsts[x + 1] = firsts[x] + level.graph.neighbours_above(x).count() as u64;
+            firsts[x + 1] = firsts[x] + level.graph.degree_above(x) as u64;
         }
         let share = self.engine.options.launch_share;
         let cost = |x: usize| self.cost_of_singles(x, &offsets) * (p - x) as f64 / p as f64 / share;
