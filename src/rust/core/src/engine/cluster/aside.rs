@@ -1,7 +1,8 @@
 //! Large answers of ranks on the driver's own machine: they are put into a file in memory that both see, and the connection carries its name. Who sees no
 //! such file, or finds no room there, answers by the connection.
 //!
-//! The driver makes a folder, with a word in it that only who sees the folder can know. A file goes when it is taken, and the folder with the driver.
+//! The driver makes a folder, with a word in it that only who sees the folder can know. A file goes when it is taken, and the folder with the driver or,
+//! where that was killed, with the next one of its user.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -16,6 +17,9 @@ use crate::Result;
 
 /// Files there are pages of memory.
 const MEMORY: &str = "/dev/shm";
+
+/// What names of folders begin with; the space and the number of the driver's process follow.
+const NAME: &str = "pcgpu-";
 
 /// Of fewer bytes it is not worth a file.
 pub(super) const LARGE: u64 = 1 << 20;
@@ -43,10 +47,10 @@ impl Shelf {
             // Keyed anew by the system.
             eight.copy_from_slice(&RandomState::new().build_hasher().finish().to_le_bytes());
         }
-        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
-        let name =
-            format!("pcgpu-{}-{number}-{:x}", std::process::id(), u64::from_le_bytes(word[..8].try_into().ok()?));
-        let folder = Path::new(MEMORY).join(name);
+        let (number, space) = (FOLDERS.fetch_add(1, Ordering::Relaxed), space_of_processes()?);
+        clear(&space);
+        let own = u64::from_le_bytes(word[..8].try_into().ok()?);
+        let folder = Path::new(MEMORY).join(format!("{NAME}{space}-{}-{number}-{own:x}", std::process::id()));
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -74,6 +78,25 @@ impl Shelf {
         (file.metadata().ok()?.len() == length && length > 0).then_some(())?;
         // SAFETY: it has no name any more, and who wrote it has closed it.
         unsafe { Mmap::map(&file) }.ok()
+    }
+}
+
+/// The space that numbers of processes are of, in which no two that run have the same.
+fn space_of_processes() -> Option<String> {
+    let link = std::fs::read_link("/proc/self/ns/pid").ok()?;
+    let digits: String = link.to_str()?.chars().filter(char::is_ascii_digit).collect();
+    (!digits.is_empty()).then_some(digits)
+}
+
+/// Removes what drivers have left that were killed.
+fn clear(space: &str) {
+    for entry in std::fs::read_dir(MEMORY).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let of_space = name.to_str().and_then(|name| name.strip_prefix(NAME)?.strip_prefix(space)?.strip_prefix('-'));
+        let process = of_space.and_then(|rest| rest.split('-').next()).filter(|process| process.parse::<u32>().is_ok());
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
     }
 }
 
@@ -210,6 +233,22 @@ mod tests {
         assert!(!folder.exists());
         // Whoever comes late.
         assert!(matches!(Room::new(Some(&place), 8, 300).unwrap(), Room::Memory(_)));
+    }
+
+    #[test]
+    fn what_killed_drivers_left_goes_and_nothing_else() {
+        let Some(space) = space_of_processes().filter(|_| Path::new(MEMORY).exists()) else { return };
+        let folder = |space: &str, process: u32| {
+            let folder = Path::new(MEMORY).join(format!("{NAME}{space}-{process}-0-tests"));
+            std::fs::create_dir_all(&folder).unwrap();
+            folder
+        };
+        // No process has such a number.
+        let (dead, live, elsewhere) =
+            (folder(&space, u32::MAX), folder(&space, std::process::id()), folder("17", u32::MAX));
+        clear(&space);
+        assert_eq!([&dead, &live, &elsewhere].map(|folder| folder.exists()), [false, true, true]);
+        [live, elsewhere].iter().for_each(|folder| std::fs::remove_dir(folder).unwrap());
     }
 
     #[test]
