@@ -97,12 +97,6 @@ choose_workers <- function(control, test, method, threads, verbose) {
 # Calls `run(engine)`, which calls Rust, with the workers at its service. `device`: the user's own words, which each worker reads.
 on_workers <- function(workers, test, options, device, threads, run) {
   is_function <- test$kind == "function"
-  if (test$kind == "gauss" && check_device(device)$kind == "cuda") {
-    tell("cluster", paste(
-      "A GPU of a worker is asked one set of the Gaussian test after the other, which takes it longer than a search of its own: leave `device` out (the",
-      "workers' CPUs), or `cluster` (the GPUs of this machine: device = \"cuda:all\")."
-    ))
-  }
   setup <- list(
     what = "search", test = test, p = options$p, alpha = options$alpha, method = options$method, device = device,
     threads = if (isTRUE(attr(threads, "named"))) as.integer(threads),

@@ -53,8 +53,8 @@
 #'
 #' **What workers do.** All workers must have the same version of pcgpu; the error names any that do not. Each worker receives the data once, and after that only the
 #' changes of the graph. Each runs on its own machine's `device`; workers on one host divide its cores among them (`numCores`, if given, applies to each worker) and take
-#' its GPUs in turn. With the Gaussian test, whose pieces are small, workers use their CPUs; a GPU that `device` names is asked one set after the other, which takes longer than a
-#' whole search on the GPUs of one machine, and a message of class `pcgpu_message_cluster` says so. `run_details(fit)$team` says which worker did what.
+#' its GPUs in turn. With the Gaussian test, workers use their CPUs unless `device` names a GPU: that decides levels 0 and 1, and the CPUs of the worker further levels. A search of
+#' one machine's GPUs is sooner done without a cluster (`device = "cuda:all"`). `run_details(fit)$team` says which worker did what.
 #'
 #' **Data.** Data of 8 MB or more are written once to a file, which the workers read: in `options(pcgpu.cluster_folder = )`, a folder that they see under the same
 #' path, or else in the session's temporary folder, which workers on the same machine see. Workers on one machine share the memory of a correlation matrix there. A worker that cannot

@@ -54,8 +54,7 @@ rank_threads <- function(setup, place) {
   structure(as.integer(threads), named = TRUE)
 }
 
-# The GPU of a worker: those of a host in turn, unless the user named one. Pieces of a level of the Gaussian test are what a CPU does well; a GPU takes them as
-# questions, one by one, where it is named.
+# The GPU of a worker: those of a host in turn, unless the user named one.
 rank_card <- function(device, wanted, place) {
   if (device$kind == "cuda" && place[["of"]] > 1L && (identical(wanted, "auto") || identical(wanted, "cuda"))) {
     cards <- usable_cards()

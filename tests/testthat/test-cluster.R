@@ -350,15 +350,16 @@ test_that("arguments that are no cluster, or do not go with one, are refused", {
   refused(slow_test, parallel_tests = TRUE, numCores = 2, skel.method = "original", argument = "parallel_tests", says = "method")
 })
 
-test_that("a message says that workers' GPUs are slow at the Gaussian test, and no other", {
-  s <- suff()
-  # Where there is none, the call ends with an error after that.
-  searched <- function(test, stat, ...) try(skeleton(stat, test, 0.05, p = 8, m.max = 0, cluster = two, ...), silent = TRUE)
-  said <- testthat::capture_messages(searched(gaussCItest, s, device = "cuda"))
-  expect_match(said, "one set of the Gaussian test after the other", all = FALSE)
-  x <- matrix(sample(0:1, 800, TRUE), 100)
-  for (call in list(function() searched(gaussCItest, s), function() searched(binCItest, list(dm = x, adaptDF = FALSE), device = "cuda"))) {
-    expect_false(any(grepl("one set", testthat::capture_messages(call()))))
+test_that("workers with GPUs have the answer of this process at the Gaussian test", {
+  skip_without_gpu()
+  s <- suff(p = 150, n = 100, degree = 20)
+  for (method in c("stable", "stable.fast")) {
+    wanted <- skeleton(s, gaussCItest, 0.2, p = 150, m.max = 2, method = method, device = "cpu")
+    # By pairs; by a strategy that decides none.
+    for (device in list("cuda", cuda_device(strategy = "edge"))) {
+      found <- skeleton(s, gaussCItest, 0.2, p = 150, m.max = 2, method = method, device = device, cluster = two)
+      expect_same_answer(found, wanted, method)
+    }
   }
 })
 

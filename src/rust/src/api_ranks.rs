@@ -23,7 +23,7 @@ fn rust_rank_open(test: Robj, p: Robj, alpha: Robj, method: Robj, engine: Robj) 
             _ => Reading::GaussCItest,
         };
         let (p, alpha) = (input::count(&p, "p", 1)?, input::number(&alpha, "alpha")?);
-        let held = Held::Search(Searching::open(test, p, reading, alpha, &machine, &mut RObserver::silent(token))?);
+        let mut held = Held::Search(Searching::open(test, p, reading, alpha, &machine, &mut RObserver::silent(token))?);
         let hello = Raw::from_bytes(&held.hello(token)).into();
         Ok(output::named(vec![("rank", ExternalPtr::new(held).into()), ("hello", hello)]))
     })
@@ -35,7 +35,7 @@ fn rust_rank_open(test: Robj, p: Robj, alpha: Robj, method: Robj, engine: Robj) 
 fn rust_rank_of_features(automatic: Robj, engine: Robj) -> Robj {
     respond(|token| {
         let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
-        let held = Held::Selection(machine.selection_rank(input::flag(&automatic, "automatic")?));
+        let mut held = Held::Selection(machine.selection_rank(input::flag(&automatic, "automatic")?));
         let hello = Raw::from_bytes(&held.hello(token)).into();
         Ok(output::named(vec![("rank", ExternalPtr::new(held).into()), ("hello", hello)]))
     })

@@ -126,7 +126,7 @@ pub enum Held {
 
 impl Held {
     /// What it says first.
-    pub fn hello(&self, token: &Token) -> Vec<u8> {
+    pub fn hello(&mut self, token: &Token) -> Vec<u8> {
         match self {
             Held::Search(search) => search.hello(token),
             Held::Selection(selection) => selection.hello(),
@@ -185,10 +185,10 @@ impl Searching {
         Ok(held)
     }
 
-    fn hello(&self, token: &Token) -> Vec<u8> {
-        match &*self.worker {
-            Some(worker) => rank::hello(&**worker),
-            None => rank::hello(&Sequential::new(&mut RTest::new(&().into(), token))),
+    fn hello(&mut self, token: &Token) -> Vec<u8> {
+        match &mut *self.worker {
+            Some(worker) => rank::hello(&mut **worker),
+            None => rank::hello(&mut Sequential::new(&mut RTest::new(&().into(), token))),
         }
     }
 

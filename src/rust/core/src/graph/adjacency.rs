@@ -14,6 +14,15 @@ pub struct Adjacency {
     bits: Vec<u64>,
 }
 
+/// A half of bit rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// Of each vertex those with smaller ones.
+    Lower,
+    /// With larger ones.
+    Upper,
+}
+
 impl Adjacency {
     /// Bytes that a graph of p vertices takes.
     pub fn bytes(p: usize) -> usize {
@@ -95,6 +104,45 @@ impl Adjacency {
         graph
     }
 
+    /// From all bit rows, of which those of one [`Half`] count alone; these threads mirror them.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory).
+    ///
+    /// # Panics
+    /// As [`Adjacency::from_rows`].
+    pub fn from_half(p: usize, rows: &[u64], half: Half, pool: &Pool) -> Result<Self> {
+        let words = p.div_ceil(64);
+        assert_eq!(rows.len(), p * words, "bit rows of {p} vertices");
+        let mut bits: Vec<u64> = memory::zeros(rows.len(), Use::Pairs)?;
+        memory::prefer_large_pages(&mut bits);
+        let block_of = |at: usize, w: usize| {
+            let mut block = [0u64; 64];
+            for (i, row) in block.iter_mut().enumerate().take(p - 64 * at) {
+                *row = rows[(64 * at + i) * words + w];
+            }
+            block
+        };
+        pool.each_of(bits.chunks_mut((64 * words).max(1)).collect(), |at, own: &mut [u64]| {
+            for w in 0..words {
+                let is_given = if half == Half::Upper { w > at } else { w < at };
+                let mut block = if is_given || w == at { block_of(at, w) } else { block_of(w, at) };
+                if w == at {
+                    let above = |i: usize| !0 << i << 1;
+                    let of_half = |i: usize| if half == Half::Upper { above(i) } else { !above(i) ^ (1 << i) };
+                    block.iter_mut().enumerate().for_each(|(i, row)| *row &= of_half(i));
+                    let mut mirrored = block;
+                    transpose(&mut mirrored);
+                    block.iter_mut().zip(mirrored).for_each(|(row, image)| *row |= image);
+                } else if !is_given {
+                    transpose(&mut block);
+                }
+                own.chunks_mut(words).zip(block).for_each(|(row, word)| row[w] = word);
+            }
+        });
+        Ok(Adjacency { p, words, bits })
+    }
+
     /// The graph of the pairs that are no edges here.
     pub fn complement(mut self) -> Self {
         let last = !0 >> ((64 - self.p % 64) % 64);
@@ -155,6 +203,13 @@ impl Adjacency {
     /// Number of neighbours of `x`.
     pub fn degree(&self, x: usize) -> usize {
         self.row(x).iter().map(|w| w.count_ones() as usize).sum()
+    }
+
+    /// How many neighbours of `x` are larger.
+    pub fn degree_above(&self, x: usize) -> usize {
+        let words = &self.row(x)[x / 64..];
+        let all: u32 = words.iter().map(|word| word.count_ones()).sum();
+        (all - (words[0] & ((1 << (x % 64)) - 1)).count_ones()) as usize
     }
 
     /// Number of edges.
@@ -301,6 +356,31 @@ mod tests {
             for x in 0..p {
                 for y in 0..p {
                     assert_eq!(graph.has(x, y), x != y && edge(x.min(y), x.max(y)), "{p}: {x}, {y}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_half_is_mirrored_whatever_is_in_the_other() {
+        for p in [1usize, 2, 63, 64, 65, 200] {
+            let edge = |x: usize, y: usize| (x * 7919 + y * 104_729) % 3 == 0;
+            for half in [Half::Lower, Half::Upper] {
+                let word = |x: usize, w: usize| {
+                    let is_its = |y: usize| if half == Half::Upper { y > x } else { y < x };
+                    let is_set =
+                        |y: usize| y < p && if is_its(y) { edge(x.min(y), x.max(y)) } else { (x + y) % 2 == 0 };
+                    (0..64).filter(|b| is_set(64 * w + b)).map(|b| 1u64 << b).sum::<u64>()
+                };
+                let rows: Vec<u64> = (0..p).flat_map(|x| (0..p.div_ceil(64)).map(move |w| word(x, w))).collect();
+                for threads in [1, 3] {
+                    let graph = Adjacency::from_half(p, &rows, half, &Pool::new(threads)).unwrap();
+                    for x in 0..p {
+                        for y in 0..p {
+                            assert_eq!(graph.has(x, y), x != y && edge(x.min(y), x.max(y)), "{p}: {x}, {y}");
+                        }
+                        assert_eq!(graph.degree_above(x), graph.neighbours_above(x).count());
+                    }
                 }
             }
         }

@@ -14,8 +14,8 @@ mod sepsets;
 pub mod subsets;
 mod tiers;
 
-pub use adjacency::Adjacency;
 pub(crate) use adjacency::{bits, BITS};
+pub use adjacency::{Adjacency, Half};
 pub(crate) use blocks::each_block;
 pub(crate) use chordal::is_chordal;
 pub(crate) use closure::Closure;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::wire::{Reader, Writer};
 use crate::graph::Adjacency;
-use crate::search::marginals::{Column, Marginals, Values};
+use crate::search::marginals::{below, Column, Marginals, Values};
 use crate::search::{Method, Options};
 
 /// Columns of level 0 that a worker is asked for, beside the pairs that are tested.
@@ -82,14 +82,17 @@ impl Columns {
             let (own, used) = (at * words..(at + 1) * words, y / 64 + 1);
             let (separated, kept) = (&separated[own.clone()][..used], &kept[own][..used]);
             separated.iter().chain(kept).for_each(|&word| bytes.number(word));
-            for x in tested(level.pairs(), y) {
-                if told(kept, x, self.keeps, exact) {
-                    bytes.float(p_values[at * p + x]);
-                }
+            for x in told_of(level.pairs(), y, kept, self.keeps, exact) {
+                bytes.float(p_values[at * p + x]);
             }
         }
         Ok(bytes.0)
     }
+}
+
+/// How many pairs x < y are tested.
+pub(crate) fn pairs_of_column(pairs: &Adjacency, y: usize) -> usize {
+    pairs.row(y)[..=y / 64].iter().enumerate().map(|(w, word)| (word & below(y, w)).count_ones() as usize).sum()
 }
 
 /// The pairs x < y that are tested.
@@ -101,13 +104,16 @@ fn has(bits: &[u64], x: usize) -> bool {
     bits[x / 64] >> (x % 64) & 1 != 0
 }
 
-/// Whether the p-value of (x, y) is told.
-fn told(kept: &[u64], x: usize, keeps: bool, exact: bool) -> bool {
-    if has(kept, x) {
-        exact
-    } else {
-        keeps
-    }
+/// The pairs (x, y) whose p-values are told, which are none as a rule where none are kept.
+fn told_of<'a>(
+    pairs: &'a Adjacency,
+    y: usize,
+    kept: &'a [u64],
+    keeps: bool,
+    exact: bool,
+) -> impl Iterator<Item = usize> + 'a {
+    let of_some = (keeps || exact).then(|| tested(pairs, y));
+    of_some.into_iter().flatten().filter(move |&x| if has(kept, x) { exact } else { keeps })
 }
 
 /// What [`Columns::found`] has of a column.
@@ -123,7 +129,7 @@ impl Told {
     pub fn read(level: &Marginals, y: usize, exact: bool, bytes: &mut Reader) -> Option<Self> {
         let words = |bytes: &mut Reader| (0..=y / 64).map(|_| bytes.number()).collect::<Option<Vec<u64>>>();
         let (separated, kept) = (words(bytes)?, words(bytes)?);
-        let are_told = tested(level.pairs(), y).filter(|&x| told(&kept, x, level.keeps(), exact));
+        let are_told = told_of(level.pairs(), y, &kept, level.keeps(), exact);
         let p_values = are_told.map(|_| bytes.float()).collect::<Option<Vec<f64>>>()?;
         Some(Told { separated, kept, p_values })
     }
@@ -131,10 +137,13 @@ impl Told {
     /// Enters it. Of pairs that are kept a p of 0 stands for one that was not told.
     pub fn enter(self, mut column: Column, level: &Marginals, exact: bool) {
         let (y, keeps) = (column.y(), level.keeps());
+        if !keeps && !exact {
+            return column.settle(level, &self.separated, &self.kept);
+        }
         let mut p_values = self.p_values.into_iter();
         let cells = column.open(level);
         for x in tested(level.pairs(), y) {
-            let is_told = told(&self.kept, x, keeps, exact);
+            let is_told = if has(&self.kept, x) { exact } else { keeps };
             cells[x] = match if is_told { p_values.next() } else { None } {
                 Some(p) => p,
                 None if has(&self.kept, x) => 0.0,

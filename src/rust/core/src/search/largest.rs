@@ -1,11 +1,16 @@
 //! Where a search keeps the largest p-value of each pair: of all pairs, or of those that level 0 leaves.
 
+use std::ops::Range;
+
 use super::cells::Cells;
 use super::Options;
 use crate::graph::{Adjacency, Ranked};
 use crate::memory::{self, Use};
 use crate::pool::Pool;
 use crate::Result;
+
+/// Values that a thread raises at a time.
+const TOGETHER: usize = 1 << 16;
 
 /// Where the largest p-values go. `&mut` of p x p doubles and `&mut` of [`PairValues`] both become one.
 pub enum Largest<'a> {
@@ -134,6 +139,36 @@ impl Largest<'_> {
         self.raise(x, y, p, options);
     }
 
+    /// Raises those of the pairs of some rows of a graph, within what level 0 has left: these doubles, as bytes, by number.
+    pub(super) fn raise_numbered(&mut self, ranked: &Ranked, rows: &Range<usize>, values: &[u8], pool: &Pool) {
+        let p = ranked.graph().p();
+        let first_of = |x: usize| if x < p { ranked.first_of(x) } else { ranked.len() };
+        let numbers = first_of(rows.start)..first_of(rows.end);
+        match self {
+            // All that level 0 has left, numbered alike.
+            Largest::Left(PairValues { values: own, .. }) if own.len() == ranked.len() => {
+                let own = own[numbers].chunks_mut(TOGETHER).zip(values.chunks(size_of::<f64>() * TOGETHER));
+                pool.each_of(own.collect(), |_, (own, values): (&mut [f64], &[u8])| {
+                    for (cell, p) in own.iter_mut().zip(doubles(values)) {
+                        if p > *cell {
+                            *cell = p;
+                        }
+                    }
+                });
+            }
+            largest => {
+                let Some(cells) = largest.cells(p) else { return };
+                pool.each(rows.len(), |at| {
+                    let x = rows.start + at;
+                    let from = size_of::<f64>() * (first_of(x) - numbers.start);
+                    for (y, p) in ranked.larger(x).zip(doubles(&values[from..])) {
+                        cells.raise(x, y as usize, p);
+                    }
+                });
+            }
+        }
+    }
+
     /// Raises the largest p-value of the pair, at any level.
     pub(super) fn raise(&mut self, x: usize, y: usize, p: f64, options: &Options) {
         if let Some(cells) = self.cells(options.p) {
@@ -145,6 +180,12 @@ impl Largest<'_> {
             }
         }
     }
+}
+
+/// Doubles of bytes in little-endian order.
+fn doubles(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
+    let of = |eight: &[u8]| eight.try_into().map_or(f64::NAN, f64::from_le_bytes);
+    bytes.chunks_exact(size_of::<f64>()).map(of)
 }
 
 impl<'a> From<&'a mut [f64]> for Largest<'a> {

@@ -5,13 +5,14 @@ use super::checkpoint::{write_view, ClosedColumn, DoneColumn, Found, Mark, Part,
 use super::largest::{Known, Largest};
 use super::levels::{widest_of, LevelReport, Widest};
 use super::marginals::{below, settled, Closed, Column, Marginals, Values};
+use super::pairs::{PairBook, PairLevel, Pairwise};
 use super::progress::LevelProgress;
 use super::saving::{Saving, Step};
 use super::shards::Work;
 use super::worker::Worker;
 use super::{Method, Options};
 use crate::ci::Batch;
-use crate::graph::{Adjacency, SepSetLog, SepSets};
+use crate::graph::{Adjacency, Half, SepSetLog, SepSets};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Pool;
@@ -222,13 +223,17 @@ impl<'s> Ledger<'s> {
         }
         self.is_filled = true;
         self.floor = 0.0;
-        let rest = Adjacency::from_lower(p, |y, w| {
-            // Untested pairs stay as they are.
-            (self.graph.row(y)[w] & below(y, w) & !self.tested.row(y)[w]) | kept[y * words + w]
-        });
-        let start = std::mem::replace(&mut self.graph, rest);
         let left = kept.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-        self.sepsets.set_empty(Adjacency::from_lower(p, |y, w| separated[y * words + w]));
+        for y in 0..p {
+            for (w, kept) in kept[y * words..][..=y / 64].iter_mut().enumerate() {
+                // Untested pairs stay as they are.
+                *kept |= self.graph.row(y)[w] & below(y, w) & !self.tested.row(y)[w];
+            }
+        }
+        let pool = worker.pool().clone();
+        let rest = Adjacency::from_half(p, &kept, Half::Lower, &pool)?;
+        let start = std::mem::replace(&mut self.graph, rest);
+        self.sepsets.set_empty(Adjacency::from_half(p, &separated, Half::Lower, &pool)?);
         Ok((start, left))
     }
 
@@ -353,6 +358,29 @@ impl<'s> Ledger<'s> {
             report.exact_tests += exact_tests;
         }
         Ok(())
+    }
+
+    /// Has a worker decide all pairs of level 1, and enters what it found.
+    pub fn decide_pairs(
+        &mut self,
+        worker: &mut dyn Pairwise,
+        pool: &Pool,
+        observer: &mut dyn Observer,
+    ) -> Result<LevelReport> {
+        let options = self.options;
+        let start = self.start().copied(pool)?;
+        // Number 0: nobody is asked for another part of it.
+        let level = PairLevel { number: 0, options, graph: &start };
+        let mut book = PairBook::new(level, pool.clone())?;
+        let largest = &mut self.largest;
+        worker.pairs(&level, &(0..options.p), &mut |decided| Ok(book.enter(decided, largest)), observer)?;
+        memory::check()?;
+        let (graph, singles, report) = book.close()?;
+        self.graph = graph;
+        self.sepsets.set_singles(singles);
+        // Those of level 0 are among the values.
+        self.is_exact = true;
+        Ok(report)
     }
 
     /// Completes the p-values, and hands graph and separating sets over. Workers leave the marginal p-values below alpha aside, as

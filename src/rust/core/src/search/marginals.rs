@@ -47,7 +47,7 @@ impl<'a> Marginals<'a> {
     }
 
     /// The search's.
-    pub(super) fn options(&self) -> &Options {
+    pub(crate) fn options(&self) -> &Options {
         self.options
     }
 
@@ -89,6 +89,13 @@ pub struct Column<'a> {
     pub(super) closed: Option<&'a Closed<'a>>,
 }
 
+/// Tells whoever wants to know of a column that is closed.
+fn tell<'a>(closed: Option<&'a Closed<'a>>, column: ClosedColumn<'a>) {
+    if let Some(Ok(mut closed)) = closed.map(Mutex::lock) {
+        closed.push(column);
+    }
+}
+
 impl Column<'_> {
     /// Its number, y.
     pub fn y(&self) -> usize {
@@ -111,6 +118,18 @@ impl Column<'_> {
         };
         p_values.fill(level.options.untested());
         p_values
+    }
+
+    /// Begins and ends where no p-values are kept: of the vertices x < y, a bit each in words as a graph's row has them, those that the empty set
+    /// separates from y, and those whose pair stays.
+    pub fn settle(self, level: &Marginals, separated: &[u64], kept: &[u64]) {
+        let y = self.y;
+        for w in 0..=y / 64 {
+            let pairs = level.pairs.row(y)[w] & below(y, w);
+            self.separated[w] = separated[w] & pairs;
+            self.kept[w] = kept[w] & pairs & !separated[w];
+        }
+        tell(self.closed, ClosedColumn { y, separated: self.separated, kept: self.kept, values: None });
     }
 
     /// Ends: what the p-values say of the pairs.
@@ -159,8 +178,6 @@ impl Column<'_> {
                 None
             }
         };
-        if let Some(Ok(mut closed)) = self.closed.map(Mutex::lock) {
-            closed.push(ClosedColumn { y, separated: self.separated, kept: self.kept, values });
-        }
+        tell(self.closed, ClosedColumn { y, separated: self.separated, kept: self.kept, values });
     }
 }

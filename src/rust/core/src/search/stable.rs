@@ -9,6 +9,7 @@ use super::ledger::Ledger;
 use super::level::{count_sets, CandidateOrder, Neighbours, PairSide};
 use super::levels::LevelReport;
 use super::order::Order;
+use super::pairs::PairLevel;
 use super::progress::LevelProgress;
 use super::saving::Step;
 use super::shards::Work;
@@ -221,8 +222,14 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
 }
 
 impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
-    fn goes_on_from(&self, size: usize, part: &Part) -> bool {
-        matches!((size, part), (0, Part::Columns(_)) | (1.., Part::Shards(_)))
+    fn goes_on_from(&mut self, size: usize, part: &Part) -> bool {
+        match (size, part) {
+            (0, Part::Columns(_)) => true,
+            // Who decides pairs has no shards.
+            (1, Part::Shards(_)) => self.worker.pairwise().is_none(),
+            (2.., Part::Shards(_)) => true,
+            _ => false,
+        }
     }
 
     fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
@@ -254,6 +261,15 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
         let (p, fast, keeps) = (ledger.options.p, ledger.fast(), observer.keeps());
         let within = ledger.resumed();
         let Ledger { options, .. } = *ledger;
+        if size == 1 && within.is_none() && PairLevel::serves(options) {
+            let pool = self.worker.pool().clone();
+            let has_work = ledger.widest().is_some_and(|widest| widest.degree > size);
+            if let (true, Some(worker)) = (has_work, self.worker.pairwise()) {
+                memory::room(4 * Adjacency::bytes(p) + 4 * ledger.start().edge_count() + 64 * p, Use::Level)?;
+                let report = ledger.decide_pairs(worker, &pool, observer)?;
+                return Ok(LevelReport { go_on: report.go_on || fast, ..report });
+            }
+        }
         let graph = ledger.start();
         // Neighbourhoods as bits and as lists, what is left, and by pair its place.
         memory::room(4 * Adjacency::bytes(p) + 12 * graph.edge_count() + 64 * p, Use::Level)?;

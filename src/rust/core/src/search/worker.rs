@@ -4,6 +4,7 @@ use super::book::Book;
 use super::largest::Largest;
 use super::levels::Levels;
 pub use super::marginals::{Column, Marginals};
+use super::pairs::Pairwise;
 use super::shards::Work;
 use super::sweep::Sweeper;
 use super::Options;
@@ -72,6 +73,11 @@ pub trait Worker {
 
     /// This worker as one that sweeps, where it does.
     fn sweeper(&mut self) -> Option<&mut dyn Sweeper> {
+        None
+    }
+
+    /// This worker as one that decides pairs, where it does.
+    fn pairwise(&mut self) -> Option<&mut dyn Pairwise> {
         None
     }
 

@@ -1,10 +1,12 @@
 //! Ranks of a cluster have the answer of one machine, whoever of them is slow, lost or wrong.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::one_answer::{Found, Problem, Task, Wanted};
+use crate::one_answer::{Found, Problem, Task, Test, Wanted};
 use crate::one_answer_problems::{problems, Size};
 use crate::support::answer::{searched, Digits};
+use crate::support::pairs::ByPairs;
 use crate::support::ranks::{with_ranks, Manner};
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::worker::Worker;
@@ -73,5 +75,65 @@ fn without_a_rank_the_call_ends() {
             }
             other => panic!("{manner:?}: {other:?}"),
         }
+    }
+}
+
+/// Likewise on ranks that decide pairs, and how often they were asked for some.
+fn on_deciding_ranks(problem: &Problem, manners: &[Manner], compact: bool, is_wrong: bool) -> (Result<Found>, usize) {
+    let Task::Search(_, options) = &problem.task else { panic!("{} is no search", problem.name) };
+    if let Err(error) = problem.with_cpu(1, 1 << 16, &mut |_, _| {}) {
+        return (Err(error), 0);
+    }
+    let asked = AtomicUsize::new(0);
+    let make = |run: &mut dyn FnMut(&mut dyn Worker)| {
+        let mut deciding = |worker: &mut dyn Worker, _: &_| {
+            let mut worker = ByPairs { worker, is_wrong, levels: 0 };
+            run(&mut worker);
+            asked.fetch_add(worker.levels, Ordering::Relaxed);
+        };
+        problem.with_cpu(1, 1 << 16, &mut deciding).unwrap();
+    };
+    let found = with_ranks(manners, make, |cluster| {
+        // Answers of any length lie aside, or none do.
+        cluster.aside_from(if compact { 0 } else { u64::MAX });
+        searched(cluster, options, compact, &mut Unobserved)
+    });
+    (found.map(Found::Search), asked.into_inner())
+}
+
+fn gaussian(size: Size) -> impl Iterator<Item = Problem> {
+    searches(size)
+        .filter(|problem| matches!(problem.task, Task::Search(Test::Gauss { .. } | Test::GaussOfData { .. }, _)))
+}
+
+#[test]
+fn ranks_that_decide_pairs_have_the_answer_of_one_machine() {
+    let (mut asked, mut compared) = (0, 0);
+    for (number, problem) in gaussian(Size::All).enumerate() {
+        let wanted = Wanted::new(problem.on_cpu(1, 1 << 16, false));
+        for &compact in problem.results() {
+            let manners = match number % 4 {
+                0 => vec![Manner::Sound, Manner::Dies(number % 5)],
+                1 => vec![Manner::Damages(1 + number % 3), Manner::Sound],
+                _ => vec![Manner::Sound; 1 + number % 3],
+            };
+            let (found, times) = on_deciding_ranks(&problem, &manners, compact, false);
+            let label = format!("{} on {manners:?} that decide pairs", problem.name);
+            // What a card and what this asks by itself is the same p by other operations.
+            wanted.compare(label, compact, &found, Digits::Nine);
+            (asked, compared) = (asked + times, compared + 1);
+        }
+    }
+    assert!(compared > 100 && asked > 60, "{asked} pieces in {compared} searches");
+}
+
+#[test]
+fn ranks_that_name_other_variables_are_lost() {
+    let mut problems = gaussian(Size::Few);
+    let asked = |problem: &Problem| on_deciding_ranks(problem, &[Manner::Sound], true, false).1 > 0;
+    let problem = problems.find(|problem| asked(problem)).unwrap();
+    match on_deciding_ranks(&problem, &[Manner::Sound; 2], true, true).0 {
+        Err(Error::Cluster { message, .. }) => assert!(message.contains("something else"), "{message}"),
+        other => panic!("{other:?}"),
     }
 }

@@ -53,6 +53,8 @@ mod orient_golden;
 mod orient_random;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod papers_cuda;
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+mod ranks_cuda;
 mod selection_cluster;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod selection_cuda;

@@ -137,6 +137,12 @@ impl Problem {
         Problem { name, task: Task::Selection { samples, logs, criterion, k } }
     }
 
+    /// Whether no edge of a search stays untested.
+    #[cfg(all(feature = "cuda", not(target_os = "macos")))]
+    pub fn has_no_fixed_edges(&self) -> bool {
+        matches!(&self.task, Task::Search(_, options) if options.fixed_edges.is_none())
+    }
+
     /// Whether compact results are others: those of a selection are not.
     pub fn results(&self) -> &'static [bool] {
         match self.task {

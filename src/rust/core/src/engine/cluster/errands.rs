@@ -7,7 +7,8 @@ use crate::ci::Batch;
 use crate::memory::{self, Use};
 use crate::search::answer::Answers;
 use crate::search::book::Book;
-use crate::search::columns::{Columns, Told};
+use crate::search::columns::{pairs_of_column, Columns, Told};
+use crate::search::pairs::{Decided, PairLevel, Take, PAIR_ROWS};
 use crate::search::shards::Work;
 use crate::search::wire::Reader;
 use crate::search::worker::{Column, Marginals};
@@ -33,30 +34,42 @@ pub(super) trait Errand {
     fn take(&mut self, units: Range<usize>, answer: &[u8]) -> Result<Option<()>>;
 }
 
-/// Level 0, column by column: the last first, which has the most pairs, so that the ranks end together.
+/// Level 0 by columns: the last first, which have the most pairs, so that the ranks end together.
 pub(super) struct Settling<'a, 'c> {
     level: &'a Marginals<'a>,
     columns: Vec<Option<Column<'c>>>,
     is_exact: bool,
+    /// The columns of each unit, and its pairs.
+    units: Vec<(Range<usize>, f64)>,
 }
 
 impl<'a, 'c> Settling<'a, 'c> {
-    pub fn new(level: &'a Marginals<'a>, columns: Vec<Column<'c>>, is_exact: bool) -> Self {
-        Settling { level, columns: columns.into_iter().map(Some).collect(), is_exact }
+    /// `groups`: units of so many, about, for ranks that make all of a level at once; none: a column each.
+    pub fn new(level: &'a Marginals<'a>, columns: Vec<Column<'c>>, is_exact: bool, groups: Option<usize>) -> Self {
+        let costs: Vec<f64> = (0..columns.len()).map(|y| pairs_of_column(level.pairs(), y) as f64).collect();
+        let least = groups.map_or(0.0, |groups| costs.iter().sum::<f64>() / groups as f64);
+        let mut units: Vec<(Range<usize>, f64)> = Vec::new();
+        for (y, own) in costs.into_iter().enumerate().rev() {
+            match units.last_mut() {
+                Some((columns, cost)) if *cost + own <= least => {
+                    columns.start = y;
+                    *cost += own;
+                }
+                _ => units.push((y..y + 1, own)),
+            }
+        }
+        Settling { level, columns: columns.into_iter().map(Some).collect(), is_exact, units }
     }
 
     /// The columns of these units.
     fn columns_of(&self, units: &Range<usize>) -> Range<usize> {
-        let all = self.columns.len();
-        all - units.end..all - units.start
+        self.units[units.end - 1].0.start..self.units[units.start].0.end
     }
 }
 
 impl Errand for Settling<'_, '_> {
     fn costs(&self) -> Vec<f64> {
-        let pairs = self.level.pairs();
-        let below = |y: usize| pairs.neighbours(y).take_while(|&x| (x as usize) < y).count() as f64;
-        (0..self.columns.len()).rev().map(below).collect()
+        self.units.iter().map(|&(_, cost)| cost).collect()
     }
 
     fn request(&self, graph: u64, units: Range<usize>) -> Request<'static> {
@@ -65,8 +78,8 @@ impl Errand for Settling<'_, '_> {
 
     fn take(&mut self, units: Range<usize>, answer: &[u8]) -> Result<Option<()>> {
         let mut bytes = Reader(answer);
-        let mut told = Vec::with_capacity(units.len());
         let columns = self.columns_of(&units);
+        let mut told = Vec::with_capacity(columns.len());
         for y in columns.clone() {
             let Some(column) = Told::read(self.level, y, self.is_exact, &mut bytes) else { return Ok(None) };
             told.push(column);
@@ -125,6 +138,66 @@ impl Errand for Deciding<'_, '_> {
         }
         memory::check()?;
         Ok(Some(()))
+    }
+}
+
+/// Units of level 1 by pairs that each rank has at most, so that none waits long for another; and the tests of one, at least, where that leaves some to
+/// every rank.
+const PAIR_UNITS: usize = 12;
+const PAIR_TESTS: f64 = 1e8;
+
+/// The pairs of level 1: rows in whole blocks.
+pub(super) struct Pairing<'a, 't> {
+    level: &'a PairLevel<'a>,
+    /// The rows of each unit, one after the other, and its tests if none is left out.
+    units: Vec<(Range<usize>, f64)>,
+    take: Take<'t>,
+}
+
+impl<'a, 't> Pairing<'a, 't> {
+    pub fn new(level: &'a PairLevel<'a>, rows: &Range<usize>, ranks: usize, take: Take<'t>) -> Self {
+        let graph = level.graph;
+        // About half of a row's pairs are with larger vertices, the fewer the later it comes.
+        let cost = |x: usize| {
+            let degree = graph.degree(x) as f64;
+            degree * degree * (graph.p() - x) as f64 / graph.p() as f64
+        };
+        let costs: Vec<f64> = rows.clone().map(cost).collect();
+        let total: f64 = costs.iter().sum();
+        let count = ((total / PAIR_TESTS) as usize).clamp(2 * ranks, PAIR_UNITS * ranks);
+        let mut units: Vec<(Range<usize>, f64)> = Vec::new();
+        for (block, costs) in costs.chunks(PAIR_ROWS).enumerate() {
+            let (first, own) = (rows.start + block * PAIR_ROWS, costs.iter().sum::<f64>());
+            match units.last_mut() {
+                Some((rows, cost)) if *cost + own <= total / count as f64 => {
+                    rows.end = first + costs.len();
+                    *cost += own;
+                }
+                _ => units.push((first..first + costs.len(), own)),
+            }
+        }
+        Pairing { level, units, take }
+    }
+
+    fn rows_of(&self, units: &Range<usize>) -> Range<usize> {
+        self.units[units.start].0.start..self.units[units.end - 1].0.end
+    }
+}
+
+impl Errand for Pairing<'_, '_> {
+    fn costs(&self) -> Vec<f64> {
+        self.units.iter().map(|&(_, cost)| cost).collect()
+    }
+
+    fn request(&self, graph: u64, units: Range<usize>) -> Request<'static> {
+        let rows = Columns { options: self.level.options.clone(), keeps: false, columns: self.rows_of(&units) };
+        Request::pairs(graph, &rows.to_bytes())
+    }
+
+    fn take(&mut self, units: Range<usize>, answer: &[u8]) -> Result<Option<()>> {
+        let rows = self.rows_of(&units);
+        let Some(decided) = Decided::from_bytes(self.level.graph.p(), rows, answer) else { return Ok(None) };
+        Ok((self.take)(&decided)?.then_some(()))
     }
 }
 

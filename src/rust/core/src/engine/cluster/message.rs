@@ -14,9 +14,12 @@ const SHARDS: u8 = 3;
 const QUESTIONS: u8 = 4;
 const BEGIN: u8 = 5;
 const TURN: u8 = 6;
+const PAIRS: u8 = 7;
+const SHELF: u8 = 8;
 const HELLO: u8 = 16;
 const DONE: u8 = 17;
 const FAILED: u8 = 18;
+const ASIDE: u8 = 19;
 
 /// The argument that has the data of a selection.
 const DATA: &str = "x";
@@ -36,6 +39,10 @@ pub(super) enum Asked<'a> {
     Columns { number: u64, is_exact: bool, bytes: &'a [u8] },
     /// Shards on this graph.
     Shards { number: u64, bytes: &'a [u8] },
+    /// Pairs of level 1 on this graph.
+    Pairs { number: u64, bytes: &'a [u8] },
+    /// Where large answers go if it sees that. It has no reply.
+    Shelf(&'a [u8]),
     /// Questions on p variables.
     Questions { p: usize, bytes: &'a [u8] },
     /// A feature selection with its number begins. It has no reply.
@@ -62,6 +69,14 @@ impl Request<'_> {
 
     pub fn shards(number: u64, bytes: &[u8]) -> Request<'static> {
         Request::new(SHARDS, &[number], bytes)
+    }
+
+    pub fn shelf(bytes: &[u8]) -> Request<'static> {
+        Request::new(SHELF, &[0], bytes)
+    }
+
+    pub fn pairs(number: u64, bytes: &[u8]) -> Request<'static> {
+        Request::new(PAIRS, &[number], bytes)
     }
 
     pub fn questions(p: usize, bytes: &[u8]) -> Request<'static> {
@@ -96,6 +111,8 @@ impl<'a> Asked<'a> {
                 GRAPH => Asked::Graph { number: first, is_change: reader.small()? == 1, bytes: reader.0 },
                 COLUMNS => Asked::Columns { number: first, is_exact: reader.small()? == 1, bytes: reader.0 },
                 SHARDS => Asked::Shards { number: first, bytes: reader.0 },
+                PAIRS => Asked::Pairs { number: first, bytes: reader.0 },
+                SHELF => Asked::Shelf(reader.0),
                 QUESTIONS => Asked::Questions { p: usize::try_from(first).ok()?, bytes: reader.0 },
                 BEGIN => Asked::Begin { number: first, bytes: reader.0 },
                 TURN => Asked::Turn { number: first, bytes: reader.0 },
@@ -118,13 +135,15 @@ pub struct Hello {
     pub is_exact: bool,
     /// As [`Worker::asks_both_sides`](crate::search::worker::Worker::asks_both_sides).
     pub asks_both_sides: bool,
+    /// Whether it is [`Pairwise`](crate::search::pairs::Pairwise).
+    pub decides_pairs: bool,
 }
 
 impl Hello {
     /// As a message.
     pub fn to_message(&self) -> Vec<u8> {
         let mut body = Writer::default();
-        let flags = [u64::from(self.is_exact), u64::from(self.asks_both_sides)];
+        let flags = [self.is_exact, self.asks_both_sides, self.decides_pairs].map(u64::from);
         [self.shard_tests, self.hands as u64].iter().chain(&flags).for_each(|&number| body.small(number));
         envelope::seal(HELLO, 0, &body.0)
     }
@@ -135,8 +154,9 @@ impl Hello {
         let read = || {
             let mut body = Reader(body);
             let (shard_tests, hands) = (body.small()?.max(1), body.small_index()?.max(1));
-            let (is_exact, asks_both_sides) = (body.small()? == 1, body.small()? == 1);
-            body.end(Hello { shard_tests, hands, is_exact, asks_both_sides })
+            let mut flag = || Some(body.small()? == 1);
+            let (is_exact, asks_both_sides, decides_pairs) = (flag()?, flag()?, flag()?);
+            body.end(Hello { shard_tests, hands, is_exact, asks_both_sides, decides_pairs })
         };
         (kind == HELLO).then(read).flatten().ok_or(Refusal::Damaged)
     }
@@ -147,8 +167,18 @@ impl Hello {
 pub(super) enum Reply<'a> {
     /// What was asked, and the seconds that it took.
     Done { seconds: f64, body: &'a [u8] },
+    /// Likewise, which lies aside, of so many bytes.
+    Aside { seconds: f64, length: u64 },
     /// Why there is no answer.
     Failed(Error),
+}
+
+/// An answer that lies aside, under the number of the task, as a message.
+pub(super) fn aside(task: u64, seconds: f64, length: u64) -> Vec<u8> {
+    let mut all = Writer::default();
+    all.float(seconds);
+    all.number(length);
+    envelope::seal(ASIDE, task, &all.0)
 }
 
 /// An answer as a message.
@@ -194,6 +224,7 @@ impl<'a> Reply<'a> {
         let mut read = || {
             Some(match kind {
                 DONE => Reply::Done { seconds: body.float()?, body: body.0 },
+                ASIDE => Reply::Aside { seconds: body.float()?, length: body.number()? },
                 FAILED => Reply::Failed(error_of(&mut body)?),
                 _ => return None,
             })
@@ -230,9 +261,15 @@ mod tests {
 
     #[test]
     fn what_is_said_comes_back() {
-        let hello = Hello { shard_tests: 65_536, hands: 16, is_exact: true, asks_both_sides: false };
-        assert_eq!(Hello::of_message(&hello.to_message()), Ok(hello));
+        let mut hello =
+            Hello { shard_tests: 65_536, hands: 16, is_exact: true, asks_both_sides: false, decides_pairs: true };
+        for _ in 0..2 {
+            assert_eq!(Hello::of_message(&hello.to_message()).as_ref(), Ok(&hello));
+            hello.decides_pairs = false;
+        }
         assert_eq!(Reply::of_message(&done(7, 0.25, b"found")), Ok((7, Reply::Done { seconds: 0.25, body: b"found" })));
+        let aside = aside(8, 0.5, 1 << 40);
+        assert_eq!(Reply::of_message(&aside), Ok((8, Reply::Aside { seconds: 0.5, length: 1 << 40 })));
         for error in [
             Error::Numeric { x: 3, y: 400, s: vec![1, 70_000], reason: ci::gauss::MISSING.0 },
             Error::Test { x: 0, y: 1, s: vec![] },

@@ -4,8 +4,9 @@
 //! it, once a rank, then piece by piece: columns of level 0, shards, questions. Pieces are cut as ranks take them, so that each works some
 //! tenths of a second ([`pace`]); each has two in hand, so that none waits for the wire ([`pieces`]). An answer depends on its piece alone, so
 //! that nothing depends on who gives it: a rank that is lost leaves its pieces to the others, and one that is slow is overtaken where nothing
-//! else is left to do. How bytes travel is a [`Link`]'s.
+//! else is left to do. How bytes travel is a [`Link`]'s, but that large answers of ranks on this machine lie [`aside`].
 
+mod aside;
 mod errands;
 pub mod message;
 mod pace;
@@ -13,6 +14,7 @@ mod pieces;
 pub mod rank;
 pub mod selection;
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -20,13 +22,15 @@ use crate::ci::Batch;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::Book;
+use crate::search::pairs::{PairLevel, Pairwise, Take};
 use crate::search::shards::Work;
 use crate::search::wire::envelope;
 use crate::search::wire::graph::Frozen;
 use crate::search::worker::{Column, Marginals, Worker};
 use crate::team::{Lost, Moved, Share, TeamReport};
 use crate::{Error, Result};
-use errands::{Asking, Deciding, Errand, Settling};
+use aside::Shelf;
+use errands::{Asking, Deciding, Errand, Pairing, Settling};
 use message::{Hello, Reply, Request};
 use pace::Pace;
 use pieces::{Pieces, Turn};
@@ -42,6 +46,9 @@ const SMALL: usize = 32 << 10;
 
 /// What a rank does in so many seconds is not sent: it takes as long to go there and back.
 const LITTLE: f64 = 0.05;
+
+/// Units of level 0 for each rank, where it makes all of it at once.
+const LEVEL_ZERO_UNITS: usize = 3;
 
 /// What to do where no rank is left of a search.
 const MEND: &str = "start the cluster again; a checkpoint keeps what was done";
@@ -82,6 +89,8 @@ struct Rank {
     here: Pace,
     /// The number of the graph that it has.
     graph: Option<u64>,
+    /// Whether it knows where large answers go.
+    knows_shelf: bool,
     is_lost: bool,
     /// What it has not answered of errands that are done, as others were quicker: it gets nothing until it has.
     owes: Vec<u64>,
@@ -112,6 +121,9 @@ pub struct Cluster<'a> {
     next_task: u64,
     report: TeamReport,
     why_lost: String,
+    /// Where ranks of this machine put large answers, once some are asked for, of at least so many bytes.
+    shelf: Option<Shelf>,
+    aside_from: u64,
 }
 
 impl<'a> Cluster<'a> {
@@ -129,6 +141,7 @@ impl<'a> Cluster<'a> {
                 pace,
                 here: Pace::default(),
                 graph: None,
+                knows_shelf: false,
                 is_lost: false,
                 owes: Vec::new(),
                 ready: None,
@@ -141,7 +154,8 @@ impl<'a> Cluster<'a> {
         let why_lost = "it has no worker".into();
         let (sent, own, next_task, report) =
             (None, None, TASKS.fetch_add(1 << 32, Ordering::Relaxed), TeamReport::default());
-        let cluster = Cluster { link, ranks, pool, sent, own, next_task, report, why_lost };
+        let (shelf, aside_from) = (None, aside::LARGE);
+        let cluster = Cluster { link, ranks, pool, sent, own, next_task, report, why_lost, shelf, aside_from };
         cluster.live().next().map(drop).ok_or_else(|| cluster.nobody(MEND))?;
         Ok(cluster)
     }
@@ -150,6 +164,26 @@ impl<'a> Cluster<'a> {
     pub fn with_own(mut self, worker: Box<dyn Worker + 'a>) -> Self {
         self.own = Some(worker);
         self
+    }
+
+    /// Has answers of so many bytes lie aside, in memory that a rank of this machine sees, in place of where that pays. For tests.
+    pub fn aside_from(&mut self, bytes: u64) {
+        (self.shelf, self.aside_from) = (None, bytes);
+        self.ranks.iter_mut().for_each(|rank| rank.knows_shelf = false);
+    }
+
+    /// Tells a rank where large answers go, once.
+    fn tell_shelf(&mut self, rank: usize) -> Result<()> {
+        if self.ranks[rank].knows_shelf {
+            return Ok(());
+        }
+        self.ranks[rank].knows_shelf = true;
+        if self.shelf.is_none() {
+            self.shelf = Shelf::open(self.aside_from);
+        }
+        let Some(told) = self.shelf.as_ref().and_then(Shelf::to_bytes) else { return Ok(()) };
+        let request = Request::shelf(&told);
+        self.send(rank, &envelope::seal(request.kind(), 0, request.body()))
     }
 
     /// The worker of this process, where work of this cost is too little for the others.
@@ -161,6 +195,11 @@ impl<'a> Cluster<'a> {
 
     fn live(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.ranks.len()).filter(|&rank| !self.ranks[rank].is_lost)
+    }
+
+    /// Whether all ranks decide pairs.
+    fn decide_pairs(&self) -> bool {
+        self.live().all(|rank| self.ranks[rank].hello.decides_pairs)
     }
 
     fn nobody(&self, mend: &str) -> Error {
@@ -210,6 +249,7 @@ impl<'a> Cluster<'a> {
             }
             let Turn::Take { task, units } = pieces.turn(rank, &self.ranks[rank].here) else { return Ok(has_sent) };
             if lacks_graph {
+                self.tell_shelf(rank)?;
                 self.send_graph(rank)?;
             }
             let request = errand.request(number, units);
@@ -324,16 +364,13 @@ impl<'a> Cluster<'a> {
             return Ok(());
         }
         match reply {
-            Reply::Done { seconds, body } => {
-                self.ranks[rank].busy += seconds;
-                let Some((units, cost)) = pieces.answered(rank, task) else { return Ok(()) };
-                self.ranks[rank].pace.enter(cost, seconds);
-                self.ranks[rank].here.enter(cost, seconds);
-                self.ranks[rank].shards += units.len() as u64;
-                if errand.take(units.clone(), body)?.is_none() {
-                    pieces.again(units);
-                    self.lose(rank, "it gave an answer to something else than it was asked".into(), pieces);
-                }
+            Reply::Done { seconds, body } => self.enter(rank, (task, seconds), Some(body), errand, pieces)?,
+            Reply::Aside { seconds, length } => {
+                // One that others have answered stays where it is, and goes with the rest.
+                let map = self.shelf.as_ref().filter(|_| pieces.is_open(task));
+                let map = map.and_then(|shelf| shelf.take(task, length));
+                self.ranks[rank].moved.from += map.as_ref().map_or(0, |map| map.len() as u64);
+                self.enter(rank, (task, seconds), map.as_deref(), errand, pieces)?;
             }
             // The caller has the reason, or it is the caller's data.
             Reply::Failed(error @ (Error::Test { .. } | Error::Numeric { .. })) => {
@@ -345,6 +382,31 @@ impl<'a> Cluster<'a> {
                 let lost = Lost::by("", &error);
                 self.lose(rank, lost.reason, pieces);
             }
+        }
+        Ok(())
+    }
+
+    /// Enters what a rank found in so many seconds; none: it is not where the rank says.
+    fn enter(
+        &mut self,
+        rank: usize,
+        (task, seconds): (u64, f64),
+        body: Option<&[u8]>,
+        errand: &mut dyn Errand,
+        pieces: &mut Pieces,
+    ) -> Result<()> {
+        self.ranks[rank].busy += seconds;
+        let Some((units, cost)) = pieces.answered(rank, task) else { return Ok(()) };
+        self.ranks[rank].pace.enter(cost, seconds);
+        self.ranks[rank].here.enter(cost, seconds);
+        self.ranks[rank].shards += units.len() as u64;
+        let taken = match body {
+            Some(body) => errand.take(units.clone(), body)?,
+            None => None,
+        };
+        if taken.is_none() {
+            pieces.again(units);
+            self.lose(rank, "it gave an answer to something else than it was asked".into(), pieces);
         }
         Ok(())
     }
@@ -368,6 +430,14 @@ fn refused(name: &str, refusal: &envelope::Refusal) -> Error {
         ),
     };
     Error::Cluster { message, mend }
+}
+
+impl Pairwise for Cluster<'_> {
+    fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, observer: &mut dyn Observer) -> Result<()> {
+        self.number(Frozen::Graph(level.graph.clone()));
+        let ranks = self.live().count();
+        self.run(&mut Pairing::new(level, rows, ranks, take), Some(1), observer)
+    }
 }
 
 impl Worker for Cluster<'_> {
@@ -394,9 +464,15 @@ impl Worker for Cluster<'_> {
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
         self.number(Frozen::Graph(level.pairs().clone()));
         let is_exact = self.is_exact();
-        self.run(&mut Settling::new(level, columns, is_exact), Some(0), observer)?;
+        // A card makes all of level 0 at once, and hands out parts of that.
+        let groups = (!level.keeps() && self.decide_pairs()).then(|| LEVEL_ZERO_UNITS * self.live().count());
+        self.run(&mut Settling::new(level, columns, is_exact, groups), Some(0), observer)?;
         let total = level.pairs().edge_count() as f64;
         observer.progress(0, total, total)
+    }
+
+    fn pairwise(&mut self) -> Option<&mut dyn Pairwise> {
+        self.decide_pairs().then_some(self as &mut dyn Pairwise)
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {

@@ -2,13 +2,15 @@
 
 use std::time::Instant;
 
-use super::message::{done, failed, Asked, Hello};
+use super::aside::{Place, Room};
+use super::message::{aside, done, failed, Asked, Hello};
 use crate::ci::Batch;
 use crate::observer::Observer;
 use crate::search::answer::Answers;
 use crate::search::book::Book;
 use crate::search::columns::Columns;
 use crate::search::level::Neighbours;
+use crate::search::pairs::{Decided, PairLevel, PairPlaces};
 use crate::search::shards::{Shard, Work};
 use crate::search::wire::envelope::Refusal;
 use crate::search::wire::graph::Frozen;
@@ -28,15 +30,34 @@ pub struct Rank {
     graph: Option<Frozen>,
     /// The lists of this graph, once a level asks for them.
     neighbours: Option<Neighbours>,
+    /// Where large answers go, of a driver of this machine.
+    place: Option<Place>,
+}
+
+/// An answer.
+enum Found {
+    Bytes(Vec<u8>),
+    /// So many, which lie aside.
+    Aside(u64),
+}
+
+impl Room {
+    fn found(self) -> Found {
+        match self {
+            Room::Memory(bytes) => Found::Bytes(bytes),
+            Room::File { length, .. } => Found::Aside(length),
+        }
+    }
 }
 
 /// What a worker says of itself to a driver, as a message.
-pub fn hello(worker: &dyn Worker) -> Vec<u8> {
+pub fn hello(worker: &mut dyn Worker) -> Vec<u8> {
     let hello = Hello {
         shard_tests: worker.shard_tests().min(SHARD_TESTS),
         hands: worker.hands(),
         is_exact: worker.is_exact(),
         asks_both_sides: worker.asks_both_sides(),
+        decides_pairs: worker.pairwise().is_some(),
     };
     hello.to_message()
 }
@@ -55,15 +76,27 @@ impl Rank {
     ) -> Result<Option<Vec<u8>>> {
         let began = Instant::now();
         let (task, asked) = Asked::of_message(message).map_err(|refusal| refused(&refusal))?;
-        match self.find(worker, asked, observer) {
-            Ok(found) => Ok(found.map(|body| done(task, began.elapsed().as_secs_f64(), &body))),
+        match self.find(worker, task, asked, observer) {
+            Ok(None) => Ok(None),
+            Ok(Some(Found::Bytes(body))) => Ok(Some(done(task, began.elapsed().as_secs_f64(), &body))),
+            Ok(Some(Found::Aside(length))) => Ok(Some(aside(task, began.elapsed().as_secs_f64(), length))),
             Err(error @ (Error::Test { .. } | Error::Interrupted)) => Err(error),
             Err(error) => Ok(Some(failed(task, &error))),
         }
     }
 
-    fn find(&mut self, worker: &mut dyn Worker, asked: Asked, observer: &mut dyn Observer) -> Result<Option<Vec<u8>>> {
+    fn find(
+        &mut self,
+        worker: &mut dyn Worker,
+        task: u64,
+        asked: Asked,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Found>> {
         match asked {
+            Asked::Shelf(bytes) => {
+                self.place = Place::of_bytes(bytes);
+                Ok(None)
+            }
             Asked::Graph { number, is_change, bytes } => {
                 let before = self.graph.take().filter(|_| is_change && self.number + 1 == number);
                 self.neighbours = None;
@@ -76,7 +109,26 @@ impl Rank {
                 let columns =
                     Columns::from_bytes(bytes).filter(|columns| columns.options.p == pairs.p()).ok_or_else(strange)?;
                 let level = Marginals::new(&columns.options, pairs, columns.keeps);
-                columns.found(&level, is_exact, |columns| worker.marginal(&level, columns, observer)).map(Some)
+                let bytes = columns.found(&level, is_exact, |columns| worker.marginal(&level, columns, observer))?;
+                let mut room = Room::new(self.place.as_ref(), task, bytes.len())?;
+                room.write(0, &bytes)?;
+                Ok(Some(room.found()))
+            }
+            Asked::Pairs { number, bytes } => {
+                let graph = self.graph(number)?.graph().ok_or_else(strange)?;
+                let asked =
+                    Columns::from_bytes(bytes).filter(|asked| asked.options.p == graph.p()).ok_or_else(strange)?;
+                let (options, rows) = (&asked.options, asked.columns.clone());
+                let mut places = PairPlaces::new(graph, rows.clone());
+                let mut room = Room::new(self.place.as_ref(), task, places.length())?;
+                let mut take = |decided: &Decided| {
+                    places.enter(decided, &mut |at, bytes| room.write(at, bytes))?;
+                    Ok(true)
+                };
+                let worker = worker.pairwise().ok_or_else(strange)?;
+                worker.pairs(&PairLevel { number, options, graph }, &rows, &mut take, observer)?;
+                places.close(&mut |at, bytes| room.write(at, bytes))?;
+                Ok(Some(room.found()))
             }
             Asked::Shards { number, bytes } => {
                 self.graph(number)?;
@@ -105,13 +157,13 @@ impl Rank {
                     bytes.small(one.len() as u64);
                     bytes.0.extend_from_slice(&one);
                 }
-                Ok(Some(bytes.0))
+                Ok(Some(Found::Bytes(bytes.0)))
             }
             Asked::Questions { p, bytes } => {
                 let batch = Batch::from_bytes(bytes, p).ok_or_else(strange)?;
                 let mut bytes = Writer(Vec::with_capacity(8 * batch.len()));
                 worker.p_values(&batch, observer)?.into_iter().for_each(|p| bytes.float(p));
-                Ok(Some(bytes.0))
+                Ok(Some(Found::Bytes(bytes.0)))
             }
             Asked::Begin { .. } | Asked::Turn { .. } => Err(strange()),
         }

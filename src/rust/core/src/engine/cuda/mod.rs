@@ -29,7 +29,6 @@ use crate::ci::discrete::Discrete;
 use crate::ci::gauss::{FisherZ, Gauss};
 use crate::ci::Batch;
 use crate::engine::batched::{self, Asker, Reply};
-use crate::engine::cpu::{CpuEngine, GaussKernel};
 use crate::engine::cuda::arguments::SearchArgs;
 use crate::engine::LevelOne;
 use crate::matrix;
@@ -37,6 +36,7 @@ use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::search::book::Book;
 use crate::search::levels::Levels;
+use crate::search::pairs::Pairwise;
 use crate::search::shards::Work;
 use crate::search::sweep::Sweeper;
 use crate::search::worker::{Alone, Column, Marginals, Worker};
@@ -52,6 +52,7 @@ use card::unified::MemoryKind;
 use discrete::columns::Packed;
 use discrete::counting::{data_bytes, Coding};
 use discrete::Counted;
+use gauss::pairs::{OpenLevel, Settled};
 use gauss::source::{Gaussian, Source};
 use ndarray::ArrayView2;
 use pointer::DevicePtr;
@@ -202,6 +203,9 @@ pub struct CudaEngine<'a> {
     correlations: Option<DevicePtr<f64>>,
     /// Correlations that were made on the card and brought to the host; empty before.
     brought: Vec<f64>,
+    /// What level 0 has left, for a search that is elsewhere; and its level 1, where that is on the card.
+    settled: Option<Settled>,
+    open_level: Option<OpenLevel>,
     /// Where the level codes are on the card.
     coding: Option<Coding>,
     /// The codes of all variables as the card reads them in the host's memory, where it does not hold all.
@@ -251,7 +255,20 @@ impl<'a> CudaEngine<'a> {
         let pool = Pool::at_most(default_threads());
         let held = Held::open(options.ordinal, pool, options.memory, options.memory_budget)?;
         let (correlations, coding, packed, counted) = Default::default();
-        Ok(CudaEngine { test, alpha, options, held, correlations, brought: Vec::new(), coding, packed, counted })
+        let (brought, settled, open_level) = Default::default();
+        Ok(CudaEngine {
+            test,
+            alpha,
+            options,
+            held,
+            correlations,
+            brought,
+            settled,
+            open_level,
+            coding,
+            packed,
+            counted,
+        })
     }
 
     /// Lets these threads of the CPU help.
@@ -330,6 +347,7 @@ impl Asker for CudaEngine<'_> {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
+        self.close_level();
         self.held.begin(batch.iter().next().map(|(_, _, s)| s.len()));
         self.watched(|engine| match engine.test {
             CudaTest::Gauss(gauss) => gauss::batch::replies(engine, &gauss, batch, watch),
@@ -350,7 +368,8 @@ impl Asker for CudaEngine<'_> {
     }
 }
 
-/// Alone it takes whole levels, which is quicker. Shards are asked in batches, for orders of visiting that need them.
+/// Alone it takes whole levels, which is quicker, and for a search that is elsewhere pairs of level 1. Shards of the Gaussian test are left to the
+/// threads, of other tests they are asked in batches: for orders of visiting that need them.
 impl Worker for CudaEngine<'_> {
     fn pool(&self) -> &Pool {
         &self.held.pool
@@ -363,12 +382,12 @@ impl Worker for CudaEngine<'_> {
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
         match self.test {
             CudaTest::Gauss(gauss) => {
-                let (alpha, pool) = (self.alpha, self.held.pool.clone());
                 self.held.begin(Some(0));
-                // Once to have them brought.
-                self.watched(|engine| engine.on_host(&gauss, &mut |share| observer.preparing(share)).map(drop))?;
-                let gauss = self.on_host(&gauss, &mut |_| Ok(()))?;
-                CpuEngine::new(GaussKernel::new(gauss, alpha), pool).marginal(level, columns, observer)
+                self.close_level();
+                if self.settles(level) && self.has_settled(&gauss, level, observer)? {
+                    return self.settle(level, columns);
+                }
+                self.by_host(&gauss, &mut |share| observer.preparing(share))?.marginal(level, columns, observer)
             }
             CudaTest::Discrete(_) => batched::marginal(self, level, columns, observer),
         }
@@ -379,7 +398,15 @@ impl Worker for CudaEngine<'_> {
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
-        batched::answer(self, work, book, observer)
+        match self.test {
+            // A shard has too few tests for a card that is asked them one by one: threads walk from one to the next.
+            CudaTest::Gauss(gauss) => {
+                self.held.begin(Some(work.size));
+                self.close_level();
+                self.by_host(&gauss, &mut |_| Ok(()))?.answer(work, book, observer)
+            }
+            CudaTest::Discrete(_) => batched::answer(self, work, book, observer),
+        }
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
@@ -401,6 +428,10 @@ impl Worker for CudaEngine<'_> {
         }
     }
 
+    fn pairwise(&mut self) -> Option<&mut dyn Pairwise> {
+        self.decides_pairs().then_some(self as &mut dyn Pairwise)
+    }
+
     fn alone(&mut self) -> Option<&mut dyn Alone> {
         Some(self)
     }
@@ -408,6 +439,7 @@ impl Worker for CudaEngine<'_> {
 
 impl Alone for CudaEngine<'_> {
     fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Box<dyn Levels + 's>> {
+        self.close_level();
         match self.test {
             CudaTest::Gauss(gauss) => Ok(gauss::blocks::begin(self, gauss, options, largest)),
             CudaTest::Discrete(test) => Ok(discrete::parts::begin(self, test, options, largest)),

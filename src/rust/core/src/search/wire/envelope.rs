@@ -8,7 +8,7 @@ use super::{Reader, Writer};
 const MAGIC: &[u8; 6] = b"pcgpu\n";
 
 /// Changes whenever the messages do.
-const PROTOCOL: u64 = 2;
+const PROTOCOL: u64 = 3;
 
 /// Why a message is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]

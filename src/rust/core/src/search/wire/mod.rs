@@ -4,7 +4,7 @@
 //! A worker that is far away has the data. It is sent the frozen neighbourhoods, whole or as what changed
 //! ([`Frozen::to_bytes`](graph::Frozen::to_bytes)), then shards with their pairs
 //! ([`Work::piece_to_bytes`](super::shards::Work::piece_to_bytes)), and sends back [`Answers`](super::answer::Answers): verdicts with ranks, from
-//! which the receiver works out the sets. Columns of level 0 and batches of questions go likewise. Each message is in an [envelope](envelope).
+//! which the receiver works out the sets. Columns of level 0, pairs of level 1 ([`pairs`](super::pairs)) and batches of questions go likewise. Each message is in an [envelope](envelope).
 
 pub mod envelope;
 pub mod graph;

@@ -11,6 +11,7 @@ pub mod kept;
 pub mod micd;
 pub mod mixed;
 pub mod orient;
+pub mod pairs;
 pub mod problems;
 pub mod ranks;
 pub mod reference;

@@ -342,6 +342,10 @@ impl Cluster<'_> {
                 }
                 self.ranks[rank].busy += seconds;
             }
+            // Choices are small.
+            Reply::Aside { .. } => {
+                self.drop_rank(job, rank, "it gave an answer to something else than it was asked".into());
+            }
             Reply::Failed(error @ Error::Argument { .. }) => {
                 let start = hand.features.iter().map(|range| range.start).min().unwrap_or(0);
                 if job.flaw.as_ref().is_none_or(|&(first, _)| start < first) {

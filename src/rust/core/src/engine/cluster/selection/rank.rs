@@ -62,7 +62,8 @@ impl SelectionRank {
 
     /// What it says of itself to a driver, as a message.
     pub fn hello(&self) -> Vec<u8> {
-        Hello { shard_tests: 1, hands: self.speed, is_exact: true, asks_both_sides: false }.to_message()
+        Hello { shard_tests: 1, hands: self.speed, is_exact: true, asks_both_sides: false, decides_pairs: false }
+            .to_message()
     }
 
     /// Answers a message; `None` for one that wants no answer. What fails is told to the driver, but for what comes from no driver of ours.

@@ -3,6 +3,7 @@
 pub(super) mod batch;
 pub(super) mod blocks;
 pub mod correlation;
+pub(super) mod pairs;
 mod papers;
 mod rows;
 mod rules;

@@ -32,6 +32,7 @@ impl<'s> CudaSearch<'s, '_> {
     /// Brings the graph, and the pairs that the empty set separates; the p-values of level 0 of what is left are raised by then.
     fn bring_graphs(&mut self) -> Result<(Adjacency, Adjacency)> {
         if let CudaTest::Gauss(_) = self.engine.test {
+            self.all_rows();
             // SAFETY: `allocate` has set what this uses.
             unsafe { self.by_row(Kernel::raise_marginal)? };
         }

@@ -20,6 +20,7 @@ use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::Book;
 use crate::search::levels::Levels;
+use crate::search::pairs::Pairwise;
 use crate::search::shards::Work;
 use crate::search::sweep::{Sweep, Sweeper, Swept};
 use crate::search::worker::{Alone, Column, Marginals, Worker};
@@ -152,6 +153,11 @@ impl Worker for CudaTeam<'_> {
             Some(_) => Some(self),
             None => None,
         }
+    }
+
+    fn pairwise(&mut self) -> Option<&mut dyn Pairwise> {
+        let first = self.first();
+        self.engines[first].pairwise()
     }
 
     fn alone(&mut self) -> Option<&mut dyn Alone> {

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use crate::engine::cuda::arguments::{SECOND, VERDICT_OPEN};
-use crate::graph::{Adjacency, Ranked, SepSetLog, SepSets, Separations, Singles};
+use crate::graph::{Adjacency, Ranked, SepSetLog, SepSets, Separations};
 use crate::memory;
 use crate::pool::Pool;
 use crate::search::checkpoint::Found;
+use crate::search::singly::{self, each_pair, Singly};
 use crate::search::{Largest, Options};
 use crate::Result;
 
@@ -211,8 +212,8 @@ impl<'s> Answer<'s> {
         let mut sepsets = self.sepsets.clone();
         if let Some(ranked) = &self.ranked {
             if !self.verdicts.is_empty() {
-                let singly = Singly { ranked, verdicts: &self.verdicts, counts: &self.counts };
-                sepsets.set_singles(singly.sets(self.options, pool)?);
+                let singly = Singly { ranked, verdicts: &self.verdicts };
+                sepsets.set_singles(singly.sets(self.options, &self.counts, pool)?);
             }
             if let Largest::Left(left) = &mut self.largest {
                 left.enter(ranked.clone(), self.values.clone());
@@ -245,8 +246,8 @@ impl<'s> Answer<'s> {
 
     pub fn finish(mut self, graph: Adjacency, pool: &Pool) -> Result<(Adjacency, SepSets)> {
         if let (false, Some(ranked)) = (self.verdicts.is_empty(), &self.ranked) {
-            let singly = Singly { ranked, verdicts: &self.verdicts, counts: &self.counts };
-            self.sepsets.set_singles(singly.sets(self.options, pool)?);
+            let singly = Singly { ranked, verdicts: &self.verdicts };
+            self.sepsets.set_singles(singly.sets(self.options, &self.counts, pool)?);
             self.verdicts = Vec::new();
         }
         if let (Largest::Left(left), Some(ranked)) = (self.largest, self.ranked) {
@@ -264,78 +265,5 @@ fn take_first<'e, T>(rest: &mut &'e mut [T], count: usize) -> &'e mut [T] {
     first
 }
 
-/// Calls `take(x, y, number)` for the pairs x < y of rows of a graph with y among `columns`, ascending in x for each y.
-fn each_pair(ranked: &Ranked, rows: &Range<usize>, columns: &Range<usize>, mut take: impl FnMut(usize, usize, usize)) {
-    for x in rows.start..rows.end.min(columns.end.saturating_sub(1)) {
-        let low = columns.start.max(x + 1);
-        let first = ranked.first_from(x, low);
-        for (at, y) in (first..).zip(ranked.graph().neighbours_between(x, low..columns.end)) {
-            take(x, y as usize, at);
-        }
-    }
-}
-
-/// Verdicts of level 1, by the numbers of its pairs; and how many of their sets are kept under each vertex.
-struct Singly<'r> {
-    ranked: &'r Ranked,
-    verdicts: &'r [u32],
-    counts: &'r [u32],
-}
-
-impl Singly<'_> {
-    /// Calls `take(vertex, other, verdict)` for the separated pairs that are kept under these vertices: of each, ascending.
-    fn each_kept(&self, options: &Options, vertices: &Range<usize>, mut take: impl FnMut(usize, usize, u32)) {
-        let is_kept = |verdict: u32, row_is_larger: bool| {
-            let [row, other] = if verdict & SECOND == 0 { [0, 1] } else { [1, 0] };
-            verdict < VERDICT_OPEN && (options.kept_under(row, other)[0] == 1) == row_is_larger
-        };
-        // Smaller ones first, which are those of a column; then larger ones, those of a row.
-        each_pair(self.ranked, &(0..options.p), vertices, |x, y, at| {
-            let verdict = self.verdicts[at];
-            if is_kept(verdict, true) {
-                take(y, x, verdict);
-            }
-        });
-        if options.kept_under(0, 1)[0] == 1 {
-            // All are kept under the larger one.
-            return;
-        }
-        for x in vertices.clone() {
-            for (y, &verdict) in self.ranked.larger(x).zip(&self.verdicts[self.ranked.first_of(x)..]) {
-                if is_kept(verdict, false) {
-                    take(x, y as usize, verdict);
-                }
-            }
-        }
-    }
-
-    /// The separating sets, by the vertex that they are kept under.
-    fn sets(&self, options: &Options, pool: &Pool) -> Result<Singles> {
-        let p = options.p;
-        let each = p.div_ceil(4 * pool.threads().clamp(1, self.verdicts.len() / (1 << 16) + 1)).max(1);
-        let mut starts = memory::zeros::<u64>(p + 1, memory::Use::Sets)?;
-        for (v, &count) in self.counts.iter().enumerate() {
-            starts[v + 1] = starts[v] + u64::from(count);
-        }
-        let mut records: Vec<[u32; 2]> = memory::zeros(starts[p] as usize, memory::Use::Sets)?;
-        memory::prefer_large_pages(&mut records);
-        let mut shares = Vec::new();
-        let mut rest = &mut records[..];
-        for first in (0..p).step_by(each) {
-            let end = p.min(first + each);
-            let (share, behind) = std::mem::take(&mut rest).split_at_mut((starts[end] - starts[first]) as usize);
-            rest = behind;
-            shares.push((first..end, share));
-        }
-        pool.each_of(shares, |_, (vertices, share): (Range<usize>, &mut [[u32; 2]])| {
-            let base = starts[vertices.start];
-            let mut next: Vec<usize> = starts[vertices.clone()].iter().map(|start| (start - base) as usize).collect();
-            self.each_kept(options, &vertices, |v, other, verdict| {
-                let at = &mut next[v - vertices.start];
-                share[*at] = [other as u32, verdict & !SECOND];
-                *at += 1;
-            });
-        });
-        Ok(Singles { starts, records })
-    }
-}
+// Kernels write verdicts as they are read.
+const _: () = assert!(SECOND == singly::SECOND && VERDICT_OPEN == singly::NO_SEPARATOR);

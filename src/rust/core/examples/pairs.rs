@@ -1,0 +1,132 @@
+//! Milliseconds of a driver's own work on levels 0 and 1 that others decide pair by pair, by the number of variables.
+//!
+//! ```text
+//! cargo run --release -p pcgpu-core --example pairs -- VERTICES ...
+//! ```
+//!
+//! Of 100 pairs level 0 leaves 68, and level 1 about 7, as of data like gene expression. What workers find is made up beforehand: `level 0` and `level 1`
+//! are what entering it takes, `finish` the separating sets.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use pcgpu_core::ci::Batch;
+use pcgpu_core::graph::Adjacency;
+use pcgpu_core::observer::Observer;
+use pcgpu_core::pool::{default_threads, Pool};
+use pcgpu_core::search::book::Book;
+use pcgpu_core::search::pairs::{verdicts_to_bytes, Decided, LevelReport, PairLevel, Pairwise, Take, NO_SEPARATOR};
+use pcgpu_core::search::shards::Work;
+use pcgpu_core::search::worker::{Column, Marginals, Worker};
+use pcgpu_core::search::{skeleton, Method, Options, PairValues};
+use pcgpu_core::Result;
+
+/// Rows that come in one answer.
+const ROWS: usize = 512;
+
+fn mixed(x: u64, y: u64) -> u64 {
+    let z = (x << 32 | y).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32
+}
+
+/// A worker that has found all before.
+struct Known {
+    pool: Pool,
+    kept: Adjacency,
+    separated: Adjacency,
+    verdicts: Vec<u8>,
+    values: Vec<u8>,
+}
+
+impl Known {
+    fn new(p: usize) -> Self {
+        let of_word = |y: usize, w: usize| {
+            // Two bits of three, about.
+            let word = |salt| mixed((y * 1000 + w) as u64, salt) | mixed((y * 1000 + w) as u64, salt + 1) << 32;
+            let below = if 64 * w + 64 <= y { !0 } else { (1 << (y - 64 * w)) - 1 };
+            (word(0) | word(2) & word(4)) & below
+        };
+        let kept = Adjacency::from_lower(p, of_word);
+        let separated = kept.clone().complement();
+        let verdict = |at: u64| if mixed(at, 7) % 10 == 0 { NO_SEPARATOR } else { mixed(at, 9) as u32 % 97 };
+        let most = ROWS * p;
+        let (mut verdicts, all) = (Vec::new(), (0..most as u64).map(verdict).collect::<Vec<u32>>());
+        verdicts_to_bytes(p, &all, &mut verdicts);
+        let values = (0..most).flat_map(|at| (0.01 + at as f64 * 1e-9).to_le_bytes()).collect();
+        Known { pool: Pool::at_most(default_threads()), kept, separated, verdicts, values }
+    }
+}
+
+impl Pairwise for Known {
+    fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, _: &mut dyn Observer) -> Result<()> {
+        let p = level.graph.p();
+        for first in rows.clone().step_by(ROWS) {
+            let rows = first..p.min(first + ROWS);
+            let count: usize = rows.clone().map(|x| level.graph.degree_above(x)).sum();
+            let each = self.verdicts.len() / (ROWS * p);
+            let (verdicts, values) = (&self.verdicts[..each * count], &self.values[..8 * count]);
+            assert!(take(&Decided { rows, counted: LevelReport::default(), verdicts, values })?);
+        }
+        Ok(())
+    }
+}
+
+impl Worker for Known {
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn shard_tests(&self) -> u64 {
+        1
+    }
+
+    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, _: &mut dyn Observer) -> Result<()> {
+        for column in columns {
+            let y = column.y();
+            column.settle(level, self.separated.row(y), self.kept.row(y));
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, _: &Work, _: &Book, _: &mut dyn Observer) -> Result<()> {
+        Ok(())
+    }
+
+    fn p_values(&mut self, batch: &Batch, _: &mut dyn Observer) -> Result<Vec<f64>> {
+        Ok(vec![0.0; batch.len()])
+    }
+
+    fn pairwise(&mut self) -> Option<&mut dyn Pairwise> {
+        Some(self)
+    }
+}
+
+/// When levels began.
+struct Clock(Vec<Instant>);
+
+impl Observer for Clock {
+    fn level(&mut self, _: usize, _: usize) -> Result<()> {
+        self.0.push(Instant::now());
+        Ok(())
+    }
+}
+
+fn main() {
+    println!("| p | pairs at level 1 | level 0 ms | level 1 and finish ms |\n|---|---|---|---|");
+    for p in std::env::args().skip(1).filter_map(|p| p.parse().ok()) {
+        let mut known = Known::new(p);
+        let options = Options { method: Method::StableFast, m_max: 1.0, ..Options::new(p, 0.01) };
+        for _ in 0..3 {
+            let (mut values, mut clock) = (PairValues::default(), Clock(Vec::new()));
+            let found = skeleton(&mut known, &options, &mut values, &mut clock).map(|found| found.graph.edge_count());
+            let ended = Instant::now();
+            let ms = |from: Instant, to: Instant| (to - from).as_secs_f64() * 1e3;
+            let (levels, left) = (&clock.0, known.kept.edge_count());
+            match found {
+                Ok(_) => println!("| {p} | {left} | {:.0} | {:.0} |", ms(levels[0], levels[1]), ms(levels[1], ended)),
+                Err(error) => println!("{error}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Large answers of ranks on the driver's own machine: they are put into a file in memory that both see, and the connection carries its name. Who sees no
+//! such file, or finds no room there, answers by the connection.
+//!
+//! The driver makes a folder, with a word in it that only who sees the folder can know. A file goes when it is taken, and the folder with the driver or,
+//! where that was killed, with the next one of its user.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memmap2::Mmap;
+
+use crate::memory::{self, Use};
+use crate::search::wire::{Reader, Writer};
+use crate::Result;
+
+/// Files there are pages of memory.
+const MEMORY: &str = "/dev/shm";
+
+/// What names of folders begin with; the space and the number of the driver's process follow.
+const NAME: &str = "pcgpu-";
+
+/// Of fewer bytes it is not worth a file.
+pub(super) const LARGE: u64 = 1 << 20;
+
+/// Bytes of the word.
+const WORD: usize = 32;
+
+/// The file that has it.
+const WORD_FILE: &str = "word";
+
+/// Where ranks of this machine put answers.
+pub(super) struct Shelf {
+    folder: PathBuf,
+    word: [u8; WORD],
+    /// Answers of fewer bytes go by the connection.
+    least: u64,
+}
+
+impl Shelf {
+    /// A new one; none where this machine has no such memory.
+    pub fn open(least: u64) -> Option<Self> {
+        static FOLDERS: AtomicU64 = AtomicU64::new(0);
+        let mut word = [0; WORD];
+        for eight in word.chunks_exact_mut(8) {
+            // Keyed anew by the system.
+            eight.copy_from_slice(&RandomState::new().build_hasher().finish().to_le_bytes());
+        }
+        let (number, space) = (FOLDERS.fetch_add(1, Ordering::Relaxed), space_of_processes()?);
+        clear(&space);
+        let own = u64::from_le_bytes(word[..8].try_into().ok()?);
+        let folder = Path::new(MEMORY).join(format!("{NAME}{space}-{}-{number}-{own:x}", std::process::id()));
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&folder).ok()?;
+        let shelf = Shelf { folder, word, least };
+        std::fs::write(shelf.folder.join(WORD_FILE), word).ok()?;
+        Some(shelf)
+    }
+
+    /// What a rank is told of it.
+    pub fn to_bytes(&self) -> Option<Vec<u8>> {
+        let mut bytes = Writer::default();
+        bytes.text(self.folder.to_str()?);
+        bytes.0.extend_from_slice(&self.word);
+        bytes.number(self.least);
+        Some(bytes.0)
+    }
+
+    /// What a rank has put there under a number; `None`: it is not there, or of another length.
+    pub fn take(&self, number: u64, length: u64) -> Option<Mmap> {
+        let path = self.folder.join(number.to_string());
+        let file = File::open(&path).ok()?;
+        // However it goes on, nobody else wants it.
+        std::fs::remove_file(&path).ok()?;
+        (file.metadata().ok()?.len() == length && length > 0).then_some(())?;
+        // SAFETY: it has no name any more, and who wrote it has closed it.
+        unsafe { Mmap::map(&file) }.ok()
+    }
+}
+
+/// The space that numbers of processes are of, in which no two that run have the same.
+fn space_of_processes() -> Option<String> {
+    let link = std::fs::read_link("/proc/self/ns/pid").ok()?;
+    let digits: String = link.to_str()?.chars().filter(char::is_ascii_digit).collect();
+    (!digits.is_empty()).then_some(digits)
+}
+
+/// Removes what drivers have left that were killed.
+fn clear(space: &str) {
+    for entry in std::fs::read_dir(MEMORY).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let of_space = name.to_str().and_then(|name| name.strip_prefix(NAME)?.strip_prefix(space)?.strip_prefix('-'));
+        let process = of_space.and_then(|rest| rest.split('-').next()).filter(|process| process.parse::<u32>().is_ok());
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+impl Drop for Shelf {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A shelf as a rank sees it.
+pub(super) struct Place {
+    folder: PathBuf,
+    least: u64,
+}
+
+impl Place {
+    /// From what it was told; `None` where it is another machine's.
+    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut bytes = Reader(bytes);
+        let folder = PathBuf::from(bytes.text()?);
+        let word = bytes.take(WORD)?;
+        let least = bytes.number()?;
+        let found = std::fs::read(folder.join(WORD_FILE)).ok()?;
+        bytes.end((found == word).then_some(Place { folder, least })?)
+    }
+}
+
+/// Room for an answer: a file on a shelf, or this process's memory.
+pub(super) enum Room {
+    Memory(Vec<u8>),
+    File { file: File, path: PathBuf, length: u64 },
+}
+
+impl Room {
+    /// For so many bytes, which are zeros at first. The file is known by its number.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory).
+    pub fn new(place: Option<&Place>, number: u64, length: usize) -> Result<Self> {
+        if let Some(place) = place.filter(|place| length > 0 && length as u64 >= place.least) {
+            let path = place.folder.join(number.to_string());
+            let created = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
+            if let Ok(file) = created.and_then(|file| file.set_len(length as u64).map(|()| file)) {
+                return Ok(Room::File { file, path, length: length as u64 });
+            }
+        }
+        Ok(Room::Memory(memory::zeros(length, Use::Level)?))
+    }
+
+    /// Writes bytes at a place. Where the shelf is full, what was written comes back to memory.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory).
+    pub fn write(&mut self, at: usize, bytes: &[u8]) -> Result<()> {
+        if let Room::File { file, path, length } = self {
+            if write_at(file, bytes, at as u64).is_ok() {
+                return Ok(());
+            }
+            let mut own = memory::zeros(*length as usize, Use::Level)?;
+            // Where nothing was written are zeros: a file that has no room for bytes has no room for these either, and reads them as such.
+            let is_read = read_at(file, &mut own, 0);
+            let _ = std::fs::remove_file(path);
+            if is_read.is_err() {
+                return Err(Use::Level.error(*length as usize));
+            }
+            *self = Room::Memory(own);
+        }
+        if let Room::Memory(own) = self {
+            own[at..at + bytes.len()].copy_from_slice(bytes);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+#[cfg(not(unix))]
+fn write_at(mut file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
+    use std::io::{Seek, SeekFrom, Write};
+    file.seek(SeekFrom::Start(at))?;
+    file.write_all(bytes)
+}
+
+#[cfg(not(unix))]
+fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> std::io::Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_aside_is_taken_once() {
+        let Some(shelf) = Shelf::open(100) else { return };
+        let told = shelf.to_bytes().unwrap();
+        let place = Place::of_bytes(&told).unwrap();
+        (0..told.len()).for_each(|cut| assert!(Place::of_bytes(&told[..cut]).is_none()));
+        // One that sees another folder under this name.
+        let mut other = told.clone();
+        let at = other.len() - 9;
+        other[at] ^= 1;
+        assert!(Place::of_bytes(&other).is_none());
+        let mut room = Room::new(Some(&place), 5, 300).unwrap();
+        room.write(100, &[7; 200]).unwrap();
+        room.write(0, &[3; 50]).unwrap();
+        assert!(matches!(room, Room::File { length: 300, .. }));
+        drop(room);
+        assert!(shelf.take(6, 300).is_none());
+        let found = shelf.take(5, 300).unwrap();
+        assert!(found[..50].iter().all(|&b| b == 3) && found[50..100].iter().all(|&b| b == 0));
+        assert!(found[100..].iter().all(|&b| b == 7));
+        assert!(shelf.take(5, 300).is_none());
+        // Small ones, and those of ranks elsewhere.
+        for (place, length) in [(Some(&place), 99), (None, 300), (Some(&place), 0)] {
+            assert!(matches!(Room::new(place, 6, length).unwrap(), Room::Memory(own) if own.len() == length));
+        }
+        // Of another length than is said.
+        drop(Room::new(Some(&place), 7, 300).unwrap());
+        assert!(shelf.take(7, 299).is_none());
+        let folder = shelf.folder.clone();
+        assert!(folder.exists());
+        drop(shelf);
+        assert!(!folder.exists());
+        // Whoever comes late.
+        assert!(matches!(Room::new(Some(&place), 8, 300).unwrap(), Room::Memory(_)));
+    }
+
+    #[test]
+    fn what_killed_drivers_left_goes_and_nothing_else() {
+        let Some(space) = space_of_processes().filter(|_| Path::new(MEMORY).exists()) else { return };
+        let folder = |space: &str, process: u32| {
+            let folder = Path::new(MEMORY).join(format!("{NAME}{space}-{process}-0-tests"));
+            std::fs::create_dir_all(&folder).unwrap();
+            folder
+        };
+        // No process has such a number.
+        let (dead, live, elsewhere) =
+            (folder(&space, u32::MAX), folder(&space, std::process::id()), folder("17", u32::MAX));
+        clear(&space);
+        assert_eq!([&dead, &live, &elsewhere].map(|folder| folder.exists()), [false, true, true]);
+        [live, elsewhere].iter().for_each(|folder| std::fs::remove_dir(folder).unwrap());
+    }
+
+    #[test]
+    fn what_finds_no_room_there_comes_back_to_memory() {
+        let Some(shelf) = Shelf::open(0) else { return };
+        let place = Place::of_bytes(&shelf.to_bytes().unwrap()).unwrap();
+        let Room::File { file, path, length } = Room::new(Some(&place), 1, 20).unwrap() else { panic!("no file") };
+        write_at(&file, &[5; 10], 0).unwrap();
+        // A file that cannot be written any more.
+        let file = File::open(&path).unwrap();
+        let mut room = Room::File { file, path: path.clone(), length };
+        room.write(10, &[6; 10]).unwrap();
+        let Room::Memory(own) = room else { panic!("in a file") };
+        assert_eq!(own, [[5; 10], [6; 10]].concat());
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,293 @@
+//! Level 1 pair by pair: for workers that decide both sides of a pair together, of all pairs of some rows at once, which saves the second sides their
+//! lists and their way. What they find is as short as it can be read without a search: a verdict and a p-value a pair.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::largest::Largest;
+pub use super::report::LevelReport;
+use super::singly::Singly;
+pub use super::singly::{NO_SEPARATOR, SECOND};
+use super::wire::Reader;
+use super::Options;
+use crate::graph::{Adjacency, Half, Ranked, Singles};
+use crate::memory::{self, Use};
+use crate::observer::Observer;
+use crate::pool::Pool;
+use crate::Result;
+
+/// Rows are given and taken in blocks of so many, the last ones aside.
+pub const PAIR_ROWS: usize = 64;
+
+/// Pairs that a thread takes at a time.
+const TOGETHER: usize = 1 << 16;
+
+/// In place of a verdict of two bytes: no variable separates.
+const NONE: u16 = u16::MAX;
+
+/// In a verdict of two bytes, the [bit](SECOND) of the second side.
+const SECOND_SHORT: u16 = 1 << 15;
+
+/// Level 1 as work for such a worker: each pair x < y of the graph is tested given each other neighbour of x, then of y.
+#[derive(Clone, Copy, Debug)]
+pub struct PairLevel<'a> {
+    /// Known by this number to workers that are asked for several parts of it; another level has another one.
+    pub number: u64,
+    /// The search's.
+    pub options: &'a Options,
+    /// The frozen graph.
+    pub graph: &'a Adjacency,
+}
+
+/// What was found of the pairs x < y of some rows x, in ascending order of x, then y.
+#[derive(Clone, Debug)]
+pub struct Decided<'d> {
+    /// The rows.
+    pub rows: Range<usize>,
+    /// What was counted there.
+    pub counted: LevelReport,
+    /// The verdicts, as [`verdicts_to_bytes`] writes them.
+    pub verdicts: &'d [u8],
+    /// The largest p-value of each, with those of level 0 among them: doubles in little-endian order.
+    pub values: &'d [u8],
+}
+
+/// Takes what was found of some rows; `false`: it cannot be that.
+pub type Take<'t> = &'t mut dyn FnMut(&Decided) -> Result<bool>;
+
+/// A worker that decides pairs.
+pub trait Pairwise {
+    /// Decides the pairs of some rows, whole [blocks](PAIR_ROWS) of them, and hands on what it finds, rows by rows, in any order.
+    fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, observer: &mut dyn Observer) -> Result<()>;
+}
+
+impl PairLevel<'_> {
+    /// Whether pairs of a search can be decided so: kernels that do know neither tiers nor edges that stay.
+    pub fn serves(options: &Options) -> bool {
+        options.tiers.is_none() && options.fixed_edges.is_none()
+    }
+}
+
+/// Bytes of a verdict on p variables.
+fn bytes_of_verdict(p: usize) -> usize {
+    // All variables, either side, and none.
+    if p < 1 << 15 {
+        size_of::<u16>()
+    } else {
+        size_of::<u32>()
+    }
+}
+
+/// Appends verdicts on p variables: the variable that separates with its [side](SECOND), or [`NO_SEPARATOR`] or above.
+pub fn verdicts_to_bytes(p: usize, verdicts: &[u32], bytes: &mut Vec<u8>) {
+    let (each, start) = (bytes_of_verdict(p), bytes.len());
+    bytes.resize(start + each * verdicts.len(), 0);
+    // Written in place, which is several at a time.
+    let to = bytes[start..].chunks_exact_mut(each).zip(verdicts);
+    if each == size_of::<u32>() {
+        return to.for_each(|(to, verdict)| to.copy_from_slice(&verdict.to_le_bytes()));
+    }
+    let short = |verdict: u32| match verdict {
+        NO_SEPARATOR.. => NONE,
+        of_second if of_second & SECOND != 0 => of_second as u16 | SECOND_SHORT,
+        first => first as u16,
+    };
+    to.for_each(|(to, &verdict)| to.copy_from_slice(&short(verdict).to_le_bytes()));
+}
+
+/// Reads verdicts on p variables, as many as there is room for: whether they are such.
+fn verdicts_from_bytes(p: usize, bytes: &[u8], verdicts: &mut [u32]) -> bool {
+    let mut are_vertices = true;
+    let mut enter = |to: &mut u32, verdict: u32| {
+        are_vertices &= verdict >= NO_SEPARATOR || ((verdict & !SECOND) as usize) < p;
+        *to = verdict;
+    };
+    if bytes_of_verdict(p) == size_of::<u32>() {
+        let words = bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+        verdicts.iter_mut().zip(words).for_each(|(to, verdict)| enter(to, verdict));
+        return are_vertices;
+    }
+    let long = |short: u16| match short {
+        NONE => NO_SEPARATOR,
+        of_second if of_second & SECOND_SHORT != 0 => u32::from(of_second & !SECOND_SHORT) | SECOND,
+        first => u32::from(first),
+    };
+    let shorts = bytes.chunks_exact(2).map(|short| u16::from_le_bytes([short[0], short[1]]));
+    verdicts.iter_mut().zip(shorts).for_each(|(to, short)| enter(to, long(short)));
+    are_vertices
+}
+
+/// The numbers of the pairs x < y of some rows x, from 0 on: where each row's begin, and how many there are.
+fn starts_of(graph: &Adjacency, rows: &Range<usize>) -> Vec<usize> {
+    let mut starts = Vec::with_capacity(rows.len() + 1);
+    let mut next = 0;
+    starts.push(next);
+    for x in rows.clone() {
+        next += graph.degree_above(x);
+        starts.push(next);
+    }
+    starts
+}
+
+/// Where what is found of some rows goes on its way to who asked: what was counted, verdicts, values.
+pub(crate) struct PairPlaces {
+    rows: Range<usize>,
+    starts: Vec<usize>,
+    each: usize,
+    counted: LevelReport,
+}
+
+/// Bytes of what was counted.
+const HEAD: usize = 24;
+
+/// Writes bytes at a place.
+pub(crate) type Write<'w> = &'w mut dyn FnMut(usize, &[u8]) -> Result<()>;
+
+impl PairPlaces {
+    /// Of these rows of a graph.
+    pub fn new(graph: &Adjacency, rows: Range<usize>) -> Self {
+        let (starts, each) = (starts_of(graph, &rows), bytes_of_verdict(graph.p()));
+        PairPlaces { rows, starts, each, counted: LevelReport::default() }
+    }
+
+    /// Where the value of a pair is, by its number among them; or the end of all.
+    fn value(&self, number: usize) -> usize {
+        let count = self.starts.last().copied().unwrap_or(0);
+        HEAD + self.each * count + size_of::<f64>() * number
+    }
+
+    /// All bytes.
+    pub fn length(&self) -> usize {
+        self.value(self.starts.last().copied().unwrap_or(0))
+    }
+
+    /// Writes what was found of some of them.
+    pub fn enter(&mut self, decided: &Decided, write: Write) -> Result<()> {
+        let Decided { rows, counted, verdicts, values } = decided;
+        let first = self.starts[rows.start - self.rows.start];
+        self.counted.tests += counted.tests;
+        self.counted.exact_tests += counted.exact_tests;
+        self.counted.go_on |= counted.go_on;
+        write(HEAD + self.each * first, verdicts)?;
+        write(self.value(first), values)
+    }
+
+    /// Writes what was counted.
+    pub fn close(self, write: Write) -> Result<()> {
+        let LevelReport { tests, exact_tests, go_on } = self.counted;
+        write(0, [tests, exact_tests, u64::from(go_on)].map(u64::to_le_bytes).as_flattened())
+    }
+}
+
+impl<'d> Decided<'d> {
+    /// From bytes that went to [`PairPlaces`] of these rows on p variables; `None` where they are not such. How many pairs there are is for others to say.
+    pub(crate) fn from_bytes(p: usize, rows: Range<usize>, bytes: &'d [u8]) -> Option<Self> {
+        let (mut head, rest) = (Reader(bytes.get(..HEAD)?), &bytes[HEAD..]);
+        let (tests, exact_tests, go_on) = (head.number()?, head.number()?, head.number()?);
+        let each = bytes_of_verdict(p);
+        let count = rest.len() / (each + size_of::<f64>());
+        let (verdicts, values) = rest.split_at(each * count);
+        let counted = LevelReport { tests, exact_tests, go_on: go_on == 1 };
+        (go_on < 2).then_some(Decided { rows, counted, verdicts, values })
+    }
+}
+
+/// What is known of a level's pairs while workers decide them.
+pub(super) struct PairBook<'a> {
+    level: PairLevel<'a>,
+    pool: Pool,
+    ranked: Ranked,
+    /// By number.
+    verdicts: Vec<u32>,
+    counted: LevelReport,
+}
+
+impl<'a> PairBook<'a> {
+    pub fn new(level: PairLevel<'a>, pool: Pool) -> Result<Self> {
+        let ranked = Ranked::new(level.graph.copied(&pool)?, &pool)?;
+        let mut verdicts = memory::zeros(ranked.len(), Use::Level)?;
+        memory::prefer_large_pages(&mut verdicts);
+        Ok(PairBook { level, pool, ranked, verdicts, counted: LevelReport::default() })
+    }
+
+    /// Enters what was found of some rows, each once; `false`, and nothing is entered, where it cannot be that.
+    pub fn enter(&mut self, decided: &Decided, largest: &mut Largest) -> bool {
+        let Decided { rows, counted, verdicts, values } = decided;
+        let p = self.ranked.graph().p();
+        if rows.start > rows.end || rows.end > p {
+            return false;
+        }
+        let first_of = |x: usize| if x < p { self.ranked.first_of(x) } else { self.ranked.len() };
+        let numbers = first_of(rows.start)..first_of(rows.end);
+        let each = bytes_of_verdict(p);
+        if verdicts.len() != each * numbers.len() || values.len() != size_of::<f64>() * numbers.len() {
+            return false;
+        }
+        let are_vertices = AtomicBool::new(true);
+        let own = self.verdicts[numbers.clone()].chunks_mut(TOGETHER).zip(verdicts.chunks(each * TOGETHER));
+        self.pool.each_of(own.collect(), |_, (own, bytes): (&mut [u32], &[u8])| {
+            if !verdicts_from_bytes(p, bytes, own) {
+                are_vertices.store(false, Ordering::Relaxed);
+            }
+        });
+        if !are_vertices.into_inner() {
+            return false;
+        }
+        largest.raise_numbered(&self.ranked, rows, values, &self.pool);
+        self.counted.tests += counted.tests;
+        self.counted.exact_tests += counted.exact_tests;
+        self.counted.go_on |= counted.go_on;
+        true
+    }
+
+    /// The graph that is left, the sets that separate, and what was counted, once all rows are entered.
+    pub fn close(self) -> Result<(Adjacency, Singles, LevelReport)> {
+        let PairBook { level, pool, ranked, verdicts, counted } = self;
+        let (p, words) = (ranked.graph().p(), ranked.graph().p().div_ceil(64));
+        let mut left: Vec<u64> = memory::zeros(p * words, Use::Pairs)?;
+        let each = p.div_ceil(8 * pool.threads()).max(1);
+        pool.each_of(left.chunks_mut((each * words).max(1)).collect(), |part, rows: &mut [u64]| {
+            for (i, row) in rows.chunks_mut(words).enumerate() {
+                let x = part * each + i;
+                row.copy_from_slice(ranked.graph().row(x));
+                for (y, &verdict) in ranked.larger(x).zip(&verdicts[ranked.first_of(x)..]) {
+                    if verdict < NO_SEPARATOR {
+                        row[y as usize / 64] &= !(1 << (y % 64));
+                    }
+                }
+            }
+        });
+        let graph = Adjacency::from_half(p, &left, Half::Upper, &pool)?;
+        drop(left);
+        let singly = Singly { ranked: &ranked, verdicts: &verdicts };
+        let counts = singly.counts(level.options, &pool)?;
+        Ok((graph, singly.sets(level.options, &counts, &pool)?, counted))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_come_back_short_and_long() {
+        for p in [3usize, 32_767, 32_768, 70_000] {
+            let last = p as u32 - 1;
+            let verdicts = [0, last, SECOND, last | SECOND, NO_SEPARATOR, 1];
+            let mut bytes = Vec::new();
+            verdicts_to_bytes(p, &verdicts, &mut bytes);
+            assert_eq!(bytes.len(), verdicts.len() * if p < 32_768 { 2 } else { 4 });
+            let mut back = [7; 6];
+            assert!(verdicts_from_bytes(p, &bytes, &mut back));
+            assert_eq!(back, verdicts);
+            // All that say that none separates are one.
+            let mut bytes = Vec::new();
+            verdicts_to_bytes(p, &[u32::MAX, u32::MAX - 1], &mut bytes);
+            let mut back = [7; 2];
+            assert!(verdicts_from_bytes(p, &bytes, &mut back) && back.iter().all(|&back| back >= NO_SEPARATOR));
+            let mut bytes = Vec::new();
+            verdicts_to_bytes(p, &[p as u32], &mut bytes);
+            assert!(!verdicts_from_bytes(p, &bytes, &mut [0]));
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Ranks of a cluster that have a card each: levels 0 and 1 of the Gaussian test by the card, as it takes its own, and the answer of one machine.
+
+use crate::one_answer::{gauss, reading, Found, Problem, Task, Test, Wanted};
+use crate::one_answer_problems::{problems, Size};
+use crate::support::answer::{searched, Digits};
+use crate::support::cuda::emulated;
+use crate::support::problems::dense_problem;
+use crate::support::ranks::{with_ranks, Manner};
+use pcgpu_core::ci::gauss::FisherZ;
+use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::team::CudaTeam;
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+use pcgpu_core::engine::LevelOne;
+use pcgpu_core::matrix::by_column;
+use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::search::pairs::{verdicts_to_bytes, Decided, PairLevel, NO_SEPARATOR};
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{pairs_by_shards, skeleton, Method, Options};
+use pcgpu_core::team::Share;
+use pcgpu_core::{Error, Result};
+
+/// An engine with the test of a problem; none where it is no Gaussian search.
+fn engine<'p>(problem: &'p Problem, options: CudaOptions) -> Option<Result<CudaEngine<'p>>> {
+    let Task::Search(test, search) = &problem.task else { return None };
+    let of_data = |cells: &'p [f64], n: usize| {
+        let test = FisherZ::new(n as f64, reading(search.method))?;
+        CudaEngine::of_data(test, by_column(cells, search.p)?, search.alpha, options)
+    };
+    match test {
+        Test::Gauss { c, n } => {
+            Some(gauss(c, *n, search).and_then(|test| CudaEngine::new(test, search.alpha, options)))
+        }
+        Test::GaussOfData { cells, n } => Some(of_data(cells, *n)),
+        _ => None,
+    }
+}
+
+/// The search on ranks with these options, on the cards by turns, and how much came from them at each level.
+fn on_ranks(problem: &Problem, manners: &[Manner], cuda: CudaOptions, compact: bool) -> (Result<Found>, Vec<Share>) {
+    let Task::Search(_, options) = &problem.task else { panic!("{} is no search", problem.name) };
+    if let Err(error) = engine(problem, cuda).unwrap() {
+        return (Err(error), Vec::new());
+    }
+    let cards = device::devices(false).unwrap().len();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let make = |run: &mut dyn FnMut(&mut dyn Worker)| {
+        let ordinal = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % cards;
+        run(&mut engine(problem, CudaOptions { ordinal, ..cuda }).unwrap().unwrap());
+    };
+    with_ranks(manners, make, |cluster| {
+        cluster.aside_from(if compact { 0 } else { u64::MAX });
+        let found = searched(cluster, options, compact, &mut Unobserved).map(Found::Search);
+        (found, cluster.team().shares)
+    })
+}
+
+/// Problems with many neighbours, of several blocks of rows.
+fn dense(number: u64, m_max: f64) -> Problem {
+    let problem = dense_problem(number);
+    let options = Options { m_max, ..problem.options };
+    Problem::search(format!("dense {number}"), Test::Gauss { c: problem.c, n: problem.n }, options)
+}
+
+fn small(cuda: CudaOptions) -> CudaOptions {
+    // Several launches a level.
+    CudaOptions { launch_share: 1e-9, ..cuda }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn ranks_with_cards_have_the_answer_of_one_machine() {
+    let size = if emulated() { Size::Few } else { Size::All };
+    let all = problems(size).into_iter().filter(|problem| engine(problem, CudaOptions::default()).is_some());
+    let (mut compared, mut by_pairs) = (0, 0);
+    for (number, problem) in all.enumerate() {
+        let wanted = Wanted::new(problem.on_cpu(1, 1 << 16, false));
+        for &compact in problem.results() {
+            let manners = [
+                vec![Manner::Sound],
+                vec![Manner::Sound; 2],
+                vec![Manner::Dies(number % 4), Manner::Sound],
+                vec![Manner::Sound, Manner::Damages(number % 3)],
+            ];
+            let manners = &manners[number % 4];
+            let (found, shares) = on_ranks(&problem, manners, small(CudaOptions::default()), compact);
+            wanted.compare(format!("{} on {manners:?} with cards", problem.name), compact, &found, Digits::Nine);
+            compared += 1;
+            by_pairs += usize::from(shares.iter().any(|share| share.level == Some(1) && share.shards > 0));
+        }
+    }
+    assert!(compared > 20 && by_pairs > 5, "{by_pairs} of {compared}");
+}
+
+/// By lists, columns and masks, of three blocks of rows; at level 2, too.
+#[test]
+#[ignore = "needs a GPU"]
+fn dense_levels_on_ranks() {
+    for number in (0..40).filter(|number| [1, 3, 8].contains(number) || !emulated()) {
+        let problem = dense(number, if emulated() && number != 8 { 1.0 } else { 2.0 });
+        let wanted = Wanted::new(problem.on_cpu(2, 1 << 16, false));
+        for level_one in [LevelOne::Lists, LevelOne::Columns, LevelOne::Masks] {
+            for compact in [false, true] {
+                let cuda = small(CudaOptions { level_one, ..CudaOptions::default() });
+                let (found, shares) = on_ranks(&problem, &[Manner::Sound; 2], cuda, compact);
+                wanted.compare(format!("{} {level_one:?} on ranks", problem.name), compact, &found, Digits::Nine);
+                if problem.has_no_fixed_edges() && found.is_ok() {
+                    // What a verdict and a value take, and no more: no shard came.
+                    let from: u64 = shares.iter().filter(|s| s.level == Some(1)).map(|s| s.moved.from).sum();
+                    let pairs = dense_problem(number).options.p as u64;
+                    assert!(from <= 10 * pairs * pairs / 2 + 4096, "{from} bytes, {pairs} variables");
+                }
+            }
+        }
+    }
+}
+
+/// A card that a level does not fit leaves it to the threads; of every budget that suffices for the correlations the answer is the same.
+#[test]
+#[ignore = "needs a GPU"]
+fn ranks_within_little_memory() {
+    let problem = dense(3, 1.0);
+    let wanted = Wanted::new(problem.on_cpu(1, 1 << 16, false));
+    let mut refused = 0;
+    for shift in 14..26 {
+        let memory_budget = Some(1 << shift);
+        let cuda = small(CudaOptions { memory_budget, ..CudaOptions::default() });
+        let (found, _) = on_ranks(&problem, &[Manner::Sound; 2], cuda, true);
+        match found {
+            Err(Error::Cluster { message, .. }) if message.contains("GPU memory") => refused += 1,
+            found => wanted.compare(format!("{} within {memory_budget:?}", problem.name), true, &found, Digits::Nine),
+        }
+    }
+    // Questions at the end want some of it in any case.
+    assert!(refused < 8, "{refused} refused");
+}
+
+/// A level stays on the card from call to call, and nothing else that runs there is taken for it.
+#[test]
+#[ignore = "needs a GPU"]
+fn an_engine_is_asked_for_parts_of_a_level_by_turns_with_others() {
+    let problem = dense(1, 1.0);
+    let Task::Search(_, options) = &problem.task else { panic!("no search") };
+    let p = options.p;
+    let mut card = engine(&problem, small(CudaOptions::default())).unwrap().unwrap();
+    let mut p_max = vec![0.0; p * p];
+    let of_zero = Options { m_max: 0.0, fixed_edges: None, ..options.clone() };
+    let graph = skeleton(&mut card, &of_zero, &mut p_max, &mut Unobserved).unwrap().graph;
+    let other =
+        skeleton(&mut card, &Options { m_max: 1.0, ..of_zero.clone() }, &mut p_max, &mut Unobserved).unwrap().graph;
+    type Rows = Vec<(Vec<u8>, Vec<f64>, u64)>;
+    let found = |worker: &mut dyn Worker, number: u64, by_threads: bool| {
+        let graph = if number == 7 { &graph } else { &other };
+        let level = PairLevel { number, options: &of_zero, graph };
+        let mut all: Rows = Vec::new();
+        // The last rows first.
+        for first in (0..p).step_by(64).rev() {
+            let (mut verdicts, mut values, mut tests) = (Vec::new(), Vec::new(), 0);
+            let mut take = |decided: &Decided| {
+                verdicts.extend_from_slice(decided.verdicts);
+                values.extend(decided.values.chunks_exact(8).map(|v| f64::from_le_bytes(v.try_into().unwrap())));
+                tests += decided.counted.tests;
+                Ok(true)
+            };
+            let rows = first..p.min(first + 64);
+            match by_threads {
+                true => pairs_by_shards(worker, &level, &rows, &mut take, &mut Unobserved).unwrap(),
+                false => worker.pairwise().unwrap().pairs(&level, &rows, &mut take, &mut Unobserved).unwrap(),
+            }
+            all.push((verdicts, values, tests));
+        }
+        all
+    };
+    let wanted = [7, 8].map(|number| {
+        let mut all = Vec::new();
+        problem.with_cpu(1, 1 << 16, &mut |worker, _| all = found(worker, number, true)).unwrap();
+        all
+    });
+    let mut none = Vec::new();
+    verdicts_to_bytes(p, &[NO_SEPARATOR], &mut none);
+    assert!(wanted[0].iter().any(|(verdicts, ..)| verdicts.chunks(2).any(|verdict| verdict != none)));
+    for round in 0..3 {
+        for (number, wanted) in [7, 7, 8, 7].map(|number| (number, &wanted[number as usize - 7])) {
+            let found = found(&mut card, number, false);
+            for (found, wanted) in found.iter().zip(wanted) {
+                // Of "stable.fast" the side is of no account.
+                let is_fast = options.method == Method::StableFast;
+                let side = |verdicts: &[u8]| -> Vec<u16> {
+                    let of = |two: &[u8]| u16::from_le_bytes([two[0], two[1]]);
+                    let without = |v: u16| if is_fast && v != u16::MAX { v & 0x7fff } else { v };
+                    verdicts.chunks_exact(2).map(of).map(without).collect()
+                };
+                assert_eq!((side(&found.0), found.2), (side(&wanted.0), wanted.2), "round {round}, level {number}");
+                let close = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-9 * b.abs();
+                assert!(found.1.iter().zip(&wanted.1).all(close), "round {round}, level {number}");
+            }
+            // What else it does in between.
+            match round {
+                0 => {
+                    let mut batch = Batch::new();
+                    (0..50).for_each(|x| batch.push(x, 51, &[52, 53]));
+                    card.p_values(&batch, &mut Unobserved).unwrap();
+                }
+                1 => drop(skeleton(&mut card, &of_zero, &mut p_max, &mut Unobserved).unwrap()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A team of cards in one rank decides by its first.
+#[test]
+#[ignore = "needs a GPU"]
+fn a_rank_with_a_team() {
+    let problem = dense(1, 1.0);
+    let Task::Search(_, options) = &problem.task else { panic!("no search") };
+    let wanted = Wanted::new(problem.on_cpu(1, 1 << 16, false));
+    let make = |run: &mut dyn FnMut(&mut dyn Worker)| {
+        let names = ["one".to_string(), "two".to_string()];
+        run(&mut CudaTeam::new(&names, |_| engine(&problem, CudaOptions::default()).unwrap()).unwrap());
+    };
+    let found = with_ranks(&[Manner::Sound], make, |cluster| searched(cluster, options, true, &mut Unobserved));
+    wanted.compare("a team in a rank", true, &found.map(Found::Search), Digits::Nine);
+}
+
+/// One that stops its search while the card is at a level is answered, and the card goes on with another.
+#[test]
+#[ignore = "needs a GPU"]
+fn a_stop_within_a_level_leaves_a_card_that_can_go_on() {
+    struct Stops(usize);
+    impl Observer for Stops {
+        fn look(&mut self) -> Result<()> {
+            self.0 = self.0.saturating_sub(1);
+            if self.0 == 0 {
+                return Err(Error::Interrupted);
+            }
+            Ok(())
+        }
+        fn progress(&mut self, _: usize, _: f64, _: f64) -> Result<()> {
+            self.look()
+        }
+    }
+    let problem = dense(1, 1.0);
+    let Task::Search(_, options) = &problem.task else { panic!("no search") };
+    let wanted = Wanted::new(problem.on_cpu(1, 1 << 16, false));
+    let make = |run: &mut dyn FnMut(&mut dyn Worker)| {
+        run(&mut engine(&problem, small(CudaOptions::default())).unwrap().unwrap());
+    };
+    let mut stopped = 0;
+    with_ranks(&[Manner::Sound; 2], make, |cluster| {
+        for looks in [1, 2, 4, 9, 1000] {
+            let found = searched(cluster, options, true, &mut Stops(looks));
+            stopped += usize::from(matches!(found, Err(Error::Interrupted)));
+            if found.is_err() {
+                let again = searched(cluster, options, true, &mut Unobserved).map(Found::Search);
+                wanted.compare(format!("after a stop at {looks}"), true, &again, Digits::Nine);
+            }
+        }
+    });
+    assert!(stopped > 1, "{stopped}");
+}

@@ -1,0 +1,111 @@
+//! A worker that decides pairs, one plain question after the other, by another worker's answers.
+
+use std::ops::Range;
+
+use pcgpu_core::ci::Batch;
+use pcgpu_core::observer::Observer;
+use pcgpu_core::pool::Pool;
+use pcgpu_core::search::book::Book;
+use pcgpu_core::search::pairs::{
+    verdicts_to_bytes, Decided, LevelReport, PairLevel, Pairwise, Take, NO_SEPARATOR, PAIR_ROWS, SECOND,
+};
+use pcgpu_core::search::shards::Work;
+use pcgpu_core::search::worker::{Column, Marginals, Worker};
+use pcgpu_core::search::Method;
+use pcgpu_core::{Error, Result};
+
+pub struct ByPairs<'w> {
+    pub worker: &'w mut dyn Worker,
+    /// It names variables that there are not.
+    pub is_wrong: bool,
+    /// Levels that were asked of it.
+    pub levels: usize,
+}
+
+/// What pcalg finds of a pair x < y given single variables: the verdict, the largest p, what is counted.
+fn decide(worker: &mut dyn Worker, level: &PairLevel, [x, y]: [usize; 2]) -> Result<(u32, f64, LevelReport)> {
+    let PairLevel { options, graph, .. } = *level;
+    let mut ask = |a: usize, b: usize, s: &[u32]| {
+        let mut batch = Batch::new();
+        batch.push(a, b, s);
+        Ok::<f64, Error>(options.read(worker.p_values(&batch, &mut pcgpu_core::observer::Unobserved)?[0]))
+    };
+    let mut largest = ask(x, y, &[])?;
+    let mut counted = LevelReport::default();
+    for (row, other, side) in [(x, y, 0), (y, x, SECOND)] {
+        let is_fast = options.method == Method::StableFast;
+        let candidates: Vec<u32> = graph.neighbours(row).filter(|&z| z as usize != other).collect();
+        counted.go_on |= candidates.len() > 1;
+        for z in candidates {
+            // The C++ leaves out on the second side what the first has asked.
+            if side == SECOND && is_fast && graph.has(other, z as usize) {
+                continue;
+            }
+            let p = ask(row, other, &[z])?;
+            counted.tests += 1;
+            largest = largest.max(p);
+            if p >= options.alpha {
+                return Ok((z | side, largest, counted));
+            }
+        }
+    }
+    Ok((NO_SEPARATOR, largest, counted))
+}
+
+impl Pairwise for ByPairs<'_> {
+    fn pairs(
+        &mut self,
+        level: &PairLevel,
+        rows: &Range<usize>,
+        take: Take,
+        _observer: &mut dyn Observer,
+    ) -> Result<()> {
+        self.levels += 1;
+        let p = level.graph.p();
+        assert!(rows.start % PAIR_ROWS == 0 && (rows.end % PAIR_ROWS == 0 || rows.end == p), "{rows:?}");
+        // The last rows first, in two parts.
+        let middle = rows.start + rows.len() / 2;
+        for rows in [middle..rows.end, rows.start..middle] {
+            let (mut verdicts, mut values, mut counted) = (Vec::new(), Vec::new(), LevelReport::default());
+            for x in rows.clone() {
+                for y in level.graph.neighbours_above(x) {
+                    let (verdict, value, own) = decide(self.worker, level, [x, y as usize])?;
+                    verdicts.push(if self.is_wrong { p as u32 } else { verdict });
+                    values.extend(value.to_le_bytes());
+                    counted.tests += own.tests;
+                    counted.go_on |= own.go_on;
+                }
+            }
+            let mut short = Vec::new();
+            verdicts_to_bytes(p, &verdicts, &mut short);
+            assert!(take(&Decided { rows, counted, verdicts: &short, values: &values })?);
+        }
+        Ok(())
+    }
+}
+
+impl Worker for ByPairs<'_> {
+    fn pool(&self) -> &Pool {
+        self.worker.pool()
+    }
+
+    fn shard_tests(&self) -> u64 {
+        self.worker.shard_tests()
+    }
+
+    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
+        self.worker.marginal(level, columns, observer)
+    }
+
+    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        self.worker.answer(work, book, observer)
+    }
+
+    fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
+        self.worker.p_values(batch, observer)
+    }
+
+    fn pairwise(&mut self) -> Option<&mut dyn Pairwise> {
+        Some(self)
+    }
+}
