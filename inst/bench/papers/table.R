@@ -139,10 +139,12 @@ titles <- c(
 )
 # What is unlike in all rows of an item.
 notes <- c(
-  "cupc, figure 7" = paste(
-    "Measured before launches of a level took, from their second on, at least as many sets of a row as its threads take at a time: of beta 1, gamma 256 on S. aureus's size there were some 420 of",
-    "32 ms, in which 11 threads of 256 had work."
+  "cupc, table 2" = paste(
+    "The sweeps have ours on the same data once more (dissertation table-6.6), of another time of the same day: hundredths of a second differ by up to two times, much of it at level 0, which",
+    "copies the correlations."
   ),
+  "cupc, figure 7" = "Single runs after one that opens the card; of NCI-60 medians of two.",
+  "cupc, figure 8" = "Single runs after one that opens the card.",
   "cupc, figure 10" = "Ours: one graph where theirs are ten, one run after a first one, alpha 0.05 where theirs is not named; the sweeps have the other points.",
   "gpupc, table 2" = paste(
     "Theirs force numbers of tests and of edges. Ours come of data whose edges all stay at level 1, a problem of another shape, and of level 0: ratios are to be compared within a row of",
@@ -158,7 +160,7 @@ notes <- c(
   "dissertation, table 6.6, orientation" = "Ours: orient() in R, of a skeleton from the same data. So, too, table 6.9.",
   "dissertation, table 6.17" = paste(
     "Theirs are levels 0 and 1 apart; ours level 0, and levels 0 and 1 together. From 50,000 variables on theirs is beyond the V100's 32 GB, so that pages go back and forth; all of ours",
-    "is within the card's 80 GB: no run of ours takes more of a card than is free. Those from 50,000 on are single runs."
+    "is within the card's 80 GB: no run of ours takes more of a card than is free. Those from 50,000 on are single runs after one that opens the card."
   ),
   "dissertation, table 6.18" = "Of data of this shape: how many edges TCGA's own data leave at level 0 is not published, and decides the time.",
   "cmiknn, table 1 (6.10), by k" = paste(
