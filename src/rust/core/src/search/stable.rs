@@ -225,9 +225,8 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
     fn goes_on_from(&mut self, size: usize, part: &Part) -> bool {
         match (size, part) {
             (0, Part::Columns(_)) => true,
-            // Who decides pairs has no shards.
-            (1, Part::Shards(_)) => self.worker.pairwise().is_none(),
-            (2.., Part::Shards(_)) => true,
+            // Of who decides pairs, too: what is left of them goes by shards.
+            (1.., Part::Shards(_)) => true,
             _ => false,
         }
     }

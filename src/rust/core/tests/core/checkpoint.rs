@@ -1,6 +1,7 @@
 //! Searches that are kept, gone on with, and ended before their time: from every state that they leave, by other workers, in all orders of visiting.
 
 use std::fs;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use crate::support::answer::{Answer, Digits};
@@ -17,6 +18,7 @@ use pcgpu_core::search::answer::Answer as Outcome;
 use pcgpu_core::search::book::{Book, Page};
 use pcgpu_core::search::checkpoint::{Asked, Checkpoint, Limits};
 use pcgpu_core::search::level::Verdict;
+use pcgpu_core::search::pairs::{PairLevel, Pairwise, Take};
 use pcgpu_core::search::shards::Work;
 use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::search::{skeleton_one_by_one_within, skeleton_within, Largest, Method, Options, PairValues, Skeleton};
@@ -460,4 +462,88 @@ fn two_searches_at_once_with_one_file_each_write_it_whole() {
         let left = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
         assert_eq!(left.filter(|other| other.starts_with(&format!("{name}."))).count(), 0);
     }
+}
+
+/// A worker that decides pairs, which a search with tiers or fixed edges never asks, and how many shards of level 1 it was asked.
+struct Decides<'a>(Steps<'a>, bool, usize);
+
+impl Pairwise for Decides<'_> {
+    fn pairs(&mut self, _: &PairLevel, _: &Range<usize>, _: Take, _: &mut dyn Observer) -> Result<()> {
+        panic!("asked for pairs");
+    }
+}
+
+impl Worker for Decides<'_> {
+    fn pool(&self) -> &Pool {
+        self.0.pool()
+    }
+
+    fn shard_tests(&self) -> u64 {
+        self.0.shard_tests()
+    }
+
+    fn sides_at_once(&self) -> usize {
+        self.0.sides_at_once()
+    }
+
+    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
+        self.0.marginal(level, columns, observer)
+    }
+
+    fn is_gradual(&self) -> bool {
+        self.0.is_gradual()
+    }
+
+    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        self.2 += if work.size == 1 { work.shards.len() } else { 0 };
+        self.0.answer(work, book, observer)
+    }
+
+    fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
+        self.0.p_values(batch, observer)
+    }
+
+    fn pairwise(&mut self) -> Option<&mut dyn Pairwise> {
+        if self.1 {
+            Some(self)
+        } else {
+            None
+        }
+    }
+}
+
+/// Level 1 that was kept within goes on, though the worker would decide its pairs of another search: no more shards are asked than by one that does not.
+#[test]
+fn shards_of_level_one_go_on_where_the_worker_decides_pairs() {
+    let mut stopped = 0;
+    for task in &tasks() {
+        let options = &task.options;
+        let has_shards = options.fixed_edges.is_some() || !options.tiers.is_none();
+        if options.m_max <= 1.0 || options.method == Method::Original || !has_shards {
+            continue;
+        }
+        let asked = [false, true].map(|decides| {
+            let place = Place::new();
+            let limits = place.limits(Duration::from_secs(1000));
+            let go = |observer: &mut dyn Observer| {
+                let steps = Steps {
+                    gauss: task.gauss(),
+                    shard_tests: 3,
+                    sides_at_once: 1 << 16,
+                    together: false,
+                    pool: Pool::new(1),
+                };
+                let mut worker = Decides(steps, decides, 0);
+                let is_whole =
+                    skeleton_within(&mut worker, options, &mut PairValues::default(), observer, &limits).is_ok();
+                (is_whole, worker.2)
+            };
+            let mut late = Late { level: 1, looks: Some(12), until: Instant::now(), now: 0, stops: true };
+            let (is_whole, _) = go(&mut late);
+            stopped += usize::from(!is_whole);
+            go(&mut Unobserved)
+        });
+        assert!(asked[0] == asked[1] && asked[0].0, "{asked:?}");
+    }
+    assert!(stopped > 10, "{stopped}");
 }

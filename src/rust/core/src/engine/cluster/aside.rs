@@ -102,7 +102,10 @@ fn clear(space: &str) {
 
 impl Drop for Shelf {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
+        // Under another name nobody puts anything there meanwhile, and nothing is left of it.
+        let gone = self.folder.with_extension("gone");
+        let folder = if std::fs::rename(&self.folder, &gone).is_ok() { &gone } else { &self.folder };
+        let _ = std::fs::remove_dir_all(folder);
     }
 }
 

@@ -369,6 +369,10 @@ impl<'a> Cluster<'a> {
                 // One that others have answered stays where it is, and goes with the rest.
                 let map = self.shelf.as_ref().filter(|_| pieces.is_open(task));
                 let map = map.and_then(|shelf| shelf.take(task, length));
+                if map.is_none() && pieces.is_open(task) {
+                    // Somebody has removed it. Without the folder ranks answer by the connection.
+                    self.shelf = None;
+                }
                 self.ranks[rank].moved.from += map.as_ref().map_or(0, |map| map.len() as u64);
                 self.enter(rank, (task, seconds), map.as_deref(), errand, pieces)?;
             }
@@ -386,7 +390,7 @@ impl<'a> Cluster<'a> {
         Ok(())
     }
 
-    /// Enters what a rank found in so many seconds; none: it is not where the rank says.
+    /// Enters what a rank found in so many seconds; none: it is not where the rank put it, and is asked for again.
     fn enter(
         &mut self,
         rank: usize,
@@ -400,11 +404,11 @@ impl<'a> Cluster<'a> {
         self.ranks[rank].pace.enter(cost, seconds);
         self.ranks[rank].here.enter(cost, seconds);
         self.ranks[rank].shards += units.len() as u64;
-        let taken = match body {
-            Some(body) => errand.take(units.clone(), body)?,
-            None => None,
+        let Some(body) = body else {
+            pieces.again(units);
+            return Ok(());
         };
-        if taken.is_none() {
+        if errand.take(units.clone(), body)?.is_none() {
             pieces.again(units);
             self.lose(rank, "it gave an answer to something else than it was asked".into(), pieces);
         }

@@ -206,6 +206,8 @@ pub struct CudaEngine<'a> {
     /// What level 0 has left, for a search that is elsewhere; and its level 1, where that is on the card.
     settled: Option<Settled>,
     open_level: Option<OpenLevel>,
+    /// Whether one of these has found too little memory: it is not tried again.
+    lacks_room: bool,
     /// Where the level codes are on the card.
     coding: Option<Coding>,
     /// The codes of all variables as the card reads them in the host's memory, where it does not hold all.
@@ -265,6 +267,7 @@ impl<'a> CudaEngine<'a> {
             brought,
             settled,
             open_level,
+            lacks_room: false,
             coding,
             packed,
             counted,
@@ -403,7 +406,7 @@ impl Worker for CudaEngine<'_> {
             CudaTest::Gauss(gauss) => {
                 self.held.begin(Some(work.size));
                 self.close_level();
-                self.by_host(&gauss, &mut |_| Ok(()))?.answer(work, book, observer)
+                self.by_host(&gauss, &mut |_| observer.look())?.answer(work, book, observer)
             }
             CudaTest::Discrete(_) => batched::answer(self, work, book, observer),
         }

@@ -72,10 +72,16 @@ impl CudaEngine<'_> {
         level: &Marginals,
         observer: &mut dyn Observer,
     ) -> Result<bool> {
+        if self.lacks_room {
+            return Ok(false);
+        }
         let rules = (level.options().method, level.options().na_delete);
         if self.settled.as_ref().is_none_or(|settled| settled.rules != rules) {
             match self.watched(|engine| engine.make_settled(gauss, level.options(), observer)) {
-                Err(error) if error.is_short_of_device_memory() => return Ok(false),
+                Err(error) if error.is_short_of_device_memory() => {
+                    self.lacks_room = true;
+                    return Ok(false);
+                }
                 settled => self.settled = Some(settled?),
             }
         }
@@ -270,13 +276,14 @@ impl Pairwise for CudaEngine<'_> {
             taken = decided.rows.end;
             take(decided)
         };
-        match self.watched(|engine| engine.run_pairs(&gauss, level, rows, &mut note, observer)) {
-            Err(error) if error.is_short_of_device_memory() => {
-                self.close_level();
-                let mut host = self.by_host(&gauss, &mut |_| observer.look())?;
-                pairs_by_shards(&mut host, level, &(taken..rows.end), take, observer)
+        if !self.lacks_room {
+            match self.watched(|engine| engine.run_pairs(&gauss, level, rows, &mut note, observer)) {
+                Err(error) if error.is_short_of_device_memory() => self.lacks_room = true,
+                outcome => return outcome,
             }
-            outcome => outcome,
         }
+        self.close_level();
+        let mut host = self.by_host(&gauss, &mut |_| observer.look())?;
+        pairs_by_shards(&mut host, level, &(taken..rows.end), take, observer)
     }
 }

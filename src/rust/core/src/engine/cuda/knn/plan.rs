@@ -135,12 +135,14 @@ impl Shape {
         (threads as u32, threads * self.shuffle_bytes())
     }
 
-    /// Likewise where so few permutations are drawn that the card has warps enough for few threads each, with the order of the samples in shared
+    /// Likewise where so few permutations are drawn that all run side by side in warps of few threads each, with the order of the samples in shared
     /// memory: the threads of a warp choose among their neighbours in turns.
     pub fn shuffling_of_few(&self, permutations: u64) -> Option<(u32, u64)> {
-        let threads = permutations.div_ceil(u64::from(self.processors) * FEW_WARPS);
-        let bytes = threads * (self.shuffle_bytes() + 2 * self.n as u64);
-        (threads <= FEW_THREADS && bytes <= self.shared_limit).then_some((threads as u32, bytes))
+        let of_one = self.shuffle_bytes() + 2 * self.n as u64;
+        let a_processor = permutations.div_ceil(u64::from(self.processors));
+        (1..=FEW_THREADS)
+            .map(|threads| (threads as u32, threads * of_one))
+            .find(|&(threads, bytes)| a_processor <= u64::from(threads) * FEW_WARPS.min(self.shared_limit / bytes))
     }
 
     /// Permutations of a launch that permutes. A sample takes some microseconds and a copy of k_perm numbers; a multiprocessor
@@ -449,6 +451,26 @@ mod tests {
             }
             assert_eq!(plan.most_permutations(shape.form(), 1) > plan.permutations, limit > 0);
             assert_eq!(plan.most_permutations(Form::Warps, 1), plan.permutations);
+        }
+    }
+
+    #[test]
+    fn few_permutations_all_run_side_by_side() {
+        for n in [30, 1000, 2500, 10_000, 50_000] {
+            let shape = shape(n, true, KnnStrategy::Shared);
+            let mut last = 1;
+            for permutations in [1, 100, 1000, 5000, 20_000, 100_000] {
+                let Some((threads, bytes)) = shape.shuffling_of_few(permutations) else { continue };
+                let blocks = permutations.div_ceil(u64::from(threads));
+                assert!(
+                    blocks.div_ceil(u64::from(shape.processors)) * bytes <= shape.shared_limit,
+                    "{n} {permutations}"
+                );
+                assert!((last..=FEW_THREADS as u32).contains(&threads));
+                last = threads;
+            }
+            assert_eq!(shape.shuffling_of_few(100).map(|few| few.0), Some(1), "{n}");
+            assert_eq!(shape.shuffling_of_few(100_000), None);
         }
     }
 
