@@ -210,7 +210,7 @@ impl<'a> PairBook<'a> {
         Ok(PairBook { level, pool, ranked, verdicts, counted: LevelReport::default() })
     }
 
-    /// Enters what was found of some rows, each once; `false`, and nothing is entered, where it cannot be that.
+    /// Enters what was found of some rows, each once; `false` where it cannot be that: then they are to be entered again, by another answer.
     pub fn enter(&mut self, decided: &Decided, largest: &mut Largest) -> bool {
         let Decided { rows, counted, verdicts, values } = decided;
         let p = self.ranked.graph().p();
