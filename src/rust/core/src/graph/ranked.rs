@@ -1,5 +1,7 @@
 //! The edges of a graph by number, so that what is kept of each is one flat array.
 
+use std::ops::Range;
+
 use super::Adjacency;
 use crate::memory::{self, Use};
 use crate::pool::Pool;
@@ -90,6 +92,12 @@ impl Ranked {
     /// The number of x's first edge to a larger vertex, or of the next row's where it has none.
     pub fn first_of(&self, x: usize) -> usize {
         self.first_from(x, x)
+    }
+
+    /// The numbers of the edges of some rows to larger vertices.
+    pub fn numbers_of(&self, rows: &Range<usize>) -> Range<usize> {
+        let first_of = |x: usize| if x < self.graph.p() { self.first_of(x) } else { self.len };
+        first_of(rows.start)..first_of(rows.end)
     }
 
     /// [`Ranked::first_of`] of all vertices, and the number of edges.

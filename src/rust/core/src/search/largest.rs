@@ -141,9 +141,7 @@ impl Largest<'_> {
 
     /// Raises those of the pairs of some rows of a graph, within what level 0 has left: these doubles, as bytes, by number.
     pub(super) fn raise_numbered(&mut self, ranked: &Ranked, rows: &Range<usize>, values: &[u8], pool: &Pool) {
-        let p = ranked.graph().p();
-        let first_of = |x: usize| if x < p { ranked.first_of(x) } else { ranked.len() };
-        let numbers = first_of(rows.start)..first_of(rows.end);
+        let numbers = ranked.numbers_of(rows);
         match self {
             // All that level 0 has left, numbered alike.
             Largest::Left(PairValues { values: own, .. }) if own.len() == ranked.len() => {
@@ -157,10 +155,10 @@ impl Largest<'_> {
                 });
             }
             largest => {
-                let Some(cells) = largest.cells(p) else { return };
+                let Some(cells) = largest.cells(ranked.graph().p()) else { return };
                 pool.each(rows.len(), |at| {
                     let x = rows.start + at;
-                    let from = size_of::<f64>() * (first_of(x) - numbers.start);
+                    let from = size_of::<f64>() * (ranked.first_of(x) - numbers.start);
                     for (y, p) in ranked.larger(x).zip(doubles(&values[from..])) {
                         cells.raise(x, y as usize, p);
                     }

@@ -257,7 +257,7 @@ impl<'t> OneByOne<'t> {
 }
 
 impl Order for OneByOne<'_> {
-    fn goes_on_from(&mut self, _size: usize, part: &Part) -> bool {
+    fn goes_on_from(&self, _size: usize, part: &Part) -> bool {
         matches!(part, Part::Visits { .. })
     }
 

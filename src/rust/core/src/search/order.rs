@@ -17,7 +17,7 @@ pub(super) trait Order {
     }
 
     /// Whether it can go on from this part of the level with sets of `size`, 0 or more: another order may have left it.
-    fn goes_on_from(&mut self, size: usize, part: &Part) -> bool;
+    fn goes_on_from(&self, size: usize, part: &Part) -> bool;
 
     /// Level 0.
     fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport>;

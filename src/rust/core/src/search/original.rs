@@ -210,7 +210,7 @@ impl Visited {
 }
 
 impl Order for Original<'_> {
-    fn goes_on_from(&mut self, size: usize, part: &Part) -> bool {
+    fn goes_on_from(&self, size: usize, part: &Part) -> bool {
         matches!((size, part), (0, Part::Columns(_)) | (1.., Part::Visits { .. }))
     }
 

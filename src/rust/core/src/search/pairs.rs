@@ -165,9 +165,7 @@ impl PairPlaces {
     pub fn enter(&mut self, decided: &Decided, write: Write) -> Result<()> {
         let Decided { rows, counted, verdicts, values } = decided;
         let first = self.starts[rows.start - self.rows.start];
-        self.counted.tests += counted.tests;
-        self.counted.exact_tests += counted.exact_tests;
-        self.counted.go_on |= counted.go_on;
+        self.counted.add(counted);
         write(HEAD + self.each * first, verdicts)?;
         write(self.value(first), values)
     }
@@ -217,8 +215,7 @@ impl<'a> PairBook<'a> {
         if rows.start > rows.end || rows.end > p {
             return false;
         }
-        let first_of = |x: usize| if x < p { self.ranked.first_of(x) } else { self.ranked.len() };
-        let numbers = first_of(rows.start)..first_of(rows.end);
+        let numbers = self.ranked.numbers_of(rows);
         let each = bytes_of_verdict(p);
         if verdicts.len() != each * numbers.len() || values.len() != size_of::<f64>() * numbers.len() {
             return false;
@@ -234,9 +231,7 @@ impl<'a> PairBook<'a> {
             return false;
         }
         largest.raise_numbered(&self.ranked, rows, values, &self.pool);
-        self.counted.tests += counted.tests;
-        self.counted.exact_tests += counted.exact_tests;
-        self.counted.go_on |= counted.go_on;
+        self.counted.add(counted);
         true
     }
 

@@ -10,3 +10,12 @@ pub struct LevelReport {
     /// Whether a side was visited that has more candidates than the level's size (pcalg's reason for another level).
     pub go_on: bool,
 }
+
+impl LevelReport {
+    /// Counts another part of the level, too.
+    pub fn add(&mut self, part: &LevelReport) {
+        self.tests += part.tests;
+        self.exact_tests += part.exact_tests;
+        self.go_on |= part.go_on;
+    }
+}

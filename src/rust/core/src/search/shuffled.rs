@@ -54,7 +54,7 @@ impl Shuffled<'_> {
 }
 
 impl Order for Shuffled<'_> {
-    fn goes_on_from(&mut self, _size: usize, _part: &Part) -> bool {
+    fn goes_on_from(&self, _size: usize, _part: &Part) -> bool {
         false
     }
 

@@ -222,13 +222,9 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
 }
 
 impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
-    fn goes_on_from(&mut self, size: usize, part: &Part) -> bool {
-        match (size, part) {
-            (0, Part::Columns(_)) => true,
-            // Of who decides pairs, too: what is left of them goes by shards.
-            (1.., Part::Shards(_)) => true,
-            _ => false,
-        }
+    fn goes_on_from(&self, size: usize, part: &Part) -> bool {
+        // Shards of level 1 also where the worker decides pairs: what is left goes by shards.
+        matches!((size, part), (0, Part::Columns(_)) | (1.., Part::Shards(_)))
     }
 
     fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {

@@ -1,11 +1,11 @@
 //! Searches that are kept, gone on with, and ended before their time: from every state that they leave, by other workers, in all orders of visiting.
 
 use std::fs;
-use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use crate::support::answer::{Answer, Digits};
 use crate::support::kept::{allowed, compare, same, Collect, Late, Place, Told};
+use crate::support::pairs::ByPairs;
 use crate::support::problems::problem;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::{Batch, CiTest};
@@ -18,7 +18,6 @@ use pcgpu_core::search::answer::Answer as Outcome;
 use pcgpu_core::search::book::{Book, Page};
 use pcgpu_core::search::checkpoint::{Asked, Checkpoint, Limits};
 use pcgpu_core::search::level::Verdict;
-use pcgpu_core::search::pairs::{PairLevel, Pairwise, Take};
 use pcgpu_core::search::shards::Work;
 use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::search::{skeleton_one_by_one_within, skeleton_within, Largest, Method, Options, PairValues, Skeleton};
@@ -32,6 +31,8 @@ struct Steps<'a> {
     /// Shards are closed together.
     together: bool,
     pool: Pool,
+    /// Shards of level 1 that it was asked.
+    asked: usize,
 }
 
 impl Steps<'_> {
@@ -71,6 +72,7 @@ impl Worker for Steps<'_> {
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        self.asked += if work.size == 1 { work.shards.len() } else { 0 };
         let mut pages = Vec::new();
         for (number, shard) in work.shards.iter().enumerate().rev() {
             let mut page = book.open(number);
@@ -168,7 +170,8 @@ impl Task {
             }
             Who::Together => {
                 let (gauss, pool, together) = (self.gauss(), Pool::new(1), true);
-                let mut worker = Steps { gauss, shard_tests: u64::MAX, sides_at_once: 1 << 16, together, pool };
+                let mut worker =
+                    Steps { gauss, shard_tests: u64::MAX, sides_at_once: 1 << 16, together, pool, asked: 0 };
                 skeleton_within(&mut worker, &self.options, largest, observer, limits)?
             }
             Who::Cpu { shard_tests, threads } => {
@@ -178,7 +181,7 @@ impl Task {
             }
             Who::Steps { shard_tests, threads, sides_at_once } => {
                 let (gauss, pool) = (self.gauss(), Pool::new(threads));
-                let mut worker = Steps { gauss, shard_tests, sides_at_once, together: false, pool };
+                let mut worker = Steps { gauss, shard_tests, sides_at_once, together: false, pool, asked: 0 };
                 skeleton_within(&mut worker, &self.options, largest, observer, limits)?
             }
         };
@@ -464,54 +467,6 @@ fn two_searches_at_once_with_one_file_each_write_it_whole() {
     }
 }
 
-/// A worker that decides pairs, which a search with tiers or fixed edges never asks, and how many shards of level 1 it was asked.
-struct Decides<'a>(Steps<'a>, bool, usize);
-
-impl Pairwise for Decides<'_> {
-    fn pairs(&mut self, _: &PairLevel, _: &Range<usize>, _: Take, _: &mut dyn Observer) -> Result<()> {
-        panic!("asked for pairs");
-    }
-}
-
-impl Worker for Decides<'_> {
-    fn pool(&self) -> &Pool {
-        self.0.pool()
-    }
-
-    fn shard_tests(&self) -> u64 {
-        self.0.shard_tests()
-    }
-
-    fn sides_at_once(&self) -> usize {
-        self.0.sides_at_once()
-    }
-
-    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
-        self.0.marginal(level, columns, observer)
-    }
-
-    fn is_gradual(&self) -> bool {
-        self.0.is_gradual()
-    }
-
-    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
-        self.2 += if work.size == 1 { work.shards.len() } else { 0 };
-        self.0.answer(work, book, observer)
-    }
-
-    fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
-        self.0.p_values(batch, observer)
-    }
-
-    fn pairwise(&mut self) -> Option<&mut dyn Pairwise> {
-        if self.1 {
-            Some(self)
-        } else {
-            None
-        }
-    }
-}
-
 /// Level 1 that was kept within goes on, though the worker would decide its pairs of another search: no more shards are asked than by one that does not.
 #[test]
 fn shards_of_level_one_go_on_where_the_worker_decides_pairs() {
@@ -526,17 +481,14 @@ fn shards_of_level_one_go_on_where_the_worker_decides_pairs() {
             let place = Place::new();
             let limits = place.limits(Duration::from_secs(1000));
             let go = |observer: &mut dyn Observer| {
-                let steps = Steps {
-                    gauss: task.gauss(),
-                    shard_tests: 3,
-                    sides_at_once: 1 << 16,
-                    together: false,
-                    pool: Pool::new(1),
-                };
-                let mut worker = Decides(steps, decides, 0);
-                let is_whole =
-                    skeleton_within(&mut worker, options, &mut PairValues::default(), observer, &limits).is_ok();
-                (is_whole, worker.2)
+                let (gauss, pool) = (task.gauss(), Pool::new(1));
+                let mut steps =
+                    Steps { gauss, shard_tests: 3, sides_at_once: 1 << 16, together: false, pool, asked: 0 };
+                let mut pairs = ByPairs { worker: &mut steps, is_wrong: false, levels: 0 };
+                let worker: &mut dyn Worker = if decides { &mut pairs } else { &mut *pairs.worker };
+                let is_whole = skeleton_within(worker, options, &mut PairValues::default(), observer, &limits).is_ok();
+                assert_eq!(pairs.levels, 0, "it knows neither tiers nor fixed edges");
+                (is_whole, steps.asked)
             };
             let mut late = Late { level: 1, looks: Some(12), until: Instant::now(), now: 0, stops: true };
             let (is_whole, _) = go(&mut late);

@@ -11,8 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::Mmap;
 
+use super::message::Request;
+use super::Cluster;
 use crate::memory::{self, Use};
-use crate::search::wire::{Reader, Writer};
+use crate::search::wire::{envelope, Reader, Writer};
 use crate::Result;
 
 /// Files there are pages of memory.
@@ -78,6 +80,28 @@ impl Shelf {
         (file.metadata().ok()?.len() == length && length > 0).then_some(())?;
         // SAFETY: it has no name any more, and who wrote it has closed it.
         unsafe { Mmap::map(&file) }.ok()
+    }
+}
+
+impl Cluster<'_> {
+    /// Has answers of so many bytes lie aside, in memory that a rank of this machine sees, in place of where that pays. For tests.
+    pub fn aside_from(&mut self, bytes: u64) {
+        (self.shelf, self.aside_from) = (None, bytes);
+        self.ranks.iter_mut().for_each(|rank| rank.knows_shelf = false);
+    }
+
+    /// Tells a rank where large answers go, once.
+    pub(super) fn tell_shelf(&mut self, rank: usize) -> Result<()> {
+        if self.ranks[rank].knows_shelf {
+            return Ok(());
+        }
+        self.ranks[rank].knows_shelf = true;
+        if self.shelf.is_none() {
+            self.shelf = Shelf::open(self.aside_from);
+        }
+        let Some(told) = self.shelf.as_ref().and_then(Shelf::to_bytes) else { return Ok(()) };
+        let request = Request::shelf(&told);
+        self.send(rank, &envelope::seal(request.kind(), 0, request.body()))
     }
 }
 

@@ -34,6 +34,21 @@ pub(super) trait Errand {
     fn take(&mut self, units: Range<usize>, answer: &[u8]) -> Result<Option<()>>;
 }
 
+/// Neighbouring parts together, as many as cost no more than `most`; one that costs more stands alone.
+fn grouped(parts: impl Iterator<Item = (Range<usize>, f64)>, most: f64) -> Vec<(Range<usize>, f64)> {
+    let mut groups: Vec<(Range<usize>, f64)> = Vec::new();
+    for (part, own) in parts {
+        match groups.last_mut() {
+            Some((group, cost)) if *cost + own <= most => {
+                *group = group.start.min(part.start)..group.end.max(part.end);
+                *cost += own;
+            }
+            _ => groups.push((part, own)),
+        }
+    }
+    groups
+}
+
 /// Level 0 by columns: the last first, which have the most pairs, so that the ranks end together.
 pub(super) struct Settling<'a, 'c> {
     level: &'a Marginals<'a>,
@@ -48,16 +63,7 @@ impl<'a, 'c> Settling<'a, 'c> {
     pub fn new(level: &'a Marginals<'a>, columns: Vec<Column<'c>>, is_exact: bool, groups: Option<usize>) -> Self {
         let costs: Vec<f64> = (0..columns.len()).map(|y| pairs_of_column(level.pairs(), y) as f64).collect();
         let least = groups.map_or(0.0, |groups| costs.iter().sum::<f64>() / groups as f64);
-        let mut units: Vec<(Range<usize>, f64)> = Vec::new();
-        for (y, own) in costs.into_iter().enumerate().rev() {
-            match units.last_mut() {
-                Some((columns, cost)) if *cost + own <= least => {
-                    columns.start = y;
-                    *cost += own;
-                }
-                _ => units.push((y..y + 1, own)),
-            }
-        }
+        let units = grouped(costs.into_iter().enumerate().rev().map(|(y, cost)| (y..y + 1, cost)), least);
         Settling { level, columns: columns.into_iter().map(Some).collect(), is_exact, units }
     }
 
@@ -165,17 +171,11 @@ impl<'a, 't> Pairing<'a, 't> {
         let costs: Vec<f64> = rows.clone().map(cost).collect();
         let total: f64 = costs.iter().sum();
         let count = ((total / PAIR_TESTS) as usize).clamp(2 * ranks, PAIR_UNITS * ranks);
-        let mut units: Vec<(Range<usize>, f64)> = Vec::new();
-        for (block, costs) in costs.chunks(PAIR_ROWS).enumerate() {
-            let (first, own) = (rows.start + block * PAIR_ROWS, costs.iter().sum::<f64>());
-            match units.last_mut() {
-                Some((rows, cost)) if *cost + own <= total / count as f64 => {
-                    rows.end = first + costs.len();
-                    *cost += own;
-                }
-                _ => units.push((first..first + costs.len(), own)),
-            }
-        }
+        let block = |(number, costs): (usize, &[f64])| {
+            let first = rows.start + number * PAIR_ROWS;
+            (first..first + costs.len(), costs.iter().sum())
+        };
+        let units = grouped(costs.chunks(PAIR_ROWS).enumerate().map(block), total / count as f64);
         Pairing { level, units, take }
     }
 

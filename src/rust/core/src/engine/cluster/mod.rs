@@ -166,26 +166,6 @@ impl<'a> Cluster<'a> {
         self
     }
 
-    /// Has answers of so many bytes lie aside, in memory that a rank of this machine sees, in place of where that pays. For tests.
-    pub fn aside_from(&mut self, bytes: u64) {
-        (self.shelf, self.aside_from) = (None, bytes);
-        self.ranks.iter_mut().for_each(|rank| rank.knows_shelf = false);
-    }
-
-    /// Tells a rank where large answers go, once.
-    fn tell_shelf(&mut self, rank: usize) -> Result<()> {
-        if self.ranks[rank].knows_shelf {
-            return Ok(());
-        }
-        self.ranks[rank].knows_shelf = true;
-        if self.shelf.is_none() {
-            self.shelf = Shelf::open(self.aside_from);
-        }
-        let Some(told) = self.shelf.as_ref().and_then(Shelf::to_bytes) else { return Ok(()) };
-        let request = Request::shelf(&told);
-        self.send(rank, &envelope::seal(request.kind(), 0, request.body()))
-    }
-
     /// The worker of this process, where work of this cost is too little for the others.
     fn own_for(&mut self, cost: f64) -> Option<&mut Box<dyn Worker + 'a>> {
         let seconds = |rank: usize| self.ranks[rank].pace.known().map(|pace| cost / pace);

@@ -72,8 +72,7 @@ impl Pairwise for ByPairs<'_> {
                     let (verdict, value, own) = decide(self.worker, level, [x, y as usize])?;
                     verdicts.push(if self.is_wrong { p as u32 } else { verdict });
                     values.extend(value.to_le_bytes());
-                    counted.tests += own.tests;
-                    counted.go_on |= own.go_on;
+                    counted.add(&own);
                 }
             }
             let mut short = Vec::new();

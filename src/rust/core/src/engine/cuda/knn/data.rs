@@ -1,7 +1,8 @@
 //! The data of the nearest-neighbour test on the card.
 
 use super::kernels::number_of;
-use super::plan::{BlockPlan, Form, Shape};
+use super::plan::BlockPlan;
+use super::shape::{Form, Shape};
 use super::KnnCudaEngine;
 use crate::ci::knn::Values;
 use crate::engine::cuda::arguments::KnnArgs;

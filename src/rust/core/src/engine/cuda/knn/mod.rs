@@ -3,12 +3,13 @@
 //! Questions come in batches (`batched` makes them from a level). `run` has the card find the neighbours in each set,
 //! draw the permutations of each test and sum the terms of each permutation; the sums are whole numbers, and the CPU makes p
 //! from them.
-//! `data`: columns on the card, all of them or, where these do not fit, those of a group of questions; `plan`: memory and launches; `kernels`: arguments; the sources are in kernels/knn/.
+//! `data`: columns on the card, all of them or, where these do not fit, those of a group of questions; `shape`: launches; `plan`: memory; `kernels`: arguments; the sources are in kernels/knn/.
 
 mod data;
 mod kernels;
 mod plan;
 mod run;
+mod shape;
 
 use crate::ci::knn::{Knn, Outcome};
 use crate::ci::Batch;

@@ -1,22 +1,10 @@
-//! The memory that a batch of nearest-neighbour tests needs on a card, and how the batch is cut into launches.
+//! The memory that a batch of nearest-neighbour tests needs on a card.
 
-use super::kernels::warps_kernel;
+use super::shape::{Form, Shape, BUSY_IN_MEMORY, BUSY_IN_REGISTERS, WARPS};
 use super::KnnStrategy;
-use crate::engine::cuda::arguments::{
-    most_team_threads, plane_stride, plane_words, shuffle_bytes, team_bytes, KNN_THREADS, SHUFFLING_THREADS,
-};
 use crate::engine::cuda::card::buffer::BufferId;
 use crate::engine::cuda::card::kernels::WARP;
 use crate::engine::cuda::card::plan::aligned;
-
-/// Warps of a block of [`KNN_THREADS`].
-const WARPS: u64 = (KNN_THREADS / WARP) as u64;
-
-/// Pairs of samples times permutations of a launch that looks at every pair: some hundredths of a second.
-const SLICE_PAIRS: u64 = 10_000_000_000;
-
-/// Words of planes that a launch reads, at most.
-const SLICE_WORDS: u64 = 15_000_000_000;
 
 /// Samples times permutations of all tests at once.
 const SLICE_STEPS: u64 = 400_000_000;
@@ -27,10 +15,6 @@ const MOST_PERMUTATIONS: usize = 128;
 /// Permutations of all tests together that keep a large card busy, a thread drawing each.
 const BUSY_DRAWING: usize = 1 << 14;
 
-/// Warps that keep a multiprocessor busy: with distances in registers, and with rows of distances in device memory.
-const BUSY_IN_REGISTERS: u64 = 64;
-const BUSY_IN_MEMORY: u64 = 16;
-
 /// Places times permutations that fill a large card.
 const BUSY_PLACES: usize = 1 << 18;
 
@@ -39,206 +23,6 @@ const MEMBERS_A_TEST: usize = 32;
 
 /// Planes that there is room for, where memory allows; more where there are more tests.
 const PLANES: usize = 64;
-
-/// How points are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// By the bits of planes: whole numbers (kernels/knn/planes.cuh).
-    Planes,
-    /// By warps that look at every pair of samples (`sums_of` of kernels/knn/pairs.cuh), in double precision.
-    Warps,
-    /// By the paper's kernel.
-    Paper,
-}
-
-/// The data, the test and the card that a plan is made for.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// Samples and variables.
-    pub n: usize,
-    pub p: usize,
-    /// Whether all values are whole numbers.
-    pub whole: bool,
-    /// Neighbours of the estimator, and those that a permutation draws from.
-    pub k: usize,
-    pub k_perm: usize,
-    /// Permutations of a test, without the data.
-    pub permutations: usize,
-    pub strategy: KnnStrategy,
-    /// Multiprocessors of the card.
-    pub processors: u32,
-    /// Bytes of shared memory that a block may have.
-    pub shared_limit: u64,
-}
-
-/// Warps of a multiprocessor that draw permutations where there are few of these, and threads of such a warp, at most.
-const FEW_WARPS: u64 = 16;
-const FEW_THREADS: u64 = 8;
-
-impl Shape {
-    /// How points are counted.
-    pub fn form(&self) -> Form {
-        match self.strategy {
-            KnnStrategy::Shared if self.whole && self.shuffle_bytes() <= self.shared_limit => Form::Planes,
-            KnnStrategy::Shared => Form::Warps,
-            KnnStrategy::Single | KnnStrategy::Parallel { .. } => Form::Paper,
-        }
-    }
-
-    /// Bytes of a value in kernels that look at pairs.
-    pub fn cell(&self) -> usize {
-        if self.whole && self.form() != Form::Warps {
-            4
-        } else {
-            8
-        }
-    }
-
-    /// Values in a row of distances: n, rounded up to whole warps.
-    pub fn row(&self) -> u64 {
-        self.n.next_multiple_of(WARP as usize) as u64
-    }
-
-    /// Values in a row of permuted x.
-    pub fn permuted_row(&self) -> usize {
-        if self.form() == Form::Planes {
-            self.n.next_multiple_of(8)
-        } else {
-            self.n
-        }
-    }
-
-    fn in_registers(&self) -> bool {
-        self.form() != Form::Warps || warps_kernel(self.n).1
-    }
-
-    /// Whether the kernel that permutes by place keeps the order of the samples in shared memory: where that has room for two
-    /// warps. Measured on an H200, microseconds a test with the order there and in device memory: 22 and 28 for n = 1,000 with S
-    /// empty, 445 and 351 for n = 2,500 with one variable in S.
-    pub fn orders_in_shared(&self) -> bool {
-        2 * u64::from(WARP) * (self.shuffle_bytes() + 2 * self.n as u64) <= self.shared_limit
-    }
-
-    /// Bytes of shared memory for one permutation by place, without the order of its samples.
-    fn shuffle_bytes(&self) -> u64 {
-        shuffle_bytes(self.n as u64, self.k_perm as u64)
-    }
-
-    /// Threads of a block that permutes by place (whole warps, where there is room) and its bytes of shared memory.
-    pub fn shuffling(&self) -> (u32, u64) {
-        let warp = u64::from(WARP);
-        if self.orders_in_shared() {
-            return (WARP, warp * (self.shuffle_bytes() + 2 * self.n as u64));
-        }
-        let room = self.shared_limit / self.shuffle_bytes();
-        let threads = if room < warp { room.max(1) } else { (room / warp * warp).min(u64::from(SHUFFLING_THREADS)) };
-        (threads as u32, threads * self.shuffle_bytes())
-    }
-
-    /// Likewise where so few permutations are drawn that all run side by side in warps of few threads each, with the order of the samples in shared
-    /// memory: the threads of a warp choose among their neighbours in turns.
-    pub fn shuffling_of_few(&self, permutations: u64) -> Option<(u32, u64)> {
-        let of_one = self.shuffle_bytes() + 2 * self.n as u64;
-        let a_processor = permutations.div_ceil(u64::from(self.processors));
-        (1..=FEW_THREADS)
-            .map(|threads| (threads as u32, threads * of_one))
-            .find(|&(threads, bytes)| a_processor <= u64::from(threads) * FEW_WARPS.min(self.shared_limit / bytes))
-    }
-
-    /// Permutations of a launch that permutes. A sample takes some microseconds and a copy of k_perm numbers; a multiprocessor
-    /// runs as many permutations at a time as it has threads or, by place, shared memory for.
-    pub fn slice_shuffles(&self) -> u64 {
-        let threads = if self.form() == Form::Planes {
-            let (threads, bytes) = self.shuffling();
-            (self.shared_limit / bytes * u64::from(threads)).clamp(1, 2048)
-        } else {
-            2048
-        };
-        u64::from(self.processors) * threads * (600_000 / (self.n * (10 + self.k_perm)) as u64).max(1)
-    }
-
-    /// Words of a plane's row that hold places, in groups of four.
-    pub fn plane_words(&self) -> u64 {
-        plane_words(self.n as u64)
-    }
-
-    /// Words from row to row of a plane: an odd number of groups of four, so that rows begin in different banks of shared memory.
-    pub fn plane_stride(&self) -> u64 {
-        plane_stride(self.n as u64)
-    }
-
-    /// Bytes of a plane in device memory.
-    pub fn plane_bytes(&self) -> u64 {
-        aligned(self.plane_stride() as usize * 4 * (self.n + 1))
-    }
-
-    /// Bytes of shared memory of a team.
-    fn team_bytes(&self) -> u64 {
-        team_bytes(self.n as u64)
-    }
-
-    /// Whether a team's memory fits in shared memory.
-    pub fn in_shared(&self) -> bool {
-        self.team_bytes() <= self.shared_limit
-    }
-
-    /// Threads of a team that counts in shared memory, teams of a block, and the block's bytes.
-    pub fn teams(&self, dims: usize) -> (u32, u32, u64) {
-        let threads = self.n.next_multiple_of(WARP as usize).min(most_team_threads(dims as u64) as usize);
-        let teams = (256 / threads as u64).min(self.shared_limit / self.team_bytes()).max(1);
-        (threads as u32, teams as u32, teams * self.team_bytes())
-    }
-
-    /// Permutations of a block of `teams`, for `tests` with `count` permutations each.
-    pub fn permutations_a_block(&self, tests: usize, count: usize, teams: u32) -> u64 {
-        let fill = (tests * count) as u64 / (8 * u64::from(self.processors));
-        fill.clamp(1, 32).next_multiple_of(u64::from(teams))
-    }
-
-    /// Permutations of a launch that counts in planes.
-    pub fn slice_planes(&self, dims: usize) -> u64 {
-        (SLICE_WORDS / (self.n as u64 * self.plane_stride() * (dims as u64 + 1))).max(1)
-    }
-
-    /// Samples of a launch that looks at all pairs, each with `count` permutations.
-    fn slice_samples(&self, count: usize) -> u64 {
-        // A sorted list is walked for every sample that enters it.
-        let cost = if self.form() == Form::Paper { 8 + self.k as u64 / 2 } else { 1 };
-        (SLICE_PAIRS / (cost * (self.n * count) as u64)).max(1)
-    }
-
-    /// Samples that each warp takes, of `tests` with `count` permutations each.
-    pub fn samples_a_warp(&self, tests: usize, count: usize, row_warps: u64) -> u64 {
-        let (warps, most) = if self.in_registers() {
-            (u64::from(self.processors) * BUSY_IN_REGISTERS, 32)
-        } else {
-            (row_warps, self.n as u64)
-        };
-        ((tests * self.n) as u64).min(self.slice_samples(count)).div_euclid(warps.max(1)).clamp(1, most)
-    }
-
-    /// Blocks of a launch that sums `count` permutations by warps that take `samples_a_warp` each.
-    pub fn slice_blocks(&self, count: usize, samples_a_warp: u64, row_warps: u64) -> u64 {
-        let by_time = (self.slice_samples(count) / (WARPS * samples_a_warp)).max(1);
-        if self.in_registers() {
-            by_time
-        } else {
-            by_time.min(row_warps / WARPS)
-        }
-    }
-
-    /// Permutations of a launch by the paper's kernel.
-    pub fn slice_permutations(&self) -> u64 {
-        // A grid's second dimension ends at 65,535.
-        (self.slice_samples(1) / self.n as u64).clamp(1, 65_535)
-    }
-
-    /// Samples whose neighbours in a set one launch looks for.
-    pub fn slice_neighbours(&self) -> u64 {
-        // Where many samples are as far as the last neighbour, each that is chosen among them takes a pass.
-        (SLICE_PAIRS / ((8 + self.k_perm as u64) * self.n as u64)).max(1)
-    }
-}
 
 /// A plan: how much is run at once, and the bytes that it takes by use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -394,31 +178,10 @@ impl BlockPlan {
     }
 }
 
-impl Shape {
-    /// Rows of distances in device memory of a warp: three where registers do not hold them, else one, for neighbours.
-    fn rows_a_warp(&self) -> u64 {
-        if self.in_registers() {
-            1
-        } else {
-            3
-        }
-    }
-
-    /// Bytes of the columns, in all forms that kernels read, and of the terms: as `upload_data` lays them out.
-    pub fn data(&self) -> u64 {
-        let Shape { n, p, .. } = *self;
-        let words = if self.form() == Form::Planes { 3 * aligned(2 * n * p) + aligned(2 * (n + 1) * p) } else { 0 };
-        aligned(n * p * self.cell()) + aligned(p * self.cell()) + 2 * aligned(8 * (n + 1)) + words
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::shape::{tests::shape, SLICE_PAIRS};
     use super::*;
-
-    fn shape(n: usize, whole: bool, strategy: KnnStrategy) -> Shape {
-        Shape { n, p: 50, whole, k: 7, k_perm: 5, permutations: 100, strategy, processors: 132, shared_limit: 232_448 }
-    }
 
     #[test]
     fn plans_fill_their_limit_and_do_not_pass_it() {
@@ -451,26 +214,6 @@ mod tests {
             }
             assert_eq!(plan.most_permutations(shape.form(), 1) > plan.permutations, limit > 0);
             assert_eq!(plan.most_permutations(Form::Warps, 1), plan.permutations);
-        }
-    }
-
-    #[test]
-    fn few_permutations_all_run_side_by_side() {
-        for n in [30, 1000, 2500, 10_000, 50_000] {
-            let shape = shape(n, true, KnnStrategy::Shared);
-            let mut last = 1;
-            for permutations in [1, 100, 1000, 5000, 20_000, 100_000] {
-                let Some((threads, bytes)) = shape.shuffling_of_few(permutations) else { continue };
-                let blocks = permutations.div_ceil(u64::from(threads));
-                assert!(
-                    blocks.div_ceil(u64::from(shape.processors)) * bytes <= shape.shared_limit,
-                    "{n} {permutations}"
-                );
-                assert!((last..=FEW_THREADS as u32).contains(&threads));
-                last = threads;
-            }
-            assert_eq!(shape.shuffling_of_few(100).map(|few| few.0), Some(1), "{n}");
-            assert_eq!(shape.shuffling_of_few(100_000), None);
         }
     }
 

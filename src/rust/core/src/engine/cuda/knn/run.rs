@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::data::{plan_part, upload_data, whole_data, Data};
 use super::kernels::{planes_kernel, warps_kernel};
-use super::plan::{BlockPlan, Form};
+use super::plan::BlockPlan;
+use super::shape::Form;
 use super::KnnCudaEngine;
 use crate::ci::knn::Outcome;
 use crate::ci::Batch;

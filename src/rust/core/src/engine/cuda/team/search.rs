@@ -67,9 +67,7 @@ impl TeamSearch<'_, '_> {
                 if self.seats[owner].is_lost {
                     again.push(shard);
                 } else if let Some(counted) = self.seats[owner].machine.counted.get(&shard.rows.start) {
-                    all_counted.tests += counted.tests;
-                    all_counted.exact_tests += counted.exact_tests;
-                    all_counted.go_on |= counted.go_on;
+                    all_counted.add(counted);
                 }
             }
             if let (Step::Side(second), false) = (step, again.is_empty()) {

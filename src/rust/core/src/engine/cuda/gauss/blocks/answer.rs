@@ -123,19 +123,18 @@ impl<'s> Answer<'s> {
     ) -> Result<()> {
         let Some(ranked) = &self.ranked else { return Ok(()) };
         let p = self.options.p;
-        let first_of = |x: usize| if x < p { ranked.first_of(x) } else { ranked.len() };
         let place = |i: usize| (starts[i] - starts[0]) as usize;
         let is_square = matches!(self.largest, Largest::Square(_));
         let mut others: Vec<u32> = memory::zeros(if is_square { verdicts.len() } else { 0 }, memory::Use::Level)?;
         let mut parts = Vec::with_capacity(rows.len());
-        let mut own = &mut self.verdicts[first_of(rows.start)..first_of(rows.end)];
+        let mut own = &mut self.verdicts[ranked.numbers_of(&rows)];
         let mut left = match &self.largest {
             Largest::Square(_) => &mut [][..],
-            Largest::Left(_) => &mut self.values[first_of(rows.start)..first_of(rows.end)],
+            Largest::Left(_) => &mut self.values[ranked.numbers_of(&rows)],
         };
         let mut rest = &mut others[..];
         for (i, x) in rows.clone().enumerate() {
-            let count = first_of(x + 1) - first_of(x);
+            let count = ranked.numbers_of(&(x..x + 1)).len();
             let of_row = take_first(&mut own, count);
             let values_of_row = take_first(&mut left, count);
             parts.push((of_row, values_of_row, take_first(&mut rest, place(i + 1) - place(i))));

@@ -142,7 +142,8 @@ impl BlockSearch<'_, '_> {
 
     /// Likewise by triangles, where these serve and fit.
     fn plan_triangle(&mut self, ends: &Ends) -> Result<Option<Triangle>> {
-        if !self.has_lower() || !triangle::serves(&self.degrees) {
+        // Both triangles can be compared where level 0 has looked at the lower one.
+        if self.lower.is_none() || !triangle::serves(&self.degrees) {
             return Ok(None);
         }
         let room = self.room_of_slices()?;

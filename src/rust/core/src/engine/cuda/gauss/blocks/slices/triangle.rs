@@ -10,7 +10,6 @@ use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::gauss::blocks::BlockSearch;
 use crate::engine::cuda::gauss::rows::Panel;
-use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::USUAL_THREADS;
 use crate::observer::Observer;
@@ -78,10 +77,14 @@ impl Triangle {
     }
 }
 
-/// Whether the tests are few enough, of vertices with so many neighbours.
+/// Tests of both sides of all pairs of vertices with so many neighbours, if none is separated.
+fn tests_of(degrees: &[usize]) -> f64 {
+    degrees.iter().map(|&degree| (degree as f64).powi(2)).sum()
+}
+
+/// Whether they are few enough.
 pub(super) fn serves(degrees: &[usize]) -> bool {
-    let p = degrees.len() as f64;
-    degrees.iter().map(|&degree| (degree as f64).powi(2)).sum::<f64>() <= TESTS_OF_CELL * p * p
+    tests_of(degrees) <= TESTS_OF_CELL * (degrees.len() as f64).powi(2)
 }
 
 impl BlockSearch<'_, '_> {
@@ -92,7 +95,7 @@ impl BlockSearch<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<LevelReport> {
         let p = self.gauss.p;
-        let tests = self.degrees.iter().map(|&degree| (degree as f64).powi(2)).sum::<f64>();
+        let tests = tests_of(&self.degrees);
         let cut = Cut { width: 0, rows: p, panel: triangle.panel, kept: 0 };
         let level = Level { cut, ends, own: Own::Pairs, checks: true };
         self.begin_slices(&level.ends)?;
@@ -159,28 +162,31 @@ impl BlockSearch<'_, '_> {
         }
     }
 
-    /// Puts a slice on the card, at one of two places by turns.
+    /// Where a slice is on the card: at one of two places by turns.
+    fn place_of_slice(&mut self, triangle: &Triangle, turn: usize) -> Result<DevicePtr<f64>> {
+        let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
+        Ok(base.offset((turn % 2 * triangle.cells) as u64))
+    }
+
+    /// Puts a slice there.
     fn bring_rows_of(&mut self, triangle: &Triangle, turn: usize, observer: &mut dyn Observer) -> Result<()> {
         let rows = triangle.slices[turn].clone();
-        let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
-        let at = base.offset((turn % 2 * triangle.cells) as u64);
+        let at = self.place_of_slice(triangle, turn)?;
         self.send_panel(Panel { columns: rows.start..self.gauss.p, rows, at }, observer)
     }
 
     /// Makes the slice that was brought the one of the tests that follow.
     fn open_triangle(&mut self, triangle: &Triangle, turn: usize, args: SliceArgs) -> Result<SliceArgs> {
         let slice = &triangle.slices[turn];
-        let held = &mut self.search.engine.held;
-        let base: DevicePtr<f64> = held.device(Buffer::Data)?.cast();
         let args = SliceArgs {
-            rows: base.offset((turn % 2 * triangle.cells) as u64),
+            rows: self.place_of_slice(triangle, turn)?,
             first_column: slice.start as u64,
             pitch: (self.gauss.p - slice.start) as u64,
             first_z: slice.start as u64,
             end_z: slice.end as u64,
             ..args
         };
-        held.card.follow_sends()?;
+        self.search.engine.held.card.follow_sends()?;
         self.hash(&args)?;
         Ok(args)
     }
@@ -207,11 +213,6 @@ impl BlockSearch<'_, '_> {
             turn = 1 - turn;
         }
         Ok(())
-    }
-
-    /// Whether triangles can be compared: level 0 has looked at the lower one.
-    pub(super) fn has_lower(&self) -> bool {
-        matches!(self.gauss.source, Source::Matrix(_)) && self.lower.is_some()
     }
 }
 
