@@ -12,7 +12,7 @@ use pcgpu_core::search::{Options, PairValues, Skeleton};
 
 use crate::failure::{Failure, Outcome};
 use crate::input;
-use crate::output::{allocate, named};
+use crate::output::{allocate, named, untouched};
 use crate::planes::{self, cut, Doubles, DoublesMut};
 use crate::token::Token;
 
@@ -31,7 +31,7 @@ pub fn na() -> f64 {
 fn vector(token: &Token, kind: SEXPTYPE, len: usize, bytes_each: usize) -> Outcome<Robj> {
     memory::room(len.saturating_mul(bytes_each), Use::Level)?;
     // SAFETY: on R's thread.
-    allocate(token, || unsafe { Rf_allocVector(kind, len as isize) })
+    Ok(untouched(allocate(token, || unsafe { Rf_allocVector(kind, len as isize) })?))
 }
 
 fn unlike() -> Failure {
@@ -65,6 +65,13 @@ fn parts(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
         from = to;
     }
     parts
+}
+
+/// Likewise of whole words of vertices.
+fn parts_of_words(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
+    let p = starts.len() - 1;
+    let words: Vec<u64> = (0..=p.div_ceil(64)).map(|word| starts[p.min(64 * word)]).collect();
+    parts(pool, &words).into_iter().map(|words| 64 * words.start..p.min(64 * words.end)).collect()
 }
 
 /// `count(x)` for every row, by several threads.
@@ -139,14 +146,49 @@ struct RowSize {
     members: u64,
 }
 
+/// The largest p-values of the pairs that level 0 left.
+pub enum Values<'v> {
+    Left(&'v PairValues),
+    /// Of a pair (x, y).
+    Asked(&'v (dyn Fn(usize, usize) -> Option<f64> + Sync)),
+}
+
+impl Values<'_> {
+    /// Puts those of rows that are whole words of vertices beside the rows' entries; `starts` has where these begin.
+    fn put(&self, rows: Range<usize>, starts: &[u64], to: &[i32], values: &mut DoublesMut) {
+        let range = |x: usize| (starts[x] - starts[rows.start]) as usize..(starts[x + 1] - starts[rows.start]) as usize;
+        let left = match self {
+            Values::Left(left) => left,
+            Values::Asked(value) => {
+                for (x, at) in rows.clone().flat_map(|x| range(x).map(move |at| (x, at))) {
+                    values.put(at, value(x, to[at] as usize - 1).unwrap_or(na()));
+                }
+                return;
+            }
+        };
+        for first in rows.clone().step_by(64) {
+            let vertices = first..rows.end.min(first + 64);
+            let mut open: Vec<Range<usize>> = vertices.clone().map(range).collect();
+            // Pairs come in the order of the entries. An entry whose pair does not come has none.
+            left.each_of(vertices, |x, y, value| {
+                let open = &mut open[x - first];
+                while open.start < open.end && to[open.start] as usize <= y {
+                    values.put(open.start, na());
+                    open.start += 1;
+                }
+                if open.start < open.end && to[open.start] as usize == y + 1 {
+                    values.put(open.start, value);
+                    open.start += 1;
+                }
+            });
+            open.into_iter().flatten().for_each(|at| values.put(at, na()));
+        }
+    }
+}
+
 /// `list(start, to, set, p, ends, members)` of the entries `sepset[[x]][[y]]`, but for the empty set of a pair that has no other
-/// entry, where the method keeps it. `value`: the largest p-value of a pair that level 0 left.
-pub fn sets(
-    token: &Token,
-    pool: &Pool,
-    sepsets: &SepSets,
-    value: impl Fn(usize, usize) -> Option<f64> + Sync,
-) -> Outcome<Robj> {
+/// entry, where the method keeps it.
+pub fn sets(token: &Token, pool: &Pool, sepsets: &SepSets, of_left: Values) -> Outcome<Robj> {
     let p = sepsets.p();
     let said = |x: usize| {
         sepsets.listed(x).filter(move |&(y, set)| {
@@ -179,7 +221,7 @@ pub fn sets(
     let mut ends = vector(token, SEXPTYPE::REALSXP, large[p] as usize + 1, 8)?;
     let mut members = vector(token, SEXPTYPE::INTSXP, member[p] as usize, 4)?;
     {
-        let parts = parts(pool, &entries);
+        let parts = parts_of_words(pool, &entries);
         let to = cut(to.as_integer_slice_mut().ok_or_else(unlike)?, &entries, &parts);
         let codes = cut(&mut codes, &entries, &parts);
         let values = DoublesMut::cut(values.as_raw_slice_mut().ok_or_else(unlike)?, &entries, &parts);
@@ -192,10 +234,9 @@ pub fn sets(
         pool.each_of(work, |_, (rows, (((to, codes), mut values), (ends, members)))| {
             let (mut at, mut sets, mut end) = (0, 0, 0);
             let (first_set, first_member) = (large[rows.start], member[rows.start]);
-            for x in rows {
+            for x in rows.clone() {
                 for (y, found) in said(x) {
                     to[at] = y as i32 + 1;
-                    values.put(at, value(x, y as usize).unwrap_or(na()));
                     codes[at] = match *found {
                         [] => 0,
                         [only] => only + 1,
@@ -212,6 +253,7 @@ pub fn sets(
                     at += 1;
                 }
             }
+            of_left.put(rows, &entries, to, &mut values);
         });
     }
     planes::put_bits(pool, set.as_raw_slice_mut().ok_or_else(unlike)?, &codes);
@@ -265,7 +307,7 @@ pub fn found(
     let value = |x: usize, y: usize| left.get(x, y).unwrap_or(na());
     Ok(vec![
         ("edges", edges(token, pool, &found.graph, pdag, value)?),
-        ("sets", sets(token, pool, &found.sepsets, |x, y| left.get(x, y))?),
+        ("sets", sets(token, pool, &found.sepsets, Values::Left(left))?),
     ])
 }
 

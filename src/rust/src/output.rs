@@ -43,10 +43,19 @@ pub fn doubles(token: &Token, len: usize, why: Use) -> Outcome<Robj> {
     Ok(untouched(made))
 }
 
-/// Doubles that nobody has touched, in large pages where they are many.
-fn untouched(mut made: Robj) -> Robj {
-    if let Some(cells) = made.as_real_slice_mut().filter(|cells| size_of_val(*cells) >= memory::LARGE) {
-        memory::prefer_large_pages(cells);
+/// A vector that nobody has touched, in large pages where it is large.
+pub fn untouched(mut made: Robj) -> Robj {
+    fn prefer<T>(cells: &mut [T]) {
+        if size_of_val(cells) >= memory::LARGE {
+            memory::prefer_large_pages(cells);
+        }
+    }
+    if let Some(cells) = made.as_real_slice_mut() {
+        prefer(cells);
+    } else if let Some(cells) = made.as_integer_slice_mut() {
+        prefer(cells);
+    } else if let Some(bytes) = made.as_raw_slice_mut() {
+        prefer(bytes);
     }
     made
 }
@@ -55,7 +64,8 @@ fn untouched(mut made: Robj) -> Robj {
 pub fn integer_matrix(token: &Token, rows: usize, columns: usize) -> Outcome<Robj> {
     memory::room(rows.saturating_mul(columns).saturating_mul(4), Use::Codes)?;
     // SAFETY: on R's thread.
-    allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::INTSXP, rows as i32, columns as i32) })
+    let made = allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::INTSXP, rows as i32, columns as i32) })?;
+    Ok(untouched(made))
 }
 
 unsafe fn integers(values: impl ExactSizeIterator<Item = u32>) -> SEXP {

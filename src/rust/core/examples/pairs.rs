@@ -51,8 +51,7 @@ impl Known {
         let separated = kept.clone().complement();
         let verdict = |at: u64| if mixed(at, 7) % 10 == 0 { NO_SEPARATOR } else { mixed(at, 9) as u32 % 97 };
         let most = ROWS * p;
-        let (mut verdicts, all) = (Vec::new(), (0..most as u64).map(verdict).collect::<Vec<u32>>());
-        verdicts_to_bytes(p, &all, &mut verdicts);
+        let verdicts = verdicts_to_bytes(p, &(0..most as u64).map(verdict).collect::<Vec<u32>>());
         let values = (0..most).flat_map(|at| (0.01 + at as f64 * 1e-9).to_le_bytes()).collect();
         Known { pool: Pool::at_most(default_threads()), kept, separated, verdicts, values }
     }

@@ -43,8 +43,36 @@ impl PairValues {
         self.pairs.as_ref().map(|pairs| pairs.graph().row(x))
     }
 
+    /// Calls `tell(x, y, value)` for each pair that level 0 left of some vertices x, ascending in y for each x. The vertices are among 64 that stand in one word
+    /// of a row: what is asked of a smaller vertex stands together then, where [`PairValues::get`] looks it up in four places for each pair.
+    ///
+    /// # Panics
+    /// Where the vertices do not stand in one word.
+    pub fn each_of(&self, vertices: Range<usize>, mut tell: impl FnMut(usize, usize, f64)) {
+        let Some((pairs, values)) = self.parts().filter(|_| !vertices.is_empty()) else { return };
+        let word = vertices.start / 64;
+        assert!(vertices.end <= 64 * (word + 1), "vertices {vertices:?} stand in more than one word");
+        for y in 0..vertices.end - 1 {
+            let from = vertices.start.max(y + 1);
+            let up_to = u64::MAX >> (64 * (word + 1) - vertices.end);
+            let mut left = pairs.graph().row(y)[word] & up_to & u64::MAX << (from - 64 * word);
+            if left == 0 {
+                continue;
+            }
+            let mut number = pairs.first_from(y, from);
+            while left != 0 {
+                tell(64 * word + left.trailing_zeros() as usize, y, values[number]);
+                number += 1;
+                left &= left - 1;
+            }
+        }
+        for x in vertices {
+            let first = pairs.first_of(x);
+            pairs.larger(x).zip(&values[first..]).for_each(|(y, &value)| tell(x, y as usize, value));
+        }
+    }
+
     /// The pairs that level 0 left, and their values by number.
-    #[cfg(feature = "cuda")]
     pub(crate) fn parts(&self) -> Option<(&Ranked, &[f64])> {
         self.pairs.as_ref().map(|pairs| (pairs, &self.values[..]))
     }

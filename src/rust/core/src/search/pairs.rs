@@ -69,7 +69,7 @@ impl PairLevel<'_> {
 }
 
 /// Bytes of a verdict on p variables.
-fn bytes_of_verdict(p: usize) -> usize {
+pub(crate) fn bytes_of_verdict(p: usize) -> usize {
     // All variables, either side, and none.
     if p < 1 << 15 {
         size_of::<u16>()
@@ -78,12 +78,18 @@ fn bytes_of_verdict(p: usize) -> usize {
     }
 }
 
-/// Appends verdicts on p variables: the variable that separates with its [side](SECOND), or [`NO_SEPARATOR`] or above.
-pub fn verdicts_to_bytes(p: usize, verdicts: &[u32], bytes: &mut Vec<u8>) {
-    let (each, start) = (bytes_of_verdict(p), bytes.len());
-    bytes.resize(start + each * verdicts.len(), 0);
-    // Written in place, which is several at a time.
-    let to = bytes[start..].chunks_exact_mut(each).zip(verdicts);
+/// Verdicts on p variables as bytes, see [`verdicts_into_bytes`].
+pub fn verdicts_to_bytes(p: usize, verdicts: &[u32]) -> Vec<u8> {
+    let mut bytes = vec![0; bytes_of_verdict(p) * verdicts.len()];
+    verdicts_into_bytes(p, verdicts, &mut bytes);
+    bytes
+}
+
+/// Writes verdicts on p variables: the variable that separates with its [side](SECOND), or [`NO_SEPARATOR`] or above.
+pub(crate) fn verdicts_into_bytes(p: usize, verdicts: &[u32], bytes: &mut [u8]) {
+    let each = bytes_of_verdict(p);
+    // In place, which is several at a time.
+    let to = bytes.chunks_exact_mut(each).zip(verdicts);
     if each == size_of::<u32>() {
         return to.for_each(|(to, verdict)| to.copy_from_slice(&verdict.to_le_bytes()));
     }
@@ -269,19 +275,16 @@ mod tests {
         for p in [3usize, 32_767, 32_768, 70_000] {
             let last = p as u32 - 1;
             let verdicts = [0, last, SECOND, last | SECOND, NO_SEPARATOR, 1];
-            let mut bytes = Vec::new();
-            verdicts_to_bytes(p, &verdicts, &mut bytes);
+            let bytes = verdicts_to_bytes(p, &verdicts);
             assert_eq!(bytes.len(), verdicts.len() * if p < 32_768 { 2 } else { 4 });
             let mut back = [7; 6];
             assert!(verdicts_from_bytes(p, &bytes, &mut back));
             assert_eq!(back, verdicts);
             // All that say that none separates are one.
-            let mut bytes = Vec::new();
-            verdicts_to_bytes(p, &[u32::MAX, u32::MAX - 1], &mut bytes);
+            let bytes = verdicts_to_bytes(p, &[u32::MAX, u32::MAX - 1]);
             let mut back = [7; 2];
             assert!(verdicts_from_bytes(p, &bytes, &mut back) && back.iter().all(|&back| back >= NO_SEPARATOR));
-            let mut bytes = Vec::new();
-            verdicts_to_bytes(p, &[p as u32], &mut bytes);
+            let bytes = verdicts_to_bytes(p, &[p as u32]);
             assert!(!verdicts_from_bytes(p, &bytes, &mut [0]));
         }
     }

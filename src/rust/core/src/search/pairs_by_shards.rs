@@ -55,8 +55,7 @@ pub fn pairs_by_shards(
         });
         found.extend(values.get(x, y).unwrap_or(options.untested()).to_le_bytes());
     }
-    let mut bytes = Vec::new();
-    verdicts_to_bytes(options.p, &verdicts, &mut bytes);
+    let bytes = verdicts_to_bytes(options.p, &verdicts);
     match take(&Decided { rows: rows.clone(), counted, verdicts: &bytes, values: &found })? {
         true => Ok(()),
         false => Err(Error::Interrupted),

@@ -176,8 +176,7 @@ fn an_engine_is_asked_for_parts_of_a_level_by_turns_with_others() {
         problem.with_cpu(1, 1 << 16, &mut |worker, _| all = found(worker, number, true)).unwrap();
         all
     });
-    let mut none = Vec::new();
-    verdicts_to_bytes(p, &[NO_SEPARATOR], &mut none);
+    let none = verdicts_to_bytes(p, &[NO_SEPARATOR]);
     assert!(wanted[0].iter().any(|(verdicts, ..)| verdicts.chunks(2).any(|verdict| verdict != none)));
     for round in 0..3 {
         for (number, wanted) in [7, 7, 8, 7].map(|number| (number, &wanted[number as usize - 7])) {

@@ -47,11 +47,11 @@ fn team<'a>(cards: &[usize], make: impl Fn(usize) -> Result<CudaEngine<'a>>) -> 
     CudaTeam::new(&names, |at| make(cards[at]))
 }
 
-/// Every card was given the data, and one has brought the answer.
+/// Every card was given the data, and some have brought the answer.
 fn check_copies(report: &TeamReport, cards: usize) {
     let of_level = |level| report.shares.iter().filter(move |share| share.level == level);
     assert!(of_level(Some(0)).count() == cards && of_level(Some(0)).all(|share| share.moved.to > 0), "{report:?}");
-    assert!(of_level(None).count() == 1 && of_level(None).all(|share| share.moved.from > 0), "{report:?}");
+    assert!(of_level(None).count() >= 1 && of_level(None).all(|share| share.moved.from > 0), "{report:?}");
 }
 
 /// Compares all teams with one card; `make(card, share)` makes an engine whose shards are so large.

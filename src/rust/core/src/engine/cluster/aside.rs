@@ -7,13 +7,14 @@
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use memmap2::Mmap;
 
 use super::message::Request;
 use super::Cluster;
 use crate::memory::{self, Use};
+use crate::pool::Pool;
 use crate::search::wire::{envelope, Reader, Writer};
 use crate::Result;
 
@@ -22,6 +23,9 @@ const MEMORY: &str = "/dev/shm";
 
 /// What names of folders begin with; the space and the number of the driver's process follow.
 const NAME: &str = "pcgpu-";
+
+/// Bytes that a thread writes at a time.
+const WRITTEN: usize = 4 << 20;
 
 /// Of fewer bytes it is not worth a file.
 pub(super) const LARGE: u64 = 1 << 20;
@@ -173,13 +177,24 @@ impl Room {
         Ok(Room::Memory(memory::zeros(length, Use::Level)?))
     }
 
-    /// Writes bytes at a place. Where the shelf is full, what was written comes back to memory.
+    /// Writes bytes at a place, by these threads. Where the shelf is full, what was written comes back to memory.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
-    pub fn write(&mut self, at: usize, bytes: &[u8]) -> Result<()> {
+    pub fn write(&mut self, at: usize, bytes: &[u8], pool: &Pool) -> Result<()> {
         if let Room::File { file, path, length } = self {
-            if write_at(file, bytes, at as u64).is_ok() {
+            let is_full = AtomicBool::new(false);
+            let file = &*file;
+            let pool = if cfg!(unix) { pool } else { &Pool::none() };
+            // Most of the time goes to pages that are written first.
+            pool.each(bytes.len().div_ceil(WRITTEN), |part| {
+                let from = part * WRITTEN;
+                let some = &bytes[from..bytes.len().min(from + WRITTEN)];
+                if write_at(file, some, (at + from) as u64).is_err() {
+                    is_full.store(true, Ordering::Relaxed);
+                }
+            });
+            if !is_full.into_inner() {
                 return Ok(());
             }
             let mut own = memory::zeros(*length as usize, Use::Level)?;
@@ -238,8 +253,8 @@ mod tests {
         other[at] ^= 1;
         assert!(Place::of_bytes(&other).is_none());
         let mut room = Room::new(Some(&place), 5, 300).unwrap();
-        room.write(100, &[7; 200]).unwrap();
-        room.write(0, &[3; 50]).unwrap();
+        room.write(100, &[7; 200], &Pool::none()).unwrap();
+        room.write(0, &[3; 50], &Pool::none()).unwrap();
         assert!(matches!(room, Room::File { length: 300, .. }));
         drop(room);
         assert!(shelf.take(6, 300).is_none());
@@ -287,7 +302,7 @@ mod tests {
         // A file that cannot be written any more.
         let file = File::open(&path).unwrap();
         let mut room = Room::File { file, path: path.clone(), length };
-        room.write(10, &[6; 10]).unwrap();
+        room.write(10, &[6; 10], &Pool::none()).unwrap();
         let Room::Memory(own) = room else { panic!("in a file") };
         assert_eq!(own, [[5; 10], [6; 10]].concat());
         assert!(!path.exists());

@@ -111,7 +111,7 @@ impl Rank {
                 let level = Marginals::new(&columns.options, pairs, columns.keeps);
                 let bytes = columns.found(&level, is_exact, |columns| worker.marginal(&level, columns, observer))?;
                 let mut room = Room::new(self.place.as_ref(), task, bytes.len())?;
-                room.write(0, &bytes)?;
+                room.write(0, &bytes, worker.pool())?;
                 Ok(Some(room.found()))
             }
             Asked::Pairs { number, bytes } => {
@@ -121,13 +121,14 @@ impl Rank {
                 let (options, rows) = (&asked.options, asked.columns.clone());
                 let mut places = PairPlaces::new(graph, rows.clone());
                 let mut room = Room::new(self.place.as_ref(), task, places.length())?;
+                let pool = worker.pool().clone();
                 let mut take = |decided: &Decided| {
-                    places.enter(decided, &mut |at, bytes| room.write(at, bytes))?;
+                    places.enter(decided, &mut |at, bytes| room.write(at, bytes, &pool))?;
                     Ok(true)
                 };
                 let worker = worker.pairwise().ok_or_else(strange)?;
                 worker.pairs(&PairLevel { number, options, graph }, &rows, &mut take, observer)?;
-                places.close(&mut |at, bytes| room.write(at, bytes))?;
+                places.close(&mut |at, bytes| room.write(at, bytes, &pool))?;
                 Ok(Some(room.found()))
             }
             Asked::Shards { number, bytes } => {

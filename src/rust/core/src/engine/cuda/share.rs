@@ -94,7 +94,8 @@ impl<M> Seat<M> {
 const IMPATIENCE: Duration = Duration::from_millis(2);
 
 /// Has the machines do all shards, dearest first, and returns who did which. Shards of a machine that fails are done by others, those
-/// that it has done, too: what it has found is with it. `look` is told the share that is done, and may end the run.
+/// that it has done, too: what it has found is with it. `done(machines, shard, owner)` is called once a shard is done and its owner has begun another; `look`
+/// is told the share that is done, and may end the run.
 ///
 /// # Errors
 /// The last machine's where all are lost; any error but of a device; what `look` returns.
@@ -102,6 +103,7 @@ pub(super) fn share_out<M: Machine>(
     seats: &mut [Seat<M>],
     shards: &[Shard],
     lost: &mut Vec<Lost>,
+    done: &mut dyn FnMut(&mut [Seat<M>], usize, usize),
     look: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Vec<usize>> {
     let mut waiting: Vec<usize> = (0..shards.len()).collect();
@@ -112,17 +114,18 @@ pub(super) fn share_out<M: Machine>(
     let total = shards.iter().map(|shard| shard.cost).sum::<f64>().max(f64::MIN_POSITIVE);
     let mut news = Instant::now();
     while owners.iter().any(Option::is_none) {
-        let done =
-            shards.iter().zip(&owners).filter(|(_, owner)| owner.is_some()).map(|(shard, _)| shard.cost).sum::<f64>();
-        let mut last = None;
+        let of_done = shards.iter().zip(&owners).filter(|(_, owner)| owner.is_some());
+        let share = of_done.map(|(shard, _)| shard.cost).sum::<f64>() / total;
+        let (mut last, mut ended) = (None, Vec::new());
         for (number, seat) in seats.iter_mut().enumerate().filter(|(_, seat)| !seat.is_lost) {
             let mut step = || -> Result<()> {
                 if let Some((shard, began)) = at_work[number] {
-                    if !seat.machine.is_done(&mut || look(done / total))? {
+                    if !seat.machine.is_done(&mut || look(share))? {
                         return Ok(());
                     }
                     at_work[number] = None;
                     owners[shard] = Some(number);
+                    ended.push((shard, number));
                     seat.shards += 1;
                     seat.busy += began.elapsed();
                     news = Instant::now();
@@ -146,7 +149,9 @@ pub(super) fn share_out<M: Machine>(
         if let (Some(error), true) = (last, seats.iter().all(|seat| seat.is_lost)) {
             return Err(error);
         }
-        look(done / total)?;
+        ended.retain(|&(shard, owner)| owners[shard] == Some(owner));
+        ended.into_iter().for_each(|(shard, owner)| done(seats, shard, owner));
+        look(share)?;
         match news.elapsed() < IMPATIENCE {
             true => std::hint::spin_loop(),
             false => std::thread::sleep(Duration::from_micros(50)),
@@ -245,17 +250,24 @@ mod tests {
             (vec![1, 100], vec![Some(20), None]),
         ] {
             let (mut seats, done) = team(&patience, &fails_at);
-            let (mut lost, mut most) = (Vec::new(), 0.0f64);
+            let (mut lost, mut most, mut ended) = (Vec::new(), 0.0f64, Vec::new());
+            let mut told = |seats: &mut [Seat<Fake>], shard: usize, owner: usize| {
+                assert!(!seats[owner].is_lost);
+                ended.push((shard, owner));
+            };
             let mut look = |share: f64| {
                 most = most.max(share);
                 Ok(())
             };
-            let owners = share_out(&mut seats, &shards, &mut lost, &mut look).unwrap();
+            let owners = share_out(&mut seats, &shards, &mut lost, &mut told, &mut look).unwrap();
             assert_eq!(owners.len(), shards.len());
             for (shard, &owner) in shards.iter().zip(&owners) {
                 assert!(!seats[owner].is_lost, "{patience:?}");
                 assert!(done.borrow().contains(&(owner, shard.rows.clone())), "{patience:?}");
             }
+            // The last that was told of a shard is who did it.
+            let tellers = |at: usize| ended.iter().filter(move |(shard, _)| *shard == at).map(|(_, owner)| *owner);
+            assert!(owners.iter().enumerate().all(|(at, &owner)| tellers(at).last() == Some(owner)), "{patience:?}");
             assert_eq!(lost.len(), fails_at.iter().flatten().count());
             assert!(most <= 1.0);
             let counted: u64 = seats.iter_mut().map(|seat| seat.share(1, Duration::ZERO).shards).sum();
@@ -263,7 +275,7 @@ mod tests {
         }
         // A slow one does less.
         let (mut seats, _) = team(&[1, 200], &[None, None]);
-        share_out(&mut seats, &shards, &mut Vec::new(), &mut |_| Ok(())).unwrap();
+        share_out(&mut seats, &shards, &mut Vec::new(), &mut |_, _, _| (), &mut |_| Ok(())).unwrap();
         let [quick, slow] = [0, 1].map(|number: usize| seats[number].share(1, Duration::ZERO).shards);
         assert!(slow >= 1 && quick > 3 * slow, "{quick} {slow}");
     }
@@ -273,13 +285,13 @@ mod tests {
         let shards = cut(&costs(500), 24, 1);
         let (mut seats, _) = team(&[1, 1], &[Some(2), Some(4)]);
         let mut lost = Vec::new();
-        let outcome = share_out(&mut seats, &shards, &mut lost, &mut |_| Ok(()));
+        let outcome = share_out(&mut seats, &shards, &mut lost, &mut |_, _, _| (), &mut |_| Ok(()));
         assert!(matches!(outcome, Err(Error::Device(_))) && lost.len() == 2);
         assert_eq!(lost[0].reason, "fell off the bus");
         // Whoever asks to stop is heard.
         let (mut seats, done) = team(&[3, 3], &[None, None]);
         let mut left = 10;
-        let outcome = share_out(&mut seats, &shards, &mut lost, &mut |_| {
+        let outcome = share_out(&mut seats, &shards, &mut lost, &mut |_, _, _| (), &mut |_| {
             left -= 1;
             if left == 0 {
                 Err(Error::Interrupted)

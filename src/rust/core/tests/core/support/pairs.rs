@@ -75,8 +75,7 @@ impl Pairwise for ByPairs<'_> {
                     counted.add(&own);
                 }
             }
-            let mut short = Vec::new();
-            verdicts_to_bytes(p, &verdicts, &mut short);
+            let short = verdicts_to_bytes(p, &verdicts);
             assert!(take(&Decided { rows, counted, verdicts: &short, values: &values })?);
         }
         Ok(())

@@ -34,6 +34,8 @@ pub(in crate::engine::cuda) struct Held {
     pub(super) is_beside: bool,
     /// Whether one may be under way there; then the place of pinned memory, of those that take turns, that is the next.
     pub(super) ahead: Option<usize>,
+    /// Whether a copy from another card, or to one, may be under way beside the stream.
+    sharing: bool,
     /// Bytes of the card that may be used; none: what is free.
     budget: Option<u64>,
     /// The memory that what runs next needs.
@@ -68,6 +70,7 @@ impl Held {
             sending: false,
             is_beside: false,
             ahead: None,
+            sharing: false,
             budget,
             plan,
             all,
@@ -261,6 +264,53 @@ impl Held {
         }
     }
 
+    /// Likewise beside what is on the stream, which must leave the place alone, as must what is put there later before [`Held::follow_copies`]. The other
+    /// card need not have come to rest, but no longer change what is copied.
+    pub fn copy_beside<T: Plain>(
+        &mut self,
+        to: DevicePtr<T>,
+        other: &Card,
+        from: DevicePtr<T>,
+        count: usize,
+    ) -> Result<()> {
+        if let MemoryKind::Unified { .. } = self.kind {
+            return self.copy_from(to, other, from, count);
+        }
+        self.check_sent(to, count);
+        self.sharing = true;
+        // SAFETY: there is room, as checked; that many are there, as both hold the same. Whoever ends a run waits for it.
+        unsafe { self.card.copy_from_beside(to, other, from, count) }
+    }
+
+    /// Copies to another card what was put on the stream before, beside what is put there later. That card must not use the place before this one's
+    /// [`Held::synchronize`], which waits for it; its copy is not counted.
+    ///
+    /// # Safety
+    /// The other card must have room for `count` elements at `to`.
+    pub unsafe fn give_beside<T: Plain>(
+        &mut self,
+        to: DevicePtr<T>,
+        other: &Card,
+        from: DevicePtr<T>,
+        count: usize,
+    ) -> Result<()> {
+        self.check(from, count);
+        if let MemoryKind::Unified { .. } = self.kind {
+            return self.card.copy_unified(to, from, count);
+        }
+        self.sharing = true;
+        self.card.sends_follow()?;
+        self.card.copy_to_beside(to, other, from, count)
+    }
+
+    /// Has what is put on the stream later wait for copies by [`Held::copy_beside`].
+    pub fn follow_copies(&self) -> Result<()> {
+        match self.sharing {
+            true => self.card.follow_sends(),
+            false => Ok(()),
+        }
+    }
+
     /// Puts zeros on the device, once what was put on the stream before is done.
     pub fn clear<T: Plain>(&self, to: DevicePtr<T>, count: usize) -> Result<()> {
         self.check_filled(to, count);
@@ -309,10 +359,12 @@ impl Held {
         self.memory().lasting(bytes)
     }
 
-    /// Waits until all that was put on the stream is done.
+    /// Waits until all that was put on the stream, or beside it, is done.
     pub fn synchronize(&mut self, doing: &str) -> Result<()> {
         self.card.synchronize(doing)?;
-        self.end_sends()?;
+        if self.ahead.take().is_some() | std::mem::take(&mut self.sharing) {
+            self.card.end_sends()?;
+        }
         self.rested();
         Ok(())
     }
@@ -404,7 +456,7 @@ impl Drop for Held {
             self.card.abandon();
         } else if self.card.is_ours() && self.card.bind().is_ok() {
             // Copies and launches that no run has waited for still use the memory.
-            let came = if self.ahead.is_some() { self.card.end_sends() } else { Ok(()) };
+            let came = if self.ahead.is_some() || self.sharing { self.card.end_sends() } else { Ok(()) };
             if came.and(self.card.synchronize("ending what ran")).is_err() {
                 return self.card.abandon();
             }

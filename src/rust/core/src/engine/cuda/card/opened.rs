@@ -282,6 +282,38 @@ impl Card {
             .map_err(|e| failure("copying from another GPU", e))
     }
 
+    /// Likewise beside what is on the stream, which must leave the place alone, see [`Card::follow_sends`].
+    ///
+    /// # Safety
+    /// That of [`Card::copy_from`], before [`Card::end_sends`].
+    pub unsafe fn copy_from_beside<T: Plain>(
+        &self,
+        to: DevicePtr<T>,
+        other: &Card,
+        from: DevicePtr<T>,
+        count: usize,
+    ) -> Result<()> {
+        let (to, from, bytes) = (to.address(), from.address(), count * size_of::<T>());
+        result::memcpy_peer_async(self.context, to, other.context, from, bytes, self.sends)
+            .map_err(|e| failure("copying from another GPU", e))
+    }
+
+    /// Likewise to another card, from this one.
+    ///
+    /// # Safety
+    /// As many must be at `from`, and room for them on the other card, neither of which may be freed or changed before [`Card::end_sends`].
+    pub unsafe fn copy_to_beside<T: Plain>(
+        &self,
+        to: DevicePtr<T>,
+        other: &Card,
+        from: DevicePtr<T>,
+        count: usize,
+    ) -> Result<()> {
+        let (to, from, bytes) = (to.address(), from.address(), count * size_of::<T>());
+        result::memcpy_peer_async(other.context, to, self.context, from, bytes, self.sends)
+            .map_err(|e| failure("copying to another GPU", e))
+    }
+
     /// Copies from another card's unified memory, or elsewhere in this one's, once what was put on the stream before is done. The
     /// driver knows where its pages are.
     ///

@@ -1,11 +1,11 @@
 //! Copies to and from the card by way of pinned memory, which several threads fill and empty.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Arc;
 
 use cudarc::driver::sys;
 
 use super::held::Held;
-#[cfg(doc)]
 use super::opened::Card;
 use crate::engine::cuda::pointer::{DevicePtr, Plain};
 use crate::memory;
@@ -27,7 +27,7 @@ const PIECES: usize = 32;
 /// Pieces of pinned memory for sending, which take turns: few, so that the processor's caches hold them.
 const STAGED: usize = 32;
 
-/// The caller is asked whether to stop before every so many pieces.
+/// The caller is asked whether to stop after every so many pieces.
 const LOOKED: usize = 512;
 
 /// An address in pinned memory that threads share.
@@ -35,18 +35,22 @@ struct Pinned(*mut u8);
 
 // SAFETY: the threads write disjoint parts (see `Held::send_with`).
 unsafe impl Sync for Pinned {}
+// SAFETY: a plain address; whoever has it says who uses the memory.
+unsafe impl Send for Pinned {}
 
-/// Threads that copy on the host, at most: more only wait for memory.
-const COPYING_THREADS: usize = 8;
+/// Threads that copy on the host, at most. Eight copy some 30 GB/s to places that the caches hold, 16 39, and 28 60, which is more than a card takes (52): the 32 cores of a machine
+/// with two H100.
+const COPYING_THREADS: usize = 24;
 
 /// The bytes of a piece of what is sent, each in as much time as `effort` are copied.
 fn piece_of(bytes: usize, effort: usize) -> usize {
     (bytes / PIECES).next_multiple_of(4096).clamp(LEAST_SENT, (SENT / effort).max(LEAST_SENT))
 }
 
-/// Threads that fill so many pieces. Those that gather wait for one number at a time, so that more of them help; one sends meanwhile.
+/// Threads that fill so many pieces, while one sends. Those that gather wait for one number at a time, so that more of them help.
 fn filling_threads(pool: &Pool, pieces: usize, effort: usize) -> usize {
-    let most = if effort > 1 { (pool.threads() - 1).max(1) } else { COPYING_THREADS.min(pool.threads()) };
+    let others = (pool.threads() - 1).max(1);
+    let most = if effort > 1 { others } else { COPYING_THREADS.min(others) };
     (pieces / 2).clamp(1, most)
 }
 
@@ -103,6 +107,25 @@ impl Held {
         self.send_with(to.cast(), bytes.len(), fill)
     }
 
+    /// Likewise, and calls `sent(self, numbers)` now and then with how many of them are on the way, at last with all.
+    pub(in crate::engine::cuda) fn send_telling(
+        &mut self,
+        to: DevicePtr<f64>,
+        from: &[f64],
+        sent: &mut dyn FnMut(&mut Self, usize) -> Result<()>,
+    ) -> Result<()> {
+        if from.len() < FEW_NUMBERS {
+            self.upload(to, from)?;
+            return sent(self, from.len());
+        }
+        let fill = |offset: usize, piece: &mut [u8]| {
+            // SAFETY: any doubles are bytes.
+            let bytes = unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<u8>(), 8 * from.len()) };
+            piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
+        };
+        self.send_by(1, to.cast(), 8 * from.len(), fill, &mut |held, bytes| sent(held, bytes / 8))
+    }
+
     /// Copies `bytes` bytes to the card by way of pinned memory: several threads fill it, piece by piece, by
     /// `fill(offset, piece)`, and each piece leaves as soon as it is full. A place is filled again once the piece before has left. The driver by itself copies pageable memory at a third
     /// of that speed.
@@ -112,8 +135,11 @@ impl Held {
         bytes: usize,
         fill: impl Fn(usize, &mut [u8]) + Sync,
     ) -> Result<()> {
-        self.send_by(1, to, bytes, fill, &mut || Ok(()))
+        self.send_by(1, to, bytes, fill, &mut |_, _| Ok(()))
     }
+
+    /// Likewise, each byte of a piece in as much time as `effort` are copied; `sent(self, bytes)` is told of each piece that leaves how many have left
+    /// with it, and may end it.
 
     fn send_by(
         &mut self,
@@ -121,7 +147,7 @@ impl Held {
         to: DevicePtr<u8>,
         bytes: usize,
         fill: impl Fn(usize, &mut [u8]) + Sync,
-        look: &mut dyn FnMut() -> Result<()>,
+        sent: &mut dyn FnMut(&mut Self, usize) -> Result<()>,
     ) -> Result<()> {
         let each = piece_of(bytes, effort);
         let count = bytes.div_ceil(each);
@@ -170,9 +196,6 @@ impl Held {
         pool.beside(helpers, work, || {
             let mut send = || {
                 for i in 0..count {
-                    if i % LOOKED == LOOKED - 1 {
-                        look()?;
-                    }
                     while !ready[i].load(Ordering::Acquire) {
                         // SAFETY: the pieces up to i were sent, each with its event.
                         unsafe { self.note_free(&free, &events, first, i)? };
@@ -189,6 +212,7 @@ impl Held {
                         self.card.mark(events[(first + i) % places], self.is_beside)?;
                         self.note_free(&free, &events, first, i + 1)?;
                     }
+                    sent(self, bytes.min((i + 1) * each))?;
                 }
                 Ok(())
             };
@@ -226,7 +250,11 @@ impl Held {
             let (_, numbers, _) = unsafe { piece.align_to_mut() };
             fill(offset / 8, numbers);
         };
-        self.send_by(effort, to.cast(), 8 * count, fill_bytes, look)
+        let mut pieces = 0;
+        self.send_by(effort, to.cast(), 8 * count, fill_bytes, &mut |_, _| {
+            pieces += 1;
+            if pieces % LOOKED == 0 { look() } else { Ok(()) }
+        })
     }
 
     /// Copies `count` elements from the card, in pieces: `take(offset, piece)` gets each in turn while the next is under way. A
@@ -239,7 +267,7 @@ impl Held {
         from: DevicePtr<T>,
         count: usize,
         cut: impl Fn(usize) -> usize,
-        mut take: impl FnMut(usize, &[T]) -> Result<()>,
+        take: impl FnMut(usize, &[T]) -> Result<()>,
     ) -> Result<()> {
         if count == 0 {
             return Ok(());
@@ -247,33 +275,19 @@ impl Held {
         self.check_read(from, count);
         let room = count.min(PIECE / size_of::<T>());
         let pinned = self.brought(2 * room * size_of::<T>())?.cast::<T>();
-        let end_of = |start: usize| if count - start <= room { count } else { cut(start + room) };
-        let start_copy = |half: usize, start: usize, end: usize| {
-            // SAFETY: `end` is at most `count`, which are there as checked. Each half holds `room` elements, and is read after
-            // `end_copies` only.
-            unsafe { self.card.download_beside(from.offset(start as u64), pinned.add(half * room), end - start) }
-        };
-        let (mut start, mut end) = (0, end_of(0));
-        start_copy(0, start, end)?;
-        let mut half = 0;
-        while start < end {
-            self.card.end_copies()?;
-            let next = if end < count { end_of(end) } else { end };
-            if next > end {
-                start_copy(1 - half, end, next)?;
-            }
-            // SAFETY: `end - start` elements were copied to this half, of which any bits are values, and the copy under way is to
-            // the other. Pinned memory is aligned to pages, and so is a half, or else to its elements.
-            let piece = unsafe { std::slice::from_raw_parts(pinned.add(half * room), end - start) };
-            let taken = take(start, piece);
-            if taken.is_err() {
-                self.card.end_copies()?;
-                return taken;
-            }
-            (start, end) = (end, next);
-            half = 1 - half;
-        }
-        Ok(())
+        // SAFETY: as many are there, as checked; pinned memory for two pieces, to which nothing else is copied.
+        unsafe { bring_by(&self.card, pinned, room, (from, count), cut, take) }
+    }
+
+    /// Who brings what several cards have found: by way of this one's pinned memory, which brings nothing meanwhile.
+    pub(in crate::engine::cuda) fn courier(&mut self) -> Result<Courier> {
+        Ok(Courier { pinned: Pinned(self.brought(2 * PIECE)?), pool: self.pool.clone() })
+    }
+
+    /// Elements that are to be brought by a [`Courier`].
+    pub(in crate::engine::cuda) fn parcel<T>(&self, from: DevicePtr<T>, count: usize) -> Parcel<T> {
+        self.check_read(from, count);
+        Parcel { card: self.card.clone(), from, count }
     }
 
     /// Copies numbers from the card into memory that may be fresh; see [`Held::bring`]. `look` may end it.
@@ -309,6 +323,86 @@ impl Held {
         )?;
         Ok(all)
     }
+}
+
+/// Brings what several cards have found, on a thread of its own, by way of the pinned memory of one of them.
+pub(in crate::engine::cuda) struct Courier {
+    pinned: Pinned,
+    pool: Pool,
+}
+
+/// Elements on a card that are to be brought.
+pub(in crate::engine::cuda) struct Parcel<T> {
+    card: Arc<Card>,
+    from: DevicePtr<T>,
+    count: usize,
+}
+
+impl Courier {
+    /// Copies them to as many places, beside the card's stream. `look` may end it.
+    ///
+    /// # Safety
+    /// Nothing may change or free them meanwhile. The card whose pinned memory this is must still be held, and not have brought anything else.
+    ///
+    /// # Panics
+    /// Where there are not as many places.
+    pub unsafe fn bring<T: Plain>(
+        &self,
+        parcel: &Parcel<T>,
+        to: &mut [T],
+        look: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<()> {
+        assert_eq!(parcel.count, to.len(), "places for what is brought");
+        if to.is_empty() {
+            return Ok(());
+        }
+        parcel.card.bind()?;
+        let (pinned, room) = (self.pinned.0.cast::<T>(), PIECE / size_of::<T>());
+        let take = |at: usize, piece: &[T]| {
+            copy(&self.pool, piece, &mut to[at..at + piece.len()]);
+            look()
+        };
+        bring_by(&parcel.card, pinned, room, (parcel.from, parcel.count), |end| end, take)
+    }
+}
+
+/// Copies elements from a card by way of two pieces of pinned memory that take turns, see [`Held::bring`].
+///
+/// # Safety
+/// `count` elements must be at `from`, and room for twice `room` at `pinned`, of this caller alone.
+unsafe fn bring_by<T: Plain>(
+    card: &Card,
+    pinned: *mut T,
+    room: usize,
+    (from, count): (DevicePtr<T>, usize),
+    cut: impl Fn(usize) -> usize,
+    mut take: impl FnMut(usize, &[T]) -> Result<()>,
+) -> Result<()> {
+    let end_of = |start: usize| if count - start <= room { count } else { cut(start + room) };
+    // `end` is at most `count`, which are there. Each half holds `room` elements, and is read after `end_copies` only.
+    let start_copy = |half: usize, start: usize, end: usize| {
+        card.download_beside(from.offset(start as u64), pinned.add(half * room), end - start)
+    };
+    let (mut start, mut end) = (0, end_of(0));
+    start_copy(0, start, end)?;
+    let mut half = 0;
+    while start < end {
+        card.end_copies()?;
+        let next = if end < count { end_of(end) } else { end };
+        if next > end {
+            start_copy(1 - half, end, next)?;
+        }
+        // `end - start` elements were copied to this half, of which any bits are values, and the copy under way is to the other. Pinned
+        // memory is aligned to pages, and so is a half, or else to its elements.
+        let taken = take(start, std::slice::from_raw_parts(pinned.add(half * room), end - start));
+        if taken.is_err() {
+            card.end_copies()?;
+            return taken;
+        }
+        (start, end) = (end, next);
+        half = 1 - half;
+    }
+    Ok(())
 }
 
 /// Bytes of memory that may be fresh which a thread gets, at least, of what is copied there.

@@ -18,7 +18,7 @@ use crate::engine::cuda::share::cut;
 use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
 use crate::graph::Adjacency;
 use crate::observer::Observer;
-use crate::search::pairs::{verdicts_to_bytes, Decided, LevelReport, PairLevel, Pairwise, Take, PAIR_ROWS};
+use crate::search::pairs::{bytes_of_verdict, verdicts_into_bytes, Decided, LevelReport, PairLevel, Pairwise, Take, PAIR_ROWS};
 use crate::search::worker::{Column, Marginals};
 use crate::search::{pairs_by_shards, Method, Options};
 use crate::{Error, Result};
@@ -248,13 +248,27 @@ impl Found {
         self.values.resize(count, 0.0);
         let at = search.args.p_max.offset(first);
         search.engine.held.bring_into(at, &mut self.values, &mut || observer.look())?;
-        self.short.clear();
-        for x in rows.clone() {
-            // The pairs with larger vertices come last in a list.
-            let larger = (open.firsts[x + 1] - open.firsts[x]) as usize;
-            let end = (open.offsets[x + 1] - open.offsets[rows.start]) as usize;
-            verdicts_to_bytes(search.options.p, &self.verdicts[end - larger..end], &mut self.short);
+        let (p, pool) = (search.options.p, search.engine.held.pool.clone());
+        let each = bytes_of_verdict(p);
+        self.short.resize(each * count, 0);
+        let (mut rest, mut parts) = (&mut self.short[..], Vec::new());
+        for first in rows.clone().step_by(PAIR_ROWS) {
+            let end = rows.end.min(first + PAIR_ROWS);
+            let (part, later) = rest.split_at_mut(each * (open.firsts[end] - open.firsts[first]) as usize);
+            parts.push((first..end, part));
+            rest = later;
         }
+        let verdicts = &self.verdicts;
+        pool.each_of(parts, |_, (part, mut bytes): (Range<usize>, &mut [u8])| {
+            for x in part {
+                // The pairs with larger vertices come last in a list.
+                let larger = (open.firsts[x + 1] - open.firsts[x]) as usize;
+                let end = (open.offsets[x + 1] - open.offsets[rows.start]) as usize;
+                let (own, later) = bytes.split_at_mut(each * larger);
+                verdicts_into_bytes(p, &verdicts[end - larger..end], own);
+                bytes = later;
+            }
+        });
         // SAFETY: doubles are bytes, in the order of this machine, which is little-endian wherever there is a card.
         let values = unsafe {
             std::slice::from_raw_parts(self.values.as_ptr().cast::<u8>(), size_of_val(self.values.as_slice()))

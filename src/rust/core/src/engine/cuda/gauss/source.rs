@@ -1,16 +1,21 @@
 //! Where the correlations of a search come from: the caller's matrix, or data of which the card makes them.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::ci::gauss::{FisherZ, Gauss};
 use crate::engine::cpu::correlation::{Centred, Watch};
 use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::opened::Card;
 use crate::engine::cuda::gauss::correlation::{by_rows, make};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
 use crate::matrix::by_column;
 use crate::memory::{self, Use};
 use crate::Result;
+
+/// Cells that have come to a card before it gives them to others, at least: 32 MB.
+const GIVEN: usize = 4 << 20;
 
 /// The Gaussian test of p variables, and what its correlations are made of.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +79,37 @@ impl<'a> CudaEngine<'a> {
             self.correlations = Some(at);
         }
         Ok(())
+    }
+
+    /// Copies a range of the cells of a matrix to the card, and from there to the same cells of other cards' matrices at `places`, while more of it comes; whether
+    /// all was given to all.
+    ///
+    /// # Safety
+    /// These cards must have room for the matrix there, and leave these cells alone.
+    pub(in crate::engine::cuda) unsafe fn place_and_give(
+        &mut self,
+        gauss: &Gaussian,
+        cells: Range<usize>,
+        places: &[(Arc<Card>, DevicePtr<f64>)],
+    ) -> Result<bool> {
+        let at: DevicePtr<f64> = self.held.device(Buffer::Data)?.cast();
+        let Source::Matrix(matrix) = gauss.source else { return Ok(false) };
+        let (mut given, mut is_given) = (0, true);
+        let first = cells.start;
+        self.held.send_telling(at.offset(first as u64), &matrix[cells.clone()], &mut |held, sent| {
+            if sent - given < GIVEN && sent < cells.len() {
+                return Ok(());
+            }
+            let from = (first + given) as u64;
+            for (card, place) in places {
+                // Whose fault it is shows when this card is waited for.
+                is_given &= held.give_beside(place.offset(from), card, at.offset(from), sent - given).is_ok();
+            }
+            given = sent;
+            Ok(())
+        })?;
+        self.held.synchronize("copying to the GPU")?;
+        Ok(is_given)
     }
 
     /// Where the correlations are on the card, or are to be.

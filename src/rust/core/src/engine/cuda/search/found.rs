@@ -1,5 +1,7 @@
 //! What a search on the card has found: brought to the host at the end, or copied between levels; and put on a card in a later call.
 
+use std::ops::Range;
+
 use super::{bits_of, plan_ends, CudaSearch};
 use crate::ci::Batch;
 use crate::engine::batched;
@@ -32,9 +34,7 @@ impl<'s> CudaSearch<'s, '_> {
     /// Brings the graph, and the pairs that the empty set separates; the p-values of level 0 of what is left are raised by then.
     fn bring_graphs(&mut self) -> Result<(Adjacency, Adjacency)> {
         if let CudaTest::Gauss(_) = self.engine.test {
-            self.all_rows();
-            // SAFETY: `allocate` has set what this uses.
-            unsafe { self.by_row(Kernel::raise_marginal)? };
+            self.raise_marginal(0..self.options.p)?;
         }
         self.engine.held.card.copies_follow()?;
         let graph = self.bring_graph(self.args.graph)?;
@@ -43,6 +43,16 @@ impl<'s> CudaSearch<'s, '_> {
             None => self.bring_graph(self.args.empty)?,
         };
         Ok((graph, empty))
+    }
+
+    /// Raises the p-values of the pairs that are left, of these rows, to at least those of level 0. Of a pair that level 1 has separated that changes
+    /// nothing: its own is larger.
+    pub(in crate::engine::cuda) fn raise_marginal(&mut self, rows: Range<usize>) -> Result<()> {
+        [self.args.first_row, self.args.end_row] = [rows.start as u64, rows.end as u64];
+        // SAFETY: `allocate` has set what this uses.
+        let outcome = unsafe { self.by_row(Kernel::raise_marginal) };
+        self.all_rows();
+        outcome
     }
 
     /// Brings what the levels have found.

@@ -33,6 +33,8 @@ pub(in crate::engine::cuda) struct PMax<'s> {
     marked: bool,
     /// Of the pairs that level 0 leaves, once they have been brought: their numbers.
     ranked: Option<Ranked>,
+    /// Their values, where these were brought while the last level ran.
+    early: Option<Vec<f64>>,
     /// Once the upper triangle has been brought: the pairs x < y whose values may have changed since.
     open: Option<Vec<[u32; 2]>>,
 }
@@ -98,7 +100,8 @@ impl<'s> PMax<'s> {
             crate::memory::prefer_large_pages(values);
         }
         let of_left = matches!(largest, Largest::Left(_));
-        PMax { largest, of_left, p, values: triangle(p) as u64, marked: false, ranked: None, open: None }
+        let (ranked, early, open) = Default::default();
+        PMax { largest, of_left, p, values: triangle(p) as u64, marked: false, ranked, early, open }
     }
 
     /// Those of a card that another one's search works like: they stay there. `of_left`: see [`PMax::is_of_left`].
@@ -124,6 +127,16 @@ impl<'s> PMax<'s> {
     /// Whether only the values of the pairs that level 0 leaves are wanted.
     pub fn is_of_left(&self) -> bool {
         self.of_left
+    }
+
+    /// Where the numbers of the pairs that level 0 left begin, by smaller vertex, and how many there are; none where all pairs' values are kept, or these are not known yet.
+    pub fn firsts(&self) -> Option<Vec<u64>> {
+        self.ranked.as_ref().map(Ranked::firsts)
+    }
+
+    /// The last level is over, and the values that it has left, of the pairs that level 0 left, have been brought.
+    pub fn came(&mut self, values: Vec<f64>) {
+        self.early = Some(values);
     }
 
     /// Writes the mark of no test everywhere; `graph` is there at the end.
@@ -316,7 +329,10 @@ impl CudaSearch<'_, '_> {
             self.keep_left(values, self.args.p_max)?;
             self.engine.held.card.copies_follow()?;
         }
-        let values = self.engine.held.bring_all(self.args.p_max, pairs.len())?;
+        let values = match self.p_max.early.take() {
+            Some(values) => values,
+            None => self.engine.held.bring_all(self.args.p_max, pairs.len())?,
+        };
         if let Largest::Left(left) = &mut self.p_max.largest {
             left.enter(pairs, values);
         }

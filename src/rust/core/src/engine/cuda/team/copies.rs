@@ -1,5 +1,6 @@
-//! What cards of a team copy from one another: what each has found for its rows, p-values, correlations.
+//! What cards of a team copy from one another: what each has found for its rows, p-values.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,7 +10,6 @@ use crate::engine::cuda::arguments::{SearchArgs, SLOT_BYTES};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::opened::Card;
-use crate::engine::cuda::gauss::source::{Gaussian, Source};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::share::{Seat, Shard};
@@ -23,12 +23,12 @@ pub(super) const PIECE: usize = 256 << 20;
 
 /// Copies between cards, of which the card is waited for now and then, so that the caller is asked whether to stop.
 #[derive(Default)]
-struct Copied {
+pub(super) struct Copied {
     since: usize,
 }
 
 impl Copied {
-    fn add(
+    pub(super) fn add(
         &mut self,
         search: &mut CudaSearch,
         to: DevicePtr<u8>,
@@ -49,7 +49,7 @@ impl Copied {
     }
 
     /// Waits for them.
-    fn end(&mut self, search: &mut CudaSearch, observer: &mut dyn Observer) -> Result<()> {
+    pub(super) fn end(&mut self, search: &mut CudaSearch, observer: &mut dyn Observer) -> Result<()> {
         search.engine.held.wait("copying from another GPU", &mut || observer.look())?;
         self.since = 0;
         Ok(())
@@ -84,24 +84,61 @@ fn forget_counts(search: &mut CudaSearch, rows: &Range<usize>, second: u64) -> R
     held.upload(at, &slots)
 }
 
+/// Which parts of a card's memory hold what it has found, or is to have, of a shard.
+pub(super) type PartsOf<'f> = dyn Fn(&CudaSearch, &Range<usize>) -> Vec<Part> + 'f;
+
+/// Copies that have begun while cards are at work: by card that copies, of which shard, from which card.
+pub(super) type Begun = Vec<HashSet<(usize, usize)>>;
+
+/// Has the other cards begin to copy what one has found of a shard, beside what they do. A card that cannot does so in [`TeamSearch::exchange`], where it is found out
+/// whose fault that is.
+pub(super) fn begin(
+    seats: &mut [Seat<Member>],
+    (shard, rows): (usize, &Range<usize>),
+    owner: usize,
+    parts_of: &PartsOf,
+    begun: &mut Begun,
+) {
+    let search = &seats[owner].machine.search;
+    let (found, card) = (parts_of(search, rows), search.engine.held.card.clone());
+    for (number, seat) in seats.iter_mut().enumerate().filter(|(number, seat)| *number != owner && !seat.is_lost) {
+        let copied = seat.machine.run(|search| {
+            let own = parts_of(search, rows);
+            let held = &mut search.engine.held;
+            own.iter().zip(&found).try_for_each(|(own, part)| held.copy_beside(own.at, &card, part.at, part.bytes))
+        });
+        if copied.is_ok() {
+            begun[number].insert((shard, owner));
+        }
+    }
+}
+
 impl<'s, 'a> TeamSearch<'s, 'a> {
-    /// Copies what each card has found for its shards to all others.
+    /// Copies what each card has found for its shards to all others, but for what these have begun to copy; waits for that, too.
     pub(super) fn exchange(
         &mut self,
         shards: &[Shard],
         owners: &[usize],
-        copy: &dyn Fn(&CudaSearch, &Range<usize>) -> Part,
+        parts_of: &PartsOf,
+        begun: &Begun,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let part = |(shard, &owner): (&Shard, &usize)| copy(&self.seats[owner].machine.search, &shard.rows);
-        let found: Vec<Part> = shards.iter().zip(owners).map(part).collect();
-        for number in 0..self.seats.len() {
+        let part = |(shard, &owner): (&Shard, &usize)| parts_of(&self.seats[owner].machine.search, &shard.rows);
+        let found: Vec<Vec<Part>> = shards.iter().zip(owners).map(part).collect();
+        for (number, begun) in begun.iter().enumerate() {
+            let mut begun = Some(begun);
             self.copying(number, |search, cards| {
+                // Where something went wrong all are copied.
+                let begun = begun.take();
+                search.engine.held.follow_copies()?;
                 let mut copied = Copied::default();
-                for ((shard, &owner), part) in shards.iter().zip(owners).zip(&found) {
+                for (at, ((shard, &owner), found)) in shards.iter().zip(owners).zip(&found).enumerate() {
                     // What a card has found that has failed since is found once more.
-                    if let (Some(card), true) = (&cards[owner], owner != number) {
-                        let own = copy(search, &shard.rows);
+                    let Some(card) = cards[owner].as_ref().filter(|_| owner != number) else { continue };
+                    if begun.is_some_and(|begun| begun.contains(&(at, owner))) {
+                        continue;
+                    }
+                    for (own, part) in parts_of(search, &shard.rows).iter().zip(found) {
                         copied.add(search, own.at, card, part.at, part.bytes, observer)?;
                     }
                 }
@@ -124,7 +161,7 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
 
     /// Calls `run` for a card, if it is left, which copies from the others that are left. Where one of these is found to have failed, it is
     /// called once more, without that one.
-    fn copying(
+    pub(super) fn copying(
         &mut self,
         number: usize,
         mut run: impl FnMut(&mut CudaSearch<'s, 'a>, &[Option<Arc<Card>>]) -> Result<()>,
@@ -209,72 +246,5 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
             })?;
         }
         Ok(())
-    }
-
-    /// Has every card allocate what a search needs, and brings the correlations there: those of a matrix in as many parts as there are
-    /// cards, each of which takes the others' from them; those of data from the card that has made them.
-    pub(super) fn place_correlations(&mut self, gauss: &Gaussian, observer: &mut dyn Observer) -> Result<()> {
-        let (cells, count) = (gauss.p * gauss.p, self.seats.len());
-        let end = |number: usize| if number == count { cells } else { cells / count * number };
-        let part = |number: usize| end(number)..end(number + 1);
-        let made = matches!(gauss.source, Source::Data(..));
-        let mut is_refused = true;
-        // Of a card that fails another takes the lead, and has to make correlations of data.
-        while is_refused {
-            let lead = self.lead;
-            if let Err(error) = self.seats[lead].machine.run(|search| search.prepare_marginal(gauss, observer)) {
-                self.lose(lead, error)?;
-                continue;
-            }
-            self.at_once(observer, |number, member| {
-                member.run(|search| {
-                    search.allocate()?;
-                    if !made && !search.engine.has_correlations() {
-                        search.engine.place_part(gauss, part(number), false)?;
-                    }
-                    search.engine.held.synchronize("copying to the GPU")
-                })
-            })?;
-            is_refused = made && !self.leader().engine.has_correlations();
-        }
-        let lead = self.lead;
-        let mut from = Vec::new();
-        for number in 0..count {
-            let at = match self.seats[number].is_lost {
-                true => DevicePtr::NULL,
-                false => {
-                    self.seats[number].machine.run(|search| search.engine.place_of_correlations()).unwrap_or_default()
-                }
-            };
-            from.push(at);
-        }
-        for number in 0..count {
-            self.copying(number, |search, cards| {
-                let mut copied = Copied::default();
-                if search.engine.has_correlations() {
-                    return Ok(());
-                }
-                let own = search.engine.place_of_correlations()?;
-                for owner in (0..count).filter(|owner| *owner != number && (!made || *owner == lead)) {
-                    let range = if made { 0..cells } else { part(owner) };
-                    match &cards[owner] {
-                        Some(card) => {
-                            let at = |from: DevicePtr<f64>| from.offset(range.start as u64).cast();
-                            copied.add(search, at(own), card, at(from[owner]), 8 * range.len(), observer)?;
-                        }
-                        // What a card that failed was to bring each of the others brings itself.
-                        None if !made => search.engine.place_part(gauss, range, false)?,
-                        None => return Ok(()),
-                    }
-                }
-                copied.end(search, observer)?;
-                search.engine.place_part(gauss, 0..0, true)
-            })?;
-        }
-        // Without the card that had made them, from the start: there is one less.
-        match self.leader().engine.has_correlations() {
-            true => Ok(()),
-            false => self.place_correlations(gauss, observer),
-        }
     }
 }

@@ -35,12 +35,14 @@ pub(super) struct Member<'s, 'a> {
     /// The rows of the shard under way, and by the first row of a shard what was counted in it, at level 1 of the Gaussian test.
     rows: Range<usize>,
     pub counted: HashMap<usize, LevelReport>,
+    /// Whether p-values are brought when a shard of level 1 of the Gaussian test is done: they must be final.
+    pub is_last: bool,
 }
 
 impl<'s, 'a> Member<'s, 'a> {
     pub fn new(search: CudaSearch<'s, 'a>) -> Self {
         let counted = HashMap::new();
-        Member { search, step: Step::Singles, size: 0, widest: 0, level: None, rows: 0..0, counted }
+        Member { search, step: Step::Singles, size: 0, widest: 0, level: None, rows: 0..0, counted, is_last: false }
     }
 
     /// Calls `run` with the card bound to this thread.
@@ -77,7 +79,7 @@ impl<'s, 'a> Member<'s, 'a> {
 impl Machine for Member<'_, '_> {
     fn begin(&mut self, rows: &Range<usize>) -> Result<()> {
         self.rows = rows.clone();
-        let Member { search, step, size, widest, level, .. } = self;
+        let Member { search, step, size, widest, level, is_last, .. } = self;
         let rows = rows.clone();
         search.watched(|search| match (*step, level.as_mut()) {
             (Step::Pairs, Some(level)) => {
@@ -88,14 +90,17 @@ impl Machine for Member<'_, '_> {
             (Step::Side(second), None) => search.begin_side(*size, *widest, second, rows),
             (Step::Pairs | Step::Singles, _) => {
                 search.reset_report(0)?;
-                search.launch_singles(rows)?;
+                search.launch_singles(rows.clone())?;
+                if *is_last {
+                    search.raise_marginal(rows)?;
+                }
                 search.ask_report()
             }
         })
     }
 
     fn is_done(&mut self, look: &mut dyn FnMut() -> Result<()>) -> Result<bool> {
-        let Member { search, step, size, widest, level, rows, counted } = self;
+        let Member { search, step, size, widest, level, rows, counted, .. } = self;
         search.watched(|search| {
             if !search.engine.held.card.is_idle("a level")? {
                 return Ok(false);

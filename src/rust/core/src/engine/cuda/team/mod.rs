@@ -1,9 +1,12 @@
 //! Several cards as one worker, for the Gaussian test and tests of discrete variables.
 //!
-//! * `member`: a card with its search; `cards`: which are left, and who leads; `copies`: what they copy from one another; `search`: PC-stable.
+//! * `member`: a card with its search; `cards`: which are left, and who leads; `correlations`: how these come to all; `copies`: what cards copy from one
+//!   another; `answer`: what they bring together; `search`: PC-stable.
 
+mod answer;
 mod cards;
 mod copies;
+mod correlations;
 mod member;
 mod search;
 

@@ -2,17 +2,18 @@
 //! and what a card has found for its rows is copied to the others before the next step. Whichever card fails, the others know all that
 //! was known.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::time::Instant;
 
 use super::cards::TeamSearch;
-use super::copies::{Part, PIECE};
-use super::member::Step;
+use super::copies::{self, Begun, Part, PartsOf, PIECE};
+use super::member::{Member, Step};
 use crate::engine::cuda::arguments::{Report, MASK_ROWS, SLOT_BYTES};
 use crate::engine::cuda::search::fallback::Whole;
 use crate::engine::cuda::search::p_max::triangle;
 use crate::engine::cuda::search::CudaSearch;
-use crate::engine::cuda::share::{cut, share_out, Shard};
+use crate::engine::cuda::share::{cut, share_out, Seat, Shard};
 use crate::engine::cuda::CudaTest;
 use crate::graph::{subsets, Adjacency, SepSets};
 use crate::observer::Observer;
@@ -36,12 +37,14 @@ const LEAST_COUNTS: f64 = 5e8;
 
 impl TeamSearch<'_, '_> {
     /// Has the cards do the shards of a step, and copies what each has found to the others; what was counted in the shards of level 1 of
-    /// the Gaussian test. `done` of `all` of a level are done before.
-    fn share(
+    /// the Gaussian test. `done` of `all` of a level are done before. At that level cards copy while they work, and `ended` is called once a card
+    /// is done with a shard.
+    pub(super) fn share(
         &mut self,
         step: Step,
         shards: &[Shard],
-        copy: &dyn Fn(&CudaSearch, &Range<usize>) -> Part,
+        parts_of: &PartsOf,
+        ended: &mut dyn FnMut(&CudaSearch, &Range<usize>),
         [done, all]: [f64; 2],
         observer: &mut dyn Observer,
     ) -> Result<LevelReport> {
@@ -52,13 +55,26 @@ impl TeamSearch<'_, '_> {
         while !open.is_empty() {
             let mut look = |share: f64| observer.progress(level, (done + share.min(1.0)) * 0.999, all);
             let before = self.report.lost.len();
-            let owners = share_out(&mut self.seats, &open, &mut self.report.lost, &mut look);
+            let mut begun: Begun = vec![HashSet::new(); self.seats.len()];
+            let mut told = |seats: &mut [Seat<Member>], shard: usize, owner: usize| {
+                // What the others have of a side they would add to if its card failed.
+                if step == Step::Singles {
+                    let rows = &open[shard].rows;
+                    copies::begin(seats, (shard, rows), owner, parts_of, &mut begun);
+                    ended(&seats[owner].machine.search, rows);
+                }
+            };
+            let owners = share_out(&mut self.seats, &open, &mut self.report.lost, &mut told, &mut look);
+            if owners.is_err() {
+                self.rest();
+            }
             let owners = owners.map_err(|last| self.ending(last))?;
             if self.report.lost.len() > before {
                 self.follow()?;
             }
-            self.exchange(&open, &owners, copy, observer)?;
-            if step == Step::Singles {
+            self.exchange(&open, &owners, parts_of, &begun, observer)?;
+            // Where all pairs' p-values are kept they are not in the order of the shards.
+            if step == Step::Singles && !self.leader().p_max.is_of_left() {
                 self.raise_p_max(observer)?;
             }
             // What a card found that has failed meanwhile may not have reached all others.
@@ -76,6 +92,14 @@ impl TeamSearch<'_, '_> {
             open = again;
         }
         Ok(all_counted)
+    }
+
+    /// Waits for what the cards copy from one another.
+    fn rest(&mut self) {
+        for seat in self.seats.iter_mut().filter(|seat| !seat.is_lost) {
+            // It ends with another error.
+            let _ = seat.machine.run(|search| search.engine.held.synchronize("copying from another GPU"));
+        }
     }
 
     /// How many shards a step of this cost is cut into, of which each is at least `least`.
@@ -113,9 +137,9 @@ impl TeamSearch<'_, '_> {
             let count = self.shard_count(costs.iter().sum(), LEAST_COUNTS);
             let part = |search: &CudaSearch, rows: &Range<usize>| {
                 let (first, end) = (triangle(rows.start) as u64, triangle(rows.end) as u64);
-                Part { at: search.args.p_max.offset(first).cast(), bytes: 8 * (end - first) as usize }
+                vec![Part { at: search.args.p_max.offset(first).cast(), bytes: 8 * (end - first) as usize }]
             };
-            self.share(Step::Pairs, &cut(&costs, count, 1), &part, [0.0, 1.0], observer)?;
+            self.share(Step::Pairs, &cut(&costs, count, 1), &part, &mut |_, _| (), [0.0, 1.0], observer)?;
             self.each(|member| {
                 let level = member.level.take();
                 member.run(|search| level.map_or(Ok(()), |level| search.end_pairs(&level)))
@@ -184,11 +208,12 @@ impl TeamSearch<'_, '_> {
         };
         let singles = size == 1 && self.leader().singles();
         self.each(|member| {
-            if singles {
+            if singles && !member.search.p_max.is_of_left() {
                 member.search.share_p_max = PIECE as u64;
             }
             member.begin_level(size, widest)
         })?;
+        let firsts = if singles { self.firsts()? } else { None };
         let offsets = self.offsets()?;
         let degree = |row: usize| offsets[row + 1] - offsets[row];
         let between = |rows: &Range<usize>| (offsets[rows.start], offsets[rows.end] - offsets[rows.start]);
@@ -199,12 +224,21 @@ impl TeamSearch<'_, '_> {
             let costs: Vec<f64> = (0..p).map(cost).collect();
             let total: f64 = costs.iter().sum();
             let count = self.shard_count(total, LEAST_LAUNCH).max((total / MOST_LAUNCHES) as usize);
-            let part = |search: &CudaSearch, rows: &Range<usize>| {
-                let (first, entries) = between(rows);
-                Part { at: search.args.verdict.offset(first).cast(), bytes: 4 * entries as usize }
-            };
             let shards = cut(&costs, count, MASK_ROWS as usize);
-            let counted = self.share(Step::Singles, &shards, &part, [0.0, 1.0], observer)?;
+            let parts = |search: &CudaSearch, rows: &Range<usize>| {
+                let (first, entries) = between(rows);
+                let mut parts = vec![Part { at: search.args.verdict.offset(first).cast(), bytes: 4 * entries as usize }];
+                if let Some(firsts) = &firsts {
+                    let (first, end) = (firsts[rows.start], firsts[rows.end]);
+                    let at = search.args.p_max.offset(first).cast();
+                    parts.push(Part { at, bytes: 8 * (end - first) as usize });
+                }
+                parts
+            };
+            let counted = match &firsts {
+                Some(firsts) if self.may_bring_early(firsts) => self.share_and_bring(&shards, &parts, firsts, observer)?,
+                _ => self.share(Step::Singles, &shards, &parts, &mut |_, _| (), [0.0, 1.0], observer)?,
+            };
             return self.end_singles(counted, observer);
         }
         let discrete = match self.leader().engine.test {
@@ -223,11 +257,11 @@ impl TeamSearch<'_, '_> {
         let count = self.shard_count(costs.iter().sum(), least);
         let part = |search: &CudaSearch, rows: &Range<usize>| {
             let (first, entries) = between(rows);
-            Part { at: search.args.slot.offset(SLOT_BYTES * first), bytes: (SLOT_BYTES * entries) as usize }
+            vec![Part { at: search.args.slot.offset(SLOT_BYTES * first), bytes: (SLOT_BYTES * entries) as usize }]
         };
         let shards = cut(&costs, count, 1);
         for second in 0..2 {
-            self.share(Step::Side(second), &shards, &part, [second as f64, 2.0], observer)?;
+            self.share(Step::Side(second), &shards, &part, &mut |_, _| (), [second as f64, 2.0], observer)?;
         }
         self.end_sets(size, observer)
     }
@@ -353,6 +387,7 @@ impl Whole for TeamSearch<'_, '_> {
             return self.leading().finish_unbegun();
         }
         self.begin(None);
+        self.bring_singles(observer)?;
         loop {
             let lead = self.lead;
             match self.seats[lead].machine.run(|search| search.run_finish(observer)) {

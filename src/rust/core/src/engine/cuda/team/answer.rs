@@ -1,0 +1,148 @@
+//! What the cards of a search bring to the host together: the p-values while they still work at the last level, and level 1's separating sets
+//! at the end.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{mpsc, Mutex, PoisonError};
+
+use super::cards::TeamSearch;
+use super::copies::PartsOf;
+use super::member::Step;
+use crate::engine::cuda::card::transfer::{Courier, Parcel};
+use crate::engine::cuda::search::CudaSearch;
+use crate::engine::cuda::share::Shard;
+use crate::memory::{self, Use};
+use crate::observer::Observer;
+use crate::search::levels::LevelReport;
+use crate::{Error, Result};
+
+/// Values, or records, fewer than this are brought by one card at the end: that is 8 MB.
+const FEW: f64 = 1e6;
+
+/// Where the values of shards go that have not been brought, by the first row of the shard.
+type Places<'v> = HashMap<usize, &'v mut [f64]>;
+
+/// Brings the values of shards that are done, until no more are told of.
+fn bring(courier: &Courier, jobs: mpsc::Receiver<(usize, Parcel<f64>)>, places: &Mutex<Places>, is_over: &AtomicBool) {
+    let places = || places.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut look = || if is_over.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
+    for (row, parcel) in jobs {
+        let Some(place) = places().remove(&row) else { continue };
+        // SAFETY: a card is done with what it has found of a shard until the level ends, which this thread does not outlive.
+        if unsafe { courier.bring(&parcel, place, &mut look) }.is_err() {
+            // It is brought at the end, by a card that is left.
+            places().insert(row, place);
+        }
+    }
+}
+
+impl TeamSearch<'_, '_> {
+    /// Where the numbers of the pairs that level 0 left begin, see [`PMax::firsts`](crate::engine::cuda::search::p_max::PMax::firsts).
+    pub(super) fn firsts(&mut self) -> Result<Option<Vec<u64>>> {
+        loop {
+            let lead = self.lead;
+            match self.seats[lead].machine.run(|search| search.bring_ranks()) {
+                Ok(()) => return Ok(self.leader().p_max.firsts()),
+                Err(error) => self.lose(lead, error)?,
+            }
+        }
+    }
+
+    /// Whether so many values, or records, are worth more than one card's work.
+    fn are_many(&self, count: usize) -> bool {
+        count as f64 >= FEW * self.leader().engine.options.launch_share
+    }
+
+    /// Whether p-values are final, and worth bringing, as soon as a shard of level 1 is done.
+    pub(super) fn may_bring_early(&self, firsts: &[u64]) -> bool {
+        let is_last = !self.options.allows(2);
+        is_last && !self.leader().is_kept && self.are_many(firsts.last().map_or(0, |&count| count as usize))
+    }
+
+    /// Has the cards do the shards of level 1, and brings the p-values of each as soon as it is done.
+    pub(super) fn share_and_bring(
+        &mut self,
+        shards: &[Shard],
+        parts_of: &PartsOf,
+        firsts: &[u64],
+        observer: &mut dyn Observer,
+    ) -> Result<LevelReport> {
+        let numbers = |rows: &Range<usize>| firsts[rows.start] as usize..firsts[rows.end] as usize;
+        let mut values = memory::zeros(firsts.last().map_or(0, |&count| count as usize), Use::Pairs)?;
+        let mut places = Places::new();
+        let (mut rest, mut from) = (&mut values[..], 0);
+        for Shard { rows, .. } in shards {
+            // No row outside the shards has a pair.
+            let Range { start, end } = numbers(rows);
+            let (place, later) = rest[start - from..].split_at_mut(end - start);
+            (rest, from) = (later, end);
+            places.insert(rows.start, place);
+        }
+        let places = Mutex::new(places);
+        let courier = self.leading().engine.held.courier()?;
+        let (tell, jobs) = mpsc::channel();
+        let is_over = AtomicBool::new(false);
+        self.seats.iter_mut().for_each(|seat| seat.machine.is_last = true);
+        let counted = std::thread::scope(|scope| {
+            let work = || bring(&courier, jobs, &places, &is_over);
+            // Without a thread all are brought at the end.
+            let _ = std::thread::Builder::new().name("pcgpu-courier".into()).spawn_scoped(scope, work);
+            let mut ended = |search: &CudaSearch, rows: &Range<usize>| {
+                let numbers = numbers(rows);
+                let from = search.args.p_max.offset(numbers.start as u64);
+                let _ = tell.send((rows.start, search.engine.held.parcel(from, numbers.len())));
+            };
+            let counted = self.share(Step::Singles, shards, parts_of, &mut ended, [0.0, 1.0], observer);
+            is_over.store(counted.is_err(), Ordering::Relaxed);
+            drop(tell);
+            counted
+        });
+        self.seats.iter_mut().for_each(|seat| seat.machine.is_last = false);
+        let counted = counted?;
+        for (row, place) in places.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            self.bring_by_leader(firsts[row], place, observer)?;
+        }
+        self.leading().p_max.came(values);
+        Ok(counted)
+    }
+
+    /// Brings the values from this number on.
+    fn bring_by_leader(&mut self, first: u64, place: &mut [f64], observer: &mut dyn Observer) -> Result<()> {
+        loop {
+            let lead = self.lead;
+            let brought = self.seats[lead].machine.run(|search| {
+                let from = search.args.p_max.offset(first);
+                search.engine.held.bring_into(from, place, &mut || observer.look())
+            });
+            match brought {
+                Ok(()) => return Ok(()),
+                Err(error) => self.lose(lead, error)?,
+            }
+        }
+    }
+
+    /// Has each card bring a part of the separating sets of level 1, which all have, unless they have been brought.
+    pub(super) fn bring_singles(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        let (count, cards) = (self.leader().log.waiting(), self.left());
+        if cards < 2 || count == 0 || !self.are_many(count) {
+            return Ok(());
+        }
+        let mut records: Vec<[u32; 2]> = memory::zeros(count, Use::Level)?;
+        let part = count.div_ceil(cards);
+        let places: Vec<_> = records.chunks_mut(part).enumerate().map(|place| Mutex::new(Some(place))).collect();
+        let numbers: Vec<usize> = (0..self.seats.len()).filter(|&number| !self.seats[number].is_lost).collect();
+        self.at_once(observer, |number, member| {
+            let at = numbers.iter().position(|&left| left == number);
+            let place = at.and_then(|at| places.get(at)?.lock().unwrap_or_else(PoisonError::into_inner).take());
+            let Some((at, place)) = place else { return Ok(()) };
+            member.run(|search| search.log.bring_some(search.engine, part * at, place))
+        })?;
+        drop(places);
+        // Without what a card was to bring that failed meanwhile the leading one brings all.
+        if self.left() == cards {
+            self.leading().log.take_brought(records);
+        }
+        Ok(())
+    }
+}
