@@ -117,17 +117,29 @@ fn dense_searches() {
     // 129 and 70 variables; on a card more.
     for number in (0..40).filter(|number| [1, 3].contains(number) || !emulated()) {
         let dense = dense_problem(number);
+        let options = Options { m_max: 1.0, ..dense.options.clone() };
         // Level 2 of many neighbours takes an emulated card minutes.
-        let m_max = if emulated() { 1.0 } else { 2.0 };
-        let options = Options { m_max, ..dense.options.clone() };
+        let further = (!emulated()).then(|| Options { m_max: 2.0, ..options.clone() });
         let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
         // What goes by density is one of the others.
         let ways = [LevelOne::ByDensity, LevelOne::Lists, LevelOne::Columns, LevelOne::Masks];
         for level_one in ways.into_iter().skip(usize::from(emulated())) {
-            compare(&format!("dense {number} {level_one:?}"), &options, |ordinal, launch_share| {
+            let make = |ordinal, launch_share| {
                 let cuda = CudaOptions { ordinal, launch_share, level_one, ..CudaOptions::default() };
                 CudaEngine::new(gauss, options.alpha, cuda)
-            });
+            };
+            for options in further.iter().chain([&options]) {
+                compare(&format!("dense {number} {level_one:?} to level {}", options.m_max), options, make);
+            }
+            // Every card brings a part of what level 1 has separated, and p-values while the level runs.
+            for cards in teams() {
+                let mut team = team(&cards, |card| make(card, 1e-9)).unwrap();
+                let (_, report) = searched(&mut team, &options, true, &mut Unobserved);
+                for level in [Some(1), None] {
+                    let bring = report.shares.iter().filter(|share| share.level == level && share.moved.from > 0);
+                    assert_eq!(bring.count(), cards.len(), "{level_one:?} {level:?}: {report:?}");
+                }
+            }
         }
     }
 }
@@ -249,7 +261,7 @@ fn cards_that_fail_are_made_up_for() {
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.matches(" lost, answered").count() == 108, "{text}");
+    assert!(text.matches(" lost, answered").count() == 144, "{text}");
 }
 
 /// Has a card fail at its launch of this number.
@@ -281,6 +293,9 @@ fn lost() {
     let of_codes = Options { method: Method::StableFast, ..Options::new(9, 0.2) };
     let on = |ordinal| CudaOptions { ordinal, launch_share: 1e-9, ..CudaOptions::default() };
     without_some("gauss", &options, |ordinal| CudaEngine::new(gauss, options.alpha, on(ordinal)));
+    // The last level, whose p-values are brought while it runs.
+    let to_one = Options { m_max: 1.0, ..options.clone() };
+    without_some("level 1", &to_one, |ordinal| CudaEngine::new(gauss, options.alpha, on(ordinal)));
     without_some("discrete", &of_codes, |ordinal| CudaEngine::discrete(test, of_codes.alpha, on(ordinal)));
     // Correlations that one card makes of data.
     let mut x: Vec<f64> = (0..40 * 30).map(|_| random.normal()).collect();
