@@ -62,7 +62,9 @@ impl<'s, 'a> Member<'s, 'a> {
                         // A pair's verdict stands in the list of one of its vertices; the others' places are copied with them.
                         let (at, count) = (search.engine.held.device(Buffer::Verdicts)?, search.ends as usize);
                         search.engine.held.clear(at, count)?;
-                        search.begin_singles()
+                        search.begin_singles()?;
+                        // Others' verdicts come beside the stream: not before it has got here.
+                        search.engine.held.card.sends_follow()
                     } else {
                         search.begin_sets(size, widest)
                     }?;
