@@ -140,8 +140,8 @@ titles <- c(
 # What is unlike in all rows of an item.
 notes <- c(
   "cupc, table 2" = paste(
-    "The sweeps have ours on the same data once more (dissertation table-6.6), of another time of the same day: hundredths of a second differ by up to two times, much of it at level 0, which",
-    "copies the correlations."
+    "The sweeps have ours on the same data once more (dissertation table-6.6), of another commit and time of the same day: hundredths of a second differ by up to 1.2 times there. From one run",
+    "of this table to another they differed by up to two times, much of it at level 0, which copies the correlations."
   ),
   "cupc, figure 7" = "Single runs after one that opens the card; of NCI-60 medians of two.",
   "cupc, figure 8" = "Single runs after one that opens the card.",
