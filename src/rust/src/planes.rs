@@ -78,7 +78,8 @@ pub fn put_bits(pool: &Pool, bytes: &mut [u8], numbers: &[u32]) {
     pool.each_of(work, |_, (mut planes, numbers): (Vec<&mut [u8]>, &[u32])| {
         for (at, numbers) in numbers.chunks(8).enumerate() {
             for (byte, planes) in planes.chunks_mut(8).enumerate() {
-                let low = |all: u64, (i, number): (usize, &u32)| all | (u64::from(*number) >> (8 * byte) & 0xff) << (8 * i);
+                let low =
+                    |all: u64, (i, number): (usize, &u32)| all | (u64::from(*number) >> (8 * byte) & 0xff) << (8 * i);
                 let turned = turned(numbers.iter().enumerate().fold(0, low)).to_le_bytes();
                 planes.iter_mut().zip(turned).for_each(|(plane, byte)| plane[at] = byte);
             }

@@ -18,7 +18,9 @@ use crate::engine::cuda::share::cut;
 use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
 use crate::graph::Adjacency;
 use crate::observer::Observer;
-use crate::search::pairs::{bytes_of_verdict, verdicts_into_bytes, Decided, LevelReport, PairLevel, Pairwise, Take, PAIR_ROWS};
+use crate::search::pairs::{
+    bytes_of_verdict, verdicts_into_bytes, Decided, LevelReport, PairLevel, Pairwise, Take, PAIR_ROWS,
+};
 use crate::search::worker::{Column, Marginals};
 use crate::search::{pairs_by_shards, Method, Options};
 use crate::{Error, Result};

@@ -356,7 +356,13 @@ impl<'e, 'a> Sweeping<'e, 'a> {
             }
             let processors =
                 self.seats.iter().map(|seat| seat.machine.engine.held.card.processors as usize).max().unwrap_or(1);
-            share_out(&mut self.seats, &batch.launches(BLOCKS_OF_PROCESSOR * processors), lost, &mut |_, _, _| (), follow)?;
+            share_out(
+                &mut self.seats,
+                &batch.launches(BLOCKS_OF_PROCESSOR * processors),
+                lost,
+                &mut |_, _, _| (),
+                follow,
+            )?;
             let Some(found) = self.fetch(&batch, host, lost)? else { continue };
             let Some(found) = found else { return Ok(None) };
             let mut all: Vec<Option<Swept>> = vec![None; sweeps.len()];

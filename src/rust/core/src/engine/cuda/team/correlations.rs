@@ -40,7 +40,8 @@ impl TeamSearch<'_, '_> {
         let is_missing = AtomicBool::new(false);
         self.at_once(observer, |number, member| {
             let Some((at, part)) = part(number) else { return Ok(()) };
-            let others: Vec<_> = (0..places.len()).filter(|&other| other != at).map(|other| places[other].clone()).collect();
+            let others: Vec<_> =
+                (0..places.len()).filter(|&other| other != at).map(|other| places[other].clone()).collect();
             // SAFETY: all have allocated a matrix there, and leave the others' cells alone until all are done.
             if !member.run(|search| unsafe { search.engine.place_and_give(gauss, part, &others) })? {
                 is_missing.store(true, Ordering::Relaxed);

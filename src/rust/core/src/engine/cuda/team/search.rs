@@ -227,7 +227,8 @@ impl TeamSearch<'_, '_> {
             let shards = cut(&costs, count, MASK_ROWS as usize);
             let parts = |search: &CudaSearch, rows: &Range<usize>| {
                 let (first, entries) = between(rows);
-                let mut parts = vec![Part { at: search.args.verdict.offset(first).cast(), bytes: 4 * entries as usize }];
+                let mut parts =
+                    vec![Part { at: search.args.verdict.offset(first).cast(), bytes: 4 * entries as usize }];
                 if let Some(firsts) = &firsts {
                     let (first, end) = (firsts[rows.start], firsts[rows.end]);
                     let at = search.args.p_max.offset(first).cast();
@@ -236,7 +237,9 @@ impl TeamSearch<'_, '_> {
                 parts
             };
             let counted = match &firsts {
-                Some(firsts) if self.may_bring_early(firsts) => self.share_and_bring(&shards, &parts, firsts, observer)?,
+                Some(firsts) if self.may_bring_early(firsts) => {
+                    self.share_and_bring(&shards, &parts, firsts, observer)?
+                }
                 _ => self.share(Step::Singles, &shards, &parts, &mut |_, _| (), [0.0, 1.0], observer)?,
             };
             return self.end_singles(counted, observer);
