@@ -237,3 +237,41 @@ impl<'a> From<&'a mut PairValues> for Largest<'a> {
         Largest::Left(left)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_of_some_vertices_come_in_order_with_their_values() {
+        let mut random = 5u64;
+        for p in [1usize, 2, 63, 64, 65, 200] {
+            let mut graph = Adjacency::empty(p);
+            for (x, y) in (0..p).flat_map(|x| (x + 1..p).map(move |y| (x, y))) {
+                random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                if (random >> 33) % 3 == 0 {
+                    graph.insert(x, y);
+                }
+            }
+            let pairs = Ranked::new(graph.clone(), &Pool::none()).unwrap();
+            let mut left = PairValues::default();
+            left.each_of(0..p.min(64), |_, _, _| panic!("level 0 has not run"));
+            let values = (0..pairs.len()).map(|number| 0.5 + number as f64).collect();
+            left.enter(pairs, values);
+            for word in (0..p).step_by(64) {
+                let end = p.min(word + 64);
+                for vertices in
+                    [word..end, word..word, (word + end) / 2..end, word + (end - word) / 3..(word + end).div_ceil(2)]
+                {
+                    let mut found = vec![Vec::new(); p];
+                    left.each_of(vertices.clone(), |x, y, value| found[x].push((y, Some(value))));
+                    for x in 0..p {
+                        let all = graph.neighbours(x).filter(|_| vertices.contains(&x));
+                        let wanted: Vec<_> = all.map(|y| (y as usize, left.get(x, y as usize))).collect();
+                        assert_eq!(found[x], wanted, "{p}: {x} of {vertices:?}");
+                    }
+                }
+            }
+        }
+    }
+}

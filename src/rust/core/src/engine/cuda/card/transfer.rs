@@ -1,7 +1,6 @@
 //! Copies to and from the card by way of pinned memory, which several threads fill and empty.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::Arc;
 
 use cudarc::driver::sys;
 
@@ -13,7 +12,7 @@ use crate::pool::Pool;
 use crate::Result;
 
 /// Bytes that are brought at a time; two such pieces of pinned memory take turns.
-const PIECE: usize = 16 << 20;
+pub(super) const PIECE: usize = 16 << 20;
 
 /// Bytes that are sent at a time, at most: many, as each piece that leaves takes the sending thread some microseconds.
 const SENT: usize = 1 << 20;
@@ -34,7 +33,7 @@ const STAGED: usize = 32;
 const LOOKED: usize = 512;
 
 /// An address in pinned memory that threads share.
-struct Pinned(*mut u8);
+pub(super) struct Pinned(pub *mut u8);
 
 // SAFETY: the threads write disjoint parts (see `Held::send_with`).
 unsafe impl Sync for Pinned {}
@@ -288,17 +287,6 @@ impl Held {
         unsafe { bring_by(&self.card, pinned, room, (from, count), cut, take) }
     }
 
-    /// Who brings what several cards have found: by way of this one's pinned memory, which brings nothing meanwhile.
-    pub(in crate::engine::cuda) fn courier(&mut self) -> Result<Courier> {
-        Ok(Courier { pinned: Pinned(self.brought(2 * PIECE)?), pool: self.pool.clone() })
-    }
-
-    /// Elements that are to be brought by a [`Courier`].
-    pub(in crate::engine::cuda) fn parcel<T>(&self, from: DevicePtr<T>, count: usize) -> Parcel<T> {
-        self.check_read(from, count);
-        Parcel { card: self.card.clone(), from, count }
-    }
-
     /// Copies numbers from the card into memory that may be fresh; see [`Held::bring`]. `look` may end it.
     pub(in crate::engine::cuda) fn bring_into<T: Plain>(
         &mut self,
@@ -334,52 +322,11 @@ impl Held {
     }
 }
 
-/// Brings what several cards have found, on a thread of its own, by way of the pinned memory of one of them.
-pub(in crate::engine::cuda) struct Courier {
-    pinned: Pinned,
-    pool: Pool,
-}
-
-/// Elements on a card that are to be brought.
-pub(in crate::engine::cuda) struct Parcel<T> {
-    card: Arc<Card>,
-    from: DevicePtr<T>,
-    count: usize,
-}
-
-impl Courier {
-    /// Copies them to as many places, beside the card's stream. `look` may end it.
-    ///
-    /// # Safety
-    /// Nothing may change or free them meanwhile. The card whose pinned memory this is must still be held, and not have brought anything else.
-    ///
-    /// # Panics
-    /// Where there are not as many places.
-    pub unsafe fn bring<T: Plain>(
-        &self,
-        parcel: &Parcel<T>,
-        to: &mut [T],
-        look: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<()> {
-        assert_eq!(parcel.count, to.len(), "places for what is brought");
-        if to.is_empty() {
-            return Ok(());
-        }
-        parcel.card.bind()?;
-        let (pinned, room) = (self.pinned.0.cast::<T>(), PIECE / size_of::<T>());
-        let take = |at: usize, piece: &[T]| {
-            copy(&self.pool, piece, &mut to[at..at + piece.len()]);
-            look()
-        };
-        bring_by(&parcel.card, pinned, room, (parcel.from, parcel.count), |end| end, take)
-    }
-}
-
 /// Copies elements from a card by way of two pieces of pinned memory that take turns, see [`Held::bring`].
 ///
 /// # Safety
 /// `count` elements must be at `from`, and room for twice `room` at `pinned`, of this caller alone.
-unsafe fn bring_by<T: Plain>(
+pub(super) unsafe fn bring_by<T: Plain>(
     card: &Card,
     pinned: *mut T,
     room: usize,
@@ -418,7 +365,7 @@ unsafe fn bring_by<T: Plain>(
 const FEW_FRESH: usize = 1 << 19;
 
 /// Copies to memory that may be fresh, on several threads: most of the time goes to touching it.
-fn copy<T: Copy + Sync + Send>(pool: &Pool, from: &[T], to: &mut [T]) {
+pub(super) fn copy<T: Copy + Sync + Send>(pool: &Pool, from: &[T], to: &mut [T]) {
     let threads = (size_of_val(from) / FEW_FRESH).clamp(1, COPYING_THREADS.min(pool.threads()));
     if threads == 1 {
         return to.copy_from_slice(from);

@@ -9,7 +9,7 @@ use std::sync::{mpsc, Mutex, PoisonError};
 use super::cards::TeamSearch;
 use super::copies::PartsOf;
 use super::member::Step;
-use crate::engine::cuda::card::transfer::{Courier, Parcel};
+use crate::engine::cuda::card::courier::{Courier, Parcel};
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::share::Shard;
 use crate::memory::{self, Use};
