@@ -1,13 +1,14 @@
 # How the time grows with the number of GPUs and with less of their memory: measures, and draws what was measured.
 #
 #   Rscript cards.R run FOLDER [--parts=gpus,memory] [--gpus=1,2] [--shares=1,2,4,8,16] [--repeats=3] [--searches=...] [--dense=20000,500]
-#                   [--sparse=20000,200] [--discrete=4000,200000] [--knn=300,1000] [--selection=3072,531131,200] [--seconds=1500]
+#                   [--sparse=20000,200] [--discrete=4000,200000] [--knn=300,1000] [--selection=3072,531131,200] [--network=200000] [--seconds=1500]
 #   Rscript cards.R draw FOLDER/cards.csv OUT.png|OUT.svg
 #
 # run    writes a Markdown table and FOLDER/cards.csv. The part "gpus" takes the dense Gaussian data (levels 0 and 1), discrete (3 levels of sets),
 #        nearest-neighbour data and the selection, on the first 1, 2, ... GPUs; numbers of GPUs that there are not are left out. The
 #        part "memory" takes one GPU and 1/2, 1/4, ... of the memory that the search plans with all of it; a share that is too little is
-#        "refused". --searches=dense,sparse,discrete,knn,selection names those to run. Numbers are variables and observations (and features to
+#        "refused". --searches=dense,sparse,discrete,knn,selection,network names those to run; network, samples of munin (whose file is in
+#        $PCGPU_BENCH_DATA), runs where it is named. Numbers are variables and observations (and features to
 #        select). What is not begun when --seconds are over is left out.
 # draw   needs no GPU.
 #
@@ -71,6 +72,13 @@ searches <- list(
       function(device) skeleton(s, cmiKnnCItest, 0.01, p = size[1], device = device, result = "compact")
     }
   ),
+  network = list(
+    size = c(1041, numbers("network", "200000")), label = "munin, all levels",
+    begin = function(size) {
+      s <- suff_discrete(sample_network(network_file("munin"), size[2]))
+      function(device) skeleton(s, chi2CItest, 0.01, p = size[1], method = "stable", device = device, result = "compact")
+    }
+  ),
   selection = list(
     size = numbers("selection", "3072,531131,200"), label = "selection of features",
     begin = function(size) {
@@ -114,7 +122,7 @@ run <- function(folder) {
   if (there == 0L) stop("there is no GPU: ", attr(pcgpu_devices(), "reason"), call. = FALSE)
   repeats <- as.integer(option("repeats", "3"))
   parts <- strsplit(option("parts", "gpus,memory"), ",")[[1]]
-  wanted <- strsplit(option("searches", paste(names(searches), collapse = ",")), ",")[[1]]
+  wanted <- strsplit(option("searches", paste(setdiff(names(searches), "network"), collapse = ",")), ",")[[1]]
   rows <- list()
   head <- c("search", "p x n", "GPUs", "of the memory", "s, least / median", "beside the first row", "MB copied", "same")
   print(pcgpu_devices())

@@ -146,6 +146,8 @@ test_that("containers with missing values are tested on the rows that have all v
 
 test_that("of many variables data are kept in place of their correlations", {
   x <- random_data(random_dag(5100, 1, seed = 1), 40, seed = 1)
-  found <- suppressMessages(pc(x, alpha = 1e-5, result = "compact"))
-  expect_identical(found@edges, pc(suff_gauss(x), gaussCItest, 1e-5, labels = colnames(x), result = "compact")@edges)
+  # A GPU makes correlations of data with other last digits.
+  found <- suppressMessages(pc(x, alpha = 1e-5, result = "compact", device = "cpu"))
+  wanted <- pc(suff_gauss(x), gaussCItest, 1e-5, labels = colnames(x), result = "compact", device = "cpu")
+  expect_identical(found@edges, wanted@edges)
 })

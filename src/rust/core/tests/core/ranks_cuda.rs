@@ -96,6 +96,7 @@ fn ranks_with_cards_have_the_answer_of_one_machine() {
 #[test]
 #[ignore = "needs a GPU"]
 fn dense_levels_on_ranks() {
+    let mut timely = 0;
     for number in (0..40).filter(|number| [1, 3, 8].contains(number) || !emulated()) {
         let problem = dense(number, if emulated() && number != 8 { 1.0 } else { 2.0 });
         let wanted = Wanted::new(problem.on_cpu(2, 1 << 16, false));
@@ -104,15 +105,19 @@ fn dense_levels_on_ranks() {
                 let cuda = small(CudaOptions { level_one, ..CudaOptions::default() });
                 let (found, shares) = on_ranks(&problem, &[Manner::Sound; 2], cuda, compact);
                 wanted.compare(format!("{} {level_one:?} on ranks", problem.name), compact, &found, Digits::Nine);
-                if problem.has_no_fixed_edges() && found.is_ok() {
+                // A piece that is late is asked of another rank, too.
+                let is_late = shares.iter().any(|share| share.elapsed > 0.5);
+                if problem.has_no_fixed_edges() && found.is_ok() && !is_late {
                     // What a verdict and a value take, and no more: no shard came.
                     let from: u64 = shares.iter().filter(|s| s.level == Some(1)).map(|s| s.moved.from).sum();
                     let pairs = dense_problem(number).options.p as u64;
-                    assert!(from <= 10 * pairs * pairs / 2 + 4096, "{from} bytes, {pairs} variables");
+                    assert!(from <= 10 * pairs * pairs / 2 + 4096, "{from} bytes, {pairs} variables: {shares:?}");
+                    timely += 1;
                 }
             }
         }
     }
+    assert!(timely > 0);
 }
 
 /// A card that a level does not fit leaves it to the threads; of every budget that suffices for the correlations the answer is the same.

@@ -479,6 +479,9 @@ static bool is_device(address at, size_t bytes) {
 // The card's block that has this; it must be there.
 static const Block& block_of(address at) { return std::prev(blocks.upper_bound(at))->second; }
 
+// Whether it is this card's, or unified memory: a real one copies to another's, slowly, and its kernels read that as slowly.
+static bool is_of(address at, int card) { return block_of(at).managed || block_of(at).card == card; }
+
 // A block for the current card, whose bytes are counted, and must fit if `bounded`.
 static int allocate(address* at, size_t bytes, bool bounded) {
     // Another process has taken what was said to be free.
@@ -668,7 +671,7 @@ int cuMemFreeHost(void* at) {
 }
 int cuMemcpyHtoDAsync_v2(address to, const void* from, size_t bytes, void* stream) {
     Locked locked(lock);
-    if (!is_device(to, bytes)) return INVALID;
+    if (!is_device(to, bytes) || !is_of(to, current)) return INVALID;
     auto* queue = (Stream*)stream;
     if (is_pinned(from)) {
         queue->work.push_back([=] { return memcpy((void*)to, from, bytes), OK; });
@@ -696,6 +699,7 @@ int cuMemcpyPeerAsync(address to, void* to_context, address from, void* from_con
     if (gives_until[source] && --gives_until[source] == 0) lost[source] = true;
     if (lost[(int)(uintptr_t)to_context - 1] || lost[source]) return LAUNCH_FAILED;
     if (!is_device(to, bytes) || !is_device(from, bytes)) return INVALID;
+    if (!is_of(to, (int)(uintptr_t)to_context - 1) || !is_of(from, source)) return INVALID;
     ((Stream*)stream)->work.push_back([=] { return memmove((void*)to, (void*)from, bytes), OK; });
     return OK;
 }

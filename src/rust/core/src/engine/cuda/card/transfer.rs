@@ -44,14 +44,21 @@ unsafe impl Send for Pinned {}
 /// pieces of 2 MB; by 512 kB, and half of the pinned memory, 0.15 and 0.17.)
 const COPYING_THREADS: usize = 8;
 
+/// Likewise of threads that gather, each of which waits for one number at a time. (15 is what was measured.)
+const GATHERING_THREADS: usize = 15;
+
+/// Likewise of threads that copy to memory that may be fresh: they wait for the system's clearing of pages, each for its own.
+const FRESH_THREADS: usize = 24;
+
 /// The bytes of a piece of what is sent, `most` at the most, each in as much time as `effort` are copied.
 fn piece_of(bytes: usize, effort: usize, most: usize) -> usize {
     (bytes / PIECES).next_multiple_of(4096).clamp(LEAST_SENT, (most / effort).max(LEAST_SENT))
 }
 
-/// Threads that fill so many pieces. Those that gather wait for one number at a time, so that more of them help; one sends meanwhile.
+/// Threads that fill so many pieces, while one sends.
 fn filling_threads(pool: &Pool, pieces: usize, effort: usize) -> usize {
-    let most = if effort > 1 { (pool.threads() - 1).max(1) } else { COPYING_THREADS.min(pool.threads()) };
+    let most =
+        if effort > 1 { (pool.threads() - 1).clamp(1, GATHERING_THREADS) } else { COPYING_THREADS.min(pool.threads()) };
     (pieces / 2).clamp(1, most)
 }
 
@@ -366,7 +373,7 @@ const FEW_FRESH: usize = 1 << 19;
 
 /// Copies to memory that may be fresh, on several threads: most of the time goes to touching it.
 pub(super) fn copy<T: Copy + Sync + Send>(pool: &Pool, from: &[T], to: &mut [T]) {
-    let threads = (size_of_val(from) / FEW_FRESH).clamp(1, COPYING_THREADS.min(pool.threads()));
+    let threads = (size_of_val(from) / FEW_FRESH).clamp(1, FRESH_THREADS.min(pool.threads()));
     if threads == 1 {
         return to.copy_from_slice(from);
     }
@@ -376,7 +383,7 @@ pub(super) fn copy<T: Copy + Sync + Send>(pool: &Pool, from: &[T], to: &mut [T])
 
 /// Appends to a list that has room, on several threads: most of the time goes to touching fresh memory.
 fn append<T: Copy + Sync + Send>(pool: &Pool, all: &mut Vec<T>, more: &[T]) {
-    let threads = (size_of_val(more) / FEW_FRESH).clamp(1, COPYING_THREADS.min(pool.threads()));
+    let threads = (size_of_val(more) / FEW_FRESH).clamp(1, FRESH_THREADS.min(pool.threads()));
     let room = &mut all.spare_capacity_mut()[..more.len()];
     let copy = |to: &mut [std::mem::MaybeUninit<T>], from: &[T]| {
         to.iter_mut().zip(from).for_each(|(to, from)| {

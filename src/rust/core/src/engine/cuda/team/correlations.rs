@@ -25,10 +25,15 @@ impl TeamSearch<'_, '_> {
         let mut wanting: Vec<usize> = Vec::new();
         let mut places = Vec::new();
         for (number, seat) in self.seats.iter_mut().enumerate().filter(|(_, seat)| !seat.is_lost) {
-            let engine = &mut seat.machine.search.engine;
-            if !engine.has_correlations() {
+            // With the card bound: this may allocate.
+            let place = seat.machine.run(|search| {
+                let engine = &mut search.engine;
+                let place = (engine.held.card.clone(), engine.place_of_correlations()?);
+                Ok((!engine.has_correlations()).then_some(place))
+            });
+            if let Some(place) = place? {
                 wanting.push(number);
-                places.push((engine.held.card.clone(), engine.place_of_correlations()?));
+                places.push(place);
             }
         }
         let (cells, before) = (gauss.p * gauss.p, self.left());
@@ -79,7 +84,7 @@ impl TeamSearch<'_, '_> {
                 continue;
             }
             let lead = self.lead;
-            let from = self.leading().engine.place_of_correlations()?;
+            let from = self.seats[lead].machine.run(|search| search.engine.place_of_correlations())?;
             for number in (0..self.seats.len()).filter(|number| *number != lead) {
                 self.copying(number, |search, cards| {
                     let (engine, mut copied) = (&mut search.engine, Copied::default());
