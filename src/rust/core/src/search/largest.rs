@@ -265,10 +265,10 @@ mod tests {
                 {
                     let mut found = vec![Vec::new(); p];
                     left.each_of(vertices.clone(), |x, y, value| found[x].push((y, Some(value))));
-                    for x in 0..p {
+                    for (x, found) in found.into_iter().enumerate() {
                         let all = graph.neighbours(x).filter(|_| vertices.contains(&x));
                         let wanted: Vec<_> = all.map(|y| (y as usize, left.get(x, y as usize))).collect();
-                        assert_eq!(found[x], wanted, "{p}: {x} of {vertices:?}");
+                        assert_eq!(found, wanted, "{p}: {x} of {vertices:?}");
                     }
                 }
             }

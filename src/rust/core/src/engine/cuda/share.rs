@@ -93,6 +93,9 @@ impl<M> Seat<M> {
 /// Time without news after which the calling thread rests between two questions.
 const IMPATIENCE: Duration = Duration::from_millis(2);
 
+/// Called with the machines, the number of a shard and that of the machine that has done it.
+pub(super) type Told<'t, M> = &'t mut dyn FnMut(&mut [Seat<M>], usize, usize);
+
 /// Has the machines do all shards, dearest first, and returns who did which. Shards of a machine that fails are done by others, those
 /// that it has done, too: what it has found is with it. `done(machines, shard, owner)` is called once a shard is done and its owner has begun another; `look`
 /// is told the share that is done, and may end the run.
@@ -103,7 +106,7 @@ pub(super) fn share_out<M: Machine>(
     seats: &mut [Seat<M>],
     shards: &[Shard],
     lost: &mut Vec<Lost>,
-    done: &mut dyn FnMut(&mut [Seat<M>], usize, usize),
+    done: Told<M>,
     look: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Vec<usize>> {
     let mut waiting: Vec<usize> = (0..shards.len()).collect();
@@ -267,7 +270,10 @@ mod tests {
             }
             // The last that was told of a shard is who did it.
             let tellers = |at: usize| ended.iter().filter(move |(shard, _)| *shard == at).map(|(_, owner)| *owner);
-            assert!(owners.iter().enumerate().all(|(at, &owner)| tellers(at).last() == Some(owner)), "{patience:?}");
+            assert!(
+                owners.iter().enumerate().all(|(at, &owner)| tellers(at).next_back() == Some(owner)),
+                "{patience:?}"
+            );
             assert_eq!(lost.len(), fails_at.iter().flatten().count());
             assert!(most <= 1.0);
             let counted: u64 = seats.iter_mut().map(|seat| seat.share(1, Duration::ZERO).shards).sum();

@@ -148,7 +148,6 @@ impl Held {
 
     /// Likewise, each byte of a piece in as much time as `effort` are copied; `sent(self, bytes)` is told of each piece that leaves how many have left
     /// with it, and may end it.
-
     fn send_by(
         &mut self,
         effort: usize,
