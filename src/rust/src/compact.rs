@@ -146,6 +146,9 @@ struct RowSize {
     members: u64,
 }
 
+/// An entry is looked up in the time in which so many rows are looked through for a word of vertices, about.
+const FEW_ENTRIES: usize = 4;
+
 /// The largest p-values of the pairs that level 0 left.
 pub enum Values<'v> {
     Left(&'v PairValues),
@@ -168,6 +171,14 @@ impl Values<'_> {
         };
         for first in rows.clone().step_by(64) {
             let vertices = first..rows.end.min(first + 64);
+            let entries = (starts[vertices.end] - starts[first]) as usize;
+            // The rows of all smaller vertices are looked through, which few entries are not worth.
+            if entries < vertices.end / FEW_ENTRIES {
+                for (x, at) in vertices.flat_map(|x| range(x).map(move |at| (x, at))) {
+                    values.put(at, left.get(x, to[at] as usize - 1).unwrap_or(na()));
+                }
+                continue;
+            }
             let mut open: Vec<Range<usize>> = vertices.clone().map(range).collect();
             // Pairs come in the order of the entries. An entry whose pair does not come has none.
             left.each_of(vertices, |x, y, value| {

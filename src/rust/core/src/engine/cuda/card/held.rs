@@ -174,7 +174,7 @@ impl Held {
         report
     }
 
-    /// Counts bytes that kernels read in the host's memory.
+    /// Counts bytes that come to the card by another way: kernels read them in the host's memory, or another card gives them.
     pub fn note_moved(&self, bytes: u64) {
         self.account.borrow_mut().moved(Moved { to: bytes, from: 0 });
     }
@@ -273,6 +273,9 @@ impl Held {
         from: DevicePtr<T>,
         count: usize,
     ) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
         if let MemoryKind::Unified { .. } = self.kind {
             return self.copy_from(to, other, from, count);
         }
@@ -294,6 +297,9 @@ impl Held {
         from: DevicePtr<T>,
         count: usize,
     ) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
         self.check(from, count);
         if let MemoryKind::Unified { .. } = self.kind {
             return self.card.copy_unified(to, from, count);
@@ -431,6 +437,11 @@ impl Held {
             (Some(budget), Ok(available)) => limit(available.on_card(), None) < budget,
             _ => true,
         }
+    }
+
+    /// What failed was another card's fault.
+    pub fn is_sound(&mut self) {
+        self.failed = false;
     }
 
     /// Notes whether a run on the card failed or ran out of memory; returns its outcome.

@@ -49,7 +49,7 @@ pub(in crate::engine::cuda) struct Card {
     stream: sys::CUstream,
     /// Copies to the host that run beside the stream.
     copies: sys::CUstream,
-    /// Copies from the host that do.
+    /// Copies from the host that do, and between cards.
     sends: sys::CUstream,
     /// The point of the stream that copies and sends wait for, and that of the sends that the stream does.
     reached: sys::CUevent,
@@ -209,17 +209,17 @@ impl Card {
         result::memcpy_htod_async(to.address(), from, self.sends).map_err(|e| failure("copying to the GPU", e))
     }
 
-    /// Makes later copies by [`Card::upload_beside`] wait for what is on the stream now.
+    /// Makes later copies by [`Card::upload_beside`], from other cards and to them wait for what is on the stream now.
     pub fn sends_follow(&self) -> Result<()> {
         self.follow(self.reached, self.stream, self.sends)
     }
 
-    /// Makes what is put on the stream later wait for the copies by [`Card::upload_beside`] until now.
+    /// Makes what is put on the stream later wait for these copies until now.
     pub fn follow_sends(&self) -> Result<()> {
         self.follow(self.sent, self.sends, self.stream)
     }
 
-    /// Waits for the copies by [`Card::upload_beside`].
+    /// Waits for these copies.
     pub fn end_sends(&self) -> Result<()> {
         // SAFETY: the stream lives as long as the card.
         unsafe { result::stream::synchronize(self.sends) }.map_err(|e| failure("copying to the GPU", e))

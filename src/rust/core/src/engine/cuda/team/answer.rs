@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{mpsc, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::cards::TeamSearch;
 use super::copies::PartsOf;
@@ -28,6 +29,9 @@ fn bring(courier: &Courier, jobs: mpsc::Receiver<(usize, Parcel<f64>)>, places: 
     let places = || places.lock().unwrap_or_else(PoisonError::into_inner);
     let mut look = || if is_over.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
     for (row, parcel) in jobs {
+        if is_over.load(Ordering::Relaxed) {
+            break;
+        }
         let Some(place) = places().remove(&row) else { continue };
         // SAFETY: a card is done with what it has found of a shard until the level ends, which this thread does not outlive.
         if unsafe { courier.bring(&parcel, place, &mut look) }.is_err() {
@@ -40,13 +44,8 @@ fn bring(courier: &Courier, jobs: mpsc::Receiver<(usize, Parcel<f64>)>, places: 
 impl TeamSearch<'_, '_> {
     /// Where the numbers of the pairs that level 0 left begin, see [`PMax::firsts`](crate::engine::cuda::search::p_max::PMax::firsts).
     pub(super) fn firsts(&mut self) -> Result<Option<Vec<u64>>> {
-        loop {
-            let lead = self.lead;
-            match self.seats[lead].machine.run(|search| search.bring_ranks()) {
-                Ok(()) => return Ok(self.leader().p_max.firsts()),
-                Err(error) => self.lose(lead, error)?,
-            }
-        }
+        self.by_leader(|search| search.bring_ranks())?;
+        Ok(self.leader().p_max.firsts())
     }
 
     /// Whether so many values, or records, are worth more than one card's work.
@@ -80,46 +79,41 @@ impl TeamSearch<'_, '_> {
             places.insert(rows.start, place);
         }
         let places = Mutex::new(places);
-        let courier = self.leading().engine.held.courier()?;
+        let courier = self.by_leader(|search| search.engine.held.courier())?;
         let (tell, jobs) = mpsc::channel();
         let is_over = AtomicBool::new(false);
         self.seats.iter_mut().for_each(|seat| seat.machine.is_last = true);
         let counted = std::thread::scope(|scope| {
             let work = || bring(&courier, jobs, &places, &is_over);
             // Without a thread all are brought at the end.
-            let _ = std::thread::Builder::new().name("pcgpu-courier".into()).spawn_scoped(scope, work);
+            let thread = std::thread::Builder::new().name("pcgpu-courier".into()).spawn_scoped(scope, work);
             let mut ended = |search: &CudaSearch, rows: &Range<usize>| {
                 let numbers = numbers(rows);
                 let from = search.args.p_max.offset(numbers.start as u64);
                 let _ = tell.send((rows.start, search.engine.held.parcel(from, numbers.len())));
             };
-            let counted = self.share(Step::Singles, shards, parts_of, &mut ended, [0.0, 1.0], observer);
+            let mut counted = self.share(Step::Singles, shards, parts_of, &mut ended, [0.0, 1.0], observer);
             is_over.store(counted.is_err(), Ordering::Relaxed);
             drop(tell);
+            while thread.as_ref().is_ok_and(|thread| !thread.is_finished()) {
+                if let (Ok(_), Err(stop)) = (&counted, observer.look()) {
+                    is_over.store(true, Ordering::Relaxed);
+                    counted = Err(stop);
+                }
+                std::thread::sleep(Duration::from_micros(100));
+            }
             counted
         });
         self.seats.iter_mut().for_each(|seat| seat.machine.is_last = false);
         let counted = counted?;
         for (row, place) in places.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            self.bring_by_leader(firsts[row], place, observer)?;
+            self.by_leader(|search| {
+                let from = search.args.p_max.offset(firsts[row]);
+                search.engine.held.bring_into(from, place, &mut || observer.look())
+            })?;
         }
         self.leading().p_max.came(values);
         Ok(counted)
-    }
-
-    /// Brings the values from this number on.
-    fn bring_by_leader(&mut self, first: u64, place: &mut [f64], observer: &mut dyn Observer) -> Result<()> {
-        loop {
-            let lead = self.lead;
-            let brought = self.seats[lead].machine.run(|search| {
-                let from = search.args.p_max.offset(first);
-                search.engine.held.bring_into(from, place, &mut || observer.look())
-            });
-            match brought {
-                Ok(()) => return Ok(()),
-                Err(error) => self.lose(lead, error)?,
-            }
-        }
     }
 
     /// Has each card bring a part of the separating sets of level 1, which all have, unless they have been brought.

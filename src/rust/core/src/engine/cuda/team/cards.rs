@@ -102,6 +102,17 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         }
     }
 
+    /// Has the leading card run something; where it fails, the next.
+    pub fn by_leader<T>(&mut self, mut run: impl FnMut(&mut CudaSearch<'s, 'a>) -> Result<T>) -> Result<T> {
+        loop {
+            let lead = self.lead;
+            match self.seats[lead].machine.run(&mut run) {
+                Err(error) => self.lose(lead, error)?,
+                found => return found,
+            }
+        }
+    }
+
     /// Calls `run` for every card that is left, in turn.
     pub fn each(&mut self, mut run: impl FnMut(&mut Member<'s, 'a>) -> Result<()>) -> Result<()> {
         for number in 0..self.seats.len() {

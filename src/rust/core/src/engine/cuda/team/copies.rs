@@ -102,9 +102,12 @@ pub(super) fn begin(
     let search = &seats[owner].machine.search;
     let (found, card) = (parts_of(search, rows), search.engine.held.card.clone());
     for (number, seat) in seats.iter_mut().enumerate().filter(|(number, seat)| *number != owner && !seat.is_lost) {
-        let copied = seat.machine.run(|search| {
-            let own = parts_of(search, rows);
-            let held = &mut search.engine.held;
+        seat.machine.coming.insert(rows.start);
+        let search = &mut seat.machine.search;
+        let own = parts_of(search, rows);
+        let held = &mut search.engine.held;
+        // The card is not to blame, as far as is known.
+        let copied = held.card.bind().and_then(|()| {
             own.iter().zip(&found).try_for_each(|(own, part)| held.copy_beside(own.at, &card, part.at, part.bytes))
         });
         if copied.is_ok() {
@@ -193,6 +196,7 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         let is_sound = self.left() < before
             && self.seats[number].machine.run(|search| search.engine.held.synchronize("copying")).is_ok();
         if is_sound {
+            self.seats[number].machine.search.engine.held.is_sound();
             Ok(())
         } else {
             self.lose(number, error)

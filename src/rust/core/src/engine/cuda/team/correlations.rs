@@ -24,16 +24,22 @@ impl TeamSearch<'_, '_> {
         self.at_once(observer, |_, member| member.run(|search| search.allocate()))?;
         let mut wanting: Vec<usize> = Vec::new();
         let mut places = Vec::new();
-        for (number, seat) in self.seats.iter_mut().enumerate().filter(|(_, seat)| !seat.is_lost) {
+        for number in 0..self.seats.len() {
+            if self.seats[number].is_lost {
+                continue;
+            }
             // With the card bound: this may allocate.
-            let place = seat.machine.run(|search| {
+            let place = self.seats[number].machine.run(|search| {
                 let engine = &mut search.engine;
                 let place = (engine.held.card.clone(), engine.place_of_correlations()?);
                 Ok((!engine.has_correlations()).then_some(place))
             });
-            if let Some(place) = place? {
-                wanting.push(number);
-                places.push(place);
+            match place {
+                Ok(place) => places.extend(place.map(|place| {
+                    wanting.push(number);
+                    place
+                })),
+                Err(error) => self.lose(number, error)?,
             }
         }
         let (cells, before) = (gauss.p * gauss.p, self.left());
@@ -83,8 +89,8 @@ impl TeamSearch<'_, '_> {
             if !self.leader().engine.has_correlations() {
                 continue;
             }
+            let from = self.by_leader(|search| search.engine.place_of_correlations())?;
             let lead = self.lead;
-            let from = self.seats[lead].machine.run(|search| search.engine.place_of_correlations())?;
             for number in (0..self.seats.len()).filter(|number| *number != lead) {
                 self.copying(number, |search, cards| {
                     let (engine, mut copied) = (&mut search.engine, Copied::default());
@@ -96,7 +102,7 @@ impl TeamSearch<'_, '_> {
                 })?;
             }
             // Without the card that had made them, from the start: there is one less.
-            if self.leader().engine.has_correlations() {
+            if self.seats.iter().all(|seat| seat.is_lost || seat.machine.search.engine.has_correlations()) {
                 return Ok(());
             }
         }

@@ -1,6 +1,6 @@
 //! A card of a team with its search, and how it runs the rows that it is given.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::engine::cuda::card::buffer::Buffer;
@@ -35,6 +35,9 @@ pub(super) struct Member<'s, 'a> {
     /// The rows of the shard under way, and by the first row of a shard what was counted in it, at level 1 of the Gaussian test.
     rows: Range<usize>,
     pub counted: HashMap<usize, LevelReport>,
+    /// The first rows of shards of which this card has begun to copy what another has found: if that one fails, and this one does them, what comes must
+    /// have come.
+    pub coming: HashSet<usize>,
     /// Whether p-values are brought when a shard of level 1 of the Gaussian test is done: they must be final.
     pub is_last: bool,
 }
@@ -42,7 +45,17 @@ pub(super) struct Member<'s, 'a> {
 impl<'s, 'a> Member<'s, 'a> {
     pub fn new(search: CudaSearch<'s, 'a>) -> Self {
         let counted = HashMap::new();
-        Member { search, step: Step::Singles, size: 0, widest: 0, level: None, rows: 0..0, counted, is_last: false }
+        Member {
+            search,
+            step: Step::Singles,
+            size: 0,
+            widest: 0,
+            level: None,
+            rows: 0..0,
+            counted,
+            coming: HashSet::new(),
+            is_last: false,
+        }
     }
 
     /// Calls `run` with the card bound to this thread.
@@ -53,6 +66,7 @@ impl<'s, 'a> Member<'s, 'a> {
     /// Begins a level of sets.
     pub fn begin_level(&mut self, size: usize, widest: usize) -> Result<()> {
         (self.size, self.widest) = (size, widest);
+        self.coming.clear();
         let level = self.search.watched(|search| {
             search.begin_level(size, widest)?;
             match search.engine.test {
@@ -81,7 +95,7 @@ impl<'s, 'a> Member<'s, 'a> {
 impl Machine for Member<'_, '_> {
     fn begin(&mut self, rows: &Range<usize>) -> Result<()> {
         self.rows = rows.clone();
-        let Member { search, step, size, widest, level, is_last, .. } = self;
+        let Member { search, step, size, widest, level, coming, is_last, .. } = self;
         let rows = rows.clone();
         search.watched(|search| match (*step, level.as_mut()) {
             (Step::Pairs, Some(level)) => {
@@ -91,6 +105,9 @@ impl Machine for Member<'_, '_> {
             (Step::Side(second), Some(level)) => search.begin_rows(level, second, rows),
             (Step::Side(second), None) => search.begin_side(*size, *widest, second, rows),
             (Step::Pairs | Step::Singles, _) => {
+                if coming.contains(&rows.start) {
+                    search.engine.held.follow_copies()?;
+                }
                 search.reset_report(0)?;
                 search.launch_singles(rows.clone())?;
                 if *is_last {

@@ -72,7 +72,11 @@ impl TeamSearch<'_, '_> {
             if self.report.lost.len() > before {
                 self.follow()?;
             }
-            self.exchange(&open, &owners, parts_of, &begun, observer)?;
+            let exchanged = self.exchange(&open, &owners, parts_of, &begun, observer);
+            if exchanged.is_err() {
+                self.rest();
+            }
+            exchanged?;
             // Where all pairs' p-values are kept they are not in the order of the shards.
             if step == Step::Singles && !self.leader().p_max.is_of_left() {
                 self.raise_p_max(observer)?;
@@ -187,19 +191,12 @@ impl TeamSearch<'_, '_> {
 
     /// Where the lists of neighbours start.
     fn offsets(&mut self) -> Result<Vec<u64>> {
-        loop {
-            let p = self.options.p;
-            let lead = self.lead;
-            let found = self.seats[lead].machine.run(|search| {
-                let mut offsets = vec![0; p + 1];
-                search.engine.held.fetch(search.args.offset, &mut offsets, "a level")?;
-                Ok(offsets)
-            });
-            match found {
-                Ok(offsets) => return Ok(offsets),
-                Err(error) => self.lose(lead, error)?,
-            }
-        }
+        let p = self.options.p;
+        self.by_leader(|search| {
+            let mut offsets = vec![0; p + 1];
+            search.engine.held.fetch(search.args.offset, &mut offsets, "a level")?;
+            Ok(offsets)
+        })
     }
 
     fn run_conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
@@ -359,17 +356,10 @@ impl Levels for TeamSearch<'_, '_> {
         self.begin(None);
         self.seats.iter_mut().for_each(|seat| seat.machine.search.is_kept = true);
         let levels = self.kept.as_ref().map_or(0, |found| found.levels) + 1;
-        loop {
-            let lead = self.lead;
-            match self.seats[lead].machine.run(|search| search.copy_found(levels, observer)) {
-                Err(error) => self.lose(lead, error)?,
-                Ok(found) => {
-                    checkpoint::keep(&found, self.leading().p_max.largest(), observer)?;
-                    self.kept = Some(found);
-                    return Ok(());
-                }
-            }
-        }
+        let found = self.by_leader(|search| search.copy_found(levels, observer))?;
+        checkpoint::keep(&found, self.leading().p_max.largest(), observer)?;
+        self.kept = Some(found);
+        Ok(())
     }
 
     fn give_up(mut self: Box<Self>, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
@@ -391,12 +381,6 @@ impl Whole for TeamSearch<'_, '_> {
         }
         self.begin(None);
         self.bring_singles(observer)?;
-        loop {
-            let lead = self.lead;
-            match self.seats[lead].machine.run(|search| search.run_finish(observer)) {
-                Err(error) => self.lose(lead, error)?,
-                found => return found,
-            }
-        }
+        self.by_leader(|search| search.run_finish(observer))
     }
 }
