@@ -35,10 +35,11 @@ impl TeamSearch<'_, '_> {
                 Ok((!engine.has_correlations()).then_some(place))
             });
             match place {
-                Ok(place) => places.extend(place.map(|place| {
+                Ok(None) => {}
+                Ok(Some(place)) => {
                     wanting.push(number);
-                    place
-                })),
+                    places.push(place);
+                }
                 Err(error) => self.lose(number, error)?,
             }
         }
