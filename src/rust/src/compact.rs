@@ -160,23 +160,21 @@ impl Values<'_> {
     /// Puts those of rows that are whole words of vertices beside the rows' entries; `starts` has where these begin.
     fn put(&self, rows: Range<usize>, starts: &[u64], to: &[i32], values: &mut DoublesMut) {
         let range = |x: usize| (starts[x] - starts[rows.start]) as usize..(starts[x + 1] - starts[rows.start]) as usize;
+        let look_up = |vertices: Range<usize>, values: &mut DoublesMut, value: &dyn Fn(usize, usize) -> Option<f64>| {
+            for (x, at) in vertices.flat_map(|x| range(x).map(move |at| (x, at))) {
+                values.put(at, value(x, to[at] as usize - 1).unwrap_or(na()));
+            }
+        };
         let left = match self {
             Values::Left(left) => left,
-            Values::Asked(value) => {
-                for (x, at) in rows.clone().flat_map(|x| range(x).map(move |at| (x, at))) {
-                    values.put(at, value(x, to[at] as usize - 1).unwrap_or(na()));
-                }
-                return;
-            }
+            Values::Asked(value) => return look_up(rows.clone(), values, value),
         };
         for first in rows.clone().step_by(64) {
             let vertices = first..rows.end.min(first + 64);
             let entries = (starts[vertices.end] - starts[first]) as usize;
             // The rows of all smaller vertices are looked through, which few entries are not worth.
             if entries < vertices.end / FEW_ENTRIES {
-                for (x, at) in vertices.flat_map(|x| range(x).map(move |at| (x, at))) {
-                    values.put(at, left.get(x, to[at] as usize - 1).unwrap_or(na()));
-                }
+                look_up(vertices, values, &|x, y| left.get(x, y));
                 continue;
             }
             let mut open: Vec<Range<usize>> = vertices.clone().map(range).collect();

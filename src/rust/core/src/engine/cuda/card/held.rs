@@ -27,7 +27,7 @@ pub(in crate::engine::cuda) struct Held {
     pub pool: Pool,
     memory: Option<Memory>,
     /// Which memory that is.
-    kind: MemoryKind,
+    pub(super) kind: MemoryKind,
     /// Whether a copy from pinned memory may be under way on the stream.
     sending: bool,
     /// Whether copies from pinned memory go beside the stream.
@@ -35,7 +35,7 @@ pub(in crate::engine::cuda) struct Held {
     /// Whether one may be under way there; then the place of pinned memory, of those that take turns, that is the next.
     pub(super) ahead: Option<usize>,
     /// Whether a copy from another card, or to one, may be under way beside the stream.
-    sharing: bool,
+    pub(super) sharing: bool,
     /// Bytes of the card that may be used; none: what is free.
     budget: Option<u64>,
     /// The memory that what runs next needs.
@@ -183,7 +183,7 @@ impl Held {
     ///
     /// # Panics
     /// Where they are not all in one piece of the device memory that this run was given: the copy would go beyond it.
-    fn check<T>(&self, at: DevicePtr<T>, count: usize) {
+    pub(super) fn check<T>(&self, at: DevicePtr<T>, count: usize) {
         let within = self.memory.as_ref().is_some_and(|memory| memory.has(at, count));
         assert!(within, "{count} elements at {at:?} are not in the memory of this run");
     }
@@ -195,13 +195,13 @@ impl Held {
     }
 
     /// Likewise of a copy to the card.
-    fn check_sent<T>(&self, at: DevicePtr<T>, count: usize) {
+    pub(super) fn check_sent<T>(&self, at: DevicePtr<T>, count: usize) {
         self.check_filled(at, count);
         self.account.borrow_mut().moved(Moved { to: (count * size_of::<T>()) as u64, from: 0 });
     }
 
     /// Checks a place that is filled.
-    fn check_filled<T>(&self, at: DevicePtr<T>, count: usize) {
+    pub(super) fn check_filled<T>(&self, at: DevicePtr<T>, count: usize) {
         self.check(at, count);
         if let Some(memory) = &self.memory {
             memory.fills(at.address());
@@ -242,81 +242,6 @@ impl Held {
         outcome
     }
 
-    /// Copies from another card (or within this one), which has come to rest, once what was put on this one's stream before is done. What is copied may not
-    /// change before this one has come to rest, too.
-    pub fn copy_from<T: Plain>(
-        &mut self,
-        to: DevicePtr<T>,
-        other: &Card,
-        from: DevicePtr<T>,
-        count: usize,
-    ) -> Result<()> {
-        match std::ptr::eq(other, &*self.card) {
-            true => self.check_filled(to, count),
-            false => self.check_sent(to, count),
-        }
-        // SAFETY: there is room, as checked; the other card's member has that many there, as both hold the same, and waits.
-        unsafe {
-            match self.kind {
-                MemoryKind::Device => self.card.copy_from(to, other, from, count),
-                MemoryKind::Unified { .. } => self.card.copy_unified(to, from, count),
-            }
-        }
-    }
-
-    /// Likewise beside what is on the stream, which must leave the place alone, as must what is put there later before [`Held::follow_copies`]. The other
-    /// card need not have come to rest, but no longer change what is copied.
-    pub fn copy_beside<T: Plain>(
-        &mut self,
-        to: DevicePtr<T>,
-        other: &Card,
-        from: DevicePtr<T>,
-        count: usize,
-    ) -> Result<()> {
-        if count == 0 {
-            return Ok(());
-        }
-        if let MemoryKind::Unified { .. } = self.kind {
-            return self.copy_from(to, other, from, count);
-        }
-        self.check_sent(to, count);
-        self.sharing = true;
-        // SAFETY: there is room, as checked; that many are there, as both hold the same. Whoever ends a run waits for it.
-        unsafe { self.card.copy_from_beside(to, other, from, count) }
-    }
-
-    /// Copies to another card what was put on the stream before, beside what is put there later. That card must not use the place before this one's
-    /// [`Held::synchronize`], which waits for it; its copy is not counted.
-    ///
-    /// # Safety
-    /// The other card must have room for `count` elements at `to`.
-    pub unsafe fn give_beside<T: Plain>(
-        &mut self,
-        to: DevicePtr<T>,
-        other: &Card,
-        from: DevicePtr<T>,
-        count: usize,
-    ) -> Result<()> {
-        if count == 0 {
-            return Ok(());
-        }
-        self.check(from, count);
-        if let MemoryKind::Unified { .. } = self.kind {
-            return self.card.copy_unified(to, from, count);
-        }
-        self.sharing = true;
-        self.card.sends_follow()?;
-        self.card.copy_to_beside(to, other, from, count)
-    }
-
-    /// Has what is put on the stream later wait for copies by [`Held::copy_beside`].
-    pub fn follow_copies(&self) -> Result<()> {
-        match self.sharing {
-            true => self.card.follow_sends(),
-            false => Ok(()),
-        }
-    }
-
     /// Puts zeros on the device, once what was put on the stream before is done.
     pub fn clear<T: Plain>(&self, to: DevicePtr<T>, count: usize) -> Result<()> {
         self.check_filled(to, count);
@@ -352,9 +277,9 @@ impl Held {
         unsafe { self.memory().brought(bytes) }
     }
 
-    /// Waits for what goes ahead.
+    /// Waits for what goes ahead, and for copies between cards.
     fn end_sends(&mut self) -> Result<()> {
-        if self.ahead.take().is_some() {
+        if self.ahead.take().is_some() | std::mem::take(&mut self.sharing) {
             self.card.end_sends()?;
         }
         Ok(())
@@ -368,9 +293,7 @@ impl Held {
     /// Waits until all that was put on the stream, or beside it, is done.
     pub fn synchronize(&mut self, doing: &str) -> Result<()> {
         self.card.synchronize(doing)?;
-        if self.ahead.take().is_some() | std::mem::take(&mut self.sharing) {
-            self.card.end_sends()?;
-        }
+        self.end_sends()?;
         self.rested();
         Ok(())
     }
@@ -439,8 +362,8 @@ impl Held {
         }
     }
 
-    /// What failed was another card's fault.
-    pub fn is_sound(&mut self) {
+    /// Forgets a failure that was another card's fault.
+    pub fn forgive(&mut self) {
         self.failed = false;
     }
 
@@ -467,8 +390,7 @@ impl Drop for Held {
             self.card.abandon();
         } else if self.card.is_ours() && self.card.bind().is_ok() {
             // Copies and launches that no run has waited for still use the memory.
-            let came = if self.ahead.is_some() || self.sharing { self.card.end_sends() } else { Ok(()) };
-            if came.and(self.card.synchronize("ending what ran")).is_err() {
+            if self.end_sends().and(self.card.synchronize("ending what ran")).is_err() {
                 return self.card.abandon();
             }
             // SAFETY: the stream has come to rest.

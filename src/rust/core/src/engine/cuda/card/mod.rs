@@ -5,11 +5,12 @@
 //!   the memory itself.
 //! * `image`: machine code and PTX, unpacked; `kernels`: the loaded kernels. [`about`]: their PTX version.
 //! * `opened`: a card that this process has opened. [`device`]: the cards of this machine.
-//! * `account`: what was copied, level by level. `held`: a card while something runs on it; `transfer`: copies to and from it; `courier`: copies from
-//!   several.
+//! * `account`: what was copied, level by level. `held`: a card while something runs on it; `between`: copies between cards; `transfer`: copies to a
+//!   card and from it; `courier`: copies from several.
 
 pub mod about;
 mod account;
+mod between;
 pub(super) mod buffer;
 pub(super) mod courier;
 pub mod device;

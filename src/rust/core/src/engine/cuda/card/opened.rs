@@ -277,9 +277,7 @@ impl Card {
         from: DevicePtr<T>,
         count: usize,
     ) -> Result<()> {
-        let (to, from, bytes) = (to.address(), from.address(), count * size_of::<T>());
-        result::memcpy_peer_async(self.context, to, other.context, from, bytes, self.stream)
-            .map_err(|e| failure("copying from another GPU", e))
+        copy_between([self, other], to, from, count, self.stream)
     }
 
     /// Likewise beside what is on the stream, which must leave the place alone, see [`Card::follow_sends`].
@@ -293,9 +291,7 @@ impl Card {
         from: DevicePtr<T>,
         count: usize,
     ) -> Result<()> {
-        let (to, from, bytes) = (to.address(), from.address(), count * size_of::<T>());
-        result::memcpy_peer_async(self.context, to, other.context, from, bytes, self.sends)
-            .map_err(|e| failure("copying from another GPU", e))
+        copy_between([self, other], to, from, count, self.sends)
     }
 
     /// Likewise to another card, from this one.
@@ -309,9 +305,7 @@ impl Card {
         from: DevicePtr<T>,
         count: usize,
     ) -> Result<()> {
-        let (to, from, bytes) = (to.address(), from.address(), count * size_of::<T>());
-        result::memcpy_peer_async(other.context, to, self.context, from, bytes, self.sends)
-            .map_err(|e| failure("copying to another GPU", e))
+        copy_between([other, self], to, from, count, self.sends)
     }
 
     /// Copies from another card's unified memory, or elsewhere in this one's, once what was put on the stream before is done. The
@@ -448,6 +442,22 @@ impl Card {
         // SAFETY: the device came from `cuDeviceGet`. After the reset every call in the old context fails, as before.
         let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(self.device) };
     }
+}
+
+/// Puts a copy to a card from another one on a stream of either.
+///
+/// # Safety
+/// That of [`Card::copy_from`], for this stream.
+unsafe fn copy_between<T: Plain>(
+    [card, other]: [&Card; 2],
+    to: DevicePtr<T>,
+    from: DevicePtr<T>,
+    count: usize,
+    stream: sys::CUstream,
+) -> Result<()> {
+    let (to, from, bytes) = (to.address(), from.address(), count * size_of::<T>());
+    result::memcpy_peer_async(card.context, to, other.context, from, bytes, stream)
+        .map_err(|e| failure("copying from another GPU", e))
 }
 
 /// A retained context that nobody owns yet.

@@ -106,13 +106,7 @@ pub(in crate::engine::cuda) fn each_column(
 impl Held {
     /// Copies numbers to the card.
     pub(in crate::engine::cuda) fn send(&mut self, to: DevicePtr<f64>, from: &[f64]) -> Result<()> {
-        if from.len() < FEW_NUMBERS {
-            return self.upload(to, from);
-        }
-        // SAFETY: the bytes of doubles, which have no padding.
-        let bytes = unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<u8>(), 8 * from.len()) };
-        let fill = |offset, piece: &mut [u8]| piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
-        self.send_with(to.cast(), bytes.len(), fill)
+        self.send_telling(to, from, &mut |_, _| Ok(()))
     }
 
     /// Likewise, and calls `sent(self, numbers)` now and then with how many of them are on the way, at last with all.
@@ -126,12 +120,10 @@ impl Held {
             self.upload(to, from)?;
             return sent(self, from.len());
         }
-        let fill = |offset: usize, piece: &mut [u8]| {
-            // SAFETY: any doubles are bytes.
-            let bytes = unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<u8>(), 8 * from.len()) };
-            piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
-        };
-        self.send_by(1, to.cast(), 8 * from.len(), fill, &mut |held, bytes| sent(held, bytes / 8))
+        // SAFETY: the bytes of doubles, which have no padding.
+        let bytes = unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<u8>(), size_of_val(from)) };
+        let fill = |offset, piece: &mut [u8]| piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
+        self.send_by(1, to.cast(), bytes.len(), fill, &mut |held, bytes| sent(held, bytes / 8))
     }
 
     /// Copies `bytes` bytes to the card by way of pinned memory: several threads fill it, piece by piece, by

@@ -11,7 +11,6 @@ use crate::engine::cpu::correlation::Watch;
 use crate::engine::cpu::{CpuEngine, GaussKernel};
 use crate::engine::cuda::arguments::{SearchArgs, MASK_ROWS};
 use crate::engine::cuda::card::held::Holds;
-use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::share::cut;
@@ -200,10 +199,7 @@ impl CudaSearch<'_, '_> {
         for end in ends {
             self.reset_report(0)?;
             self.launch_singles(first..end)?;
-            (self.args.first_row, self.args.end_row) = (first as u64, end as u64);
-            // SAFETY: the graph is the level's, whose pairs have p-values.
-            unsafe { self.by_row(Kernel::raise_marginal)? };
-            self.all_rows();
+            self.raise_marginal(first..end)?;
             self.ask_report()?;
             if let Some((block, counted)) = before.take() {
                 found.bring(self, open, block, counted, take, observer)?;

@@ -196,7 +196,7 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         let is_sound = self.left() < before
             && self.seats[number].machine.run(|search| search.engine.held.synchronize("copying")).is_ok();
         if is_sound {
-            self.seats[number].machine.search.engine.held.is_sound();
+            self.seats[number].machine.search.engine.held.forgive();
             Ok(())
         } else {
             self.lose(number, error)
