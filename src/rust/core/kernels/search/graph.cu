@@ -55,14 +55,22 @@ extern "C" __global__ void rank_words(const __grid_constant__ Args a) {
     }
 }
 
+// Number of the neighbours of x in `left` that are smaller.
+__device__ __forceinline__ u64 smaller_left(const Args& a, u64 x) {
+    const u64 at = x * (a.words / 2) + x / 64;
+    return (u64)a.left_before[at] + __popcll(a.left[at] & ((1ull << x % 64) - 1));
+}
+
 // Numbers the rows' first pairs x < y, once the words are counted and `degree` is of the same graph.
 extern "C" __global__ void rank_rows(const __grid_constant__ Args a) {
-    auto below = [&](u64 x) {
-        const u64 at = x * (a.words / 2) + x / 64;
-        return (u64)a.left_before[at] + __popcll(a.left[at] & ((1ull << x % 64) - 1));
-    };
+    auto below = [&](u64 x) { return smaller_left(a, x); };
     scan((u64)a.p, blockDim.x, sums, [&](u64 x) { return a.degree[x] - below(x); },
          [&](u64 x, u64 before) { a.left_first[x] = before - below(x); });
+}
+
+// Puts the numbers of the rows' first pairs x < y, of those of `left`, to `first_record`.
+extern "C" __global__ void rank_firsts(const __grid_constant__ Args a) {
+    for (u64 x : by_thread(a.p)) a.first_record[x] = a.left_first[x] + smaller_left(a, x);
 }
 
 // Begins p_max of the pairs of `left`: with what `answers` has of all pairs, packed, or if that is null with 0 or the mark of no

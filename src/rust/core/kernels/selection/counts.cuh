@@ -2,11 +2,12 @@
 // (f, g) and of (f, g, y), for one partner g and the class y. Sums of whole numbers do not depend on their order: atomics give
 // the same every time, and the same as the CPU.
 //
-// A block takes a feature. Its table has a row for each (g, y) and a column for each level of f. A table with fewer cells than
-// `stepwise` says is counted, then read; in a larger one a sample that raises a cell from c to c + 1 adds t(c + 1) - t(c) at
-// once, and empty cells are never read. A table that shared memory does not hold is made slice by slice, some g at a time; where
-// that would take many passes, or one g is too large, it stands in device memory. Counters are as wide as the number of samples
-// needs, several to a word (Gonzalez-Dominguez et al., CUDA-JMI, have 32 bits each, and form the joint states on the CPU).
+// A block takes a feature; of few samples a warp does, as a block's threads would wait for each other longer than they count. Its
+// table has a row for each (g, y) and a column for each level of f. A table with fewer cells than `stepwise` says is counted, then
+// read; in a larger one a sample that raises a cell from c to c + 1 adds t(c + 1) - t(c) at once, and empty cells are never read. A
+// table that shared memory does not hold is made slice by slice, some g at a time; where that would take many passes, or one g is
+// too large, it stands in device memory. Counters are as wide as the number of samples needs, several to a word
+// (Gonzalez-Dominguez et al., CUDA-JMI, have 32 bits each, and form the joint states on the CPU).
 //
 // A feature may have one level, its mode, that most samples have (counts of words or reads are nearly all zero). Increments of
 // its cell would wait for each other, so that samples with it are not counted: its cell is the row's total less the other cells.
@@ -53,7 +54,7 @@ struct Selection {
     const i64* steps;        // t(c + 1) - t(c), c = 0 ... n - 1
     Sums* sums;
     u32* tables;             // `count_device`: a table a block
-    u64 table_words;         // words of such a table
+    u64 table_words;         // words of such a table, or of that of a warp
     u64 shared_counters;     // `total` and `modes`: counters that shared memory holds
     const u8* partner;       // `join`: codes of g; null: g has one level
     u64 partner_wide;        // whether these have 16 bits
@@ -79,23 +80,40 @@ struct Counters {
     static __device__ __forceinline__ Cell words(Cell cells) { return (Cell)counter_words(cells, BITS); }
 };
 
+// The threads that count for a feature: which one this is, and how many there are; CODE_BYTES of codes are read by a thread at a time. FEW: there are fewer
+// samples than words of a table, about.
+struct Block {
+    static constexpr bool FEW = false;
+    static constexpr u32 CODE_BYTES = 16;
+    static __device__ __forceinline__ u32 thread() { return threadIdx.x; }
+    static __device__ __forceinline__ u32 threads() { return blockDim.x; }
+    static __device__ __forceinline__ void wait() { __syncthreads(); }
+};
+struct Warp {
+    static constexpr bool FEW = true;
+    static constexpr u32 CODE_BYTES = 4;
+    static __device__ __forceinline__ u32 thread() { return lane_id(); }
+    static __device__ __forceinline__ u32 threads() { return WARP; }
+    static __device__ __forceinline__ void wait() { __syncwarp(); }
+};
+
 // Calls of(row, group, code) for each sample of this thread; group is 0 without GROUPS.
-template <bool GROUPS, typename Row, typename Code, typename Of>
+template <class Team, bool GROUPS, typename Row, typename Code, typename Of>
 __device__ __forceinline__ void each_sample(const Selection& a, const Code* codes, Of of) {
-    constexpr u32 AT_ONCE = 16 / sizeof(Code);
-    struct alignas(16) Some { Code v[AT_ONCE]; };
-    struct alignas(16) Rows { Row v[AT_ONCE]; };
+    constexpr u32 AT_ONCE = Team::CODE_BYTES / sizeof(Code), ROW_BYTES = AT_ONCE * sizeof(Row);
+    struct alignas(Team::CODE_BYTES) Some { Code v[AT_ONCE]; };
+    struct alignas(ROW_BYTES < 16 ? ROW_BYTES : 16) Rows { Row v[AT_ONCE]; };
     const Row* rows = (const Row*)a.rows;
     const Row* groups = (const Row*)a.groups;
     u64 whole = a.n / AT_ONCE;
-    for (u64 i = threadIdx.x; i < whole; i += blockDim.x) {
+    for (u64 i = Team::thread(); i < whole; i += Team::threads()) {
         Some some = ((const Some*)codes)[i];
         Rows row = ((const Rows*)rows)[i], group;
         if (GROUPS) group = ((const Rows*)groups)[i];
 #pragma unroll
         for (u32 k = 0; k < AT_ONCE; k++) of(row.v[k], GROUPS ? group.v[k] : 0, some.v[k]);
     }
-    for (u64 i = whole * AT_ONCE + threadIdx.x; i < a.n; i += blockDim.x) {
+    for (u64 i = whole * AT_ONCE + Team::thread(); i < a.n; i += Team::threads()) {
         of(rows[i], GROUPS ? groups[i] : 0, codes[i]);
     }
 }
@@ -114,9 +132,9 @@ struct Slice {
 };
 
 // Adds the cells of the mode: a row's total less the samples that it counted.
-template <int BITS, typename Cell>
+template <class Team, int BITS, typename Cell>
 __device__ void add_mode(const Selection& a, Slice s, u32 levels, u32 stride, const u32* table, Sums& sums) {
-    for (u32 group = s.from + threadIdx.x; group < s.to; group += blockDim.x) {
+    for (u32 group = s.from + Team::thread(); group < s.to; group += Team::threads()) {
         u32 last = a.starts[group + 1], both = 0;
         for (u32 row = a.starts[group]; row < last; row++) {
             u32 c = a.totals[row] - Counters<BITS, Cell>::get(table, (Cell)(row - s.row) * stride + levels);
@@ -128,19 +146,19 @@ __device__ void add_mode(const Selection& a, Slice s, u32 levels, u32 stride, co
 }
 
 // Counts, then reads the table a word at a time. The table must be clear.
-template <int BITS, bool MODE, bool SLICED, typename Row, typename Cell, typename Code>
+template <class Team, int BITS, bool MODE, bool SLICED, typename Row, typename Cell, typename Code>
 __device__ void count_then_read(const Selection& a, Slice s, const Feature& f, const Code* codes, u32* table, Sums& sums) {
     typedef Counters<BITS, Cell> C;
     u32 levels = f.levels, mode = f.mode, width = row_words<BITS, MODE>(levels), stride = width * C::PER;
-    each_sample<false, Row>(a, codes, [&](u32 row, u32, u32 code) {
+    each_sample<Team, false, Row>(a, codes, [&](u32 row, u32, u32 code) {
         if (SLICED) row -= s.row;
         if ((SLICED && row >= s.rows) || (MODE && code == mode)) return;
         C::raise(table, (Cell)row * stride + code);
         if (MODE) C::raise(table, (Cell)row * stride + levels);
     });
-    __syncthreads();
-    u32 group = s.from + threadIdx.x / width, column = threadIdx.x % width;
-    u32 more_groups = blockDim.x / width, more_columns = blockDim.x % width;
+    Team::wait();
+    u32 group = s.from + Team::thread() / width, column = Team::thread() % width;
+    u32 more_groups = Team::threads() / width, more_columns = Team::threads() % width;
     while (group < s.to) {
         u32 row = a.starts[group], last = a.starts[group + 1];
         u32 both[C::PER] = {};
@@ -168,16 +186,16 @@ __device__ void count_then_read(const Selection& a, Slice s, const Feature& f, c
             group++;
         }
     }
-    if (MODE) add_mode<BITS, Cell>(a, s, levels, stride, table, sums);
+    if (MODE) add_mode<Team, BITS, Cell>(a, s, levels, stride, table, sums);
 }
 
 // Adds up while cells grow; a second table has the cells of (f, g). Both must be clear, and are again with CLEAR.
-template <int BITS, bool MODE, bool SLICED, bool CLEAR, typename Row, typename Cell, typename Code>
+template <class Team, int BITS, bool MODE, bool SLICED, bool CLEAR, typename Row, typename Cell, typename Code>
 __device__ void count_stepwise(const Selection& a, Slice s, const Feature& f, const Code* codes, u32* table, Sums& sums) {
     typedef Counters<BITS, Cell> C;
     u32 levels = f.levels, mode = f.mode, stride = row_words<BITS, MODE>(levels) * C::PER;
     u32* of_pairs = table + C::words((Cell)s.rows * stride);
-    each_sample<true, Row>(a, codes, [&](u32 row, u32 group, u32 code) {
+    each_sample<Team, true, Row>(a, codes, [&](u32 row, u32 group, u32 code) {
         if (SLICED) row -= s.row;
         if ((SLICED && row >= s.rows) || (MODE && code == mode)) return;
         sums.with_class += a.steps[C::raise(table, (Cell)row * stride + code)];
@@ -185,12 +203,12 @@ __device__ void count_stepwise(const Selection& a, Slice s, const Feature& f, co
         if (MODE) C::raise(table, (Cell)row * stride + levels);
     });
     if (MODE) {
-        __syncthreads();
-        add_mode<BITS, Cell>(a, s, levels, stride, table, sums);
+        Team::wait();
+        add_mode<Team, BITS, Cell>(a, s, levels, stride, table, sums);
     }
     if (CLEAR) {
-        __syncthreads();
-        each_sample<true, Row>(a, codes, [&](u32 row, u32 group, u32 code) {
+        Team::wait();
+        each_sample<Team, true, Row>(a, codes, [&](u32 row, u32 group, u32 code) {
             table[((Cell)row * stride + code) / C::PER] = 0;
             of_pairs[((Cell)group * levels + code) / C::PER] = 0;
             if (MODE) table[((Cell)row * stride + levels) / C::PER] = 0;
@@ -198,19 +216,19 @@ __device__ void count_stepwise(const Selection& a, Slice s, const Feature& f, co
     }
 }
 
-template <typename Cell>
+template <class Team, typename Cell>
 __device__ __forceinline__ void clear(u32* table, Cell words) {
     uint4* fours = (uint4*)table;
-    for (Cell i = threadIdx.x; i < words / 4; i += blockDim.x) fours[i] = make_uint4(0, 0, 0, 0);
+    for (Cell i = Team::thread(); i < words / 4; i += Team::threads()) fours[i] = make_uint4(0, 0, 0, 0);
 }
 
 // Where the table is.
 enum class Place { SHARED, SLICES, DEVICE };
 
-template <int BITS, bool MODE, Place PLACE, typename Row, typename Cell, typename Code>
+template <class Team, int BITS, bool MODE, Place PLACE, typename Row, typename Cell, typename Code>
 __device__ void count_codes(const Selection& a, const Feature& f, u32* table, Sums& sums) {
     typedef Counters<BITS, Cell> C;
-    constexpr bool DEVICE = PLACE == Place::DEVICE, SLICED = PLACE == Place::SLICES;
+    constexpr bool STAYS_CLEAR = PLACE == Place::DEVICE || Team::FEW, SLICED = PLACE == Place::SLICES;
     const Code* codes = (const Code*)(a.data + f.at);
     Cell stride = row_words<BITS, MODE>(f.levels) * C::PER;
     bool stepwise = a.row_count * stride * 256 > a.n * a.stepwise;
@@ -222,20 +240,20 @@ __device__ void count_codes(const Selection& a, const Feature& f, u32* table, Su
             s.to = min(groups, from + (u32)a.slice);
             s.row = a.starts[s.from];
             s.rows = a.starts[s.to] - s.row;
-            __syncthreads();
+            Team::wait();
         }
-        if (!DEVICE) {
-            clear<Cell>(table, C::words(s.rows * stride) + (stepwise ? C::words((Cell)(s.to - s.from) * f.levels) : 0));
-            __syncthreads();
+        if (!STAYS_CLEAR) {
+            clear<Team, Cell>(table, C::words(s.rows * stride) + (stepwise ? C::words((Cell)(s.to - s.from) * f.levels) : 0));
+            Team::wait();
         }
-        // Tables in device memory are clear before each feature and left so; the larger ones are cleared cell by cell.
+        // Tables in device memory and those of warps are clear before each feature and left so; the larger ones are cleared cell by cell.
         if (stepwise) {
-            count_stepwise<BITS, MODE, SLICED, DEVICE, Row, Cell>(a, s, f, codes, table, sums);
+            count_stepwise<Team, BITS, MODE, SLICED, STAYS_CLEAR, Row, Cell>(a, s, f, codes, table, sums);
         } else {
-            count_then_read<BITS, MODE, SLICED, Row, Cell>(a, s, f, codes, table, sums);
-            if (DEVICE) {
-                __syncthreads();
-                clear<Cell>(table, C::words(s.rows * stride));
+            count_then_read<Team, BITS, MODE, SLICED, Row, Cell>(a, s, f, codes, table, sums);
+            if (STAYS_CLEAR) {
+                Team::wait();
+                clear<Team, Cell>(table, C::words(s.rows * stride));
             }
         }
         if (!SLICED) break;
@@ -248,7 +266,7 @@ __device__ void count_features(const Selection& a) {
     i64* partial = (i64*)shared;
     u32* table = DEVICE ? a.tables + blockIdx.x * a.table_words : (u32*)(shared + PARTIAL_BYTES / sizeof(uint4));
     if (DEVICE) {
-        clear<u64>(table, a.table_words);
+        clear<Block, u64>(table, a.table_words);
         __syncthreads();
     }
     for (u64 k = blockIdx.x; k < a.count; k += gridDim.x) {
@@ -256,11 +274,11 @@ __device__ void count_features(const Selection& a) {
         if (!f.levels) continue;
         Sums sums = {0, 0};
         if (f.mode != NO_MODE) {
-            if (f.wide) count_codes<BITS, true, PLACE, Row, Cell, u16>(a, f, table, sums);
-            else count_codes<BITS, true, PLACE, Row, Cell, u8>(a, f, table, sums);
+            if (f.wide) count_codes<Block, BITS, true, PLACE, Row, Cell, u16>(a, f, table, sums);
+            else count_codes<Block, BITS, true, PLACE, Row, Cell, u8>(a, f, table, sums);
         } else {
-            if (f.wide) count_codes<BITS, false, PLACE, Row, Cell, u16>(a, f, table, sums);
-            else count_codes<BITS, false, PLACE, Row, Cell, u8>(a, f, table, sums);
+            if (f.wide) count_codes<Block, BITS, false, PLACE, Row, Cell, u16>(a, f, table, sums);
+            else count_codes<Block, BITS, false, PLACE, Row, Cell, u8>(a, f, table, sums);
         }
         sums.pair = warp_sum(sums.pair);
         sums.with_class = warp_sum(sums.with_class);
@@ -277,5 +295,24 @@ __device__ void count_features(const Selection& a) {
         }
         // The next feature clears the table, and fills `partial` only after it has synchronised.
         __syncthreads();
+    }
+}
+
+// Likewise where each warp takes a feature, with a table of `table_words` of its own in shared memory; of fewer samples than modes are looked for.
+template <int BITS>
+__device__ void count_by_warps(const Selection& a) {
+    u32* table = (u32*)shared + threadIdx.x / WARP * a.table_words;
+    clear<Warp, u64>(table, a.table_words);
+    __syncwarp();
+    for (u64 k : by_warp(a.count)) {
+        Feature f = a.features[a.first + k];
+        if (!f.levels) continue;
+        Sums sums = {0, 0};
+        if (f.wide) count_codes<Warp, BITS, false, Place::SHARED, u16, u32, u16>(a, f, table, sums);
+        else count_codes<Warp, BITS, false, Place::SHARED, u16, u32, u8>(a, f, table, sums);
+        sums.pair = warp_sum(sums.pair);
+        sums.with_class = warp_sum(sums.with_class);
+        if (lane_id() == 0) a.sums[f.place] = sums;
+        __syncwarp();
     }
 }

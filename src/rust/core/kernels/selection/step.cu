@@ -6,6 +6,9 @@ extern "C" __global__ void __launch_bounds__(1024) count_8(const Selection a) { 
 extern "C" __global__ void __launch_bounds__(1024) count_16(const Selection a) { count_features<16, Place::SHARED, u16, u32>(a); }
 extern "C" __global__ void __launch_bounds__(1024) count_32(const Selection a) { count_features<32, Place::SHARED, u16, u32>(a); }
 
+extern "C" __global__ void __launch_bounds__(256) warps_8(const Selection a) { count_by_warps<8>(a); }
+extern "C" __global__ void __launch_bounds__(256) warps_16(const Selection a) { count_by_warps<16>(a); }
+
 // The joint states of g and y: row g * class_count + y, group g. `Row` is as wide as the kernel that reads them wants.
 template <typename Row>
 __device__ void join(const Selection& a) {

@@ -100,11 +100,12 @@ fn dense_levels_on_ranks() {
     for number in (0..40).filter(|number| [1, 3, 8].contains(number) || !emulated()) {
         let problem = dense(number, if emulated() && number != 8 { 1.0 } else { 2.0 });
         let wanted = Wanted::new(problem.on_cpu(2, 1 << 16, false));
+        let digits = if dense_problem(number).n < 1e6 { Digits::Nine } else { Digits::Six };
         for level_one in [LevelOne::Lists, LevelOne::Columns, LevelOne::Masks] {
             for compact in [false, true] {
                 let cuda = small(CudaOptions { level_one, ..CudaOptions::default() });
                 let (found, shares) = on_ranks(&problem, &[Manner::Sound; 2], cuda, compact);
-                wanted.compare(format!("{} {level_one:?} on ranks", problem.name), compact, &found, Digits::Nine);
+                wanted.compare(format!("{} {level_one:?} on ranks", problem.name), compact, &found, digits);
                 // A piece that is late is asked of another rank, too.
                 let is_late = shares.iter().any(|share| share.elapsed > 0.5);
                 if problem.has_no_fixed_edges() && found.is_ok() && !is_late {

@@ -3,13 +3,16 @@
 
 use crate::support::cuda::emulated;
 use crate::support::golden::cases;
+use crate::support::problems::Random;
 use crate::support::selection::{follow, recorded, simulated, sparse_and_dense};
 use crate::support::ways::ways;
+use pcgpu_core::ci::discrete::Coded;
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::together::{member as cpu_member, runner as cpu_runner};
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::selection::{member, runner, CudaCounting, SelectionOptions, SelectionStrategy};
 use pcgpu_core::engine::replicates::{on_machines, on_threads, Replicates};
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::selection::{
@@ -59,7 +62,9 @@ fn sums(samples: &Samples, counting: &mut dyn Counting) -> Result<Vec<Vec<Sums>>
 fn counts_are_those_of_the_cpu() {
     let mut seed = 0;
     for &levels in if emulated() { &[2, 300][..] } else { &[2, 8, 64, 256, 300] } {
-        for (n, classes) in [(60, 2), (97, 43), (255, 3), (256, 10), (1500, 43), (3000, 2), (70_001, 10)] {
+        for (n, classes) in
+            [(60, 2), (97, 43), (255, 3), (256, 10), (512, 2), (513, 3), (1500, 43), (3000, 2), (70_001, 10)]
+        {
             seed += 1;
             let p = if n > 10_000 { 12 } else { 40 };
             let samples = simulated(n, p, levels, classes, seed);
@@ -84,6 +89,34 @@ fn counts_are_those_of_the_cpu() {
                         "{levels} levels, {n} samples, {classes} classes, partner {at}, {options:?}"
                     );
                 }
+            }
+        }
+    }
+}
+
+/// Of so many features that a warp takes several, of different numbers of levels, with its table left clear by each.
+#[test]
+#[ignore = "needs a GPU"]
+fn warps_that_take_several_features_count_as_the_cpu() {
+    // The emulated card has few multiprocessors.
+    let p = if emulated() { 300 } else { 20_000 };
+    for (n, classes) in [(60, 2), (300, 3)] {
+        let levels: Vec<u32> = (0..p).map(|f| [2, 5, 40][f % 3]).chain([classes]).collect();
+        let mut random = Random(7);
+        let code = |at: usize| random.below(levels[at / n] as usize) as i32;
+        let codes: Vec<i32> = (0..n * (p + 1)).map(code).collect();
+        let samples = Samples::new(Coded::new(by_column(&codes, p + 1).unwrap(), &levels, false).unwrap()).unwrap();
+        let logs = CountLogs::new(n);
+        let mut cpu = CpuCounting::new(&samples, &logs, 0..p, 2);
+        let mut skip = vec![false; p];
+        skip[p / 2] = true;
+        for options in ways() {
+            let mut card = CudaCounting::new(&samples, &logs, 0..p, options).unwrap();
+            for partner in [Partner::Nothing, Partner::Feature(1), Partner::Feature(p - 1)] {
+                let mut found = [vec![Sums::default(); p], vec![Sums::default(); p]];
+                cpu.count(partner, &skip, &mut found[0], &mut Unobserved).unwrap();
+                card.count(partner, &skip, &mut found[1], &mut Unobserved).unwrap();
+                assert!(found[0] == found[1], "{n} samples, {partner:?}, {options:?}");
             }
         }
     }

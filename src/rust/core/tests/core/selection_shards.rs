@@ -179,18 +179,15 @@ fn features_move_from_a_slow_machine_to_a_fast_one() {
     let team = Team::new(&samples, &logs);
     let slow = Manner { a_feature: Duration::from_micros(300), ..Manner::default() };
     for criterion in [Criterion::Jmi, Criterion::Cmi] {
-        let began = Instant::now();
         let mut shards = team.of(&[(1.0, slow), (1.0, Manner::default())]);
         let found = team.together(&mut shards, criterion, 40).unwrap();
-        let took = began.elapsed();
         assert_eq!(found, team.alone(criterion, 40));
-        // 60 features at 300 us or more, 40 times, is 0.7 s; two steps, and next to nothing for the others, is 0.04 s.
-        assert!(took < Duration::from_millis(400), "{took:?}");
         let report = shards.report();
         // A machine that was given features has more than one piece of them.
         let copied = |share: &Share| share.moved.from > 0 && share.moved.to == 8 * share.moved.from;
         assert!(report.shares.len() == 2 && report.shares.iter().all(copied), "{report:?}");
-        assert!(report.shares[0].busy < 0.5 * report.shares[0].elapsed.max(0.2), "{report:?}");
+        // It counts for a few steps, of 40, until it has no feature left.
+        assert!(report.shares[0].shards < 20 && report.shares[1].shards >= 40, "{report:?}");
         assert!(report.lost.is_empty());
         // Machines of equal speed keep what they have; other programs may make one of them slow for a while.
         let keep = || {

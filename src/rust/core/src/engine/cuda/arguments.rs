@@ -858,7 +858,7 @@ pub(super) struct SelectionArgs {
     pub sums: DevicePtr<[i64; 2]>,
     /// `count_device`: a table a block
     pub tables: DevicePtr<u32>,
-    /// words of such a table
+    /// words of such a table, or of that of a warp
     pub table_words: u64,
     /// `total` and `modes`: counters that shared memory holds
     pub shared_counters: u64,

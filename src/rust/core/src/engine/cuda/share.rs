@@ -18,12 +18,33 @@ pub(super) struct Shard {
 /// more stands alone. None has no cost.
 pub(super) fn cut(costs: &[f64], count: usize, block: usize) -> Vec<Shard> {
     let target = costs.iter().sum::<f64>() / count.max(1) as f64;
+    cut_by(costs, block, |_| target)
+}
+
+/// Likewise for so many machines that share them out: the last ranges cost less and less, down to `least`, so that all machines end at about the same time
+/// (guided self-scheduling, Polychronopoulos and Kuck 1987, up to the size of equal ranges).
+pub(super) fn cut_for(costs: &[f64], count: usize, machines: usize, least: f64, block: usize) -> Vec<Shard> {
+    if count < 2 {
+        return cut(costs, 1, block);
+    }
+    let total = costs.iter().sum::<f64>();
+    let most = total / count as f64;
+    let (parts, least) = ((2 * machines) as f64, least.max(most / LEAST_OF_MOST).min(most));
+    cut_by(costs, block, |cut| ((total - cut) / parts).clamp(least, most))
+}
+
+/// The dearest range costs so many times the cheapest at most, about.
+const LEAST_OF_MOST: f64 = 8.0;
+
+/// Cuts rows into ranges; `target` is told the cost of those before.
+fn cut_by(costs: &[f64], block: usize, target: impl Fn(f64) -> f64) -> Vec<Shard> {
     let mut shards: Vec<Shard> = Vec::new();
-    let (mut start, mut cost) = (0, 0.0);
+    let (mut start, mut cost, mut before) = (0, 0.0, 0.0);
     for (number, rows) in costs.chunks(block).enumerate() {
         let (first, own) = (number * block, rows.iter().sum::<f64>());
-        if cost > 0.0 && cost + own > target {
+        if cost > 0.0 && cost + own > target(before) {
             shards.push(Shard { rows: start..first, cost });
+            before += cost;
             (start, cost) = (first, 0.0);
         }
         cost += own;
@@ -223,9 +244,15 @@ mod tests {
     #[test]
     fn every_row_that_costs_is_in_one_shard() {
         for p in [1, 2, 63, 64, 65, 1000] {
-            for (count, block) in [(1, 1), (7, 1), (16, 64), (5000, 1), (3, 1000)] {
+            for ((count, block), machines) in [(1, 1), (7, 1), (16, 64), (5000, 1), (3, 1000)]
+                .into_iter()
+                .flat_map(|way| [(way, 0), (way, 2), (way, 5)])
+            {
                 let costs = costs(p);
-                let shards = cut(&costs, count, block);
+                let shards = match machines {
+                    0 => cut(&costs, count, block),
+                    machines => cut_for(&costs, count, machines, 0.0, block),
+                };
                 let mut next = 0;
                 for Shard { rows, cost } in &shards {
                     assert!(rows.start >= next && rows.end <= p && !rows.is_empty());
@@ -235,8 +262,27 @@ mod tests {
                     next = rows.end;
                 }
                 assert!(costs[next..].iter().all(|&cost| cost == 0.0));
-                assert!(shards.len() <= 2 * count + 1, "{} of {count}", shards.len());
+                let most = if machines == 0 { 2 * count + 1 } else { 2 * LEAST_OF_MOST as usize * count + 1 };
+                assert!(shards.len() <= most, "{} of {count}", shards.len());
             }
+        }
+    }
+
+    #[test]
+    fn the_last_shards_for_machines_cost_least() {
+        let costs = [1.0; 4096];
+        for machines in [1, 2, 8] {
+            let count = 8 * machines;
+            let shards = cut_for(&costs, count, machines, 0.0, 1);
+            let most = 4096.0 / count as f64;
+            assert!(shards.windows(2).all(|pair| pair[0].cost >= pair[1].cost), "{machines}");
+            assert_eq!(shards[0].cost, most, "{machines}");
+            let last = shards[shards.len() - 1].cost;
+            assert!(last <= most / LEAST_OF_MOST && shards.len() < 2 * count, "{machines}: {last} of {}", shards.len());
+            // What is worth one shard stays whole, and no shard but the last costs less than what is worth one.
+            assert_eq!(cut_for(&costs, 1, machines, 4000.0, 1).len(), 1);
+            let shards = cut_for(&costs, count, machines, 0.9 * most, 1);
+            assert!(shards.iter().rev().skip(1).all(|shard| shard.cost >= (0.9 * most).floor()), "{machines}");
         }
     }
 

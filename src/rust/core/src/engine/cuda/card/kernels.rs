@@ -88,7 +88,7 @@ macro_rules! modules {
 }
 
 modules! {
-    "search/graph" SearchArgs: mirror pick raise_values rank_words rank_rows rank_values degrees offsets log_offsets items fill removal;
+    "search/graph" SearchArgs: mirror pick raise_values rank_words rank_rows rank_firsts rank_values degrees offsets log_offsets items fill removal;
     "gauss/marginal" SearchArgs: marginal raise_marginal;
     "gauss/single" SearchArgs: single settle_single count_single log_single;
     "gauss/columns" SearchArgs: column_near column_first column_second;
@@ -127,7 +127,7 @@ modules! {
         knn_paper_d;
     "mixed/cells" MixedArgs: mixed_cells;
     "gauss/correlation" CorrelationArgs: cor_centre cor_product cor_squares cor_finish cor_norms cor_panel cor_blocks cor_spread;
-    "selection/step" SelectionArgs: count_8 count_16 count_32 join_16 join_32 total_16 total_32 modes unpack;
+    "selection/step" SelectionArgs: count_8 count_16 count_32 warps_8 warps_16 join_16 join_32 total_16 total_32 modes unpack;
     "selection/large" SelectionArgs: slices_16 slices_32 count_device;
 }
 

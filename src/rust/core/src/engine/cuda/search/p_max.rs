@@ -129,14 +129,10 @@ impl<'s> PMax<'s> {
         self.of_left
     }
 
-    /// Where the numbers of the pairs that level 0 left begin, by smaller vertex, and how many there are; none where all pairs' values are kept, or these are not known yet.
-    pub fn firsts(&self) -> Option<Vec<u64>> {
-        self.ranked.as_ref().map(Ranked::firsts)
-    }
-
-    /// The last level is over, and the values that it has left, of the pairs that level 0 left, have been brought.
-    pub fn came(&mut self, values: Vec<f64>) {
+    /// The last level is over, and the values that it has left, of the pairs that level 0 left, have been brought, and perhaps their numbers.
+    pub fn came(&mut self, values: Vec<f64>, ranked: Option<Ranked>) {
         self.early = Some(values);
+        self.ranked = self.ranked.take().or(ranked);
     }
 
     /// Writes the mark of no test everywhere; `graph` is there at the end.
@@ -248,11 +244,31 @@ impl CudaSearch<'_, '_> {
         unsafe { self.launch(Kernel::rank_values, self.blocks_for(self.args.p * self.args.words / 64 + 1)) }
     }
 
+    /// Where the numbers of the pairs that level 0 left begin, by smaller vertex, and how many there are; none where all pairs' values are kept. Of the
+    /// Gaussian test.
+    pub(in crate::engine::cuda) fn firsts_of_left(&mut self) -> Result<Option<Vec<u64>>> {
+        if !self.p_max.is_of_left() {
+            return Ok(None);
+        }
+        // SAFETY: the pairs have been numbered, and sets of one, whose places these take, have not.
+        unsafe { self.launch(Kernel::rank_firsts, self.blocks_for(self.args.p))? };
+        let mut firsts = vec![0; self.options.p];
+        self.engine.held.fetch(self.args.first_record, &mut firsts, "level 0")?;
+        firsts.push(self.p_max.values);
+        Ok(Some(firsts))
+    }
+
+    /// The bits of the graph that level 0 left, as [`Adjacency::from_rows`] takes them.
+    pub(in crate::engine::cuda) fn left_rows(&mut self) -> Result<(DevicePtr<u64>, usize)> {
+        let ranks: DevicePtr<u64> = self.engine.held.device(Buffer::Ranks)?;
+        Ok((ranks.offset(self.args.p), self.options.p * self.options.p.div_ceil(64)))
+    }
+
     /// Brings the graph that level 0 left, once, and numbers its pairs.
     pub(in crate::engine::cuda) fn bring_ranks(&mut self) -> Result<()> {
         if self.p_max.is_of_left() && self.p_max.ranked.is_none() {
-            let ranks = self.engine.held.device(Buffer::Ranks)?;
-            let graph = self.bring_graph(ranks.offset(self.args.p).cast())?;
+            let (rows, _) = self.left_rows()?;
+            let graph = self.bring_graph(rows.cast())?;
             self.p_max.ranked = Some(Ranked::new(graph, &self.engine.held.pool)?);
         }
         Ok(())

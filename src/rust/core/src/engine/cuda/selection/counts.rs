@@ -28,6 +28,11 @@ const TABLES: u64 = 2 << 30;
 /// Most passes over the samples in which a table is made slice by slice: device memory counts about this many times slower.
 const MOST_PASSES: u64 = 64;
 
+/// Of so many samples at most, a warp takes a feature where a block has room for the tables of so many warps; a multiprocessor takes so many blocks.
+const FEW_SAMPLES: u64 = 512;
+const WARPS: u64 = 8;
+const BLOCKS_OF_WARPS: u32 = 8;
+
 /// Most rows whose totals are counted in shared memory first.
 const TOTALS_SHARED: u64 = 8192;
 
@@ -246,11 +251,22 @@ impl CudaCounting<'_> {
         let words = self.words(u64::from(levels), bits);
         let mut args = SelectionArgs { slice: self.args.group_count, ..self.args };
         let (mut shared, mut blocks, mut samples) = (4 * words + PARTIAL_BYTES, 1 << 20, LAUNCH_SAMPLES);
-        let kernel = match (place, bits) {
-            (Place::Shared, 8) => Kernel::count_8,
-            (Place::Shared, 16) => Kernel::count_16,
-            (Place::Shared, _) => Kernel::count_32,
-            (Place::Slices, _) => {
+        let by_warps = place == Place::Shared && self.takes_warps(words, bits);
+        let kernel = match (place, bits, by_warps) {
+            (Place::Shared, 8, false) => Kernel::count_8,
+            (Place::Shared, 16, false) => Kernel::count_16,
+            (Place::Shared, _, false) => Kernel::count_32,
+            (Place::Shared, _, true) => {
+                (shared, args.table_words) = (WARPS * 4 * words, words);
+                // Each takes several features, so that it clears its table once.
+                blocks = BLOCKS_OF_WARPS * self.held.card.processors;
+                if bits == 8 {
+                    Kernel::warps_8
+                } else {
+                    Kernel::warps_16
+                }
+            }
+            (Place::Slices, ..) => {
                 args.slice = self.slice_of(u64::from(levels));
                 samples /= self.args.group_count.div_ceil(args.slice);
                 shared = self.shared_room() / 16 * 16 + PARTIAL_BYTES;
@@ -260,20 +276,20 @@ impl CudaCounting<'_> {
                     Kernel::slices_32
                 }
             }
-            (Place::Device, _) => {
+            (Place::Device, ..) => {
                 (blocks, args.tables) = self.tables(4 * words, count)?;
                 args.table_words = words;
                 (shared, samples) = (PARTIAL_BYTES, LAUNCH_SAMPLES_DEVICE);
                 Kernel::count_device
             }
         };
-        let threads = threads(self.args.n, shared);
+        let (threads, each) = if by_warps { (WARPS as u32 * WARP, WARPS) } else { (threads(self.args.n, shared), 1) };
         let most = (samples / self.args.n).max(u64::from(self.held.card.processors));
         let (mut from, end) = (first as u64, (first + count) as u64);
         while from < end {
             args.first = from;
             args.count = most.min(end - from);
-            let launch = kernel.on((args.count.min(u64::from(blocks)) as u32, 1), threads, shared);
+            let launch = kernel.on((args.count.div_ceil(each).min(u64::from(blocks)) as u32, 1), threads, shared);
             // SAFETY: the arguments are the selection's; tables have their words in shared memory, or for each block in `tables`.
             unsafe { self.held.card.launch(launch, &args)? };
             from += args.count;
@@ -282,6 +298,12 @@ impl CudaCounting<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a warp takes a feature, with a table of so many words: a block's threads wait for each other longer than they count where there are few
+    /// samples. Of large tables a multiprocessor holds few, for which it had better have the threads of blocks.
+    fn takes_warps(&self, words: u64, bits: u64) -> bool {
+        self.args.n <= FEW_SAMPLES && bits < 32 && WARPS * 4 * words <= self.shared_room()
     }
 
     /// Bits of a counter in shared memory.

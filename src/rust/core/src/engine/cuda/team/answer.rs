@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{mpsc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,8 +14,10 @@ use super::member::Step;
 use crate::engine::cuda::card::courier::{Courier, Parcel};
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::share::Shard;
+use crate::graph::{Adjacency, Ranked};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
+use crate::pool::Pool;
 use crate::search::levels::LevelReport;
 use crate::{Error, Result};
 
@@ -24,30 +27,46 @@ const FEW: f64 = 1e6;
 /// Where the values of shards go that have not been brought, by the first row of the shard.
 type Places<'v> = HashMap<usize, &'v mut [f64]>;
 
+/// What is brought ends where the search has.
+fn look(is_over: &AtomicBool) -> Result<()> {
+    if is_over.load(Ordering::Relaxed) {
+        Err(Error::Interrupted)
+    } else {
+        Ok(())
+    }
+}
+
 /// Brings the values of shards that are done, until no more are told of.
 fn bring(courier: &Courier, jobs: mpsc::Receiver<(usize, Parcel<f64>)>, places: &Mutex<Places>, is_over: &AtomicBool) {
     let places = || places.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut look = || if is_over.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
     for (row, parcel) in jobs {
         if is_over.load(Ordering::Relaxed) {
             break;
         }
         let Some(place) = places().remove(&row) else { continue };
         // SAFETY: a card is done with what it has found of a shard until the level ends, which this thread does not outlive.
-        if unsafe { courier.bring(&parcel, place, &mut look) }.is_err() {
+        if unsafe { courier.bring(&parcel, place, &mut || look(is_over)) }.is_err() {
             // It is brought at the end, by a card that is left.
             places().insert(row, place);
         }
     }
 }
 
-impl TeamSearch<'_, '_> {
-    /// Where the numbers of the pairs that level 0 left begin, see [`PMax::firsts`](crate::engine::cuda::search::p_max::PMax::firsts).
-    pub(super) fn firsts(&mut self) -> Result<Option<Vec<u64>>> {
-        self.by_leader(|search| search.bring_ranks())?;
-        Ok(self.leader().p_max.firsts())
-    }
+/// Brings the rows of a graph of p vertices, and numbers its pairs. Where that fails, a card that is left does so at the end.
+fn number(
+    courier: &Courier,
+    (rows, words): (&Parcel<u64>, usize),
+    p: usize,
+    pool: &Pool,
+    is_over: &AtomicBool,
+) -> Result<Ranked> {
+    let mut bits: Vec<u64> = memory::zeros(words, Use::Pairs)?;
+    // SAFETY: the graph that level 0 left stays as it is.
+    unsafe { courier.bring(rows, &mut bits, &mut || look(is_over))? };
+    Ranked::new(Adjacency::from_rows(p, bits), pool)
+}
 
+impl TeamSearch<'_, '_> {
     /// Whether so many values, or records, are worth more than one card's work.
     fn are_many(&self, count: usize) -> bool {
         count as f64 >= FEW * self.leader().engine.options.launch_share
@@ -79,12 +98,22 @@ impl TeamSearch<'_, '_> {
             places.insert(rows.start, place);
         }
         let places = Mutex::new(places);
-        let courier = self.by_leader(|search| search.engine.held.courier())?;
+        let p = self.options.p;
+        let (courier, pool, rows, words) = self.by_leader(|search| {
+            let (rows, words) = search.left_rows()?;
+            let held = &mut search.engine.held;
+            Ok((held.courier()?, held.pool.clone(), held.parcel(rows, words), words))
+        })?;
         let (tell, jobs) = mpsc::channel();
         let is_over = AtomicBool::new(false);
         self.seats.iter_mut().for_each(|seat| seat.machine.is_last = true);
         let counted = std::thread::scope(|scope| {
-            let work = || bring(&courier, jobs, &places, &is_over);
+            // The pairs are numbered here before the first shard is done.
+            let work = || {
+                let ranked = number(&courier, (&rows, words), p, &pool, &is_over);
+                bring(&courier, jobs, &places, &is_over);
+                ranked.ok()
+            };
             // Without a thread all are brought at the end.
             let thread = std::thread::Builder::new().name("pcgpu-courier".into()).spawn_scoped(scope, work);
             let mut ended = |search: &CudaSearch, rows: &Range<usize>| {
@@ -102,17 +131,22 @@ impl TeamSearch<'_, '_> {
                 }
                 std::thread::sleep(Duration::from_micros(100));
             }
-            counted
+            let ranked = match thread.map(|thread| thread.join()) {
+                Ok(Ok(ranked)) => ranked,
+                Ok(Err(panic)) => resume_unwind(panic),
+                Err(_) => None,
+            };
+            counted.map(|counted| (counted, ranked))
         });
         self.seats.iter_mut().for_each(|seat| seat.machine.is_last = false);
-        let counted = counted?;
+        let (counted, ranked) = counted?;
         for (row, place) in places.into_inner().unwrap_or_else(PoisonError::into_inner) {
             self.by_leader(|search| {
                 let from = search.args.p_max.offset(firsts[row]);
                 search.engine.held.bring_into(from, place, &mut || observer.look())
             })?;
         }
-        self.leading().p_max.came(values);
+        self.leading().p_max.came(values, ranked);
         Ok(counted)
     }
 

@@ -13,7 +13,7 @@ use crate::engine::cuda::arguments::{Report, MASK_ROWS, SLOT_BYTES};
 use crate::engine::cuda::search::fallback::Whole;
 use crate::engine::cuda::search::p_max::triangle;
 use crate::engine::cuda::search::CudaSearch;
-use crate::engine::cuda::share::{cut, share_out, Seat, Shard};
+use crate::engine::cuda::share::{cut_for, share_out, Seat, Shard};
 use crate::engine::cuda::CudaTest;
 use crate::graph::{subsets, Adjacency, SepSets};
 use crate::observer::Observer;
@@ -106,10 +106,12 @@ impl TeamSearch<'_, '_> {
         }
     }
 
-    /// How many shards a step of this cost is cut into, of which each is at least `least`.
-    fn shard_count(&self, total: f64, least: f64) -> usize {
+    /// Rows of these costs in shards of whole blocks of rows, for the cards that are left; each costs from `least` to `most`, about.
+    fn shards(&self, costs: &[f64], least: f64, most: f64, block: usize) -> Vec<Shard> {
+        let total = costs.iter().sum::<f64>();
         let least = least * self.leader().engine.options.launch_share;
-        ((total / least) as usize).clamp(1, SHARDS_A_CARD * self.left())
+        let count = ((total / least) as usize).clamp(1, SHARDS_A_CARD * self.left()).max((total / most) as usize);
+        cut_for(costs, count, self.left(), least, block)
     }
 
     /// What is copied from now on belongs to this level, see [`Held::begin`](crate::engine::cuda::card::held::Held::begin).
@@ -138,12 +140,12 @@ impl TeamSearch<'_, '_> {
                 Ok(())
             })?;
             let costs: Vec<f64> = (0..p).map(|y| (y * test.data().n()) as f64).collect();
-            let count = self.shard_count(costs.iter().sum(), LEAST_COUNTS);
+            let shards = self.shards(&costs, LEAST_COUNTS, f64::INFINITY, 1);
             let part = |search: &CudaSearch, rows: &Range<usize>| {
                 let (first, end) = (triangle(rows.start) as u64, triangle(rows.end) as u64);
                 vec![Part { at: search.args.p_max.offset(first).cast(), bytes: 8 * (end - first) as usize }]
             };
-            self.share(Step::Pairs, &cut(&costs, count, 1), &part, &mut |_, _| (), [0.0, 1.0], observer)?;
+            self.share(Step::Pairs, &shards, &part, &mut |_, _| (), [0.0, 1.0], observer)?;
             self.each(|member| {
                 let level = member.level.take();
                 member.run(|search| level.map_or(Ok(()), |level| search.end_pairs(&level)))
@@ -210,7 +212,7 @@ impl TeamSearch<'_, '_> {
             }
             member.begin_level(size, widest)
         })?;
-        let firsts = if singles { self.firsts()? } else { None };
+        let firsts = if singles { self.by_leader(|search| search.firsts_of_left())? } else { None };
         let offsets = self.offsets()?;
         let degree = |row: usize| offsets[row + 1] - offsets[row];
         let between = |rows: &Range<usize>| (offsets[rows.start], offsets[rows.end] - offsets[rows.start]);
@@ -219,9 +221,7 @@ impl TeamSearch<'_, '_> {
             // Of a row, its pairs with larger vertices, about.
             let cost = |x: usize| self.leader().cost_of_singles(x, &offsets) * (p - x) as f64 / p as f64;
             let costs: Vec<f64> = (0..p).map(cost).collect();
-            let total: f64 = costs.iter().sum();
-            let count = self.shard_count(total, LEAST_LAUNCH).max((total / MOST_LAUNCHES) as usize);
-            let shards = cut(&costs, count, MASK_ROWS as usize);
+            let shards = self.shards(&costs, LEAST_LAUNCH, MOST_LAUNCHES, MASK_ROWS as usize);
             let parts = |search: &CudaSearch, rows: &Range<usize>| {
                 let (first, entries) = between(rows);
                 let mut parts =
@@ -254,12 +254,11 @@ impl TeamSearch<'_, '_> {
         };
         let costs: Vec<f64> = (0..p).map(cost).collect();
         let least = if discrete.is_some() { LEAST_COUNTS } else { LEAST_TESTS };
-        let count = self.shard_count(costs.iter().sum(), least);
         let part = |search: &CudaSearch, rows: &Range<usize>| {
             let (first, entries) = between(rows);
             vec![Part { at: search.args.slot.offset(SLOT_BYTES * first), bytes: (SLOT_BYTES * entries) as usize }]
         };
-        let shards = cut(&costs, count, 1);
+        let shards = self.shards(&costs, least, f64::INFINITY, 1);
         for second in 0..2 {
             self.share(Step::Side(second), &shards, &part, &mut |_, _| (), [second as f64, 2.0], observer)?;
         }
