@@ -83,7 +83,7 @@ validity <- function(valid_cpdag, orient) {
 #'     which share of that time it worked;
 #'   - `memory`: on a GPU, what the search planned to use of the card's (of each card's) memory, in bytes by use; it never uses more. If the card
 #'     has less, the search uses only what its largest level needs, or ends with an error of class
-#'     `pcgpu_error_device_out_of_memory` that gives the numbers. On the CPU only where correlations had a bound, see [cpu_device()]: the `bound`, and
+#'     `pcgpu_error_device_out_of_memory` that gives the numbers. On the CPU only where a search did not keep all correlations, see [cpu_device()]: the `bound`, which the user or the available memory set, and
 #'     the most bytes of correlations at `level_0`, `level_1` and the `further_levels`;
 #'   - `n.edgetests`: of a search, the number of tests at each level, from 0 up, the slot of that name;
 #'   - `phase`: of [fci()], what its possible-d-sep phase did: `tests`, the number of tests by size of their sets, from 0 up, and `ended`, the largest size that was done where the time limit

@@ -121,3 +121,30 @@ test_that("correlations that are kept have to fit", {
   expect_identical(e$argument, "device")
   expect_identical(suff_gauss(x, keep = "data", device = cpu_device(memory = 1))$n, 20L)
 })
+
+test_that("a search of many variables and few edges keeps no correlations", {
+  skip_on_cran()
+  set.seed(1)
+  p <- 8200
+  x <- matrix(rnorm(30 * p), 30)
+  x[, 2] <- x[, 1] + 0.2 * x[, 3]
+  x[, 4] <- x[, 2] + 0.2 * x[, 5]
+  run <- function(suff, ..., skel.method = "stable.fast") {
+    pc(suff, gaussCItest, 1e-5, p = p, skel.method = skel.method, device = "cpu", numCores = 2, result = "compact", ...)
+  }
+  given <- suff_gauss(x)
+  kept <- suff_gauss(x, keep = "data")
+  for (method in c("stable", "stable.fast")) {
+    fit <- run(kept, skel.method = method)
+    expect_identical(answer(fit), answer(run(given, skel.method = method)))
+    held <- unlist(run_details(fit)$memory)
+    expect_lt(held[["level_0"]], 8 * p^2 / 3)
+    expect_lte(held[["bound"]], 16 * p^2)
+  }
+  expect_gt(run_details(run(kept, m.max = 0))$memory[["level_0"]], 0)
+  # What asks for many, and all that depend on one, have all correlations made.
+  fit <- run(kept, maj.rule = TRUE)
+  expect_identical(answer(fit), answer(run(given, maj.rule = TRUE)))
+  expect_null(run_details(fit)$memory)
+  expect_null(run_details(run(suff_gauss(x + rnorm(30), keep = "data"), m.max = 1))$memory)
+})

@@ -31,7 +31,7 @@ memory_cases <- list(
   orient = list(
     make = quote(skeleton(list(C = cor(matrix(rnorm(800 * 30), 30)), n = 30), gaussCItest, alpha = 0.1, p = 800, m.max = 0)),
     run = quote(orient(input)),
-    mib = c(3, 30)
+    mib = c(6, 30)
   ),
   discrete = list(
     make = quote(list(dm = matrix(sample(0:2, 12 * 50000, TRUE), ncol = 12), nlev = rep(3L, 12), adaptDF = FALSE)),

@@ -7,6 +7,7 @@ use pcgpu_core::ci::correlations;
 use pcgpu_core::ci::gauss::{Gauss, Reading, Undefined};
 use pcgpu_core::engine::cpu::simd;
 use pcgpu_core::memory::{self, Use};
+use pcgpu_core::orient::ColliderRule;
 use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::checkpoint::Limits;
 use pcgpu_core::search::worker::{Worker, WorkerTest};
@@ -137,7 +138,17 @@ fn search(call: &Call, test: &Test, of: (&List, &Limits), orient: &Robj, object:
         Method::StableFast => Reading::StableFast,
         Method::Stable | Method::Original => Reading::GaussCItest,
     };
-    let worker = test.worker(p, reading, options.alpha, machine, &mut call.observer().within(limits))?;
+    let mut observer = call.observer().within(limits);
+    // Other rules of orientation ask for so many correlations that all are made.
+    let few = match (options.method, &orient) {
+        (Method::Original, _) => None,
+        (_, Some(orient)) if orient.collider_rule != ColliderRule::Standard => None,
+        _ => test.worker_of_few(p, (reading, options.alpha), options.allows(1), machine, &mut observer)?,
+    };
+    let worker = match few {
+        Some(few) => Some(few),
+        None => test.worker(p, reading, options.alpha, machine, &mut observer)?,
+    };
     let mut p_max = if object.is_null() { None } else { Some(output::matrix(token, p, p, Use::Square)?) };
     let mut left = PairValues::default();
     let largest = match &mut p_max {

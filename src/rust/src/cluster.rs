@@ -178,9 +178,15 @@ impl Searching {
         let mut held = Searching { worker, test, rank };
         // SAFETY: the test stays where it is until `held` is dropped, and the worker before it.
         let test: &'static Test = unsafe { &*test };
-        *held.worker = match test {
-            Test::Function(_) => None,
-            _ => test.own_worker(p, reading, alpha, machine, observer)?,
+        // No orientation asks a rank that reads so.
+        let few = match reading {
+            Reading::StableFast => test.worker_of_few(p, (reading, alpha), true, machine, observer)?,
+            Reading::GaussCItest => None,
+        };
+        *held.worker = match (few, test) {
+            (Some(few), _) => Some(few),
+            (None, Test::Function(_)) => None,
+            (None, _) => test.own_worker(p, reading, alpha, machine, observer)?,
         };
         Ok(held)
     }

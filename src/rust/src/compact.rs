@@ -85,14 +85,8 @@ fn counted<T: Default + Clone + Send>(pool: &Pool, p: usize, count: impl Fn(usiz
     counts
 }
 
-/// `list(start, to, mark, p)` of the edges x < y.
-pub fn edges(
-    token: &Token,
-    pool: &Pool,
-    graph: &Adjacency,
-    pdag: Option<&Pdag>,
-    value: impl Fn(usize, usize) -> f64 + Sync,
-) -> Outcome<Robj> {
+/// `list(start, to, mark, p)` of the edges x < y, with the values of what level 0 left.
+pub fn edges(token: &Token, pool: &Pool, graph: &Adjacency, pdag: Option<&Pdag>, left: &PairValues) -> Outcome<Robj> {
     let starts = starts(counted(pool, graph.p(), |x| graph.neighbours_above(x).count() as u64).into_iter());
     let count = starts[graph.p()] as usize;
     let mut to = vector(token, SEXPTYPE::INTSXP, count, 4)?;
@@ -103,10 +97,13 @@ pub fn edges(
         let values = DoublesMut::cut(values.as_raw_slice_mut().ok_or_else(unlike)?, &starts, &parts);
         let work = parts.iter().cloned().zip(to.into_iter().zip(values)).collect();
         pool.each_of(work, |_, (rows, (to, mut values)): (Range<usize>, (&mut [i32], DoublesMut))| {
-            let all = rows.flat_map(|x| graph.neighbours_above(x).map(move |y| (x, y)));
-            for (at, ((x, y), to)) in all.zip(to).enumerate() {
-                *to = y as i32 + 1;
-                values.put(at, value(x, y as usize));
+            let mut at = 0;
+            for x in rows {
+                left.each_edge(x, graph, |y, value| {
+                    to[at] = y as i32 + 1;
+                    values.put(at, value.unwrap_or(na()));
+                    at += 1;
+                });
             }
         });
     }
@@ -114,12 +111,15 @@ pub fn edges(
     Ok(named(vec![("start", start_vector(&starts)), ("to", to), ("mark", mark), ("p", values)]))
 }
 
+/// Marks of edges without a direction that a thread writes at a time.
+const MARKS_TOGETHER: usize = 4 << 20;
+
 /// The marks of the edges x < y; without a `pdag` none has a direction.
 fn marks(token: &Token, pool: &Pool, graph: &Adjacency, starts: &[u64], pdag: Option<&Pdag>) -> Outcome<Robj> {
     let mut marks = vector(token, SEXPTYPE::RAWSXP, starts[graph.p()] as usize, 1)?;
     let slots = marks.as_raw_slice_mut().ok_or_else(unlike)?;
     let Some(pdag) = pdag else {
-        slots.fill(UNDIRECTED);
+        pool.each_of(slots.chunks_mut(MARKS_TOGETHER).collect(), |_, slots: &mut [u8]| slots.fill(UNDIRECTED));
         return Ok(marks);
     };
     let parts = parts(pool, starts);
@@ -292,15 +292,20 @@ pub fn gaps(token: &Token, pool: &Pool, found: &Skeleton, left: &PairValues, opt
     let count = starts[graph.p()] as usize;
     let mut to = vector(token, SEXPTYPE::INTSXP, count, 4)?;
     let mut values = vector(token, SEXPTYPE::RAWSXP, 8 * count, 1)?;
-    let rows = 0..graph.p();
-    let slots = values.as_raw_slice_mut().ok_or_else(unlike)?;
-    let slots = DoublesMut::cut(slots, &starts, std::slice::from_ref(&rows)).into_iter().next();
-    let mut slots = slots.ok_or_else(unlike)?;
-    let all = (0..graph.p()).flat_map(|x| apart(x).map(move |y| (x, y)));
-    for (at, ((x, y), to)) in all.zip(to.as_integer_slice_mut().ok_or_else(unlike)?).enumerate() {
-        *to = y as i32 + 1;
-        let is_gap = options.fixed_gaps.as_ref().is_some_and(|gaps| gaps.has(x, y));
-        slots.put(at, if is_gap { options.untested() } else { f64::NAN });
+    {
+        let parts = parts(pool, &starts);
+        let to = cut(to.as_integer_slice_mut().ok_or_else(unlike)?, &starts, &parts);
+        let values = DoublesMut::cut(values.as_raw_slice_mut().ok_or_else(unlike)?, &starts, &parts);
+        let work = parts.iter().cloned().zip(to.into_iter().zip(values));
+        let some = work.filter(|(rows, _)| starts[rows.start] < starts[rows.end]).collect();
+        pool.each_of(some, |_, (rows, (to, mut values)): (Range<usize>, (&mut [i32], DoublesMut))| {
+            let all = rows.flat_map(|x| apart(x).map(move |y| (x, y)));
+            for (at, ((x, y), to)) in all.zip(to).enumerate() {
+                *to = y as i32 + 1;
+                let is_gap = options.fixed_gaps.as_ref().is_some_and(|gaps| gaps.has(x, y));
+                values.put(at, if is_gap { options.untested() } else { f64::NAN });
+            }
+        });
     }
     Ok(named(vec![("start", start_vector(&starts)), ("to", to), ("p", values)]))
 }
@@ -313,9 +318,8 @@ pub fn found(
     left: &PairValues,
     pdag: Option<&Pdag>,
 ) -> Outcome<Vec<(&'static str, Robj)>> {
-    let value = |x: usize, y: usize| left.get(x, y).unwrap_or(na());
     Ok(vec![
-        ("edges", edges(token, pool, &found.graph, pdag, value)?),
+        ("edges", edges(token, pool, &found.graph, pdag, left)?),
         ("sets", sets(token, pool, &found.sepsets, Values::Left(left))?),
     ])
 }

@@ -87,6 +87,11 @@ impl Machine {
         }
     }
 
+    /// Whether it is a CPU of this process that may make all correlations of data.
+    pub fn makes_all(&self) -> bool {
+        self.gpu.is_none() && self.ranks.is_none() && self.memory.is_none()
+    }
+
     /// The worker for a Gaussian test at this level.
     pub fn gauss<'a>(&self, gauss: Gauss<'a>, alpha: f64) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.gpu {

@@ -58,6 +58,15 @@ pub enum Test {
 /// Correlations that a question of few variables takes, about, where they are made for it.
 const PRODUCTS: usize = 200;
 
+/// The cells of data of p columns, or of the file that has them.
+fn cells_of<'a>(x: &'a Robj, file: &'a Option<DataFile>, p: usize) -> Outcome<&'a [f64]> {
+    let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
+    match cells.len() >= p && cells.len() % p == 0 {
+        true => Ok(cells),
+        false => Err(Failure::Input(format!("internal: `data` has no {p} columns"))),
+    }
+}
+
 impl Test {
     /// From `list(kind, ...)`, as R/recognise.R makes it.
     pub fn from_list(test: &List, pool: &Pool) -> Outcome<Self> {
@@ -112,6 +121,31 @@ impl Test {
         ranks.worker(observer.token, machine.pool.clone(), own).map(Some)
     }
 
+    /// Of a Gaussian test whose correlations are yet to be made on a CPU, where few are asked for after level 0: the machine that makes these when they are. None
+    /// elsewhere. It is for searches that ask by levels, as all methods but "original" do, and for levels beyond 0 where `further` says so.
+    pub fn worker_of_few<'a>(
+        &'a self,
+        p: usize,
+        (reading, alpha): (Reading, f64),
+        further: bool,
+        machine: &Machine,
+        observer: &mut RObserver,
+    ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
+        let Test::GaussOfData { x, file, n, made } = self else { return Ok(None) };
+        if !machine.makes_all() || made.get().is_some() {
+            return Ok(None);
+        }
+        let bytes = Bound::of_all(p).min(memory::available().map_or(u64::MAX, |available| available / 2));
+        let bound = Bound { bytes, is_named: false };
+        let (x, pool) = (by_column(cells_of(x, file, p)?, p)?, machine.pool.clone());
+        let mut few = GaussOfData::new(FisherZ::new(*n, reading)?, x, alpha, pool, bound)?;
+        let asks = match further {
+            true => few.are_few_asked_for(observer).map_err(|error| observer.token.explain(error))?,
+            false => p >= Bound::LEAST,
+        };
+        Ok(asks.then(|| Box::new(few) as Box<dyn Worker>))
+    }
+
     /// Likewise for so many questions: where they need few of the correlations of data, a CPU makes those alone.
     pub fn asked_worker<'a>(
         &'a self,
@@ -125,13 +159,9 @@ impl Test {
             Test::GaussOfData { x, file, n, made }
                 if machine.gpu.is_none() && made.get().is_none() && questions.saturating_mul(PRODUCTS) < p * p =>
             {
-                let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
-                if cells.len() < p || cells.len() % p != 0 {
-                    return Err(Failure::Input("internal: `data` has other columns".into()));
-                }
+                let x = by_column(cells_of(x, file, p)?, p)?;
                 let bound = Bound { bytes: Bound::of_all(p), is_named: false };
                 let test = FisherZ::new(*n, Reading::GaussCItest)?;
-                let x = by_column(cells, p)?;
                 Ok(Some(Box::new(GaussOfData::new(test, x, alpha, machine.pool.clone(), bound)?)))
             }
             _ => self.worker(p, Reading::GaussCItest, alpha, machine, observer),
@@ -160,8 +190,7 @@ impl Test {
                 Some(machine.gauss(Gauss::new(c, *n, reading)?, alpha)?)
             }
             Test::GaussOfData { x, file, n, made } => {
-                let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
-                columns("data", if cells.len() >= p && cells.len() % p == 0 { p } else { 0 })?;
+                let cells = cells_of(x, file, p)?;
                 let (x, pool) = (by_column(cells, p)?, &machine.pool);
                 if let Some(gpu) = &machine.gpu {
                     return Ok(Some(gpu.gauss_of_data(FisherZ::new(*n, reading)?, x, alpha, pool.clone())?));

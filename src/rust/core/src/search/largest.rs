@@ -72,6 +72,27 @@ impl PairValues {
         }
     }
 
+    /// Calls `tell(y, value)` for the edges x - y, x < y, of a graph, ascending in y. A pair that level 0 has not left has no value.
+    pub fn each_edge(&self, x: usize, graph: &Adjacency, mut tell: impl FnMut(usize, Option<f64>)) {
+        let Some((pairs, values)) = self.parts() else {
+            return graph.neighbours_above(x).for_each(|y| tell(y as usize, None));
+        };
+        let (first, mut number) = (x / 64, pairs.first_of(x));
+        let mut larger = u64::MAX << (x % 64) & !(1 << (x % 64));
+        for (word, (edges, left)) in graph.row(x).iter().zip(pairs.graph().row(x)).enumerate().skip(first) {
+            let left = left & larger;
+            let mut edges = edges & larger;
+            while edges != 0 {
+                let bit = edges & edges.wrapping_neg();
+                let place = number + (left & (bit - 1)).count_ones() as usize;
+                tell(64 * word + bit.trailing_zeros() as usize, (left & bit != 0).then(|| values[place]));
+                edges ^= bit;
+            }
+            number += left.count_ones() as usize;
+            larger = u64::MAX;
+        }
+    }
+
     /// The pairs that level 0 left, and their values by number.
     pub(crate) fn parts(&self) -> Option<(&Ranked, &[f64])> {
         self.pairs.as_ref().map(|pairs| (pairs, &self.values[..]))
@@ -256,6 +277,7 @@ mod tests {
             let pairs = Ranked::new(graph.clone(), &Pool::none()).unwrap();
             let mut left = PairValues::default();
             left.each_of(0..p.min(64), |_, _, _| panic!("level 0 has not run"));
+            left.each_edge(0, &graph, |_, value| assert_eq!(value, None));
             let values = (0..pairs.len()).map(|number| 0.5 + number as f64).collect();
             left.enter(pairs, values);
             for word in (0..p).step_by(64) {
@@ -271,6 +293,17 @@ mod tests {
                         assert_eq!(found, wanted, "{p}: {x} of {vertices:?}");
                     }
                 }
+            }
+            // Some of the pairs, and some that level 0 has not left.
+            let mut edges = Adjacency::empty(p);
+            for (x, y) in (0..p).flat_map(|x| (x + 1..p).map(move |y| (x, y))).filter(|(x, y)| (x + 3 * y) % 7 < 4) {
+                edges.insert(x, y);
+            }
+            for x in 0..p {
+                let mut found = Vec::new();
+                left.each_edge(x, &edges, |y, value| found.push((y, value)));
+                let wanted: Vec<_> = edges.neighbours_above(x).map(|y| (y as usize, left.get(x, y as usize))).collect();
+                assert_eq!(found, wanted, "{p}: {x}");
             }
         }
     }

@@ -224,7 +224,7 @@ impl Options {
     }
 
     /// The largest level that may run: pcalg's "stable.fast" truncates m.max and reads a negative one as no limit.
-    pub(crate) fn allows(&self, level: usize) -> bool {
+    pub fn allows(&self, level: usize) -> bool {
         match self.method {
             Method::StableFast => self.m_max < 0.0 || level as f64 <= self.m_max.trunc(),
             _ => level as f64 <= self.m_max,

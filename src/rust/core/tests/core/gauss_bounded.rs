@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::support::golden::cases;
-use crate::support::problems::{dense_problem, problem, samples, Random};
+use crate::support::problems::{dense_problem, less_means, problem, samples, Random};
 use crate::support::ranks::{with_ranks, Manner};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::ci::Batch;
@@ -346,6 +346,38 @@ fn what_has_no_room_is_refused_before_it_is_computed() {
     let test = FisherZ::new(observations, Reading::GaussCItest).unwrap();
     let refused = GaussOfData::new(test, by_column(&data.cells, p).unwrap(), 0.05, 1, bound).err();
     assert!(matches!(refused, Some(Error::Memory { .. })), "{refused:?}");
+}
+
+/// By the edges of some variables, and of those that these have in common; a stop is heard.
+#[test]
+fn searches_that_ask_for_few_are_told_apart() {
+    let observations = 40;
+    // So many variables that share `common` of a value, but for `hubs` that are little else.
+    let asks_few = |p: usize, common: f64, hubs: usize, observer: &mut dyn Observer| {
+        let mut random = Random(11);
+        let shared: Vec<f64> = (0..observations).map(|_| random.normal()).collect();
+        let mut column = |common: f64, own: f64| shared.iter().map(|of| common * of + own * random.normal()).collect();
+        let columns: Vec<Vec<f64>> =
+            (0..p).map(|v| if (1..=hubs).contains(&v) { column(1.0, 0.3) } else { column(common, 1.0) }).collect();
+        let cells = less_means(&columns);
+        let bound = Bound { bytes: Bound::of_all(p), is_named: false };
+        let test = FisherZ::new(observations as f64, Reading::StableFast).unwrap();
+        GaussOfData::new(test, by_column(&cells, p).unwrap(), 1e-4, 2, bound).unwrap().are_few_asked_for(observer)
+    };
+    let p = Bound::LEAST + 8;
+    assert_eq!(asks_few(p, 0.0, 0, &mut Unobserved), Ok(true));
+    assert_eq!(asks_few(p, 1.0, 0, &mut Unobserved), Ok(false));
+    // Hardly an edge but those of few variables with most others.
+    assert_eq!(asks_few(p, 0.5, 6, &mut Unobserved), Ok(false));
+    // Fewer variables are not looked at.
+    assert_eq!(asks_few(Bound::LEAST - 1, 0.0, 0, &mut Unobserved), Ok(false));
+    struct Ends;
+    impl Observer for Ends {
+        fn look(&mut self) -> Result<()> {
+            Err(Error::Interrupted)
+        }
+    }
+    assert_eq!(asks_few(p, 0.0, 0, &mut Ends), Err(Error::Interrupted));
 }
 
 /// At every level, and while correlations are made.

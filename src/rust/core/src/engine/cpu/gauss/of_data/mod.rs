@@ -1,5 +1,5 @@
-//! The Gaussian test on data whose correlations would take more memory than they may: those that are asked for are made of the data,
-//! and forgotten.
+//! The Gaussian test on data whose correlations would take more memory than they may, or of which few are asked for after level 0 ([`few`]): those
+//! that are asked for are made of the data, and forgotten.
 //!
 //! Level 0 is run by columns of C, some at a time. From level 2 on a row asks for the correlations among itself and its neighbours alone
 //! ([`rows`]); so it does at level 1 where neighbours are few, but then those of its lanes with its neighbours do. Where they are many,
@@ -7,6 +7,7 @@
 //! whole matrix ([`GaussKernel`]), and a pair has the same correlation whichever part it is made for: so have all answers.
 
 mod asked;
+mod few;
 mod panels;
 mod problem;
 mod rows;
@@ -46,6 +47,9 @@ pub struct Bound {
 }
 
 impl Bound {
+    /// Of fewer variables all correlations are kept where nobody names a bound.
+    pub const LEAST: usize = few::LEAST;
+
     /// Bytes that all correlations of p variables take while a search has them, in double and in single precision.
     pub fn of_all(p: usize) -> u64 {
         16 * (p as u64).saturating_mul(p as u64)

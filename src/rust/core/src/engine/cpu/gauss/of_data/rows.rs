@@ -29,6 +29,11 @@ const FIRST: usize = 32;
 /// Gathering the values of a variable takes as long as so many correlations with it.
 const GATHERED: usize = 32;
 
+/// What is made for a row of so many neighbours and lanes, itself among these, about, in cells of columns that need not be gathered.
+pub(super) fn effort(degree: usize, lanes: usize) -> f64 {
+    ((degree + 1) * (lanes + GATHERED * Tiles::gatherings(lanes))) as f64
+}
+
 /// The work of a level by rows.
 pub(super) struct Rows {
     /// Shards with the same rows, which stand together, or one shard of sides.
@@ -114,7 +119,7 @@ impl Rows {
             is_shared[row] |= bytes[row] as u64 > share;
             let part = if single && degree > 2 * FIRST && work.sides.is_empty() { 0.5 } else { 1.0 };
             let lanes = if single { asked[row] } else { degree } + 1;
-            cost += part * ((degree + 1) * (lanes + GATHERED * Tiles::gatherings(lanes))) as f64;
+            cost += part * effort(degree, lanes);
         }
         Rows { groups, bytes, is_shared, cost }
     }

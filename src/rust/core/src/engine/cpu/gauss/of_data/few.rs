@@ -1,0 +1,80 @@
+//! Whether a search asks for few of the correlations after level 0, as far as some of the variables tell.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::super::correlation::Gathered;
+use super::rows::effort;
+use super::GaussOfData;
+use crate::memory::{self, Use};
+use crate::observer::Observer;
+use crate::pool::Stop;
+use crate::Result;
+
+/// Variables that are looked at.
+const SAMPLE: usize = 64;
+
+/// Others that a thread takes with these at a time.
+const TOGETHER: usize = 512;
+
+/// Where level 1 is to make so many times fewer than all, they are few: its rows' own are made, and the memory of all is spared. It takes 0.8 to 1.1 of
+/// the time of a search that keeps them (inst/bench/RESULTS.md, 2026-11-25).
+const FEWER: f64 = 8.0;
+
+/// Of fewer variables all take half a GB, which is not worth looking.
+pub const LEAST: usize = 8192;
+
+/// Working memory of a thread.
+#[derive(Default)]
+struct Thread {
+    c: Vec<f64>,
+    gathered: Gathered,
+}
+
+impl GaussOfData<'_> {
+    /// Whether few correlations are asked for once level 0 is over, so that it does not pay to keep all. This is a guess from the edges of 64 variables at
+    /// level 0, which takes 128 / p of the time of all correlations; answers do not depend on it.
+    ///
+    /// # Errors
+    /// What the observer returns, and [`Error::Memory`](crate::Error::Memory).
+    pub fn are_few_asked_for(&mut self, observer: &mut dyn Observer) -> Result<bool> {
+        if self.p < LEAST {
+            return Ok(false);
+        }
+        self.prepare(observer)?;
+        let Some(tiles) = &self.tiles else { return Ok(false) };
+        let p = self.p;
+        let sample: Vec<u32> = (0..SAMPLE).map(|i| (i * p / SAMPLE) as u32).collect();
+        let least = self.thresholds.cutoff(0).dependent_above;
+        let counts = |count: usize| (0..count).map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
+        // Of each of the sample its neighbours, and of every variable its neighbours in the sample.
+        let (degrees, meetings) = (counts(SAMPLE), counts(p));
+        let work = |thread: &mut Thread, part: usize, stop: &Stop| {
+            let Thread { c, gathered } = thread;
+            if c.is_empty() && !memory::grow(c, SAMPLE * TOGETHER, 0.0, Use::Correlations) {
+                return;
+            }
+            let others: Vec<u32> = (part * TOGETHER..p.min((part + 1) * TOGETHER)).map(|v| v as u32).collect();
+            tiles.between(&others, &sample, c, TOGETHER, gathered, stop);
+            for ((&v, degree), column) in sample.iter().zip(&degrees).zip(c.chunks(TOGETHER)) {
+                for (&w, _) in others.iter().zip(column).filter(|&(&w, &r)| w != v && r * r > least) {
+                    degree.fetch_add(1, Ordering::Relaxed);
+                    meetings[w as usize].fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        };
+        self.pool.run(p.div_ceil(TOGETHER), false, |_| 1.0, &mut |_| observer.look(), work)?;
+        let each = p as f64 / SAMPLE as f64;
+        let of_row = |degree: AtomicU64| {
+            let degree = degree.into_inner() as usize;
+            effort(degree, degree + 1)
+        };
+        let of_sample = each * degrees.into_iter().map(of_row).sum::<f64>();
+        // Rows of many neighbours, none of which need be in the sample: of d neighbours so many pairs are, d^2 / each^2 on average.
+        let of_hub = |meetings: AtomicU64| {
+            let meetings = meetings.into_inner() as f64;
+            meetings * (meetings - 1.0)
+        };
+        let of_hubs = each * each * meetings.into_iter().map(of_hub).sum::<f64>();
+        Ok(of_sample.max(of_hubs) * FEWER < (p * p) as f64)
+    }
+}
