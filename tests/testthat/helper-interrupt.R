@@ -6,7 +6,8 @@ is_deaf_to_interrupts <- function() {
   length(ignored) == 1L && bitwAnd(strtoi(substring(ignored, nchar(ignored)), 16L), 2L) != 0L
 }
 
-# Presses Ctrl-C after `delay` seconds while `work` runs. Returns the outcome and the seconds from the press to the end.
+# Presses Ctrl-C after `delay` seconds while `work` runs. Returns the outcome and the seconds from the press to the end. What `work` is to
+# work on is made before: R itself stops late while it makes it.
 press <- function(work, delay = 0.5) {
   testthat::skip_if(is_deaf_to_interrupts(), "this process was started deaf to Ctrl-C")
   pressed <- tempfile()
@@ -42,7 +43,7 @@ press_in_time <- function(work, delay = 0.5) {
 }
 
 # A search that would take hours: nothing is removed, and every pair has 58 neighbours to choose from.
-endless <- function(method = "stable", device = "cpu") {
-  s <- suff(p = 60, n = 100000, degree = 45)
+endless_data <- function() suff(p = 60, n = 100000, degree = 45)
+endless <- function(s, method = "stable", device = "cpu") {
   skeleton(s, gaussCItest, 0.9999, p = 60, method = method, numCores = 2, device = device)
 }

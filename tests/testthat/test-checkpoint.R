@@ -163,7 +163,7 @@ test_that("Ctrl-C leaves the checkpoint", {
   expect_message(found <- run(test), class = "pcgpu_message_resumed")
   expect_identical(parts(found), parts(skeleton(s, test, 0.2, p = 9)))
   # A native one, in the middle of a level.
-  large <- suff(p = 60, n = 1e5, degree = 45)
+  large <- endless_data()
   native <- function() skeleton(large, gaussCItest, 0.9999, p = 60, checkpoint = file, device = "cpu")
   expect_identical(press_in_time(native)$outcome, "stopped")
   told <- NULL

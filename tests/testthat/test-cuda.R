@@ -80,8 +80,9 @@ test_that("the automatic choice is the GPU for many variables", {
 
 test_that("Ctrl-C stops a search on the GPU within half a second, and the next call works", {
   skip_without_gpu()
+  s <- endless_data()
   for (method in c("stable", "stable.fast")) {
-    stopped <- press(function() endless(method, device = "cuda"), delay = 2)
+    stopped <- press(function() endless(s, method, device = "cuda"), delay = 2)
     expect_identical(stopped$outcome, "stopped", info = method)
     expect_lt(stopped$took, 0.5)
     expect_same_answer(
@@ -92,10 +93,11 @@ test_that("Ctrl-C stops a search on the GPU within half a second, and the next c
 
 test_that("a time limit stops a search on the GPU", {
   skip_without_gpu()
+  s <- endless_data()
   said <- tryCatch(
     {
       setTimeLimit(elapsed = 2, transient = TRUE)
-      endless(device = "cuda")
+      endless(s, device = "cuda")
     },
     error = conditionMessage,
     finally = setTimeLimit()

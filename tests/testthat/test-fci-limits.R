@@ -198,14 +198,16 @@ test_that("Ctrl-C stops every phase within half a second, and the next call work
   }
   complete <- matrix(1, 20, 20) - diag(20)
   complete[1:5, 16:20] <- complete[16:20, 1:5] <- 0
+  endless <- endless_data()
+  turns <- as(structure(complete, dimnames = list(1:20, 1:20)), "graphNEL")
   phases <- list(
-    skeleton = function() fci(suff(p = 60, n = 1e5, degree = 45), gaussCItest, 0.9999, p = 60, device = "cpu"),
+    skeleton = function() fci(endless, gaussCItest, 0.9999, p = 60, device = "cpu"),
     pdsep = function() long_phase(),
     conservative = function() fci(few, gaussCItest, 0.01, p = 24, m.max = 0, doPdsep = FALSE, conservative = TRUE),
     reach = function() fci(dense, gaussCItest, 0.01, p = 600, m.max = 0),
     rfci = function() rfci(dense, gaussCItest, 0.01, p = 600, m.max = 0),
     rule5 = of_rules(circles, 5), rule9 = of_rules(pointed, 9),
-    in_turn = function() pdsep(as(structure(complete, dimnames = list(1:20, 1:20)), "graphNEL"), NULL, napping, 20, rep(list(vector("list", 20)), 20), 0.05, diag(20)),
+    in_turn = function() pdsep(turns, NULL, napping, 20, rep(list(vector("list", 20)), 20), 0.05, diag(20)),
     function_plus = function() fciPlus(NULL, napping, 0.05, p = 20)
   )
   for (phase in names(phases)) {

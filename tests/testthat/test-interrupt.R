@@ -6,8 +6,9 @@ test_that("an interrupt can be caught, by its class and as a calling condition",
 
 test_that("Ctrl-C stops a native search within half a second, and the next call works", {
   skip_on_os("windows")
+  s <- endless_data()
   for (method in c("stable", "stable.fast", "original")) {
-    stopped <- press_in_time(function() endless(method))
+    stopped <- press_in_time(function() endless(s, method))
     expect_identical(stopped$outcome, "stopped", info = method)
     expect_lt(stopped$took, 0.5)
     expect_s4_class(pc(suff(), gaussCItest, 0.05, p = 8), "pcAlgo")
@@ -37,10 +38,11 @@ test_that("Ctrl-C in a test that is an R function stops too", {
 })
 
 test_that("a time limit is R's own error, and the next call works", {
+  s <- endless_data()
   said <- tryCatch(
     {
       setTimeLimit(elapsed = 0.5, transient = TRUE)
-      endless()
+      endless(s)
     },
     error = conditionMessage,
     finally = setTimeLimit()

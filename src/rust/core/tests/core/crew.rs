@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::support::mixed::{settings, Made};
+use crate::support::patience::stops_within_half_a_second;
 use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Settings};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::batched::{self, Asker, Reply};
@@ -311,7 +312,7 @@ fn who_follows_is_asked_often_and_stops_all_machines_at_once() {
             self.look()
         }
     }
-    for search_all in [true, false] {
+    let run = |search_all: bool| {
         let now = Instant::now();
         let mut observer = Impatient { began: now, looked: now, longest: Duration::ZERO, asked: None };
         let mut crew = crew([
@@ -326,11 +327,11 @@ fn who_follows_is_asked_often_and_stops_all_machines_at_once() {
         } else {
             assert_eq!(crew.p_values(&questions(&mut 3, 2000), &mut observer), Err(Error::Interrupted));
         }
-        let took = observer.asked.unwrap().elapsed();
-        assert!(took < Duration::from_millis(500), "{took:?}");
-        // A tenth of a second, and what other programs on this machine take.
-        assert!(observer.longest < Duration::from_secs(1), "{:?}", observer.longest);
-    }
+        // A tenth of a second between two looks, and half a second to stop, which other programs on this machine may make longer.
+        observer.asked.unwrap().elapsed().max(observer.longest / 2)
+    };
+    stops_within_half_a_second("a search", || run(true));
+    stops_within_half_a_second("a batch", || run(false));
 }
 
 #[test]

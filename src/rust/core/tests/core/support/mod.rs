@@ -12,6 +12,7 @@ pub mod micd;
 pub mod mixed;
 pub mod orient;
 pub mod pairs;
+pub mod patience;
 pub mod problems;
 pub mod ranks;
 pub mod reference;
