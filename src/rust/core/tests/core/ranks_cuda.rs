@@ -97,7 +97,8 @@ fn ranks_with_cards_have_the_answer_of_one_machine() {
 #[ignore = "needs a GPU"]
 fn dense_levels_on_ranks() {
     let mut timely = 0;
-    for number in (0..40).filter(|number| [1, 3, 8].contains(number) || !emulated()) {
+    // The ranks' start is most of what a problem takes on a card. The last are near copies with a million samples.
+    for number in (0..40).filter(|number| [1, 3, 8].contains(number) || !emulated() && number % 4 == 3) {
         let problem = dense(number, if emulated() && number != 8 { 1.0 } else { 2.0 });
         let wanted = Wanted::new(problem.on_cpu(2, 1 << 16, false));
         let digits = if dense_problem(number).n < 1e6 { Digits::Nine } else { Digits::Six };

@@ -1,396 +1,27 @@
-// A driver for tests, on a machine without a GPU: libcuda with cards that are emulated (device.hpp), on which the kernels really
-// run. It has only what the engine asks for. Work waits in its stream until somebody asks for the stream's end, so that
-// a host that reads too early finds what was there before; memory begins as rubbish and ends at a page that nobody may touch.
+// A driver for tests, on a machine without a GPU: libcuda with cards that are emulated (card.cpp), on which the kernels really
+// run. It has only what the engine asks for. A stream does its work late, when somebody asks for its end, so that a host that reads too
+// early finds what was there before; or early, or now and then, so that it overtakes other streams and hosts that should have waited. Memory
+// begins as rubbish and ends at a page that nobody may touch.
 //
 // FAKE_CUDA names a part to play: what goes wrong, or "none"; "machine_code": it loads machine code (and runs the same), but no PTX,
 // where it else is a driver that refuses all machine code; "no_managed": its cards have no unified memory. FAKE_CUDA_CARDS,
 // FAKE_CUDA_MEMORY and FAKE_CUDA_SHARED are the number of cards (1), their bytes (32 GiB) and bytes of shared memory of a block
 // (64 KiB); of these FAKE_CUDA_TAKEN (0) are another process's, though they are said to be free, and FAKE_CUDA_OVERTAKEN (0) are taken by another
-// process once somebody has asked what is free.
+// process once somebody has asked what is free. FAKE_CUDA_STREAMS (1) is a seed
+// of when streams work; with 0 all work as late as they can.
 #include <sys/mman.h>
-#include <time.h>
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
-// After the library, whose words it redefines.
-#include "device.hpp"
-
-using emulated::Call;
-
-// What kernels name `extern __shared__`: one block at a time is on a thread of the CPU.
-constexpr size_t SHARED = 256 << 10;
-extern "C" {
-alignas(64) __thread unsigned char memory[SHARED];
-alignas(64) __thread unsigned char shared[SHARED];
-alignas(64) __thread unsigned char sums[SHARED];
-}
-
-namespace emulated {
-
-__thread uint3 thread_index, block_index;
-__thread dim3 block_size, grid_size;
-__thread bool said_in_block;
-
-static void fail(const char* what) {
-    fprintf(stderr, "emulated card: %s (block %u, thread %u)\n", what, block_index.x, thread_index.x);
-    abort();
-}
-
-struct Entry {
-    size_t args;
-    void (*run)(void (*)(), const void*);
-    void (*kernel)();
-};
-
-static std::map<std::string, Entry>& entries() {
-    static std::map<std::string, Entry> all;
-    return all;
-}
-
-void enter(const char* name, size_t args, void (*run)(void (*)(), const void*), void (*kernel)()) {
-    entries()[name] = {args, run, kernel};
-}
-
-uint64_t nanoseconds() {
-    timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
-// Fibers.
-
-constexpr size_t STACK = 64 << 10;
-// From one stack to the next. Not a power of two: the same frames of all threads would fall on the same few lines of the CPU's caches.
-constexpr size_t STEP = STACK + (4 << 10) + 192;
-
-#if defined(__x86_64__)
-extern "C" void switch_stacks(void** from, void* to);
-asm(R"(
-.text
-.type switch_stacks, @function
-switch_stacks:
-    push %rbp
-    push %rbx
-    push %r12
-    push %r13
-    push %r14
-    push %r15
-    mov %rsp, (%rdi)
-    mov %rsi, %rsp
-    pop %r15
-    pop %r14
-    pop %r13
-    pop %r12
-    pop %rbx
-    pop %rbp
-    ret
-)");
-static void* fresh_stack(char* stack, void (*start)()) {
-    void** top = (void**)(stack + STACK) - 2;
-    *top = (void*)start;
-    // Six registers; at `start` the stack is as after a call.
-    return top - 6;
-}
-#elif defined(__aarch64__)
-extern "C" void switch_stacks(void** from, void* to);
-asm(R"(
-.text
-.type switch_stacks, %function
-switch_stacks:
-    sub sp, sp, #160
-    stp x19, x20, [sp, #0]
-    stp x21, x22, [sp, #16]
-    stp x23, x24, [sp, #32]
-    stp x25, x26, [sp, #48]
-    stp x27, x28, [sp, #64]
-    stp x29, x30, [sp, #80]
-    stp d8, d9, [sp, #96]
-    stp d10, d11, [sp, #112]
-    stp d12, d13, [sp, #128]
-    stp d14, d15, [sp, #144]
-    mov x9, sp
-    str x9, [x0]
-    mov sp, x1
-    ldp x19, x20, [sp, #0]
-    ldp x21, x22, [sp, #16]
-    ldp x23, x24, [sp, #32]
-    ldp x25, x26, [sp, #48]
-    ldp x27, x28, [sp, #64]
-    ldp x29, x30, [sp, #80]
-    ldp d8, d9, [sp, #96]
-    ldp d10, d11, [sp, #112]
-    ldp d12, d13, [sp, #128]
-    ldp d14, d15, [sp, #144]
-    add sp, sp, #160
-    ret
-)");
-static void* fresh_stack(char* stack, void (*start)()) {
-    char* top = stack + STACK - 160;
-    memset(top, 0, 160);
-    ((void**)top)[11] = (void*)start;
-    return top;
-}
-#else
-#error "fibers are written for x86-64 and aarch64"
-#endif
-
-constexpr unsigned MOST_THREADS = 1024, LANES = 32;
-
-struct Warp {
-    // Lanes that have not ended, those that can go on, those that wait for others of their warp.
-    unsigned live, ready, waiting;
-    Call call[LANES];
-    unsigned mask[LANES], from[LANES];
-    uint64_t value[LANES], result[LANES];
-};
-
-// What runs on one thread of the CPU.
-struct Processor {
-    char* stacks;
-    void* own;
-    void* fibers[MOST_THREADS];
-    Warp warps[MOST_THREADS / LANES];
-    unsigned threads, live, at_barrier;
-    const Entry* entry;
-    const void* args;
-
-    Processor() {
-        stacks = (char*)mmap(nullptr, STEP * MOST_THREADS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    }
-    ~Processor() { munmap(stacks, STEP * MOST_THREADS); }
-    void run(const Entry& kernel, const void* parameters, unsigned count);
-    void open_barrier();
-    void complete(Warp& warp);
-};
-
-static __thread Processor* processor;
-// Which fiber runs, and whether it stays ready when it gives way.
-static __thread unsigned running;
-
-static void go_on(Processor* on, void** from, unsigned thread) {
-    running = thread;
-    thread_index = {thread, 0, 0};
-    switch_stacks(from, on->fibers[thread]);
-}
-
-// To the next lane of the warp that can go on, or else to Processor::run.
-static void give_way() {
-    Processor* here = processor;
-    unsigned thread = running, warp = thread / LANES, later = here->warps[warp].ready & ~1u << thread % LANES;
-    if (later) {
-        go_on(here, &here->fibers[thread], warp * LANES + __builtin_ctz(later));
-    } else {
-        switch_stacks(&here->fibers[thread], here->own);
-    }
-}
-
-void Processor::open_barrier() {
-    if (live == 0 || at_barrier < live) return;
-    at_barrier = 0;
-    for (unsigned w = 0; w < (threads + LANES - 1) / LANES; w++) {
-        if (warps[w].waiting) fail("threads wait for their warp while the others are at a barrier of the block");
-        warps[w].ready = warps[w].live;
-    }
-}
-
-// Answers calls for which all lanes are there. Lanes that have ended are not waited for.
-void Processor::complete(Warp& warp) {
-    for (unsigned lane = 0; lane < LANES; lane++) {
-        if (!(warp.waiting >> lane & 1)) continue;
-        unsigned group = warp.mask[lane] & warp.live;
-        if ((warp.waiting & group) != group) continue;
-        Call call = warp.call[lane];
-        unsigned said = 0;
-        for (unsigned l = 0; l < LANES; l++) {
-            if (!(group >> l & 1)) continue;
-            if (warp.call[l] != call || warp.mask[l] != warp.mask[lane]) fail("lanes of a warp make different calls");
-            if (warp.value[l]) said |= 1u << l;
-        }
-        for (unsigned l = 0; l < LANES; l++) {
-            if (!(group >> l & 1)) continue;
-            if (call == emulated::SHUFFLE) {
-                // Of a lane that is not asked: rubbish.
-                warp.result[l] = group >> warp.from[l] & 1 ? warp.value[warp.from[l]] : 0xABABABABABABABABull;
-            } else if (call == emulated::BALLOT) {
-                warp.result[l] = said;
-            } else if (call == emulated::MATCH) {
-                unsigned equal = 0;
-                for (unsigned k = 0; k < LANES; k++) equal |= (group >> k & 1 && warp.value[k] == warp.value[l]) << k;
-                warp.result[l] = equal;
-            }
-        }
-        warp.waiting &= ~group;
-        warp.ready |= group;
-    }
-}
-
-uint64_t warp_call(Call call, unsigned mask, uint64_t value, unsigned from) {
-    Warp& warp = processor->warps[running / LANES];
-    unsigned lane = running % LANES;
-    if (!(mask >> lane & 1)) fail("a lane calls with a mask that it is not in");
-    warp.call[lane] = call;
-    warp.mask[lane] = mask;
-    warp.value[lane] = value;
-    warp.from[lane] = from;
-    warp.waiting |= 1u << lane;
-    warp.ready &= ~(1u << lane);
-    unsigned group = mask & warp.live;
-    if ((warp.waiting & group) == group) processor->complete(warp);
-    while (warp.waiting >> lane & 1) give_way();
-    return warp.result[lane];
-}
-
-void block_barrier() {
-    Warp& warp = processor->warps[running / LANES];
-    warp.ready &= ~(1u << running % LANES);
-    processor->at_barrier++;
-    processor->open_barrier();
-    if (!(warp.ready >> running % LANES & 1)) give_way();
-}
-
-void yield() { give_way(); }
-
-static void start() {
-    processor->entry->run(processor->entry->kernel, processor->args);
-    Warp& warp = processor->warps[running / LANES];
-    warp.live &= ~(1u << running % LANES);
-    warp.ready &= ~(1u << running % LANES);
-    processor->live--;
-    processor->complete(warp);
-    processor->open_barrier();
-    give_way();
-}
-
-void Processor::run(const Entry& kernel, const void* parameters, unsigned count) {
-    processor = this;
-    entry = &kernel;
-    args = parameters;
-    threads = live = count;
-    at_barrier = 0;
-    unsigned warp_count = (count + LANES - 1) / LANES;
-    for (unsigned w = 0; w < warp_count; w++) {
-        unsigned lanes = std::min(LANES, count - w * LANES);
-        warps[w].live = warps[w].ready = lanes == LANES ? ~0u : (1u << lanes) - 1;
-        warps[w].waiting = 0;
-    }
-    for (unsigned t = 0; t < count; t++) fibers[t] = fresh_stack(stacks + t * STEP, start);
-    while (live) {
-        bool any = false;
-        for (unsigned w = 0; w < warp_count; w++) {
-            if (!warps[w].ready) continue;
-            any = true;
-            // Each lane hands on to the next.
-            go_on(this, &own, w * LANES + __builtin_ctz(warps[w].ready));
-        }
-        if (!any) fail("threads of a block wait for others that have ended or wait elsewhere");
-    }
-}
-
-// Threads of the CPU that help whoever launches with his blocks.
-class Helpers {
-    std::vector<std::thread> threads;
-    std::mutex lock;
-    std::condition_variable changed;
-    const std::function<void()>* work = nullptr;
-    unsigned turn = 0, busy = 0;
-    bool ended = false;
-
-    void serve() {
-        std::unique_lock<std::mutex> locked(lock);
-        for (unsigned seen = 0;;) {
-            changed.wait(locked, [&] { return ended || (work && turn != seen); });
-            if (ended) return;
-            seen = turn;
-            auto* what = work;
-            busy++;
-            locked.unlock();
-            (*what)();
-            locked.lock();
-            if (--busy == 0) changed.notify_all();
-        }
-    }
-
-public:
-    Helpers() {
-        for (unsigned i = 1; i < std::thread::hardware_concurrency(); i++) threads.emplace_back([this] { serve(); });
-    }
-    ~Helpers() {
-        {
-            std::lock_guard<std::mutex> locked(lock);
-            ended = true;
-        }
-        changed.notify_all();
-        for (auto& thread : threads) thread.join();
-    }
-    // Runs it here and on helpers that come before it has ended here: nobody waits for one that is still to wake up.
-    void run(const std::function<void()>& what) {
-        {
-            std::lock_guard<std::mutex> locked(lock);
-            work = &what;
-            turn++;
-        }
-        changed.notify_all();
-        what();
-        std::unique_lock<std::mutex> locked(lock);
-        work = nullptr;
-        changed.wait(locked, [&] { return busy == 0; });
-    }
-};
-
-// Processors that run nothing: threads of tests are many, and begin and end.
-class Idle {
-    std::vector<std::unique_ptr<Processor>> all;
-    std::mutex lock;
-
-public:
-    std::unique_ptr<Processor> take() {
-        std::lock_guard<std::mutex> locked(lock);
-        if (all.empty()) return std::make_unique<Processor>();
-        auto last = std::move(all.back());
-        all.pop_back();
-        return last;
-    }
-    void give(std::unique_ptr<Processor> back) {
-        std::lock_guard<std::mutex> locked(lock);
-        all.push_back(std::move(back));
-    }
-};
-
-// Blocks in any order; `bytes` of shared memory, which begins as rubbish.
-static void launch(const Entry& kernel, const std::vector<char>& args, dim3 grid, unsigned threads, unsigned bytes) {
-    static Helpers helpers;
-    static Idle idle;
-    std::atomic<uint64_t> next{0};
-    uint64_t blocks = (uint64_t)grid.x * grid.y;
-    std::function<void()> run = [&] {
-        auto own = idle.take();
-        for (uint64_t at; (at = next++) < blocks;) {
-            block_size = {threads, 1, 1};
-            grid_size = grid;
-            block_index = {(unsigned)(at % grid.x), (unsigned)(at / grid.x), 0};
-            for (unsigned char* space : {memory, shared, sums}) memset(space, 0xAB, bytes);
-            own->run(kernel, args.data(), threads);
-        }
-        idle.give(std::move(own));
-    };
-    blocks > 1 ? helpers.run(run) : run();
-}
-
-}  // namespace emulated
-
-// The driver.
+// After the library, whose words device.hpp redefines.
+#include "card.hpp"
 
 typedef unsigned long long address;
 
@@ -436,10 +67,27 @@ static size_t gives_until[16];
 static bool lost[16];
 static thread_local int current;
 
+// When a stream works: at the end, with each call of the driver, or with some of them.
+enum Temper { LATE, EARLY, NOW_AND_THEN };
+
+static uint64_t draw() {
+    static uint64_t state = number("FAKE_CUDA_STREAMS", 1) * 0x9E3779B97F4A7C15ull;
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return state;
+}
+
+static Temper any_temper() {
+    // 0 stays 0.
+    uint64_t drawn = draw();
+    return drawn == 0 || drawn % 2 ? LATE : drawn % 4 ? EARLY : NOW_AND_THEN;
+}
+
 struct Event;
 struct Stream {
     std::deque<std::function<int()>> work;
     int failed = OK;
+    int card = current;
+    Temper temper = any_temper();
 
     // Does one thing; false where there is nothing to do.
     bool step() {
@@ -448,6 +96,7 @@ struct Stream {
         work.pop_front();
         int code = next();
         if (code && !failed) failed = code;
+        if (work.empty() && draw() % 16 == 0) temper = any_temper();
         return true;
     }
     int finish() {
@@ -455,10 +104,29 @@ struct Stream {
         return failed;
     }
 };
+static std::vector<Stream*> streams;
+
+// Lets streams do what they may do by now. Called at the end of whatever gives them work, or looks at it.
+static void go_on() {
+    // Work of one may wait for another's.
+    for (size_t i = 0; i < streams.size(); i++) {
+        Stream& stream = *streams[i];
+        if (stream.temper == LATE || lost[stream.card]) continue;
+        if (stream.temper == EARLY || draw() % 4 == 0) stream.step();
+    }
+}
+
+// Gives a stream work.
+static int enqueue(void* stream, std::function<int()> work) {
+    ((Stream*)stream)->work.push_back(std::move(work));
+    go_on();
+    return OK;
+}
+
 // Several threads may record one event: who waits does so for what was recorded last before.
 struct Event {
     Stream* stream = nullptr;
-    uint64_t recorded = 0, reached = 0;
+    uint64_t recorded = 0, reached = 0, asked = 0;
 };
 
 static bool is_pinned(const void* at) {
@@ -672,26 +340,22 @@ int cuMemFreeHost(void* at) {
 int cuMemcpyHtoDAsync_v2(address to, const void* from, size_t bytes, void* stream) {
     Locked locked(lock);
     if (!is_device(to, bytes) || !is_of(to, current)) return INVALID;
-    auto* queue = (Stream*)stream;
-    if (is_pinned(from)) {
-        queue->work.push_back([=] { return memcpy((void*)to, from, bytes), OK; });
-    } else {
-        std::vector<char> kept((const char*)from, (const char*)from + bytes);
-        queue->work.push_back([=, kept = std::move(kept)] { return memcpy((void*)to, kept.data(), bytes), OK; });
-    }
-    return OK;
+    if (is_pinned(from)) return enqueue(stream, [=] { return memcpy((void*)to, from, bytes), OK; });
+    std::vector<char> kept((const char*)from, (const char*)from + bytes);
+    return enqueue(stream, [=, kept = std::move(kept)] { return memcpy((void*)to, kept.data(), bytes), OK; });
 }
 int cuMemsetD8Async(address to, unsigned char value, size_t bytes, void* stream) {
     Locked locked(lock);
     if (!is_device(to, bytes)) return INVALID;
-    ((Stream*)stream)->work.push_back([=] { return memset((void*)to, value, bytes), OK; });
-    return OK;
+    return enqueue(stream, [=] { return memset((void*)to, value, bytes), OK; });
 }
 int cuMemcpyDtoHAsync_v2(void* to, address from, size_t bytes, void* stream) {
     Locked locked(lock);
     if (!is_device(from, bytes)) return INVALID;
-    ((Stream*)stream)->work.push_back([=] { return memcpy(to, (void*)from, bytes), OK; });
-    return OK;
+    int code = enqueue(stream, [=] { return memcpy(to, (void*)from, bytes), OK; });
+    // A real one returns once memory that is not pinned has been written.
+    if (((Stream*)stream)->temper != LATE && !is_pinned(to)) ((Stream*)stream)->finish();
+    return code;
 }
 int cuMemcpyPeerAsync(address to, void* to_context, address from, void* from_context, size_t bytes, void* stream) {
     Locked locked(lock);
@@ -700,8 +364,7 @@ int cuMemcpyPeerAsync(address to, void* to_context, address from, void* from_con
     if (lost[(int)(uintptr_t)to_context - 1] || lost[source]) return LAUNCH_FAILED;
     if (!is_device(to, bytes) || !is_device(from, bytes)) return INVALID;
     if (!is_of(to, (int)(uintptr_t)to_context - 1) || !is_of(from, source)) return INVALID;
-    ((Stream*)stream)->work.push_back([=] { return memmove((void*)to, (void*)from, bytes), OK; });
-    return OK;
+    return enqueue(stream, [=] { return memmove((void*)to, (void*)from, bytes), OK; });
 }
 // Within unified memory, also of several cards; else within one card's.
 int cuMemcpyDtoDAsync_v2(address to, address from, size_t bytes, void* stream) {
@@ -710,8 +373,7 @@ int cuMemcpyDtoDAsync_v2(address to, address from, size_t bytes, void* stream) {
     const Block &source = block_of(from), &target = block_of(to);
     if (source.card != target.card && !(source.managed && target.managed)) return INVALID;
     if (lost[source.card] || lost[target.card]) return LAUNCH_FAILED;
-    ((Stream*)stream)->work.push_back([=] { return memmove((void*)to, (void*)from, bytes), OK; });
-    return OK;
+    return enqueue(stream, [=] { return memmove((void*)to, (void*)from, bytes), OK; });
 }
 int cuCtxEnablePeerAccess(void*, unsigned) { return OK; }
 int cuMemcpyDtoH_v2(void* to, address from, size_t bytes) {
@@ -721,7 +383,9 @@ int cuMemcpyDtoH_v2(void* to, address from, size_t bytes) {
     return OK;
 }
 int cuStreamCreate(void** stream, unsigned) {
-    *stream = new Stream;
+    Locked locked(lock);
+    streams.push_back(new Stream);
+    *stream = streams.back();
     return OK;
 }
 int cuStreamSynchronize(void* stream) {
@@ -736,11 +400,13 @@ int cuStreamQuery(void* stream) {
     // One thing, and little ones that come after it: who finds that there is more to do may sleep before it asks again.
     uint64_t end = emulated::nanoseconds() + 200000;
     while (queue->step() && emulated::nanoseconds() < end) {}
+    go_on();
     return queue->failed ? queue->failed : queue->work.empty() ? OK : NOT_READY;
 }
 int cuStreamDestroy_v2(void* stream) {
     Locked locked(lock);
     ((Stream*)stream)->finish();
+    streams.erase(std::find(streams.begin(), streams.end(), (Stream*)stream));
     delete (Stream*)stream;
     return OK;
 }
@@ -753,23 +419,22 @@ int cuEventRecord(void* event, void* stream) {
     auto* mark = (Event*)event;
     mark->stream = (Stream*)stream;
     uint64_t number = ++mark->recorded;
-    mark->stream->work.push_back([=] { return mark->reached = number, OK; });
-    return OK;
+    return enqueue(stream, [=] { return mark->reached = number, OK; });
 }
 int cuStreamWaitEvent(void* stream, void* event, unsigned) {
     Locked locked(lock);
     auto* mark = (Event*)event;
-    ((Stream*)stream)->work.push_back([=, number = mark->recorded, from = mark->stream] {
+    return enqueue(stream, [=, number = mark->recorded, from = mark->stream] {
         while (mark->reached < number && from->step()) {}
         return OK;
     });
-    return OK;
 }
 int cuEventQuery(void* event) {
     Locked locked(lock);
     if (lost[current]) return LAUNCH_FAILED;
     auto* mark = (Event*)event;
-    while (mark->reached < mark->recorded && mark->stream->step()) {}
+    // Who asks again and again gets there in the end.
+    if (mark->reached < mark->recorded && (mark->stream->temper != LATE || ++mark->asked % 8 == 0)) mark->stream->step();
     return mark->stream && mark->stream->failed ? mark->stream->failed : mark->reached < mark->recorded ? NOT_READY : OK;
 }
 int cuEventDestroy_v2(void* event) {
@@ -813,11 +478,10 @@ int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsign
     if (gz != 1 || by != 1 || bz != 1 || bx == 0 || bx > 1024 || gx == 0 || gy == 0 || gy > 65535 || bytes > 65536) return INVALID;
     auto* kernel = (emulated::Entry*)function;
     std::vector<char> args((const char*)parameters[0], (const char*)parameters[0] + kernel->args);
-    ((Stream*)stream)->work.push_back([=, args = std::move(args)] {
+    return enqueue(stream, [=, args = std::move(args)] {
         emulated::launch(*kernel, args, dim3{gx, gy, 1}, bx, bytes);
         return OK;
     });
-    return OK;
 }
 int cuGetErrorName(int error, const char** name) {
     *name = error == UNAVAILABLE ? "CUDA_ERROR_DEVICE_UNAVAILABLE" : error == LAUNCH_FAILED ? "CUDA_ERROR_LAUNCH_FAILED" : "CUDA_ERROR";
