@@ -139,10 +139,7 @@ impl Test {
         let bound = Bound { bytes, is_named: false };
         let (x, pool) = (by_column(cells_of(x, file, p)?, p)?, machine.pool.clone());
         let mut few = GaussOfData::new(FisherZ::new(*n, reading)?, x, alpha, pool, bound)?;
-        let asks = match further {
-            true => few.are_few_asked_for(observer).map_err(|error| observer.token.explain(error))?,
-            false => p >= Bound::LEAST,
-        };
+        let asks = few.are_few_asked_for(further, observer).map_err(|error| observer.token.explain(error))?;
         Ok(asks.then(|| Box::new(few) as Box<dyn Worker>))
     }
 

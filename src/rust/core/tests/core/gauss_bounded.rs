@@ -354,7 +354,7 @@ fn what_has_no_room_is_refused_before_it_is_computed() {
 fn searches_that_ask_for_few_are_told_apart() {
     let observations = 40;
     // So many variables that share `common` of a value, but for `hubs` that are little else.
-    let asks_few = |p: usize, common: f64, hubs: usize, observer: &mut dyn Observer| {
+    let asks = |p: usize, common: f64, hubs: usize, further: bool, observer: &mut dyn Observer| {
         let mut random = Random(11);
         let shared: Vec<f64> = (0..observations).map(|_| random.normal()).collect();
         let mut column = |common: f64, own: f64| shared.iter().map(|of| common * of + own * random.normal()).collect();
@@ -363,15 +363,22 @@ fn searches_that_ask_for_few_are_told_apart() {
         let cells = less_means(&columns);
         let bound = Bound { bytes: Bound::of_all(p), is_named: false };
         let test = FisherZ::new(observations as f64, Reading::StableFast).unwrap();
-        GaussOfData::new(test, by_column(&cells, p).unwrap(), 1e-4, 2, bound).unwrap().are_few_asked_for(observer)
+        GaussOfData::new(test, by_column(&cells, p).unwrap(), 1e-4, 2, bound)
+            .unwrap()
+            .are_few_asked_for(further, observer)
     };
+    let asks_few =
+        |p: usize, common: f64, hubs: usize, observer: &mut dyn Observer| asks(p, common, hubs, true, observer);
     let p = Bound::LEAST + 8;
     assert_eq!(asks_few(p, 0.0, 0, &mut Unobserved), Ok(true));
     assert_eq!(asks_few(p, 1.0, 0, &mut Unobserved), Ok(false));
     // Hardly an edge but those of few variables with most others.
     assert_eq!(asks_few(p, 0.5, 6, &mut Unobserved), Ok(false));
+    // Where level 0 is the last none are asked for.
+    assert_eq!(asks(p, 1.0, 0, false, &mut Unobserved), Ok(true));
     // Fewer variables are not looked at.
     assert_eq!(asks_few(Bound::LEAST - 1, 0.0, 0, &mut Unobserved), Ok(false));
+    assert_eq!(asks(Bound::LEAST - 1, 0.0, 0, false, &mut Unobserved), Ok(false));
     struct Ends;
     impl Observer for Ends {
         fn look(&mut self) -> Result<()> {

@@ -32,13 +32,13 @@ struct Thread {
 
 impl GaussOfData<'_> {
     /// Whether few correlations are asked for once level 0 is over, so that it does not pay to keep all. This is a guess from the edges of 64 variables at
-    /// level 0, which takes 128 / p of the time of all correlations; answers do not depend on it.
+    /// level 0, which takes 128 / p of the time of all correlations; answers do not depend on it. `further`: whether levels beyond 0 may run at all.
     ///
     /// # Errors
     /// What the observer returns, and [`Error::Memory`](crate::Error::Memory).
-    pub fn are_few_asked_for(&mut self, observer: &mut dyn Observer) -> Result<bool> {
-        if self.p < LEAST {
-            return Ok(false);
+    pub fn are_few_asked_for(&mut self, further: bool, observer: &mut dyn Observer) -> Result<bool> {
+        if self.p < LEAST || !further {
+            return Ok(self.p >= LEAST);
         }
         self.prepare(observer)?;
         let Some(tiles) = &self.tiles else { return Ok(false) };
