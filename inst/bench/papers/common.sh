@@ -1,14 +1,23 @@
 #!/usr/bin/env bash
 # Shared by the programs of this folder, which source it: PROGRAM.sh PROGRAMS DATA OUT. PROGRAMS has the core's programs (search_times and others), DATA what data.R
-# wrote; each run leaves OUT/PAPER/NAME.log, with _ for : and , in NAME, which logs.R reads. A run with several strategies leaves what it had where its time is over.
+# wrote; each run leaves OUT/PAPER/NAME.log, with _ for : and , in NAME, which logs.R reads: the call, what it was made on, and what it printed. A run with several
+# strategies leaves what it had where its time is over.
 set -uo pipefail
 programs=$1 data=$2 out=$3
 paper=$(basename "$0" .sh)
 mkdir -p "$out/$paper"
-nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader >"$out/$paper/machine" 2>&1 || echo "no nvidia-smi" >"$out/$paper/machine"
-# What was run by which commit.
-if [ -z "${PAPERS_ONLY:-}" ]; then rm -f "$out/$paper/version"; fi
-echo "${PAPERS_ONLY:-all}: $(paste -sd ';' "$(dirname "$0")/version" | sed 's/;/; /g')" >>"$out/$paper/version"
+# The cards of the machine, its CPU, and the cores of it that a run may use, as `taskset` allows.
+cards_there=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null) || cards_there=
+echo "${cards_there:-no nvidia-smi}" >"$out/$paper/machine"
+processor=$(LC_ALL=C lscpu 2>/dev/null | sed -n 's/^Model name: *//p' | head -n 1)
+nproc >"$out/$paper/cores"
+# Each log says so, as calls into one folder may differ in cores and commit.
+made_on() {
+  if [ -n "$cards_there" ]; then sort <<<"$cards_there" | uniq -c | sed 's/^ *\([0-9]*\) /\1 x /' | paste -sd ';' | sed 's/^/# machine: /'; fi
+  echo "# processor: $processor"
+  echo "# cores: $(cat "$out/$paper/cores")"
+  sed 's/^/# /' "$(dirname "$0")/version"
+}
 # Seconds that the whole program may take; a run that is not begun in time, or does not end in the seconds that `run_within` gives it, is named in OUT/left-out.
 ends=$((SECONDS + ${PAPERS_SECONDS:-150}))
 # Cards that this program may use.
@@ -32,7 +41,7 @@ run_within() {
     leave_out "$name" "no time left"
     return
   fi
-  echo "# $*" >"$out/$paper/$name.log"
+  { echo "# $*"; made_on; } >"$out/$paper/$name.log"
   timeout "$((left < limit ? left : limit))" "$programs/$1" "${@:2}" >>"$out/$paper/$name.log" 2>&1
   status=$?
   if [ $status != 0 ]; then leave_out "$name" "ended with $status"; fi

@@ -1,25 +1,34 @@
 # Reads what run.sh wrote: table.R and pictures.R source it.
 
-# The runs of a folder of logs: a row each with paper, item, problem, way (strategy or the like), minimum and median of its repeats after the first in seconds, the
-# number of tests, distance or per cent that it tells of (`count`), its tests by level (`tests`), and shares of time by level (`began`: milliseconds at which levels began, and at
-# which all ended). key: PAPER/LOG#WAY.
-read_runs <- function(out) {
+# The runs of a folder of logs, as runs.csv has them (kept.R): a row each with paper, log and way (strategy or the like), minimum and median of its repeats after the first in
+# seconds, the distance, per cent or number of tests that it tells of (`count`), its tests by level (`tests`), shares of time by level (`began`: milliseconds at which levels began, and at
+# which all ended), figure 9's sets by rows (`rows`), and where it was left out the seconds that it would take (`would_take`) and those that were allowed (`limit`).
+# A row without a way tells of the whole log: how it ended where its time did not suffice, and what it was made on.
+read_logs <- function(out) {
   files <- list.files(out, "[.]log$", full.names = TRUE, recursive = TRUE)
-  runs <- do.call(rbind, lapply(files, read_log))
-  if (is.null(runs)) stop("no runs in ", out)
-  runs
+  if (!length(files)) stop("no logs in ", out)
+  left <- file.path(out, "left-out")
+  left <- if (file.exists(left)) readLines(left) else character()
+  bind(lapply(files, read_log, left = left))
 }
 
-read_log <- function(file) {
+read_log <- function(file, left = character()) {
   lines <- readLines(file, warn = FALSE)
+  paper <- basename(dirname(file))
+  log <- sub("[.]log$", "", basename(file))
   program <- sub("^# ([a-z_]+).*", "\\1", lines[1L])
   found <- switch(program, search_times = of_searches(lines), discrete_cuda = of_discrete(lines), knn_cuda = of_neighbours(lines),
-                  knn_graphs = of_graphs(lines), selection = of_selections(lines), end_to_end = of_calls(lines))
-  if (is.null(found)) return(NULL)
-  log <- sub("[.]log$", "", basename(file))
-  parts <- strsplit(log, "--", fixed = TRUE)[[1L]]
-  data.frame(paper = basename(dirname(file)), item = parts[1L], problem = paste(parts[-1L], collapse = " "), found,
-             key = paste0(basename(dirname(file)), "/", log, "#", found$way))
+                  knn_graphs = bind(list(of_graphs(lines), of_left_out(lines))), selection = of_selections(lines), end_to_end = of_calls(lines))
+  # The lines before what the program printed.
+  told <- function(what) {
+    hit <- grep(paste0("^# ", what, ": "), utils::head(lines, 6L), value = TRUE)
+    if (length(hit)) sub("^[^:]*: ", "", hit[1L]) else ""
+  }
+  ended <- sub("^[^:]*: ", "", left[startsWith(left, paste0(paper, "/", log, ": "))])
+  whole <- run_row("", NA_real_)
+  whole$ended <- if (length(ended)) ended[1L] else ""
+  for (what in c("machine", "processor", "cores", "commit", "packed")) whole[[what]] <- told(what)
+  data.frame(paper = paper, log = log, bind(list(whole, found)))
 }
 
 # The parts of ways that colons separate, `count` of each, as a matrix; of no ways without rows.
@@ -34,19 +43,9 @@ distances_of <- function(runs) {
   distance[stats::complete.cases(distance), , drop = FALSE]
 }
 
-# What knn_graphs left out: by key, the seconds that it would take by the time of single tests.
-read_estimates <- function(out) {
-  files <- list.files(out, "[.]log$", full.names = TRUE, recursive = TRUE)
-  unlist(lapply(files, function(file) {
-    cells <- strsplit(grep("^leftout,", readLines(file, warn = FALSE), value = TRUE), ",", fixed = TRUE)
-    keys <- vapply(cells, function(cell) paste(cell[2:5], collapse = ":"), "")
-    keys <- if (length(keys)) paste0(basename(dirname(file)), "/", sub("[.]log$", "", basename(file)), "#", keys)
-    stats::setNames(vapply(cells, function(cell) as.double(cell[6L]), 0), keys)
-  }))
-}
-
-run_row <- function(way, minimum, median = minimum, began = "", count = NA_real_, tests = "") {
-  data.frame(way = way, minimum = minimum, median = median, began = began, count = count, tests = tests)
+run_row <- function(way, minimum, median = minimum, began = "", count = NA_real_, tests = "", rows = "", would_take = NA_real_, limit = NA_real_) {
+  data.frame(way = way, minimum = minimum, median = median, count = count, tests = tests, began = began, rows = rows, would_take = would_take, limit = limit, ended = "",
+             machine = "", processor = "", cores = "", commit = "", packed = "")
 }
 bind <- function(rows) do.call(rbind, rows)
 
@@ -67,11 +66,13 @@ of_searches <- function(lines) {
   })
   whole <- grep("^ratio,", lines, value = TRUE)
   whole <- lapply(whole, function(line) run_row("whole", as.double(sub("^[^ ]+ ", "", strsplit(line, ",", fixed = TRUE)[[1L]][3L]))))
-  # Of the sets that several rows have: per cent that 40 at most have.
+  # Of the sets that several rows have: per cent that 40 at most have. `rows`: how many sets one row has, 2 to 9 rows have, 10 to 19, and so on; the last are 100 and more.
   redundant <- lapply(grep("^redundant,", lines, value = TRUE), function(line) {
     sets <- sets_by_rows(line)
     several <- sets$rows > 1L
-    run_row("redundant", NA_real_, count = 100 * sum(sets$sets[several & sets$rows <= 40L]) / sum(sets$sets[several]))
+    bin <- factor(ifelse(several, pmin(sets$rows %/% 10L, 10L), -1L), -1:10)
+    run_row("redundant", NA_real_, count = 100 * sum(sets$sets[several & sets$rows <= 40L]) / sum(sets$sets[several]),
+            rows = paste(sprintf("%.0f", tapply(sets$sets, bin, sum, default = 0)), collapse = " "))
   })
   # A strategy that comes twice was run once more for having opened the card.
   found <- bind(c(rows, whole, redundant))
@@ -82,13 +83,6 @@ of_searches <- function(lines) {
 sets_by_rows <- function(line) {
   cells <- cells_of(strsplit(sub("^redundant,[^,]*,", "", line), " ", fixed = TRUE)[[1L]], 2L)
   data.frame(rows = as.integer(cells[, 1L]), sets = as.double(cells[, 2L]))
-}
-
-# That of a run of figure 9; NULL where it was not run.
-read_sets <- function(out, problem) {
-  file <- file.path(out, "cupc", paste0("figure-9--", problem, ".log"))
-  line <- if (file.exists(file)) grep("^redundant,", readLines(file, warn = FALSE), value = TRUE)
-  if (length(line)) sets_by_rows(line[1L])
 }
 
 of_discrete <- function(lines) {
@@ -110,12 +104,15 @@ of_neighbours <- function(lines) {
   tests <- grep("^n [0-9]+ [|]S[|]", lines, value = TRUE)
   rows <- lapply(tests, function(line) {
     shape <- gsub(" ", ":", sub("^n ([0-9]+) [|]S[|] ([0-9]+) k ([0-9]+) permutations ([0-9]+):.*", "\\1 \\2 \\3 \\4", line))
-    hits <- regmatches(line, gregexpr("(shared|alone|parallel|single|CPU) [0-9.]+ ms( [0-9.]+ to [0-9.]+)?", line))[[1L]]
-    bind(lapply(strsplit(hits, " "), function(hit) {
+    hits <- regmatches(line, gregexpr("(shared|alone|parallel|single|CPU) [0-9.]+ ms( [0-9.]+ to [0-9.]+)?( [(]of [0-9]+[)])?", line))[[1L]]
+    # As many tests were asked.
+    tests <- as.double(ifelse(grepl("[(]of", hits), gsub("^.*[(]of |[)]$", "", hits), NA))
+    hits <- strsplit(sub(" [(]of.*", "", hits), " ", fixed = TRUE)
+    bind(Map(function(hit, tests) {
       # With percentiles 5 and 95 where tests are asked one by one.
       ways <- c(paste0(shape, ":", hit[1L]), if (length(hit) > 3L) paste0(shape, ":", hit[1L], c(":5", ":95")))
-      bind(Map(run_row, ways, as.double(hit[c(2L, if (length(hit) > 3L) c(4L, 6L))]) / 1000))
-    }))
+      bind(Map(function(way, ms) run_row(way, ms / 1000, count = tests), ways, as.double(hit[c(2L, if (length(hit) > 3L) c(4L, 6L))])))
+    }, hits, tests))
   })
   search <- grep("permutations, alpha .*: [0-9.]+ s,", lines, value = TRUE)
   rows <- c(rows, lapply(search, function(line) run_row("search", as.double(sub(".*: ([0-9.]+) s,.*", "\\1", line)))))
@@ -131,7 +128,22 @@ of_graphs <- function(lines) {
   }))
 }
 
+# The value of a word NAME=VALUE of a call; NA where it has none.
+option_of <- function(call, name) {
+  words <- strsplit(call, " ", fixed = TRUE)[[1L]]
+  sub("^[^=]*=", "", words[startsWith(words, paste0(name, "="))])[1L]
+}
+
+# What single tests said would take longer than is allowed.
+of_left_out <- function(lines) {
+  cells <- strsplit(grep("^leftout,", lines, value = TRUE), ",", fixed = TRUE)
+  limit <- as.double(option_of(lines[1L], "limit"))
+  bind(lapply(cells, function(cell) run_row(paste(cell[2:5], collapse = ":"), NA_real_, would_take = as.double(cell[6L]), limit = limit)))
+}
+
 of_calls <- function(lines) {
+  counts <- strsplit(grep("^counts,", lines, value = TRUE), ",", fixed = TRUE)
+  if (length(counts)) return(run_row("cpu", NA_real_, tests = counts[[1L]][3L]))
   cells <- strsplit(grep("^(process|first|warm|orient),", lines, value = TRUE), ",", fixed = TRUE)
   what <- vapply(cells, `[`, "", 1L)
   bind(lapply(unique(what), function(of) {

@@ -1,49 +1,82 @@
-# Draws what run.sh wrote as the papers draw it, in one style, into PNG files: table.R sources it.
+# Draws what the papers draw, in one style, into PNG files: table.R sources it.
 
-# Published, theirs on our card, ours: everywhere the same colour and sign.
-colours <- c(published = "#8a8a8a", theirs = "#c0722a", second = "#7a5aa0", third = "#3a8a5a", ours = "#24507a")
-signs <- c(published = 1, theirs = 17, second = 15, third = 18, ours = 19)
+# A colour means the same everywhere: what is published, and published of another machine or program; the papers' mappings on our card, of which there are up to three; ours,
+# and ours otherwise (one test in place of a batch, on the CPU, on two cards). Levels and ways to keep a matrix have colours of their own.
+colours <- c(published = "#8a8a8a", published_other = "#bfbfbf", theirs = "#c0722a", theirs_other = "#e3ad5b", theirs_third = "#8a4a1a", ours = "#24507a", ours_other = "#7fa8cc",
+             managed = "#3a8a5a", blocks = "#9bbf5a", level_0 = "#d9d4e3", level_1 = "#a99bc4", level_2 = "#7a63a5", level_3 = "#4a3478")
+signs <- c(published = 1, published_other = 0, theirs = 17, theirs_other = 15, theirs_third = 18, ours = 19, ours_other = 21, managed = 15, blocks = 17)
 
-# Opens a page of panels, draws, and makes the file a palette one.
-page <- function(file, panels, draw, height = 480, columns = panels) {
+# Opens a page of panels, draws, and makes the file a palette one. `labels`: the page's legend, by name of `colours`, above the panels; of bars, or of curves, whose lines are
+# dashed where they are published.
+page_of <- function(file, panels, draw, labels = NULL, bars = FALSE, height = 440, columns = panels) {
   rows <- ceiling(panels / columns)
-  grDevices::png(file, width = c(640, 980, 1350)[columns], height = height * rows, res = 130, pointsize = 10, type = "cairo", antialias = "gray")
-  graphics::par(mfrow = c(rows, columns), mar = c(4.2, 4.6, 3, 0.8), mgp = c(2.8, 0.7, 0), las = 1, cex = 1, cex.main = 1, font.main = 1)
-  tryCatch(draw(), finally = grDevices::dev.off())
+  width <- c(640, 980, 1350)[columns]
+  # A letter takes a good sixteenth of an inch.
+  across <- max(1L, min(length(labels), floor(width / 130 / (0.078 * max(0L, nchar(labels)) + 0.65))))
+  lines <- ceiling(length(labels) / across)
+  grDevices::png(file, width = width, height = height * rows + 22 * lines, res = 130, pointsize = 10, type = "cairo", antialias = "gray")
+  graphics::par(mfrow = c(rows, columns), mar = c(3.6, 4.6, 2.4, 0.8), mgp = c(3.1, 0.7, 0), oma = c(0, 0, 1.25 * lines, 0), las = 1, cex = 1, cex.main = 1, font.main = 1, cex.lab = 0.9,
+                family = "sans")
+  tryCatch({
+    draw()
+    if (length(labels)) {
+      graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = rep(0, 4L), new = TRUE)
+      graphics::plot.new()
+      own <- names(labels)
+      style <- if (bars) list(fill = colours[own], border = NA) else list(col = colours[own], pch = signs[own], lty = dashes_of(own), pt.bg = "white")
+      do.call(graphics::legend, c(list("topleft", paste0(labels, "   "), bty = "n", cex = 0.8, ncol = across, inset = c(0.01, 0)), style))
+    }
+  }, finally = grDevices::dev.off())
   shrink(file)
 }
+dashes_of <- function(names) ifelse(startsWith(names, "published"), 2L, 1L)
 
 # Few colours make a file a quarter as large.
 shrink <- function(file) {
   if (nzchar(Sys.which("pngquant"))) {
     system2("pngquant", c("--force", "--strip", "--speed", "1", "--nofs", "--output", shQuote(file), "32", shQuote(file)))
   } else if (nzchar(Sys.which("convert"))) {
-    system2("convert", c(shQuote(file), "-strip", "+dither", "-colors", "32", shQuote(paste0("PNG8:", file))))
+    system2("convert", c(shQuote(file), "-strip", "+dither", "-colors", "32", shQuote(paste0("PNG8:", file))), stdout = FALSE, stderr = FALSE)
   }
 }
 
-# Curves on logarithmic axes: `curves` is a list of data frames x, y, by name of `colours`.
-growth <- function(curves, xlab, main, labels, ylab = "seconds", log = "xy", at = sort(unique(unlist(lapply(curves, `[[`, "x"))))) {
+# Numbers at ticks, all of them.
+tick_labels <- function(at) format(at, big.mark = ",", trim = TRUE, drop0trailing = TRUE, scientific = FALSE)
+# Whether they have no room beside each other on a panel's horizontal axis, so that they stand upright.
+are_crowded <- function(at, is_log) {
+  place <- if (is_log) log10(at) else at
+  inches <- graphics::par("din")[1L] / graphics::par("mfrow")[2L] - 0.85
+  width <- 0.07 * nchar(tick_labels(at)) + 0.06
+  length(at) > 1L && any(diff(place) / diff(range(place)) * 0.93 * inches < (width[-1L] + width[-length(width)]) / 2)
+}
+ticks <- function(side, at, upright = FALSE) graphics::axis(side, at, tick_labels(at), las = if (upright) 2L else 1L, cex.axis = 0.8, gap.axis = -1)
+# Powers of ten and what is between them, where there are few.
+nice <- function(range) {
+  at <- as.double(outer(c(1, 2, 5), 10^(floor(log10(range[1L])):ceiling(log10(range[2L])))))
+  if (sum(at >= range[1L] & at <= range[2L]) > 7L) at <- at[seq(1L, length(at), 3L)]
+  sort(at[at >= range[1L] & at <= range[2L]])
+}
+# Curves on logarithmic axes: `curves` is a list of data frames x, y, by name of `colours`; how many tests a point has stands beside those that have `few`.
+growth <- function(curves, xlab, main, ylab = "seconds", log = "xy", at = sort(unique(unlist(lapply(curves, `[[`, "x"))))) {
   curves <- lapply(curves, function(curve) curve[!is.na(curve$y), , drop = FALSE])
   curves <- curves[vapply(curves, nrow, 0L) > 0L]
   if (!length(curves)) return(nothing(main))
-  all <- do.call(rbind, curves)
-  # What is published is dashed.
-  dashes <- ifelse(grepl("published", labels[names(curves)]), 2L, 1L)
-  names(dashes) <- names(curves)
-  # The legend has the top.
-  room <- 0.065 * length(curves) + 0.06
-  graphics::plot(range(all$x), range(all$y) * c(1, max(3, (max(all$y) / min(all$y))^(room / (1 - room)))), type = "n", log = log, xlab = xlab, ylab = "", main = main, xaxt = "n", yaxt = "n")
-  graphics::axis(1L, at, format(at, big.mark = ",", trim = TRUE, drop0trailing = TRUE, scientific = FALSE))
-  ticks <- graphics::axTicks(2L)
-  ticks <- ticks[ticks <= 2 * max(all$y)]
-  graphics::axis(2L, ticks, format(ticks, big.mark = ",", trim = TRUE, drop0trailing = TRUE, scientific = FALSE))
-  graphics::mtext(ylab, 3L, 0.1, adj = 0, at = graphics::par("usr")[1L] |> (\(x) if (graphics::par("xlog")) 10^x else x)(), cex = 0.8)
+  all <- do.call(rbind, lapply(curves, `[`, c("x", "y")))
+  upright <- are_crowded(at, grepl("x", log))
+  graphics::par(mar = replace(graphics::par("mar"), 1L, if (upright) 5.4 else 3.6))
+  graphics::plot(range(all$x), range(all$y), type = "n", log = log, xlab = "", ylab = ylab, main = main, xaxt = "n", yaxt = "n")
+  graphics::title(xlab = xlab, line = if (upright) 4.2 else 2.3)
+  ticks(1L, at, upright)
+  ticks(2L, nice(10^graphics::par("usr")[3:4]))
   for (name in names(curves)) {
     curve <- curves[[name]][order(curves[[name]]$x), ]
-    graphics::lines(curve$x, curve$y, type = "b", pch = signs[[name]], col = colours[[name]], lty = dashes[[name]], lwd = 1.5)
+    graphics::lines(curve$x, curve$y, type = "b", pch = signs[[name]], col = colours[[name]], bg = "white", lty = dashes_of(name), lwd = 1.5)
+    few <- which(as.logical(curve$few))
+    if (length(few)) {
+      text <- sprintf("%.0f tests", curve$count[few])
+      graphics::text(curve$x[few], curve$y[few], text, pos = ifelse(few == 1L, 4L, 3L), offset = 0.4, cex = 0.65, col = colours[[name]])
+    }
   }
-  graphics::legend("topleft", labels[names(curves)], col = colours[names(curves)], pch = signs[names(curves)], lty = dashes, bty = "n", cex = 0.72)
 }
 
 nothing <- function(main) {
@@ -53,18 +86,14 @@ nothing <- function(main) {
 }
 
 # Bars by group on a logarithmic axis, from `least`.
-bars <- function(heights, main, labels, ylab = "seconds", legend_at = "topright") {
+bars <- function(heights, main, ylab = "seconds") {
   if (all(is.na(heights))) return(nothing(main))
   least <- 10^floor(log10(min(heights, na.rm = TRUE) / 1.5))
-  most <- 10^(log10(max(heights, na.rm = TRUE)) + 0.35 * log10(max(heights, na.rm = TRUE) / least))
-  at <- graphics::barplot(heights, beside = TRUE, log = "y", ylim = c(least, most), col = colours[rownames(heights)], border = NA, main = main, ylab = "", yaxt = "n",
-                          cex.names = 0.8)
-  ticks <- graphics::axTicks(2L)
-  graphics::axis(2L, ticks, format(ticks, big.mark = ",", trim = TRUE, drop0trailing = TRUE, scientific = FALSE))
-  graphics::mtext(ylab, 3L, 0.1, adj = 0, at = graphics::par("usr")[1L], cex = 0.8)
+  at <- graphics::barplot(heights, beside = TRUE, log = "y", ylim = c(least, max(heights, na.rm = TRUE) * 1.2), col = colours[rownames(heights)], border = NA, ylab = ylab, yaxt = "n",
+                          main = main, cex.names = 0.8)
+  ticks(2L, nice(10^graphics::par("usr")[3:4]))
   empty <- which(is.na(heights))
   if (length(empty)) graphics::text(at[empty], least * 1.1, "not run", srt = 90, adj = 0, cex = 0.6, col = "#8a8a8a")
-  graphics::legend(legend_at, labels[rownames(heights)], fill = colours[rownames(heights)], border = NA, bty = "n", cex = 0.8, ncol = 2L)
 }
 
 # A heat map of a table: green is quicker than the configuration with 1.
@@ -72,18 +101,54 @@ heat <- function(table, main, xlab, ylab) {
   if (all(is.na(table))) return(nothing(main))
   scale <- grDevices::colorRampPalette(c("#b5402a", "#f5f0e0", "#2f7a4a"))(21L)
   place <- pmin(21L, pmax(1L, 11L + round(10 * log(table) / log(3))))
-  graphics::image(seq_len(ncol(table)), seq_len(nrow(table)), t(matrix(place, nrow(table))), zlim = c(1, 21), col = scale, axes = FALSE, xlab = xlab, ylab = ylab, main = main)
-  graphics::axis(1L, seq_len(ncol(table)), colnames(table), tick = FALSE, cex.axis = 0.8)
-  graphics::axis(2L, seq_len(nrow(table)), rownames(table), tick = FALSE, cex.axis = 0.8)
+  graphics::image(seq_len(ncol(table)), seq_len(nrow(table)), t(matrix(place, nrow(table))), zlim = c(1, 21), col = scale, axes = FALSE, xlab = "", ylab = ylab, main = main)
+  graphics::title(xlab = xlab, line = 2.3)
+  graphics::axis(1L, seq_len(ncol(table)), colnames(table), tick = FALSE, cex.axis = 0.8, gap.axis = -1)
+  graphics::axis(2L, seq_len(nrow(table)), rownames(table), tick = FALSE, cex.axis = 0.8, gap.axis = -1)
   graphics::text(col(table), row(table), ifelse(is.na(table), "", sprintf("%.1f", table)), cex = 0.7)
 }
 
-# `out`: the folder of logs.
-draw_all <- function(runs, published, out, folder) {
+# What tells a picture from one that was drawn of other numbers, or otherwise.
+fingerprint <- function(...) {
+  file <- tempfile()
+  on.exit(unlink(file))
+  lines <- unlist(lapply(list(...), function(part) if (is.data.frame(part)) do.call(paste, c(part, sep = ",")) else part))
+  writeLines(enc2utf8(as.character(lines)), file, useBytes = TRUE)
+  unname(tools::md5sum(file))
+}
+
+# `seconds`: the runs that there are, by key; `times_of(rows, side, base)`: how many times as fast the runs of rows are; `distances`: the table of figure 1. A picture is drawn
+# where there is all that it needs, and else left as it is; so is one that figures/drawn.csv has with the same fingerprint, as another machine has other letters.
+draw_all <- function(seconds, published, times_of, distances, folder) {
   dir.create(folder, showWarnings = FALSE, recursive = TRUE)
-  of <- function(key) {
-    found <- runs$median[match(key, runs$key)]
-    ifelse(nzchar(key), found, NA_real_)
+  drawn_file <- file.path(folder, "drawn.csv")
+  drawn <- if (file.exists(drawn_file)) utils::read.csv(drawn_file, colClasses = "character") else data.frame(picture = character(), of = character())
+  code <- readLines(file.path(dirname(folder), "pictures.R"), encoding = "UTF-8")
+  names_of_logs <- unique(sub("#.*", "", seconds$key))
+  of <- function(keys, column = "median") {
+    found <- seconds[[column]][match(keys, seconds$key)]
+    ifelse(nzchar(keys), found, NA)
+  }
+  # `needs`: keys of runs, and logs of which any run suffices; `there`: whether there is all else, `more`: that.
+  picture <- function(name, needs, draw, panels = 1L, there = TRUE, more = NULL, ...) {
+    needs <- needs[nzchar(needs)]
+    is_there <- ifelse(grepl("#", needs), needs %in% seconds$key[!is.na(seconds$median) | nzchar(seconds$rows)], needs %in% names_of_logs)
+    if (all(is_there) && there) {
+      file <- file.path(folder, paste0(name, ".png"))
+      of_logs <- seconds[sub("#.*", "", seconds$key) %in% sub("#.*", "", needs), ]
+      own <- fingerprint(code, of_logs[order(of_logs$key, method = "radix"), ], published[published$paper == sub("-(table|figure|tests|searches).*", "", name), c("data", "what", "value")], more)
+      if (file.exists(file) && own %in% drawn$of[drawn$picture == name]) return()
+      page_of(file, panels, draw, ...)
+      drawn <<- rbind(drawn[drawn$picture != name, ], data.frame(picture = name, of = own))
+      return()
+    }
+    lacks <- needs[!is_there]
+    message(name, ".png is left as it is", if (length(lacks)) sprintf(": no run of %s%s", lacks[1L], if (length(lacks) > 1L) sprintf(" and %d others", length(lacks) - 1L) else ""))
+  }
+  # Whether it is known when the levels of these runs began.
+  has_levels <- function(keys) {
+    began <- of(keys, "began")
+    all(!is.na(began) & nzchar(began))
   }
   # Rows of published.csv of an item, in this order.
   rows <- function(paper, item, what = NULL) {
@@ -91,106 +156,110 @@ draw_all <- function(runs, published, out, folder) {
     if (is.null(what)) found else found[found$what == what, ]
   }
   value <- function(rows) suppressWarnings(as.double(rows$value))
-  file <- function(name) file.path(folder, paste0(name, ".png"))
   curve <- function(x, y) data.frame(x = x, y = y)
 
   cupc_data <- c("nci60", "mcc", "saureus")
+  cupc_names <- c(nci60 = "NCI-60", mcc = "MCC", saureus = "S. aureus", dream5 = "DREAM5*", br51 = "BR51*", scerevisiae = "S. cerevisiae*")
   table_2 <- function(what) {
     part <- rows("cupc", "table 2", what)
-    part <- part[match(cupc_data, part$data), ]
-    heights <- rbind(published = value(part), theirs = of(part$theirs), ours = of(part$ours))
-    colnames(heights) <- c("NCI-60", "MCC", "S. aureus")
-    bars(heights, what, c(published = "published, GTX 1080", theirs = "its mapping, here", ours = "pcgpu"))
+    part[match(cupc_data, part$data), ]
   }
-  page(file("cupc-table-2"), 2L, function() for (what in c("cuPC-E", "cuPC-S")) table_2(what))
+  both <- rbind(table_2("cuPC-E"), table_2("cuPC-S"))
+  own <- c(published = "published", theirs = "its mapping, here", ours = "pcgpu")
+  picture("cupc-table-2", c(both$theirs, both$ours), panels = 2L, labels = replace(own, "published", "published, GTX 1080"), bars = TRUE, draw = function() {
+    for (what in c("cuPC-E", "cuPC-S")) {
+      part <- table_2(what)
+      heights <- rbind(published = value(part), theirs = of(part$theirs), ours = of(part$ours))
+      colnames(heights) <- cupc_names[cupc_data]
+      bars(heights, what)
+    }
+  })
 
   # Figure 10: problems are N_samples_density.
-  tenth <- runs[runs$paper == "cupc" & runs$item == "figure-10", ]
-  page(file("cupc-figure-10"), 3L, function() {
-    shape <- matrix(as.double(unlist(strsplit(tenth$problem, "_", fixed = TRUE))), ncol = 3L, byrow = TRUE)
-    ways <- c(theirs = "edge:2:32", second = "set:64:2", third = "gpucsl:64", ours = "shared")
-    base <- c(1000, 10000, 0.1)
+  axes <- list(c(1000, 2000, 3000, 4000), c(2000, 4000, 6000, 8000, 10000), c(0.1, 0.2, 0.3, 0.4, 0.5))
+  base <- c(1000, 10000, 0.1)
+  ways <- c(theirs = "edge:2:32", theirs_other = "set:64:2", theirs_third = "gpucsl:64", ours = "shared")
+  keys_of <- function(axis, way) {
+    shapes <- vapply(axes[[axis]], function(x) paste(vapply(replace(base, axis, x), format, "", scientific = FALSE), collapse = "_"), "")
+    paste0("cupc/figure-10--", shapes, "#", way)
+  }
+  labels <- c(published = "cuPC-E, published", theirs = "cuPC-E, here", theirs_other = "cuPC-S, here", theirs_third = "the thesis's, here", ours = "pcgpu")
+  picture("cupc-figure-10", unlist(lapply(1:3, function(axis) lapply(ways, keys_of, axis = axis))), panels = 3L, labels = labels, draw = function() {
     for (axis in 1:3) {
-      same <- apply(shape[, -axis, drop = FALSE], 1L, function(row) all(row == base[-axis]))
-      curves <- lapply(ways, function(way) {
-        of_way <- same & tenth$way == way
-        curve(shape[of_way, axis], tenth$median[of_way])
-      })
-      if (axis == 1L && any(same)) curves <- c(curves, list(published = curve(1000, 20.3)))
+      curves <- lapply(ways, function(way) curve(axes[[axis]], of(keys_of(axis, way))))
+      if (axis == 1L) curves <- c(curves, list(published = curve(1000, 20.3)))
       growth(curves, c("variables", "samples", "density")[axis], c("1: 10,000 samples, density 0.1", "2: 1,000 variables, density 0.1", "3: 1,000 variables, 10,000 samples")[axis],
-             c(published = "cuPC-E, published", theirs = "cuPC-E, here", second = "cuPC-S, here", third = "the thesis's, here", ours = "pcgpu"), at = sort(unique(shape[same, axis])))
+             at = axes[[axis]], log = if (axis == 1L) "xy" else "y")
     }
   })
 
   # Figures 7 and 8: a configuration's way is edge:BETA:GAMMA or set:THETA:DELTA.
-  configurations <- function(item, problem, selected) {
-    part <- runs[runs$paper == "cupc" & runs$item == item & runs$problem == problem & grepl("^(edge|set):", runs$way), ]
-    if (!nrow(part)) return(matrix(NA_real_, 1L, 1L))
-    numbers <- matrix(as.integer(unlist(strsplit(sub("^[a-z]+:", "", part$way), ":", fixed = TRUE))), ncol = 2L, byrow = TRUE)
-    faster <- part$median[match(selected, part$way)] / part$median
-    tapply(faster, list(numbers[, 1L], numbers[, 2L]), identity)
+  selected <- c("figure-7" = "edge:2:32", "figure-8" = "set:64:2")
+  configurations <- function(item, problem) {
+    prefix <- paste0("cupc/", item, "--", problem, "#")
+    part <- seconds[startsWith(seconds$key, paste0(prefix, sub(":.*", ":", selected[[item]]))), ]
+    numbers <- matrix(as.integer(unlist(strsplit(sub("^.*#[a-z]+:", "", part$key), ":", fixed = TRUE))), ncol = 2L, byrow = TRUE)
+    tapply(of(paste0(prefix, selected[[item]])) / part$median, list(numbers[, 1L], numbers[, 2L]), identity)
   }
-  page(file("cupc-figures-7-8"), 4L, function() {
-    for (name in c("nci60", "mcc")) heat(configurations("figure-7", name, "edge:2:32"), paste("cuPC-E,", c(nci60 = "NCI-60", mcc = "MCC")[[name]]), "gamma", "beta")
-    for (name in c("nci60", "mcc")) heat(configurations("figure-8", name, "set:64:2"), paste("cuPC-S,", c(nci60 = "NCI-60", mcc = "MCC")[[name]]), "delta", "theta")
-  }, columns = 2L)
+  heads <- unlist(lapply(names(selected), function(item) paste0("cupc/", item, "--", cupc_data, "#", selected[[item]])))
+  picture("cupc-figures-7-8", heads, panels = 6L, columns = 3L, draw = function() {
+    for (name in cupc_data) heat(configurations("figure-7", name), paste("cuPC-E,", cupc_names[[name]]), "gamma", "beta")
+    for (name in cupc_data) heat(configurations("figure-8", name), paste("cuPC-S,", cupc_names[[name]]), "delta", "theta")
+  })
 
   # Figure 6: shares of levels.
-  page(file("cupc-figure-6"), 3L, function() {
-    ways <- c("cuPC-E, here" = "edge:2:32", "cuPC-S, here" = "set:64:2", pcgpu = "shared")
-    for (i in seq_along(ways)) {
-      keys <- paste0("cupc/table-2--", c(cupc_data, "dream5"), "#", ways[i])
-      began <- runs$began[match(keys, runs$key)]
-      shares <- vapply(began, function(began) {
-        if (is.na(began)) return(rep(NA_real_, 4L))
+  shown <- c(cupc_data, "dream5")
+  keys <- lapply(c("cuPC-E, here" = "edge:2:32", "cuPC-S, here" = "set:64:2", pcgpu = "shared"), function(way) paste0("cupc/table-2--", shown, "#", way))
+  levels <- c(level_0 = "level 0", level_1 = "level 1", level_2 = "level 2", level_3 = "level 3 and on")
+  picture("cupc-figure-6", unlist(keys), panels = 3L, there = has_levels(unlist(keys)), labels = levels, bars = TRUE, draw = function() {
+    for (name in names(keys)) {
+      shares <- vapply(of(keys[[name]], "began"), function(began) {
         c(share_of_levels(began, 0L, 0L), share_of_levels(began, 1L, 1L), share_of_levels(began, 2L, 2L), share_of_levels(began, 3L, 99L))
       }, double(4L), USE.NAMES = FALSE)
-      graphics::barplot(100 * shares, names.arg = c("NCI-60", "MCC", "S. aureus", "DREAM5*"), col = c("#d0d0d0", colours[c("ours", "theirs", "second")]), border = NA,
-                        main = names(ways)[i], ylab = "% of the time", ylim = c(0, 130), yaxt = "n", cex.names = 0.75)
-      graphics::axis(2L, seq(0, 100, 25))
-      graphics::legend("top", paste("level", c("0", "1", "2", "3 and on")), fill = c("#d0d0d0", colours[c("ours", "theirs", "second")]), border = NA, bty = "n", ncol = 2L, cex = 0.8)
+      graphics::barplot(100 * shares, names.arg = cupc_names[shown], col = colours[names(levels)], border = NA, main = name, ylab = "% of the time", ylim = c(0, 100), cex.names = 0.75,
+                        cex.axis = 0.8)
     }
   })
 
-  # Figure 9: sets of two that several rows have at level 2, by tens of rows; the last bar has all above.
-  page(file("cupc-figure-9"), 4L, function() {
-    for (name in c("dream5", cupc_data)) {
-      main <- c(dream5 = "DREAM5*", nci60 = "NCI-60", mcc = "MCC", saureus = "S. aureus")[[name]]
-      sets <- read_sets(out, name)
-      if (!is.null(sets)) sets <- sets[sets$rows > 1L, ]
-      if (is.null(sets) || !nrow(sets)) {
-        nothing(main)
-        next
-      }
-      bin <- factor(pmin(sets$rows %/% 10L, 10L), 0:10)
-      share <- 100 * tapply(sets$sets, bin, sum, default = 0) / sum(sets$sets)
-      graphics::barplot(share, names.arg = seq(0, 100, 10), col = colours[["ours"]], border = NA, main = main, xlab = "rows, from", ylab = "% of the sets",
-                        ylim = c(0, 100), cex.names = 0.6)
+  # Figure 9: sets of two that several rows have at level 2: 2 to 9, by tens, 100 and more.
+  keys <- paste0("cupc/figure-9--", shown, "#redundant")
+  picture("cupc-figure-9", keys, panels = 4L, height = 400, columns = 2L, draw = function() {
+    for (i in seq_along(keys)) {
+      sets <- as.double(strsplit(of(keys[i], "rows"), " ", fixed = TRUE)[[1L]])[-1L]
+      graphics::par(mar = replace(graphics::par("mar"), 1L, 4.6))
+      graphics::barplot(100 * sets / sum(sets), names.arg = c("2", seq(10, 90, 10), "100"), col = colours[["ours"]], border = NA, main = cupc_names[[shown[i]]], xlab = "",
+                        ylab = "% of the sets in several rows", ylim = c(0, 100), cex.names = 0.75, cex.axis = 0.8, las = 2L)
+      graphics::title(xlab = "rows, from", line = 3.2)
     }
-  }, height = 400, columns = 2L)
+  })
 
-  page(file("gpupc-table-2"), 4L, function() {
-    part <- rows("gpupc", "table 2")
+  part <- rows("gpupc", "table 2")
+  part <- part[nzchar(part$theirs), ]
+  both <- cbind(part, by_theirs = times_of(part, "theirs", "base"), by_ours = times_of(part, "ours", "ours_base"))
+  labels <- c(published = "gpuPC, published", theirs = "gpuPC's mapping, here", ours = "pcgpu")
+  picture("gpupc-table-2", character(), panels = 4L, columns = 2L, labels = labels, there = !anyNA(both[c("by_theirs", "by_ours")]), more = both[c("data", "by_theirs", "by_ours")], draw = function() {
     names <- c(N = "variables", `max|V|` = "levels of a variable", n = "samples", `T` = "tests of an edge")
     for (name in names(names)) {
-      axis <- part[startsWith(part$data, paste0(name, " ")), ]
+      axis <- both[startsWith(both$data, paste0(name, " ")), ]
       x <- as.double(sub(".* ", "", axis$data))
-      base <- of(axis$base)
-      growth(list(published = curve(x, ifelse(is.finite(value(axis)), value(axis), NA)), theirs = curve(x, base / of(axis$theirs)), ours = curve(x, base / of(axis$ours))),
-             names[[name]], paste("by", names[[name]]), c(published = "gpuPC, published", theirs = "gpuPC's mapping, here", ours = "pcgpu"), "times as fast as disc-cupc's mapping")
-    }
-  }, columns = 2L)
-
-  page(file("gpupc-table-3"), 2L, function() {
-    for (what in c("disc-cupc", "gpuPC")) {
-      part <- rows("gpupc", "table 3", what)
-      heights <- rbind(published = value(part), theirs = of(part$theirs), ours = of(part$ours))
-      colnames(heights) <- sub("-.*", "", part$data)
-      bars(heights, what, c(published = "published, V100", theirs = "its mapping, here", ours = "pcgpu"))
+      growth(list(published = curve(x, ifelse(is.finite(value(axis)), value(axis), NA)), theirs = curve(x, axis$by_theirs), ours = curve(x, axis$by_ours)),
+             names[[name]], paste("by", names[[name]]), "times as fast as disc-cupc's mapping")
     }
   })
 
-  labels <- c(published = "CMIknn, published (a core)", second = "GPU_CMIknn, published (A40)", theirs = "its kernel, here", third = "pcgpu, one test", ours = "pcgpu, in a batch")
+  part <- rows("gpupc", "table 3")
+  part <- part[part$what %in% c("disc-cupc", "gpuPC"), ]
+  picture("gpupc-table-3", c(part$theirs, part$ours), panels = 2L, labels = replace(own, "published", "published, V100"), bars = TRUE, draw = function() {
+    for (what in c("disc-cupc", "gpuPC")) {
+      of_what <- part[part$what == what, ]
+      heights <- rbind(published = value(of_what), theirs = of(of_what$theirs), ours = of(of_what$ours))
+      colnames(heights) <- sub("-.*", "", of_what$data)
+      bars(heights, what)
+    }
+  })
+
+  labels <- c(published = "CMIknn, published (a core)", published_other = "GPU_CMIknn, published (A40)", theirs = "its kernel, here", ours_other = "pcgpu, one test", ours = "pcgpu, in a batch")
+  batch <- function(keys) sub("alone$", "shared", keys)
   tests <- function(item, pattern, xlab, main, log = "xy") {
     gpu <- rows("cmiknn", item, "GPU_CMIknn")
     gpu <- gpu[grepl(pattern, gpu$data), ]
@@ -198,54 +267,61 @@ draw_all <- function(runs, published, out, folder) {
     cpu <- cpu[grepl(pattern, cpu$data), ]
     # The number that varies: the one that the pattern leaves.
     x <- function(part) as.double(gsub("[^0-9.]", "", sub(pattern, "", part$data)))
-    growth(list(published = curve(x(cpu), value(cpu)), second = curve(x(gpu), value(gpu)), theirs = curve(x(gpu), of(gpu$theirs)), third = curve(x(gpu), of(gpu$ours)),
-                ours = curve(x(gpu), of(sub("alone$", "shared", gpu$ours)))), xlab, main, labels, "seconds a test", log)
+    count <- of(batch(gpu$ours), "count")
+    in_batch <- data.frame(x = x(gpu), y = of(batch(gpu$ours)), few = !is.na(count) & count < 32, count = count)
+    growth(list(published = curve(x(cpu), value(cpu)), published_other = curve(x(gpu), value(gpu)), theirs = curve(x(gpu), of(gpu$theirs)), ours_other = curve(x(gpu), of(gpu$ours)),
+                ours = in_batch), xlab, main, "seconds a test", log)
   }
-  page(file("cmiknn-tests"), 4L, function() {
-    tests("table 1", "^k ", "k", "1: by k (1,000 samples, 100 permutations)")
-    tests("table 2", "^k 200,", "permutations", "2: by permutations (k = 200)")
-    tests("table 3", "^k 200,", "members of S", "3: by size of S (k = 200)", "y")
-    tests("table 4", ", k 0.2 n$", "samples", "4: by samples (k = 0.2 n)")
-  }, height = 560, columns = 2L)
+  part <- rbind(rows("cmiknn", "table 1 ", "GPU_CMIknn"), rows("cmiknn", "table 2 ", "GPU_CMIknn"), rows("cmiknn", "table 3 ", "GPU_CMIknn"), rows("cmiknn", "table 4 ", "GPU_CMIknn"))
+  picture("cmiknn-tests", c(part$theirs, part$ours, batch(part$ours)), panels = 4L, height = 480, columns = 2L, labels = labels, draw = function() {
+    tests("table 1 ", "^k ", "k", "1: by k (1,000 samples, 100 permutations)")
+    tests("table 2 ", "^k 200,", "permutations", "2: by permutations (k = 200)")
+    tests("table 3 ", "^k 200,", "members of S", "3: by size of S (k = 200)", "y")
+    tests("table 4 ", ", k 0.2 n$", "samples", "4: by samples (k = 0.2 n)")
+  })
 
-  page(file("cmiknn-searches"), 3L, function() {
-    fifth <- runs[runs$paper == "cmiknn" & runs$item == "table-5", ]
-    cells <- cells_of(fifth$way, 4L)
-    of_way <- function(k, way) {
-      these <- cells[, 2L] == k & cells[, 4L] == way
-      curve(as.double(cells[these, 1L]), fifth$median[these])
-    }
-    own <- c(theirs = "GPU_CMIknn-Parallel's, here", second = "GPU_CMIknn-Single's, here", third = "pcgpu, 16 CPU cores", ours = "pcgpu")
+  # A curve of a table's ways, by what varies.
+  of_ways <- function(log, x, way) curve(x, of(paste0("cmiknn/", log, "#", way)))
+  cores <- "pcgpu, on the CPU"
+  labels <- c(published = "published, 8 cores", published_other = "Parallel, published (A40)", theirs = "Parallel's kernel, here", theirs_other = "Single's kernel, here",
+              ours_other = cores, ours = "pcgpu")
+  picture("cmiknn-searches", c("cmiknn/table-5", rows("cmiknn", "table 10", "Parallel")$ours), panels = 3L, labels = labels, draw = function() {
+    p <- seq(10, 50, 10)
     for (k in c("7", "20")) {
-      growth(list(theirs = of_way(k, "parallel"), second = of_way(k, "single"), third = of_way(k, "cpu"), ours = of_way(k, "shared")), "variables",
-             paste("denser graphs, k =", k), own, log = "y")
+      of_way <- function(way) of_ways("table-5", p, paste(p, k, 0, way, sep = ":"))
+      growth(list(theirs = of_way("parallel"), theirs_other = of_way("single"), ours_other = of_way("cpu"), ours = of_way("shared")), "variables", paste("denser graphs, k =", k),
+             log = "y")
     }
     tenth <- rows("cmiknn", "table 10")
     tenth <- tenth[startsWith(tenth$data, "N "), ]
     x <- function(what) as.double(sub("N ", "", tenth$data[tenth$what == what]))
-    growth(list(published = curve(x("CPU-8"), value(tenth[tenth$what == "CPU-8", ])), second = curve(x("Parallel"), value(tenth[tenth$what == "Parallel", ])),
-                theirs = curve(x("Parallel"), of(tenth$theirs[tenth$what == "Parallel"])), ours = curve(x("Parallel"), of(tenth$ours[tenth$what == "Parallel"]))),
-           "variables", "sparse graphs, k = 7", c(published = "8 cores, published", second = "Parallel, published (A40)", theirs = "Parallel's kernel, here", ours = "pcgpu"))
-  }, height = 520)
-
-  distance <- distances_of(runs)
-  if (!is.null(distance)) page(file("cmiknn-figure-1"), 1L, function() {
-    less <- distance - distance[, "7"]
-    k <- as.integer(colnames(less))
-    shown <- sapply(list(min, stats::median, mean, max), function(f) apply(less, 2L, f))
-    graphics::matplot(k, shown, type = "b", pch = c(25, 19, 4, 24), lty = c(3, 1, 2, 3), col = colours[c("published", "ours", "theirs", "published")], log = "x", xlab = "k",
-                      ylab = "distance less that of k = 7", main = sprintf("%d graphs of 20 variables", nrow(less)), ylim = range(shown) * c(1, 1.5))
-    graphics::abline(h = 0, col = "#c0c0c0")
-    graphics::legend("topleft", c("least", "median", "mean", "most"), pch = c(25, 19, 4, 24), lty = c(3, 1, 2, 3), col = colours[c("published", "ours", "theirs", "published")],
-                     bty = "n", ncol = 2L, cex = 0.8)
+    parallel <- tenth[tenth$what == "Parallel", ]
+    growth(list(published = curve(x("CPU-8"), value(tenth[tenth$what == "CPU-8", ])), published_other = curve(x("Parallel"), value(parallel)), theirs = curve(x("Parallel"), of(parallel$theirs)),
+                ours = curve(x("Parallel"), of(parallel$ours))),
+           "variables", "sparse graphs, k = 7")
   })
 
-  page(file("mixed-table-6.16"), 1L, function() {
-    sixth <- runs[runs$paper == "cmiknn" & runs$item == "table-6.16", ]
-    cells <- cells_of(sixth$way, 4L)
-    of_way <- function(way) curve(as.double(cells[cells[, 4L] == way, 3L]), sixth$median[cells[, 4L] == way])
-    growth(list(theirs = of_way("parallel"), second = of_way("single"), third = of_way("cpu"), ours = of_way("shared")), "share of discrete variables",
-           "20 variables, k = 7", c(theirs = "Parallel's kernel, here", second = "Single's kernel, here", third = "pcgpu, 16 CPU cores", ours = "pcgpu"), log = "y")
+  picture("cmiknn-figure-1", character(), there = nrow(distances) > 0L, more = distances, draw = function() {
+    k <- as.integer(distances$k)
+    shown <- vapply(distances[c("least difference", "median", "mean", "most")], as.double, double(nrow(distances)))
+    style <- colours[c("ours_other", "ours", "level_1", "ours_other")]
+    pch <- c(25, 19, 4, 24)
+    main <- sprintf("pcgpu, %s graphs of 20 variables", distances$graphs[1L])
+    graphics::matplot(k, shown, type = "b", pch = pch, lty = c(3, 1, 2, 3), col = style, log = "x", xlab = "", ylab = "distance less that of k = 7", main = main, xaxt = "n", yaxt = "n",
+                      ylim = range(shown) + c(0, 4))
+    graphics::title(xlab = "k", line = 2.3)
+    ticks(1L, k)
+    ticks(2L, pretty(shown))
+    graphics::abline(h = 0, col = "#c0c0c0")
+    graphics::legend("top", c("least", "median", "mean", "most"), pch = pch, lty = c(3, 1, 2, 3), col = style, bty = "n", cex = 0.8, horiz = TRUE)
+  })
+
+  labels <- c(theirs = "Parallel's kernel, here", theirs_other = "Single's kernel, here", ours_other = cores, ours = "pcgpu")
+  picture("mixed-table-6.16", "cmiknn/table-6.16", labels = labels, draw = function() {
+    x <- seq(0, 1, 0.2)
+    of_way <- function(way) of_ways("table-6.16", x, paste("20:7", c("0", "0.2", "0.4", "0.6", "0.8", "1"), way, sep = ":"))
+    growth(list(theirs = of_way("parallel"), theirs_other = of_way("single"), ours_other = of_way("cpu"), ours = of_way("shared")), "share of discrete variables",
+           "20 variables, k = 7", log = "y")
   })
 
   # Figures 6.2 to 6.4: seconds of one level, of when levels began.
@@ -256,56 +332,59 @@ draw_all <- function(runs, published, out, folder) {
     }, 0)
   }
   own <- c(theirs = "the thesis's, here", ours = "pcgpu")
-  page(file("dissertation-figure-6.2"), 2L, function() {
+  sizes <- list(c(100, 1000, 3000, 10000, 25000), c(100, 300, 1000, 3000))
+  keys_of_size <- function(level, way) paste0("dissertation/figure-6.2--", vapply(sizes[[level + 1L]], format, "", scientific = FALSE), "--", level, "#", way)
+  keys <- unlist(lapply(0:1, function(level) lapply(c("gpucsl:64", "shared"), keys_of_size, level = level)))
+  picture("dissertation-figure-6.2", keys, panels = 2L, there = has_levels(keys), labels = own, draw = function() {
     for (level in 0:1) {
-      part <- runs[runs$paper == "dissertation" & runs$item == "figure-6.2" & endsWith(runs$problem, paste0(" ", level)), ]
-      way <- function(way) {
-        of_way <- part[part$way == way, ]
-        curve(as.double(sub(" .*", "", of_way$problem)), seconds_of_level(of_way$began, level))
+      these <- grep(paste0("^dissertation/figure-6.2--[0-9]+--", level, "#"), seconds$key, value = TRUE)
+      of_way <- function(way) {
+        keys <- these[endsWith(these, paste0("#", way))]
+        curve(as.double(sub("^.*--([0-9]+)--.*", "\\1", keys)), seconds_of_level(of(keys, "began"), level))
       }
-      growth(list(theirs = way("gpucsl:64"), ours = way("shared")), "variables", paste0("level ", level, ", all pairs stay"), own)
+      growth(list(theirs = of_way("gpucsl:64"), ours = of_way("shared")), "variables", paste0("level ", level, ", all pairs stay"))
     }
   })
-  page(file("dissertation-figures-6.3-6.4"), 3L, function() {
-    sets <- c("nci60", "mcc", "br51", "saureus", "scerevisiae")
-    keys <- lapply(c(theirs = "gpucsl:64", ours = "shared"), function(way) paste0("dissertation/figure-6.3--", sets, "#", way))
+  sets <- c("nci60", "mcc", "br51", "saureus", "scerevisiae")
+  keys <- lapply(c(theirs = "gpucsl:64", ours = "shared"), function(way) paste0("dissertation/figure-6.3--", sets, "#", way))
+  picture("dissertation-figures-6.3-6.4", unlist(keys), panels = 3L, there = has_levels(unlist(keys)), labels = own, bars = TRUE, draw = function() {
     draw <- function(main, f) {
       heights <- do.call(rbind, lapply(keys, f))
       colnames(heights) <- c("NCI-60", "MCC", "BR51*", "S. aur.", "S. cer.*")
-      bars(heights, main, own, legend_at = "topleft")
+      bars(heights, main)
     }
     draw("6.3: levels 0 and 1", of)
-    for (level in 0:1) {
-      draw(sprintf("6.4%s: level %d", c("a", "b")[level + 1L], level), function(keys) {
-        began <- runs$began[match(keys, runs$key)]
-        seconds_of_level(ifelse(is.na(began), "", began), level)
-      })
-    }
+    for (level in 0:1) draw(sprintf("6.4%s: level %d", c("a", "b")[level + 1L], level), function(keys) seconds_of_level(of(keys, "began"), level))
   })
 
-  page(file("blocks-table-6.17"), 2L, function() {
+  # The way of a run to one level alone, which is level 0, does not name it. Of managed memory and blocks the larger sizes suffice.
+  sizes <- c(5000, 10000, 20000, 30000, 40000, 50000, 60000, 70000, 80000)
+  keys_of_way <- function(sizes, way, level, more = "") paste0("dissertation/table-6.17--", sprintf("%.0f", sizes), more, "#", way, " ", level)
+  large <- sizes[sizes >= 40000]
+  needed <- unlist(lapply(0:1, function(level) c(keys_of_way(sizes, "shared", level), keys_of_way(large, "managed", level), keys_of_way(large, "rows=2048", level))))
+  labels <- c(managed = "managed memory", blocks = "blocks of 2,048 rows", ours_other = "the matrix as a whole, two cards", ours = "the matrix as a whole")
+  picture("blocks-table-6.17", needed, panels = 2L, labels = labels, draw = function() {
     for (level in 0:1) {
-      way <- function(way, problem = "^[0-9]+$") {
-        # A run to one level alone, which is level 0, does not name it.
-        ways <- c(paste(way, level), if (level == 0L) way)
-        part <- runs[runs$paper == "dissertation" & runs$item == "table-6.17" & grepl(problem, runs$problem) & runs$way %in% ways, ]
-        curve(as.double(sub(" .*", "", part$problem)), part$median)
+      of_way <- function(way, more = "") {
+        found <- of(keys_of_way(sizes, way, level, more))
+        if (level == 0L) found <- ifelse(is.na(found), of(sub(" 0$", "", keys_of_way(sizes, way, level, more))), found)
+        curve(sizes, found)
       }
-      growth(list(second = way("managed"), theirs = way("rows=2048"), third = way("shared", " cards$"), ours = way("shared")), "variables",
-             paste("pcgpu,", c("level 0", "levels 0 and 1")[level + 1L]),
-             c(second = "managed memory", theirs = "blocks of 2,048 rows", third = "the matrix as a whole, on two cards", ours = "the matrix as a whole"),
-             at = c(5000, 10000, 20000, 40000, 80000))
+      growth(list(managed = of_way("managed"), blocks = of_way("rows=2048"), ours_other = of_way("shared", "--cards"), ours = of_way("shared")), "variables",
+             paste("pcgpu,", c("level 0", "levels 0 and 1")[level + 1L]), at = sizes)
     }
   })
 
-  page(file("cuda-jmi-table-5"), 1L, function() {
+  one <- rows("cuda-jmi", "table 5", "mutual information, one GPU")
+  labels <- c(published = "published, one M60 GPU", published_other = "published, four", theirs = "its scheme, here", ours = "pcgpu")
+  picture("cuda-jmi-table-5", c(one$theirs, one$ours), labels = labels, bars = TRUE, draw = function() {
     jmi <- c("breastcancer", "ecml", "rcv1train", "news20", "svhn")
-    part <- rows("cuda-jmi", "table 5", "mutual information, one GPU")
     four <- rows("cuda-jmi", "table 5", "mutual information")
     four <- four[four$hardware == "4 M60 GPUs", ]
-    heights <- rbind(published = value(part)[match(jmi, part$data)], second = value(four)[match(jmi, four$data)], theirs = of(part$theirs)[match(jmi, part$data)],
-                     ours = of(part$ours)[match(jmi, part$data)])
+    one <- one[match(jmi, one$data), ]
+    heights <- rbind(published = value(one), published_other = value(four)[match(jmi, four$data)], theirs = of(one$theirs), ours = of(one$ours))
     colnames(heights) <- c("Breast C.", "ECML", "rcv1", "news20", "SVHN")
-    bars(heights, "200 features by JMI", c(published = "published, one M60 GPU", second = "published, four", theirs = "its scheme, here", ours = "pcgpu"), legend_at = "topleft")
-  }, height = 520)
+    bars(heights, "200 features by JMI")
+  })
+  utils::write.csv(drawn[order(drawn$picture, method = "radix"), ], drawn_file, row.names = FALSE, quote = FALSE)
 }

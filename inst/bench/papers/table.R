@@ -1,23 +1,52 @@
-# Makes inst/bench/PAPERS.md, and inst/bench/papers/figures, of what run.sh wrote: Rscript table.R OUT > PAPERS.md. A row for each published number (published.csv).
+# Makes inst/bench/PAPERS.md, and inst/bench/papers/figures, of the runs that are kept: Rscript table.R [OUT]. OUT is what run.sh wrote: its logs first take the place in
+# runs.csv of those of the same name, or come in beside the others. What runs.csv has no run of stays as PAPERS.md has it (kept.R). A row for each published number
+# (published.csv).
 #
 # published.csv: paper, item (table or figure), data, what; hardware, value, unit; the runs theirs (their mapping on our card), ours, and base and ours_base, where the
-# number says how many times as fast as those they are: PAPER/LOG#WAY, as logs.R reads them; and why a run is missing or unlike theirs. Units: s; x, times as fast as
-# `base`, of which a way `edge:*` is the range over all such; `x over ...`, times as fast as something that was not run here, where seconds stand beside it;
-# %:0, %:1 and %:2, per cent of the time spent at level 0, at level 1, at levels 2 to 5, and %tests:0 and so on of the tests; tests, their number; %:rows, per cent that the
-# run itself tells of.
+# number says how many times as fast as those they are: PAPER/LOG#WAY, as logs.R reads them, or `A - B`, the seconds of A less those of B; and why a run is missing or unlike
+# theirs. Units: s; x, times as fast as `base`, of which a way `edge:*` is the range over all such; `x over ...`, times as fast as something that was not run here, where
+# seconds stand beside it; %:0, %:1 and %:2, per cent of the time spent at level 0, at level 1, at levels 2 to 5, and %tests:0 and so on of the tests; tests, their number;
+# %:rows, per cent that the run itself tells of.
 here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 source(file.path(dirname(here), "program.R"))
 source(file.path(here, "logs.R"))
-out <- args[1L]
-runs <- read_runs(out)
-estimates <- read_estimates(out)
-published <- utils::read.csv(file.path(here, "published.csv"), colClasses = "character")
+source(file.path(here, "kept.R"))
+source(file.path(here, "notes.R"))
+# Names with accents are written as they are.
+invisible(Sys.setlocale("LC_CTYPE", "C.UTF-8"))
+page_file <- file.path(dirname(here), "PAPERS.md")
+page <- read_page(page_file)
+kept <- read_runs(file.path(here, "runs.csv"))
+if (length(args)) {
+  kept <- replaced_by(kept, read_logs(args[1L]))
+  write_runs(kept, file.path(here, "runs.csv"))
+}
+kept$name <- paste(kept$paper, kept$log, sep = "/")
+kept$key <- paste(kept$name, kept$way, sep = "#")
+# Logs, runs, and what was left out of them.
+logs <- kept[!nzchar(kept$way), ]
+runs <- kept[nzchar(kept$way) & is.na(kept$would_take), ]
+left_out <- kept[!is.na(kept$would_take), ]
+published <- utils::read.csv(file.path(here, "published.csv"), colClasses = "character", encoding = "UTF-8")
+
+# The runs of a key, of a difference two.
+runs_in <- function(key) strsplit(key, " - ", fixed = TRUE)[[1L]]
+log_of <- function(key) sub("#.*", "", key)
+keys_in <- function(keys) as.character(unlist(lapply(keys[nzchar(keys)], runs_in)))
+# Whether runs.csv has the logs of all of these runs, be it without one that did not end.
+are_kept <- function(keys) {
+  keys <- keys_in(keys)
+  length(keys) > 0L && all(log_of(keys) %in% runs$name)
+}
 
 run_of <- function(key) {
-  found <- if (nzchar(key)) runs[runs$key == key, ] else runs[0L, ]
-  if (nrow(found)) found[1L, ] else NULL
+  found <- runs[match(key, runs$key, nomatch = 0L), ]
+  if (nrow(found)) found else NULL
 }
-median_of <- function(key) if (is.null(run <- run_of(key))) NA_real_ else run$median
+median_of <- function(key) {
+  medians <- vapply(runs_in(key), function(key) if (is.null(run <- run_of(key))) NA_real_ else run$median, 0)
+  if (length(medians)) medians[[1L]] - sum(medians[-1L]) else NA_real_
+}
 medians_like <- function(key) runs$median[startsWith(runs$key, sub("[*]$", "", key))]
 
 seconds_text <- function(key) {
@@ -28,9 +57,9 @@ ratio_text <- function(a, b) if (is.na(a) || is.na(b)) "" else number(a / b)
 # Of a ratio: the run, and what it is as fast as; of several their range.
 times_text <- function(key, base) {
   base <- median_of(base)
-  if (is.na(base) || !nzchar(key)) return("")
+  if (!isTRUE(base > 0) || !nzchar(key)) return("")
   of <- if (endsWith(key, "*")) medians_like(key) else median_of(key)
-  of <- of[!is.na(of)]
+  of <- of[which(of > 0)]
   if (!length(of)) "" else paste(number(unique(range(base / of))), collapse = " to ")
 }
 share_text <- function(key, unit) {
@@ -47,6 +76,22 @@ count_text <- function(key) {
   run <- run_of(key)
   if (is.null(run)) "" else format(sum(as.double(strsplit(run$tests, " ", fixed = TRUE)[[1L]])), big.mark = ",")
 }
+# The last number of a cell, which is the median where it has two.
+number_of <- function(cell) suppressWarnings(as.double(gsub(",", "", sub("^.* / ", "", cell))))
+
+# Seconds that the page has, by run: of rows that show seconds, and of the sweeps.
+shows_seconds <- function(unit) unit == "s" | startsWith(unit, "x ")
+published$key <- with(published, row_key(paper, item, data, what, hardware))
+of_page <- local({
+  at <- match(published$key, page$rows$key)
+  shows <- shows_seconds(published$unit) & !is.na(at)
+  cells <- c(stats::setNames(page$rows$theirs[at[shows]], published$theirs[shows]), stats::setNames(page$rows$ours[at[shows]], published$ours[shows]),
+             stats::setNames(page$sweeps$seconds, paste(page$sweeps$log, page$sweeps$way, sep = "#")))
+  cells <- cells[nzchar(cells) & nzchar(names(cells)) & !log_of(names(cells)) %in% runs$name]
+  cells[!duplicated(names(cells))]
+})
+# Is set where something of the page is printed again.
+some_of_page <- FALSE
 
 # How many times as much a card of ours has as that of a row, or as those: the larger of memory bandwidth and single precision; NA where it is a CPU.
 cards <- utils::read.csv(file.path(here, "cards.csv"), colClasses = "character")
@@ -54,163 +99,226 @@ figures_of <- function(pattern) {
   card <- grep(pattern, cards$card)[1L]
   as.double(gsub(",", "", c(cards$bandwidth[card], cards$single[card])))
 }
-machine_of <- function(paper) {
-  file <- file.path(out, paper, "machine")
-  if (!file.exists(file)) return("not run")
-  cards <- readLines(file)
-  paste0(paste(unique(cards), collapse = "; "), if (length(cards) > 1L) sprintf(" (one of %d of a host, all where a row says so)", length(cards)))
-}
 # How much more of what limits them our cards have than the published ones; `ours`: the run.
-more_of_card <- function(hardware, paper, ours) {
+more_of_card <- function(hardware, ours) {
   pattern <- regmatches(hardware, regexpr("GTX 1080|V100|Titan X|A40|K20m|K40c|M60", hardware))
-  own <- regmatches(machine_of(paper), regexpr("H100|H200", machine_of(paper)))
+  machine <- logs$machine[match(log_of(ours), logs$name)]
+  own <- regmatches(machine, regexpr("H100|H200", machine))
   if (!length(pattern) || !length(own)) return(NA_real_)
   several <- if (grepl("^[0-9] ", hardware)) as.double(substr(hardware, 1L, 1L)) else 1
   own_cards <- if (grepl("#cards$|--cards#", ours)) 2 else 1
   max(own_cards * figures_of(own) / (several * figures_of(pattern)))
 }
 
+# Published seconds without the compilation that the same table has apart, and how many times that is ours, at the first call and at later ones.
+without_compilation <- function(row, value, ours, later) {
+  of_row <- published[published$paper == row$paper & published$item == sub("end to end", "compilation", row$item) & published$data == row$data & published$what == row$what, ]
+  if (!grepl("end to end$", row$item) || !nrow(of_row)) return(NULL)
+  value <- value - as.double(of_row$value)
+  paste0("published without compilation ", number(value), " s", if (!grepl("surrogate", row$reason)) {
+    sprintf(", %s times ours and %s times a later call", number(value / ours), number(value / later))
+  })
+}
+
 row_of <- function(row) {
   value <- suppressWarnings(as.double(row$value))
   shown <- if (is.na(value)) row$value else format(value, big.mark = ",", digits = 10)
-  theirs <- median_of(row$theirs)
-  ours <- median_of(row$ours)
-  cells <- if (row$unit == "x") {
-    c(if (nzchar(shown)) paste(shown, "x"), times_text(row$theirs, row$base), times_text(row$ours, row$ours_base), "", ratio_text(theirs, ours))
-  } else if (startsWith(row$unit, "%")) {
-    c(paste(shown, "%"), share_text(row$theirs, row$unit), share_text(row$ours, row$unit), "", "")
-  } else if (row$unit == "tests") {
-    c(shown, count_text(row$theirs), count_text(row$ours), "", "")
-  } else {
-    unit <- if (grepl("^x", row$unit)) paste0(" ", row$unit) else ""
-    c(paste0(shown, unit), seconds_text(row$theirs), seconds_text(row$ours), if (row$unit == "s" && !grepl("surrogate", row$reason)) ratio_text(value, ours) else "",
-      ratio_text(theirs, ours))
+  is_of_seconds <- shows_seconds(row$unit)
+  unit <- if (row$unit == "x" && nzchar(shown)) " x" else if (startsWith(row$unit, "%")) " %" else if (grepl("^x ", row$unit)) paste0(" ", row$unit) else ""
+  of_row <- page$rows[match(row$key, page$rows$key, nomatch = 0L), ]
+  is_on_page <- nrow(of_row) > 0L
+  again <- function(text) {
+    if (nzchar(text)) some_of_page <<- TRUE
+    text
   }
-  wanted <- unique(c(row$theirs, row$ours, row$base, row$ours_base))
-  wanted <- wanted[nzchar(wanted) & !endsWith(wanted, "*")]
+  has_theirs <- are_kept(c(row$theirs, if (row$unit == "x") row$base))
+  has_ours <- are_kept(c(row$ours, if (row$unit == "x") row$ours_base))
+  cell <- function(key, base, is_kept, on_page) {
+    if (is_kept) {
+      if (row$unit == "x") times_text(key, base) else if (startsWith(row$unit, "%")) share_text(key, row$unit) else if (row$unit == "tests") count_text(key) else seconds_text(key)
+    } else if (is_on_page) {
+      again(of_row[[on_page]])
+    } else if (is_of_seconds && key %in% names(of_page)) {
+      again(of_page[[key]])
+    } else {
+      ""
+    }
+  }
+  theirs <- cell(row$theirs, row$base, has_theirs, "theirs")
+  ours <- cell(row$ours, row$ours_base, has_ours, "ours")
+  is_surrogate <- grepl("surrogate", row$reason)
+  seconds <- function(key, cell) if (are_kept(key)) median_of(key) else if (is_of_seconds) number_of(cell) else NA_real_
+  ours_s <- seconds(row$ours, ours)
+  gain <- if (row$unit != "s" || is_surrogate) "" else if (!has_ours && is_on_page) again(of_row$gain) else ratio_text(value, ours_s)
+  over <- if (startsWith(row$unit, "%") || row$unit == "tests") {
+    ""
+  } else if (!has_theirs && !has_ours && is_on_page) {
+    again(of_row$over)
+  } else {
+    ratio_text(seconds(row$theirs, theirs), ours_s)
+  }
+
+  # What is worked out of runs, or was.
   batch <- if (endsWith(row$ours, ":alone")) run_of(sub("alone$", "shared", row$ours))
   later <- if (endsWith(row$ours, "#first")) run_of(sub("first$", "warm", row$ours))
   # What is oriented no card has a part in.
-  on_card <- row$unit == "s" && !grepl("surrogate", row$reason) && !endsWith(row$ours, "#orient")
-  more <- if (on_card) more_of_card(row$hardware, row$paper, row$ours) else NA_real_
-  missing <- wanted[vapply(wanted, function(key) is.null(run_of(key)), NA)]
-  would_take <- estimates[intersect(missing, names(estimates))]
+  on_card <- row$unit == "s" && !is_surrogate && !endsWith(row$ours, "#orient")
+  more <- if (on_card && has_ours) more_of_card(row$hardware, row$ours) else NA_real_
+  from_page <- function(what, is_kept) if (!is_kept && is_on_page && nzchar(of_row[[paste0("remark_", what)]])) again(of_row[[paste0("remark_", what)]])
+  of_theirs <- if (has_theirs && row$unit == "s" && isTRUE(median_of(row$theirs) > value)) "slower here than published"
+  of_ours <- c(
+    if (has_ours && isTRUE(value / ours_s < more)) sprintf("ours gains less than the hardware (%s times)", number(more)),
+    if (!is.null(batch)) sprintf("ours in a batch: %s (%.0f tests)", number(batch$median), batch$count),
+    if (!is.null(later)) paste("later calls of a process:", number(later$minimum), "/", number(later$median))
+  )
+  of_ours <- c(of_ours, from_page("ours", has_ours))
+  later_s <- number_of(sub("^.*later calls of a process: ([^;]*).*$", "\\1", paste(of_ours, collapse = "; ")))
+  # Runs without a result, or without a log.
+  wanted <- unique(keys_in(c(row$theirs, row$ours, row$base, row$ours_base)))
+  wanted <- wanted[!endsWith(wanted, "*")]
+  missing <- wanted[log_of(wanted) %in% c(runs$name, if (!is_on_page) logs$name) & !wanted %in% runs$key]
+  would_take <- left_out[left_out$key %in% missing, ]
+  never <- (nzchar(row$theirs) && !has_theirs && !nzchar(theirs)) || (nzchar(row$ours) && !has_ours && !nzchar(ours))
+  of_missing <- from_page("missing", length(missing) > 0L || all(log_of(wanted) %in% runs$name))
   remark <- c(
-    if (nzchar(row$reason)) row$reason, if (row$unit == "s" && !is.na(theirs) && !is.na(value) && theirs > value) "slower here than published",
-    if (isTRUE(value / ours < more)) sprintf("ours gains less than the hardware (%s times)", number(more)),
-    if (!is.null(batch)) paste("ours in a batch:", number(batch$median)),
-    if (!is.null(later)) paste("later calls of a process:", number(later$minimum), "/", number(later$median)),
-    if (length(would_take)) paste("not run: by the time of single tests it would take", number(max(would_take)), "s"),
-    if (length(setdiff(missing, names(estimates)))) "not measured in the time given"
+    if (nzchar(row$reason)) row$reason, of_theirs, from_page("theirs", has_theirs), of_ours, without_compilation(row, value, ours_s, later_s), from_page("level", has_ours),
+    if (nrow(would_take)) {
+      sprintf("left out: it would take %s s by the time of single tests, more than our limit of %s s", number(max(would_take$would_take)), number(max(would_take$limit)))
+    },
+    if (length(setdiff(missing, would_take$key))) "not measured in the time given", of_missing, if (never && !length(missing) && is.null(of_missing)) "not run yet"
   )
   hardware <- if (nzchar(row$hardware)) sprintf(" (%s)", row$hardware) else ""
-  row_text(row$data, row$what, paste0(if (length(cells) == 5L) cells[1L], hardware), utils::tail(cells, 4L), paste(remark, collapse = "; "))
+  row_text(row$data, row$what, paste0(shown, unit, hardware), theirs, ours, gain, over, paste(remark, collapse = "; "))
 }
 
-cat("# The papers' experiments\n\n")
-cat("Four papers and a thesis, table by table: a row for each number that they print, ours beside it; without ratios that follow from printed seconds, and tables of data and machines. `inst/bench/papers/published.csv`\n",
-    "has the numbers and says which runs are beside them; `make papers` packs what repeats them. Seconds are minimum / median of the repeats after a first run, or one run.\n\n",
-    "- published: as printed, in seconds where nothing else is said, with the hardware\n",
-    "- theirs here: their mapping of tests to threads on our card, as a kernel of pcgpu (`strategy` of `cuda_device()`). It is **no run of the authors' programs**: it answers with pcalg's\n",
-    "  separating sets and counts, of both sides of a pair, which theirs need not. Where a row says \"slower here than published\", that costs more than a newer card gains, and\n",
-    "  the published number is the fairer one\n",
-    "- ours: pcgpu's own kernels (`strategy = \"shared\"`), or its CPU engine where the row says so\n",
-    "- published / ours is a ratio across machines; theirs here / ours one of the same card and run. Where the first is less than what the card alone has\n",
-    "  more of, memory bandwidth or TFLOP/s in single precision, the remark says so\n\n",
-    "Runs compare times; that all strategies give one answer is what tests/core/papers_cuda.rs and its like are for.\n\n", sep = "")
-
-cat("## Machines\n\n", head_text("card", "memory, GB/s", "TFLOP/s, single / double", "in"), sep = "")
-for (i in seq_len(nrow(cards))) cat(row_text(cards$card[i], cards$bandwidth[i], paste(cards$single[i], "/", cards$double[i]), cards$where[i]))
-cat("\nMakers' figures, at the boost clock. CPUs stand in the rows. Here:\n\n")
-papers <- unique(published$paper)
-machines <- vapply(papers, machine_of, "")
-for (machine in unique(machines)) cat("- ", paste(papers[machines == machine], collapse = ", "), ": ", machine, ", 16 CPU cores\n", sep = "")
-# Of each paper the runs, as PAPERS_ONLY names them, and their commits.
-for (paper in papers) {
-  file <- file.path(out, paper, "version")
-  if (file.exists(file)) cat("- ", paper, ": ", paste(unique(readLines(file)), collapse = "; "), "\n", sep = "")
+# Structural Hamming distances of figure 1: less that of k = 7, by k; of runs, or of the page.
+distances <- local({
+  columns <- c("k", "graphs", "mean distance", "least difference", "median", "mean", "most")
+  found <- distances_of(runs)
+  if (is.null(found)) return(page$figure_1)
+  bind(lapply(colnames(found), function(k) {
+    less <- found[, k] - found[, "7"]
+    cells <- c(k, nrow(found), number(mean(found[, k])), number(min(less)), number(stats::median(less)), number(mean(less)), number(max(less)))
+    stats::setNames(as.data.frame(as.list(cells)), columns)
+  }))
+})
+figure_1 <- function() {
+  if (is.null(distances_of(runs)) && nrow(distances)) some_of_page <<- TRUE
+  cat("\n### cmiknn, figure 1 (6.5): structural Hamming distance less that of k = 7\n\n", notes[["cmiknn, figure 1"]], "\n\n", sep = "")
+  cat(head_text(names(distances)))
+  for (i in seq_len(nrow(distances))) cat(row_text(unlist(distances[i, ])))
 }
-cat("- command: `run.sh` of `make papers`, ", format(Sys.Date()), "\n", sep = "")
 
-titles <- c(
-  cupc = "cuPC (Zarebavani and others 2020)", gpupc = "gpuPC (Hagedorn and Huegle 2021; the thesis's tables 6.7 and 6.8)",
-  dissertation = "The thesis (Hagedorn 2023), what is in no other paper", cmiknn = "GPU_CMIknn (Hagedorn and others 2022; the thesis's tables 6.10 to 6.16)",
-  `cuda-jmi` = "CUDA-JMI (Gonz\u00e1lez-Dom\u00ednguez and others 2020)"
-)
-# What is unlike in all rows of an item.
-notes <- c(
-  "cupc, table 2" = paste(
-    "The sweeps have ours on the same data once more (dissertation table-6.6), of another commit and time of the same day: hundredths of a second differ by up to 1.2 times there. From one run",
-    "of this table to another they differed by up to two times, much of it at level 0, which copies the correlations."
-  ),
-  "cupc, figure 7" = "Single runs after one that opens the card; of NCI-60 medians of two.",
-  "cupc, figure 8" = "Single runs after one that opens the card.",
-  "cupc, figure 10" = "Ours: one graph where theirs are ten, one run after a first one, alpha 0.05 where theirs is not named; the sweeps have the other points.",
-  "gpupc, table 2" = paste(
-    "Theirs force numbers of tests and of edges. Ours come of data whose edges all stay at level 1, a problem of another shape, and of level 0: ratios are to be compared within a row of",
-    "theirs alone. Disc-cupc's time with 8,000 variables is that of one run."
-  ),
-  "dissertation, table 4.2" = paste(
-    "Ours are pcalg's n.edgetests, which have an edge that level 0 leaves from both sides: theirs have it once at level 0. The data may be other versions of the same sets."
-  ),
-  "dissertation, table 6.6, end to end" = paste(
-    "Theirs are medians of ten runs, what adjacency search, orientation and, of gpucsl, compilation add up to. Ours: pc() from the data in memory, with correlations or levels, as the",
-    "first call of a new R process, which opens the card; minimum and median of five processes. The sweeps have whole processes, from the start of R. So, too, table 6.9."
-  ),
-  "dissertation, table 6.6, orientation" = "Ours: orient() in R, of a skeleton from the same data. So, too, table 6.9.",
-  "dissertation, table 6.17" = paste(
-    "Theirs are levels 0 and 1 apart; ours level 0, and levels 0 and 1 together. From 50,000 variables on theirs is beyond the V100's 32 GB, so that pages go back and forth; all of ours",
-    "is within the card's 80 GB: no run of ours takes more of a card than is free. Those from 50,000 on are single runs after one that opens the card."
-  ),
-  "dissertation, table 6.18" = "Of data of this shape: how many edges TCGA's own data leave at level 0 is not published, and decides the time.",
-  "cmiknn, table 1 (6.10), by k" = paste(
-    "Theirs are medians of 20 tests. So are ours, asked one after the other, and theirs here; in a batch, seconds a test of as many as take a quarter of a second. So, too, tables 2 to 4;",
-    "tables 6 to 9 are percentiles of the same tests."
-  ),
-  "cmiknn, table 5 (6.14), searches by N and k" = "Theirs are medians of ten graphs; ours are of one, with edges of probability 0.3.",
-  "cmiknn, table 6.16, searches by share of discrete variables" = "Theirs are medians of ten graphs; ours are of one, with edges of probability 0.3.",
-  "cuda-jmi, table 4" = "Theirs are the seconds of the mutual information alone, which the joining of features goes beside; ours, and theirs here, of whole selections. So, too, table 5."
-)
-for (paper in papers) {
-  cat(sprintf("\n## %s\n", titles[[paper]]))
-  for (item in unique(published$item[published$paper == paper])) {
-    cat(sprintf("\n### %s, %s\n\n", paper, item))
-    note <- notes[paste0(paper, ", ", item)]
-    if (!is.na(note)) cat(note, "\n\n", sep = "")
-    cat(head_text("data", "what", "published (on)", "theirs here", "ours", "published / ours", "theirs here / ours", "remark"))
-    rows <- published[published$paper == paper & published$item == item, ]
-    for (i in seq_len(nrow(rows))) cat(row_of(rows[i, ]))
+# Runs whose seconds no row shows: of runs.csv, and those of the page that it does not have.
+sweeps <- function() {
+  taken <- unlist(published[shows_seconds(published$unit), c("theirs", "ours")])
+  own <- runs[!runs$key %in% taken & !grepl("^quality:|:(shared|CPU|alone|parallel|single)(:5|:95)?$|^warm$", runs$way) & (!is.na(runs$median) | nzchar(runs$rows)), ]
+  lines <- vapply(seq_len(nrow(own)), function(i) {
+    run <- own[i, ]
+    parts <- strsplit(run$log, "--", fixed = TRUE)[[1L]]
+    ours <- runs$median[runs$name == run$name & runs$way %in% c("shared", "resident", sub("^[^ ]+", "shared", run$way))]
+    seconds <- if (!nzchar(run$rows)) {
+      seconds_text(run$key)
+    } else {
+      sets <- as.double(strsplit(run$rows, " ", fixed = TRUE)[[1L]])
+      sprintf("no time: %s %% of the sets are in several rows, %s %% of these in 40 at most", number(100 * sum(sets[-1L]) / sum(sets)), number(run$count))
+    }
+    row_text(paste(run$paper, parts[1L]), gsub("_", ":", paste(parts[-1L], collapse = " ")), run$way, seconds, if (length(ours)) ratio_text(run$median, ours[1L]) else "")
+  }, "")
+  old <- page$sweeps[!page$sweeps$log %in% runs$name, ]
+  if (nrow(old)) some_of_page <<- TRUE
+  all <- data.frame(name = c(old$log, own$name), line = c(vapply(seq_len(nrow(old)), function(i) do.call(row_text, unname(as.list(old[i, 1:5]))), ""), lines))
+  cat("\n## Sweeps\n\nRuns whose seconds no row above has: drawn without numbers in the papers, compared there, or ours alone. `s / ours` is over ours of the same log.",
+      if (any(grepl("^cupc/figure-[78]", old$log))) paste0(" ", notes_of_page[["sweeps"]]), "\n\n", sep = "")
+  cat(head_text("paper, item", "problem", "way", "s", "s / ours"))
+  cat(all$line[order(all$name, method = "radix")], sep = "")
+}
+
+# Machines and commits of the runs of runs.csv, by paper: which they are.
+made_on <- function(logs) {
+  card <- ifelse(nzchar(logs$machine), logs$machine, "no card")
+  processor <- ifelse(nzchar(logs$processor), paste0(logs$processor, ", "), "")
+  of <- paste0(card, "; ", processor, logs$cores, ifelse(logs$cores == "1", " CPU core", " CPU cores"), "; commit ", logs$commit, ", packed ", logs$packed)
+  group <- paste(logs$paper, of)
+  for (one in unique(group)) {
+    these <- logs$log[group == one]
+    item <- sub("--.*", "", these)
+    items <- vapply(unique(item), function(name) {
+      problems <- sub("^-+", "", substring(these[item == name], nchar(name) + 1L))
+      paste0(name, if (any(nzchar(problems))) sprintf(" (%s)", paste(gsub("_", ":", gsub("--", " ", problems)), collapse = ", ")))
+    }, "")
+    at <- match(one, group)
+    cat("- ", logs$paper[at], ", ", paste(items, collapse = ", "), ": ", of[at], "\n", sep = "")
   }
 }
 
-cat("\n### cmiknn, figure 1 (6.5): structural Hamming distance less that of k = 7\n\n")
-cat("The paper draws minimum, median and maximum: the median falls to k = 30, is as good to 75 and worse from 100 on. Ours: graphs and data of the same kind (see `knn_graphs`).\n\n")
-distance <- distances_of(runs)
-if (!is.null(distance)) {
-  cat(head_text("k", "graphs", "mean distance", "least difference", "median", "mean", "most"))
-  for (k in colnames(distance)) {
-    less <- distance[, k] - distance[, "7"]
-    cat(row_text(k, nrow(distance), number(mean(distance[, k])), number(min(less)), number(stats::median(less)), number(mean(less)), number(max(less))))
+write_page <- function() {
+  cat(head_of_page, sep = "\n")
+  cat("\n## Machines\n\n", head_text("card", "memory, GB/s", "TFLOP/s, single / double", "in"), sep = "")
+  for (i in seq_len(nrow(cards))) cat(row_text(cards$card[i], cards$bandwidth[i], paste(cards$single[i], "/", cards$double[i]), cards$where[i]))
+  cat("\nMakers' figures, at the boost clock. CPUs of the papers, whose rows name cores alone:\n\n", head_text("CPU", "cores", "in"), sep = "")
+  cpus <- utils::read.csv(file.path(here, "cpus.csv"), colClasses = "character")
+  for (i in seq_len(nrow(cpus))) cat(row_text(cpus$cpu[i], cpus$cores[i], cpus$where[i]))
+  # What is said of the runs that are not kept comes here once it is known whether there are any.
+  cat("\f\n")
+  for (paper in unique(published$paper)) {
+    cat(sprintf("\n## %s\n", titles[[paper]]))
+    for (item in unique(published$item[published$paper == paper])) {
+      name <- paste0(paper, ", ", item)
+      rows <- published[published$paper == paper & published$item == item, ]
+      is_old <- any(rows$key %in% page$rows$key) && !all(log_of(keys_in(unlist(rows[c("theirs", "ours")]))) %in% runs$name)
+      note <- c(notes[name], if (is_old) notes_of_page[name])
+      note <- note[!is.na(note)]
+      cat(sprintf("\n### %s\n\n", name))
+      if (length(note)) cat(paste(note, collapse = " "), "\n\n", sep = "")
+      cat(head_text("data", "what", "published (on)", "theirs here", "ours", "published / ours", "theirs here / ours", "remark"))
+      for (i in seq_len(nrow(rows))) cat(row_of(rows[i, ]))
+    }
+    if (paper == "cmiknn") figure_1()
+  }
+  sweeps()
+  ended <- logs[nzchar(logs$ended), ]
+  ended <- c(stats::setNames(ended$ended, ended$name), page$ended[!names(page$ended) %in% logs$name])
+  if (length(ended)) {
+    cat("\n## Ended by their time\n\nA run's first strategies are there where later ones were ended.\n\n", paste0("- ", names(ended), ": ", ended, "\n"), sep = "")
   }
 }
 
-cat("\n## Sweeps\n\nRuns that no published number stands beside: drawn without numbers in the papers, or ours alone.\n\n")
-cat(head_text("paper, item", "problem", "way", "s", "s / ours"))
-taken <- unique(unlist(published[c("theirs", "ours", "base", "ours_base")]))
-# Those of figure 9 count sets.
-sweeps <- runs[!runs$key %in% taken & !grepl("^quality:|:(shared|CPU|alone|parallel|single)(:5|:95)?$|^warm$", runs$way) & runs$item != "figure-9", ]
-for (i in seq_len(nrow(sweeps))) {
-  run <- sweeps[i, ]
-  if (run$item %in% c("figure-7", "figure-8") && run$way == "shared") next
-  # In sweeps ours may have been the first run of a process, which opens the card: that of the table.
-  item <- if (run$item %in% c("figure-7", "figure-8")) "table-2" else run$item
-  ours <- runs$median[runs$paper == run$paper & runs$item == item & runs$problem == run$problem & runs$way %in% c("shared", "resident")]
-  cat(row_text(paste(run$paper, run$item), gsub("_", ":", run$problem), run$way, seconds_text(run$key), if (length(ours)) ratio_text(run$median, ours[1L]) else ""))
-}
+text <- utils::capture.output(write_page())
+runs_of_page <- utils::capture.output({
+  if (nrow(logs)) {
+    cat("\n### Runs that are kept\n\n`inst/bench/papers/runs.csv` has what these found, by `run.sh` of `make papers`:\n\n")
+    made_on(logs)
+  }
+  if (some_of_page) cat("\n### Runs that are not kept\n", page$not_kept, sep = "\n")
+})
+at <- which(text == "\f")
+text <- c(text[seq_len(at - 1L)], runs_of_page, text[-seq_len(at)])
+# Blank lines come one at a time.
+text <- text[!(text == "" & c("x", text[-length(text)]) == "")]
+writeLines(enc2utf8(text), page_file, useBytes = TRUE)
 
-left <- file.path(out, "left-out")
-if (file.exists(left)) {
-  cat("\n## Ended by their time\n\nA run's first strategies are there where later ones were ended.\n\n", paste0("- ", readLines(left), "\n"), sep = "")
+# Pictures have the runs and, where they need no more than seconds or ratios, those of the page.
+seconds_known <- function(key, median, count) {
+  none <- character(length(key))
+  data.frame(key = key, median = median, count = count, tests = none, began = none, rows = none)
+}
+seconds_in_batches <- function() {
+  remark <- page$rows$remark_ours[match(published$key, page$rows$key)]
+  has_batch <- endsWith(published$ours, ":alone") & grepl("ours in a batch", remark)
+  remark <- remark[has_batch]
+  seconds_known(sub("alone$", "shared", published$ours[has_batch]), number_of(sub("^.*ours in a batch: ([^ ;]*).*", "\\1", remark)),
+                suppressWarnings(as.double(sub("^.*[(]([0-9]+) tests[)].*", "\\1", remark))))
+}
+seconds <- rbind(runs[c("key", "median", "count", "tests", "began", "rows")],
+                 seconds_known(as.character(names(of_page)), number_of(of_page), rep(NA_real_, length(of_page))), seconds_in_batches())
+seconds <- seconds[!duplicated(seconds$key), ]
+# How many times as fast as `base` the runs of a side are, of rows that tell so.
+times_of <- function(rows, side, base) {
+  vapply(seq_len(nrow(rows)), function(i) {
+    keys <- c(rows[[side]][i], rows[[base]][i])
+    if (are_kept(keys)) median_of(keys[2L]) / median_of(keys[1L]) else number_of(page$rows[[side]][match(rows$key[i], page$rows$key)])
+  }, 0)
 }
 source(file.path(here, "pictures.R"))
-draw_all(runs, published, out, file.path(here, "figures"))
+draw_all(seconds, published, times_of, distances, file.path(here, "figures"))

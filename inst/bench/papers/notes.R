@@ -1,0 +1,111 @@
+# The words of PAPERS.md: its head, the titles of papers, and what is unlike in all rows of an item. table.R sources it.
+head_of_page <- c(
+  "# The papers' experiments", "",
+  "Four papers and a thesis, table by table: a row for each number that they print, ours beside it; without ratios that follow from printed seconds, and tables of data and machines.",
+  "`inst/bench/papers/published.csv` has the numbers and says which runs are beside them, `runs.csv` the runs; `make papers` packs what repeats them. Seconds are minimum / median of the",
+  "repeats after a first run, or one run.", "",
+  "- published: as printed, in seconds where nothing else is said, with the hardware",
+  "- theirs here: their mapping of tests to threads on our card, as a kernel of pcgpu (`strategy` of `cuda_device()`). It is **no run of the authors' programs**: it answers with pcalg's",
+  "  separating sets and counts, of both sides of a pair, which theirs need not. Where a row says \"slower here than published\", that costs more than a newer card gains, and",
+  "  the published number is the fairer one",
+  "- ours: pcgpu's own kernels (`strategy = \"shared\"`), or its CPU engine where the row says so",
+  "- published / ours is a ratio across machines; theirs here / ours one of the same card. Where the first is less than what the card alone has",
+  "  more of, memory bandwidth or TFLOP/s in single precision, the remark says so", "",
+  "How far theirs here is theirs, beyond the duties above:", "",
+  "- cuPC and gpucsl: where the papers compute a pseudo-inverse for each test or set, these kernels invert by Gauss-Jordan elimination (cuPC) or eliminate (gpucsl), and",
+  "  compute the pseudo-inverse only where that is not to be trusted",
+  "- gpuPC: level 0 is the paper's algorithm 2, in which one thread computes margins and statistic, not the thesis's algorithm 9. Tables of more than 4,194,304 cells go to the CPU, where",
+  "  the paper has managed memory. Its kernels and those of disc-cupc read 16 samples at a time, as ours do",
+  "- GPU_CMIknn: the list of nearest neighbours has room for k of 512; the paper goes to 2,000",
+  "- CUDA-JMI: the joining on the CPU is plain, and not tuned", "",
+  "Surrogates stand for the shapes of data that cannot be had, BR51, S. cerevisiae, DREAM5-Insilico and TCGA: no row has a ratio of them to a published time. BR51's and",
+  "S. cerevisiae's make 6 and 45 % of the published tests (table 4.2), and cuPC-E spends 10 % of its time at levels 1 to 5 of DREAM5's, where the paper has nearly all of it (figure 6):",
+  "they are easier problems, or others.", "",
+  "Runs compare times; that all strategies give one answer is what tests/core/papers_cuda.rs and its like are for."
+)
+
+titles <- c(
+  cupc = "cuPC (Zarebavani and others 2020)", gpupc = "gpuPC (Hagedorn and Huegle 2021; the thesis's tables 6.7 and 6.8)",
+  dissertation = "The thesis (Hagedorn 2023), what is in no other paper", cmiknn = "GPU_CMIknn (Hagedorn and others 2022; the thesis's tables 6.10 to 6.16)",
+  `cuda-jmi` = "CUDA-JMI (Gonz\u00e1lez-Dom\u00ednguez and others 2020)"
+)
+
+of_one_core <- "The paper prints how many times as fast as one core of its CPU; ours are seconds, since that program was not run here: compare within a column."
+notes <- c(
+  "cupc, figure 7" = paste(
+    "Single runs after one that opens the card; of NCI-60 medians of two. All 30 shapes of the paper on NCI-60, MCC, S. aureus and BR51, the 6 that the paper speaks of on DREAM5, 6",
+    "on S. cerevisiae."
+  ),
+  "cupc, figure 8" = "Single runs after one that opens the card. All 16 shapes of the paper; on S. cerevisiae 5.",
+  "cupc, figure 10" = "Ours: one graph where theirs are ten, one run after a first one, alpha 0.05 where theirs is not named; the sweeps have the other points.",
+  "gpupc, table 2" = paste(
+    "Theirs force numbers of tests and of edges. Ours come of data whose edges all stay at level 1, a problem of another shape, and of level 0: ratios are to be compared within a",
+    "row of theirs alone. By samples and by tests of an edge ours have 50 and 200 variables where theirs have 1,000."
+  ),
+  "dissertation, table 4.2" = paste(
+    "Ours are n.edgetests of `skeleton(method = \"stable.fast\")` on the CPU, of correlations by R's cor(): no card has a part in them. Where the data are theirs (NCI-60, MCC, S.",
+    "aureus) they are the published numbers to the last test. MCC has five pairs of equal columns; correlations that are rounded otherwise, as by `search_times`, make 21,897,790",
+    "tests of it."
+  ),
+  "dissertation, table 6.6, end to end" = paste(
+    "Theirs are medians of ten runs, what adjacency search, orientation and, of gpucsl, compilation at run time add up to: most of gpucsl's seconds on the smaller data are",
+    "compilation. Ours: pc() from the data in memory, with correlations or levels, as the first call of a new R process, which opens the card (0.22 to 0.27 s where little else is",
+    "done, on an H200: RESULTS.md, \"first use of a GPU\"); minimum and median of five processes. Later calls do not pay that. The sweeps have whole processes, from the start of R.",
+    "So, too, table 6.9."
+  ),
+  "dissertation, table 6.6, orientation" = "Ours: orient() in R, of a skeleton from the same data. So, too, table 6.9.",
+  "dissertation, table 6.17" = paste(
+    "Level 1 of ours is levels 0 and 1 less level 0. From 50,000 variables on theirs is beyond the V100's 32 GB, so that pages go back and forth; all of ours is within the card's 80",
+    "GB: no run of ours takes more of a card than is free. Those from 50,000 on are single runs after one that opens the card. Seconds are in the sweeps."
+  ),
+  "dissertation, table 6.18" = "Of data of this shape: how many edges TCGA's own data leave at level 0 is not published, and decides the time.",
+  "cmiknn, table 1 (6.10), by k" = paste(
+    "Theirs are medians of 20 tests. So are ours, asked one after the other, and theirs here; in a batch, seconds a test of as many as take a quarter of a second. So, too, tables 2",
+    "to 4; tables 6 to 9 are percentiles of the same tests."
+  ),
+  "cmiknn, table 4 (6.13), by n" = paste(
+    "With k = 0.2 n the paper's worst cases, 44.88 and 355.77 s, have no \"theirs here\": the room for k of 512 in our kernel of their mapping is a limit of ours."
+  ),
+  "cmiknn, table 5 (6.14), searches by N and k" = paste("Theirs are medians of ten graphs; ours are of one, with edges of probability 0.3.", of_one_core),
+  "cmiknn, table 6.16, searches by share of discrete variables" = paste(
+    "Theirs are medians of ten graphs; ours are of one, with edges of probability 0.3, and k = 7, where theirs is not named.", of_one_core
+  ),
+  "cmiknn, figure 1" = paste(
+    "The paper draws minimum, median and maximum: the median falls to k = 30, is as good to 75 and worse from 100 on. Ours: graphs and data of the same kind (see `knn_graphs`)."
+  ),
+  "cuda-jmi, table 4" = paste(
+    "Theirs are the seconds of the mutual information alone, which the joining of features goes beside; ours, and theirs here, of whole selections, on simulated data of each set's",
+    "shape: values are uniform over 64 levels, and every tenth feature depends on the class. So a ratio to published seconds compares shapes, not data. So, too, tables 5 and 6. Two",
+    "cards gain little where samples are few (breast cancer, ECML): RESULTS.md has, of 97 samples on one card, 0.108 ms of counting in a step of 0.285 ms by Nsight Compute, on an",
+    "earlier kernel, and some 0.09 ms of choosing on the CPU; the rest, launches and copies among it, was not told apart. How a step of two cards divides is not known, nor why",
+    "SVHN's shape gains little."
+  )
+)
+
+# What is said of rows whose runs are not kept, as long as the page has them.
+notes_of_page <- c(
+  "cupc, table 2" = paste(
+    "The sweeps have ours on the same data once more (dissertation table-6.6), of another commit and time of the same day: hundredths of a second differ by up to 1.2 times there.",
+    "From one run of this table to another they differed by up to two times, much of it at level 0, which copies the correlations."
+  ),
+  "cupc, figure 5" = "All of d431d0d1fe96; cuPC-S over others, on dream5, with table 2's cuPC-S as it was run then (0.187 s).",
+  "cupc, figure 7" = "On S. aureus the least is beta 1, gamma 256.",
+  "gpupc, table 2" = "Disc-cupc's time with 8,000 variables is that of one run.",
+  "dissertation, table 4.3" = paste(
+    "Ours here are of method \"stable\", which tests a pair of neighbours from both sides; pcalg's are of \"stable.fast\". They stand until the run table-4.3, which is by",
+    "\"stable.fast\", takes their place."
+  ),
+  "dissertation, figure 6.2" = paste(
+    "Level 0 goes to 25,000 variables, as in the paper, level 1 to 3,000: by the cube of the variables 25,000 would take ours some 27 s (worked out of 0.0472 s for 3,000, not",
+    "measured), and theirs here some 230 s. The paper's 10 variables were not run."
+  ),
+  "dissertation, table 6.17" = paste(
+    "Where a remark says \"levels 0 and 1 together\" the number is not of level 1 alone, and for two cards none is. With 60,000 and 70,000 variables the matrix as a whole takes 0.9",
+    "times as long as managed memory at levels 0 and 1, and 1.8 and 1.9 times as long as blocks; with 80,000, whose level 1 goes in slices of up to 256 variables, with managed",
+    "memory, too, it takes less than a tenth of managed memory's time. Why is not known. Two cards with 60,000 and 70,000 variables are of d431d0d1fe96."
+  ),
+  "sweeps" = paste(
+    "Of cuPC's figures 7 and 8 it is over ours of their own commit, d431d0d1fe96, in table 2 as it was run then: 0.0105 s (nci60), 0.0152 (mcc), 0.0124 (br51), 0.0368 (scerevisiae),",
+    "0.035 (saureus), 0.0181 (dream5)."
+  )
+)
