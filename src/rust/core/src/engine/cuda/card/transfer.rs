@@ -17,8 +17,8 @@ pub(super) const PIECE: usize = 16 << 20;
 /// Bytes that are sent at a time, at most: many, as each piece that leaves takes the sending thread some microseconds.
 const SENT: usize = 1 << 20;
 
-/// Likewise of what is gathered, or goes ahead of what a card is at: few, so that the first leave soon.
-const SENT_AHEAD: usize = 512 << 10;
+/// Likewise of what is gathered: few, so that the first leave soon.
+const GATHERED: usize = 512 << 10;
 
 /// Likewise at least: a copy of fewer takes no less time.
 const LEAST_SENT: usize = 64 << 10;
@@ -31,6 +31,40 @@ const STAGED: usize = 32;
 
 /// The caller is asked whether to stop after every so many pieces.
 const LOOKED: usize = 512;
+
+/// What is sent together with other such: where to, and how many bytes, at least 1.
+#[derive(Clone, Copy)]
+pub(in crate::engine::cuda) struct Portion {
+    pub to: DevicePtr<u8>,
+    pub bytes: usize,
+}
+
+/// Pieces of portions, numbered through: by portion the number of its first, and of all.
+struct Pieces {
+    firsts: Vec<usize>,
+    each: usize,
+}
+
+impl Pieces {
+    fn of(portions: &[Portion], each: usize) -> Self {
+        let mut end = 0;
+        let ends = portions.iter().map(|portion| {
+            end += portion.bytes.div_ceil(each);
+            end
+        });
+        Pieces { firsts: std::iter::once(0).chain(ends).collect(), each }
+    }
+
+    fn count(&self) -> usize {
+        self.firsts[self.firsts.len() - 1]
+    }
+
+    /// The portion of a piece, and the place there where it starts.
+    fn place(&self, piece: usize) -> (usize, usize) {
+        let portion = self.firsts.partition_point(|&first| first <= piece) - 1;
+        (portion, (piece - self.firsts[portion]) * self.each)
+    }
+}
 
 /// An address in pinned memory that threads share.
 pub(super) struct Pinned(pub *mut u8);
@@ -148,11 +182,28 @@ impl Held {
         fill: impl Fn(usize, &mut [u8]) + Sync,
         sent: &mut dyn FnMut(&mut Self, usize) -> Result<()>,
     ) -> Result<()> {
-        let most = if self.is_beside || effort > 1 { SENT_AHEAD } else { SENT };
-        let each = piece_of(bytes, effort, most);
+        if bytes == 0 {
+            return Ok(());
+        }
+        let fill = |_: usize, offset: usize, piece: &mut [u8]| fill(offset, piece);
+        self.send_portions(effort, &[Portion { to, bytes }], fill, &mut |held, _, bytes| sent(held, bytes))
+    }
+
+    /// Likewise portions, one after the other, by `fill(portion, offset, piece)`; `sent(self, portion, bytes)` is told how many bytes of its portion have left
+    /// with a piece. Threads fill pieces of the next portion while it runs.
+    pub(in crate::engine::cuda) fn send_portions(
+        &mut self,
+        effort: usize,
+        portions: &[Portion],
+        fill: impl Fn(usize, usize, &mut [u8]) + Sync,
+        sent: &mut dyn FnMut(&mut Self, usize, usize) -> Result<()>,
+    ) -> Result<()> {
+        let most = if effort > 1 { GATHERED } else { SENT };
+        let each = piece_of(portions.iter().map(|portion| portion.bytes).sum(), effort, most);
+        let pieces = Pieces::of(portions, each);
         // Places of what goes ahead are the same from call to call.
-        let apart = if self.is_beside { most } else { each };
-        let count = bytes.div_ceil(each);
+        let apart = if self.is_beside { SENT } else { each };
+        let count = pieces.count();
         let threads = filling_threads(&self.pool, count, effort);
         // What goes ahead does so by all places in turn, of which those of the call before may not be free yet.
         let places = if self.is_beside { STAGED } else { count.min(STAGED) };
@@ -162,23 +213,27 @@ impl Held {
             None => (self.pinned(places * apart)?, 0),
         };
         let pinned = &Pinned(pinned);
-        if self.is_beside {
-            self.ahead = Some((first + count) % places);
-        }
+        let next = self.is_beside.then_some((first + count) % places);
+        self.ahead = next.or(self.ahead);
         let events = self.memory().events(places)?;
         let (pool, caller) = (self.pool.clone(), std::thread::current().id());
         let ready: Vec<AtomicBool> = (0..count).map(|_| AtomicBool::new(false)).collect();
         // Pieces that were drawn, whose places are free, and whether all is over.
         let (drawn, free, is_over) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+        // A piece: its portion, where it starts there, its length, and its place in pinned memory.
+        let piece_at = |i: usize| {
+            let (portion, start) = pieces.place(i);
+            (portion, start, each.min(portions[portion].bytes - start), (first + i) % places * apart)
+        };
         // Draws the next piece that has a place, unless it is beyond `last`, and fills it; false where there is none.
         let fill_next = |last: usize| {
             let may = |i: usize| (i < count && i <= last && i < free.load(Ordering::Acquire)).then_some(i + 1);
             let Ok(i) = drawn.fetch_update(Ordering::Relaxed, Ordering::Relaxed, may) else { return false };
-            let (start, place) = (i * each, (first + i) % places * apart);
+            let (portion, start, len, place) = piece_at(i);
             // SAFETY: the pinned memory holds a piece at each place. This one is written by the one thread that drew its number, after the one
             // before it in this place has left, and before it is marked as ready.
-            let piece = unsafe { std::slice::from_raw_parts_mut(pinned.0.add(place), each.min(bytes - start)) };
-            fill(start, piece);
+            let piece = unsafe { std::slice::from_raw_parts_mut(pinned.0.add(place), len) };
+            fill(portion, start, piece);
             ready[i].store(true, Ordering::Release);
             true
         };
@@ -205,21 +260,23 @@ impl Held {
                             std::hint::spin_loop();
                         }
                     }
-                    let (start, place) = (i * each, (first + i) % places * apart);
+                    let (portion, start, len, place) = piece_at(i);
                     // SAFETY: written by now. Nothing writes there again before the event was reached, or else the stream is synchronised: all
                     // others get this memory from `Held::pinned`, which sees to that.
                     unsafe {
-                        let piece = std::slice::from_raw_parts(pinned.0.add(place), each.min(bytes - start));
-                        self.upload_pinned(to.offset(start as u64), piece)?;
+                        let piece = std::slice::from_raw_parts(pinned.0.add(place), len);
+                        self.upload_pinned(portions[portion].to.offset(start as u64), piece)?;
                         self.card.mark(events[(first + i) % places], self.is_beside)?;
                         self.note_free(&free, &events, first, i + 1)?;
                     }
-                    sent(self, bytes.min((i + 1) * each))?;
+                    sent(self, portion, start + len)?;
                 }
                 Ok(())
             };
             let outcome = send();
             is_over.store(true, Ordering::Relaxed);
+            // Who was told may have waited for what had left until then.
+            self.ahead = next.or(self.ahead);
             outcome
         })
     }
@@ -247,11 +304,7 @@ impl Held {
         fill: impl Fn(usize, &mut [f64]) + Sync,
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
-        let fill_bytes = |offset: usize, piece: &mut [u8]| {
-            // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
-            let (_, numbers, _) = unsafe { piece.align_to_mut() };
-            fill(offset / 8, numbers);
-        };
+        let fill_bytes = |offset: usize, piece: &mut [u8]| fill(offset / 8, numbers_of(piece));
         let mut pieces = 0;
         self.send_by(effort, to.cast(), 8 * count, fill_bytes, &mut |_, _| {
             pieces += 1;
@@ -318,6 +371,12 @@ impl Held {
         )?;
         Ok(all)
     }
+}
+
+/// The numbers that a piece of pinned memory holds, of what is sent as numbers.
+pub(in crate::engine::cuda) fn numbers_of(piece: &mut [u8]) -> &mut [f64] {
+    // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
+    unsafe { piece.align_to_mut() }.1
 }
 
 /// Copies elements from a card by way of two pieces of pinned memory that take turns, see [`Held::bring`].
@@ -415,7 +474,16 @@ mod tests {
                 assert!(threads == 1 || bytes >= 2 * threads * each - each, "{bytes} {effort} {threads}");
             }
         }
-        assert_eq!((piece_of(1 << 34, 1, SENT), piece_of(1 << 34, 8, SENT_AHEAD)), (SENT, LEAST_SENT));
+        assert_eq!((piece_of(1 << 34, 1, SENT), piece_of(1 << 34, 8, GATHERED)), (SENT, LEAST_SENT));
+    }
+
+    #[test]
+    fn pieces_of_portions_are_all_of_each() {
+        let portions: Vec<Portion> =
+            [1, 4096, 4097, 10_000, 8192].map(|bytes| Portion { to: DevicePtr::NULL, bytes }).into();
+        let pieces = Pieces::of(&portions, 4096);
+        let found: Vec<_> = (0..pieces.count()).map(|piece| pieces.place(piece)).collect();
+        assert_eq!(found, [(0, 0), (1, 0), (2, 0), (2, 4096), (3, 0), (3, 4096), (3, 8192), (4, 0), (4, 4096)]);
     }
 
     #[test]

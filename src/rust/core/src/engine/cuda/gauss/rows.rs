@@ -7,7 +7,9 @@ use crate::engine::cuda::arguments::{CorrelationArgs, CORRELATION_THREADS, PRODU
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::card::transfer::{numbers_of, Portion};
 use crate::engine::cuda::pointer::DevicePtr;
+use crate::observer::Observer;
 use crate::Result;
 
 /// Panels have a multiple of so many rows: what level 1 takes together.
@@ -149,6 +151,38 @@ impl Rows {
             product(held, part, look)?;
         }
         Ok(())
+    }
+
+    /// Puts the rows of these panels on the card, one after the other. `made(held, number, observer)` is called for each once all of it is made, or, of a matrix, on its
+    /// way beside the stream ([`Card::follow_sends`](crate::engine::cuda::card::opened::Card)), where the next ones go meanwhile.
+    pub fn make_each(
+        &self,
+        held: &mut Held,
+        (cells, p): (Cells, usize),
+        panels: &[Panel],
+        observer: &mut dyn Observer,
+        made: &mut dyn FnMut(&mut Held, usize, &mut dyn Observer) -> Result<()>,
+    ) -> Result<()> {
+        let Cells::Matrix(cells) = cells else {
+            for (number, panel) in panels.iter().enumerate() {
+                self.make(held, cells, p, panel, &mut || observer.look())?;
+                made(held, number, observer)?;
+            }
+            return Ok(());
+        };
+        let bytes = |panel: &Panel| 8 * panel.rows.len() * panel.columns.len();
+        let portions: Vec<Portion> =
+            panels.iter().map(|panel| Portion { to: panel.at.cast(), bytes: bytes(panel) }).collect();
+        let fill = |number: usize, offset: usize, piece: &mut [u8]| {
+            let Panel { rows, columns, .. } = &panels[number];
+            copy_rows(cells, p, columns, rows.start, offset / 8, numbers_of(piece));
+        };
+        held.ahead(|held| {
+            held.send_portions(1, &portions, fill, &mut |held, number, sent| match sent == portions[number].bytes {
+                true => made(held, number, observer),
+                false => Ok(()),
+            })
+        })
     }
 
     /// Brings the columns of these vertices, no more than there is room for, one after the other; false where all columns are there.

@@ -10,6 +10,7 @@ use crate::engine::cuda::arguments::{Report, SearchArgs, SLOT_BYTES, VERTEX_BITS
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::card::opened::Card;
 use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
@@ -194,8 +195,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
 
     /// Number of blocks of a kernel whose warps stride over `tasks`.
     pub(in crate::engine::cuda) fn blocks_for(&self, tasks: u64) -> u32 {
-        let wanted = tasks.div_ceil(u64::from(USUAL_THREADS / WARP));
-        wanted.clamp(1, u64::from(self.engine.held.card.processors) * 16) as u32
+        blocks_on(&self.engine.held.card, tasks)
     }
 
     /// Launches a kernel whose warps take a row each.
@@ -475,6 +475,12 @@ impl Whole for CudaSearch<'_, '_> {
         self.engine.held.begin(None);
         self.watched(|search| search.run_finish(observer))
     }
+}
+
+/// Likewise on this card.
+pub(in crate::engine::cuda) fn blocks_on(card: &Card, tasks: u64) -> u32 {
+    let wanted = tasks.div_ceil(u64::from(USUAL_THREADS / WARP));
+    wanted.clamp(1, u64::from(card.processors) * 16) as u32
 }
 
 #[cfg(test)]

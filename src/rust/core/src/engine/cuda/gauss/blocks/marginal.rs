@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::slices::hash;
 use super::{cells_of, BlockSearch};
 use crate::engine::cuda::arguments::SliceArgs;
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
@@ -11,6 +12,7 @@ use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::gauss::rows::{Cells, Panel, STEP};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::p_max::{bring_columns, triangle};
+use crate::engine::cuda::search::{blocks_on, USUAL_THREADS};
 use crate::error::DeviceError;
 use crate::observer::Observer;
 use crate::search::levels::LevelReport;
@@ -77,55 +79,54 @@ impl BlockSearch<'_, '_> {
         self.search.args.keeps_marginal = 1;
         let total = (p * (p - 1)) as f64 / 2.0;
         let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
-        let panel_at = |first: usize| {
-            let (end, turn) = (p.min(first + rows), first / rows % places as usize);
-            Panel { rows: first..end, columns: 0..end, at: base.offset((turn * rows * p) as u64) }
+        let panels: Vec<Panel> = (0..p)
+            .step_by(rows)
+            .map(|first| {
+                let (end, turn) = (p.min(first + rows), first / rows % places as usize);
+                Panel { rows: first..end, columns: 0..end, at: base.offset((turn * rows * p) as u64) }
+            })
+            .collect();
+        let values = if square { Some(self.search.engine.held.device(Buffer::PMax)?) } else { None };
+        let (args, answer) = (self.search.args, &mut self.answer);
+        // Brings the p-values of a panel, where all pairs' are wanted.
+        let mut bring = |held: &mut Held, panel: &Panel, observer: &mut dyn Observer| {
+            let (Some(at), Some((values, mark))) = (values, answer.columns(panel.rows.clone())) else { return Ok(()) };
+            held.card.copies_follow()?;
+            bring_columns(held, at, panel.rows.clone(), p, (values, Some(mark)), &mut || observer.look())
         };
-        let rows_of = &self.rows;
-        let make = |held: &mut Held, first: usize, observer: &mut dyn Observer| match cells {
-            Cells::Matrix(_) => {
-                held.ahead(|held| rows_of.make(held, cells, p, &panel_at(first), &mut || observer.look()))
+        let held = &mut self.search.engine.held;
+        self.rows.make_each(held, (cells, p), &panels, observer, &mut |held, number, observer| {
+            let Panel { rows: Range { start, end }, at, .. } = panels[number].clone();
+            if number > 0 {
+                bring(held, &panels[number - 1], observer)?;
             }
-            // Kernels make them.
-            Cells::Data(_) => rows_of.make(held, cells, p, &panel_at(first), &mut || observer.look()),
-        };
-        make(&mut self.search.engine.held, 0, observer)?;
-        for first in (0..p).step_by(rows) {
-            let Panel { rows: Range { end, .. }, at, .. } = panel_at(first);
-            self.search.engine.held.piece(end - first);
-            self.search.args.c = at.before((first * end) as u64);
-            self.search.args.pitch = end as u64;
-            let values = if square { Some(self.search.engine.held.device(Buffer::PMax)?) } else { None };
-            self.search.args.p_max = values.map_or_else(Default::default, |at| at.before(triangle(first) as u64));
-            (self.search.args.first_row, self.search.args.end_row) = (first as u64, end as u64);
+            held.piece(end - start);
+            let mut args = args;
+            args.c = at.before((start * end) as u64);
+            args.pitch = end as u64;
+            args.p_max = values.map_or_else(Default::default, |at| at.before(triangle(start) as u64));
+            (args.first_row, args.end_row) = (start as u64, end as u64);
+            let card = held.card.clone();
+            // Of two places, what comes next goes where the panel before was.
+            if places == 2 {
+                card.sends_follow()?;
+            }
+            card.follow_sends()?;
+            let blocks = blocks_on(&card, (end - start) as u64 * args.words);
             // SAFETY: the graph's places are set, and the kernel looks at these rows alone, up to their own column, of which correlations
             // and p-values have room for all.
-            unsafe {
-                // What comes next goes where the panel before was.
-                self.search.engine.held.card.sends_follow()?;
-                self.search.engine.held.card.follow_sends()?;
-                let blocks = self.search.blocks_for((end - first) as u64 * self.search.args.words);
-                self.search.launch(Kernel::marginal, blocks)?;
-            }
+            unsafe { card.launch(Kernel::marginal.on((blocks, 1), USUAL_THREADS, 0), &args)? };
             if matches!(cells, Cells::Matrix(_)) {
-                let (first_z, end_z, pitch) = (first as u64, end as u64, end as u64);
-                self.hash(&SliceArgs { a: self.search.args, rows: at, pitch, first_z, end_z, ..SliceArgs::default() })?;
+                let (first_z, end_z, pitch) = (start as u64, end as u64, end as u64);
+                hash(&card, &SliceArgs { a: args, rows: at, pitch, first_z, end_z, ..SliceArgs::default() })?;
             }
-            if end < p {
-                if places == 1 {
-                    self.search.engine.held.card.sends_follow()?;
-                }
-                make(&mut self.search.engine.held, end, observer)?;
+            if places == 1 {
+                card.sends_follow()?;
             }
-            if let Some(at) = values {
-                self.search.engine.held.card.copies_follow()?;
-                if let Some((values, mark)) = self.answer.columns(first..end) {
-                    let held = &mut self.search.engine.held;
-                    bring_columns(held, at, first..end, p, (values, Some(mark)), &mut || observer.look())?;
-                }
-            }
-            self.search.engine.held.wait("level 0", &mut || observer.look())?;
-            observer.progress(0, triangle(end) as f64 * 0.999, total)?;
+            observer.progress(0, triangle(end) as f64 * 0.999, total)
+        })?;
+        if let Some(last) = panels.last() {
+            bring(&mut self.search.engine.held, last, observer)?;
         }
         self.search.args.keeps_marginal = 0;
         self.search.args.pitch = p as u64;

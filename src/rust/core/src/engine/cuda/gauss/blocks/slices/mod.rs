@@ -19,6 +19,7 @@ use crate::engine::cuda::arguments::{Report, SliceArgs, SLICE_THREADS, VERDICT_O
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::card::opened::Card;
 use crate::engine::cuda::gauss::rows::{Cells, Panel};
 use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::pointer::DevicePtr;
@@ -71,6 +72,23 @@ impl Progress {
 /// Blocks for each of so many rows: enough for the card where there are few.
 fn parts(processors: u32, rows: usize) -> u32 {
     (processors * 64).div_ceil(rows as u32).clamp(2, 16)
+}
+
+/// Has the card add up hashes of rows of the matrix, to tell whether it is symmetric.
+pub(super) fn hash(card: &Card, args: &SliceArgs) -> Result<()> {
+    let rows = (args.end_z - args.first_z).min(65_535) as u32;
+    let grid = (args.pitch.div_ceil(4 * u64::from(USUAL_THREADS)) as u32, rows);
+    // SAFETY: the rows are there.
+    unsafe { card.launch(Kernel::slice_symmetry.on(grid, USUAL_THREADS, 0), args) }
+}
+
+/// Launches a kernel on the pairs of the rows that `args` says.
+///
+/// # Safety
+/// It must be one that takes any grid, and of `args` it may use what is set, and there, alone.
+unsafe fn on_rows(card: &Card, kernel: Kernel<SliceArgs>, threads: u32, args: &SliceArgs) -> Result<()> {
+    let rows = (args.a.end_row - args.a.first_row) as usize;
+    card.launch(kernel.on((rows as u32, parts(card.processors, rows)), threads, 0), args)
 }
 
 impl BlockSearch<'_, '_> {
@@ -223,16 +241,6 @@ impl BlockSearch<'_, '_> {
         })
     }
 
-    /// Launches a kernel on the pairs of the rows that `args` says.
-    ///
-    /// # Safety
-    /// It must be one that takes any grid, and of `args` it may use what is set, and there, alone.
-    unsafe fn on_rows(&self, kernel: Kernel<SliceArgs>, threads: u32, args: &SliceArgs) -> Result<()> {
-        let rows = (args.a.end_row - args.a.first_row) as usize;
-        let card = &self.search.engine.held.card;
-        card.launch(kernel.on((rows as u32, parts(card.processors, rows)), threads, 0), args)
-    }
-
     fn run_slices(&mut self, level: &mut Level, observer: &mut dyn Observer) -> Result<LevelReport> {
         let p = self.gauss.p;
         self.begin_slices(&level.ends)?;
@@ -330,17 +338,9 @@ impl BlockSearch<'_, '_> {
         // SAFETY: the rows of the slice are there, and `singles` has room for as many numbers as tiles; shared memory is that of a tile.
         unsafe { card.launch(Kernel::slice_singles.on(tiles, USUAL_THREADS, shared), &args)? };
         if checks {
-            self.hash(&args)?;
+            hash(card, &args)?;
         }
         Ok(args)
-    }
-
-    /// Has the card add up hashes of rows of the matrix, to tell whether it is symmetric.
-    pub(super) fn hash(&self, args: &SliceArgs) -> Result<()> {
-        let rows = (args.end_z - args.first_z).min(65_535) as u32;
-        let grid = (args.pitch.div_ceil(4 * u64::from(USUAL_THREADS)) as u32, rows);
-        // SAFETY: the rows are there.
-        unsafe { self.search.engine.held.card.launch(Kernel::slice_symmetry.on(grid, USUAL_THREADS, 0), args) }
     }
 
     /// Tests pairs given the first slice, panel by panel from a row on, until no more can wait. Returns their rows.
@@ -366,16 +366,16 @@ impl BlockSearch<'_, '_> {
             // SAFETY: the slice and the rows' own correlations are there, and room for the states of their pairs and for what is found. No more
             // pairs wait than there is room for, as a panel is begun where all of it might.
             unsafe {
-                self.on_rows(Kernel::slice_begin, SLICE_THREADS, &panel)?;
-                self.on_rows(Kernel::slice_tests, SLICE_THREADS, &panel)?;
+                on_rows(&self.search.engine.held.card, Kernel::slice_begin, SLICE_THREADS, &panel)?;
+                on_rows(&self.search.engine.held.card, Kernel::slice_tests, SLICE_THREADS, &panel)?;
                 let blocks = self.search.blocks_for(rows.len() as u64);
                 let card = &self.search.engine.held.card;
                 card.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &panel)?;
                 if !cut.is_whole(p) {
                     card.launch(Kernel::slice_place.on((1, 1), 1024, 8 * 1024 / u64::from(WARP)), &panel)?;
-                    self.on_rows(Kernel::slice_keep, USUAL_THREADS, &panel)?;
+                    on_rows(&self.search.engine.held.card, Kernel::slice_keep, USUAL_THREADS, &panel)?;
                 }
-                self.on_rows(Kernel::slice_settle, USUAL_THREADS, &panel)?;
+                on_rows(&self.search.engine.held.card, Kernel::slice_settle, USUAL_THREADS, &panel)?;
             }
             self.search.ask_report()?;
             if let Some(before) = before.take() {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::cut::{Cut, Ends, Own, GATHERING};
-use super::{with_rows, Level};
+use super::{on_rows, with_rows, Level};
 use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Held;
@@ -129,7 +129,7 @@ impl BlockSearch<'_, '_> {
             let args = with_rows(self.with_own(&rows, 0, &level, args)?, &rows);
             self.search.engine.held.card.follow_sends()?;
             // SAFETY: the pairs are numbered, their own correlations are there, and room for as many values.
-            unsafe { self.on_rows(Kernel::slice_marginal, SLICE_THREADS, &args)? };
+            unsafe { on_rows(&self.search.engine.held.card, Kernel::slice_marginal, SLICE_THREADS, &args)? };
             self.search.engine.held.wait("level 0", &mut || observer.look())?;
             let pairs = level.ends.larger[rows.start] as usize..level.ends.larger[rows.end] as usize;
             if let Some(to) = self.answer.left_values(pairs) {

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use super::cut::{Cut, Ends, Own, AT_ONCE, FOUND, LEAST, STATE};
 use super::waiting::portions;
-use super::{with_rows, Level, Progress};
+use super::{hash, on_rows, with_rows, Level, Progress};
 use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::gauss::blocks::BlockSearch;
+use crate::engine::cuda::gauss::blocks::{cells_of, BlockSearch};
 use crate::engine::cuda::gauss::rows::Panel;
 use crate::engine::cuda::pointer::DevicePtr;
-use crate::engine::cuda::search::USUAL_THREADS;
+use crate::engine::cuda::search::{blocks_on, USUAL_THREADS};
 use crate::observer::Observer;
 use crate::search::levels::LevelReport;
 use crate::Result;
@@ -112,27 +112,51 @@ impl BlockSearch<'_, '_> {
         let mut progress = Progress { done: 0.0, total: triangle.slices.len() as f64 };
         self.begin_pairs(&level, args, observer)?;
         let slices = &triangle.slices;
+        let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
         let launches = tests / slices.len() as f64 / TESTS / self.search.engine.options.launch_share;
         let each = (level.ends.pairs() as f64 / launches.max(1.0)).ceil() as u64;
         let parts = portions(&level.ends.larger, each);
-        self.bring_rows_of(&triangle, 0, observer)?;
-        for turn in 0..slices.len() {
-            let here = self.open_triangle(&triangle, turn, args)?;
-            for (number, rows) in parts.iter().enumerate() {
+        let panels: Vec<Panel> = slices
+            .iter()
+            .enumerate()
+            .map(|(turn, rows)| {
+                let at = base.offset((turn % 2 * triangle.cells) as u64);
+                Panel { columns: rows.start..p, rows: rows.clone(), at }
+            })
+            .collect();
+        let (cells, held) = (cells_of(&self.gauss, &self.data), &mut self.search.engine.held);
+        self.rows.make_each(held, (cells, p), &panels, observer, &mut |held, turn, observer| {
+            let Panel { rows: slice, at, .. } = panels[turn].clone();
+            held.piece(slice.len());
+            let here = SliceArgs {
+                rows: at,
+                first_column: slice.start as u64,
+                pitch: (p - slice.start) as u64,
+                first_z: slice.start as u64,
+                end_z: slice.end as u64,
+                ..args
+            };
+            let card = held.card.clone();
+            // What comes next goes where the slice before was.
+            card.sends_follow()?;
+            card.follow_sends()?;
+            hash(&card, &here)?;
+            for rows in &parts {
                 let here = with_rows(here, rows);
-                let blocks = self.search.blocks_for(rows.len() as u64);
+                let blocks = blocks_on(&card, rows.len() as u64);
                 // SAFETY: the slice is there, and so are all pairs, of which each row has its own, with room for as many numbers.
                 unsafe {
-                    self.on_rows(Kernel::triangle_tests, SLICE_THREADS, &here)?;
-                    self.search.engine.held.card.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &here)?;
+                    on_rows(&card, Kernel::triangle_tests, SLICE_THREADS, &here)?;
+                    card.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &here)?;
                 }
-                if number == 0 && turn + 1 < slices.len() {
-                    self.bring_rows_of(&triangle, turn + 1, observer)?;
+                if parts.len() > 1 {
+                    // Launches of a tenth of a second.
+                    held.wait("level 1", &mut || observer.look())?;
                 }
-                self.search.engine.held.wait("level 1", &mut || observer.look())?;
             }
-            progress.step(1.0, observer)?;
-        }
+            progress.step(1.0, observer)
+        })?;
+        self.search.engine.held.wait("level 1", &mut || observer.look())?;
         self.bring_pairs(&level, args, observer)?;
         let report = self.search.report("level 1", &mut || observer.look())?;
         if self.lower != Some(report.above) {
@@ -151,7 +175,9 @@ impl BlockSearch<'_, '_> {
             let here = SliceArgs { values: at.before(level.ends.larger[rows.start]), ..args };
             self.search.engine.held.card.follow_sends()?;
             // SAFETY: the correlations of the pairs of these rows are sent, and there is room for the states of all pairs.
-            unsafe { self.on_rows(Kernel::slice_begin, SLICE_THREADS, &with_rows(here, &rows))? };
+            unsafe {
+                on_rows(&self.search.engine.held.card, Kernel::slice_begin, SLICE_THREADS, &with_rows(here, &rows))?
+            };
             let next = (rows.end < p).then(|| level.cut.panel_from(rows.end, &level.ends));
             if let Some(next) = &next {
                 self.send_own(next, 1 - turn, level, observer)?;
@@ -160,35 +186,6 @@ impl BlockSearch<'_, '_> {
             let Some(next) = next else { return Ok(()) };
             (rows, turn) = (next, 1 - turn);
         }
-    }
-
-    /// Where a slice is on the card: at one of two places by turns.
-    fn place_of_slice(&mut self, triangle: &Triangle, turn: usize) -> Result<DevicePtr<f64>> {
-        let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
-        Ok(base.offset((turn % 2 * triangle.cells) as u64))
-    }
-
-    /// Puts a slice there.
-    fn bring_rows_of(&mut self, triangle: &Triangle, turn: usize, observer: &mut dyn Observer) -> Result<()> {
-        let rows = triangle.slices[turn].clone();
-        let at = self.place_of_slice(triangle, turn)?;
-        self.send_panel(Panel { columns: rows.start..self.gauss.p, rows, at }, observer)
-    }
-
-    /// Makes the slice that was brought the one of the tests that follow.
-    fn open_triangle(&mut self, triangle: &Triangle, turn: usize, args: SliceArgs) -> Result<SliceArgs> {
-        let slice = &triangle.slices[turn];
-        let args = SliceArgs {
-            rows: self.place_of_slice(triangle, turn)?,
-            first_column: slice.start as u64,
-            pitch: (self.gauss.p - slice.start) as u64,
-            first_z: slice.start as u64,
-            end_z: slice.end as u64,
-            ..args
-        };
-        self.search.engine.held.card.follow_sends()?;
-        self.hash(&args)?;
-        Ok(args)
     }
 
     /// Brings what was found of all pairs.
@@ -202,7 +199,7 @@ impl BlockSearch<'_, '_> {
                 let here = SliceArgs { out_before: level.ends.larger[rows.start], ..args };
                 let here = with_rows(self.with_found(turn, level, here)?, rows);
                 // SAFETY: all pairs are closed, and there is room for what was found of as many as a panel's.
-                unsafe { self.on_rows(Kernel::slice_settle, USUAL_THREADS, &here)? };
+                unsafe { on_rows(&self.search.engine.held.card, Kernel::slice_settle, USUAL_THREADS, &here)? };
             }
             if let Some((before, turn)) = before.take() {
                 self.bring_panel(&before, turn, level, observer)?;

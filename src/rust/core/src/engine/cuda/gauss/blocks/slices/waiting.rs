@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{with_rows, Level, Progress, SLICED_TESTS};
+use super::{on_rows, with_rows, Level, Progress, SLICED_TESTS};
 use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
@@ -52,7 +52,7 @@ impl BlockSearch<'_, '_> {
                 let blocks = self.search.blocks_for(some.len() as u64);
                 // SAFETY: the slice is there, and so are the pairs that wait, which each row has its own.
                 unsafe {
-                    self.on_rows(Kernel::slice_tests, SLICE_THREADS, &here)?;
+                    on_rows(&self.search.engine.held.card, Kernel::slice_tests, SLICE_THREADS, &here)?;
                     self.search.engine.held.card.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &here)?;
                 }
                 if let Some(next) = next.take() {
@@ -90,7 +90,7 @@ impl BlockSearch<'_, '_> {
                 let here = SliceArgs { verdict, values, out_before: starts[some.start], ..waiting };
                 let here = with_rows(here, &(rows.start + some.start..rows.start + some.end));
                 // SAFETY: all pairs are closed, and there is room for what was found of as many as a panel's.
-                unsafe { self.on_rows(Kernel::slice_settle, USUAL_THREADS, &here)? };
+                unsafe { on_rows(&self.search.engine.held.card, Kernel::slice_settle, USUAL_THREADS, &here)? };
             }
             if let Some((before, turn)) = before.take() {
                 let count = (starts[before.end] - starts[before.start]) as usize;
