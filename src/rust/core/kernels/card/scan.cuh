@@ -24,8 +24,24 @@ __device__ __forceinline__ u64 scan(Index count, u32 threads, u64* sums, Load lo
     return carry;
 }
 
-// Where the parts of rows start that are load(x) long: out[x] = load(0) + .. + load(x - 1) for x = 0, .., p.
-template <class Load> __device__ __forceinline__ void scan_rows(u64 p, u64* out, u64* sums, Load load) {
-    u64 all = scan(p, blockDim.x, sums, load, [&](u64 x, u64 before) { out[x] = before; });
+// Where the parts of rows start that are load(x) long: out[x] = load(0) + .. + load(x - 1) for x = 0, .., p. A thread has EACH rows at a time: several
+// where load() takes little, as what the threads wait for takes most of the time then.
+template <u32 EACH = 1, class Load> __device__ __forceinline__ void scan_rows(u64 p, u64* out, u64* sums, Load load) {
+    u64 own[EACH];
+    u64 all = scan(
+        (p + EACH - 1) / EACH, blockDim.x, sums,
+        [&](u64 i) {
+            u64 sum = 0;
+#pragma unroll
+            for (u32 k = 0; k < EACH; k++) sum += own[k] = i * EACH + k < p ? load(i * EACH + k) : 0;
+            return sum;
+        },
+        [&](u64 i, u64 before) {
+#pragma unroll
+            for (u32 k = 0; k < EACH; k++) {
+                if (i * EACH + k < p) out[i * EACH + k] = before;
+                before += own[k];
+            }
+        });
     if (threadIdx.x == 0) out[p] = all;
 }

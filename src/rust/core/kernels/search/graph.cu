@@ -5,6 +5,9 @@
 
 extern __shared__ u64 sums[];
 
+// Rows that a thread takes at a time where all rows are summed over.
+constexpr u32 ROWS_TOGETHER = 4;
+
 // Copies the lower triangle of the bit rows to the upper one: a warp transposes one word of 32 rows.
 extern "C" __global__ void mirror(const __grid_constant__ Args a) {
     u32 lane = lane_id();
@@ -116,7 +119,7 @@ extern "C" __global__ void degrees(const __grid_constant__ Args a) {
 
 // Where the rows' lists start. Sets the counts of records to 0: level 1 counts in them.
 extern "C" __global__ void offsets(const __grid_constant__ Args a) {
-    scan_rows(a.p, a.offset, sums, [&](u64 x) {
+    scan_rows<ROWS_TOGETHER>(a.p, a.offset, sums, [&](u64 x) {
         u64 degree = a.degree[x];
         a.record_count[x] = 0;
         return degree;
@@ -125,7 +128,7 @@ extern "C" __global__ void offsets(const __grid_constant__ Args a) {
 
 // Where the rows' records start.
 extern "C" __global__ void log_offsets(const __grid_constant__ Args a) {
-    scan_rows(a.p, a.first_record, sums, [&](u64 x) { return (u64)a.record_count[x]; });
+    scan_rows<ROWS_TOGETHER>(a.p, a.first_record, sums, [&](u64 x) { return (u64)a.record_count[x]; });
 }
 
 // Numbers the items of work of rows first_row to end_row - 1. A row has one for each chunk of its sets and each 32 of its neighbours. Chunks are short where there is
@@ -155,21 +158,26 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
     };
     u64 least = total_of(false) / (4 * a.level_warps);
     least = least < 2 ? 2 : least > 64 ? 64 : least;
-    scan_rows(a.p, a.first_item, sums, [&](u64 x) {
+    scan_rows<ROWS_TOGETHER>(a.p, a.first_item, sums, [&](u64 x) {
         return takes_part(x, false) ? items_of(a, degree_of(x), least).count() : 0;
     });
     __syncthreads();
-    for (u64 i = threadIdx.x; i < WIDE_REST * a.wide_blocks; i += blockDim.x) a.wide_rest[i] = 0;
-    u64 chunk = total_of(true) / a.level_warps;
-    chunk = chunk < 1024 ? 1024 : chunk > 65536 ? 65536 : chunk;
-    scan_rows(a.p, a.first_wide, sums, [&](u64 x) {
-        return takes_part(x, true) ? wide_items_of(a, degree_of(x), chunk).count() : 0;
-    });
+    // Level by level most have no row of many neighbours.
+    const bool has_wide = a.wide_degree != NEVER;
+    u64 chunk = 0;
+    if (has_wide) {
+        for (u64 i = threadIdx.x; i < WIDE_REST * a.wide_blocks; i += blockDim.x) a.wide_rest[i] = 0;
+        chunk = total_of(true) / a.level_warps;
+        chunk = chunk < 1024 ? 1024 : chunk > 65536 ? 65536 : chunk;
+        scan_rows<ROWS_TOGETHER>(a.p, a.first_wide, sums, [&](u64 x) {
+            return takes_part(x, true) ? wide_items_of(a, degree_of(x), chunk).count() : 0;
+        });
+    }
     __syncthreads();
     if (threadIdx.x == 0) {
         a.report->items = a.first_item[a.p];
         a.report->chunk = least;
-        a.report->wide_items = a.first_wide[a.p];
+        a.report->wide_items = has_wide ? a.first_wide[a.p] : 0;
         a.report->wide_chunk = chunk;
     }
 }
