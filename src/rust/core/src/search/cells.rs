@@ -7,7 +7,7 @@ use crate::pool::Pool;
 
 /// The caller's array while threads work on it. No two threads ever raise the same pair, so that plain loads and stores suffice.
 #[derive(Clone, Copy)]
-pub(super) struct Cells<'a> {
+pub(crate) struct Cells<'a> {
     bits: &'a [AtomicU64],
     place: Place<'a>,
 }

@@ -147,6 +147,14 @@ impl Held {
         Ok(())
     }
 
+    /// Plans nothing for these uses, once what was put on the stream is done: what there is for them is freed where a later plan needs its room, and
+    /// serves the same use then where it is large enough.
+    pub fn spare(&mut self, uses: &[BufferId]) -> Result<()> {
+        self.synchronize("what ran")?;
+        uses.iter().for_each(|&what| self.plan.set(what, 0));
+        Ok(())
+    }
+
     /// What was copied to the card and from it since it was opened.
     pub fn moved(&self) -> Moved {
         self.account.borrow().all()

@@ -8,7 +8,7 @@ use crate::memory;
 use crate::pool::Pool;
 use crate::search::checkpoint::Found;
 use crate::search::singly::{self, each_pair, Singly};
-use crate::search::{Largest, Options};
+use crate::search::{Cells, Largest, Options};
 use crate::Result;
 
 /// The largest p-values and the separating sets.
@@ -176,23 +176,12 @@ impl<'s> Answer<'s> {
         self.counts = counts;
     }
 
-    /// Where p of a pair stands that level 0 left.
-    pub fn place(&self, x: usize, y: usize) -> usize {
-        let (low, high) = (x.min(y), x.max(y));
-        match (&self.largest, &self.ranked) {
-            (Largest::Left(_), Some(ranked)) => ranked.number(low, high),
-            _ => high * self.options.p + low,
-        }
-    }
-
-    /// Raises p at a place.
-    pub fn raise_at(&mut self, place: usize, p: f64) {
-        let cell = match &mut self.largest {
-            Largest::Square(cells) => cells.get_mut(place),
-            Largest::Left(_) => self.values.get_mut(place),
-        };
-        if let Some(cell) = cell.filter(|cell| p > **cell) {
-            *cell = p;
+    /// The largest p-values of the pairs that level 0 left, which threads raise.
+    pub fn cells(&mut self) -> Option<Cells<'_>> {
+        match (&mut self.largest, &self.ranked) {
+            (Largest::Square(cells), _) => Some(Cells::of_square(cells, self.options.p)),
+            (Largest::Left(_), Some(ranked)) => Some(Cells::of_left(&mut self.values, ranked)),
+            (Largest::Left(_), None) => None,
         }
     }
 

@@ -4,6 +4,8 @@
 //! in rows of w numbers, so that cell (i, j) of a block is found at (b w + i) w + b w + j: the blocks stand one after the other,
 //! w (w + 1) cells apart, and nothing is between them. So kernels that take a matrix of all vertices take blocks as well.
 
+use std::ops::Range;
+
 use crate::engine::cuda::arguments::NO_COLUMN;
 use crate::engine::cuda::card::transfer::threads_for;
 use crate::graph::Adjacency;
@@ -101,18 +103,28 @@ impl Local {
     }
 
     /// Their lists by number, and where those of each number start: only the rows have one.
-    pub fn lists(&self) -> (Vec<u64>, Vec<u32>) {
-        let mut offsets = Vec::with_capacity(self.count() + 1);
-        let mut list = Vec::with_capacity(self.entries());
-        for row in 0..self.rows.len() {
-            let (start, end) = (self.starts[row] as u64, self.starts[row + 1] as u64);
-            let own = self.own[row] as usize;
-            offsets.extend(std::iter::repeat_n(start, own + 1));
-            offsets.extend(std::iter::repeat_n(end, self.width - own - 1));
-            let first = (row * self.width) as u32;
-            list.extend((0..self.block(row).len()).filter(|&place| place != own).map(|place| first + place as u32));
+    pub fn lists(&self, pool: &Pool) -> (Vec<u64>, Vec<u32>) {
+        let (mut offsets, mut list) = (vec![self.entries() as u64; self.count() + 1], vec![0; self.entries()]);
+        let each = self.rows.len().div_ceil(4 * threads_for(pool, self.count())).max(1);
+        let (mut parts, mut rest) = (Vec::new(), &mut list[..]);
+        for (part, offsets) in offsets[..self.count()].chunks_mut(each * self.width).enumerate() {
+            let rows = part * each..self.rows.len().min((part + 1) * each);
+            let (own, later) = std::mem::take(&mut rest).split_at_mut(self.starts[rows.end] - self.starts[rows.start]);
+            rest = later;
+            parts.push((rows, offsets, own));
         }
-        offsets.push(self.entries() as u64);
+        pool.each_of(parts, |_, (rows, offsets, list): (Range<usize>, &mut [u64], &mut [u32])| {
+            let mut to = list.iter_mut();
+            for (row, offsets) in rows.zip(offsets.chunks_exact_mut(self.width)) {
+                let own = self.own[row] as usize;
+                let (before, after) = offsets.split_at_mut(own + 1);
+                before.fill(self.starts[row] as u64);
+                after.fill(self.starts[row + 1] as u64);
+                let first = (row * self.width) as u32;
+                let places = (0..self.block(row).len()).filter(|&place| place != own);
+                places.zip(&mut to).for_each(|(place, number)| *number = first + place as u32);
+            }
+        });
         (offsets, list)
     }
 
@@ -238,7 +250,7 @@ mod tests {
             let width = width_of(most);
             let degrees: Vec<usize> = (0..100).map(|x| graph.degree(x)).collect();
             let local = Local::new(&graph, &degrees, rows.clone(), width, &Pool::new(3));
-            let (offsets, list) = local.lists();
+            let (offsets, list) = local.lists(&Pool::new(3));
             assert_eq!((offsets.len(), list.len()), (local.count() + 1, local.entries()));
             let all = cells_of(width) * rows.len();
             let mut cells = vec![f64::NAN; all];

@@ -217,11 +217,10 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
             // The earlier call was to ask for these of the edges that are left.
             let tested = self.search.options.testable(&found.graph);
             for x in 0..self.gauss.p {
-                tested.neighbours_above(x).for_each(|y| {
-                    let y = y as usize;
-                    let place = self.answer.place(x, y);
-                    self.answer.raise_at(place, p_value(&self.gauss, x, y));
-                });
+                let Some(cells) = self.answer.cells() else { break };
+                tested
+                    .neighbours_above(x)
+                    .for_each(|y| cells.raise(x, y as usize, p_value(&self.gauss, x, y as usize)));
                 observer.look()?;
             }
         }

@@ -18,7 +18,6 @@ use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::gauss::source::Source;
 use crate::graph::{Adjacency, Separations};
-use crate::memory;
 use crate::observer::Observer;
 use crate::search::levels::LevelReport;
 use crate::{Error, Result};
@@ -91,10 +90,9 @@ struct Sides {
     missing: Option<([u32; 2], Vec<u32>)>,
 }
 
-/// Likewise some rows of a batch, with the places of p-values and what these are raised to.
+/// Likewise some rows of a batch.
 #[derive(Default)]
 struct Part {
-    raised: Vec<(usize, f64)>,
     found: Separations,
     missing: Option<([u32; 2], Vec<u32>)>,
 }
@@ -219,7 +217,7 @@ impl BlockSearch<'_, '_> {
         let scratch = self.search.scratch_of_sets(level.size, level.widest);
         let held = &mut self.search.engine.held;
         // The card's graph is not needed any more: what is left of it is known here.
-        held.let_go(&not_kept())?;
+        held.spare(&not_kept())?;
         let is_of_sets = level.size > 1;
         held.plan.set(Buffer::Binomials, if is_of_sets { 8 * binomials } else { 0 });
         held.plan.set(Buffer::Scratch, if is_of_sets { scratch } else { 0 });
@@ -302,7 +300,7 @@ impl BlockSearch<'_, '_> {
         let values: Vec<f64> = held.bring_all(args.values, entries)?;
         let sets: Vec<u32> = held.bring_all(args.log, entries * level.size)?;
         let pool = held.pool.clone();
-        let (answer, options) = (&self.answer, self.search.options);
+        let (options, cells) = (self.search.options, self.answer.cells());
         let each = local.rows.len().div_ceil(4 * threads_for(&pool, 64 * entries)).max(1);
         let mut parts: Vec<Part> = local.rows.chunks(each).map(|_| Part::default()).collect();
         pool.each_of(parts.iter_mut().collect(), |number, part: &mut Part| {
@@ -314,8 +312,10 @@ impl BlockSearch<'_, '_> {
                     if verdicts[e] == SIDE_NOTHING {
                         continue;
                     }
-                    let place = answer.place(x as usize, y as usize);
-                    memory::push_noted(&mut part.raised, (place, values[e]), memory::Use::Level);
+                    // Of a side, each pair is in one row alone.
+                    if let Some(cells) = cells {
+                        cells.raise(x as usize, y as usize, values[e]);
+                    }
                     if verdicts[e] == SIDE_KEEPS {
                         continue;
                     }
@@ -330,8 +330,7 @@ impl BlockSearch<'_, '_> {
                 }
             }
         });
-        for Part { raised, found, missing } in parts {
-            raised.into_iter().for_each(|(place, p)| self.answer.raise_at(place, p));
+        for Part { found, missing } in parts {
             all.found.push(found);
             if let Some((pair, set)) = missing {
                 if all.missing.as_ref().is_none_or(|(known, _)| pair < *known) {

@@ -126,7 +126,7 @@ impl BlockSearch<'_, '_> {
         args.verdict = base.carve(places.verdict);
         args.values = base.carve(places.values);
         args.log = base.carve(places.sets);
-        let (offsets, list) = local.lists();
+        let (offsets, list) = local.lists(&held.pool);
         held.upload(args.offset, &offsets)?;
         held.upload(args.list, &list)?;
         if let (true, Some(fixed)) = (level.has_fixed, &self.search.options.fixed_edges) {

@@ -129,7 +129,7 @@ impl BlockSearch<'_, '_> {
     fn room_of_slices(&mut self) -> Result<u64> {
         let p = self.gauss.p;
         let held = &mut self.search.engine.held;
-        held.let_go(&USES)?;
+        held.spare(&USES)?;
         held.plan.set(Buffer::Ranks, 8 * p as u64 + 4 * (p * p.div_ceil(64)) as u64);
         held.room(&[])
     }

@@ -106,7 +106,7 @@ impl BlockSearch<'_, '_> {
         self.search.set_rules(&self.gauss.test, 0);
         let own = Own::of(&self.gauss, ends.pairs());
         let held = &mut self.search.engine.held;
-        held.let_go(&[Buffer::Data.into(), Buffer::PMax.into()])?;
+        held.spare(&[Buffer::Data.into(), Buffer::PMax.into()])?;
         held.plan.set(Buffer::Ranks, 8 * p as u64 + 4 * (p * p.div_ceil(64)) as u64);
         let room = held.room(&[])?;
         let (cut, bytes) = cut_for_values(&ends, room, self.rows.most_rows(p), own);
