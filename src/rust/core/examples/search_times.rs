@@ -13,7 +13,7 @@
 //! throughout, `blocks=D` for further levels of rows with D neighbours or more run by blocks, `managed` for unified memory, `rows=R` for R rows of the correlations on the card at a time;
 //! numbers behind a strategy of the papers are those of `cuda_device()`. LAST is the last level (`m.max`), 99 for none; of several, joined by commas, each is timed, and its line has it behind the
 //! strategy. `compact` keeps no p-values of the pairs that level 0 removes. Of several cards, `cuda:0+1`, the first is timed in turn with all, the ratio of the shortest times is printed,
-//! and what each did. The words, anywhere: `together` leaves out the first card alone; `unified` runs it in unified memory; `memory=BYTES`, `memory=1/8` of what a run with all memory plans, or `block=ROWS`
+//! and what each did; several such, joined by commas, one after the other. The words, anywhere: `together` leaves out the first card alone; `ready` has a small search before all else, which opens the cards; `unified` runs it in unified memory; `memory=BYTES`, `memory=1/8` of what a run with all memory plans, or `block=ROWS`
 //! of the correlations at a time, time it so and with all memory in turn, twice each; `redundant` prints in how many rows of the graph that is found the sets of two are tested at the next level,
 //! `redundant,name` and ROWS:SETS for each number of rows. `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
 
@@ -345,15 +345,16 @@ fn take_block(words: &mut Vec<String>) -> Result<Option<usize>, Failure> {
 
 fn main() -> Result<(), Failure> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let cards = arguments.iter().find(|word| word.starts_with("cuda")).map_or(1, |word| word.split('+').count());
+    let devices = arguments.iter().find(|word| word.starts_with("cuda")).into_iter().flat_map(|word| word.split(','));
+    let cards = devices.map(|device| device.split('+').count()).max().unwrap_or(1);
     let memory = take_unified(&mut arguments, cards);
     let (budget_word, block) = (take_memory(&mut arguments), take_block(&mut arguments)?);
-    let (together, redundant) = (take_word(&mut arguments, "together"), take_word(&mut arguments, "redundant"));
+    let [together, redundant, ready] = ["together", "redundant", "ready"].map(|word| take_word(&mut arguments, word));
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if words[..] == ["--check-small"] {
         return check_small();
     }
-    let ([source, alpha, method, repeats, device], strategies, lasts, compact) = match words[..] {
+    let ([source, alpha, method, repeats, devices], strategies, lasts, compact) = match words[..] {
         [a, b, c, d, e] => ([a, b, c, d, e], "shared", "", false),
         [a, b, c, d, e, strategies] => ([a, b, c, d, e], strategies, "", false),
         [a, b, c, d, e, strategies, lasts] => ([a, b, c, d, e], strategies, lasts, false),
@@ -373,8 +374,20 @@ fn main() -> Result<(), Failure> {
     }
     let problem = read(source)?;
     let mut p_max = vec![0.0; if compact { 0 } else { problem.p * problem.p }];
-    let one = if together { device } else { device.split('+').next().unwrap_or(device) };
-    for (strategy, &last) in strategies.split(',').flat_map(|way| last_levels.iter().map(move |last| (way, last))) {
+    let devices: Vec<&str> = devices.split(',').collect();
+    if ready {
+        let small = simulated("ready", 200, 100, 4.0, 1)?;
+        for device in &devices {
+            let machine = Machine { device, strategy: "shared", memory, within: Within::default() };
+            search(&small, alpha, method, machine, None, Largest::from(&mut PairValues::default()))?;
+        }
+    }
+    let lasts = &last_levels;
+    let ways = devices.iter().flat_map(|&device| {
+        strategies.split(',').flat_map(move |way| lasts.iter().map(move |last| (device, way, last)))
+    });
+    for (device, strategy, &last) in ways {
+        let one = if together { device } else { device.split('+').next().unwrap_or(device) };
         let mut time = |device: &str, within: Within| -> Result<(f64, Skeleton, u64), Failure> {
             let mut left = PairValues::default();
             let largest = if compact { Largest::from(&mut left) } else { Largest::from(&mut p_max) };
