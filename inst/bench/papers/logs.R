@@ -174,9 +174,9 @@ of_profile <- function(lines) {
   numbers <- function(name) as.double(gsub(",", "", launches[[grep(name, names(launches), fixed = TRUE)[1L]]]))
   kernel <- sub("[(].*", "", launches[["Kernel Name"]])
   nanoseconds <- numbers("gpu__time_duration.sum")
-  is_of_level <- endsWith(kernel, "marginal") == (strsplit(lines[1L], " ", fixed = TRUE)[[1L]][4L] == "0")
+  is_of_level <- kernel %in% c("marginal", "gpucsl_marginal") == (strsplit(lines[1L], " ", fixed = TRUE)[[1L]][4L] == "0")
   if (!any(is_of_level)) return(NULL)
-  # What else a level launches, as to settle it, takes less.
+  # What else a level launches, as to settle it, takes less; raise_marginal, of level 0, too.
   of_kernel <- tapply(nanoseconds[is_of_level], kernel[is_of_level], sum)
   these <- is_of_level & kernel == names(of_kernel)[which.max(of_kernel)]
   per_cent <- stats::weighted.mean(numbers("sm__cycles_active")[these], nanoseconds[these])

@@ -156,11 +156,13 @@ struct Machine<'a> {
     within: Within,
 }
 
-/// How much of the card's memory may be taken, and how many rows of the correlations.
+/// How much of the card's memory may be taken, how many rows of the correlations, and whether work is cut so small that all cards of a team
+/// have some of a small problem, which is to check them.
 #[derive(Clone, Copy, Default)]
 struct Within {
     budget: Option<u64>,
     block: Option<usize>,
+    is_cut: bool,
 }
 
 /// A strategy of the papers, with their numbers or its own.
@@ -216,8 +218,7 @@ fn engine<'a>(
         _ if wide_from.is_some() || strategy.starts_with("rows=") => SearchStrategy::Shared,
         other => of_paper(other)?,
     };
-    // Of a team, shards so small that all cards have some, where that is what is checked.
-    let launch_share = if is_small(problem) { 1e-9 } else { 1.0 };
+    let launch_share = if within.is_cut { 1e-9 } else { 1.0 };
     let options = CudaOptions { strategy, level_one, wide_from, launch_share, memory, ..CudaOptions::default() };
     let options = CudaOptions { memory_budget: within.budget, block, ..options };
     let on = |ordinal| CudaEngine::new(gauss, alpha, CudaOptions { ordinal, ..options });
@@ -230,11 +231,6 @@ fn engine<'a>(
     let names: Vec<String> =
         ordinals.iter().enumerate().map(|(at, ordinal)| format!("cuda:{ordinal} as {at}")).collect();
     Ok(Box::new(CudaTeam::new(&names, |at| on(ordinals[at]))?))
-}
-
-/// Whether it is one of those of `--check-small`.
-fn is_small(problem: &Problem) -> bool {
-    problem.p < 200
 }
 
 fn search(
@@ -278,8 +274,9 @@ fn check_small() -> Result<(), Failure> {
         let problem = &problem?;
         let cells = problem.p * problem.p;
         let (mut ours, mut theirs) = (vec![0.0; cells], vec![0.0; cells]);
+        let cut = Within { is_cut: true, ..Within::default() };
         for method in [Method::Stable, Method::StableFast] {
-            let on = |device, strategy, memory| Machine { device, strategy, memory, within: Within::default() };
+            let on = |device, strategy, memory| Machine { device, strategy, memory, within: cut };
             let own = MemoryKind::Device;
             let (cpu, _) = search(problem, 0.05, method, on("cpu", "", own), None, Largest::from(&mut theirs))?;
             let alone =
@@ -289,7 +286,7 @@ fn check_small() -> Result<(), Failure> {
             let unified = MemoryKind::Unified { cards: 2 };
             let unified = ["shared", "masks"].map(|way| [on("cuda", way, unified), on(several, way, unified)]);
             let unified = unified.into_iter().flatten().filter(|_| cards[0].unified);
-            let within = Within { budget: None, block: Some(64) };
+            let within = Within { block: Some(64), ..cut };
             let blocks = ["lists", "columns", "masks"].map(|way| Machine { within, ..on("cuda", way, own) });
             for machine in alone.into_iter().chain(together).chain(unified).chain(blocks) {
                 let (gpu, _) = search(problem, 0.05, method, machine, None, Largest::from(&mut ours))?;
@@ -398,7 +395,7 @@ fn main() -> Result<(), Failure> {
         };
         let (mut seconds, mut found) = (Vec::new(), None);
         let mut alone = f64::INFINITY;
-        let mut within = Within { budget: None, block };
+        let mut within = Within { block, ..Within::default() };
         if let Some(word) = &budget_word {
             let (_, _, planned) = time(one, Within::default())?;
             within.budget = Some(budget(word, planned)?);
