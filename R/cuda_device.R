@@ -17,7 +17,7 @@
 #'     threads share the edge's conditioning sets; for discrete variables gpuPC of Hagedorn and Huegle (2021), in which some threads
 #'     count one table together. Correlations must fit on the card; discrete data may be larger, and then level 0 runs as for `"shared"`;
 #'   - `"single"`, `"parallel"`: GPU_CMIknn of Hagedorn and others (2022), one nearest-neighbour test at a time, or many at
-#'     once. For these tests only, with at most 512 neighbours.
+#'     once. For these tests only, with at most 2,048 neighbours.
 #' @param beta,gamma For `strategy = "edge"`: the number of edges of a block, and the number of tests of an edge at a time.
 #'   `NULL` means 2 and 32, the paper's choice. The same for `strategy = "gpucsl"` and discrete variables; `NULL` means 1 and 2.
 #' @param theta,delta For `strategy = "set"`: the number of conditioning sets of a block, and the number of blocks for a
@@ -29,7 +29,7 @@
 #'   (2023), chapter 5, takes 2048); `NULL` means blocks only if not everything fits, as large as memory allows.
 #' @param memory The largest amount of each card's memory that a call may use, in bytes or as text such as `"2 GB"` or `"500 MiB"`. `NULL` means all free memory; a
 #'   nearest-neighbour test uses 4 GiB of it in addition to the data, and more from about 20,000 observations. Memory that the driver reserves for a
-#'   kernel is not counted (about 1 GB for `"single"` and `"parallel"`). If not everything fits, tests, correlations and
+#'   kernel is not counted (about 1 GB, and 4 GB for more than 512 neighbours, for `"single"` and `"parallel"`). If not everything fits, tests, correlations and
 #'   feature selection keep only a part of the data on the card at a time; the smaller the part, the slower they are. The answer is the
 #'   same. An error says how much is needed if even one test, or one feature, does not fit, or for the Gaussian test the graph (p^2 / 4
 #'   bytes) with some rows of the correlations, or a variable with its neighbours. Several GPUs each need room for a whole Gaussian or discrete search; if it fits none, one of them runs it in parts, with a message. `"unified"` is memory that the card shares with the host, for problems slightly larger than the card; see below.

@@ -49,8 +49,8 @@ test_that("strategies of other tests are refused", {
   expect_error(skeleton(suff(), gaussCItest, 0.1, p = 8, device = cuda_device(strategy = "single")), "strategy",
     class = "pcgpu_error_argument"
   )
-  many <- suff_knn(matrix(rnorm(1400), 700), k = 600, seed = 1)
-  expect_error(skeleton(many, cmiKnnCItest, 0.1, p = 2, device = cuda_device(strategy = "parallel")), "512",
+  many <- suff_knn(matrix(rnorm(4200), 2100), k = 2049, seed = 1)
+  expect_error(skeleton(many, cmiKnnCItest, 0.1, p = 2, device = cuda_device(strategy = "parallel")), "2048",
     class = "pcgpu_error_argument"
   )
 })

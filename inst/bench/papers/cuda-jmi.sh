@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # CUDA-JMI (Gonzalez-Dominguez and others 2020): selections on data of the shapes of its five sets, by its own scheme (CPUs join, the card counts), ours and the CPU alone;
-# maps in shared and in global memory; by bins, samples and features; on two cards where there are two.
+# maps in shared and in global memory; by bins, samples and features; on two, three and four cards where there are so many.
 . "$(dirname "$0")/common.sh"
 
 # Features, samples, classes.
@@ -27,5 +27,8 @@ for features in 10000 20000 40000; do run "features--$features" selection $featu
 for samples in 1000 10000 100000; do run "samples--$samples" selection 3072 $samples 2 64 50 repeats=3; done
 
 if [ "$cards" -ge 2 ]; then
-  for name in breastcancer ecml rcv1train news20 svhn; do of_set 20 cards $name 200 repeats=3 cards=0,1; done
+  sets=(cards=0,1)
+  if [ "$cards" -ge 3 ]; then sets+=(cards=0,1,2); fi
+  if [ "$cards" -ge 4 ]; then sets+=(cards=0,1,2,3); fi
+  for name in breastcancer ecml rcv1train news20 svhn; do of_set 30 cards $name 200 repeats=3 "${sets[@]}"; done
 fi

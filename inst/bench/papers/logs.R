@@ -7,26 +7,26 @@
 read_logs <- function(out) {
   files <- list.files(out, "[.]log$", full.names = TRUE, recursive = TRUE)
   if (!length(files)) stop("no logs in ", out)
-  left <- file.path(out, "left-out")
-  left <- if (file.exists(left)) readLines(left) else character()
-  bind(lapply(files, read_log, left = left))
+  bind(lapply(files, read_log))
 }
 
-read_log <- function(file, left = character()) {
+read_log <- function(file) {
   lines <- readLines(file, warn = FALSE)
   paper <- basename(dirname(file))
   log <- sub("[.]log$", "", basename(file))
   program <- sub("^# ([a-z_]+).*", "\\1", lines[1L])
   found <- switch(program, search_times = of_searches(lines), discrete_cuda = of_discrete(lines), knn_cuda = of_neighbours(lines),
-                  knn_graphs = bind(list(of_graphs(lines), of_left_out(lines))), selection = of_selections(lines), end_to_end = of_calls(lines))
+                  knn_graphs = bind(list(of_graphs(lines), of_left_out(lines))), selection = of_selections(lines), end_to_end = of_calls(lines),
+                  sm_efficiency = of_profile(lines))
   # The lines before what the program printed.
   told <- function(what) {
     hit <- grep(paste0("^# ", what, ": "), utils::head(lines, 6L), value = TRUE)
     if (length(hit)) sub("^[^:]*: ", "", hit[1L]) else ""
   }
-  ended <- sub("^[^:]*: ", "", left[startsWith(left, paste0(paper, "/", log, ": "))])
   whole <- run_row("", NA_real_)
-  whole$ended <- if (length(ended)) ended[1L] else ""
+  # Why it did not end is in a file beside it.
+  left_out <- sub("[.]log$", ".left-out", file)
+  whole$ended <- if (file.exists(left_out)) readLines(left_out)[1L] else ""
   for (what in c("machine", "processor", "cores", "commit", "packed")) whole[[what]] <- told(what)
   data.frame(paper = paper, log = log, bind(list(whole, found)))
 }
@@ -62,7 +62,10 @@ of_searches <- function(lines) {
     cells <- strsplit(lines[i], ",", fixed = TRUE)[[1L]]
     before <- max(clocks[clocks < i], -Inf)
     tests <- gsub("[^0-9 ]", "", grep("^# tests by level", lines[-seq_len(i)], value = TRUE)[1L])
-    run_row(sub("^[^ ]+ ", "", cells[4L]), as.double(cells[10L]), as.double(cells[11L]), if (is.finite(before)) clock(lines[before]) else "", tests = trimws(tests))
+    # Of several cards, as cuda:0+1, the way has their number.
+    device <- sub(" .*", "", cells[4L])
+    several <- if (grepl("+", device, fixed = TRUE)) paste(1L + nchar(gsub("[^+]", "", device)), "cards ") else ""
+    run_row(paste0(several, sub("^[^ ]+ ", "", cells[4L])), as.double(cells[10L]), as.double(cells[11L]), if (is.finite(before)) clock(lines[before]) else "", tests = trimws(tests))
   })
   whole <- grep("^ratio,", lines, value = TRUE)
   whole <- lapply(whole, function(line) run_row("whole", as.double(sub("^[^ ]+ ", "", strsplit(line, ",", fixed = TRUE)[[1L]][3L]))))
@@ -153,11 +156,31 @@ of_calls <- function(lines) {
 }
 
 of_selections <- function(lines) {
-  names <- c("GPU, resident" = "resident", "GPU, joined" = "joined", "GPUs " = "cards", "CPU, " = "cpu")
+  names <- c("GPU, resident" = "resident", "GPU, joined" = "joined", "CPU, " = "cpu")
   bind(lapply(grep("s [(]min / median", lines, value = TRUE), function(line) {
     seconds <- as.double(strsplit(sub("^[^:]*: ([0-9.]+) / ([0-9.]+) s.*", "\\1 \\2", line), " ")[[1L]])
-    run_row(names[[which(startsWith(line, names(names)))]], seconds[1L], seconds[2L])
+    # Of several cards, as `GPUs 0,1`, the way is their number.
+    is_of_cards <- startsWith(line, "GPUs ")
+    way <- if (is_of_cards) paste(1L + nchar(gsub("[^,]", "", sub(":.*", "", line))), "cards") else names[[which(startsWith(line, names(names)))]]
+    run_row(way, seconds[1L], seconds[2L])
   }))
+}
+
+# Of the kernel of the level that the call names the per cent that Nsight Compute has, launches weighted by their time, and all its seconds.
+of_profile <- function(lines) {
+  csv <- grep("^\"", lines, value = TRUE)
+  if (length(csv) < 3L) return(NULL)
+  launches <- utils::read.csv(text = csv, check.names = FALSE, colClasses = "character")[-1L, ]
+  numbers <- function(name) as.double(gsub(",", "", launches[[grep(name, names(launches), fixed = TRUE)[1L]]]))
+  kernel <- sub("[(].*", "", launches[["Kernel Name"]])
+  nanoseconds <- numbers("gpu__time_duration.sum")
+  is_of_level <- kernel %in% c("marginal", "gpucsl_marginal") == (strsplit(lines[1L], " ", fixed = TRUE)[[1L]][4L] == "0")
+  if (!any(is_of_level)) return(NULL)
+  # What else a level launches, as to settle it, takes less; raise_marginal, of level 0, too.
+  of_kernel <- tapply(nanoseconds[is_of_level], kernel[is_of_level], sum)
+  these <- is_of_level & kernel == names(of_kernel)[which.max(of_kernel)]
+  per_cent <- stats::weighted.mean(numbers("sm__cycles_active")[these], nanoseconds[these])
+  bind(list(run_row("busy", NA_real_, count = per_cent), run_row("kernel", sum(nanoseconds[these]) / 1e9)))
 }
 
 # Share of its time that a run spent at levels from `from` to `to`, of the text in `began`.

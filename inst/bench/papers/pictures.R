@@ -362,7 +362,10 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
   keys_of_way <- function(sizes, way, level, more = "") paste0("dissertation/table-6.17--", sprintf("%.0f", sizes), more, "#", way, " ", level)
   large <- sizes[sizes >= 40000]
   needed <- unlist(lapply(0:1, function(level) c(keys_of_way(sizes, "shared", level), keys_of_way(large, "managed", level), keys_of_way(large, "rows=2048", level))))
-  labels <- c(managed = "managed memory", blocks = "blocks of 2,048 rows", ours_other = "the matrix as a whole, two cards", ours = "the matrix as a whole")
+  # The most cards that there are runs of.
+  several <- if (any(startsWith(seconds$key, "dissertation/table-6.17--") & grepl("#4 cards shared", seconds$key))) "4 cards shared" else "2 cards shared"
+  labels <- c(managed = "managed memory", blocks = "blocks of 2,048 rows", ours_other = paste0("the matrix as a whole, ", c(`2` = "two", `4` = "four")[substr(several, 1L, 1L)], " cards"),
+              ours = "the matrix as a whole")
   picture("blocks-table-6.17", needed, panels = 2L, labels = labels, draw = function() {
     for (level in 0:1) {
       of_way <- function(way, more = "") {
@@ -370,7 +373,7 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
         if (level == 0L) found <- ifelse(is.na(found), of(sub(" 0$", "", keys_of_way(sizes, way, level, more))), found)
         curve(sizes, found)
       }
-      growth(list(managed = of_way("managed"), blocks = of_way("rows=2048"), ours_other = of_way("shared", "--cards"), ours = of_way("shared")), "variables",
+      growth(list(managed = of_way("managed"), blocks = of_way("rows=2048"), ours_other = of_way(several, "--cards"), ours = of_way("shared")), "variables",
              paste("pcgpu,", c("level 0", "levels 0 and 1")[level + 1L]), at = sizes)
     }
   })

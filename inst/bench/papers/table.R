@@ -6,7 +6,7 @@
 # number says how many times as fast as those they are: PAPER/LOG#WAY, as logs.R reads them, or `A - B`, the seconds of A less those of B; and why a run is missing or unlike
 # theirs. Units: s; x, times as fast as `base`, of which a way `edge:*` is the range over all such; `x over ...`, times as fast as something that was not run here, where
 # seconds stand beside it; %:0, %:1 and %:2, per cent of the time spent at level 0, at level 1, at levels 2 to 5, and %tests:0 and so on of the tests; tests, their number;
-# %:rows, per cent that the run itself tells of.
+# %:told, per cent that the run itself tells of.
 here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 source(file.path(dirname(here), "program.R"))
 source(file.path(here, "logs.R"))
@@ -65,7 +65,7 @@ times_text <- function(key, base) {
 share_text <- function(key, unit) {
   run <- run_of(key)
   if (is.null(run)) return("")
-  if (unit == "%:rows") return(paste(number(run$count), "%"))
+  if (unit == "%:told") return(paste(number(run$count), "%"))
   levels <- switch(sub(".*:", "", unit), `0` = c(0L, 0L), `1` = c(1L, 1L), `2` = c(2L, 5L))
   is_of_tests <- startsWith(unit, "%tests")
   if (is.null(levels) || !nzchar(if (is_of_tests) run$tests else run$began)) return("")
@@ -106,7 +106,7 @@ more_of_card <- function(hardware, ours) {
   own <- regmatches(machine, regexpr("H100|H200", machine))
   if (!length(pattern) || !length(own)) return(NA_real_)
   several <- if (grepl("^[0-9] ", hardware)) as.double(substr(hardware, 1L, 1L)) else 1
-  own_cards <- if (grepl("#cards$|--cards#", ours)) 2 else 1
+  own_cards <- if (grepl("#[2-9] cards", ours)) as.double(sub("^.*#([2-9]) cards.*$", "\\1", ours)) else 1
   max(own_cards * figures_of(own) / (several * figures_of(pattern)))
 }
 
@@ -212,7 +212,7 @@ figure_1 <- function() {
 # Runs whose seconds no row shows: of runs.csv, and those of the page that it does not have.
 sweeps <- function() {
   taken <- unlist(published[shows_seconds(published$unit), c("theirs", "ours")])
-  own <- runs[!runs$key %in% taken & !grepl("^quality:|:(shared|CPU|alone|parallel|single)(:5|:95)?$|^warm$", runs$way) & (!is.na(runs$median) | nzchar(runs$rows)), ]
+  own <- runs[!runs$key %in% taken & !grepl("^quality:|:(shared|CPU|alone|parallel|single)(:5|:95)?$|^(warm|kernel)$", runs$way) & (!is.na(runs$median) | nzchar(runs$rows)), ]
   lines <- vapply(seq_len(nrow(own)), function(i) {
     run <- own[i, ]
     parts <- strsplit(run$log, "--", fixed = TRUE)[[1L]]

@@ -13,7 +13,7 @@
 //! throughout, `blocks=D` for further levels of rows with D neighbours or more run by blocks, `managed` for unified memory, `rows=R` for R rows of the correlations on the card at a time;
 //! numbers behind a strategy of the papers are those of `cuda_device()`. LAST is the last level (`m.max`), 99 for none; of several, joined by commas, each is timed, and its line has it behind the
 //! strategy. `compact` keeps no p-values of the pairs that level 0 removes. Of several cards, `cuda:0+1`, the first is timed in turn with all, the ratio of the shortest times is printed,
-//! and what each did. The words, anywhere: `together` leaves out the first card alone; `unified` runs it in unified memory; `memory=BYTES`, `memory=1/8` of what a run with all memory plans, or `block=ROWS`
+//! and what each did; several such, joined by commas, one after the other. The words, anywhere: `together` leaves out the first card alone; `ready` has a small search before all else, which opens the cards; `unified` runs it in unified memory; `memory=BYTES`, `memory=1/8` of what a run with all memory plans, or `block=ROWS`
 //! of the correlations at a time, time it so and with all memory in turn, twice each; `redundant` prints in how many rows of the graph that is found the sets of two are tested at the next level,
 //! `redundant,name` and ROWS:SETS for each number of rows. `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
 
@@ -156,11 +156,13 @@ struct Machine<'a> {
     within: Within,
 }
 
-/// How much of the card's memory may be taken, and how many rows of the correlations.
+/// How much of the card's memory may be taken, how many rows of the correlations, and whether work is cut so small that all cards of a team
+/// have some of a small problem, which is to check them.
 #[derive(Clone, Copy, Default)]
 struct Within {
     budget: Option<u64>,
     block: Option<usize>,
+    is_cut: bool,
 }
 
 /// A strategy of the papers, with their numbers or its own.
@@ -216,8 +218,7 @@ fn engine<'a>(
         _ if wide_from.is_some() || strategy.starts_with("rows=") => SearchStrategy::Shared,
         other => of_paper(other)?,
     };
-    // Of a team, shards so small that all cards have some, where that is what is checked.
-    let launch_share = if is_small(problem) { 1e-9 } else { 1.0 };
+    let launch_share = if within.is_cut { 1e-9 } else { 1.0 };
     let options = CudaOptions { strategy, level_one, wide_from, launch_share, memory, ..CudaOptions::default() };
     let options = CudaOptions { memory_budget: within.budget, block, ..options };
     let on = |ordinal| CudaEngine::new(gauss, alpha, CudaOptions { ordinal, ..options });
@@ -230,11 +231,6 @@ fn engine<'a>(
     let names: Vec<String> =
         ordinals.iter().enumerate().map(|(at, ordinal)| format!("cuda:{ordinal} as {at}")).collect();
     Ok(Box::new(CudaTeam::new(&names, |at| on(ordinals[at]))?))
-}
-
-/// Whether it is one of those of `--check-small`.
-fn is_small(problem: &Problem) -> bool {
-    problem.p < 200
 }
 
 fn search(
@@ -278,8 +274,9 @@ fn check_small() -> Result<(), Failure> {
         let problem = &problem?;
         let cells = problem.p * problem.p;
         let (mut ours, mut theirs) = (vec![0.0; cells], vec![0.0; cells]);
+        let cut = Within { is_cut: true, ..Within::default() };
         for method in [Method::Stable, Method::StableFast] {
-            let on = |device, strategy, memory| Machine { device, strategy, memory, within: Within::default() };
+            let on = |device, strategy, memory| Machine { device, strategy, memory, within: cut };
             let own = MemoryKind::Device;
             let (cpu, _) = search(problem, 0.05, method, on("cpu", "", own), None, Largest::from(&mut theirs))?;
             let alone =
@@ -289,7 +286,7 @@ fn check_small() -> Result<(), Failure> {
             let unified = MemoryKind::Unified { cards: 2 };
             let unified = ["shared", "masks"].map(|way| [on("cuda", way, unified), on(several, way, unified)]);
             let unified = unified.into_iter().flatten().filter(|_| cards[0].unified);
-            let within = Within { budget: None, block: Some(64) };
+            let within = Within { block: Some(64), ..cut };
             let blocks = ["lists", "columns", "masks"].map(|way| Machine { within, ..on("cuda", way, own) });
             for machine in alone.into_iter().chain(together).chain(unified).chain(blocks) {
                 let (gpu, _) = search(problem, 0.05, method, machine, None, Largest::from(&mut ours))?;
@@ -345,15 +342,16 @@ fn take_block(words: &mut Vec<String>) -> Result<Option<usize>, Failure> {
 
 fn main() -> Result<(), Failure> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let cards = arguments.iter().find(|word| word.starts_with("cuda")).map_or(1, |word| word.split('+').count());
+    let devices = arguments.iter().find(|word| word.starts_with("cuda")).into_iter().flat_map(|word| word.split(','));
+    let cards = devices.map(|device| device.split('+').count()).max().unwrap_or(1);
     let memory = take_unified(&mut arguments, cards);
     let (budget_word, block) = (take_memory(&mut arguments), take_block(&mut arguments)?);
-    let (together, redundant) = (take_word(&mut arguments, "together"), take_word(&mut arguments, "redundant"));
+    let [together, redundant, ready] = ["together", "redundant", "ready"].map(|word| take_word(&mut arguments, word));
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if words[..] == ["--check-small"] {
         return check_small();
     }
-    let ([source, alpha, method, repeats, device], strategies, lasts, compact) = match words[..] {
+    let ([source, alpha, method, repeats, devices], strategies, lasts, compact) = match words[..] {
         [a, b, c, d, e] => ([a, b, c, d, e], "shared", "", false),
         [a, b, c, d, e, strategies] => ([a, b, c, d, e], strategies, "", false),
         [a, b, c, d, e, strategies, lasts] => ([a, b, c, d, e], strategies, lasts, false),
@@ -373,8 +371,20 @@ fn main() -> Result<(), Failure> {
     }
     let problem = read(source)?;
     let mut p_max = vec![0.0; if compact { 0 } else { problem.p * problem.p }];
-    let one = if together { device } else { device.split('+').next().unwrap_or(device) };
-    for (strategy, &last) in strategies.split(',').flat_map(|way| last_levels.iter().map(move |last| (way, last))) {
+    let devices: Vec<&str> = devices.split(',').collect();
+    if ready {
+        let small = simulated("ready", 200, 100, 4.0, 1)?;
+        for device in &devices {
+            let machine = Machine { device, strategy: "shared", memory, within: Within::default() };
+            search(&small, alpha, method, machine, None, Largest::from(&mut PairValues::default()))?;
+        }
+    }
+    let lasts = &last_levels;
+    let ways = devices.iter().flat_map(|&device| {
+        strategies.split(',').flat_map(move |way| lasts.iter().map(move |last| (device, way, last)))
+    });
+    for (device, strategy, &last) in ways {
+        let one = if together { device } else { device.split('+').next().unwrap_or(device) };
         let mut time = |device: &str, within: Within| -> Result<(f64, Skeleton, u64), Failure> {
             let mut left = PairValues::default();
             let largest = if compact { Largest::from(&mut left) } else { Largest::from(&mut p_max) };
@@ -385,7 +395,7 @@ fn main() -> Result<(), Failure> {
         };
         let (mut seconds, mut found) = (Vec::new(), None);
         let mut alone = f64::INFINITY;
-        let mut within = Within { budget: None, block };
+        let mut within = Within { block, ..Within::default() };
         if let Some(word) = &budget_word {
             let (_, _, planned) = time(one, Within::default())?;
             within.budget = Some(budget(word, planned)?);

@@ -9,7 +9,7 @@
 //!
 //! A value is 0 with probability 1 - density, else one of BINS levels; every tenth feature depends on the class. The floor is
 //! the time to read the codes of all features once for each selected one at 4.8 TB/s, the bandwidth of an H200. `joined` adds
-//! CUDA-JMI's own scheme, `cpu` the CPU engine, `cards` these GPUs together, `beside=1` these and the CPU's threads, `memory` the
+//! CUDA-JMI's own scheme, `cpu` the CPU engine, `cards` these GPUs together (the word may come several times), `beside=1` these and the CPU's threads, `memory` the
 //! first GPU with this budget, or with a share such as 1/8 of what it plans with all memory; `unified` runs in unified memory. --check-small compares all ways to count on small data, for compute-sanitizer.
 
 #[path = "support/card.rs"]
@@ -206,7 +206,7 @@ fn run(arguments: &[String], memory: MemoryKind) -> Result<bool> {
         let mut counting = CudaCounting::new(&samples, &logs, 0..p, within)?;
         answers.push(case.time(&format!("GPU, {bytes} of {planned} bytes"), &mut counting, repeats)?);
     }
-    if let Some(cards) = option("cards") {
+    for cards in arguments.iter().filter_map(|a| a.strip_prefix("cards=")) {
         let pool = Pool::at_most(default_threads());
         let card = |ordinal| member(&samples, &logs, SelectionOptions { ordinal, ..options }, pool.clone());
         let mut members: Vec<Member> = cards.split(',').filter_map(|card| card.parse().ok()).map(card).collect();

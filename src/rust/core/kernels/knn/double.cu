@@ -18,4 +18,6 @@ SUMS(knn_sums_d16, 16)
 SUMS(knn_sums_d32, 32)
 SUMS(knn_sums_d0, 0)
 
-extern "C" __global__ void __launch_bounds__(PAPER_THREADS) knn_paper_d(const KnnArgs args) { paper_sums<double>(args); }
+extern "C" __global__ void __launch_bounds__(PAPER_THREADS) knn_paper_d(const KnnArgs args) { paper_sums<double, LISTED>(args); }
+
+extern "C" __global__ void __launch_bounds__(PAPER_THREADS) knn_paper_long_d(const KnnArgs args) { paper_sums<double, LONG_LISTED>(args); }

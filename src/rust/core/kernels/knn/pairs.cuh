@@ -268,10 +268,12 @@ template <class T, int ITEMS> __device__ inline void sums_of(const KnnArgs &args
 }
 
 // The kernel of Hagedorn et al. (2022), algorithm 4: a thread takes a sample of a permutation of a test, keeps a sorted list of
-// its k nearest, and counts in a second pass. Here the list has distances to other samples.
-constexpr u64 LISTED = 512;    // host: neighbours that the paper's kernel lists, at most
+// its k nearest, and counts in a second pass. Here the list has distances to other samples. The driver sets the longest list aside for
+// every thread that the card can hold, whatever k is: so few neighbours have a kernel with a short one.
+constexpr u64 LISTED = 512;          // host: neighbours that the paper's kernel with the short list lists, at most
+constexpr u64 LONG_LISTED = 2048;    // host: neighbours that the paper's kernel with the long list lists, at most
 
-template <class T> __device__ inline void paper_sums(const KnnArgs &args) {
+template <class T, u64 ROOM> __device__ inline void paper_sums(const KnnArgs &args) {
     u32 n = (u32)args.n, k = (u32)args.k, count = (u32)args.permutations;
     u64 permutation = args.first_task + blockIdx.y;
     u32 test = (u32)(permutation / count), m = (u32)(permutation % count), a = blockIdx.x * blockDim.x + threadIdx.x;
@@ -290,7 +292,7 @@ template <class T> __device__ inline void paper_sums(const KnnArgs &args) {
         }
         return d;
     };
-    T nearest[LISTED];
+    T nearest[ROOM];
     u32 listed = 0;
     for (u32 b = 0; b < n; b++) {
         if (b == a) continue;

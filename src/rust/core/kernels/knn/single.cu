@@ -5,4 +5,6 @@ extern "C" __global__ void __launch_bounds__(KNN_THREADS) knn_neighbours_f(const
 
 extern "C" __global__ void __launch_bounds__(KNN_THREADS) knn_permute_f(const KnnArgs args) { permute<float>(args); }
 
-extern "C" __global__ void __launch_bounds__(PAPER_THREADS) knn_paper_f(const KnnArgs args) { paper_sums<float>(args); }
+extern "C" __global__ void __launch_bounds__(PAPER_THREADS) knn_paper_f(const KnnArgs args) { paper_sums<float, LISTED>(args); }
+
+extern "C" __global__ void __launch_bounds__(PAPER_THREADS) knn_paper_long_f(const KnnArgs args) { paper_sums<float, LONG_LISTED>(args); }

@@ -83,6 +83,34 @@ fn outcomes_are_the_cpus() {
     assert_eq!(compared, if emulated() { 6 } else { 8 * 3 } * 3 * 4);
 }
 
+/// The papers' kernel has a short list of neighbours and a long one.
+#[test]
+#[ignore = "needs a GPU"]
+fn tests_by_short_and_by_long_lists_are_the_cpus() {
+    let shapes = [(530, 512), (530, 513), (1040, 1025), (2100, 2048)];
+    let mut compared = 0;
+    for (n, k) in shapes.into_iter().filter(|&(n, _)| n < 2000 || !emulated()) {
+        for (estimator, transform) in
+            [(Estimator::FrenzelPompe, Transform::Ranks), (Estimator::MesnerShalizi, Transform::Standardize)]
+        {
+            let made = Made::new(6, n, 4, false, false);
+            let knn = made.knn(Settings { k_perm: 3, transform, ..settings(estimator, k, 1) });
+            let kernel = KnnKernel::new(&knn);
+            let wanted = [(0, 1, &[2][..]), (1, 3, &[])]
+                .map(|(x, y, s)| (x, y, s, kernel.test(x, y, s, 2, &mut Unobserved).unwrap()));
+            let mut batch = Batch::new();
+            wanted.iter().for_each(|&(x, y, s, _)| batch.push(x, y, s));
+            for strategy in [KnnStrategy::Single, KnnStrategy::Parallel { block: 0 }] {
+                let mut engine = KnnCudaEngine::new(&knn, with(strategy)).unwrap();
+                let found = engine.outcomes(&batch, &mut Unobserved).unwrap();
+                assert_eq!(found, wanted.map(|(.., outcome)| outcome), "{strategy:?}, {estimator:?}: n {n}, k {k}");
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, if emulated() { 12 } else { 16 });
+}
+
 /// One test at a time has more permutations at once than a plan has for each of many.
 #[test]
 #[ignore = "needs a GPU"]
@@ -217,8 +245,8 @@ fn memory_stays_within_its_budget_and_changes_nothing() {
 
 #[test]
 fn what_cannot_run_is_refused() {
-    let made = Made::new(3, 700, 4, false, false);
-    let knn = made.knn(settings(Estimator::FrenzelPompe, 600, 5));
+    let made = Made::new(3, 2100, 4, false, false);
+    let knn = made.knn(settings(Estimator::FrenzelPompe, 2049, 5));
     let refused = KnnCudaEngine::new(&knn, with(KnnStrategy::Single)).map(|_| ());
     assert!(matches!(refused, Err(Error::Argument { argument: "strategy", .. })), "{refused:?}");
 }

@@ -104,8 +104,11 @@ pub(super) const DECIDING_THREADS: u32 = 128;
 /// `WIDE_THREADS` of kernels/gauss/wide.cuh: threads of a block of the kernels for rows with many neighbours.
 pub(super) const WIDE_THREADS: u32 = 128;
 
-/// `LISTED` of kernels/knn/pairs.cuh: neighbours that the paper's kernel lists, at most.
+/// `LISTED` of kernels/knn/pairs.cuh: neighbours that the paper's kernel with the short list lists, at most.
 pub(super) const LISTED: u64 = 512;
+
+/// `LONG_LISTED` of kernels/knn/pairs.cuh: neighbours that the paper's kernel with the long list lists, at most.
+pub(super) const LONG_LISTED: u64 = 2048;
 
 /// `FRENZEL_POMPE` of kernels/knn/test.cuh: number of the estimator.
 pub(super) const FRENZEL_POMPE: u64 = 0;

@@ -14,7 +14,7 @@ mod shape;
 use crate::ci::knn::{Knn, Outcome};
 use crate::ci::Batch;
 use crate::engine::batched::Reply;
-use crate::engine::cuda::arguments::LISTED;
+use crate::engine::cuda::arguments::LONG_LISTED;
 use crate::engine::cuda::asked::Asked;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::unified::MemoryKind;
@@ -30,10 +30,10 @@ pub enum KnnStrategy {
     /// distances that permutations do not change in its registers.
     Shared,
     /// GPU_CMIknn-Single (algorithms 2 to 4 of the paper): one test at a time, a thread a sample and permutation with a sorted
-    /// list of its nearest. k is at most 512.
+    /// list of its nearest. k is at most 2,048.
     Single,
     /// GPU_CMIknn-Parallel (algorithm 5): the same kernel for many tests at once, `block` of them at most (the paper's blocked
-    /// version). k is at most 512.
+    /// version). k is at most 2,048.
     Parallel {
         /// Tests at once, at most; 0: as many as memory allows.
         block: u32,
@@ -49,8 +49,8 @@ pub struct KnnCudaOptions {
     pub strategy: KnnStrategy,
     /// Which memory it takes.
     pub memory: MemoryKind,
-    /// Most bytes of it to use, beside what the driver keeps for a kernel (about 1 GB for the paper's). None: of what
-    /// is free, 4 GiB more than the least that is needed, and still more from about 23,000 samples on.
+    /// Most bytes of it to use, beside what the driver keeps for a kernel (about 1 GB for the paper's, 4 GB where k is above
+    /// 512). None: of what is free, 4 GiB more than the least that is needed, and still more from about 23,000 samples on.
     pub memory_budget: Option<u64>,
 }
 
@@ -73,14 +73,14 @@ impl<'a> KnnCudaEngine<'a> {
     /// The test on a card, which is opened (0.2 s once a process).
     ///
     /// # Errors
-    /// [`Error::Device`] where no card can be used, [`Error::Argument`] where there is no card `ordinal`, or k is above 512 with
+    /// [`Error::Device`] where no card can be used, [`Error::Argument`] where there is no card `ordinal`, or k is above 2,048 with
     /// a strategy other than [`KnnStrategy::Shared`].
     pub fn new(knn: &'a Knn, options: KnnCudaOptions) -> Result<Self> {
-        if options.strategy != KnnStrategy::Shared && knn.settings().k as u64 > LISTED {
+        if options.strategy != KnnStrategy::Shared && knn.settings().k as u64 > LONG_LISTED {
             return Err(Error::Argument {
                 argument: "strategy",
                 value: format!("{:?} with k = {}", options.strategy, knn.settings().k),
-                mend: format!("it lists at most {} neighbours: give the strategy \"shared\"", LISTED),
+                mend: format!("it lists at most {} neighbours: give the strategy \"shared\"", LONG_LISTED),
             });
         }
         Ok(KnnCudaEngine {

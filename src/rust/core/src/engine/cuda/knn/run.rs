@@ -1,6 +1,6 @@
 //! A batch of tests on the card.
 
-use crate::engine::cuda::arguments::{KnnArgs, KNN_THREADS, NO_SET, PAPER_THREADS, SLOT_THREADS};
+use crate::engine::cuda::arguments::{KnnArgs, KNN_THREADS, LISTED, NO_SET, PAPER_THREADS, SLOT_THREADS};
 use std::collections::{HashMap, HashSet};
 
 use super::data::{plan_part, upload_data, whole_data, Data};
@@ -437,7 +437,11 @@ fn sum_by_paper(
     args: &mut KnnArgs,
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<()> {
-    let kernel = data.kernel(Kernel::knn_paper_f, Kernel::knn_paper_d);
+    let kernel = if args.k <= LISTED {
+        data.kernel(Kernel::knn_paper_f, Kernel::knn_paper_d)
+    } else {
+        data.kernel(Kernel::knn_paper_long_f, Kernel::knn_paper_long_d)
+    };
     let tiles = args.n.div_ceil(u64::from(PAPER_THREADS)) as u32;
     let slice = data.shape.slice_permutations();
     sliced(engine, args, [args.tests * args.permutations, slice], watch, |permutations| {
