@@ -28,6 +28,7 @@ mod api_ranks;
 mod api_stability;
 mod api_tests;
 mod assessment;
+mod checked;
 mod cluster;
 mod compact;
 mod compact_sets;
