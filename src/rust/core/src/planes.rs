@@ -52,18 +52,19 @@ impl<'a> DoublesMut<'a> {
 
     /// Numbers `at` and after.
     pub fn put(&mut self, at: usize, values: &[f64]) {
-        for (block, values) in values.chunks(BLOCK).enumerate() {
-            let at = at + BLOCK * block;
-            for (k, plane) in self.0.iter_mut().enumerate() {
-                let bytes = plane[at..at + values.len()].iter_mut();
-                bytes.zip(values).for_each(|(byte, value)| *byte = (value.to_bits() >> (8 * k)) as u8);
+        let eights = values.chunks_exact(8);
+        let rest = values.len() - eights.remainder().len();
+        for (place, value) in (at + rest..).zip(eights.remainder()) {
+            self.0.iter_mut().zip(value.to_le_bytes()).for_each(|(plane, byte)| plane[place] = byte);
+        }
+        for (place, eight) in (at..).step_by(8).zip(eights) {
+            let bytes = turned_bytes(std::array::from_fn(|i| eight[i].to_bits()));
+            for (plane, bytes) in self.0.iter_mut().zip(bytes) {
+                plane[place..place + 8].copy_from_slice(&bytes.to_le_bytes());
             }
         }
     }
 }
-
-/// Doubles that are written plane by plane while the processor's nearest cache has them.
-const BLOCK: usize = 1024;
 
 /// Bytes of one bit of `count` numbers.
 pub fn bytes_of_bit(count: usize) -> usize {
@@ -173,11 +174,10 @@ impl<'a> BitsMut<'a> {
             low.iter_mut().zip(numbers).for_each(|(low, number)| *low = (number >> (8 * byte)) as u8);
             let mut rows = [0u64; TOGETHER / 8];
             for (row, low) in rows.iter_mut().zip(low.chunks_exact(8)) {
-                *row = turned(low.iter().rev().fold(0, |row, &low| row << 8 | u64::from(low)));
+                *row = turned(u64::from_le_bytes(std::array::from_fn(|i| low[i])));
             }
-            for (bit, plane) in planes.iter_mut().enumerate() {
-                let bytes = plane[at..at + bytes].iter_mut();
-                bytes.zip(&rows).for_each(|(byte, row)| *byte = (row >> (8 * bit)) as u8);
+            for (plane, row) in planes.iter_mut().zip(turned_bytes(rows)) {
+                plane[at..at + bytes].copy_from_slice(&row.to_le_bytes()[..bytes]);
             }
         }
         self.at += bytes;
@@ -200,6 +200,19 @@ fn turned(mut rows: u64) -> u64 {
     for (apart, mask) in [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)] {
         let swapped = (rows ^ rows >> apart) & mask;
         rows ^= swapped ^ swapped << apart;
+    }
+    rows
+}
+
+/// Byte j of number i becomes byte i of number j.
+#[inline]
+fn turned_bytes(mut rows: [u64; 8]) -> [u64; 8] {
+    for (apart, mask) in [(4, 0x0000_0000_ffff_ffff), (2, 0x0000_ffff_0000_ffff), (1, 0x00ff_00ff_00ff_00ff)] {
+        for low in (0..8).filter(|row| row & apart == 0) {
+            let swapped = (rows[low] >> (8 * apart) ^ rows[low + apart]) & mask;
+            rows[low] ^= swapped << (8 * apart);
+            rows[low + apart] ^= swapped;
+        }
     }
     rows
 }
@@ -234,7 +247,7 @@ mod tests {
         let numbers: Vec<u32> = (0..count as u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> 13).collect();
         let values: Vec<f64> = numbers.iter().map(|&number| 1.0 / f64::from(number + 1)).collect();
         for parts in
-            [vec![0..13], vec![0..1, 1..13], (0..13).map(|row| row..row + 1).collect(), vec![0..4, 4..7, 7..13]]
+            [vec![0..12, 12..13], vec![0..1, 1..13], (0..13).map(|row| row..row + 1).collect(), vec![0..4, 4..7, 7..13]]
         {
             let mut bytes = vec![0xa5; 19 * bytes_of_bit(count)];
             let mut shared = Vec::new();
@@ -256,6 +269,6 @@ mod tests {
             let read = Doubles::new(&bytes, count);
             assert!(read.is_some_and(|read| (0..count).all(|at| read.get(at) == values[at])), "{parts:?}");
         }
-        assert!(BitsMut::cut(&mut [], &[0, 0], &[0..1]).into_iter().all(|bits| bits.finish().is_empty()));
+        assert!(BitsMut::cut(&mut [], &[0, 0, 0], &[0..1, 1..2]).into_iter().all(|bits| bits.finish().is_empty()));
     }
 }

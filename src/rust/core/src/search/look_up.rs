@@ -194,7 +194,7 @@ mod tests {
             let pairs = Ranked::new(graph, &Pool::none()).unwrap();
             let mut left = PairValues::default();
             let mut values = [1.0];
-            left.look_up().put(0..1, &[0..1], |_| 0, -2.0, &mut values);
+            left.look_up().put(0..1, std::slice::from_ref(&(0..1)), |_| 0, -2.0, &mut values);
             assert_eq!(values, [-2.0], "level 0 has not run");
             let numbers = (0..pairs.len()).map(|number| 0.5 + number as f64).collect();
             left.enter(pairs, numbers);
