@@ -79,11 +79,12 @@ impl<'a> Check<'a> {
     fn is_tile_good(&self, mirror: &mut [[f64; TILE]; TILE], top: usize, left: usize) -> bool {
         let p = self.columns.len();
         let (height, width) = (TILE.min(p - top), TILE.min(p - left));
-        for (x, column) in self.columns[top..top + height].iter().enumerate() {
-            for (mirror, &value) in mirror.iter_mut().zip(&column[left..][..width]) {
-                mirror[x] = value;
+        (0..height).for_each(|x| {
+            let column = &self.columns[top + x][left..][..width];
+            for (y, &value) in column.iter().enumerate() {
+                mirror[y][x] = value;
             }
-        }
+        });
         let (mut bad, mut missing) = (false, false);
         for (y, mirror) in mirror.iter().enumerate().take(width) {
             let column = &self.columns[left + y][top..][..height];
