@@ -1,7 +1,11 @@
 # The sufficient statistic of gaussCItest(), list(C = <correlation matrix>, n = <sample size>) or kept-data.R's, checked before any
 # work: most of these mistakes would otherwise show as a wrong graph, not as an error.
 
-check_suff_gauss <- function(suffStat, labels, threads = 1L) {
+# Of fewer variables the values of C are checked before a search begins.
+most_checked_first <- 999L
+
+# `later`: the search may check the values of C, see after_search().
+check_suff_gauss <- function(suffStat, labels, threads = 1L, later = FALSE) {
   if (is_kept(suffStat)) {
     of <- list(data = check_kept_data(suffStat$data, length(labels)))
     check_own_names(colnames(of$data), labels, "suffStat$data")
@@ -9,7 +13,7 @@ check_suff_gauss <- function(suffStat, labels, threads = 1L) {
     check_suff_list(suffStat)
     of <- list(C = check_cor_matrix(suffStat$C, length(labels)))
     check_matrix_names(of$C, labels, "suffStat$C")
-    of$undefined <- check_cor_values(of$C, threads)
+    if (later && length(labels) > most_checked_first) of$unchecked <- TRUE else of$undefined <- check_cor_values(of$C, threads)
   }
   n <- plain_integer64(suffStat$n, "suffStat$n")
   if (!is_number(n) || !is.finite(n) || n < 1) {

@@ -1,9 +1,9 @@
 # Which conditional independence tests run natively, and how any other R function is run.
 
 # The test as Rust wants it: list(kind = "gauss", C or data, n) or list(kind = "function", fun); and its `name`.
-# `alpha` is the significance level of the search; `threads` may check the arguments.
-ci_test <- function(indepTest, suffStat, labels, alpha = NULL, threads = 1L) {
-  test <- recognised_test(indepTest, suffStat, labels, alpha, threads)
+# `alpha` is the significance level of the search; `threads` may check the arguments, of which `later` leaves some to the search.
+ci_test <- function(indepTest, suffStat, labels, alpha = NULL, threads = 1L, later = FALSE) {
+  test <- recognised_test(indepTest, suffStat, labels, alpha, threads, later)
   test$name <- test_name(indepTest)
   test
 }
@@ -18,7 +18,7 @@ test_name <- function(indepTest) {
   c(known[is_it], "")[1L]
 }
 
-recognised_test <- function(indepTest, suffStat, labels, alpha, threads) {
+recognised_test <- function(indepTest, suffStat, labels, alpha, threads, later) {
   if (!is.function(indepTest)) {
     abort_argument("indepTest", indepTest, paste(
       "give a function(x, y, S, suffStat) that returns a p-value,",
@@ -26,7 +26,7 @@ recognised_test <- function(indepTest, suffStat, labels, alpha, threads) {
     ))
   }
   if (is_gauss_test(indepTest)) {
-    return(c(kind = "gauss", check_suff_gauss(suffStat, labels, threads)))
+    return(c(kind = "gauss", check_suff_gauss(suffStat, labels, threads, later)))
   }
   discrete <- discrete_test(indepTest)
   if (!is.null(discrete)) {

@@ -32,7 +32,8 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
     rust_search(test, options, orient, engine, callbacks, result)
   })
   bar$close()
-  found <- after_search(found, test, options)
+  checked <- matrix_checked(check_rust(found), test)
+  found <- after_search(checked$found, checked$test, options)
   tell_against(found$against, labels)
   warn_limits(found, options$limits)
   call <- with_details(
@@ -49,6 +50,16 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
     n_edgetests = edge_tests(found$n_edgetests, options$method),
     pMax = found$pMax
   )
+}
+
+# What Rust found, and the test with what is now known of its matrix, where check_suff_gauss() has left that to the search (src/rust/src/checked.rs).
+matrix_checked <- function(found, test) {
+  if (isFALSE(found$is_correlation)) check_cor_values(test$C, resolve_threads())
+  if (isTRUE(found$has_na)) {
+    test$undefined <- pairs_without(test$C)
+    found <- found$found
+  }
+  list(found = found, test = test)
 }
 
 # What Rust found, checked, once what every search has to tell is told.

@@ -53,6 +53,53 @@ test_that("C must be a correlation matrix, and a covariance matrix is named as o
   expect_s4_class(run(s), "pcAlgo")
 })
 
+# Of many variables the search checks the matrix, see matrix_checked().
+expect_checked_on <- function(device) {
+  p <- pcgpu:::most_checked_first + 1L
+  fine <- suff(p = p, n = 100, degree = 1)
+  changed <- function(i, j, one, other = one) {
+    s <- fine
+    s$C[i, j] <- one
+    s$C[j, i] <- other
+    s
+  }
+  searches <- list(
+    function(s) skeleton(s, gaussCItest, 0.001, p = p, method = "stable.fast", m.max = 1, device = device, result = "compact"),
+    function(s) pc(s, gaussCItest, 0.001, p = p, m.max = 1, device = device, result = "compact"),
+    function(s) skeleton(s, gaussCItest, 0.001, p = p, m.max = 0, device = device)
+  )
+  wrong <- list(
+    "not symmetric: [700, 3] is 0.5 and [3, 700] is 0.25" = changed(3, 700, 0.25, 0.5),
+    "not symmetric: [700, 3] is NA and [3, 700] is 0.25" = changed(3, 700, 0.25, NA),
+    "-1.01 at [" = changed(3, 700, -1.01), "Inf at [" = changed(3, 700, Inf),
+    "cov2cor" = list(C = 2 * fine$C, n = 100)
+  )
+  for (what in names(wrong)) {
+    # As the check by itself says it.
+    wanted <- expect_error(pcgpu:::check_cor_values(wrong[[what]]$C, 2L), what, fixed = TRUE, class = "pcgpu_error_argument")
+    for (search in searches) {
+      e <- expect_error(search(wrong[[what]]), class = "pcgpu_error_argument")
+      expect_identical(e[c("message", "argument", "value", "mend")], wanted[c("message", "argument", "value", "mend")])
+    }
+  }
+  holes <- changed(3, 700, NA)
+  holes$C[5, 9] <- holes$C[9, 5] <- NA
+  for (search in searches) {
+    expect_warning(found <- search(holes), "2 of the correlations in `suffStat$C` are NA", fixed = TRUE, class = "pcgpu_warning_no_answer")
+    expect_warning(search(fine), NA)
+    expect_true(is(found, "pcCompact") || is(found, "pcAlgo"))
+  }
+}
+
+test_that("many variables get the errors and warnings of few", {
+  expect_checked_on("cpu")
+})
+
+test_that("many variables get the errors and warnings of few on a GPU, which searches meanwhile", {
+  skip_without_gpu()
+  expect_checked_on("cuda")
+})
+
 test_that("names on C must agree with the labels", {
   s <- suff()
   bad(s, "labels", "in another order", labels = paste0("v", 8:1))

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use extendr_api::prelude::*;
-use pcgpu_core::ci::correlations;
+use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::gauss::{Gauss, Reading, Undefined};
 use pcgpu_core::engine::cpu::simd;
 use pcgpu_core::memory::{self, Use};
@@ -16,6 +16,7 @@ use pcgpu_core::search::{
 };
 use pcgpu_core::Error;
 
+use crate::checked;
 use crate::compact::{self, Flat};
 use crate::discrete::DiscreteTest;
 use crate::doubts::{Doubts, LargestP};
@@ -99,6 +100,7 @@ pub fn skeleton<'l>(
     (options, limits): (&Options, &Limits),
     worker: Option<&mut (dyn Worker + '_)>,
     mut largest: Largest<'l>,
+    check: Option<&Check>,
 ) -> Outcome<(Skeleton, u64)> {
     let Call { listener, token, .. } = call;
     let mut unanswered = 0;
@@ -113,7 +115,7 @@ pub fn skeleton<'l>(
                     .map_err(|error| token.explain(error))?;
                 told = Callbacks { progress: told.progress, ..Callbacks::default() };
             }
-            skeleton_within(worker, options, largest, &mut RObserver::new(token, told), limits)
+            skeleton_within(worker, options, largest, &mut RObserver::new(token, told).checking(check), limits)
         }
         (None, Test::Function(fun)) => {
             let mut test = RTest::new(fun, token);
@@ -127,9 +129,15 @@ pub fn skeleton<'l>(
     Ok((found.map_err(|error| token.explain(error))?, unanswered))
 }
 
-fn search(call: &Call, test: &Test, of: (&List, &Limits), orient: &Robj, object: &Robj) -> Outcome<Robj> {
+fn search(
+    call: &Call,
+    test: &Test,
+    (options, limits): (&Options, &Limits),
+    orient: &Robj,
+    object: &Robj,
+    check: Option<&Check>,
+) -> Outcome<Robj> {
     let Call { machine, token, .. } = call;
-    let (options, limits) = (input::options(of.0)?, of.1);
     let p = options.p;
     let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?, p)?) };
 
@@ -157,17 +165,23 @@ fn search(call: &Call, test: &Test, of: (&List, &Limits), orient: &Robj, object:
     };
     let began = Instant::now();
     let mut worker = worker;
-    let (mut found, unanswered) = skeleton(call, test, (&options, limits), worker.as_deref_mut(), largest)?;
+    let run = || skeleton(call, test, (options, limits), worker.as_deref_mut(), largest, check);
+    let (mut found, unanswered) = match check {
+        None => run()?,
+        // The other threads copy the matrix to the GPU meanwhile.
+        Some(check) => machine.pool.beside(machine.pool.threads() / 2, || check.work(), run)?,
+    };
+    checked::agreed(check)?;
     let seconds = began.elapsed().as_secs_f64();
     let (memory, mut team) = worker.map_or_else(Default::default, |mut worker| (worker.memory_plan(), worker.team()));
     let largest = match &mut p_max {
         Some(p_max) => LargestP::Square(output::cells(p_max)?),
         None => LargestP::Left(&left),
     };
-    let doubts = Doubts::new(call, test, (&found, &options), &largest, unanswered)?;
+    let doubts = Doubts::new(call, test, (&found, options), &largest, unanswered)?;
     memory::check()?;
     let gaps = match p_max {
-        None => Some(compact::gaps(token, &machine.pool, &found, &left, &options)?),
+        None => Some(compact::gaps(token, &machine.pool, &found, &left, options)?),
         Some(_) => None,
     };
     let pdag = match &orient {
@@ -221,7 +235,10 @@ fn rust_search(test: Robj, options: Robj, orient: Robj, engine: Robj, callbacks:
         let (options, listed) = (input::list(&options, "options")?, input::list(&test, "test")?);
         let limits = limits::limits(&options, &listed)?;
         let test = Test::from_list(&listed, &call.machine.pool)?;
-        search(&call, &test, (&options, &limits), &orient, &object)
+        let unchecked = input::optional(&listed, "unchecked").is_some();
+        checked::search(&call, &test, (&input::options(&options)?, &limits), unchecked, |of, check| {
+            search(&call, &test, of, &orient, &object, check)
+        })
     })
 }
 
@@ -257,12 +274,13 @@ fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
     respond(|_| {
         let p = input::count(&p, "p", 1)?;
         let threads = input::count(&threads, "threads", 1)?;
+        let check = Check::new(input::square(&c, p, "C")?);
         // Of fewer variables, one thread is quicker than several, and even to ask the system how many it has takes its time.
-        let each = |tasks: usize, work: &(dyn Fn(usize) + Sync)| match p {
-            ..1000 => (0..tasks).for_each(work),
-            _ => Pool::at_most(threads).each(tasks, work),
-        };
-        Ok(Robj::from(match correlations::is_correlation(input::square(&c, p, "C")?, each) {
+        if p >= 1000 {
+            let pool = Pool::at_most(threads);
+            pool.each(pool.threads(), |_| check.work());
+        }
+        Ok(Robj::from(match check.verdict() {
             None => 0,
             Some(has_na) => 1 + i32::from(has_na),
         }))

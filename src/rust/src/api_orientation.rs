@@ -4,7 +4,8 @@ use extendr_api::prelude::*;
 use pcgpu_core::orient::ColliderRule;
 
 use crate::api::Call;
-use crate::compact::{self, Flat, Values};
+use crate::compact::Flat;
+use crate::compact_sets::{self, Values};
 use crate::failure::respond;
 use crate::orientation::{add_knowledge, graph_lists, judged, orientation, oriented};
 use crate::{input, output};
@@ -54,7 +55,7 @@ fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, en
         result.push(("lost", output::lost(&lost)));
         result.push(("mark", skeleton.marks(token, pool, &graph, &pdag)?));
         if options.collider_rule != ColliderRule::Standard {
-            result.push(("sets", compact::sets(token, pool, &sepsets, Values::Asked(&skeleton.removed()?))?));
+            result.push(("sets", compact_sets::sets(token, pool, &sepsets, Values::Asked(&skeleton.removed()?))?));
         }
         Ok(output::named(result))
     })

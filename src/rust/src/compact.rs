@@ -7,13 +7,14 @@ use extendr_ffi::{Rf_allocVector, SEXPTYPE};
 use pcgpu_core::graph::{Adjacency, SepSets, Side};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::Pdag;
+use pcgpu_core::planes::{self, cut, Doubles, DoublesMut};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::{Options, PairValues, Skeleton};
 
+use crate::compact_sets::{sets, Values};
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::output::{allocate, named, untouched};
-use crate::planes::{self, cut, Doubles, DoublesMut};
 use crate::token::Token;
 
 /// Marks of an edge between x < y.
@@ -28,18 +29,18 @@ pub fn na() -> f64 {
 }
 
 /// A fresh R vector.
-fn vector(token: &Token, kind: SEXPTYPE, len: usize, bytes_each: usize) -> Outcome<Robj> {
+pub fn vector(token: &Token, kind: SEXPTYPE, len: usize, bytes_each: usize) -> Outcome<Robj> {
     memory::room(len.saturating_mul(bytes_each), Use::Level)?;
     // SAFETY: on R's thread.
     Ok(untouched(allocate(token, || unsafe { Rf_allocVector(kind, len as isize) })?))
 }
 
-fn unlike() -> Failure {
+pub fn unlike() -> Failure {
     Failure::Input("internal: a vector of another type".into())
 }
 
 /// By row the number of its first entry, and the number of all: p + 1 numbers.
-fn starts(counts: impl Iterator<Item = u64>) -> Vec<u64> {
+pub fn starts(counts: impl Iterator<Item = u64>) -> Vec<u64> {
     let mut end = 0;
     let sums = counts.map(|count| {
         end += count;
@@ -48,7 +49,7 @@ fn starts(counts: impl Iterator<Item = u64>) -> Vec<u64> {
     std::iter::once(0).chain(sums).collect()
 }
 
-fn start_vector(starts: &[u64]) -> Robj {
+pub fn start_vector(starts: &[u64]) -> Robj {
     Robj::from(starts.iter().map(|&start| start as f64).collect::<Vec<f64>>())
 }
 
@@ -68,14 +69,14 @@ fn parts(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
 }
 
 /// Likewise of whole words of vertices.
-fn parts_of_words(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
+pub fn parts_of_words(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
     let p = starts.len() - 1;
     let words: Vec<u64> = (0..=p.div_ceil(64)).map(|word| starts[p.min(64 * word)]).collect();
     parts(pool, &words).into_iter().map(|words| 64 * words.start..p.min(64 * words.end)).collect()
 }
 
 /// `count(x)` for every row, by several threads.
-fn counted<T: Default + Clone + Send>(pool: &Pool, p: usize, count: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub fn counted<T: Default + Clone + Send>(pool: &Pool, p: usize, count: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let mut counts = vec![T::default(); p];
     pool.each_of(counts.chunks_mut(256).enumerate().collect(), |_, (chunk, counts): (usize, &mut [T])| {
         for (i, slot) in counts.iter_mut().enumerate() {
@@ -87,7 +88,7 @@ fn counted<T: Default + Clone + Send>(pool: &Pool, p: usize, count: impl Fn(usiz
 
 /// `list(start, to, mark, p)` of the edges x < y, with the values of what level 0 left.
 pub fn edges(token: &Token, pool: &Pool, graph: &Adjacency, pdag: Option<&Pdag>, left: &PairValues) -> Outcome<Robj> {
-    let starts = starts(counted(pool, graph.p(), |x| graph.neighbours_above(x).count() as u64).into_iter());
+    let starts = starts(counted(pool, graph.p(), |x| graph.degree_above(x) as u64).into_iter());
     let count = starts[graph.p()] as usize;
     let mut to = vector(token, SEXPTYPE::INTSXP, count, 4)?;
     let mut values = vector(token, SEXPTYPE::RAWSXP, 8 * count, 1)?;
@@ -97,13 +98,15 @@ pub fn edges(token: &Token, pool: &Pool, graph: &Adjacency, pdag: Option<&Pdag>,
         let values = DoublesMut::cut(values.as_raw_slice_mut().ok_or_else(unlike)?, &starts, &parts);
         let work = parts.iter().cloned().zip(to.into_iter().zip(values)).collect();
         pool.each_of(work, |_, (rows, (to, mut values)): (Range<usize>, (&mut [i32], DoublesMut))| {
-            let mut at = 0;
+            let (mut at, mut of_row) = (0, Vec::new());
             for x in rows {
+                of_row.clear();
                 left.each_edge(x, graph, |y, value| {
-                    to[at] = y as i32 + 1;
-                    values.put(at, value.unwrap_or(na()));
-                    at += 1;
+                    to[at + of_row.len()] = y as i32 + 1;
+                    of_row.push(value.unwrap_or(na()));
                 });
+                values.put(at, &of_row);
+                at += of_row.len();
             }
         });
     }
@@ -138,138 +141,6 @@ fn marks(token: &Token, pool: &Pool, graph: &Adjacency, starts: &[u64], pdag: Op
     Ok(marks)
 }
 
-/// What a row of separating sets holds: entries, sets of two and more, and the members of these.
-#[derive(Clone, Default)]
-struct RowSize {
-    entries: u64,
-    large: u64,
-    members: u64,
-}
-
-/// An entry is looked up in the time in which so many rows are looked through for a word of vertices, about.
-const FEW_ENTRIES: usize = 4;
-
-/// The largest p-values of the pairs that level 0 left.
-pub enum Values<'v> {
-    Left(&'v PairValues),
-    /// Of a pair (x, y).
-    Asked(&'v (dyn Fn(usize, usize) -> Option<f64> + Sync)),
-}
-
-impl Values<'_> {
-    /// Puts those of rows that are whole words of vertices beside the rows' entries; `starts` has where these begin.
-    fn put(&self, rows: Range<usize>, starts: &[u64], to: &[i32], values: &mut DoublesMut) {
-        let range = |x: usize| (starts[x] - starts[rows.start]) as usize..(starts[x + 1] - starts[rows.start]) as usize;
-        let look_up = |vertices: Range<usize>, values: &mut DoublesMut, value: &dyn Fn(usize, usize) -> Option<f64>| {
-            for (x, at) in vertices.flat_map(|x| range(x).map(move |at| (x, at))) {
-                values.put(at, value(x, to[at] as usize - 1).unwrap_or(na()));
-            }
-        };
-        let left = match self {
-            Values::Left(left) => left,
-            Values::Asked(value) => return look_up(rows.clone(), values, value),
-        };
-        for first in rows.clone().step_by(64) {
-            let vertices = first..rows.end.min(first + 64);
-            let entries = (starts[vertices.end] - starts[first]) as usize;
-            // The rows of all smaller vertices are looked through, which few entries are not worth.
-            if entries < vertices.end / FEW_ENTRIES {
-                look_up(vertices, values, &|x, y| left.get(x, y));
-                continue;
-            }
-            let mut open: Vec<Range<usize>> = vertices.clone().map(range).collect();
-            // Pairs come in the order of the entries. An entry whose pair does not come has none.
-            left.each_of(vertices, |x, y, value| {
-                let open = &mut open[x - first];
-                while open.start < open.end && to[open.start] as usize <= y {
-                    values.put(open.start, na());
-                    open.start += 1;
-                }
-                if open.start < open.end && to[open.start] as usize == y + 1 {
-                    values.put(open.start, value);
-                    open.start += 1;
-                }
-            });
-            open.into_iter().flatten().for_each(|at| values.put(at, na()));
-        }
-    }
-}
-
-/// `list(start, to, set, p, ends, members)` of the entries `sepset[[x]][[y]]`, but for the empty set of a pair that has no other
-/// entry, where the method keeps it.
-pub fn sets(token: &Token, pool: &Pool, sepsets: &SepSets, of_left: Values) -> Outcome<Robj> {
-    let p = sepsets.p();
-    let said = |x: usize| {
-        sepsets.listed(x).filter(move |&(y, set)| {
-            let y = y as usize;
-            !(set.is_empty() && sepsets.is_side_of_empty(x, y) && sepsets.get(y, x).is_none())
-        })
-    };
-    let sizes = counted(pool, p, |x| {
-        let mut size = RowSize::default();
-        for (_, set) in said(x) {
-            size.entries += 1;
-            if set.len() > 1 {
-                size.large += 1;
-                size.members += set.len() as u64;
-            }
-        }
-        size
-    });
-    let starts = |of: fn(&RowSize) -> u64| starts(sizes.iter().map(of));
-    let (entries, large, member) = (starts(|s| s.entries), starts(|s| s.large), starts(|s| s.members));
-    if large[p] >= i32::MAX as u64 {
-        return Err(Use::Sets.error(8 * large[p] as usize).into());
-    }
-    let count = entries[p] as usize;
-    let mut to = vector(token, SEXPTYPE::INTSXP, count, 4)?;
-    let mut codes: Vec<u32> = memory::zeros(count, Use::Sets)?;
-    let code_bits = (u32::BITS - (p as u32 + large[p] as u32).leading_zeros()) as usize;
-    let mut set = vector(token, SEXPTYPE::RAWSXP, code_bits * planes::bytes_of_bit(count), 1)?;
-    let mut values = vector(token, SEXPTYPE::RAWSXP, 8 * count, 1)?;
-    let mut ends = vector(token, SEXPTYPE::REALSXP, large[p] as usize + 1, 8)?;
-    let mut members = vector(token, SEXPTYPE::INTSXP, member[p] as usize, 4)?;
-    {
-        let parts = parts_of_words(pool, &entries);
-        let to = cut(to.as_integer_slice_mut().ok_or_else(unlike)?, &entries, &parts);
-        let codes = cut(&mut codes, &entries, &parts);
-        let values = DoublesMut::cut(values.as_raw_slice_mut().ok_or_else(unlike)?, &entries, &parts);
-        let ends = ends.as_real_slice_mut().ok_or_else(unlike)?;
-        ends[0] = 0.0;
-        let ends = cut(&mut ends[1..], &large, &parts);
-        let members = cut(members.as_integer_slice_mut().ok_or_else(unlike)?, &member, &parts);
-        let slots = to.into_iter().zip(codes).zip(values).zip(ends.into_iter().zip(members));
-        let work: Vec<_> = parts.iter().cloned().zip(slots).collect();
-        pool.each_of(work, |_, (rows, (((to, codes), mut values), (ends, members)))| {
-            let (mut at, mut sets, mut end) = (0, 0, 0);
-            let (first_set, first_member) = (large[rows.start], member[rows.start]);
-            for x in rows.clone() {
-                for (y, found) in said(x) {
-                    to[at] = y as i32 + 1;
-                    codes[at] = match *found {
-                        [] => 0,
-                        [only] => only + 1,
-                        _ => {
-                            for &v in found {
-                                members[end] = v as i32 + 1;
-                                end += 1;
-                            }
-                            ends[sets] = (first_member + end as u64) as f64;
-                            sets += 1;
-                            p as u32 + (first_set + sets as u64) as u32
-                        }
-                    };
-                    at += 1;
-                }
-            }
-            of_left.put(rows, &entries, to, &mut values);
-        });
-    }
-    planes::put_bits(pool, set.as_raw_slice_mut().ok_or_else(unlike)?, &codes);
-    let start = start_vector(&entries);
-    Ok(named(vec![("start", start), ("to", to), ("set", set), ("p", values), ("ends", ends), ("members", members)]))
-}
-
 /// `list(start, to, p)` of the pairs x < y that are apart and have no separating set: gaps from the start, and what
 /// "stable.fast" removes at level 0 for want of a p-value. To be asked before an orientation that adds separating sets.
 pub fn gaps(token: &Token, pool: &Pool, found: &Skeleton, left: &PairValues, options: &Options) -> Outcome<Robj> {
@@ -299,11 +170,16 @@ pub fn gaps(token: &Token, pool: &Pool, found: &Skeleton, left: &PairValues, opt
         let work = parts.iter().cloned().zip(to.into_iter().zip(values));
         let some = work.filter(|(rows, _)| starts[rows.start] < starts[rows.end]).collect();
         pool.each_of(some, |_, (rows, (to, mut values)): (Range<usize>, (&mut [i32], DoublesMut))| {
-            let all = rows.flat_map(|x| apart(x).map(move |y| (x, y)));
-            for (at, ((x, y), to)) in all.zip(to).enumerate() {
-                *to = y as i32 + 1;
-                let is_gap = options.fixed_gaps.as_ref().is_some_and(|gaps| gaps.has(x, y));
-                values.put(at, if is_gap { options.untested() } else { f64::NAN });
+            let (mut at, mut of_row) = (0, Vec::new());
+            for x in rows {
+                of_row.clear();
+                for y in apart(x) {
+                    to[at + of_row.len()] = y as i32 + 1;
+                    let is_gap = options.fixed_gaps.as_ref().is_some_and(|gaps| gaps.has(x, y));
+                    of_row.push(if is_gap { options.untested() } else { f64::NAN });
+                }
+                values.put(at, &of_row);
+                at += of_row.len();
             }
         });
     }

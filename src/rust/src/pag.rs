@@ -129,7 +129,7 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let began = std::time::Instant::now();
     let of_search = (&options, limits);
     let largest = Largest::from(output::cells(&mut p_max)?);
-    let (mut found, unanswered) = api::skeleton(call, test, of_search, worked.as_deref_mut(), largest)?;
+    let (mut found, unanswered) = api::skeleton(call, test, of_search, worked.as_deref_mut(), largest, None)?;
     let largest = LargestP::Square(output::cells(&mut p_max)?);
     let doubts = Doubts::new(call, test, (&found, &options), &largest, unanswered)?;
     let seconds = began.elapsed().as_secs_f64();

@@ -8,6 +8,7 @@ use extendr_ffi::{
     cetype_t, R_BaseEnv, R_NilValue, Rf_ScalarInteger, Rf_allocVector, Rf_cons, Rf_lcons, Rf_mkCharLenCE, Rf_protect,
     Rf_unprotect, Rf_xlength, INTEGER, LOGICAL, RAW, REAL, SEXP, SEXPTYPE, TYPEOF,
 };
+use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::observer::Observer;
 use pcgpu_core::orient::Event;
@@ -118,6 +119,8 @@ pub struct RObserver<'a> {
     callbacks: Callbacks,
     /// When preparations end in an error.
     limits: Limits,
+    /// What levels beyond 0 wait for.
+    check: Option<&'a Check<'a>>,
     edges: f64,
     /// Tests of the level that were asked one at a time.
     tests: f64,
@@ -168,6 +171,7 @@ impl<'a> RObserver<'a> {
             token,
             callbacks,
             limits,
+            check: None,
             edges: 0.0,
             tests: 0.0,
             began: now,
@@ -183,6 +187,12 @@ impl<'a> RObserver<'a> {
         if limits.checkpoint.is_none() {
             self.limits = limits.clone();
         }
+        self
+    }
+
+    /// Likewise, and no level beyond 0 runs unless the matrix passes the check.
+    pub fn checking(mut self, check: Option<&'a Check<'a>>) -> Self {
+        self.check = check;
         self
     }
 
@@ -221,6 +231,9 @@ impl Observer for RObserver<'_> {
     }
 
     fn level(&mut self, level: usize, edges: usize) -> Result<()> {
+        if level > 0 && self.check.is_some_and(|check| check.verdict().is_none()) {
+            return Err(Error::Interrupted);
+        }
         self.edges = edges as f64;
         self.tests = 0.0;
         match &self.callbacks.level {

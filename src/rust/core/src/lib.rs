@@ -38,6 +38,7 @@ pub mod memory;
 pub mod observer;
 pub mod orient;
 pub mod pag;
+pub mod planes;
 pub mod pool;
 pub mod random;
 pub mod search;

@@ -381,12 +381,16 @@ impl SepSets {
         })
     }
 
+    /// The entries of row x but for the empty sets of level 0, `[y, member]` in ascending y, where all of them are sets of one member: most rows.
+    pub fn only_singles(&self, x: usize) -> Option<&[[u32; 2]]> {
+        self.rows[x].is_empty().then(|| self.singles.row(x))
+    }
+
     /// [`SepSets::listed`] for a function: quicker, as most sets have one member and most rows no others.
     pub fn each_listed(&self, x: usize, mut tell: impl FnMut(u32, &[u32])) {
-        if self.rows[x].is_empty() {
-            self.singles.row(x).iter().for_each(|record| tell(record[0], &record[1..]));
-        } else {
-            self.listed(x).for_each(|(y, set)| tell(y, set));
+        match self.only_singles(x) {
+            Some(singles) => singles.iter().for_each(|record| tell(record[0], &record[1..])),
+            None => self.listed(x).for_each(|(y, set)| tell(y, set)),
         }
     }
 
@@ -440,6 +444,9 @@ mod tests {
         }
         let (one_by_one, mut sets) = (one_by_one.finish(&Pool::none()).unwrap(), log.finish(&Pool::new(2)).unwrap());
         for x in 0..p as usize {
+            let listed: Vec<_> = sets.listed(x).collect();
+            let singles = sets.only_singles(x).map(|all| all.iter().map(|one| (one[0], &one[1..])).collect::<Vec<_>>());
+            assert!(singles.is_none_or(|singles| x != 60 && singles == listed), "row {x}");
             assert!(sets.row(x).eq(one_by_one.row(x)), "row {x}");
             assert!((0..p as usize).all(|y| sets.get(x, y) == one_by_one.get(x, y)), "row {x}");
         }

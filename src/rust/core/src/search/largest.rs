@@ -43,35 +43,6 @@ impl PairValues {
         self.pairs.as_ref().map(|pairs| pairs.graph().row(x))
     }
 
-    /// Calls `tell(x, y, value)` for each pair that level 0 left of some vertices x, ascending in y for each x. The vertices are among 64 that stand in one word
-    /// of a row: what is asked of a smaller vertex stands together then, where [`PairValues::get`] looks it up in four places for each pair.
-    ///
-    /// # Panics
-    /// Where the vertices do not stand in one word.
-    pub fn each_of(&self, vertices: Range<usize>, mut tell: impl FnMut(usize, usize, f64)) {
-        let Some((pairs, values)) = self.parts().filter(|_| !vertices.is_empty()) else { return };
-        let word = vertices.start / 64;
-        assert!(vertices.end <= 64 * (word + 1), "vertices {vertices:?} stand in more than one word");
-        for y in 0..vertices.end - 1 {
-            let from = vertices.start.max(y + 1);
-            let up_to = u64::MAX >> (64 * (word + 1) - vertices.end);
-            let mut left = pairs.graph().row(y)[word] & up_to & u64::MAX << (from - 64 * word);
-            if left == 0 {
-                continue;
-            }
-            let mut number = pairs.first_from(y, from);
-            while left != 0 {
-                tell(64 * word + left.trailing_zeros() as usize, y, values[number]);
-                number += 1;
-                left &= left - 1;
-            }
-        }
-        for x in vertices {
-            let first = pairs.first_of(x);
-            pairs.larger(x).zip(&values[first..]).for_each(|(y, &value)| tell(x, y as usize, value));
-        }
-    }
-
     /// Calls `tell(y, value)` for the edges x - y, x < y, of a graph, ascending in y. A pair that level 0 has not left has no value.
     pub fn each_edge(&self, x: usize, graph: &Adjacency, mut tell: impl FnMut(usize, Option<f64>)) {
         let Some((pairs, values)) = self.parts() else {
@@ -264,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_of_some_vertices_come_in_order_with_their_values() {
+    fn edges_come_in_order_with_their_values() {
         let mut random = 5u64;
         for p in [1usize, 2, 63, 64, 65, 200] {
             let mut graph = Adjacency::empty(p);
@@ -276,24 +247,9 @@ mod tests {
             }
             let pairs = Ranked::new(graph.clone(), &Pool::none()).unwrap();
             let mut left = PairValues::default();
-            left.each_of(0..p.min(64), |_, _, _| panic!("level 0 has not run"));
             left.each_edge(0, &graph, |_, value| assert_eq!(value, None));
             let values = (0..pairs.len()).map(|number| 0.5 + number as f64).collect();
             left.enter(pairs, values);
-            for word in (0..p).step_by(64) {
-                let end = p.min(word + 64);
-                for vertices in
-                    [word..end, word..word, (word + end) / 2..end, word + (end - word) / 3..(word + end).div_ceil(2)]
-                {
-                    let mut found = vec![Vec::new(); p];
-                    left.each_of(vertices.clone(), |x, y, value| found[x].push((y, Some(value))));
-                    for (x, found) in found.into_iter().enumerate() {
-                        let all = graph.neighbours(x).filter(|_| vertices.contains(&x));
-                        let wanted: Vec<_> = all.map(|y| (y as usize, left.get(x, y as usize))).collect();
-                        assert_eq!(found, wanted, "{p}: {x} of {vertices:?}");
-                    }
-                }
-            }
             // Some of the pairs, and some that level 0 has not left.
             let mut edges = Adjacency::empty(p);
             for (x, y) in (0..p).flat_map(|x| (x + 1..p).map(move |y| (x, y))).filter(|(x, y)| (x + 3 * y) % 7 < 4) {

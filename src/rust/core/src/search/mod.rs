@@ -5,7 +5,8 @@
 //! when. So a search is one driver and any worker:
 //!
 //! * `driver`: which levels are run, and pcalg's counts of them, for every order of visiting; [`levels`]: what it asks of one.
-//! * `ledger`: graph, separating sets and largest p-values, and what an outcome changes in them; `largest`: which p-values are kept.
+//! * `ledger`: graph, separating sets and largest p-values, and what an outcome changes in them; `largest`: which p-values are kept; `look_up`: many of
+//!   them at once.
 //! * Orders of visiting, each of them `order::Order`: `stable` ("stable", "stable.fast"), `original` ("original", whose
 //!   neighbourhoods shrink while it runs), `one_by_one` (all three for a test that is asked one question at a time in pcalg's order).
 //! * [`level`], [`lanes`], [`shards`]: the work of a level, and how it is cut.
@@ -27,6 +28,7 @@ mod largest;
 mod ledger;
 pub mod level;
 pub mod levels;
+mod look_up;
 mod marginals;
 mod one_by_one;
 mod order;
@@ -50,6 +52,7 @@ pub(crate) use cells::{symmetrise, Cells};
 pub(crate) use driver::by_shards;
 pub use driver::{skeleton, skeleton_one_by_one, skeleton_one_by_one_within, skeleton_within};
 pub use largest::{Largest, PairValues};
+pub use look_up::LookUp;
 pub use pairs_by_shards::pairs_by_shards;
 
 use crate::graph::{Adjacency, SepSets, Side, Tiers};

@@ -1,0 +1,234 @@
+//! The values of many pairs (x, y) at once, 64 vertices x after the other, out of [`PairValues`], which keeps them by the smaller vertex.
+
+use std::ops::Range;
+
+use super::largest::PairValues;
+use crate::graph::Ranked;
+use crate::memory;
+
+/// Smaller vertices that are taken together: the values that belong to 64 vertices x stand in so many places, and stay in a processor's own cache while all these x
+/// read theirs.
+const TOGETHER: usize = 512;
+
+/// Values of a line of the processor's cache.
+const LINE: usize = 8;
+
+/// Looks up values, from one word of vertices to the next.
+pub struct LookUp<'v> {
+    left: Option<(&'v Ranked, &'v [f64])>,
+    /// The word that is expected next.
+    word: usize,
+    /// Of all vertices that stand in words before it, the number of the first pair with a vertex of that word, or of a later one.
+    numbers: Vec<usize>,
+}
+
+impl PairValues {
+    /// To look up many.
+    pub fn look_up(&self) -> LookUp<'_> {
+        LookUp { left: self.parts(), word: 0, numbers: Vec::new() }
+    }
+}
+
+impl LookUp<'_> {
+    /// Puts the values of pairs (x, y) of vertices x that stand in one word of a row: the pairs of the i-th of them are `rows[i]`, of which `y_of` has y, ascending, and
+    /// `values` gets what level 0 has left, or `none`.
+    ///
+    /// # Panics
+    /// Where the vertices do not stand in one word.
+    pub fn put(
+        &mut self,
+        vertices: Range<usize>,
+        rows: &[Range<usize>],
+        y_of: impl Fn(usize) -> usize,
+        none: f64,
+        values: &mut [f64],
+    ) {
+        let Some((pairs, all)) = self.left else {
+            return rows.iter().for_each(|row| values[row.clone()].fill(none));
+        };
+        let word = vertices.start / 64;
+        assert!(vertices.end <= 64 * (word + 1), "vertices {vertices:?} stand in more than one word");
+        self.turn_to(word, pairs);
+        let first = 64 * word;
+        let mut open: Vec<Range<usize>> = rows.to_vec();
+        let (mut left, mut numbers) = ([0u64; TOGETHER], [0usize; TOGETHER]);
+        for from in (0..first).step_by(TOGETHER) {
+            let to = first.min(from + TOGETHER);
+            turned_rows(pairs, word, from..to, &mut left);
+            for ((number, left), next) in numbers.iter_mut().zip(&left).zip(&mut self.numbers[from..to]) {
+                *number = *next;
+                *next += left.count_ones() as usize;
+                for at in (*number..*next).step_by(LINE) {
+                    memory::fetch_ahead(&all[at]);
+                }
+            }
+            for (x, open) in vertices.clone().zip(&mut open) {
+                let bit = 1u64 << (x - first);
+                while open.start < open.end {
+                    let y = y_of(open.start);
+                    if y >= to {
+                        break;
+                    }
+                    let (left, number) = (left[y - from], numbers[y - from]);
+                    let place = number + (left & (bit - 1)).count_ones() as usize;
+                    values[open.start] = if left & bit != 0 { all[place] } else { none };
+                    open.start += 1;
+                }
+            }
+        }
+        for (x, mut open) in vertices.zip(open) {
+            while open.start < open.end && y_of(open.start) < x {
+                let y = y_of(open.start);
+                let is_left = pairs.graph().has(x, y);
+                values[open.start] = if is_left { all[pairs.number(x, y)] } else { none };
+                open.start += 1;
+            }
+            let mut larger = Larger::of(pairs, x);
+            for at in open {
+                values[at] = larger.number(y_of(at)).map_or(none, |number| all[number]);
+            }
+        }
+        self.pass(word, pairs);
+    }
+
+    /// Numbers are those of a word.
+    fn turn_to(&mut self, word: usize, pairs: &Ranked) {
+        if self.word != word {
+            self.word = word;
+            self.numbers.clear();
+            self.numbers.extend((0..64 * word).map(|y| pairs.first_from(y, 64 * word)));
+        }
+    }
+
+    /// Those of all vertices before the word have come to be those of the next.
+    fn pass(&mut self, word: usize, pairs: &Ranked) {
+        let (first, next) = (64 * word, 64 * (word + 1));
+        if next < pairs.graph().p() {
+            self.word = word + 1;
+            self.numbers.extend((first..next).map(|y| pairs.first_from(y, next)));
+        } else {
+            self.word = 0;
+            self.numbers.clear();
+        }
+    }
+}
+
+/// A word of the rows of some vertices, which are whole words themselves: by symmetry, the columns of the vertices of that word, which stand together in memory.
+fn turned_rows(pairs: &Ranked, word: usize, of: Range<usize>, words: &mut [u64; TOGETHER]) {
+    let graph = pairs.graph();
+    let last = graph.p().min(64 * (word + 1));
+    for (column, words) in (of.start / 64..of.end / 64).zip(words.chunks_exact_mut(64)) {
+        words.fill(0);
+        for (word, x) in words.iter_mut().zip(64 * word..last) {
+            *word = graph.row(x)[column];
+        }
+        turn(words);
+    }
+}
+
+/// Bit j of word i becomes bit i of word j (Warren, Hacker's Delight, 7-3).
+fn turn(words: &mut [u64]) {
+    let (mut apart, mut mask) = (32, u64::MAX >> 32);
+    while apart > 0 {
+        for pair in words.chunks_exact_mut(2 * apart) {
+            let (low, high) = pair.split_at_mut(apart);
+            for (low, high) in low.iter_mut().zip(high) {
+                let swapped = (*low >> apart ^ *high) & mask;
+                *low ^= swapped << apart;
+                *high ^= swapped;
+            }
+        }
+        apart /= 2;
+        mask ^= mask << apart;
+    }
+}
+
+/// Numbers of the pairs of a vertex with larger ones, which are asked in ascending order.
+struct Larger<'g> {
+    row: &'g [u64],
+    word: usize,
+    /// What is left in the word, and the number of its first.
+    left: u64,
+    number: usize,
+}
+
+impl<'g> Larger<'g> {
+    fn of(pairs: &'g Ranked, x: usize) -> Self {
+        let (row, word) = (pairs.graph().row(x), x / 64);
+        Larger { row, word, left: row[word] & (!0 << (x % 64) << 1), number: pairs.first_of(x) }
+    }
+
+    /// The number of the pair with y, where there is one.
+    #[inline]
+    fn number(&mut self, y: usize) -> Option<usize> {
+        while self.word < y / 64 {
+            self.number += self.left.count_ones() as usize;
+            self.word += 1;
+            self.left = self.row[self.word];
+        }
+        let bit = 1 << (y % 64);
+        (self.left & bit != 0).then(|| self.number + (self.left & (bit - 1)).count_ones() as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Adjacency;
+    use crate::pool::Pool;
+
+    #[test]
+    fn values_of_any_pairs_are_those_looked_up_one_by_one() {
+        let mut random = 5u64;
+        let mut one_in = |n: u64| {
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (random >> 33) % n == 0
+        };
+        for p in [1usize, 2, 63, 64, 65, 200, 576, 700] {
+            let mut graph = Adjacency::empty(p);
+            for (x, y) in (0..p).flat_map(|x| (x + 1..p).map(move |y| (x, y))) {
+                if one_in(3) {
+                    graph.insert(x, y);
+                }
+            }
+            let pairs = Ranked::new(graph, &Pool::none()).unwrap();
+            let mut left = PairValues::default();
+            let mut values = [1.0];
+            left.look_up().put(0..1, std::slice::from_ref(&(0..1)), |_| 0, -2.0, &mut values);
+            assert_eq!(values, [-2.0], "level 0 has not run");
+            let numbers = (0..pairs.len()).map(|number| 0.5 + number as f64).collect();
+            left.enter(pairs, numbers);
+            let mut looked_up = left.look_up();
+            // One word after the other, from the start and from elsewhere, and some that are left out.
+            let words = p.div_ceil(64);
+            for word in (0..words).chain(words / 2..words).chain((0..words).step_by(2)) {
+                let end = p.min(64 * (word + 1));
+                for vertices in [64 * word..end, (64 * word + end) / 2..end] {
+                    let (mut ys, mut rows) = (Vec::new(), Vec::new());
+                    for x in vertices.clone() {
+                        let start = ys.len();
+                        ys.extend((0..p).filter(|&y| y != x && one_in(1 + x as u64 % 4)));
+                        rows.push(start..ys.len());
+                    }
+                    let mut values = vec![0.0; ys.len()];
+                    looked_up.put(vertices.clone(), &rows, |at| ys[at], -2.0, &mut values);
+                    for (x, row) in vertices.zip(rows) {
+                        for at in row {
+                            assert_eq!(values[at], left.get(x, ys[at]).unwrap_or(-2.0), "{p}: {x} and {}", ys[at]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bits_are_turned() {
+        let mut words: Vec<u64> = (0..64u64).map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let before = words.clone();
+        turn(&mut words);
+        for (i, j) in (0..64).flat_map(|i| (0..64).map(move |j| (i, j))) {
+            assert_eq!(words[j] >> i & 1, before[i] >> j & 1);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The check of a matrix of correlations that R has left to the search: it reads all of the matrix, for which a GPU need not wait.
+
+use extendr_api::prelude::*;
+use pcgpu_core::ci::correlations::Check;
+use pcgpu_core::search::checkpoint::Limits;
+use pcgpu_core::search::Options;
+
+use crate::api::Call;
+use crate::failure::{Failure, Outcome};
+use crate::test::Test;
+use crate::{input, output};
+
+/// Runs `search(of, check)`, whose test's matrix is checked before, or, with `check`, beside it. Where it cannot be one of correlations the value is
+/// `list(is_correlation = FALSE)`, whatever the search has come to; where it has NA, `list(has_na = TRUE, found)`.
+pub fn search(
+    call: &Call,
+    test: &Test,
+    of: (&Options, &Limits),
+    unchecked: bool,
+    search: impl FnOnce((&Options, &Limits), Option<&Check>) -> Outcome<Robj>,
+) -> Outcome<Robj> {
+    let c = match test {
+        Test::Gauss { c, file: None, .. } if unchecked => input::square(c, of.0.p, "C")?,
+        _ => return search(of, None),
+    };
+    let (check, pool) = (Check::new(c), &call.machine.pool);
+    let found = if goes_on_meanwhile(call, of) {
+        search(of, Some(&check))
+    } else {
+        pool.each(pool.threads(), |_| check.work());
+        agreed(Some(&check)).and_then(|()| search(of, None))
+    };
+    match check.verdict() {
+        None => Ok(output::named(vec![("is_correlation", Robj::from(false))])),
+        Some(false) => found,
+        Some(true) => Ok(output::named(vec![("has_na", Robj::from(true)), ("found", found?)])),
+    }
+}
+
+/// Whether level 0 may run on a matrix that is being checked: on a GPU, which the matrix has to be copied to, and where nobody would see what comes of it. Level 1 waits for the
+/// check, see `RObserver::level()`.
+fn goes_on_meanwhile(call: &Call, (options, limits): (&Options, &Limits)) -> bool {
+    let (machine, told) = (&call.machine, &call.listener.callbacks);
+    let is_seen = told.test.is_some() || told.level.is_some() || told.visit.is_some() || limits.checkpoint.is_some();
+    machine.gpu.is_some() && machine.ranks.is_none() && options.allows(1) && !is_seen
+}
+
+/// Waits for the check; an error where the matrix is refused.
+pub fn agreed(check: Option<&Check>) -> Outcome<()> {
+    match check.map(Check::verdict) {
+        Some(None) => Err(Failure::Input("internal: `C` is no correlation matrix".into())),
+        _ => Ok(()),
+    }
+}
