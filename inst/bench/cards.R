@@ -181,7 +181,8 @@ apart <- function(y, gap) {
 
 # Lines by search, each with its name at its end, on logarithmic axes; `ideal`: a line of what would be best.
 panel <- function(part, x, y, xlab, ylab, title, ticks, ideal = NULL) {
-  colours <- c(dense = "#0072B2", sparse = "#56B4E9", discrete = "#D55E00", knn = "#009E73", selection = "#CC79A7")
+  colours <- c(dense = "#0072B2", sparse = "#56B4E9", discrete = "#D55E00", knn = "#009E73", selection = "#CC79A7",
+    network = "#E69F00")
   part <- part[!is.na(part[[y]]), ]
   ylim <- range(part[[y]], if (!is.null(ideal)) ideal)
   ylim <- exp(log(ylim) + c(-1, 1) * max(0.08 * diff(log(ylim)), 0.1))
