@@ -85,30 +85,10 @@ notes <- c(
 
 # What is said of rows whose runs are not kept, as long as the page has them.
 notes_of_page <- c(
-  "cupc, table 2" = paste(
-    "The sweeps have ours on the same data once more (dissertation table-6.6), of another commit and time of the same day: hundredths of a second differ by up to 1.2 times there.",
-    "From one run of this table to another they differed by up to two times, much of it at level 0, which copies the correlations."
-  ),
-  "cupc, figure 5" = "All of d431d0d1fe96; cuPC-S over others, on dream5, with table 2's cuPC-S as it was run then (0.187 s).",
-  "cupc, figure 7" = "On S. aureus the least is beta 1, gamma 256.",
-  "gpupc, table 2" = "Disc-cupc's time with 8,000 variables is that of one run.",
-  "dissertation, table 4.3" = paste(
-    "Ours here are of method \"stable\", which tests a pair of neighbours from both sides; pcalg's are of \"stable.fast\". They stand until the run table-4.3, which is by",
-    "\"stable.fast\", takes their place."
-  ),
-  "dissertation, figure 6.2" = paste(
-    "Level 0 goes to 25,000 variables, as in the paper, level 1 to 3,000: by the cube of the variables 25,000 would take ours some 27 s (worked out of 0.0472 s for 3,000, not",
-    "measured), and theirs here some 230 s. The paper's 10 variables were not run. Level 1 of 100 variables was cut into a hundred launches and more, as `search_times` did with fewer",
-    "than 200, so that it took longer than that of 300."
-  ),
   "dissertation, table 6.17" = paste(
     "Where a remark says \"levels 0 and 1 together\" the number is not of level 1 alone. Level 1 by itself is the difference of two times, of tenths and hundredths of a second up to 40,000",
     "variables, which differ by as much from run to run: of four cards and 10,000 variables nothing is left of it. With 60,000 and 70,000 variables the matrix as a whole takes as long as managed",
     "memory at levels 0 and 1, and 1.5 and 2.3 times as long as blocks; with 80,000, whose level 1 goes in slices of up to 256 variables, with managed memory, too, it takes less than a tenth of",
     "managed memory's time. Why is not known. Of 80,000 variables, and of two cards with 50,000 and more, the runs are of d431d0d1fe96."
-  ),
-  "sweeps" = paste(
-    "Of cuPC's figures 7 and 8 it is over ours of their own commit, d431d0d1fe96, in table 2 as it was run then: 0.0105 s (nci60), 0.0152 (mcc), 0.0124 (br51), 0.0368 (scerevisiae),",
-    "0.035 (saureus), 0.0181 (dream5)."
   )
 )
