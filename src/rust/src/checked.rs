@@ -37,8 +37,8 @@ pub fn search(
     }
 }
 
-/// Whether level 0 may run on a matrix that is being checked: on a GPU, which the matrix has to be copied to, and where nobody would see what comes of it. Level 1 waits for the
-/// check, see `RObserver::level()`.
+/// Whether levels may run on a matrix that is being checked: on a GPU, which the matrix has to be copied to, and where nobody would see what comes of it. They end once it is known
+/// to be refused, see `RObserver::checking()`.
 fn goes_on_meanwhile(call: &Call, (options, limits): (&Options, &Limits)) -> bool {
     let (machine, told) = (&call.machine, &call.listener.callbacks);
     let is_seen = told.test.is_some() || told.level.is_some() || told.visit.is_some() || limits.checkpoint.is_some();

@@ -119,7 +119,7 @@ pub struct RObserver<'a> {
     callbacks: Callbacks,
     /// When preparations end in an error.
     limits: Limits,
-    /// What levels beyond 0 wait for.
+    /// Which the matrix has to pass.
     check: Option<&'a Check<'a>>,
     edges: f64,
     /// Tests of the level that were asked one at a time.
@@ -190,10 +190,18 @@ impl<'a> RObserver<'a> {
         self
     }
 
-    /// Likewise, and no level beyond 0 runs unless the matrix passes the check.
+    /// Likewise, and ends a search whose matrix does not pass the check, soon after that is known.
     pub fn checking(mut self, check: Option<&'a Check<'a>>) -> Self {
         self.check = check;
         self
+    }
+
+    /// An error where the matrix is known not to pass its check: what the search finds is not asked for then.
+    fn end_if_refused(&self) -> Result<()> {
+        match self.check {
+            Some(check) if check.is_refused() => Err(Error::Interrupted),
+            _ => Ok(()),
+        }
     }
 
     /// Only looks for Ctrl-C.
@@ -227,13 +235,11 @@ impl Observer for RObserver<'_> {
             }
             self.limits.look()?;
         }
-        Ok(())
+        self.end_if_refused()
     }
 
     fn level(&mut self, level: usize, edges: usize) -> Result<()> {
-        if level > 0 && self.check.is_some_and(|check| check.verdict().is_none()) {
-            return Err(Error::Interrupted);
-        }
+        self.end_if_refused()?;
         self.edges = edges as f64;
         self.tests = 0.0;
         match &self.callbacks.level {

@@ -54,6 +54,11 @@ impl<'a> Check<'a> {
         }
     }
 
+    /// Whether what was looked at so far is known to be no part of a correlation matrix.
+    pub fn is_refused(&self) -> bool {
+        !self.good.load(Ordering::Relaxed)
+    }
+
     /// Once all was looked at, for which the caller works, too: `Some(true)` where there are any NaN, and `None` for what cannot be one.
     pub fn verdict(&self) -> Option<bool> {
         self.work();
