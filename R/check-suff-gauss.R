@@ -4,7 +4,7 @@
 # Of fewer variables the values of C are checked before a search begins.
 most_checked_first <- 999L
 
-# `later`: the search may check the values of C, see after_search().
+# `later`: the search may check the values of C, see matrix_checked().
 check_suff_gauss <- function(suffStat, labels, threads = 1L, later = FALSE) {
   if (is_kept(suffStat)) {
     of <- list(data = check_kept_data(suffStat$data, length(labels)))

@@ -54,7 +54,10 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
 
 # What Rust found, and the test with what is now known of its matrix, where check_suff_gauss() has left that to the search (src/rust/src/checked.rs).
 matrix_checked <- function(found, test) {
-  if (isFALSE(found$is_correlation)) check_cor_values(test$C, resolve_threads())
+  if (isFALSE(found$is_correlation)) {
+    check_cor_values(test$C, resolve_threads())
+    abort("internal", "the search and R disagree on whether `suffStat$C` is a matrix of correlations: please report it, with pcgpu_info()")
+  }
   if (isTRUE(found$has_na)) {
     test$undefined <- pairs_without(test$C)
     found <- found$found

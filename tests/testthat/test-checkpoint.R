@@ -280,6 +280,25 @@ test_that("a level that workers have begun, or this process alone, comes to the 
   expect_gt(within, 2)
 })
 
+test_that("a matrix that the search checks itself is the same on workers, which have it checked", {
+  file <- no_file()
+  p <- pcgpu:::most_checked_first + 1L
+  s <- suff(p = p, n = 100, degree = 3)
+  s$C[7, 5] <- s$C[5, 7] <- NA
+  run <- function(...) suppressWarnings(skeleton(s, gaussCItest, 0.01, p = p, method = "stable.fast", result = "compact", ...))
+  wanted <- parts(run())
+  # Until one ends after a level and before the last.
+  for (limit in 0.001 * 2^(0:9)) {
+    tryCatch(run(checkpoint = file, time_limit = limit), pcgpu_error = function(e) NULL)
+    if (file.exists(file)) break
+  }
+  skip_if_not(file.exists(file), "no search ended between two levels")
+  workers <- parallel::makePSOCKcluster(1)
+  on.exit(parallel::stopCluster(workers))
+  expect_message(found <- run(checkpoint = file, cluster = workers), class = "pcgpu_message_resumed")
+  expect_identical(parts(found), wanted)
+})
+
 test_that("wrong arguments are named", {
   run <- function(...) skeleton(small(), gaussCItest, 0.05, p = 9, ...)
   for (wrong in list(1, character(), NA_character_, "", list("a"), list(file = "a", evry = 1), list(file = "a", every = -1), list(file = "a", file = "b"), list(every = 1), tempdir())) {

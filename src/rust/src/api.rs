@@ -169,7 +169,16 @@ fn search(
     let (mut found, unanswered) = match check {
         None => run()?,
         // The other threads copy the matrix to the GPU meanwhile.
-        Some(check) => machine.pool.beside(machine.pool.threads() / 2, || check.work(), run)?,
+        Some(check) => {
+            let run = || {
+                run().inspect_err(|failure| {
+                    if matches!(failure, Failure::Unwind(_)) {
+                        check.stop();
+                    }
+                })
+            };
+            machine.pool.beside(machine.pool.threads() / 2, || check.work(), run)?
+        }
     };
     checked::agreed(check)?;
     let seconds = began.elapsed().as_secs_f64();

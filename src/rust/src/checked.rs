@@ -30,6 +30,10 @@ pub fn search(
         pool.each(pool.threads(), |_| check.work());
         agreed(Some(&check)).and_then(|()| search(of, None))
     };
+    if matches!(found, Err(Failure::Unwind(_))) {
+        // R's own errors and Ctrl-C come first.
+        return found;
+    }
     match check.verdict() {
         None => Ok(output::named(vec![("is_correlation", Robj::from(false))])),
         Some(false) => found,

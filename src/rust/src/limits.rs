@@ -9,8 +9,9 @@ use pcgpu_core::Error;
 use crate::failure::Outcome;
 use crate::input;
 
-/// Parts of a test that say which it is; all others are its data.
+/// Parts of a test that say which it is; all others are its data, but for those that say what of these is known.
 const OF_TEST: [&str; 3] = ["kind", "name", "code"];
+const KNOWN: [&str; 2] = ["undefined", "unchecked"];
 
 /// Reads R's `list(file, every, seconds)`, see `check_limits()` in R/limits.R, for a search by a test, `list(kind, ...)`, that begins now.
 pub fn limits(options: &List, test: &List) -> Outcome<Limits> {
@@ -48,7 +49,7 @@ pub fn end(limits: &Limits, ended: Option<usize>, unkept: Option<Error>) -> [(&'
 /// The test and its data, by digests.
 fn asked(test: &List) -> Outcome<Vec<Asked>> {
     let (mut of_test, mut of_data) = (Digest::default(), Digest::default());
-    for (name, value) in test.iter() {
+    for (name, value) in test.iter().filter(|(name, _)| !KNOWN.contains(name)) {
         let digest = if OF_TEST.contains(&name) { &mut of_test } else { &mut of_data };
         digest.bytes(name.as_bytes());
         take(digest, &value);

@@ -14,6 +14,10 @@ use crate::{memory, Error, Result};
 /// Time between two looks of the calling thread.
 const WATCH: Duration = Duration::from_millis(20);
 
+/// How often a thread that waits looks again at once, some tens of microseconds, and then how long it waits in between.
+const BRIEFLY: u32 = 1 << 10;
+const MOMENT: Duration = Duration::from_micros(20);
+
 /// Set when the run is to end early; so it is when memory runs out.
 #[derive(Debug, Default)]
 pub struct Stop(AtomicBool);
@@ -154,6 +158,19 @@ impl Pool {
             (0..threads.min(self.0.count)).for_each(|_| scope.spawn(|_| beside()));
             own()
         })
+    }
+
+    /// For a thread that waits for another and was asked to do so `waited` times in a row, which counts on: does other work of the pool, which the other may be waiting for,
+    /// or else waits a moment.
+    pub fn give_way(waited: &mut u32) {
+        if matches!(rayon::yield_now(), Some(rayon::Yield::Executed)) {
+            *waited = 0;
+        } else if *waited < BRIEFLY {
+            *waited += 1;
+            std::hint::spin_loop();
+        } else {
+            std::thread::sleep(MOMENT);
+        }
     }
 
     /// Runs `work(scratch, task, stop)` for every task in `0..tasks`. `watch(done)` is called with the cost done so far.

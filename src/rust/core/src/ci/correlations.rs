@@ -24,6 +24,15 @@ pub struct Check<'a> {
     holes: AtomicBool,
 }
 
+/// Counts a task as done when it is dropped.
+struct Done<'d>(&'d AtomicUsize);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Release);
+    }
+}
+
 impl<'a> Check<'a> {
     /// Nothing is known but of the diagonal.
     pub fn new(c: ArrayView2<'a, f64>) -> Self {
@@ -47,11 +56,17 @@ impl<'a> Check<'a> {
             if task >= blocks * blocks {
                 return;
             }
+            // Also where this thread panics, so that nobody waits for it.
+            let _done = Done(&self.done);
             if self.good.load(Ordering::Relaxed) && !self.is_good(task / blocks, task % blocks) {
                 self.good.store(false, Ordering::Relaxed);
             }
-            self.done.fetch_add(1, Ordering::Release);
         }
+    }
+
+    /// Has all threads end: nobody is going to ask for the verdict.
+    pub fn stop(&self) {
+        self.begun.fetch_max(self.blocks().pow(2), Ordering::Relaxed);
     }
 
     /// Whether what was looked at so far is known to be no part of a correlation matrix.

@@ -103,6 +103,25 @@ fn random_problems() {
     }
 }
 
+/// Threads that have the next panel ready do not keep others waiting: with two of them p-values of a panel are spread by both, too.
+#[test]
+#[ignore = "needs a GPU"]
+fn two_threads_send_panels_and_spread_p_values() {
+    // A panel has more numbers than one thread spreads.
+    let (p, rows) = (3000, 192);
+    let mut c = vec![0.0; p * p];
+    (0..p).for_each(|x| c[x * (p + 1)] = 1.0);
+    (1..p).step_by(2).for_each(|x| (c[x * p + x - 1], c[(x - 1) * p + x]) = (0.5, 0.5));
+    let options = Options { m_max: 0.0, ..Options::new(p, 0.001) };
+    let gauss = Gauss::new(by_column(&c, p).unwrap(), 100.0, reading(options.method)).unwrap();
+    let search = |block| {
+        let cuda = CudaOptions { block, ..CudaOptions::default() };
+        let mut engine = CudaEngine::new(gauss, options.alpha, cuda).unwrap().with_pool(Pool::new(2));
+        searched(&mut engine, &options, false, &mut Unobserved)
+    };
+    same_outcome("panels of 192 rows", &search(Some(rows)), &search(None));
+}
+
 /// Several slices, and panels of rows that pass by the first.
 #[test]
 #[ignore = "needs a GPU"]

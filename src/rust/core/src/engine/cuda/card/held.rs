@@ -152,6 +152,7 @@ impl Held {
     pub fn spare(&mut self, uses: &[BufferId]) -> Result<()> {
         self.synchronize("what ran")?;
         uses.iter().for_each(|&what| self.plan.set(what, 0));
+        self.memory().spare(uses);
         Ok(())
     }
 

@@ -61,8 +61,9 @@ impl Default for Memory {
 struct Piece {
     at: sys::CUdeviceptr,
     bytes: u64,
-    /// Whether the current run was given it.
+    /// Whether the current run was given it, or was and does not need it as it is any more.
     given: bool,
+    spared: bool,
     /// Whether the driver was told that it is only read.
     only_read: bool,
 }
@@ -93,7 +94,15 @@ impl Memory {
 
     /// Begins a new run: all pieces are free to be given or freed.
     pub fn begin(&mut self) {
-        self.device.iter_mut().for_each(|piece| piece.given = false);
+        self.device.iter_mut().for_each(|piece| (piece.given, piece.spared) = (false, false));
+    }
+
+    /// The current run does not need what is there for these uses: it may be freed.
+    pub fn spare(&mut self, uses: &[BufferId]) {
+        for &what in uses {
+            let piece = &mut self.device[what as usize];
+            (piece.given, piece.spared) = (false, piece.given || piece.spared);
+        }
     }
 
     /// Makes room for a plan: frees pieces that are too small for it and kept lasting pieces that are much larger (`exactly`:
@@ -105,7 +114,8 @@ impl Memory {
             let piece = &mut self.device[what as usize];
             let planned = plan.of(what);
             let wasteful = piece.bytes > if exactly { planned } else { 2 * planned + SPARE };
-            if piece.bytes < planned || (planned > 0 && !piece.given && wasteful && what.lasts()) {
+            let is_kept = !piece.given && !piece.spared;
+            if piece.bytes < planned || (planned > 0 && is_kept && wasteful && what.lasts()) {
                 piece.free();
             }
         }
@@ -162,7 +172,7 @@ impl Memory {
                 home.bring(piece.at, piece.bytes);
             }
         }
-        piece.given = true;
+        (piece.given, piece.spared) = (true, false);
         Ok(piece.at)
     }
 

@@ -240,12 +240,15 @@ impl Held {
         let work = || {
             // Where no thread could be started this is the caller's, who has to send what fills the places.
             let waits = std::thread::current().id() != caller;
+            let mut waited = 0;
             while drawn.load(Ordering::Relaxed) < count && !is_over.load(Ordering::Relaxed) {
-                if !fill_next(usize::MAX) {
-                    if !waits {
-                        break;
-                    }
-                    std::hint::spin_loop();
+                if fill_next(usize::MAX) {
+                    waited = 0;
+                } else if waits {
+                    // Who is told of what was sent may have work for these threads.
+                    Pool::give_way(&mut waited);
+                } else {
+                    break;
                 }
             }
         };
@@ -253,11 +256,12 @@ impl Held {
         pool.beside(helpers, work, || {
             let mut send = || {
                 for i in 0..count {
+                    let mut waited = 0;
                     while !ready[i].load(Ordering::Acquire) {
                         // SAFETY: the pieces up to i were sent, each with its event.
                         unsafe { self.note_free(&free, &events, first, i)? };
                         if !fill_next(i) {
-                            std::hint::spin_loop();
+                            Pool::give_way(&mut waited);
                         }
                     }
                     let (portion, start, len, place) = piece_at(i);
