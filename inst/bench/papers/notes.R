@@ -76,10 +76,10 @@ notes <- c(
   ),
   "cuda-jmi, table 4" = paste(
     "Theirs are the seconds of the mutual information alone, which the joining of features goes beside; ours, and theirs here, of whole selections, on simulated data of each set's",
-    "shape: values are uniform over 64 levels, and every tenth feature depends on the class. So a ratio to published seconds compares shapes, not data. So, too, tables 5 and 6. Two",
-    "cards gain little where samples are few (breast cancer, ECML): RESULTS.md has, of 97 samples on one card, 0.108 ms of counting in a step of 0.285 ms by Nsight Compute, on an",
-    "earlier kernel, and some 0.09 ms of choosing on the CPU; the rest, launches and copies among it, was not told apart. How a step of two cards divides is not known, nor why",
-    "SVHN's shape gains little."
+    "shape: values are uniform over 64 levels, and every tenth feature depends on the class. So a ratio to published seconds compares shapes, not data. So, too, tables 5 and 6. Where",
+    "samples are few (breast cancer, ECML) steps are so short that they wait for the host, whose speed differs by 1.5 times from host to host: alone one card took 0.0448 / 0.055 s of",
+    "breast cancer and two 0.0291 / 0.0293 on 26 November, but 0.03 / 0.0302 and 0.0232 / 0.0268 on another host the day before. So ratios of cards tell little there; of ECML one card",
+    "took 0.0359 / 0.036 s alone and, in these tables, 0.0501 / 0.0515 beside three other runs. Why SVHN's shape gains little is not known."
   )
 )
 

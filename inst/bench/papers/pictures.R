@@ -1,10 +1,10 @@
 # Draws what the papers draw, in one style, into PNG files: table.R sources it.
 
 # A colour means the same everywhere: what is published, and published of another machine or program; the papers' mappings on our card, of which there are up to three; ours,
-# and ours otherwise (one test in place of a batch, on the CPU, on two cards). Levels and ways to keep a matrix have colours of their own.
+# and ours otherwise (one test in place of a batch, on the CPU, on two cards, on four). Levels and ways to keep a matrix have colours of their own.
 colours <- c(published = "#8a8a8a", published_other = "#bfbfbf", theirs = "#c0722a", theirs_other = "#e3ad5b", theirs_third = "#8a4a1a", ours = "#24507a", ours_other = "#7fa8cc",
-             managed = "#3a8a5a", blocks = "#9bbf5a", level_0 = "#d9d4e3", level_1 = "#a99bc4", level_2 = "#7a63a5", level_3 = "#4a3478")
-signs <- c(published = 1, published_other = 0, theirs = 17, theirs_other = 15, theirs_third = 18, ours = 19, ours_other = 21, managed = 15, blocks = 17)
+             ours_third = "#2a9fd8", managed = "#3a8a5a", blocks = "#9bbf5a", level_0 = "#d9d4e3", level_1 = "#a99bc4", level_2 = "#7a63a5", level_3 = "#4a3478")
+signs <- c(published = 1, published_other = 0, theirs = 17, theirs_other = 15, theirs_third = 18, ours = 19, ours_other = 21, ours_third = 23, managed = 15, blocks = 17)
 
 # Opens a page of panels, draws, and makes the file a palette one. `labels`: the page's legend, by name of `colours`, above the panels; of bars, or of curves, whose lines are
 # dashed where they are published.
@@ -50,18 +50,21 @@ are_crowded <- function(at, is_log) {
   length(at) > 1L && any(diff(place) / diff(range(place)) * 0.93 * inches < (width[-1L] + width[-length(width)]) / 2)
 }
 ticks <- function(side, at, upright = FALSE) graphics::axis(side, at, tick_labels(at), las = if (upright) 2L else 1L, cex.axis = 0.8, gap.axis = -1)
-# Powers of ten and what is between them, where there are few.
+# Powers of ten and what is between them, where there are few; of a short range what else is round.
 nice <- function(range) {
   at <- as.double(outer(c(1, 2, 5), 10^(floor(log10(range[1L])):ceiling(log10(range[2L])))))
-  if (sum(at >= range[1L] & at <= range[2L]) > 7L) at <- at[seq(1L, length(at), 3L)]
-  sort(at[at >= range[1L] & at <= range[2L]])
+  inside <- function(at) at[at >= range[1L] & at <= range[2L]]
+  if (length(inside(at)) > 7L) at <- at[seq(1L, length(at), 3L)]
+  if (length(inside(at)) < 2L) at <- pretty(range)
+  sort(inside(at))
 }
-# Curves on logarithmic axes: `curves` is a list of data frames x, y, by name of `colours`; how many tests a point has stands beside those that have `few`.
-growth <- function(curves, xlab, main, ylab = "seconds", log = "xy", at = sort(unique(unlist(lapply(curves, `[[`, "x"))))) {
-  curves <- lapply(curves, function(curve) curve[!is.na(curve$y), , drop = FALSE])
-  curves <- curves[vapply(curves, nrow, 0L) > 0L]
+# Curves on logarithmic axes: `curves` is a list of data frames x, y, by name of `colours`; how many tests a point has stands beside those that have `few`. A curve is broken
+# where a point between others was not run.
+growth <- function(curves, xlab, main, ylab = "seconds", log = "xy", at = sort(unique(all$x))) {
+  curves <- curves[vapply(curves, function(curve) !all(is.na(curve$y)), NA)]
   if (!length(curves)) return(nothing(main))
   all <- do.call(rbind, lapply(curves, `[`, c("x", "y")))
+  all <- all[!is.na(all$y), ]
   upright <- are_crowded(at, grepl("x", log))
   graphics::par(mar = replace(graphics::par("mar"), 1L, if (upright) 5.4 else 3.6))
   graphics::plot(range(all$x), range(all$y), type = "n", log = log, xlab = "", ylab = ylab, main = main, xaxt = "n", yaxt = "n")
@@ -73,8 +76,7 @@ growth <- function(curves, xlab, main, ylab = "seconds", log = "xy", at = sort(u
     graphics::lines(curve$x, curve$y, type = "b", pch = signs[[name]], col = colours[[name]], bg = "white", lty = dashes_of(name), lwd = 1.5)
     few <- which(as.logical(curve$few))
     if (length(few)) {
-      text <- sprintf("%.0f tests", curve$count[few])
-      graphics::text(curve$x[few], curve$y[few], text, pos = ifelse(few == 1L, 4L, 3L), offset = 0.4, cex = 0.65, col = colours[[name]])
+      graphics::text(curve$x[few], curve$y[few], sprintf("%.0f", curve$count[few]), pos = ifelse(few == 1L, 4L, 1L), offset = 0.4, cex = 0.65, col = colours[[name]])
     }
   }
 }
@@ -85,13 +87,16 @@ nothing <- function(main) {
   graphics::text(0.5, 0.5, "not measured")
 }
 
-# Bars by group on a logarithmic axis, from `least`.
+# Bars by group on a logarithmic axis, from `least` to a round number that none is beyond.
 bars <- function(heights, main, ylab = "seconds") {
   if (all(is.na(heights))) return(nothing(main))
   least <- 10^floor(log10(min(heights, na.rm = TRUE) / 1.5))
-  at <- graphics::barplot(heights, beside = TRUE, log = "y", ylim = c(least, max(heights, na.rm = TRUE) * 1.2), col = colours[rownames(heights)], border = NA, ylab = ylab, yaxt = "n",
+  most <- max(heights, na.rm = TRUE)
+  round_ones <- c(1, 2, 5, 10) * 10^floor(log10(most))
+  limits <- c(least, round_ones[round_ones >= most][1L])
+  at <- graphics::barplot(heights, beside = TRUE, log = "y", ylim = limits, col = colours[rownames(heights)], border = NA, ylab = ylab, yaxt = "n",
                           main = main, cex.names = 0.8)
-  ticks(2L, nice(10^graphics::par("usr")[3:4]))
+  ticks(2L, union(nice(limits), limits[2L]))
   empty <- which(is.na(heights))
   if (length(empty)) graphics::text(at[empty], least * 1.1, "not run", srt = 90, adj = 0, cex = 0.6, col = "#8a8a8a")
 }
@@ -129,13 +134,13 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
     found <- seconds[[column]][match(keys, seconds$key)]
     ifelse(nzchar(keys), found, NA)
   }
-  # `needs`: keys of runs, and logs of which any run suffices; `there`: whether there is all else, `more`: that.
-  picture <- function(name, needs, draw, panels = 1L, there = TRUE, more = NULL, ...) {
+  # `needs`: keys of runs, and logs of which any run suffices; `also`: those that are drawn as far as there are any; `there`: whether there is all else, `more`: that.
+  picture <- function(name, needs, draw, panels = 1L, also = character(), there = TRUE, more = NULL, ...) {
     needs <- needs[nzchar(needs)]
     is_there <- ifelse(grepl("#", needs), needs %in% seconds$key[!is.na(seconds$median) | nzchar(seconds$rows)], needs %in% names_of_logs)
     if (all(is_there) && there) {
       file <- file.path(folder, paste0(name, ".png"))
-      of_logs <- seconds[sub("#.*", "", seconds$key) %in% sub("#.*", "", needs), ]
+      of_logs <- seconds[sub("#.*", "", seconds$key) %in% sub("#.*", "", c(needs, also)), ]
       own <- fingerprint(code, of_logs[order(of_logs$key, method = "radix"), ], published[published$paper == sub("-(table|figure|tests|searches).*", "", name), c("data", "what", "value")], more)
       if (file.exists(file) && own %in% drawn$of[drawn$picture == name]) return()
       page_of(file, panels, draw, ...)
@@ -258,7 +263,8 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
     }
   })
 
-  labels <- c(published = "CMIknn, published (a core)", published_other = "GPU_CMIknn, published (A40)", theirs = "its kernel, here", ours_other = "pcgpu, one test", ours = "pcgpu, in a batch")
+  labels <- c(published = "CMIknn, published (a core)", published_other = "GPU_CMIknn, published (A40)", theirs = "its kernel, here", ours_other = "pcgpu, one test",
+              ours = "pcgpu, in a batch (few tests: number)")
   batch <- function(keys) sub("alone$", "shared", keys)
   tests <- function(item, pattern, xlab, main, log = "xy") {
     gpu <- rows("cmiknn", item, "GPU_CMIknn")
@@ -273,7 +279,7 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
                 ours = in_batch), xlab, main, "seconds a test", log)
   }
   part <- rbind(rows("cmiknn", "table 1 ", "GPU_CMIknn"), rows("cmiknn", "table 2 ", "GPU_CMIknn"), rows("cmiknn", "table 3 ", "GPU_CMIknn"), rows("cmiknn", "table 4 ", "GPU_CMIknn"))
-  picture("cmiknn-tests", c(part$theirs, part$ours, batch(part$ours)), panels = 4L, height = 480, columns = 2L, labels = labels, draw = function() {
+  picture("cmiknn-tests", c(part$ours, batch(part$ours)), also = part$theirs, panels = 4L, height = 480, columns = 2L, labels = labels, draw = function() {
     tests("table 1 ", "^k ", "k", "1: by k (1,000 samples, 100 permutations)")
     tests("table 2 ", "^k 200,", "permutations", "2: by permutations (k = 200)")
     tests("table 3 ", "^k 200,", "members of S", "3: by size of S (k = 200)", "y")
@@ -285,17 +291,17 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
   cores <- "pcgpu, on the CPU"
   labels <- c(published = "published, 8 cores", published_other = "Parallel, published (A40)", theirs = "Parallel's kernel, here", theirs_other = "Single's kernel, here",
               ours_other = cores, ours = "pcgpu")
-  picture("cmiknn-searches", c("cmiknn/table-5", rows("cmiknn", "table 10", "Parallel")$ours), panels = 3L, labels = labels, draw = function() {
+  tenth <- rows("cmiknn", "table 10")
+  tenth <- tenth[startsWith(tenth$data, "N "), ]
+  parallel <- tenth[tenth$what == "Parallel", ]
+  picture("cmiknn-searches", c("cmiknn/table-5", parallel$ours), also = c("cmiknn/table-5--cpu-7", "cmiknn/table-5--cpu-20", parallel$theirs), panels = 3L, labels = labels, draw = function() {
     p <- seq(10, 50, 10)
     for (k in c("7", "20")) {
-      of_way <- function(way) of_ways("table-5", p, paste(p, k, 0, way, sep = ":"))
-      growth(list(theirs = of_way("parallel"), theirs_other = of_way("single"), ours_other = of_way("cpu"), ours = of_way("shared")), "variables", paste("denser graphs, k =", k),
-             log = "y")
+      of_way <- function(way, log = "table-5") of_ways(log, p, paste(p, k, 0, way, sep = ":"))
+      growth(list(theirs = of_way("parallel"), theirs_other = of_way("single"), ours_other = of_way("cpu", paste0("table-5--cpu-", k)), ours = of_way("shared")), "variables",
+             paste("denser graphs, k =", k), log = "y")
     }
-    tenth <- rows("cmiknn", "table 10")
-    tenth <- tenth[startsWith(tenth$data, "N "), ]
     x <- function(what) as.double(sub("N ", "", tenth$data[tenth$what == what]))
-    parallel <- tenth[tenth$what == "Parallel", ]
     growth(list(published = curve(x("CPU-8"), value(tenth[tenth$what == "CPU-8", ])), published_other = curve(x("Parallel"), value(parallel)), theirs = curve(x("Parallel"), of(parallel$theirs)),
                 ours = curve(x("Parallel"), of(parallel$ours))),
            "variables", "sparse graphs, k = 7")
@@ -317,10 +323,11 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
   })
 
   labels <- c(theirs = "Parallel's kernel, here", theirs_other = "Single's kernel, here", ours_other = cores, ours = "pcgpu")
-  picture("mixed-table-6.16", "cmiknn/table-6.16", labels = labels, draw = function() {
-    x <- seq(0, 1, 0.2)
-    of_way <- function(way) of_ways("table-6.16", x, paste("20:7", c("0", "0.2", "0.4", "0.6", "0.8", "1"), way, sep = ":"))
-    growth(list(theirs = of_way("parallel"), theirs_other = of_way("single"), ours_other = of_way("cpu"), ours = of_way("shared")), "share of discrete variables",
+  shares <- c("0", "0.2", "0.4", "0.6", "0.8", "1")
+  on_cpu <- paste0("table-6.16--cpu-", shares)
+  picture("mixed-table-6.16", "cmiknn/table-6.16", also = paste0("cmiknn/", on_cpu), labels = labels, draw = function() {
+    of_way <- function(way, log = "table-6.16") of_ways(log, as.double(shares), paste("20:7", shares, way, sep = ":"))
+    growth(list(theirs = of_way("parallel"), theirs_other = of_way("single"), ours_other = of_way("cpu", on_cpu), ours = of_way("shared")), "share of discrete variables",
            "20 variables, k = 7", log = "y")
   })
 
@@ -357,35 +364,32 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
     for (level in 0:1) draw(sprintf("6.4%s: level %d", c("a", "b")[level + 1L], level), function(keys) seconds_of_level(of(keys, "began"), level))
   })
 
-  # The way of a run to one level alone, which is level 0, does not name it. Of managed memory and blocks the larger sizes suffice.
+  # Of managed memory and blocks the larger sizes suffice.
   sizes <- c(5000, 10000, 20000, 30000, 40000, 50000, 60000, 70000, 80000)
   keys_of_way <- function(sizes, way, level, more = "") paste0("dissertation/table-6.17--", sprintf("%.0f", sizes), more, "#", way, " ", level)
-  large <- sizes[sizes >= 40000]
-  needed <- unlist(lapply(0:1, function(level) c(keys_of_way(sizes, "shared", level), keys_of_way(large, "managed", level), keys_of_way(large, "rows=2048", level))))
-  # The most cards that there are runs of.
-  several <- if (any(startsWith(seconds$key, "dissertation/table-6.17--") & grepl("#4 cards shared", seconds$key))) "4 cards shared" else "2 cards shared"
-  labels <- c(managed = "managed memory", blocks = "blocks of 2,048 rows", ours_other = paste0("the matrix as a whole, ", c(`2` = "two", `4` = "four")[substr(several, 1L, 1L)], " cards"),
-              ours = "the matrix as a whole")
-  picture("blocks-table-6.17", needed, panels = 2L, labels = labels, draw = function() {
+  within <- sizes[sizes <= 70000]
+  large <- within[within >= 40000]
+  needed <- unlist(lapply(0:1, function(level) c(keys_of_way(within, "shared", level), keys_of_way(large, "managed", level), keys_of_way(large, "rows=2048", level))))
+  also <- paste0("dissertation/table-6.17--", sprintf("%.0f", sizes), rep(c("", "--cards"), each = length(sizes)))
+  labels <- c(managed = "managed memory, one card", blocks = "blocks of 2,048 rows, one card", ours = "the matrix as a whole, one card", ours_other = "the matrix as a whole, two cards",
+              ours_third = "the matrix as a whole, four cards")
+  picture("blocks-table-6.17", needed, panels = 2L, also = also, labels = labels, height = 560, draw = function() {
     for (level in 0:1) {
-      of_way <- function(way, more = "") {
-        found <- of(keys_of_way(sizes, way, level, more))
-        if (level == 0L) found <- ifelse(is.na(found), of(sub(" 0$", "", keys_of_way(sizes, way, level, more))), found)
-        curve(sizes, found)
-      }
-      growth(list(managed = of_way("managed"), blocks = of_way("rows=2048"), ours_other = of_way(several, "--cards"), ours = of_way("shared")), "variables",
-             paste("pcgpu,", c("level 0", "levels 0 and 1")[level + 1L]), at = sizes)
+      of_way <- function(way, more = "") curve(sizes, of(keys_of_way(sizes, way, level, more)))
+      growth(list(managed = of_way("managed"), blocks = of_way("rows=2048"), ours = of_way("shared"), ours_other = of_way("2 cards shared", "--cards"),
+                  ours_third = of_way("4 cards shared", "--cards")), "variables", paste("pcgpu,", c("level 0", "levels 0 and 1")[level + 1L]))
     }
   })
 
   one <- rows("cuda-jmi", "table 5", "mutual information, one GPU")
-  labels <- c(published = "published, one M60 GPU", published_other = "published, four", theirs = "its scheme, here", ours = "pcgpu")
-  picture("cuda-jmi-table-5", c(one$theirs, one$ours), labels = labels, bars = TRUE, draw = function() {
+  four <- rows("cuda-jmi", "table 5", "mutual information")
+  four <- four[four$hardware == "4 M60 GPUs", ]
+  labels <- c(published = "published, one M60 GPU", published_other = "published, four", theirs = "its scheme, here", ours = "pcgpu, one card", ours_other = "pcgpu, four cards")
+  picture("cuda-jmi-table-5", c(one$theirs, one$ours), also = four$ours, labels = labels, bars = TRUE, draw = function() {
     jmi <- c("breastcancer", "ecml", "rcv1train", "news20", "svhn")
-    four <- rows("cuda-jmi", "table 5", "mutual information")
-    four <- four[four$hardware == "4 M60 GPUs", ]
     one <- one[match(jmi, one$data), ]
-    heights <- rbind(published = value(one), published_other = value(four)[match(jmi, four$data)], theirs = of(one$theirs), ours = of(one$ours))
+    four <- four[match(jmi, four$data), ]
+    heights <- rbind(published = value(one), published_other = value(four), theirs = of(one$theirs), ours = of(one$ours), ours_other = of(four$ours))
     colnames(heights) <- c("Breast C.", "ECML", "rcv1", "news20", "SVHN")
     bars(heights, "200 features by JMI")
   })
