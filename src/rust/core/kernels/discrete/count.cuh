@@ -71,25 +71,33 @@ struct Alone {
 // Cells for the margins of a table.
 __device__ __forceinline__ double margins_of(double strata, u32 lx, u32 ly) { return strata * ((double)lx + ly + 1.0); }
 
-// Adds to the `sums` of each thread of the group its part of a table, strata x lx x ly counts, the level of y fastest.
-// `margins` has room for `margins_of` cells.
+// Where margins of a table of strata x lx x ly counts stand: of x, of y, and of the strata.
+struct Margins {
+    u32 *of_x, *of_y, *of_s;
+    __device__ Margins(u32* margins, u32 strata, u32 lx, u32 ly) : of_x(margins), of_y(of_x + strata * lx), of_s(of_y + strata * ly) {}
+};
+
+// The threads of a group sum the margins of x and y of a table, the level of y fastest.
 template <class G>
-__device__ inline void reduce(const Discrete& d, const G group, const u32* table, u32 strata, u32 lx, u32 ly, u32* margins,
-                              Sums& sums) {
-    u32 rows = strata * lx, columns = strata * ly, cells = rows * ly;
-    u32 *of_x = margins, *of_y = of_x + rows, *of_s = of_y + columns;
-    for (u32 r = group.index; r < rows; r += group.SIZE) {
+__device__ inline void sum_margins(const G group, const u32* table, u32 strata, u32 lx, u32 ly, const Margins margins) {
+    for (u32 r = group.index; r < strata * lx; r += group.SIZE) {
         u32 total = 0;
         for (u32 y = 0; y < ly; y++) total += table[r * ly + y];
-        of_x[r] = total;
+        margins.of_x[r] = total;
     }
-    for (u32 c = group.index; c < columns; c += group.SIZE) {
+    for (u32 c = group.index; c < strata * ly; c += group.SIZE) {
         const u32* from = table + c / ly * lx * ly + c % ly;
         u32 total = 0;
         for (u32 x = 0; x < lx; x++) total += from[x * ly];
-        of_y[c] = total;
+        margins.of_y[c] = total;
     }
     group.sync();
+}
+
+// Adds to the `sums` of each thread of the group its part of a table whose margins are there.
+template <class G>
+__device__ inline void sum_terms(const Discrete& d, const G group, const u32* table, u32 strata, u32 lx, u32 ly, const Margins margins, Sums& sums) {
+    const auto [of_x, of_y, of_s] = margins;
     for (u32 s = group.index; s < strata; s += group.SIZE) {
         u64 n = 0, in_x = 0, in_y = 0;
         for (u32 x = 0; x < lx; x++) {
@@ -103,7 +111,7 @@ __device__ inline void reduce(const Discrete& d, const G group, const u32* table
         of_s[s] = in_x > 1 && in_y > 1 ? (u32)n : 0;
     }
     group.sync();
-    for (u32 c = group.index; c < cells; c += group.SIZE) {
+    for (u32 c = group.index; c < strata * lx * ly; c += group.SIZE) {
         u32 count = table[c], row = c / ly, s = row / lx;
         sums.occupied += count > 0;
         if (of_s[s] == 0) continue;
@@ -111,6 +119,15 @@ __device__ inline void reduce(const Discrete& d, const G group, const u32* table
         if (d.statistic == G2 ? count > 0 : x > 0 && y > 0) add_term(d, sums, count, x, y, of_s[s]);
     }
     group.sync();
+}
+
+// Likewise with its margins, for which `margins` has room for `margins_of` cells.
+template <class G>
+__device__ inline void reduce(const Discrete& d, const G group, const u32* table, u32 strata, u32 lx, u32 ly, u32* margins,
+                              Sums& sums) {
+    const Margins own(margins, strata, lx, ly);
+    sum_margins(group, table, strata, lx, ly, own);
+    sum_terms(d, group, table, strata, lx, ly, own, sums);
 }
 
 __device__ inline void add_lanes(Sums& sums) {

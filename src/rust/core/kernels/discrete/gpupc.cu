@@ -1,6 +1,5 @@
-// Tests of discrete variables by the mapping of gpuPC, to reproduce and compare: threads cooperate on one table. Level 0 is algorithm 2 of Hagedorn and Huegle
-// (2021): one thread computes margins and statistic, where algorithm 9 of C. Hagedorn's dissertation (2023) has all threads compute the margins. The levels
-// above are the dissertation's algorithms 10 and 11. Not kept from the listings: indices that mix up the levels of x and y, a mutex that has any of several
+// Tests of discrete variables by the mapping of gpuPC, to reproduce and compare: threads cooperate on one table. Algorithms 9 (level 0), 10 and 11 of C. Hagedorn's
+// dissertation (2023); in algorithm 2 of Hagedorn and Huegle (2021), level 0, one thread computes the margins, too. Not kept from the listings: indices that mix up the levels of x and y, a mutex that has any of several
 // separating sets win, barriers that some threads of a block do not reach, and one thread that clears a table alone.
 //
 // The papers' grid has a block for each pair at level 0, and above one for each beta edges of a row. Here blocks take these in turn, as many as the card runs
@@ -19,8 +18,14 @@ __device__ inline void count_share(const Discrete& d, u32 x, u32 y, const u32* s
         count_16(d, k, x, y, set, l, [&](u32 cell) { atomicAdd(table + cell, 1u); });
 }
 
-// Level 0: the threads of a block count the table of a pair in shared memory, or in global memory where it does not fit there; then the first of them
-// computes margins and statistic.
+// The threads that share a table; those of other tables take the same barriers.
+struct Sharing {
+    u32 index, SIZE;
+    __device__ void sync() const { __syncthreads(); }
+};
+
+// Level 0: the threads of a block count the table of a pair in shared memory, or in global memory where it does not fit there, and sum its margins; then the first of
+// them computes the statistic.
 extern "C" __global__ void dis_gpupc_marginal(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
     const u64 tiles = (a.p + d.tile - 1) / d.tile;
@@ -43,9 +48,11 @@ extern "C" __global__ void dis_gpupc_marginal(const __grid_constant__ Discrete d
                 __syncthreads();
                 count_share(d, y, x, nullptr, 0, table, threadIdx.x, blockDim.x);
                 __syncthreads();
+                const Margins margins(table + (u32)cells, 1, ly, lx);
+                sum_margins(Sharing{threadIdx.x, blockDim.x}, table, 1, ly, lx, margins);
                 if (threadIdx.x == 0) {
                     Sums sums{0.0, 0.0, 0, 0, 0, 0};
-                    reduce(d, Alone(), table, 1, ly, lx, table + (u32)cells, sums);
+                    sum_terms(d, Alone(), table, 1, ly, lx, margins, sums);
                     found = judge_test(d, ly, lx, 1.0, 0, sums);
                 }
                 __syncthreads();
@@ -59,12 +66,6 @@ extern "C" __global__ void dis_gpupc_marginal(const __grid_constant__ Discrete d
         }
     }
 }
-
-// The threads that share a table; those of other tables take the same barriers.
-struct Sharing {
-    u32 index, SIZE;
-    __device__ void sync() const { __syncthreads(); }
-};
 
 // Level 1 and up: a block has beta edges of a row and gamma tests of each at a time, whose tables delta threads count each in global memory. They
 // reduce a table stratum by stratum, and the first of them adds up what the others have.
