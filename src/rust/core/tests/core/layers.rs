@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each layer may know beside itself, the error and `shown`.
-const LAYERS: [(&str, &[&str]); 21] = [
+const LAYERS: [(&str, &[&str]); 22] = [
     ("error", &[]),
     ("memory", &[]),
     ("observer", &[]),
@@ -12,6 +12,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
     ("matrix", &[]),
     ("random", &[]),
     ("pool", &["memory"]),
+    ("planes", &["memory"]),
     ("file", &["error", "memory", "pool"]),
     ("graph", &["memory", "pool"]),
     ("ci", &["memory", "matrix", "random", "pool"]),

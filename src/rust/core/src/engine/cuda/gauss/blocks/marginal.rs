@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::slices::hash;
-use super::{cells_of, BlockSearch};
+use super::{cells_of, hash, BlockSearch};
 use crate::engine::cuda::arguments::SliceArgs;
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::held::Held;

@@ -20,12 +20,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::rows::{Cells, Rows, STEP};
 use super::source::{Gaussian, Source};
 use crate::engine::cpu::correlation::Centred;
+use crate::engine::cuda::arguments::SliceArgs;
 use crate::engine::cuda::card::held::{Held, Holds};
+use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::card::opened::Card;
 use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::search::fallback::{Fallback, GivenUp, Parts};
 use crate::engine::cuda::search::p_max::PMax;
-use crate::engine::cuda::search::CudaSearch;
+use crate::engine::cuda::search::{CudaSearch, USUAL_THREADS};
 use crate::engine::cuda::{CudaEngine, SearchStrategy};
 use crate::graph::{Adjacency, SepSets};
 use crate::observer::Observer;
@@ -65,6 +68,14 @@ pub(in crate::engine::cuda) fn begin<'s, 'a>(
 /// Whether two correlations are not the same; all NaN are.
 fn differ(one: f64, other: f64) -> bool {
     one != other && !(one.is_nan() && other.is_nan())
+}
+
+/// Has the card add up hashes of rows of the matrix, to tell whether it is symmetric.
+fn hash(card: &Card, args: &SliceArgs) -> Result<()> {
+    let rows = (args.end_z - args.first_z).min(65_535) as u32;
+    let grid = (args.pitch.div_ceil(4 * u64::from(USUAL_THREADS)) as u32, rows);
+    // SAFETY: the rows are there.
+    unsafe { card.launch(Kernel::slice_symmetry.on(grid, USUAL_THREADS, 0), args) }
 }
 
 /// p of a pair given nothing, by the host.

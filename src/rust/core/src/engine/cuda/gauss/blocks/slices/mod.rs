@@ -14,7 +14,7 @@ mod waiting;
 use std::ops::Range;
 
 use super::marginal::too_little;
-use super::{cells_of, local, BlockSearch};
+use super::{cells_of, hash, local, BlockSearch};
 use crate::engine::cuda::arguments::{Report, SliceArgs, SLICE_THREADS, VERDICT_OPEN};
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::held::Held;
@@ -72,14 +72,6 @@ impl Progress {
 /// Blocks for each of so many rows: enough for the card where there are few.
 fn parts(processors: u32, rows: usize) -> u32 {
     (processors * 64).div_ceil(rows as u32).clamp(2, 16)
-}
-
-/// Has the card add up hashes of rows of the matrix, to tell whether it is symmetric.
-pub(super) fn hash(card: &Card, args: &SliceArgs) -> Result<()> {
-    let rows = (args.end_z - args.first_z).min(65_535) as u32;
-    let grid = (args.pitch.div_ceil(4 * u64::from(USUAL_THREADS)) as u32, rows);
-    // SAFETY: the rows are there.
-    unsafe { card.launch(Kernel::slice_symmetry.on(grid, USUAL_THREADS, 0), args) }
 }
 
 /// Launches a kernel on the pairs of the rows that `args` says.

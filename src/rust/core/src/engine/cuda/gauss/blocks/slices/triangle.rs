@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::cut::{Cut, Ends, Own, AT_ONCE, FOUND, LEAST, STATE};
 use super::waiting::portions;
-use super::{hash, on_rows, with_rows, Level, Progress};
+use super::{on_rows, with_rows, Level, Progress};
 use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::gauss::blocks::{cells_of, BlockSearch};
+use crate::engine::cuda::gauss::blocks::{cells_of, hash, BlockSearch};
 use crate::engine::cuda::gauss::rows::Panel;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::{blocks_on, USUAL_THREADS};
