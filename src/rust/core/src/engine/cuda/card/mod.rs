@@ -6,7 +6,7 @@
 //! * `image`: machine code and PTX, unpacked; `kernels`: the loaded kernels. [`about`]: their PTX version.
 //! * `opened`: a card that this process has opened. [`device`]: the cards of this machine.
 //! * `account`: what was copied, level by level. `held`: a card while something runs on it; `between`: copies between cards; `transfer`: copies to a
-//!   card and from it; `courier`: copies from several.
+//!   card and from it, `portions` of which are sent in one go; `courier`: copies from several.
 
 pub mod about;
 mod account;
@@ -21,5 +21,6 @@ pub(super) mod kernels;
 pub(super) mod memory;
 pub(super) mod opened;
 pub mod plan;
+pub(super) mod portions;
 pub(super) mod transfer;
 pub mod unified;

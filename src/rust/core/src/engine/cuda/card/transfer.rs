@@ -6,6 +6,7 @@ use cudarc::driver::sys;
 
 use super::held::Held;
 use super::opened::Card;
+use super::portions::{Pieces, Portion};
 use crate::engine::cuda::pointer::{DevicePtr, Plain};
 use crate::memory;
 use crate::pool::Pool;
@@ -31,40 +32,6 @@ const STAGED: usize = 32;
 
 /// The caller is asked whether to stop after every so many pieces.
 const LOOKED: usize = 512;
-
-/// What is sent together with other such: where to, and how many bytes, at least 1.
-#[derive(Clone, Copy)]
-pub(in crate::engine::cuda) struct Portion {
-    pub to: DevicePtr<u8>,
-    pub bytes: usize,
-}
-
-/// Pieces of portions, numbered through: by portion the number of its first, and of all.
-struct Pieces {
-    firsts: Vec<usize>,
-    each: usize,
-}
-
-impl Pieces {
-    fn of(portions: &[Portion], each: usize) -> Self {
-        let mut end = 0;
-        let ends = portions.iter().map(|portion| {
-            end += portion.bytes.div_ceil(each);
-            end
-        });
-        Pieces { firsts: std::iter::once(0).chain(ends).collect(), each }
-    }
-
-    fn count(&self) -> usize {
-        self.firsts[self.firsts.len() - 1]
-    }
-
-    /// The portion of a piece, and the place there where it starts.
-    fn place(&self, piece: usize) -> (usize, usize) {
-        let portion = self.firsts.partition_point(|&first| first <= piece) - 1;
-        (portion, (piece - self.firsts[portion]) * self.each)
-    }
-}
 
 /// An address in pinned memory that threads share.
 pub(super) struct Pinned(pub *mut u8);
@@ -479,15 +446,6 @@ mod tests {
             }
         }
         assert_eq!((piece_of(1 << 34, 1, SENT), piece_of(1 << 34, 8, GATHERED)), (SENT, LEAST_SENT));
-    }
-
-    #[test]
-    fn pieces_of_portions_are_all_of_each() {
-        let portions: Vec<Portion> =
-            [1, 4096, 4097, 10_000, 8192].map(|bytes| Portion { to: DevicePtr::NULL, bytes }).into();
-        let pieces = Pieces::of(&portions, 4096);
-        let found: Vec<_> = (0..pieces.count()).map(|piece| pieces.place(piece)).collect();
-        assert_eq!(found, [(0, 0), (1, 0), (2, 0), (2, 4096), (3, 0), (3, 4096), (3, 8192), (4, 0), (4, 4096)]);
     }
 
     #[test]

@@ -7,7 +7,8 @@ use crate::engine::cuda::arguments::{CorrelationArgs, CORRELATION_THREADS, PRODU
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
-use crate::engine::cuda::card::transfer::{numbers_of, Portion};
+use crate::engine::cuda::card::portions::Portion;
+use crate::engine::cuda::card::transfer::numbers_of;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::Result;
