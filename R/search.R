@@ -52,9 +52,6 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
   )
 }
 
-# Whether check_suff_gauss() leaves the values of C to the search: on a GPU that was asked for, which has something else to do meanwhile.
-leaves_check <- function(cluster, device) is.null(cluster) && device$kind == "cuda"
-
 # What Rust found, and the test with what is now known of its matrix, where check_suff_gauss() has left that to the search (src/rust/src/checked.rs).
 matrix_checked <- function(found, test) {
   if (isFALSE(found$is_correlation)) {

@@ -36,7 +36,7 @@ skeleton <- function(suffStat, indepTest, alpha, labels, p,
   verbose <- check_verbose(verbose)
   if (is.null(control$cluster)) device <- check_device(device)
   compact <- wants_compact(control$result, length(labels), parent.frame())
-  test <- ci_test(indepTest, suffStat, labels, options$alpha, threads, later = leaves_check(control$cluster, device))
+  test <- ci_test(indepTest, suffStat, labels, options$alpha, threads, later = is.null(control$cluster))
   test <- with_code(test, options$limits, indepTest, suffStat)
   workers <- choose_workers(control, test, method, threads, verbose)
   run_search(test, labels, options, orient = NULL, threads, device, verbose, progress, call, compact, workers)

@@ -146,7 +146,7 @@ fn search(
         Method::StableFast => Reading::StableFast,
         Method::Stable | Method::Original => Reading::GaussCItest,
     };
-    let mut observer = call.observer().within(limits);
+    let mut observer = call.observer().within(limits).checking(check);
     // Other rules of orientation ask for so many correlations that all are made.
     let few = match (options.method, &orient) {
         (Method::Original, _) => None,
@@ -180,7 +180,7 @@ fn search(
             machine.pool.beside(machine.pool.threads() / 2, || check.work(), run)?
         }
     };
-    checked::agreed(check)?;
+    checked::agreed(check, &machine.pool)?;
     let seconds = began.elapsed().as_secs_f64();
     let (memory, mut team) = worker.map_or_else(Default::default, |mut worker| (worker.memory_plan(), worker.team()));
     let largest = match &mut p_max {
@@ -285,11 +285,8 @@ fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
         let threads = input::count(&threads, "threads", 1)?;
         let check = Check::new(input::square(&c, p, "C")?);
         // Of fewer variables, one thread is quicker than several, and even to ask the system how many it has takes its time.
-        if p >= 1000 {
-            let pool = Pool::at_most(threads);
-            pool.each(pool.threads(), |_| check.work());
-        }
-        Ok(Robj::from(match check.verdict() {
+        let pool = if p < 1000 { Pool::none() } else { Pool::at_most(threads) };
+        Ok(Robj::from(match check.verdict(&pool) {
             None => 0,
             Some(has_na) => 1 + i32::from(has_na),
         }))

@@ -2,6 +2,7 @@
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::correlations::Check;
+use pcgpu_core::pool::Pool;
 use pcgpu_core::search::checkpoint::Limits;
 use pcgpu_core::search::Options;
 
@@ -27,14 +28,16 @@ pub fn search(
     let found = if goes_on_meanwhile(call, of) {
         search(of, Some(&check))
     } else {
-        pool.each(pool.threads(), |_| check.work());
-        agreed(Some(&check)).and_then(|()| search(of, None))
+        agreed(Some(&check), pool).and_then(|()| search(of, None))
     };
-    if matches!(found, Err(Failure::Unwind(_))) {
+    match found {
         // R's own errors and Ctrl-C come first.
-        return found;
+        Err(Failure::Unwind(_)) => return found,
+        // The search could not begin, nearly always for want of a GPU: R may try again on the CPU, and the matrix is not read for nothing.
+        Err(_) if !check.has_begun() => return found,
+        _ => {}
     }
-    match check.verdict() {
+    match check.verdict(pool) {
         None => Ok(output::named(vec![("is_correlation", Robj::from(false))])),
         Some(false) => found,
         Some(true) => Ok(output::named(vec![("has_na", Robj::from(true)), ("found", found?)])),
@@ -50,8 +53,8 @@ fn goes_on_meanwhile(call: &Call, (options, limits): (&Options, &Limits)) -> boo
 }
 
 /// Waits for the check; an error where the matrix is refused.
-pub fn agreed(check: Option<&Check>) -> Outcome<()> {
-    match check.map(Check::verdict) {
+pub fn agreed(check: Option<&Check>, pool: &Pool) -> Outcome<()> {
+    match check.map(|check| check.verdict(pool)) {
         Some(None) => Err(Failure::Input("internal: `C` is no correlation matrix".into())),
         _ => Ok(()),
     }

@@ -186,7 +186,7 @@ impl Searching {
         *held.worker = match (few, test) {
             (Some(few), _) => Some(few),
             (None, Test::Function(_)) => None,
-            (None, _) => test.own_worker(p, reading, alpha, machine, observer)?,
+            (None, _) => test.own_worker(p, reading, alpha, machine, observer, None)?,
         };
         Ok(held)
     }

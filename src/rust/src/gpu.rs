@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use extendr_api::prelude::*;
 use ndarray::ArrayView2;
+use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::knn::Knn;
@@ -141,8 +142,14 @@ impl Gpu {
     }
 
     /// The worker for a Gaussian test at this level.
-    pub fn gauss<'a>(&self, gauss: Gauss<'a>, alpha: f64, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
-        self.worker(self.options()?, &pool, |options| CudaEngine::new(gauss, alpha, options))
+    pub fn gauss<'a>(
+        &self,
+        gauss: Gauss<'a>,
+        check: Option<&'a Check<'a>>,
+        alpha: f64,
+        pool: Pool,
+    ) -> Outcome<Box<dyn Worker + 'a>> {
+        self.worker(self.options()?, &pool, |options| Ok(CudaEngine::new(gauss, alpha, options)?.checked_by(check)))
     }
 
     /// The worker for a test of discrete variables.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use extendr_api::prelude::*;
+use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::Gauss;
 use pcgpu_core::ci::knn::Knn;
@@ -92,11 +93,16 @@ impl Machine {
         self.gpu.is_none() && self.ranks.is_none() && self.memory.is_none()
     }
 
-    /// The worker for a Gaussian test at this level.
-    pub fn gauss<'a>(&self, gauss: Gauss<'a>, alpha: f64) -> Outcome<Box<dyn Worker + 'a>> {
+    /// The worker for a Gaussian test at this level, which may take over the check of its matrix.
+    pub fn gauss<'a>(
+        &self,
+        gauss: Gauss<'a>,
+        check: Option<&'a Check<'a>>,
+        alpha: f64,
+    ) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.gpu {
             None => Ok(Box::new(CpuEngine::new(GaussKernel::new(gauss, alpha), self.pool.clone()))),
-            Some(gpu) => gpu.gauss(gauss, alpha, self.pool.clone()),
+            Some(gpu) => gpu.gauss(gauss, check, alpha, self.pool.clone()),
         }
     }
 

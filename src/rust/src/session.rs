@@ -196,6 +196,11 @@ impl<'a> RObserver<'a> {
         self
     }
 
+    /// What the search's matrix is checked by, where that runs beside the search.
+    pub fn check(&self) -> Option<&'a Check<'a>> {
+        self.check
+    }
+
     /// An error where the matrix is known not to pass its check: what the search finds is not asked for then.
     fn end_if_refused(&self) -> Result<()> {
         match self.check {

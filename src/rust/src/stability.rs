@@ -165,7 +165,7 @@ impl Machine for Card<'_> {
         let machine = &self.call.machine;
         let made = match drawn {
             Drawn::Gauss { .. } => match drawn.gauss(self.method)? {
-                Some(gauss) => machine.gauss(gauss, self.alpha),
+                Some(gauss) => machine.gauss(gauss, None, self.alpha),
                 None => Err(Failure::Core(Error::Interrupted)),
             },
             Drawn::Discrete(data, statistic, rule) => {

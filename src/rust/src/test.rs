@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use extendr_api::prelude::*;
+use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
 use pcgpu_core::engine::cpu::{Bound, GaussOfData};
@@ -110,13 +111,14 @@ impl Test {
     ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
         // What follows a search of "stable.fast" asks otherwise than that, but for an R function, which has one reading.
         let asks = |ranks: &&Ranks| matches!(self, Test::Function(_)) || ranks.read_as(reading);
+        let check = observer.check();
         let Some(ranks) = machine.ranks.as_ref().filter(asks) else {
-            return self.own_worker(p, reading, alpha, machine, observer);
+            return self.own_worker(p, reading, alpha, machine, observer, check);
         };
         // Correlations that are yet to be made are the ranks' alone.
         let own = match self {
             Test::GaussOfData { .. } => None,
-            _ => self.own_worker(p, reading, alpha, machine, observer)?,
+            _ => self.own_worker(p, reading, alpha, machine, observer, check)?,
         };
         ranks.worker(observer.token, machine.pool.clone(), own).map(Some)
     }
@@ -173,6 +175,7 @@ impl Test {
         alpha: f64,
         machine: &Machine,
         observer: &mut RObserver,
+        check: Option<&'a Check<'a>>,
     ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
         let columns = |of: &str, columns: usize| match columns == p {
             true => Ok(()),
@@ -184,7 +187,7 @@ impl Test {
                     Some(file) => input::square_of(file.cells(), p, "C")?,
                     None => input::square(c, p, "C")?,
                 };
-                Some(machine.gauss(Gauss::new(c, *n, reading)?, alpha)?)
+                Some(machine.gauss(Gauss::new(c, *n, reading)?, check, alpha)?)
             }
             Test::GaussOfData { x, file, n, made } => {
                 let cells = cells_of(x, file, p)?;
@@ -208,7 +211,7 @@ impl Test {
                     let _ = made.set(c);
                 }
                 let c = made.get().map_or(&[][..], |c| c);
-                Some(machine.gauss(Gauss::new(by_column(c, p)?, *n, reading)?, alpha)?)
+                Some(machine.gauss(Gauss::new(by_column(c, p)?, *n, reading)?, None, alpha)?)
             }
             Test::Discrete(test) => {
                 columns("dm", test.p())?;

@@ -24,3 +24,36 @@ extern "C" __global__ void raise_marginal(const __grid_constant__ Args a) {
         }
     }
 }
+
+// Looks at the correlations, but for the diagonal: those from -1 to 1 that are their mirror images', to the digits that ci/correlations.rs has, pass, and NaN where
+// both are. A block takes pairs of tiles, of `CELLS_THREADS` threads each.
+constexpr u64 CELLS_CHECKED = 1;   // host: bit of `Report::cells`: all were looked at
+constexpr u64 CELLS_WRONG = 2;     // host: bit of `Report::cells`: some are no correlations
+constexpr u64 CELLS_MISSING = 4;   // host: bit of `Report::cells`: some are NaN
+constexpr u32 CELLS_TILE = 64;                                 // host: columns of a tile of `check_cells`, which has one in shared memory, its rows one wider
+constexpr u32 CELLS_PITCH = CELLS_TILE + 1;
+constexpr u32 CELLS_THREADS = 256;                             // host: threads of a block of `check_cells`
+extern "C" __global__ void check_cells(const __grid_constant__ Args a) {
+    extern __shared__ double shared[];
+    const u64 side = div_ceil(a.p, (u64)CELLS_TILE);
+    const u32 along = threadIdx.x % CELLS_TILE, across = threadIdx.x / CELLS_TILE, together = CELLS_THREADS / CELLS_TILE;
+    u64 seen = CELLS_CHECKED;
+    for (u64 t = blockIdx.x; t < side * side; t += gridDim.x) {
+        const u64 left = t / side * CELLS_TILE, top = t % side * CELLS_TILE;
+        if (left > top) continue;
+        __syncthreads();
+        for (u32 y = across; y < CELLS_TILE; y += together) {
+            if (left + y < a.p && top + along < a.p) shared[along * CELLS_PITCH + y] = a.c[(left + y) * a.pitch + top + along];
+        }
+        __syncthreads();
+        for (u32 x = across; x < CELLS_TILE; x += together) {
+            if (top + x >= a.p || left + along >= a.p || top + x == left + along) continue;
+            const double r = shared[x * CELLS_PITCH + along], image = a.c[(top + x) * a.pitch + left + along];
+            const bool close = fabs(r - image) <= 1e-10 || (isnan(r) && isnan(image));
+            if (!close || fabs(r) > 1.0 + 1e-8) seen |= CELLS_WRONG;
+            if (isnan(r)) seen |= CELLS_MISSING;
+        }
+    }
+    // The first of all tells that it was done; others have something to tell hardly ever.
+    if (seen != CELLS_CHECKED || (!blockIdx.x && !threadIdx.x)) atomicOr(&a.report->cells, seen);
+}

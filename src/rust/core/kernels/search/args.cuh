@@ -35,6 +35,7 @@ struct Report {
     u64 above;
     u64 below;
     u64 clock_start;  // nanoseconds at which the first launch under way began; 0: none has
+    u64 cells;        // what is known of a matrix of correlations that is checked, as gauss/marginal.cu has it; 0: it was not checked
 };
 
 // A launch that has used up its time leaves work for the next. What follows it on the stream then does nothing, and the host

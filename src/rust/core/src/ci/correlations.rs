@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use ndarray::ArrayView2;
 
 use crate::matrix;
+use crate::pool::Pool;
 
 /// Cells that are compared with their mirror images at a time, in both directions.
 const TILE: usize = 32;
@@ -14,7 +15,9 @@ const TILE: usize = 32;
 const BLOCK: usize = 8;
 
 /// Whether a matrix, kept by column, can be a correlation matrix: square, its diagonal 1 and its entries between -1 and 1
-/// to 1e-8, symmetric to 1e-10. NaN passes where its mirror image is NaN too. Any threads may look, each by [`Check::work`].
+/// to 1e-8, symmetric to 1e-10. NaN passes where its mirror image is NaN too. Any threads may look, each by [`Check::work`]; or a card that is
+/// sent the matrix [takes](Check::take) the check over, and [decides](Check::decide).
+#[derive(Debug)]
 pub struct Check<'a> {
     columns: Vec<&'a [f64]>,
     /// Tasks that were begun, and that are done.
@@ -22,6 +25,8 @@ pub struct Check<'a> {
     done: AtomicUsize,
     good: AtomicBool,
     holes: AtomicBool,
+    is_taken: AtomicBool,
+    is_decided: AtomicBool,
 }
 
 /// Counts a task as done when it is dropped.
@@ -38,9 +43,18 @@ impl<'a> Check<'a> {
     pub fn new(c: ArrayView2<'a, f64>) -> Self {
         let on_diagonal = |a: &f64| (a - 1.0).abs() <= 1e-8 || a.is_nan();
         let good = c.is_square() && c.diag().iter().all(on_diagonal);
+        let is_missing_on_diagonal = c.diag().iter().any(|a| a.is_nan());
         let columns = matrix::columns(c).collect();
-        let none = || AtomicUsize::new(0);
-        Check { columns, begun: none(), done: none(), good: AtomicBool::new(good), holes: AtomicBool::new(false) }
+        let (none, flag) = (|| AtomicUsize::new(0), AtomicBool::new);
+        Check {
+            columns,
+            begun: none(),
+            done: none(),
+            good: flag(good),
+            holes: flag(is_missing_on_diagonal),
+            is_taken: flag(false),
+            is_decided: flag(false),
+        }
     }
 
     /// Blocks of a side.
@@ -48,25 +62,54 @@ impl<'a> Check<'a> {
         self.columns.len().div_ceil(BLOCK * TILE)
     }
 
-    /// Looks at what nobody looks at yet, until nothing is left.
+    /// Looks at what nobody looks at yet, until nothing is left, or somebody takes the check over.
     pub fn work(&self) {
-        let blocks = self.blocks();
-        loop {
-            let task = self.begun.fetch_add(1, Ordering::Relaxed);
-            if task >= blocks * blocks {
+        while !self.is_taken.load(Ordering::Relaxed) {
+            if !self.work_on() {
                 return;
-            }
-            // Also where this thread panics, so that nobody waits for it.
-            let _done = Done(&self.done);
-            if self.good.load(Ordering::Relaxed) && !self.is_good(task / blocks, task % blocks) {
-                self.good.store(false, Ordering::Relaxed);
             }
         }
     }
 
+    /// Looks at one task, unless all were begun.
+    fn work_on(&self) -> bool {
+        let blocks = self.blocks();
+        let task = self.begun.fetch_add(1, Ordering::Relaxed);
+        if task >= blocks * blocks {
+            return false;
+        }
+        // Also where this thread panics, so that nobody waits for it.
+        let _done = Done(&self.done);
+        if self.good.load(Ordering::Relaxed) && !self.is_good(task / blocks, task % blocks) {
+            self.good.store(false, Ordering::Relaxed);
+        }
+        true
+    }
+
+    /// A card is going to look at all of the matrix, which takes it less time than the threads.
+    pub fn take(&self) {
+        self.is_taken.store(true, Ordering::Relaxed);
+    }
+
+    /// What a card has seen, of all but the diagonal.
+    pub fn decide(&self, is_good: bool, has_holes: bool) {
+        if !is_good {
+            self.good.store(false, Ordering::Relaxed);
+        }
+        if has_holes {
+            self.holes.store(true, Ordering::Relaxed);
+        }
+        self.is_decided.store(true, Ordering::Release);
+    }
+
     /// Has all threads end: nobody is going to ask for the verdict.
     pub fn stop(&self) {
-        self.begun.fetch_max(self.blocks().pow(2), Ordering::Relaxed);
+        self.take();
+    }
+
+    /// Whether anything was looked at, or is going to be.
+    pub fn has_begun(&self) -> bool {
+        self.begun.load(Ordering::Relaxed) > 0 || self.is_taken.load(Ordering::Relaxed)
     }
 
     /// Whether what was looked at so far is known to be no part of a correlation matrix.
@@ -74,11 +117,14 @@ impl<'a> Check<'a> {
         !self.good.load(Ordering::Relaxed)
     }
 
-    /// Once all was looked at, for which the caller works, too: `Some(true)` where there are any NaN, and `None` for what cannot be one.
-    pub fn verdict(&self) -> Option<bool> {
-        self.work();
-        while self.done.load(Ordering::Acquire) < self.blocks().pow(2) {
-            std::thread::yield_now();
+    /// Once all was looked at, for which these threads work, too: `Some(true)` where there are any NaN, and `None` for what cannot be one.
+    pub fn verdict(&self, pool: &Pool) -> Option<bool> {
+        let tasks = self.blocks().pow(2);
+        if !self.is_decided.load(Ordering::Acquire) && self.done.load(Ordering::Acquire) < tasks {
+            pool.each(pool.threads(), |_| while self.work_on() {});
+            while self.done.load(Ordering::Acquire) < tasks {
+                std::thread::yield_now();
+            }
         }
         self.good.load(Ordering::Relaxed).then(|| self.holes.load(Ordering::Relaxed))
     }
@@ -124,7 +170,6 @@ impl<'a> Check<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pool::Pool;
     use ndarray::{Array2, ShapeBuilder};
 
     #[test]
@@ -132,17 +177,34 @@ mod tests {
         // More than one block of tiles.
         let p = 300;
         let good = Array2::from_shape_fn((p, p).f(), |(x, y)| if x == y { 1.0 } else { 0.25 });
-        assert_eq!(Check::new(good.view()).verdict(), Some(false));
-        assert_eq!(Check::new(good.slice(ndarray::s![.., ..299])).verdict(), None);
+        assert_eq!(Check::new(good.view()).verdict(&Pool::none()), Some(false));
+        // What a card says goes for all but the diagonal, which is known before.
+        let decided = |c: &Array2<f64>, is_good, has_holes| {
+            let check = Check::new(c.view());
+            assert!(!check.has_begun());
+            check.take();
+            check.decide(is_good, has_holes);
+            check.work();
+            assert!(check.has_begun());
+            check.verdict(&Pool::none())
+        };
+        let seen = [(true, false), (true, true), (false, false)].map(|(is_good, holes)| decided(&good, is_good, holes));
+        assert_eq!(seen, [Some(false), Some(true), None]);
+        let covariances = Array2::from_elem((p, p).f(), 0.5);
+        assert_eq!(decided(&covariances, true, false), None);
+        assert_eq!(Check::new(good.slice(ndarray::s![.., ..299])).verdict(&Pool::none()), None);
         let with = |changes: &[(usize, usize, f64)]| {
             let mut c = good.clone();
             for &(x, y, value) in changes {
                 c[[x, y]] = value;
             }
-            let verdict = Check::new(c.view()).verdict();
+            let verdict = Check::new(c.view()).verdict(&Pool::none());
+            let (pool, taken) = (Pool::new(3), Check::new(c.view()));
+            taken.take();
+            assert_eq!((taken.verdict(&pool), taken.verdict(&pool)), (verdict, verdict));
             let by_several = Check::new(c.view());
-            Pool::new(3).each(3, |_| by_several.work());
-            assert_eq!((by_several.verdict(), by_several.verdict()), (verdict, verdict));
+            pool.each(3, |_| by_several.work());
+            assert_eq!(by_several.verdict(&Pool::none()), verdict);
             verdict
         };
         assert_eq!(with(&[(3, 66, f64::NAN), (66, 3, f64::NAN)]), Some(true));

@@ -3,12 +3,15 @@
 use crate::gauss_cuda::{by_shards, on_cuda, reading};
 use crate::support::cuda::{sets, Shardwise};
 use crate::support::problems::{samples, Random};
+use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::correlation::{centred, of_centred, Centred, Kind, Rows};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel, Numbers};
+use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
+use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
@@ -30,6 +33,63 @@ fn data(seed: u64, p: usize, n: usize) -> Vec<f64> {
     });
     assert!(found.unwrap().is_done);
     cells
+}
+
+/// Where a search has all of a matrix on a card, that checks it, as the threads do; on several cards one of them. By blocks the threads have to.
+#[test]
+#[ignore = "needs a GPU"]
+fn a_card_checks_the_matrix_of_its_search() {
+    let (p, n) = (150, 60);
+    let x = data(3, p, n);
+    let mut c = vec![0.0; p * p];
+    of_centred(&Centred::of_cells(&x, n), &Pool::new(2), &mut c, &mut |_| Ok(())).unwrap();
+    // Some rows of tiles and a part of one; a tile at the diagonal, and one beside it.
+    let with = |cells: &[(usize, usize, f64)]| {
+        let mut c = c.clone();
+        cells.iter().for_each(|&(x, y, value)| c[y * p + x] = value);
+        c
+    };
+    let (far, near) = (c[130 * p + 3], c[65 * p + 66]);
+    let matrices = [
+        c.clone(),
+        with(&[(3, 130, far + 1e-11)]),
+        with(&[(3, 130, f64::NAN), (130, 3, f64::NAN)]),
+        with(&[(149, 149, f64::NAN)]),
+        with(&[(3, 130, far + 1e-9)]),
+        with(&[(130, 3, far - 1e-9)]),
+        with(&[(66, 65, near + 1e-9)]),
+        with(&[(3, 130, f64::NAN)]),
+        with(&[(130, 3, f64::NAN)]),
+        with(&[(140, 149, 1.0 + 1e-7), (149, 140, 1.0 + 1e-7)]),
+        with(&[(0, 1, f64::INFINITY), (1, 0, f64::INFINITY)]),
+        with(&[(70, 70, 1.1)]),
+    ];
+    let verdicts = matrices.each_ref().map(|cells| Check::new(by_column(cells, p).unwrap()).verdict(&Pool::none()));
+    assert_eq!(verdicts[..4], [Some(false), Some(false), Some(true), Some(true)]);
+    assert!(verdicts[4..].iter().all(Option::is_none));
+    let options = Options { method: Method::StableFast, m_max: 0.0, ..Options::new(p, 0.01) };
+    for (number, (cells, wanted)) in matrices.iter().zip(verdicts).enumerate() {
+        let gauss = Gauss::new(by_column(cells, p).unwrap(), n as f64, Reading::StableFast).unwrap();
+        let run = |worker: &mut dyn Worker| skeleton(worker, &options, &mut vec![0.0; p * p], &mut Unobserved);
+        for block in [None, Some(64)] {
+            let check = Check::new(by_column(cells, p).unwrap());
+            let cuda = CudaOptions { block, ..CudaOptions::default() };
+            let mut engine = CudaEngine::new(gauss, options.alpha, cuda).unwrap().checked_by(Some(&check));
+            // Blocks refuse what is not symmetric to the last bit.
+            assert!(run(&mut engine).is_ok() || block.is_some() && number > 0, "{number} {block:?}");
+            assert_eq!(check.has_begun(), block.is_none(), "{number}");
+            assert_eq!(check.verdict(&Pool::new(2)), wanted, "{number} {block:?}");
+        }
+        // Where there is one card, that twice.
+        let (check, last) = (Check::new(by_column(cells, p).unwrap()), device::devices(false).unwrap().len() - 1);
+        let make = |seat| {
+            let cuda = CudaOptions { ordinal: [0, last][seat], ..CudaOptions::default() };
+            Ok(CudaEngine::new(gauss, options.alpha, cuda)?.checked_by(Some(&check)))
+        };
+        run(&mut CudaTeam::new(&["one".into(), "other".into()], make).unwrap()).unwrap();
+        assert!(check.has_begun());
+        assert_eq!(check.verdict(&Pool::none()), wanted, "{number} on two cards");
+    }
 }
 
 /// Correlations that are made on the card as a search needs them are those that are made there before.

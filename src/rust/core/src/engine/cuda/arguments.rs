@@ -44,6 +44,21 @@ pub(super) const PRODUCT_BYTES: u64 = 16640;
 /// `NO_COLUMN` of kernels/gauss/correlation.cu: in place of a column.
 pub(super) const NO_COLUMN: u32 = 0xffffffff;
 
+/// `CELLS_CHECKED` of kernels/gauss/marginal.cu: bit of `Report::cells`: all were looked at.
+pub(super) const CELLS_CHECKED: u64 = 1;
+
+/// `CELLS_WRONG` of kernels/gauss/marginal.cu: bit of `Report::cells`: some are no correlations.
+pub(super) const CELLS_WRONG: u64 = 2;
+
+/// `CELLS_MISSING` of kernels/gauss/marginal.cu: bit of `Report::cells`: some are NaN.
+pub(super) const CELLS_MISSING: u64 = 4;
+
+/// `CELLS_TILE` of kernels/gauss/marginal.cu: columns of a tile of `check_cells`, which has one in shared memory, its rows one wider.
+pub(super) const CELLS_TILE: u32 = 64;
+
+/// `CELLS_THREADS` of kernels/gauss/marginal.cu: threads of a block of `check_cells`.
+pub(super) const CELLS_THREADS: u32 = 256;
+
 /// `MASK_COLUMNS` of kernels/gauss/masks.cu: columns of a block of mask_tiles.
 pub(super) const MASK_COLUMNS: u32 = 32;
 
@@ -403,6 +418,8 @@ pub(super) struct Report {
     pub below: u64,
     /// nanoseconds at which the first launch under way began; 0: none has
     pub clock_start: u64,
+    /// what is known of a matrix of correlations that is checked, as gauss/marginal.cu has it; 0: it was not checked
+    pub cells: u64,
 }
 
 /// `Args` of kernels/search/args.cuh.

@@ -25,6 +25,7 @@ pub mod selection;
 mod share;
 pub mod team;
 
+use crate::ci::correlations::Check;
 use crate::ci::discrete::Discrete;
 use crate::ci::gauss::{FisherZ, Gauss};
 use crate::ci::Batch;
@@ -224,7 +225,15 @@ impl<'a> CudaEngine<'a> {
     /// numbers do not make a block of 1 to 256 threads, or are another test's.
     pub fn new(gauss: Gauss<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         let source = Source::Matrix(gauss.matrix());
-        Self::open(CudaTest::Gauss(Gaussian { test: gauss.test, p: gauss.p(), source }), alpha, options)
+        Self::open(CudaTest::Gauss(Gaussian { test: gauss.test, p: gauss.p(), source, check: None }), alpha, options)
+    }
+
+    /// The same engine, which takes this check of its matrix over where a search has all of it on the card.
+    pub fn checked_by(mut self, check: Option<&'a Check<'a>>) -> Self {
+        if let CudaTest::Gauss(gauss) = &mut self.test {
+            gauss.check = check;
+        }
+        self
     }
 
     /// The test with the correlations of `x`, n x p, kept by column, each less its mean, which the card makes when it first needs
@@ -241,7 +250,7 @@ impl<'a> CudaEngine<'a> {
                 mend: "give at least one row and one column, by column".into(),
             });
         };
-        Self::open(CudaTest::Gauss(Gaussian { test, p, source: Source::Data(cells, n) }), alpha, options)
+        Self::open(CudaTest::Gauss(Gaussian { test, p, source: Source::Data(cells, n), check: None }), alpha, options)
     }
 
     /// Likewise a test of discrete variables.

@@ -13,10 +13,12 @@ pub(super) mod source;
 pub(super) mod sweep;
 
 use crate::ci::gauss::{FisherZ, Reading, Undefined, MISSING, TOO_FEW};
-use crate::engine::cuda::arguments::{Report, SearchArgs};
+use crate::engine::cuda::arguments::{
+    Report, SearchArgs, CELLS_CHECKED, CELLS_MISSING, CELLS_THREADS, CELLS_TILE, CELLS_WRONG,
+};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::search::CudaSearch;
-use crate::engine::cuda::SearchStrategy;
+use crate::engine::cuda::{CudaTest, SearchStrategy};
 use crate::observer::Observer;
 use crate::{Error, Result};
 use source::Gaussian;
@@ -30,8 +32,33 @@ impl CudaSearch<'_, '_> {
     ) -> Result<()> {
         self.prepare_marginal(gauss, observer)?;
         self.allocate()?;
+        if let Some(check) = gauss.check {
+            check.take();
+        }
         self.engine.place_correlations(gauss)?;
-        self.launch_marginal(gauss)
+        self.launch_marginal(gauss)?;
+        self.launch_check(gauss)
+    }
+
+    /// Puts the check of a matrix that somebody waits for on the stream after level 0, which reports what is found.
+    pub(in crate::engine::cuda) fn launch_check(&mut self, gauss: &Gaussian) -> Result<()> {
+        if gauss.check.is_none() {
+            return Ok(());
+        }
+        let shared = 8 * u64::from(CELLS_TILE * (CELLS_TILE + 1));
+        let blocks = 8 * self.engine.held.card.processors;
+        // SAFETY: the correlations and the report are in place; the kernel takes blocks of so many threads, any number of them.
+        unsafe { self.engine.held.card.launch(Kernel::check_cells.on((blocks, 1), CELLS_THREADS, shared), &self.args) }
+    }
+
+    /// Tells who waits for a check what level 0 reports of it.
+    pub(in crate::engine::cuda) fn tell_check(&self, report: &Report) {
+        match self.engine.test {
+            CudaTest::Gauss(Gaussian { check: Some(check), .. }) if report.cells & CELLS_CHECKED != 0 => {
+                check.decide(report.cells & CELLS_WRONG == 0, report.cells & CELLS_MISSING != 0);
+            }
+            _ => {}
+        }
     }
 
     /// What comes before anything is planned for the search: correlations of data, on the card.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::ci::correlations::Check;
 use crate::ci::gauss::{FisherZ, Gauss};
 use crate::engine::cpu::correlation::{Centred, Watch};
 use crate::engine::cuda::card::buffer::Buffer;
@@ -23,6 +24,8 @@ pub(in crate::engine::cuda) struct Gaussian<'a> {
     pub test: FisherZ,
     pub p: usize,
     pub source: Source<'a>,
+    /// Of a matrix that somebody waits to have checked.
+    pub check: Option<&'a Check<'a>>,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -342,6 +342,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
 
     /// Ends level 0, which has left this report.
     pub(in crate::engine::cuda) fn end_marginal(&mut self, report: &Report) -> Result<LevelReport> {
+        self.tell_check(report);
         self.take_graph(report);
         self.open_pairs()?;
         self.started = true;

@@ -133,6 +133,7 @@ impl TeamSearch<'_, '_> {
         if let CudaTest::Gauss(gauss) = self.leader().engine.test {
             self.place_correlations(&gauss, observer)?;
             self.each(|member| member.run(|search| search.launch_marginal(&gauss)))?;
+            self.by_leader(|search| search.launch_check(&gauss))?;
         }
         if let CudaTest::Discrete(test) = self.leader().engine.test {
             self.at_once(observer, |_, member| {
