@@ -25,7 +25,7 @@ pub fn search(
         _ => return search(of, None),
     };
     let (check, pool) = (Check::new(c), &call.machine.pool);
-    let found = if goes_on_meanwhile(call, of) {
+    let found = if goes_on_meanwhile(call, of.1) {
         search(of, Some(&check))
     } else {
         agreed(Some(&check), pool).and_then(|()| search(of, None))
@@ -46,10 +46,10 @@ pub fn search(
 
 /// Whether levels may run on a matrix that is being checked: on a GPU, which the matrix has to be copied to, and where nobody would see what comes of it. They end once it is known
 /// to be refused, see `RObserver::checking()`.
-fn goes_on_meanwhile(call: &Call, (options, limits): (&Options, &Limits)) -> bool {
+fn goes_on_meanwhile(call: &Call, limits: &Limits) -> bool {
     let (machine, told) = (&call.machine, &call.listener.callbacks);
     let is_seen = told.test.is_some() || told.level.is_some() || told.visit.is_some() || limits.checkpoint.is_some();
-    machine.gpu.is_some() && machine.ranks.is_none() && options.allows(1) && !is_seen
+    machine.gpu.is_some() && machine.ranks.is_none() && !is_seen
 }
 
 /// Waits for the check; an error where the matrix is refused.
