@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::{Error, Result};
 
 pub use limits::{available, is_limited};
-pub use pages::{fetch_ahead, prefer_large_pages};
+pub use pages::{fetch_ahead, prefer_large_pages, provide};
 pub use reserve::Careful;
 
 /// What memory is for, and so what to do where there is none.

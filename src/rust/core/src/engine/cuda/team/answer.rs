@@ -24,6 +24,9 @@ use crate::{Error, Result};
 /// Values, or records, fewer than this are brought by one card at the end: that is 8 MB.
 const FEW: f64 = 1e6;
 
+/// Records whose memory is asked for at a time: 64 MB.
+const RECORDS: usize = 8 << 20;
+
 /// Where the values of shards go that have not been brought, by the first row of the shard.
 type Places<'v> = HashMap<usize, &'v mut [f64]>;
 
@@ -50,6 +53,18 @@ fn bring(courier: &Courier, jobs: mpsc::Receiver<(usize, Parcel<f64>)>, places: 
             places().insert(row, place);
         }
     }
+}
+
+/// Memory for as many records of separating sets, at most, which the system provides while cards work; none where there is too little.
+fn records(count: usize, is_over: &AtomicBool) -> Vec<[u32; 2]> {
+    let mut records: Vec<[u32; 2]> = memory::zeros(count, Use::Level).unwrap_or_default();
+    for some in records.chunks_mut(RECORDS) {
+        if is_over.load(Ordering::Relaxed) {
+            break;
+        }
+        memory::provide(some);
+    }
+    records
 }
 
 /// Brings the rows of a graph of p vertices, and numbers its pairs. Where that fails, a card that is left does so at the end.
@@ -105,7 +120,8 @@ impl TeamSearch<'_, '_> {
             Ok((held.courier()?, held.pool.clone(), held.parcel(rows, words), words))
         })?;
         let (tell, jobs) = mpsc::channel();
-        let is_over = AtomicBool::new(false);
+        let (is_over, is_done) = (AtomicBool::new(false), AtomicBool::new(false));
+        let count = firsts.last().map_or(0, |&count| count as usize);
         self.seats.iter_mut().for_each(|seat| seat.machine.is_last = true);
         let counted = std::thread::scope(|scope| {
             // The pairs are numbered here before the first shard is done.
@@ -116,6 +132,8 @@ impl TeamSearch<'_, '_> {
             };
             // Without a thread all are brought at the end.
             let thread = std::thread::Builder::new().name("pcgpu-courier".into()).spawn_scoped(scope, work);
+            let provider = std::thread::Builder::new().name("pcgpu-records".into());
+            let provider = provider.spawn_scoped(scope, || records(count, &is_done));
             let mut ended = |search: &CudaSearch, rows: &Range<usize>| {
                 let numbers = numbers(rows);
                 let from = search.args.p_max.offset(numbers.start as u64);
@@ -123,6 +141,7 @@ impl TeamSearch<'_, '_> {
             };
             let mut counted = self.share(Step::Singles, shards, parts_of, &mut ended, [0.0, 1.0], observer);
             is_over.store(counted.is_err(), Ordering::Relaxed);
+            is_done.store(true, Ordering::Relaxed);
             drop(tell);
             while thread.as_ref().is_ok_and(|thread| !thread.is_finished()) {
                 if let (Ok(_), Err(stop)) = (&counted, observer.look()) {
@@ -136,10 +155,12 @@ impl TeamSearch<'_, '_> {
                 Ok(Err(panic)) => resume_unwind(panic),
                 Err(_) => None,
             };
-            counted.map(|counted| (counted, ranked))
+            let records = provider.map_or_else(|_| Vec::new(), |thread| thread.join().unwrap_or_default());
+            counted.map(|counted| (counted, ranked, records))
         });
         self.seats.iter_mut().for_each(|seat| seat.machine.is_last = false);
-        let (counted, ranked) = counted?;
+        let (counted, ranked, records) = counted?;
+        self.records = records;
         for (row, place) in places.into_inner().unwrap_or_else(PoisonError::into_inner) {
             self.by_leader(|search| {
                 let from = search.args.p_max.offset(firsts[row]);
@@ -156,7 +177,11 @@ impl TeamSearch<'_, '_> {
         if cards < 2 || count == 0 || !self.are_many(count) {
             return Ok(());
         }
-        let mut records: Vec<[u32; 2]> = memory::zeros(count, Use::Level)?;
+        let mut records = std::mem::take(&mut self.records);
+        if records.len() < count {
+            records = memory::zeros(count, Use::Level)?;
+        }
+        records.truncate(count);
         let part = count.div_ceil(cards);
         let places: Vec<_> = records.chunks_mut(part).enumerate().map(|place| Mutex::new(Some(place))).collect();
         let numbers: Vec<usize> = (0..self.seats.len()).filter(|&number| !self.seats[number].is_lost).collect();

@@ -24,6 +24,8 @@ pub(super) struct TeamSearch<'s, 'a> {
     pub error: Option<Error>,
     /// What was found after the last level, of a search that is kept; the p-values are where it leaves them.
     pub kept: Option<Found>,
+    /// Memory for level 1's separating sets, where that was had while the cards were at it.
+    pub records: Vec<[u32; 2]>,
 }
 
 impl<'s, 'a> TeamSearch<'s, 'a> {
@@ -34,7 +36,7 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         report: &'s mut TeamReport,
     ) -> Self {
         let seats: Vec<_> = searches.map(|(name, search)| Seat::new(Member::new(search), name)).collect();
-        TeamSearch { seats, options, lead: 0, report, error: None, kept: None }
+        TeamSearch { seats, options, lead: 0, report, error: None, kept: None, records: Vec::new() }
     }
 
     pub fn leader(&self) -> &CudaSearch<'s, 'a> {
