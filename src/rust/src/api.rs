@@ -177,7 +177,10 @@ fn search(
                     }
                 })
             };
-            machine.pool.beside(machine.pool.threads() / 2, || check.work(), run)?
+            match machine.pool.threads() / 2 {
+                0 => run()?,
+                half => machine.pool.beside(half, || check.work(), run)?,
+            }
         }
     };
     checked::agreed(check, &machine.pool)?;

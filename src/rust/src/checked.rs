@@ -5,6 +5,7 @@ use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::checkpoint::Limits;
 use pcgpu_core::search::Options;
+use pcgpu_core::Error;
 
 use crate::api::Call;
 use crate::failure::{Failure, Outcome};
@@ -30,11 +31,13 @@ pub fn search(
     } else {
         agreed(Some(&check), pool).and_then(|()| search(of, None))
     };
+    let is_told = check.has_begun()
+        && !matches!(found, Err(Failure::Core(Error::Device(_) | Error::Memory { .. } | Error::TimeLimit { .. })));
     match found {
         // R's own errors and Ctrl-C come first.
         Err(Failure::Unwind(_)) => return found,
-        // The search could not begin, nearly always for want of a GPU: R may try again on the CPU, and the matrix is not read for nothing.
-        Err(_) if !check.has_begun() => return found,
+        // The search could not begin, or was ended whatever the matrix is: R may try again on the CPU, and the matrix is not read for nothing.
+        Err(_) if !is_told && !check.is_refused() => return found,
         _ => {}
     }
     match check.verdict(pool) {

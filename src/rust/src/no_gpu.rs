@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use extendr_api::prelude::*;
 use ndarray::ArrayView2;
+use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::knn::Knn;
@@ -51,7 +52,13 @@ impl Gpu {
         Vec::new()
     }
 
-    pub fn gauss<'a>(&self, _gauss: Gauss<'a>, _alpha: f64, _pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
+    pub fn gauss<'a>(
+        &self,
+        _gauss: Gauss<'a>,
+        _check: Option<&'a Check<'a>>,
+        _alpha: f64,
+        _pool: Pool,
+    ) -> Outcome<Box<dyn Worker + 'a>> {
         Ok(none()?)
     }
 

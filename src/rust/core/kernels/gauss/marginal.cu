@@ -1,4 +1,4 @@
-// Level 0, and the level-0 p-values of the pairs that are left at the end.
+// Level 0, the level-0 p-values of the pairs that are left at the end, and the check of a matrix.
 #include "gauss/marginal.cuh"
 
 extern "C" __global__ void marginal(const __grid_constant__ Args a) {
@@ -50,7 +50,7 @@ extern "C" __global__ void check_cells(const __grid_constant__ Args a) {
             if (top + x >= a.p || left + along >= a.p || top + x == left + along) continue;
             const double r = shared[x * CELLS_PITCH + along], image = a.c[(top + x) * a.pitch + left + along];
             const bool close = fabs(r - image) <= 1e-10 || (isnan(r) && isnan(image));
-            if (!close || fabs(r) > 1.0 + 1e-8) seen |= CELLS_WRONG;
+            if (!close || fabs(r) > 1.0 + 1e-8 || fabs(image) > 1.0 + 1e-8) seen |= CELLS_WRONG;
             if (isnan(r)) seen |= CELLS_MISSING;
         }
     }

@@ -86,7 +86,7 @@ impl<'a> Check<'a> {
         true
     }
 
-    /// A card is going to look at all of the matrix, which takes it less time than the threads.
+    /// A card is going to look at all of the matrix, which takes it less time than the threads: those stop.
     pub fn take(&self) {
         self.is_taken.store(true, Ordering::Relaxed);
     }
@@ -107,7 +107,7 @@ impl<'a> Check<'a> {
         self.take();
     }
 
-    /// Whether anything was looked at, or is going to be.
+    /// Whether threads have looked at anything, or a card was to.
     pub fn has_begun(&self) -> bool {
         self.begun.load(Ordering::Relaxed) > 0 || self.is_taken.load(Ordering::Relaxed)
     }
@@ -156,7 +156,7 @@ impl<'a> Check<'a> {
             let column = &self.columns[left + y][top..][..height];
             for (&a, &b) in column.iter().zip(mirror) {
                 let close = ((a - b).abs() <= 1e-10) | (a.is_nan() & b.is_nan());
-                bad |= !close | (a.abs() > 1.0 + 1e-8);
+                bad |= !close | (a.abs() > 1.0 + 1e-8) | (b.abs() > 1.0 + 1e-8);
                 missing |= a.is_nan();
             }
         }

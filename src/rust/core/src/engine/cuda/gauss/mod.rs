@@ -12,11 +12,13 @@ mod singles;
 pub(super) mod source;
 pub(super) mod sweep;
 
+use crate::ci::correlations::Check;
 use crate::ci::gauss::{FisherZ, Reading, Undefined, MISSING, TOO_FEW};
 use crate::engine::cuda::arguments::{
     Report, SearchArgs, CELLS_CHECKED, CELLS_MISSING, CELLS_THREADS, CELLS_TILE, CELLS_WRONG,
 };
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::card::unified::MemoryKind;
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::{CudaTest, SearchStrategy};
 use crate::observer::Observer;
@@ -32,17 +34,27 @@ impl CudaSearch<'_, '_> {
     ) -> Result<()> {
         self.prepare_marginal(gauss, observer)?;
         self.allocate()?;
-        if let Some(check) = gauss.check {
-            check.take();
-        }
+        self.take_check(gauss);
         self.engine.place_correlations(gauss)?;
         self.launch_marginal(gauss)?;
         self.launch_check(gauss)
     }
 
+    /// Takes over the check of a matrix that somebody waits for, which must get a place on the card.
+    pub(in crate::engine::cuda) fn take_check(&self, gauss: &Gaussian) {
+        if let Some(check) = self.own_check(gauss) {
+            check.take();
+        }
+    }
+
+    /// The check that is the card's: of unified memory it might bring pages back that level 0 is done with.
+    fn own_check<'g>(&self, gauss: &Gaussian<'g>) -> Option<&'g Check<'g>> {
+        gauss.check.filter(|_| self.engine.options.memory == MemoryKind::Device)
+    }
+
     /// Puts the check of a matrix that somebody waits for on the stream after level 0, which reports what is found.
     pub(in crate::engine::cuda) fn launch_check(&mut self, gauss: &Gaussian) -> Result<()> {
-        if gauss.check.is_none() {
+        if self.own_check(gauss).is_none() {
             return Ok(());
         }
         let shared = 8 * u64::from(CELLS_TILE * (CELLS_TILE + 1));

@@ -55,8 +55,12 @@ fn bring(courier: &Courier, jobs: mpsc::Receiver<(usize, Parcel<f64>)>, places: 
     }
 }
 
-/// Memory for as many records of separating sets, at most, which the system provides while cards work; none where there is too little.
-fn records(count: usize, is_over: &AtomicBool) -> Vec<[u32; 2]> {
+/// Memory for as many records of separating sets, at most, which the system provides while cards work; none unless there is plenty beside the `others` bytes that are promised.
+fn records(count: usize, others: usize, is_over: &AtomicBool) -> Vec<[u32; 2]> {
+    let needed = others.saturating_add(count.saturating_mul(size_of::<[u32; 2]>())) as u64;
+    if memory::available().is_none_or(|available| available / 2 < needed) {
+        return Vec::new();
+    }
     let mut records: Vec<[u32; 2]> = memory::zeros(count, Use::Level).unwrap_or_default();
     for some in records.chunks_mut(RECORDS) {
         if is_over.load(Ordering::Relaxed) {
@@ -133,7 +137,7 @@ impl TeamSearch<'_, '_> {
             // Without a thread all are brought at the end.
             let thread = std::thread::Builder::new().name("pcgpu-courier".into()).spawn_scoped(scope, work);
             let provider = std::thread::Builder::new().name("pcgpu-records".into());
-            let provider = provider.spawn_scoped(scope, || records(count, &is_done));
+            let provider = provider.spawn_scoped(scope, || records(count, 8 * (count + 2 * words), &is_done));
             let mut ended = |search: &CudaSearch, rows: &Range<usize>| {
                 let numbers = numbers(rows);
                 let from = search.args.p_max.offset(numbers.start as u64);
@@ -174,14 +178,15 @@ impl TeamSearch<'_, '_> {
     /// Has each card bring a part of the separating sets of level 1, which all have, unless they have been brought.
     pub(super) fn bring_singles(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let (count, cards) = (self.leader().log.waiting(), self.left());
+        let mut records = std::mem::take(&mut self.records);
         if cards < 2 || count == 0 || !self.are_many(count) {
             return Ok(());
         }
-        let mut records = std::mem::take(&mut self.records);
         if records.len() < count {
             records = memory::zeros(count, Use::Level)?;
         }
         records.truncate(count);
+        records.shrink_to_fit();
         let part = count.div_ceil(cards);
         let places: Vec<_> = records.chunks_mut(part).enumerate().map(|place| Mutex::new(Some(place))).collect();
         let numbers: Vec<usize> = (0..self.seats.len()).filter(|&number| !self.seats[number].is_lost).collect();

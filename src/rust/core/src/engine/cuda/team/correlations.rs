@@ -22,9 +22,7 @@ impl TeamSearch<'_, '_> {
     fn place_matrix(&mut self, gauss: &Gaussian, observer: &mut dyn Observer) -> Result<()> {
         self.each(|member| member.run(|search| search.prepare_marginal(gauss, observer)))?;
         self.at_once(observer, |_, member| member.run(|search| search.allocate()))?;
-        if let Some(check) = gauss.check {
-            check.take();
-        }
+        self.leader().take_check(gauss);
         let mut wanting: Vec<usize> = Vec::new();
         let mut places = Vec::new();
         for number in 0..self.seats.len() {
