@@ -19,6 +19,7 @@ use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
 use crate::failure::Outcome;
 
 /// A GPU, of which there is none.
+#[derive(Clone)]
 pub struct Gpu;
 
 fn none<T>() -> Result<T> {
