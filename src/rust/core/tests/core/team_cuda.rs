@@ -10,6 +10,7 @@ use crate::support::cuda::{emulated, planned, same_outcome, StopAt};
 use crate::support::discrete::{self, RULES};
 use crate::support::golden::cases;
 use crate::support::problems::{correlation_matrix, dense_problem, problem, samples, Random};
+use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::Batch;
@@ -19,6 +20,7 @@ use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::team::{Share, TeamReport};
@@ -296,6 +298,7 @@ fn lost() {
     // The last level, whose p-values are brought while it runs.
     let to_one = Options { m_max: 1.0, ..options.clone() };
     without_some("level 1", &to_one, |ordinal| CudaEngine::new(gauss, options.alpha, on(ordinal)));
+    checked_without_some(&c, &to_one);
     without_some("discrete", &of_codes, |ordinal| CudaEngine::discrete(test, of_codes.alpha, on(ordinal)));
     // Correlations that one card makes of data.
     let mut x: Vec<f64> = (0..40 * 30).map(|_| random.normal()).collect();
@@ -322,6 +325,33 @@ fn lost() {
     assert_eq!(asked(&mut team), (values.clone(), vec!["cuda:0 as 0".to_string()]));
     lose(0, 0);
     assert_eq!(asked(&mut team), (values, none));
+}
+
+/// The check of the matrix comes to its end whichever card fails, and whenever: the one that was to tell of it, or all.
+fn checked_without_some(c: &[f64], options: &Options) {
+    let p = options.p;
+    let mut odd = c.to_vec();
+    odd[p] += 1e-3;
+    let on = |ordinal| CudaOptions { ordinal, launch_share: 1e-9, ..CudaOptions::default() };
+    let mut told = [0, 0];
+    for (cells, wanted) in [(c, Some(false)), (&odd[..], None)] {
+        let gauss = Gauss::new(by_column(cells, p).unwrap(), 120.0, reading(options.method)).unwrap();
+        for fail in [vec![0], vec![1], vec![0, 1]] {
+            for launch in 1..10 {
+                let check = Check::new(by_column(cells, p).unwrap());
+                let make = |ordinal| Ok(CudaEngine::new(gauss, options.alpha, on(ordinal))?.checked_by(Some(&check)));
+                let mut team = team(&[0, 1], make).unwrap();
+                fail.iter().for_each(|&card| lose(card, launch));
+                let (found, report) = searched(&mut team, options, true, &mut Unobserved);
+                fail.iter().for_each(|&card| lose(card, 0));
+                assert_eq!(found.is_ok(), fail.len() == 1, "{fail:?} at launch {launch}: {:?}", report.lost);
+                // A card has told of a wrong matrix before it is asked, or has not.
+                told[usize::from(check.is_refused())] += 1;
+                assert_eq!(check.verdict(&Pool::new(2)), wanted, "{fail:?} at launch {launch}: {:?}", report.lost);
+            }
+        }
+    }
+    assert!(told[0] > 27 && told[1] > 9, "{told:?}");
 }
 
 /// A card that fails while others copy what it has found: its rows are done once more, and what they have of them already is not counted
