@@ -166,9 +166,9 @@ fn search(
     let began = Instant::now();
     let mut worker = worker;
     let run = || skeleton(call, test, (options, limits), worker.as_deref_mut(), largest, check);
-    let (mut found, unanswered) = match check {
+    let (mut found, unanswered) = match check.filter(|_| machine.pool.threads() > 1) {
         None => run()?,
-        // The other threads copy the matrix to the GPU meanwhile.
+        // Until a card takes the check over; the other threads copy the matrix there meanwhile.
         Some(check) => {
             let run = || {
                 run().inspect_err(|failure| {
@@ -177,10 +177,7 @@ fn search(
                     }
                 })
             };
-            match machine.pool.threads() / 2 {
-                0 => run()?,
-                half => machine.pool.beside(half, || check.work(), run)?,
-            }
+            machine.pool.beside(machine.pool.threads() / 2, || check.work(), run)?
         }
     };
     checked::agreed(check, &machine.pool)?;

@@ -32,14 +32,17 @@ pub fn search(
     } else {
         agreed(Some(&check), pool).and_then(|()| search(of, None))
     };
-    let is_told = check.has_begun()
-        && !matches!(found, Err(Failure::Core(Error::Device(_) | Error::Memory { .. } | Error::TimeLimit { .. })));
-    match found {
+    let ends_all = match &found {
+        Ok(_) => false,
         // R's own errors and Ctrl-C come first.
-        Err(Failure::Unwind(_)) => return found,
-        // The search could not begin, or was ended whatever the matrix is: R may try again on the CPU, and the matrix is not read for nothing.
-        Err(_) if !is_told && !check.is_refused() => return found,
-        _ => {}
+        Err(Failure::Unwind(_)) => true,
+        // It was ended whatever the matrix is: R may try again on the CPU, and the matrix is not read for nothing.
+        Err(Failure::Core(Error::Device(_) | Error::Memory { .. } | Error::TimeLimit { .. })) => !check.is_refused(),
+        // It could not begin.
+        Err(_) => !check.has_begun() && !check.is_refused(),
+    };
+    if ends_all {
+        return found;
     }
     match check.verdict(pool) {
         None => Ok(output::named(vec![("is_correlation", Robj::from(false))])),

@@ -14,9 +14,13 @@ const TILE: usize = 32;
 /// find than 32 numbers to compare.
 const BLOCK: usize = 8;
 
+/// How far beyond -1 and 1 entries may be, and the diagonal from 1, and how far entries from their mirror images. `check_cells` of kernels/gauss/marginal.cu has the same.
+const BEYOND: f64 = 1e-8;
+const APART: f64 = 1e-10;
+
 /// Whether a matrix, kept by column, can be a correlation matrix: square, its diagonal 1 and its entries between -1 and 1
 /// to 1e-8, symmetric to 1e-10. NaN passes where its mirror image is NaN too. Any threads may look, each by [`Check::work`]; or a card that is
-/// sent the matrix [takes](Check::take) the check over, and [decides](Check::decide).
+/// sent the matrix [stops](Check::stop) them, and [decides](Check::decide).
 #[derive(Debug)]
 pub struct Check<'a> {
     columns: Vec<&'a [f64]>,
@@ -25,7 +29,7 @@ pub struct Check<'a> {
     done: AtomicUsize,
     good: AtomicBool,
     holes: AtomicBool,
-    is_taken: AtomicBool,
+    is_stopped: AtomicBool,
     is_decided: AtomicBool,
 }
 
@@ -41,7 +45,7 @@ impl Drop for Done<'_> {
 impl<'a> Check<'a> {
     /// Nothing is known but of the diagonal.
     pub fn new(c: ArrayView2<'a, f64>) -> Self {
-        let on_diagonal = |a: &f64| (a - 1.0).abs() <= 1e-8 || a.is_nan();
+        let on_diagonal = |a: &f64| (a - 1.0).abs() <= BEYOND || a.is_nan();
         let good = c.is_square() && c.diag().iter().all(on_diagonal);
         let is_missing_on_diagonal = c.diag().iter().any(|a| a.is_nan());
         let columns = matrix::columns(c).collect();
@@ -52,7 +56,7 @@ impl<'a> Check<'a> {
             done: none(),
             good: flag(good),
             holes: flag(is_missing_on_diagonal),
-            is_taken: flag(false),
+            is_stopped: flag(false),
             is_decided: flag(false),
         }
     }
@@ -62,9 +66,9 @@ impl<'a> Check<'a> {
         self.columns.len().div_ceil(BLOCK * TILE)
     }
 
-    /// Looks at what nobody looks at yet, until nothing is left, or somebody takes the check over.
+    /// Looks at what nobody looks at yet, until nothing is left, or this is stopped.
     pub fn work(&self) {
-        while !self.is_taken.load(Ordering::Relaxed) {
+        while !self.is_stopped.load(Ordering::Relaxed) {
             if !self.work_on() {
                 return;
             }
@@ -86,9 +90,9 @@ impl<'a> Check<'a> {
         true
     }
 
-    /// A card is going to look at all of the matrix, which takes it less time than the threads: those stop.
-    pub fn take(&self) {
-        self.is_taken.store(true, Ordering::Relaxed);
+    /// Has threads end: a card is going to look at all of the matrix, which takes it less time, or nobody is going to ask for the verdict.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
     }
 
     /// What a card has seen, of all but the diagonal.
@@ -102,14 +106,9 @@ impl<'a> Check<'a> {
         self.is_decided.store(true, Ordering::Release);
     }
 
-    /// Has all threads end: nobody is going to ask for the verdict.
-    pub fn stop(&self) {
-        self.take();
-    }
-
-    /// Whether threads have looked at anything, or a card was to.
+    /// Whether threads have looked at anything, or were stopped as a card was to.
     pub fn has_begun(&self) -> bool {
-        self.begun.load(Ordering::Relaxed) > 0 || self.is_taken.load(Ordering::Relaxed)
+        self.begun.load(Ordering::Relaxed) > 0 || self.is_stopped.load(Ordering::Relaxed)
     }
 
     /// Whether what was looked at so far is known to be no part of a correlation matrix.
@@ -155,8 +154,8 @@ impl<'a> Check<'a> {
         for (y, mirror) in mirror.iter().enumerate().take(width) {
             let column = &self.columns[left + y][top..][..height];
             for (&a, &b) in column.iter().zip(mirror) {
-                let close = ((a - b).abs() <= 1e-10) | (a.is_nan() & b.is_nan());
-                bad |= !close | (a.abs() > 1.0 + 1e-8) | (b.abs() > 1.0 + 1e-8);
+                let close = ((a - b).abs() <= APART) | (a.is_nan() & b.is_nan());
+                bad |= !close | (a.abs() > 1.0 + BEYOND) | (b.abs() > 1.0 + BEYOND);
                 missing |= a.is_nan();
             }
         }
@@ -182,7 +181,7 @@ mod tests {
         let decided = |c: &Array2<f64>, is_good, has_holes| {
             let check = Check::new(c.view());
             assert!(!check.has_begun());
-            check.take();
+            check.stop();
             check.decide(is_good, has_holes);
             check.work();
             assert!(check.has_begun());
@@ -199,9 +198,9 @@ mod tests {
                 c[[x, y]] = value;
             }
             let verdict = Check::new(c.view()).verdict(&Pool::none());
-            let (pool, taken) = (Pool::new(3), Check::new(c.view()));
-            taken.take();
-            assert_eq!((taken.verdict(&pool), taken.verdict(&pool)), (verdict, verdict));
+            let (pool, stopped) = (Pool::new(3), Check::new(c.view()));
+            stopped.stop();
+            assert_eq!((stopped.verdict(&pool), stopped.verdict(&pool)), (verdict, verdict));
             let by_several = Check::new(c.view());
             pool.each(3, |_| by_several.work());
             assert_eq!(by_several.verdict(&Pool::none()), verdict);

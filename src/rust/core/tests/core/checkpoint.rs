@@ -7,120 +7,17 @@ use crate::support::answer::{Answer, Digits};
 use crate::support::kept::{allowed, compare, same, Collect, Late, Place, Told};
 use crate::support::pairs::ByPairs;
 use crate::support::problems::problem;
+use crate::support::steps::Steps;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
-use pcgpu_core::ci::{Batch, CiTest};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::graph::Tiers;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
-use pcgpu_core::search::answer::Answer as Outcome;
-use pcgpu_core::search::book::{Book, Page};
 use pcgpu_core::search::checkpoint::{Asked, Checkpoint, Limits};
-use pcgpu_core::search::level::Verdict;
-use pcgpu_core::search::shards::Work;
-use pcgpu_core::search::worker::{Column, Marginals, Worker};
+use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton_one_by_one_within, skeleton_within, Largest, Method, Options, PairValues, Skeleton};
 use pcgpu_core::{Error, Result};
-
-/// The Gaussian test, one after the other, with an observer that is asked after each column and each shard: shards from the last to the first.
-struct Steps<'a> {
-    gauss: Gauss<'a>,
-    shard_tests: u64,
-    sides_at_once: usize,
-    /// Shards are closed together.
-    together: bool,
-    pool: Pool,
-    /// Shards of level 1 that it was asked.
-    asked: usize,
-}
-
-impl Steps<'_> {
-    fn p(&self, x: usize, y: usize, s: &[u32]) -> std::result::Result<f64, &'static str> {
-        self.gauss.p_value(x, y, s).map_err(|undefined| undefined.0)
-    }
-}
-
-impl Worker for Steps<'_> {
-    fn pool(&self) -> &Pool {
-        &self.pool
-    }
-
-    fn shard_tests(&self) -> u64 {
-        self.shard_tests
-    }
-
-    fn sides_at_once(&self) -> usize {
-        self.sides_at_once
-    }
-
-    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
-        for mut column in columns.into_iter().rev() {
-            let y = column.y();
-            let cells = column.open(level);
-            for x in level.pairs().neighbours(y).map(|x| x as usize).filter(|&x| x < y) {
-                cells[x] = self.p(x, y, &[]).map_err(|reason| Error::Numeric { x, y, s: Vec::new(), reason })?;
-            }
-            column.close(level);
-            observer.progress(0, 0.0, 1.0)?;
-        }
-        Ok(())
-    }
-
-    fn is_gradual(&self) -> bool {
-        !self.together
-    }
-
-    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
-        self.asked += if work.size == 1 { work.shards.len() } else { 0 };
-        let mut pages = Vec::new();
-        for (number, shard) in work.shards.iter().enumerate().rev() {
-            let mut page = book.open(number);
-            for (at, side, ranks) in work.pairs_of(shard) {
-                let mut verdict = Verdict::Dependent { rank: ranks.start, p: -1.0 };
-                let mut set = Vec::new();
-                for rank in ranks {
-                    side.set_into(work.neighbours, work.size, rank, &mut set);
-                    match self.p(side.row as usize, side.other as usize, &set) {
-                        Err(reason) => verdict = Verdict::Undefined { rank, reason },
-                        Ok(p) => match work.read(p) {
-                            p if p >= work.alpha => verdict = Verdict::Independent { rank, p },
-                            p => verdict = verdict.merge(Verdict::Dependent { rank, p }),
-                        },
-                    }
-                    if !matches!(verdict, Verdict::Dependent { .. }) {
-                        break;
-                    }
-                }
-                page.enter(side.row, &Outcome { at, verdict, set: &set, exact_tests: 0 });
-            }
-            if self.together {
-                pages.push(page);
-            } else {
-                page.close();
-            }
-            observer.progress(work.size, number as f64, work.cost())?;
-        }
-        pages.into_iter().for_each(Page::close);
-        Ok(())
-    }
-
-    fn p_values(&mut self, batch: &Batch, _observer: &mut dyn Observer) -> Result<Vec<f64>> {
-        let one = |(x, y, s): (usize, usize, &[u32])| {
-            self.p(x, y, s).map_err(|reason| Error::Numeric { x, y, s: s.to_vec(), reason })
-        };
-        batch.iter().map(one).collect()
-    }
-}
-
-/// Asked one question at a time.
-struct OneByOne<'a>(Gauss<'a>);
-
-impl CiTest for OneByOne<'_> {
-    fn p_value(&mut self, x: usize, y: usize, s: &[u32]) -> Result<f64> {
-        self.0.p_value(x, y, s).map_err(|e| Error::Numeric { x, y, s: s.to_vec(), reason: e.0 })
-    }
-}
 
 /// Who runs a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -165,7 +62,7 @@ impl Task {
         let largest: Largest = if compact { (&mut left).into() } else { (&mut p_max).into() };
         let found: Skeleton = match who {
             Who::OneByOne => {
-                let mut test = OneByOne(self.gauss());
+                let mut test = self.gauss();
                 skeleton_one_by_one_within(&mut test, &self.options, largest, observer, limits)?
             }
             Who::Together => {

@@ -17,5 +17,6 @@ pub mod problems;
 pub mod ranks;
 pub mod reference;
 pub mod selection;
+pub mod steps;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 pub mod ways;

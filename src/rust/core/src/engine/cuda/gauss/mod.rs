@@ -43,7 +43,7 @@ impl CudaSearch<'_, '_> {
     /// Takes over the check of a matrix that somebody waits for, which must get a place on the card.
     pub(in crate::engine::cuda) fn take_check(&self, gauss: &Gaussian) {
         if let Some(check) = self.own_check(gauss) {
-            check.take();
+            check.stop();
         }
     }
 

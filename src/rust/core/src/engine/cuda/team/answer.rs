@@ -106,7 +106,8 @@ impl TeamSearch<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<LevelReport> {
         let numbers = |rows: &Range<usize>| firsts[rows.start] as usize..firsts[rows.end] as usize;
-        let mut values = memory::zeros(firsts.last().map_or(0, |&count| count as usize), Use::Pairs)?;
+        let count = firsts.last().map_or(0, |&count| count as usize);
+        let mut values = memory::zeros(count, Use::Pairs)?;
         let mut places = Places::new();
         let (mut rest, mut from) = (&mut values[..], 0);
         for Shard { rows, .. } in shards {
@@ -125,7 +126,6 @@ impl TeamSearch<'_, '_> {
         })?;
         let (tell, jobs) = mpsc::channel();
         let (is_over, is_done) = (AtomicBool::new(false), AtomicBool::new(false));
-        let count = firsts.last().map_or(0, |&count| count as usize);
         self.seats.iter_mut().for_each(|seat| seat.machine.is_last = true);
         let counted = std::thread::scope(|scope| {
             // The pairs are numbered here before the first shard is done.
