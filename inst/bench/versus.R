@@ -46,11 +46,12 @@ problem <- function(part, name, data, call, gib = 2) {
   environment(call) <- globalenv()
   list(part = part, name = name, data = data, call = call, gib = gib)
 }
-searching <- function(part, name, data, test, alpha, method = "stable.fast", m_max = Inf, ...) {
-  problem(part, name, function() list(stat = data(), test = test, alpha = alpha, method = method, m_max = m_max), function(d, device) {
+searching <- function(part, name, data, test, alpha, method = "stable.fast", m_max = Inf, result = "auto", ...) {
+  settings <- list(test = test, alpha = alpha, method = method, m_max = m_max, result = result)
+  problem(part, name, function() c(list(stat = data()), settings), function(d, device) {
     p <- ncol(if (is.null(d$stat$C)) if (is.null(d$stat$dm)) d$stat$data else d$stat$dm else d$stat$C)
     pcgpu::skeleton(d$stat, getExportedValue("pcgpu", d$test), alpha = d$alpha, p = p, method = d$method, m.max = d$m_max,
-                    device = device, progress = FALSE)
+                    device = device, progress = FALSE, result = d$result)
   }, ...)
 }
 gauss <- function(name, data, alpha, ...) searching("gauss", name, function() suff_gauss(data(), device = "cpu"), "gaussCItest", alpha, ...)
@@ -70,7 +71,14 @@ problems <- c(
       matrix(stats::rnorm(3000 * 40), 3000) %*% matrix(stats::rnorm(40 * 120), 40) + stats::rnorm(3000 * 120)
     }, 0.01, m_max = 3),
     gauss("simulated 1,500 x 100, stable (0.01)", function() simulate(1500, 100, parents = 1.5), 0.01, method = "stable"),
-    gauss("simulated 3,000 x 100 (0.001)", function() simulate(3000, 100, parents = 1.5), 0.001)
+    gauss("simulated 3,000 x 100 (0.001)", function() simulate(3000, 100, parents = 1.5), 0.001),
+    # Large matrices, of which the copies and the check take as long as the search; the CPU's two cores have no time for the dense one.
+    gauss("simulated 12,000 x 30, compact (1e-5)", function() simulate(12000, 30, parents = 1.5), 1e-5, result = "compact", gib = 8)
+  ),
+  if (device != "cpu") list(
+    gauss("simulated 20,000 x 200, compact (1e-4)", function() simulate(20000, 200, parents = 1.5), 1e-4, result = "compact", gib = 20),
+    gauss("expression-like 20,000 x 500, levels 0 and 1, compact (0.01)", function() expression_like(20000, 500, 0.3), 0.01, m_max = 1,
+          result = "compact", gib = 30)
   ),
   # Earlier packages have it on the CPU alone, which is quicker.
   if (device == "cpu") list(
@@ -162,8 +170,11 @@ measure <- function(process, call, calls, answer = FALSE) {
   ask(process, function(call, device, calls, answer) {
     found <- seconds_of(function() suppressWarnings(call(get("data", globalenv()), device)), calls)
     value <- found$value
-    is_fit <- isS4(value)
-    if (answer && is_fit && length(value@sepset) > 5000) value <- list(graph::numEdges(value@graph), value@n.edgetests)
+    if (answer && is(value, "pcCompact")) {
+      value <- list(value@edges, value@n.edgetests)
+    } else if (answer && isS4(value) && length(value@sepset) > 5000) {
+      value <- list(graph::numEdges(value@graph), value@n.edgetests)
+    }
     c(found["seconds"], if (answer) list(value = value))
   }, call, device, calls, answer)
 }
