@@ -56,10 +56,10 @@ extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     for (u64 i : by_warp(a.end_row - a.first_row)) {
         const u64 x = a.first_row + i;
-        for (u64 e = a.offset[x] + lane; e < a.offset[x + 1]; e += WARP) {
-            u32 y = a.list[e];
-            if (y < x || a.verdict[e] == UNTESTED) continue;
-            double* cell = packed(a, (u32)x, y);
+        const Range larger = larger_of(a, (u32)x);
+        for (u64 e = larger.from + lane; e < larger.to; e += WARP) {
+            if (a.verdict[e] == UNTESTED) continue;
+            double* cell = packed(a, (u32)x, a.list[e]);
             *cell = p_of_correlation(a, *cell, a.scale);
         }
     }
@@ -71,13 +71,12 @@ extern "C" __global__ void count_single(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     for (u64 x : by_warp(a.p)) {
         u32 count = 0, own = 0;
-        for (u64 e = a.offset[x] + lane; e < a.offset[x + 1]; e += WARP) {
-            u32 y = a.list[e];
-            if (y < x) continue;
-            u32 verdict = a.verdict[e];
+        const Range larger = larger_of(a, (u32)x);
+        for (u64 e = larger.from + lane; e < larger.to; e += WARP) {
+            const u32 verdict = a.verdict[e];
             if (verdict >= UNTESTED) continue;
             count++;
-            if (a.fast || verdict & SECOND) atomicAdd(&a.record_count[y], 1u); else own++;
+            if (a.fast || verdict & SECOND) atomicAdd(&a.record_count[a.list[e]], 1u); else own++;
         }
         count = warp_sum(count);
         own = warp_sum(own);
@@ -88,31 +87,94 @@ extern "C" __global__ void count_single(const __grid_constant__ Args a) {
     }
 }
 
-// Writes the records (other, member) row by row, in ascending order of the other vertex, and removes the pairs from the graph.
-extern "C" __global__ void log_single(const __grid_constant__ Args a) {
-    u32 lane = lane_id();
-    for (u64 x : by_warp(a.p)) {
-        u64 to = a.first_record[x], end = a.offset[x + 1];
-        for (u64 base = a.offset[x]; base < end; base += WARP) {
-            u64 e = base + lane;
-            u32 y = e < end ? a.list[e] : (u32)x;
-            u32 verdict = KEPT;
-            if (y > x) {
-                verdict = a.verdict[e];
-            } else if (y < x) {
-                // The verdict stands with the smaller vertex.
-                verdict = a.verdict[twin_of(a, (u32)x, y)];
+// Writes the records (other, member) row by row, in ascending order of the other vertex, and removes the pairs from the graph. A block takes
+// LOG_ROWS rows x. The verdicts of their pairs with smaller vertices y stand with these: of a y, those of successive x follow each other, so
+// that a warp reads them at once; shared memory holds them until LOG_COLUMNS y of a row are written in order. Block (rows / LOG_ROWS).
+constexpr u32 LOG_ROWS = 32;        // host: rows of a block of log_single
+constexpr u32 LOG_THREADS = 256;    // host: its threads
+constexpr u32 LOG_COLUMNS = LOG_THREADS;
+constexpr u32 LOG_BYTES = 4 * LOG_COLUMNS * (LOG_ROWS + 1);    // host: its shared memory
+
+extern "C" __global__ void __launch_bounds__(LOG_THREADS) log_single(const __grid_constant__ Args a) {
+    extern __shared__ u64 sums[];
+    u32* const tile = (u32*)sums;    // by y, by x; a column more, so that neither reading nor writing meets a bank twice
+    constexpr u32 WARPS = LOG_THREADS / WARP, EACH = LOG_ROWS / WARPS, STRIDE = LOG_ROWS + 1;
+    const u32 lane = lane_id(), warp = threadIdx.x / WARP, p = (u32)a.p;
+    // Blocks with many smaller vertices come first.
+    const u32 x0 = (gridDim.x - 1 - blockIdx.x) * LOG_ROWS, own = x0 + lane;
+    u64 to[EACH];
+    for (u32 k = 0; k < EACH; k++) {
+        const u32 x = x0 + warp * EACH + k;
+        to[k] = x < p ? a.first_record[x] : 0;
+    }
+    for (u32 first = 0; first <= x0; first += LOG_COLUMNS) {
+        const u32 y0 = first + warp * WARP;
+        // The neighbours of x = `own` among this warp's y, as far as they are smaller.
+        u32 word = own < p && y0 <= x0 ? a.graph[own * a.words + y0 / 32] : 0;
+        if (y0 == x0) word &= (1u << lane) - 1;
+        const bool some = __any_sync(FULL, word != 0);
+        u32 removed = 0;
+        if (some) {
+            const u32 y = y0 + lane;
+            u64 start = 0;
+            if (y < p) {
+                const u64 offset = a.offset[y];
+                // Of y's own block, the pairs of y with larger x are asked for.
+                start = offset + vertices_before(a.list + offset, (u32)(a.offset[y + 1] - offset), y0 == x0 ? y + 1 : x0);
             }
-            bool separated = verdict < UNTESTED;
-            bool here = separated && (y < x) == (a.fast || verdict & SECOND);
-            u32 mask = __ballot_sync(FULL, here);
+#pragma unroll 8
+            for (u32 i = 0; i < WARP; i++) {
+                const bool adjacent = word >> i & 1;
+                const u32 row = __ballot_sync(FULL, adjacent);
+                const u64 at = __shfl_sync(FULL, start, i) + lanes_before(row);
+                const u32 verdict = adjacent ? a.verdict[at] : KEPT;
+                tile[(warp * WARP + i) * STRIDE + lane] = verdict;
+                const u32 separated = __ballot_sync(FULL, verdict < UNTESTED);
+                if (lane == i) removed = separated;
+            }
+            if (removed) atomicAnd(&a.graph[y * a.words + x0 / 32], ~removed);
+        }
+        if (!__syncthreads_or(some)) continue;
+        // The others read what every warp has written.
+        if (!some) {
+            for (u32 i = 0; i < WARP; i++) tile[(warp * WARP + i) * STRIDE + lane] = KEPT;
+        }
+        __syncthreads();
+        for (u32 k = 0; k < EACH; k++) {
+            const u32 x = x0 + warp * EACH + k;
+            u32 gone = 0;
+            for (u32 g = 0; g < WARPS; g++) {
+                const u32 verdict = tile[(g * WARP + lane) * STRIDE + warp * EACH + k];
+                const bool separated = verdict < UNTESTED, here = separated && (a.fast || verdict & SECOND);
+                const u32 mask = __ballot_sync(FULL, here), all = __ballot_sync(FULL, separated);
+                if (here) {
+                    u32* record = a.log + 2 * (to[k] + lanes_before(mask));
+                    record[0] = first + g * WARP + lane;
+                    record[1] = verdict & ~SECOND;
+                }
+                to[k] += __popc(mask);
+                if (lane == g) gone = all;
+            }
+            if (gone) atomicAnd(&a.graph[x * a.words + first / 32 + lane], ~gone);
+        }
+        __syncthreads();
+    }
+    if (a.fast) return;
+    for (u32 k = 0; k < EACH; k++) {
+        const u32 x = x0 + warp * EACH + k;
+        if (x >= p) return;
+        const Range larger = larger_of(a, x);
+        for (u64 base = larger.from; base < larger.to; base += WARP) {
+            const u64 e = base + lane;
+            const u32 verdict = e < larger.to ? a.verdict[e] : KEPT;
+            const bool here = verdict < UNTESTED && !(verdict & SECOND);
+            const u32 mask = __ballot_sync(FULL, here);
             if (here) {
-                u32* record = a.log + 2 * (to + lanes_before(mask));
-                record[0] = y;
-                record[1] = verdict & ~SECOND;
+                u32* record = a.log + 2 * (to[k] + lanes_before(mask));
+                record[0] = a.list[e];
+                record[1] = verdict;
             }
-            if (separated) remove_neighbour(a, a.graph, (u32)x, y);
-            to += __popc(mask);
+            to[k] += __popc(mask);
         }
     }
 }

@@ -83,6 +83,15 @@ pub(super) const SIDE_MISSING: u32 = 3;
 /// `SPECIAL` of kernels/gauss/shared.cuh: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers.
 pub(super) const SPECIAL: u32 = 8;
 
+/// `LOG_ROWS` of kernels/gauss/single.cu: rows of a block of log_single.
+pub(super) const LOG_ROWS: u32 = 32;
+
+/// `LOG_THREADS` of kernels/gauss/single.cu: its threads.
+pub(super) const LOG_THREADS: u32 = 256;
+
+/// `LOG_BYTES` of kernels/gauss/single.cu: its shared memory.
+pub(super) const LOG_BYTES: u32 = 33792;
+
 /// `MASK_ROWS` of kernels/gauss/single.cuh: rows that are taken together, by lists, columns or masks.
 pub(super) const MASK_ROWS: u32 = 64;
 

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::ci::gauss::FisherZ;
 use crate::engine::cuda::arguments::{
-    column_bytes, Report, COLUMN_THREADS, DECIDING_THREADS, MASK_COLUMNS, MASK_GROUP, MASK_ROWS, MASK_THREADS,
-    TILE_BYTES,
+    column_bytes, Report, COLUMN_THREADS, DECIDING_THREADS, LOG_BYTES, LOG_ROWS, LOG_THREADS, MASK_COLUMNS, MASK_GROUP,
+    MASK_ROWS, MASK_THREADS, TILE_BYTES,
 };
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
@@ -173,11 +173,13 @@ impl CudaSearch<'_, '_> {
 
     /// Once all verdicts are there: the log of separated pairs, and what is left of the graph.
     pub(in crate::engine::cuda) fn log_singles(&mut self) -> Result<()> {
+        let blocks = self.options.p.div_ceil(LOG_ROWS as usize) as u32;
+        let log = Kernel::log_single.on((blocks, 1), LOG_THREADS, u64::from(LOG_BYTES));
         // SAFETY: the lists are the level's, with as many verdicts; the log has room for a record of each pair.
         unsafe {
             self.by_row(Kernel::count_single)?;
             self.over_rows(Kernel::log_offsets)?;
-            self.by_row(Kernel::log_single)?;
+            self.engine.held.card.launch(log, &self.args)?;
             self.by_row(Kernel::degrees)
         }
     }

@@ -22,8 +22,12 @@ use crate::search::levels::{LevelReport, Levels, Widest};
 use crate::search::Largest;
 use crate::Result;
 
-/// Shards of a step for each card: more even out what rows really cost, fewer have longer rows.
+/// Shards of a step for each card, were all as dear as the first: more even out what rows really cost, fewer have longer rows.
 const SHARDS_A_CARD: usize = 8;
+
+/// Likewise at level 1 of the Gaussian test, whose costs are known well, and whose shards end with some milliseconds in which few pairs are left
+/// for a card: with 8 for each, two cards took a tenth longer.
+const SINGLES_A_CARD: usize = 2;
 
 /// Launches that a shard of level 1 of the Gaussian test takes, at least and at most: one is 0.1 s, or less where most pairs end early.
 const LEAST_LAUNCH: f64 = 0.02;
@@ -106,11 +110,11 @@ impl TeamSearch<'_, '_> {
         }
     }
 
-    /// Rows of these costs in shards of whole blocks of rows, for the cards that are left; each costs from `least` to `most`, about.
-    fn shards(&self, costs: &[f64], least: f64, most: f64, block: usize) -> Vec<Shard> {
+    /// Rows of these costs in shards of whole blocks of rows, so many for each of the cards that are left; each costs from `least` to `most`, about.
+    fn shards(&self, costs: &[f64], each: usize, [least, most]: [f64; 2], block: usize) -> Vec<Shard> {
         let total = costs.iter().sum::<f64>();
         let least = least * self.leader().engine.options.launch_share;
-        let count = ((total / least) as usize).clamp(1, SHARDS_A_CARD * self.left()).max((total / most) as usize);
+        let count = ((total / least) as usize).clamp(1, each * self.left()).max((total / most) as usize);
         cut_for(costs, count, self.left(), least, block)
     }
 
@@ -141,7 +145,7 @@ impl TeamSearch<'_, '_> {
                 Ok(())
             })?;
             let costs: Vec<f64> = (0..p).map(|y| (y * test.data().n()) as f64).collect();
-            let shards = self.shards(&costs, LEAST_COUNTS, f64::INFINITY, 1);
+            let shards = self.shards(&costs, SHARDS_A_CARD, [LEAST_COUNTS, f64::INFINITY], 1);
             let part = |search: &CudaSearch, rows: &Range<usize>| {
                 let (first, end) = (triangle(rows.start) as u64, triangle(rows.end) as u64);
                 vec![Part { at: search.args.p_max.offset(first).cast(), bytes: 8 * (end - first) as usize }]
@@ -222,7 +226,7 @@ impl TeamSearch<'_, '_> {
             // Of a row, its pairs with larger vertices, about.
             let cost = |x: usize| self.leader().cost_of_singles(x, &offsets) * (p - x) as f64 / p as f64;
             let costs: Vec<f64> = (0..p).map(cost).collect();
-            let shards = self.shards(&costs, LEAST_LAUNCH, MOST_LAUNCHES, MASK_ROWS as usize);
+            let shards = self.shards(&costs, SINGLES_A_CARD, [LEAST_LAUNCH, MOST_LAUNCHES], MASK_ROWS as usize);
             let parts = |search: &CudaSearch, rows: &Range<usize>| {
                 let (first, entries) = between(rows);
                 let mut parts =
@@ -259,7 +263,7 @@ impl TeamSearch<'_, '_> {
             let (first, entries) = between(rows);
             vec![Part { at: search.args.slot.offset(SLOT_BYTES * first), bytes: (SLOT_BYTES * entries) as usize }]
         };
-        let shards = self.shards(&costs, least, f64::INFINITY, 1);
+        let shards = self.shards(&costs, SHARDS_A_CARD, [least, f64::INFINITY], 1);
         for second in 0..2 {
             self.share(Step::Side(second), &shards, &part, &mut |_, _| (), [second as f64, 2.0], observer)?;
         }
