@@ -65,8 +65,19 @@ extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
     }
 }
 
-// Counts separated pairs in `record_count` of the vertex that their set is kept under: pcalg's C++ keeps every set under the larger
-// vertex, its R code under the one from whose neighbours it is.
+// Whether the record of a pair of a row is the row's; `larger`: the row is that of the larger vertex. pcalg's C++ keeps every set under
+// the larger vertex, its R code under the one from whose neighbours it is.
+__device__ __forceinline__ bool is_kept_under(const Args& a, u32 verdict, bool larger) {
+    return verdict < UNTESTED && larger == (a.fast || verdict & SECOND);
+}
+
+__device__ __forceinline__ void write_record(const Args& a, u64 at, u32 other, u32 verdict) {
+    u32* record = a.log + 2 * at;
+    record[0] = other;
+    record[1] = verdict & ~SECOND;
+}
+
+// Counts the records (other, member) of each row in `record_count`.
 extern "C" __global__ void count_single(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     for (u64 x : by_warp(a.p)) {
@@ -76,7 +87,7 @@ extern "C" __global__ void count_single(const __grid_constant__ Args a) {
             const u32 verdict = a.verdict[e];
             if (verdict >= UNTESTED) continue;
             count++;
-            if (a.fast || verdict & SECOND) atomicAdd(&a.record_count[a.list[e]], 1u); else own++;
+            if (is_kept_under(a, verdict, true)) atomicAdd(&a.record_count[a.list[e]], 1u); else own++;
         }
         count = warp_sum(count);
         own = warp_sum(own);
@@ -87,15 +98,39 @@ extern "C" __global__ void count_single(const __grid_constant__ Args a) {
     }
 }
 
-// Writes the records (other, member) row by row, in ascending order of the other vertex, and removes the pairs from the graph. A block takes
-// LOG_ROWS rows x. The verdicts of their pairs with smaller vertices y stand with these: of a y, those of successive x follow each other, so
-// that a warp reads them at once; shared memory holds them until LOG_COLUMNS y of a row are written in order. Block (rows / LOG_ROWS).
-constexpr u32 LOG_ROWS = 32;        // host: rows of a block of log_single
+// Writes the records row by row, in ascending order of the other vertex, and removes the pairs from the graph: a warp takes a row.
+extern "C" __global__ void log_single(const __grid_constant__ Args a) {
+    u32 lane = lane_id();
+    for (u64 x : by_warp(a.p)) {
+        u64 to = a.first_record[x], end = a.offset[x + 1];
+        for (u64 base = a.offset[x]; base < end; base += WARP) {
+            u64 e = base + lane;
+            u32 y = e < end ? a.list[e] : (u32)x;
+            u32 verdict = KEPT;
+            if (y > x) {
+                verdict = a.verdict[e];
+            } else if (y < x) {
+                // The verdict stands with the smaller vertex.
+                verdict = a.verdict[twin_of(a, (u32)x, y)];
+            }
+            bool here = is_kept_under(a, verdict, y < x);
+            u32 mask = __ballot_sync(FULL, here);
+            if (here) write_record(a, to + lanes_before(mask), y, verdict);
+            if (verdict < UNTESTED) remove_neighbour(a, a.graph, (u32)x, y);
+            to += __popc(mask);
+        }
+    }
+}
+
+// The same where a row has many neighbours: a block takes LOG_ROWS rows x. The verdicts of their pairs with smaller vertices y stand with
+// these: of a y, those of successive x follow each other, so that a warp reads them at once; shared memory holds them until LOG_COLUMNS y
+// of a row are written in order. Block (rows / LOG_ROWS).
+constexpr u32 LOG_ROWS = 32;        // host: rows of a block of log_tiles
 constexpr u32 LOG_THREADS = 256;    // host: its threads
 constexpr u32 LOG_COLUMNS = LOG_THREADS;
 constexpr u32 LOG_BYTES = 4 * LOG_COLUMNS * (LOG_ROWS + 1);    // host: its shared memory
 
-extern "C" __global__ void __launch_bounds__(LOG_THREADS) log_single(const __grid_constant__ Args a) {
+extern "C" __global__ void __launch_bounds__(LOG_THREADS) log_tiles(const __grid_constant__ Args a) {
     extern __shared__ u64 sums[];
     u32* const tile = (u32*)sums;    // by y, by x; a column more, so that neither reading nor writing meets a bank twice
     constexpr u32 WARPS = LOG_THREADS / WARP, EACH = LOG_ROWS / WARPS, STRIDE = LOG_ROWS + 1;
@@ -145,13 +180,9 @@ extern "C" __global__ void __launch_bounds__(LOG_THREADS) log_single(const __gri
             u32 gone = 0;
             for (u32 g = 0; g < WARPS; g++) {
                 const u32 verdict = tile[(g * WARP + lane) * STRIDE + warp * EACH + k];
-                const bool separated = verdict < UNTESTED, here = separated && (a.fast || verdict & SECOND);
-                const u32 mask = __ballot_sync(FULL, here), all = __ballot_sync(FULL, separated);
-                if (here) {
-                    u32* record = a.log + 2 * (to[k] + lanes_before(mask));
-                    record[0] = first + g * WARP + lane;
-                    record[1] = verdict & ~SECOND;
-                }
+                const bool here = is_kept_under(a, verdict, true);
+                const u32 mask = __ballot_sync(FULL, here), all = __ballot_sync(FULL, verdict < UNTESTED);
+                if (here) write_record(a, to[k] + lanes_before(mask), first + g * WARP + lane, verdict);
                 to[k] += __popc(mask);
                 if (lane == g) gone = all;
             }
@@ -167,13 +198,9 @@ extern "C" __global__ void __launch_bounds__(LOG_THREADS) log_single(const __gri
         for (u64 base = larger.from; base < larger.to; base += WARP) {
             const u64 e = base + lane;
             const u32 verdict = e < larger.to ? a.verdict[e] : KEPT;
-            const bool here = verdict < UNTESTED && !(verdict & SECOND);
+            const bool here = is_kept_under(a, verdict, false);
             const u32 mask = __ballot_sync(FULL, here);
-            if (here) {
-                u32* record = a.log + 2 * (to[k] + lanes_before(mask));
-                record[0] = a.list[e];
-                record[1] = verdict;
-            }
+            if (here) write_record(a, to[k] + lanes_before(mask), a.list[e], verdict);
             to[k] += __popc(mask);
         }
     }

@@ -83,7 +83,7 @@ pub(super) const SIDE_MISSING: u32 = 3;
 /// `SPECIAL` of kernels/gauss/shared.cuh: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers.
 pub(super) const SPECIAL: u32 = 8;
 
-/// `LOG_ROWS` of kernels/gauss/single.cu: rows of a block of log_single.
+/// `LOG_ROWS` of kernels/gauss/single.cu: rows of a block of log_tiles.
 pub(super) const LOG_ROWS: u32 = 32;
 
 /// `LOG_THREADS` of kernels/gauss/single.cu: its threads.

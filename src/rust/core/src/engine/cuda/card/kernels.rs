@@ -90,7 +90,7 @@ macro_rules! modules {
 modules! {
     "search/graph" SearchArgs: mirror pick raise_values rank_words rank_rows rank_firsts rank_values degrees offsets log_offsets items fill removal;
     "gauss/marginal" SearchArgs: marginal raise_marginal check_cells;
-    "gauss/single" SearchArgs: single settle_single count_single log_single;
+    "gauss/single" SearchArgs: single settle_single count_single log_single log_tiles;
     "gauss/columns" SearchArgs: column_near column_first column_second;
     "gauss/masks" SearchArgs: mask_begin mask_tiles mask_rest;
     "gauss/slices" SliceArgs: slice_singles slice_symmetry slice_begin slice_marginal slice_tests slice_pack slice_place slice_keep slice_settle;

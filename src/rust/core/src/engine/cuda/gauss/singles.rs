@@ -33,6 +33,10 @@ const ONE_IN_WITHOUT_COLUMNS: u64 = 5;
 /// Likewise by columns.
 const COLUMN_ONE_IN: u64 = 100;
 
+/// Separated pairs are logged by tiles where one in so many of all pairs is left: of 20,000 variables 2.1 ms for 11.8 of three in ten pairs, and 0.9 for 0.16 of one in
+/// a hundred.
+const LOG_ONE_IN: u64 = 25;
+
 /// A pass over all rows: in about how many launches, the rows in blocks of how many, and how so many rows are launched.
 type Pass = (f64, usize, fn(&CudaSearch, usize) -> Result<()>);
 
@@ -174,12 +178,19 @@ impl CudaSearch<'_, '_> {
     /// Once all verdicts are there: the log of separated pairs, and what is left of the graph.
     pub(in crate::engine::cuda) fn log_singles(&mut self) -> Result<()> {
         let blocks = self.options.p.div_ceil(LOG_ROWS as usize) as u32;
-        let log = Kernel::log_single.on((blocks, 1), LOG_THREADS, u64::from(LOG_BYTES));
+        let tiles = Kernel::log_tiles.on((blocks, 1), LOG_THREADS, u64::from(LOG_BYTES));
+        let by_tiles = match self.engine.options.level_one {
+            LevelOne::Lists => false,
+            _ => self.ends * LOG_ONE_IN >= self.args.p * self.args.p,
+        };
         // SAFETY: the lists are the level's, with as many verdicts; the log has room for a record of each pair.
         unsafe {
             self.by_row(Kernel::count_single)?;
             self.over_rows(Kernel::log_offsets)?;
-            self.engine.held.card.launch(log, &self.args)?;
+            match by_tiles {
+                true => self.engine.held.card.launch(tiles, &self.args)?,
+                false => self.by_row(Kernel::log_single)?,
+            }
             self.by_row(Kernel::degrees)
         }
     }
