@@ -168,7 +168,8 @@ sanitized() {
 sanitize() {
   local tool program
   has_sanitizer || return
-  for tool in memcheck racecheck synccheck initcheck; do
+  # racecheck takes longest by far.
+  for tool in memcheck synccheck initcheck racecheck; do
     # The Gaussian test's searches, feature selection, and of the other tests those that use all kernels.
     for program in "search_times --check-small" "selection --check-small" "tests/core --ignored discrete_cuda::questions_of" \
       "tests/core --ignored discrete_cuda::little" "tests/core --ignored papers_cuda::tables" "tests/core --ignored knn_cuda::memory_stays"; do

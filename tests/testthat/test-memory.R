@@ -124,10 +124,13 @@ in_little_memory <- function(case, mib, threads, told) {
   # What tells of the end is read before there is no room for it.
   for (used in list(cat, paste, class, conditionMessage, conditionMessage.condition)) NULL
   told <- file(told, "w")
+  # Without a limit again this process can tell R that it has ended.
+  lift <- sprintf("prlimit --pid %d --as=unlimited:", Sys.getpid())
+  system("true")
   if (is.finite(mib)) {
     status <- readLines("/proc/self/status")
     kib <- as.numeric(gsub("[^0-9]", "", grep("^VmSize:", status, value = TRUE)))
-    set <- system2("prlimit", c("--pid", Sys.getpid(), sprintf("--as=%.0f", 1024 * kib + 1048576 * mib)))
+    set <- system2("prlimit", c("--pid", Sys.getpid(), sprintf("--as=%.0f:", 1024 * kib + 1048576 * mib)))
     stopifnot(set == 0L)
   }
   said <- tryCatch({
@@ -137,6 +140,7 @@ in_little_memory <- function(case, mib, threads, told) {
   }, error = function(e) paste("error", class(e)[1], conditionMessage(e)))
   cat(said, "\n", file = told)
   close(told)
+  if (is.finite(mib)) system(lift)
   TRUE
 }
 

@@ -152,6 +152,8 @@ struct OnCard {
     values: DevicePtr<f64>,
     room: usize,
     steps: u64,
+    /// Whether all pairs are tested. Values of others, which nobody reads, come to the host with those that are.
+    is_complete: bool,
     /// The panels whose columns are there, and what kernels are launched with for them.
     tile: Option<(Tile, DiscreteArgs, Counted)>,
     /// The panel that passed last.
@@ -193,9 +195,8 @@ impl InParts<'_, '_> {
         let table: DevicePtr<u64> = places.after(held);
         let values = table.carve(table_bytes(held).next_multiple_of(256));
         let room = ((at.address() + piece - values.address()) / 16) as usize;
-        let mut card = OnCard { cut, places, table, values, room, steps: 0, tile: None, passed: 0..0 };
-
         let is_complete = level.pairs().edge_count() == triangle(p);
+        let mut card = OnCard { cut, places, table, values, room, steps: 0, is_complete, tile: None, passed: 0..0 };
         let total = (p * p) as f64;
         let mut done = 0.0;
         let mut columns = columns.into_iter();
@@ -263,6 +264,9 @@ impl CudaSearch<'_, '_> {
         };
         let values = card.values.offset(card.steps % 2 * card.room as u64);
         card.steps += 1;
+        if !card.is_complete {
+            self.engine.held.clear(values, step.count())?;
+        }
         self.args.p_max = values.before(triangle(step.rows.start) as u64);
         let args = DiscreteArgs { a: SearchArgs { p_max: self.args.p_max, ..args.a }, ..args };
         let Counted { threads, shared, .. } = counted;
