@@ -8,7 +8,7 @@ discrete_tests <- list(
   chi2 = list(name = "chi2CItest", statistic = "X2", rule = "bnlearn")
 )
 
-check_suff_discrete <- function(suffStat, labels, test) {
+check_suff_discrete <- function(suffStat, labels, test, threads = 1L) {
   dm <- check_dm(suffStat, test)
   if (ncol(dm) != length(labels)) {
     abort_argument("suffStat$dm", dm, sprintf(
@@ -16,11 +16,11 @@ check_suff_discrete <- function(suffStat, labels, test) {
     ))
   }
   check_own_names(colnames(dm), labels, "suffStat$dm")
-  discrete_for_rust(suffStat, dm, seq_along(labels), test)
+  discrete_for_rust(suffStat, dm, seq_along(labels), test, threads)
 }
 
-# The statistic for the columns `at`. Those alone are looked at.
-discrete_for_rust <- function(suffStat, dm, at, test) {
+# The statistic for the columns `at`. Those alone are looked at, by so many threads.
+discrete_for_rust <- function(suffStat, dm, at, test, threads = 1L) {
   nlev <- check_nlev(suffStat$nlev, ncol(dm), test)
   adapt <- if (is.null(suffStat$adaptDF)) FALSE else check_flag(suffStat$adaptDF, "suffStat$adaptDF")
   zero_elsewhere <- FALSE
@@ -32,14 +32,15 @@ discrete_for_rust <- function(suffStat, dm, at, test) {
     zero_elsewhere <- !any(dm == 0, na.rm = TRUE) && any(whole == 0, na.rm = TRUE)
   }
   na <- identical(suffStat$na, "pairwise")
-  if (!na && anyNA(dm)) {
+  codes <- look_at_codes(dm, test$name == "binCItest", threads)
+  if (!na && codes$missing) {
     abort_argument("suffStat$dm", dm, paste(
       "drop the rows or fill the values in, or give suffStat$na = \"pairwise\"",
       "(each test leaves out the rows that lack one of its variables)."
     ), has = paste("missing values in", column_names(dm, colSums(is.na(dm)) > 0)))
   }
   if (test$name == "binCItest") {
-    if (!all(dm == 0 | dm == 1, na.rm = TRUE)) {
+    if (!codes$are_binary) {
       abort_argument("suffStat$dm", dm, "give 0 and 1, or use disCItest.",
         is = paste("not binary in", column_names(dm, colSums(!(dm == 0 | dm == 1), na.rm = TRUE) > 0)),
         pcalg = "'dm' must be binary, i.e. with values in {0,1}"
@@ -53,6 +54,16 @@ discrete_for_rust <- function(suffStat, dm, at, test) {
     ),
     test[c("statistic", "rule")]
   )
+}
+
+# Whether values are missing, and whether all others are 0 or 1 (`binary`: it is asked for).
+look_at_codes <- function(dm, binary, threads) {
+  # Few are looked at before Rust has been asked: single tests have a column or two.
+  if (length(dm) < 1e5) {
+    list(missing = anyNA(dm), are_binary = !binary || all(dm == 0 | dm == 1, na.rm = TRUE))
+  } else {
+    check_rust(rust_look_at_codes(dm, as.integer(threads)))
+  }
 }
 
 # dm as a matrix of numbers or logicals.

@@ -30,7 +30,7 @@ recognised_test <- function(indepTest, suffStat, labels, alpha, threads, later) 
   }
   discrete <- discrete_test(indepTest)
   if (!is.null(discrete)) {
-    return(check_suff_discrete(suffStat, labels, discrete))
+    return(check_suff_discrete(suffStat, labels, discrete, threads))
   }
   knn <- knn_test(indepTest)
   if (!is.null(knn)) {

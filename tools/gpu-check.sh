@@ -185,7 +185,7 @@ sanitize_machines() {
   local tool end=$deadline
   has_sanitizer || return
   export PCGPU_TEST_LITTLE=1
-  for tool in memcheck racecheck synccheck initcheck; do
+  for tool in memcheck synccheck initcheck racecheck; do
     deadline=$((SECONDS + 100 < end ? SECONDS + 100 : end))
     if [ "$tool" != memcheck ]; then export PCGPU_TEST_PROBLEMS="gauss-p8,dense 3,data 23,dis-p6,neighbours Gao,simulated Jmi"; fi
     sanitized "$tool" tests/core --ignored one_answer_cuda

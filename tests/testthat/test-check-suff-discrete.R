@@ -121,3 +121,28 @@ test_that("a sufficient statistic may be an environment", {
   expect_same_result(skeleton(list2env(k), cmiKnnCItest, 0.05, p = 3), skeleton(k, cmiKnnCItest, 0.05, p = 3))
   expect_identical(cmiKnnCItest(1, 2, NULL, list2env(k)), cmiKnnCItest(1, 2, NULL, k))
 })
+
+test_that("many codes are looked at by threads, with the same errors", {
+  s <- simulate_codes(3, 50000)
+  s$dm[] <- s$dm %% 2
+  s$nlev <- rep(2, 3)
+  for (type in c("integer", "double", "logical")) {
+    storage.mode(s$dm) <- type
+    expect_identical(look_at_codes(s$dm, TRUE, 2L), list(missing = FALSE, are_binary = TRUE))
+    holed <- s
+    holed$dm[50000, 3] <- NA
+    expect_identical(look_at_codes(holed$dm, TRUE, 2L), list(missing = TRUE, are_binary = TRUE))
+    refused(holed, "missing values in column \"v3\"")
+    if (type == "logical") next
+    other <- s
+    other$dm[49999, 2] <- 2
+    storage.mode(other$dm) <- type
+    expect_identical(look_at_codes(other$dm, TRUE, 2L), list(missing = FALSE, are_binary = FALSE))
+    refused(other, "not binary in column \"v2\"", test = binCItest)
+  }
+  s$dm <- s$dm + 0
+  s$dm[7, 1] <- 0.5
+  refused(s, "not binary in column \"v1\"", test = binCItest)
+  s$dm[7, 1] <- NaN
+  expect_identical(look_at_codes(s$dm, TRUE, 2L), list(missing = TRUE, are_binary = TRUE))
+})

@@ -293,6 +293,17 @@ fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
     })
 }
 
+/// Whether a value of a vector of integers, logicals or numbers is NA or NaN, and whether one that is neither is not 0 or 1.
+/// @noRd
+#[extendr]
+fn rust_look_at_codes(x: Robj, threads: Robj) -> Robj {
+    respond(|_| {
+        let threads = input::count(&threads, "threads", 1)?;
+        let (any_missing, are_binary) = input::look_at_codes(&x, &Pool::at_most(threads))?;
+        Ok(output::named(vec![("missing", Robj::from(any_missing)), ("are_binary", Robj::from(are_binary))]))
+    })
+}
+
 /// The object with these slots put in place; it must be fresh.
 /// @noRd
 #[extendr]
@@ -458,6 +469,7 @@ extendr_module! {
     use api_pag;
     fn rust_expand;
     fn rust_is_correlation;
+    fn rust_look_at_codes;
     fn rust_fill_slots;
     fn rust_gauss_p_value;
     fn rust_discrete_test;

@@ -1,6 +1,8 @@
 //! R objects to core types. The R side has checked the user's arguments; what is checked here keeps a mistake of ours,
 //! or a direct call of the internals, from reading memory that is not there.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use extendr_api::prelude::*;
 use extendr_ffi::{Rf_xlength, INTEGER, REAL, SEXP, SEXPTYPE, TYPEOF, VECTOR_ELT};
 use ndarray::ArrayView2;
@@ -10,6 +12,7 @@ use pcgpu_core::file::DataFile;
 use pcgpu_core::graph::{Adjacency, SepSets, Side, Tiers};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
+use pcgpu_core::pool::Pool;
 use pcgpu_core::search::{Method, Options};
 use pcgpu_core::{shown, Error};
 
@@ -313,4 +316,35 @@ unsafe fn read_set(entry: SEXP, p: usize, set: &mut Vec<u32>) -> Option<bool> {
         set.push(v as u32 - 1);
     }
     Some(true)
+}
+
+/// Values that a thread looks at in one go.
+const VALUES: usize = 1 << 16;
+
+/// Whether one of the values is NA or NaN, and whether all others are 0 or 1.
+pub fn look_at_codes(x: &Robj, pool: &Pool) -> Outcome<(bool, bool)> {
+    let values = if let Some(values) = x.as_integer_slice() {
+        return Ok(look(values, |&value: &i32| (value == i32::MIN, value as u32 <= 1), pool));
+    } else if let Some(values) = x.as_logical_slice() {
+        return Ok(look(values, |value: &Rbool| (value.is_na(), true), pool));
+    } else {
+        x.as_real_slice()
+    };
+    let values = values.ok_or_else(|| Failure::Input("internal: `x` is not of numbers".into()))?;
+    Ok(look(values, |&value: &f64| (value.is_nan(), value == 0.0 || value == 1.0), pool))
+}
+
+/// What `of` says of a value: whether it is missing, and whether it is binary.
+fn look<T: Sync>(values: &[T], of: impl Fn(&T) -> (bool, bool) + Sync, pool: &Pool) -> (bool, bool) {
+    let (any_missing, is_other) = (AtomicBool::new(false), AtomicBool::new(false));
+    pool.each_of(values.chunks(VALUES).collect(), |_, part: &[T]| {
+        // Without a branch many are looked at at once.
+        let (missing, other) = part.iter().fold((false, false), |(any, others), value| {
+            let (missing, binary) = of(value);
+            (any | missing, others | !(missing | binary))
+        });
+        any_missing.fetch_or(missing, Ordering::Relaxed);
+        is_other.fetch_or(other, Ordering::Relaxed);
+    });
+    (any_missing.into_inner(), !is_other.into_inner())
 }

@@ -322,10 +322,12 @@ impl Variable {
                 ),
             });
         }
-        let code = |&code: &i32| if code == i32::MIN { levels } else { code as u32 };
+        // Of a missing value, whose sign bit is the only one that is set, the number of levels. Without a branch and with its own copy
+        // of `levels`, many are made at once.
+        let code = move |code: i32| (code & !(code >> 31)) | (levels as i32 & (code >> 31));
         let codes = match levels {
-            0..=255 => Codes::Bytes(memory::collected(codes.iter().map(|c| code(c) as u8), Use::Codes)?),
-            _ => Codes::Words(memory::collected(codes.iter().map(|c| code(c) as u16), Use::Codes)?),
+            0..=255 => Codes::Bytes(memory::collected(codes.iter().map(move |&c| code(c) as u8), Use::Codes)?),
+            _ => Codes::Words(memory::collected(codes.iter().map(move |&c| code(c) as u16), Use::Codes)?),
         };
         Variable::of_checked(levels, codes, missing)
     }

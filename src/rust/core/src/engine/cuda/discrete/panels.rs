@@ -152,7 +152,7 @@ struct OnCard {
     values: DevicePtr<f64>,
     room: usize,
     steps: u64,
-    /// Whether all pairs are tested. Values of others, which nobody reads, come to the host with those that are.
+    /// Whether all pairs are tested.
     is_complete: bool,
     /// The panels whose columns are there, and what kernels are launched with for them.
     tile: Option<(Tile, DiscreteArgs, Counted)>,
@@ -264,7 +264,9 @@ impl CudaSearch<'_, '_> {
         };
         let values = card.values.offset(card.steps % 2 * card.room as u64);
         card.steps += 1;
-        if !card.is_complete {
+        // What else comes to the host with the values of tested pairs nobody reads: those of other pairs, and of a panel's rows with each other where it is
+        // another one's turn.
+        if !(card.is_complete && step.tile.is_diagonal()) {
             self.engine.held.clear(values, step.count())?;
         }
         self.args.p_max = values.before(triangle(step.rows.start) as u64);
