@@ -12,7 +12,7 @@ rust_expand <- function(found, level0, object) .Call(wrap__rust_expand, found, l
 #' @noRd
 rust_is_correlation <- function(c, p, threads) .Call(wrap__rust_is_correlation, c, p, threads)
 
-#' Whether a value of a vector of integers, logicals or numbers is NA or NaN, and whether one that is neither is not 0 or 1.
+#' Whether a value of a vector of integers, logicals or numbers is NA or NaN, and whether all others are 0 or 1.
 #' @noRd
 rust_look_at_codes <- function(x, threads) .Call(wrap__rust_look_at_codes, x, threads)
 

@@ -124,8 +124,9 @@ in_little_memory <- function(case, mib, threads, told) {
   # What tells of the end is read before there is no room for it.
   for (used in list(cat, paste, class, conditionMessage, conditionMessage.condition)) NULL
   told <- file(told, "w")
-  # Without a limit again this process can tell R that it has ended.
-  lift <- sprintf("prlimit --pid %d --as=unlimited:", Sys.getpid())
+  # Without a limit again this process can tell R that it has ended. Whether R can do so within it is not asked.
+  before <- system2("prlimit", c("--pid", Sys.getpid(), "--as", "--noheadings", "--output", "SOFT"), stdout = TRUE)
+  lift <- sprintf("prlimit --pid %d --as=%s:", Sys.getpid(), trimws(before))
   system("true")
   if (is.finite(mib)) {
     status <- readLines("/proc/self/status")
@@ -140,7 +141,7 @@ in_little_memory <- function(case, mib, threads, told) {
   }, error = function(e) paste("error", class(e)[1], conditionMessage(e)))
   cat(said, "\n", file = told)
   close(told)
-  if (is.finite(mib)) system(lift)
+  if (is.finite(mib)) try(system(lift), silent = TRUE)
   TRUE
 }
 

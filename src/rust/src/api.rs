@@ -293,13 +293,13 @@ fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
     })
 }
 
-/// Whether a value of a vector of integers, logicals or numbers is NA or NaN, and whether one that is neither is not 0 or 1.
+/// Whether a value of a vector of integers, logicals or numbers is NA or NaN, and whether all others are 0 or 1.
 /// @noRd
 #[extendr]
 fn rust_look_at_codes(x: Robj, threads: Robj) -> Robj {
     respond(|_| {
         let threads = input::count(&threads, "threads", 1)?;
-        let (any_missing, are_binary) = input::look_at_codes(&x, &Pool::at_most(threads))?;
+        let (any_missing, are_binary) = input::look_at_codes(&x, &input::pool_for(x.len(), threads))?;
         Ok(output::named(vec![("missing", Robj::from(any_missing)), ("are_binary", Robj::from(are_binary))]))
     })
 }

@@ -319,7 +319,15 @@ unsafe fn read_set(entry: SEXP, p: usize, set: &mut Vec<u32>) -> Option<bool> {
 }
 
 /// Values that a thread looks at in one go.
-const VALUES: usize = 1 << 16;
+const VALUES: usize = 1 << 18;
+
+/// Threads to look at so many values: one for each 4 million, which take it as long as some threads to start.
+pub fn pool_for(values: usize, threads: usize) -> Pool {
+    match threads.min(values >> 22) {
+        0..=1 => Pool::none(),
+        threads => Pool::at_most(threads),
+    }
+}
 
 /// Whether one of the values is NA or NaN, and whether all others are 0 or 1.
 pub fn look_at_codes(x: &Robj, pool: &Pool) -> Outcome<(bool, bool)> {

@@ -124,10 +124,11 @@ extern "C" __global__ void log_single(const __grid_constant__ Args a) {
 
 // The same where a row has many neighbours: a block takes LOG_ROWS rows x. The verdicts of their pairs with smaller vertices y stand with
 // these: of a y, those of successive x follow each other, so that a warp reads them at once; shared memory holds them until LOG_COLUMNS y
-// of a row are written in order. Block (rows / LOG_ROWS).
+// of a row are written in order. The graph must be what the lists were made of: the place of a verdict is counted in its bits. Block (rows / LOG_ROWS).
 constexpr u32 LOG_ROWS = 32;        // host: rows of a block of log_tiles
 constexpr u32 LOG_THREADS = 256;    // host: its threads
 constexpr u32 LOG_COLUMNS = LOG_THREADS;
+static_assert(LOG_ROWS == WARP, "a lane is a row, and a word of a bit row those of a block");
 constexpr u32 LOG_BYTES = 4 * LOG_COLUMNS * (LOG_ROWS + 1);    // host: its shared memory
 
 extern "C" __global__ void __launch_bounds__(LOG_THREADS) log_tiles(const __grid_constant__ Args a) {

@@ -2,7 +2,7 @@
 
 use crate::gauss_cuda::{on_cpu, on_cuda, reading};
 use crate::support::cuda::{emulated, same};
-use crate::support::problems::{correlation_matrix, dense_problem, samples, Random};
+use crate::support::problems::{correlation_matrix, dense_problem, dense_problem_of, samples, Random};
 use pcgpu_core::ci::gauss::Gauss;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::CudaOptions;
@@ -125,5 +125,25 @@ fn blocks_and_warps_agree() {
         let (blocks, warps) = (blocks.unwrap(), warps.unwrap());
         assert!(blocks.0.tests[2] > 100_000_000, "{:?}", blocks.0.tests);
         same_bits(&format!("{method:?}"), &blocks, &warps);
+    }
+}
+
+/// Separated pairs are logged by lists and by tiles, of more rows than a tile has columns, and not of whole tiles.
+#[test]
+#[ignore = "needs a GPU"]
+fn the_ways_to_log_agree() {
+    for (number, p) in [(0, 301), (1, 301), (3, 257), (8, 256), (9, 33), (10, 513)] {
+        if emulated() && p > 400 {
+            continue;
+        }
+        let dense = dense_problem_of(number, Some(p));
+        let gauss = Gauss::new(by_column(&dense.c, p).unwrap(), dense.n, reading(dense.options.method)).unwrap();
+        let after = Options { m_max: 0.0, ..dense.options.clone() };
+        let (Skeleton { graph, .. }, _) = on_cuda(gauss, &after, CudaOptions::default()).unwrap();
+        assert!(50 * graph.edge_count() > p * p, "problem {number}: too few edges for tiles");
+        let [lists, tiles] = [LevelOne::Lists, LevelOne::ByDensity].map(|level_one| {
+            on_cuda(gauss, &dense.options, CudaOptions { level_one, ..CudaOptions::default() }).unwrap()
+        });
+        same_bits(&format!("problem {number} of {p}"), &tiles, &lists);
     }
 }

@@ -145,8 +145,14 @@ pub fn problem(number: u64) -> Problem {
 /// Levels 0 and 1 on dense data, the problem with this number: some with copies and near copies of columns, missing correlations,
 /// fixed edges, and samples so small or so many that single precision serves few tests or all.
 pub fn dense_problem(number: u64) -> Problem {
+    dense_problem_of(number, None)
+}
+
+/// Likewise with so many variables.
+pub fn dense_problem_of(number: u64, p: Option<usize>) -> Problem {
     let mut random = Random(number);
-    let p = [70, 100, 129, 191][random.below(4)];
+    let usual = [70, 100, 129, 191][random.below(4)];
+    let p = p.unwrap_or(usual);
     let n = [60, 300, 3000, 1_000_000][random.below(4)];
     let singular = if random.uniform() < 0.4 { 0.2 } else { 0.0 };
     let density = [0.02, 0.1, 0.3][random.below(3)];

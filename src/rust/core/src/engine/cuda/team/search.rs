@@ -110,7 +110,8 @@ impl TeamSearch<'_, '_> {
         }
     }
 
-    /// Rows of these costs in shards of whole blocks of rows, so many for each of the cards that are left; each costs from `least` to `most`, about.
+    /// Rows of these costs in shards of whole blocks of rows, for the cards that are left: `each` for each were all as dear as the first, and cheaper and cheaper
+    /// ones; each costs from `least` to `most`, about.
     fn shards(&self, costs: &[f64], each: usize, [least, most]: [f64; 2], block: usize) -> Vec<Shard> {
         let total = costs.iter().sum::<f64>();
         let least = least * self.leader().engine.options.launch_share;
