@@ -56,6 +56,19 @@ searching <- function(part, name, data, test, alpha, method = "stable.fast", m_m
 }
 gauss <- function(name, data, alpha, ...) searching("gauss", name, function() suff_gauss(data(), device = "cpu"), "gaussCItest", alpha, ...)
 
+binary <- function(n, p) {
+  set.seed(1)
+  gaps <- matrix(TRUE, p, p)
+  diag(gaps) <- gaps[1, 2] <- gaps[2, 1] <- FALSE
+  list(stat = list(dm = matrix(sample(0:1, n * p, TRUE), n), nlev = rep(2, p), adaptDF = FALSE), gaps = gaps)
+}
+# All pairs but one are fixed gaps.
+one_pair <- function(test) {
+  eval(substitute(function(d, device) {
+    pcgpu::skeleton(d$stat, pcgpu::test, alpha = 0.01, p = ncol(d$gaps), fixedGaps = d$gaps, device = device, progress = FALSE, result = "compact")
+  }, list(test = as.name(test))))
+}
+
 neighbours <- if (device == "cpu") 20L else 300L
 problems <- c(
   lapply(Filter(function(case) is_available(case[[1]]), list(
@@ -93,6 +106,11 @@ problems <- c(
       x <- simulate(1000, 2000, parents = 1.5)
       suff_discrete(apply(x, 2, function(column) findInterval(column, stats::quantile(column, 1:2 / 3))))
     }, "chi2CItest", 0.01, method = "stable"),
+    # Of many codes, which are looked at, taken over and left: the time before a search.
+    problem("discrete", "binary 10 x 30, one pair", function() binary(30, 10), one_pair("binCItest")),
+    problem("discrete", "binary 10 x 1,000,000, one pair", function() binary(1e6, 10), one_pair("binCItest")),
+    problem("discrete", "binary 1,000 x 200,000, one pair", function() binary(200000, 1000), one_pair("binCItest"), gib = 6),
+    problem("discrete", "binary 1,000 x 200,000, one pair, chi-squared", function() binary(200000, 1000), one_pair("chi2CItest"), gib = 6),
     # 300 variables take two cores minutes.
     searching("neighbours", sprintf("simulated %d x 400 (0.01)", neighbours), function() suff_knn(simulate(neighbours, 400, parents = 1.5)), "cmiKnnCItest", 0.01),
     problem("selection", "100 of 5,000 features x 500, 16 levels", function() {

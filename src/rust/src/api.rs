@@ -299,7 +299,7 @@ fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
 fn rust_look_at_codes(x: Robj, threads: Robj) -> Robj {
     respond(|_| {
         let threads = input::count(&threads, "threads", 1)?;
-        let (any_missing, are_binary) = input::look_at_codes(&x, &input::pool_for(x.len(), threads))?;
+        let (any_missing, are_binary) = input::look_at_codes(&x, threads)?;
         Ok(output::named(vec![("missing", Robj::from(any_missing)), ("are_binary", Robj::from(are_binary))]))
     })
 }

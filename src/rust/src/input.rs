@@ -321,25 +321,21 @@ unsafe fn read_set(entry: SEXP, p: usize, set: &mut Vec<u32>) -> Option<bool> {
 /// Values that a thread looks at in one go.
 const VALUES: usize = 1 << 18;
 
-/// Threads to look at so many values: one for each 4 million, which take it as long as some threads to start.
-pub fn pool_for(values: usize, threads: usize) -> Pool {
-    match threads.min(values >> 22) {
+/// Whether one of the values is NA or NaN, and whether all others are 0 or 1; `threads` look, at most.
+pub fn look_at_codes(x: &Robj, threads: usize) -> Outcome<(bool, bool)> {
+    // One for each 4 million values, which take it as long as some threads to start.
+    let pool = match threads.min(x.len() >> 22) {
         0..=1 => Pool::none(),
         threads => Pool::at_most(threads),
-    }
-}
-
-/// Whether one of the values is NA or NaN, and whether all others are 0 or 1.
-pub fn look_at_codes(x: &Robj, pool: &Pool) -> Outcome<(bool, bool)> {
-    let values = if let Some(values) = x.as_integer_slice() {
-        return Ok(look(values, |&value: &i32| (value == i32::MIN, value as u32 <= 1), pool));
-    } else if let Some(values) = x.as_logical_slice() {
-        return Ok(look(values, |value: &Rbool| (value.is_na(), true), pool));
-    } else {
-        x.as_real_slice()
     };
-    let values = values.ok_or_else(|| Failure::Input("internal: `x` is not of numbers".into()))?;
-    Ok(look(values, |&value: &f64| (value.is_nan(), value == 0.0 || value == 1.0), pool))
+    if let Some(values) = x.as_integer_slice() {
+        return Ok(look(values, |&value: &i32| (value == i32::MIN, value as u32 <= 1), &pool));
+    }
+    if let Some(values) = x.as_logical_slice() {
+        return Ok(look(values, |value: &Rbool| (value.is_na(), true), &pool));
+    }
+    let values = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not of numbers".into()))?;
+    Ok(look(values, |&value: &f64| (value.is_nan(), value == 0.0 || value == 1.0), &pool))
 }
 
 /// What `of` says of a value: whether it is missing, and whether it is binary.

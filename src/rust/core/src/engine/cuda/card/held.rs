@@ -253,6 +253,9 @@ impl Held {
 
     /// Puts zeros on the device, once what was put on the stream before is done.
     pub fn clear<T: Plain>(&self, to: DevicePtr<T>, count: usize) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
         self.check_filled(to, count);
         // SAFETY: there is room, as checked.
         unsafe { self.card.clear(to, count) }

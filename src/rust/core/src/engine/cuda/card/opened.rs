@@ -197,9 +197,6 @@ impl Card {
     /// # Safety
     /// There must be room for `count` elements at `to`.
     pub unsafe fn clear<T: Plain>(&self, to: DevicePtr<T>, count: usize) -> Result<()> {
-        if count == 0 {
-            return Ok(());
-        }
         result::memset_d8_async(to.address(), 0, count * size_of::<T>(), self.stream)
             .map_err(|e| failure("clearing memory", e))
     }
