@@ -37,6 +37,16 @@ pub fn default_threads() -> usize {
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
+/// Into how many parts work is cut that so many threads are to do: some for each, as parts differ, and one where the calling thread does it all, which wakes
+/// nobody then.
+pub(crate) fn parts_for(threads: usize) -> usize {
+    if threads < 2 {
+        1
+    } else {
+        4 * threads
+    }
+}
+
 /// A number of threads, started when first needed. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Pool(Arc<Threads>);

@@ -168,15 +168,18 @@ __device__ __forceinline__ void take_pairs(const Slices& s, u32 x, u32* open, u3
     if (place != FULL && !is_open) open[lane] = FULL;
 }
 
-// Rows first_row to end_row - 1, `gridDim.y` blocks each.
+// Rows first_row to end_row - 1, `gridDim.y` blocks each. Of rows outside the slice a warp takes 32 pairs, as most of these go by lanes; of those in it
+// all go one after the other by all lanes, so that all warps share them.
 extern "C" __global__ void __launch_bounds__(SLICE_THREADS, 5) triangle_tests(const __grid_constant__ Slices s) {
     const u32 warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
     Counts counts{0, 0, false};
     for (u64 row = s.a.first_row + blockIdx.x; row < s.a.end_row; row += gridDim.x) {
-        const u32 left = s.left[row];
+        const u32 left = s.left[row], all = gridDim.y * warps;
+        const bool within = row >= s.first_z && row < s.end_z;
+        const u32 each = within ? min((u32)div_ceil(left, all), WARP) : WARP;
         u32* open = s.open + start_of(s, row);
-        for (u32 base = (blockIdx.y * warps + warp) * WARP; base < left; base += gridDim.y * warps * WARP) {
-            take_pairs(s, (u32)row, open + base, left - base < WARP ? left - base : WARP, counts);
+        for (u32 base = (blockIdx.y * warps + warp) * each; base < left; base += all * each) {
+            take_pairs(s, (u32)row, open + base, min(left - base, each), counts);
         }
     }
     report_counts(s.a, counts);

@@ -98,7 +98,7 @@ __device__ inline u32 common_last_candidate(const Args& a, const u32* list, u32 
 __device__ inline u64 common_neighbours(const Args& a, u32 x, u32 y) {
     u64 count = 0;
     // Of a block of vertices (engine/cuda/gauss/blocks), where its words are; else 0.
-    const u64 first = x / a.pitch * a.words;
+    const u64 first = x / a.pitch * a.pitch / 32;
     const u32 *of_x = a.graph + x * a.words + first, *of_y = a.graph + y * a.words + first;
     for (u64 w = lane_id(); w < a.words; w += WARP) count += __popc(of_x[w] & of_y[w]);
     return warp_sum(count);

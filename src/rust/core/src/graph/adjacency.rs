@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::memory::{self, Use};
-use crate::pool::Pool;
+use crate::pool::{parts_for, Pool};
 use crate::Result;
 
 /// Undirected graph on `p` vertices without self-loops.
@@ -47,7 +47,8 @@ impl Adjacency {
     pub fn copied(&self, pool: &Pool) -> Result<Self> {
         let mut bits: Vec<u64> = memory::zeros(self.bits.len(), Use::Pairs)?;
         memory::prefer_large_pages(&mut bits);
-        let each = bits.len().div_ceil(4 * pool.threads()).max(1 << 16);
+        let threads = (bits.len() >> 17).clamp(1, pool.threads());
+        let each = bits.len().div_ceil(parts_for(threads)).max(1);
         pool.each_of(bits.chunks_mut(each).zip(self.bits.chunks(each)).collect(), |_, (to, from)| {
             to.copy_from_slice(from);
         });
@@ -219,7 +220,7 @@ impl Adjacency {
 
     /// Neighbours of `x` in ascending order.
     pub fn neighbours(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
-        self.row(x).iter().enumerate().flat_map(|(w, &word)| bits(w, word))
+        Neighbours::within(self.row(x), 0..64 * self.words)
     }
 
     /// How many neighbours x and y share.
@@ -231,25 +232,12 @@ impl Adjacency {
 
     /// Neighbours of `x` in a range, in ascending order.
     pub fn neighbours_between(&self, x: usize, range: Range<usize>) -> impl Iterator<Item = u32> + '_ {
-        let part = move |w: usize| {
-            let (from, to) = (range.start.saturating_sub(64 * w).min(64), range.end.saturating_sub(64 * w).min(64));
-            if from < to {
-                !0 << from & !0 >> (64 - to)
-            } else {
-                0
-            }
-        };
-        let words = range.start / 64..range.end.div_ceil(64);
-        words.flat_map(move |w| bits(w, self.row(x)[w] & part(w)))
+        Neighbours::within(self.row(x), range)
     }
 
     /// Neighbours of `x` above it, in ascending order.
     pub fn neighbours_above(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
-        let first = x / 64;
-        self.row(x)[first..]
-            .iter()
-            .enumerate()
-            .flat_map(move |(i, &word)| bits(first + i, if i == 0 { word & (!0 << (x % 64) << 1) } else { word }))
+        Neighbours::within(self.row(x), x + 1..64 * self.words)
     }
 
     /// The `n`-th (from 0) of the neighbours of `x` that are neither neighbours of `y` nor `y` itself, ascending.
@@ -311,6 +299,45 @@ pub(crate) const BITS: [u64; 64] = {
     }
     bits
 };
+
+/// The vertices of a row, or of a range of it, ascending. Most words of a sparse graph are empty, and are passed over one by one.
+struct Neighbours<'g> {
+    /// What is left of a word, and its first vertex.
+    word: u64,
+    first: u32,
+    /// The words behind it, of which the last one counts as far as this.
+    rest: &'g [u64],
+    last: u64,
+}
+
+impl<'g> Neighbours<'g> {
+    fn within(row: &'g [u64], range: Range<usize>) -> Self {
+        if range.is_empty() {
+            return Neighbours { word: 0, first: 0, rest: &[], last: 0 };
+        }
+        let (from, last) = (range.start / 64, !0 >> (63 - (range.end - 1) % 64));
+        let rest = &row[from + 1..range.end.div_ceil(64)];
+        let word = row[from] & !0 << (range.start % 64) & if rest.is_empty() { last } else { !0 };
+        Neighbours { word, first: from as u32 * 64, rest, last }
+    }
+}
+
+impl Iterator for Neighbours<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        while self.word == 0 {
+            let (&next, rest) = self.rest.split_first()?;
+            self.word = if rest.is_empty() { next & self.last } else { next };
+            self.rest = rest;
+            self.first += 64;
+        }
+        let bit = self.word.trailing_zeros();
+        self.word &= self.word - 1;
+        Some(self.first + bit)
+    }
+}
 
 /// The vertices of word `w` of a row.
 pub(crate) fn bits(w: usize, word: u64) -> impl Iterator<Item = u32> {
@@ -381,6 +408,34 @@ mod tests {
                         }
                         assert_eq!(graph.degree_above(x), graph.neighbours_above(x).count());
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_are_those_of_their_range() {
+        for p in [1usize, 2, 63, 64, 65, 128, 200] {
+            let mut graph = Adjacency::empty(p);
+            for x in 0..p {
+                // Some rows are full, some words empty.
+                let is_edge = |y: &usize| x % 5 == 0 || (x * 7919 + y * 104_729) % 61 == 0;
+                (x + 1..p).filter(is_edge).for_each(|y| graph.insert(x, y));
+            }
+            for x in 0..p {
+                let within = |range: Range<usize>| -> Vec<u32> {
+                    range.filter(|&y| graph.has(x, y)).map(|y| y as u32).collect()
+                };
+                assert_eq!(graph.neighbours(x).collect::<Vec<_>>(), within(0..p));
+                assert_eq!(graph.neighbours_above(x).collect::<Vec<_>>(), within(x + 1..p));
+                for (from, to) in
+                    (0..=p).flat_map(|from| [from, from + 1, from + 64, p, 70].map(|to| (from, to.min(p))))
+                {
+                    assert_eq!(
+                        graph.neighbours_between(x, from..to).collect::<Vec<_>>(),
+                        within(from..to),
+                        "{from} {to}"
+                    );
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Adjacency;
 use crate::memory::{self, Use};
-use crate::pool::Pool;
+use crate::pool::{parts_for, Pool};
 use crate::Result;
 
 /// Words of a row that are counted as one.
@@ -39,7 +39,7 @@ impl Ranked {
             graph,
         };
         let mut degrees: Vec<u32> = memory::zeros(p, Use::Pairs)?;
-        let each = p.div_ceil(4 * pool.threads().clamp(1, p * blocks / FEW + 1)).max(1);
+        let each = p.div_ceil(parts_for(pool.threads().clamp(1, p * blocks / FEW + 1))).max(1);
         let parts = ranked.before.chunks_mut((each * blocks).max(1)).zip(degrees.chunks_mut(each)).collect();
         let graph = &ranked.graph;
         pool.each_of(parts, |part, (before, degrees): (&mut [u32], &mut [u32])| {
@@ -66,6 +66,14 @@ impl Ranked {
         let whole: u32 = row[block * BLOCK..word].iter().map(|word| word.count_ones()).sum();
         let part = (row[word] & ((1 << (y % 64)) - 1)).count_ones();
         (self.before[x * row.len().div_ceil(BLOCK) + block] + whole + part) as usize
+    }
+
+    /// Number of neighbours of x.
+    pub fn degree(&self, x: usize) -> usize {
+        let row = self.graph.row(x);
+        let blocks = row.len().div_ceil(BLOCK);
+        let last: u32 = row[(blocks - 1) * BLOCK..].iter().map(|word| word.count_ones()).sum();
+        (self.before[(x + 1) * blocks - 1] + last) as usize
     }
 
     /// The graph.
@@ -136,7 +144,7 @@ mod tests {
             let ranked = Ranked::new(graph.clone(), &Pool::new(3)).unwrap();
             let mut next = 0;
             for x in 0..p {
-                assert_eq!(ranked.first_of(x), next);
+                assert_eq!((ranked.first_of(x), ranked.degree(x)), (next, graph.degree(x)));
                 for y in x + 1..p {
                     assert_eq!(ranked.first_from(x, y), next + ranked.larger(x).filter(|&z| (z as usize) < y).count());
                 }

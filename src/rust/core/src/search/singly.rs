@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Options;
 use crate::graph::{Ranked, Singles};
 use crate::memory;
-use crate::pool::Pool;
+use crate::pool::{parts_for, Pool};
 use crate::Result;
 
 /// Bit of a verdict: it is of the second side. The other bits are the variable that separates.
@@ -65,7 +65,9 @@ impl Singly<'_> {
 
     /// Vertices that a thread takes at a time.
     fn at_once(&self, p: usize, pool: &Pool) -> usize {
-        p.div_ceil(4 * pool.threads().clamp(1, self.verdicts.len() / (1 << 16) + 1)).max(1)
+        // Words of the rows are passed over, too.
+        let steps = self.verdicts.len() + p * p / 64;
+        p.div_ceil(parts_for((steps >> 15).clamp(1, pool.threads()))).max(1)
     }
 
     /// How many sets are kept under each vertex.

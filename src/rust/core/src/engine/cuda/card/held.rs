@@ -138,15 +138,6 @@ impl Held {
         Ok(DevicePtr::at(at?))
     }
 
-    /// Frees what there is for these uses, and plans nothing for them, once what was put on the stream is done.
-    pub fn let_go(&mut self, uses: &[BufferId]) -> Result<()> {
-        self.synchronize("what ran")?;
-        uses.iter().for_each(|&what| self.plan.set(what, 0));
-        // SAFETY: the stream has come to rest.
-        unsafe { self.memory().let_go(uses) };
-        Ok(())
-    }
-
     /// Plans nothing for these uses, once what was put on the stream is done: what there is for them is freed where a later plan needs its room, and
     /// serves the same use then where it is large enough.
     pub fn spare(&mut self, uses: &[BufferId]) -> Result<()> {

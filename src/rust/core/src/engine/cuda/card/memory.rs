@@ -134,14 +134,6 @@ impl Memory {
         }
     }
 
-    /// Frees what there is for these uses.
-    ///
-    /// # Safety
-    /// Nothing may run on it.
-    pub unsafe fn let_go(&mut self, uses: &[BufferId]) {
-        uses.iter().for_each(|&what| self.device[what as usize].free());
-    }
-
     /// The address of at least `bytes` for this use; the contents are undefined where the piece was too small before.
     pub fn device(&mut self, what: BufferId, bytes: u64) -> Result<sys::CUdeviceptr> {
         let home = self.home;

@@ -21,7 +21,7 @@ const SENT: usize = 1 << 20;
 /// Likewise of what is gathered: few, so that the first leave soon.
 const GATHERED: usize = 512 << 10;
 
-/// Likewise at least: a copy of fewer takes no less time.
+/// Likewise at least, of what is copied: a copy of fewer takes no less time. Of what is gathered it takes the threads so much longer to fill a piece.
 const LEAST_SENT: usize = 64 << 10;
 
 /// Pieces in which little is sent, so that several threads have some.
@@ -53,7 +53,7 @@ const FRESH_THREADS: usize = 24;
 
 /// The bytes of a piece of what is sent, `most` at the most, each in as much time as `effort` are copied.
 fn piece_of(bytes: usize, effort: usize, most: usize) -> usize {
-    (bytes / PIECES).next_multiple_of(4096).clamp(LEAST_SENT, (most / effort).max(LEAST_SENT))
+    (bytes / PIECES).next_multiple_of(4096).clamp((LEAST_SENT / effort).max(4096), (most / effort).max(LEAST_SENT))
 }
 
 /// Threads that fill so many pieces, while one sends.
@@ -69,6 +69,14 @@ const FEW_NUMBERS: usize = 1 << 18;
 /// Number of threads of the pool for work on `numbers` numbers of 8 bytes.
 pub(in crate::engine::cuda) fn threads_for(pool: &Pool, numbers: usize) -> usize {
     (numbers / FEW_NUMBERS).clamp(1, COPYING_THREADS.min(pool.threads()))
+}
+
+/// Steps of about a nanosecond that make it worth to wake a thread, which takes as long as some ten thousand.
+const FEW_STEPS: usize = 1 << 16;
+
+/// Number of threads of the pool for work of so many steps of about a nanosecond.
+pub(in crate::engine::cuda) fn threads_for_steps(pool: &Pool, steps: usize) -> usize {
+    (steps / FEW_STEPS).clamp(1, COPYING_THREADS.min(pool.threads()))
 }
 
 /// Calls `work(y, column)` for each of `columns`, those of a matrix with `p` rows from column `first` on, on several threads.
@@ -439,7 +447,10 @@ mod tests {
         for bytes in [8, 4096, 100_000, 1 << 20, 5_000_000, 1 << 34] {
             for effort in [1, 8, 100] {
                 let each = piece_of(bytes, effort, SENT);
-                assert!(each % 4096 == 0 && (LEAST_SENT..=SENT).contains(&each), "{bytes} {effort}");
+                assert!(
+                    each % 4096 == 0 && ((LEAST_SENT / effort).max(4096)..=SENT).contains(&each),
+                    "{bytes} {effort}"
+                );
                 let threads = filling_threads(&Pool::new(3), bytes.div_ceil(each), effort);
                 assert!((1..=3).contains(&threads) && (effort == 1 || threads < 3));
                 assert!(threads == 1 || bytes >= 2 * threads * each - each, "{bytes} {effort} {threads}");

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::engine::cuda::arguments::{SECOND, VERDICT_OPEN};
 use crate::graph::{Adjacency, Ranked, SepSetLog, SepSets, Separations};
 use crate::memory;
-use crate::pool::Pool;
+use crate::pool::{parts_for, Pool};
 use crate::search::checkpoint::Found;
 use crate::search::singly::{self, each_pair, Singly};
 use crate::search::{Cells, Largest, Options};
@@ -52,15 +52,16 @@ impl<'s> Answer<'s> {
         }
     }
 
-    /// Level 0 has left this graph, and the empty set separates these pairs.
-    pub fn begin(&mut self, pool: &Pool, graph: &Adjacency, empty: Adjacency) -> Result<()> {
+    /// Level 0 has left this graph, and the empty set separates these pairs. Returns the graph's degrees.
+    pub fn begin(&mut self, pool: &Pool, graph: &Adjacency, empty: Adjacency) -> Result<Vec<usize>> {
         self.sepsets.set_empty(empty);
         let ranked = Ranked::new(graph.copied(pool)?, pool)?;
         if !self.is_square() {
             self.values = memory::zeros(ranked.len(), memory::Use::Pairs)?;
         }
+        let degrees = (0..self.options.p).map(|x| ranked.degree(x)).collect();
         self.ranked = Some(ranked);
-        Ok(())
+        Ok(degrees)
     }
 
     /// Where the rows' pairs with larger vertices begin of the graph that level 0 left, and the number of all.
@@ -101,7 +102,7 @@ impl<'s> Answer<'s> {
         if let (Largest::Square(cells), Some(ranked)) = (&mut self.largest, &self.ranked) {
             let (first, before) = (rows.start, ranked.first_of(rows.start));
             let threads = pool.threads().clamp(1, values.len() / (1 << 16) + 1);
-            let each = (p - first).div_ceil(4 * threads).max(1);
+            let each = (p - first).div_ceil(parts_for(threads)).max(1);
             let parts: Vec<(usize, &mut [f64])> =
                 cells[first * p..].chunks_mut(each * p).enumerate().map(|(i, part)| (first + i * each, part)).collect();
             pool.each_of(parts, |_, (from, part): (usize, &mut [f64])| {
@@ -153,7 +154,7 @@ impl<'s> Answer<'s> {
             }
         });
         if let Largest::Square(cells) = &mut self.largest {
-            let (others, each) = (&others, (p - rows.start).div_ceil(4 * pool.threads()).max(1));
+            let (others, each) = (&others, (p - rows.start).div_ceil(parts_for(pool.threads())).max(1));
             let columns = cells[rows.start * p..].chunks_mut(each * p).collect();
             pool.each_of(columns, |part, cells: &mut [f64]| {
                 let from = rows.start + part * each;

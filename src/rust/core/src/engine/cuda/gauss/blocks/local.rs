@@ -1,23 +1,35 @@
 //! Rows whose vertices have numbers of their own: a block for each, of itself and its neighbours in ascending order.
 //!
-//! Block b has the numbers from b w on, w a multiple of 32 that is at least the number of its vertices. Correlations, and bits of graphs, stand
+//! Block b has the numbers from b w on, w at least the number of its vertices: 8, 16, or a multiple of 32. Correlations stand
 //! in rows of w numbers, so that cell (i, j) of a block is found at (b w + i) w + b w + j: the blocks stand one after the other,
-//! w (w + 1) cells apart, and nothing is between them. So kernels that take a matrix of all vertices take blocks as well.
+//! w (w + 1) cells apart, and nothing is between them. So kernels that take a matrix of all vertices take blocks as well. Bits of graphs
+//! stand likewise in rows of whole words of 32: of narrow blocks a row's word has bits at the places of its block, and zeros beside these.
 
 use std::ops::Range;
 
 use crate::engine::cuda::arguments::NO_COLUMN;
-use crate::engine::cuda::card::transfer::threads_for;
+use crate::engine::cuda::card::transfer::threads_for_steps;
 use crate::graph::Adjacency;
-use crate::pool::Pool;
+use crate::pool::{parts_for, Pool};
 
 /// Bits of a word of the card's graphs.
 const BITS: usize = 32;
 
+/// The width of the narrowest block.
+const NARROWEST: usize = 8;
+
 /// The width of a block for so many vertices: few widths, as blocks of different ones are run one after the other.
 pub(super) fn width_of(vertices: usize) -> usize {
+    if vertices <= BITS {
+        return vertices.next_power_of_two().max(NARROWEST);
+    }
     let step = (vertices / 8).max(1).next_power_of_two().max(BITS);
     vertices.next_multiple_of(step)
+}
+
+/// Words of a row of bits of a block.
+pub(super) fn words_of_row(width: usize) -> usize {
+    width.div_ceil(BITS)
 }
 
 /// Cells that a block takes.
@@ -30,9 +42,10 @@ pub(super) fn closely(vertices: usize) -> usize {
     vertices * (vertices + 1) / 2
 }
 
-/// Words of bits that a block takes.
-pub(super) fn words_of(width: usize) -> usize {
-    width / BITS * (width + 1)
+/// Words of bits before block number `block`, or that so many blocks take.
+pub(super) fn words_before(block: usize, width: usize) -> usize {
+    let numbers = block * width;
+    numbers * words_of_row(width) + numbers / BITS
 }
 
 /// Some rows, in blocks of one width.
@@ -55,7 +68,10 @@ impl Local {
         let mut starts = Vec::with_capacity(rows.len() + 1);
         starts.push(0);
         rows.iter().for_each(|&x| starts.push(starts[starts.len() - 1] + degrees[x as usize]));
-        let each = rows.len().div_ceil(4 * threads_for(pool, rows.len() * graph.p() / 4)).max(1);
+        let each = rows
+            .len()
+            .div_ceil(parts_for(threads_for_steps(pool, rows.len() * graph.p() / 64 + 16 * starts[rows.len()])))
+            .max(1);
         let parts = rows.chunks(each).zip(vertices.chunks_mut(each * width)).zip(own.chunks_mut(each)).collect();
         pool.each_of(parts, |_, ((rows, vertices), own): ((&[u32], &mut [u32]), &mut [u32])| {
             for ((&x, block), own) in rows.iter().zip(vertices.chunks_exact_mut(width)).zip(own) {
@@ -105,7 +121,7 @@ impl Local {
     /// Their lists by number, and where those of each number start: only the rows have one.
     pub fn lists(&self, pool: &Pool) -> (Vec<u64>, Vec<u32>) {
         let (mut offsets, mut list) = (vec![self.entries() as u64; self.count() + 1], vec![0; self.entries()]);
-        let each = self.rows.len().div_ceil(4 * threads_for(pool, self.count())).max(1);
+        let each = self.rows.len().div_ceil(parts_for(threads_for_steps(pool, self.count()))).max(1);
         let (mut parts, mut rest) = (Vec::new(), &mut list[..]);
         for (part, offsets) in offsets[..self.count()].chunks_mut(each * self.width).enumerate() {
             let rows = part * each..self.rows.len().min((part + 1) * each);
@@ -198,17 +214,21 @@ impl Local {
 
     /// The bits of a graph among the vertices of each block.
     pub fn bits(&self, graph: &Adjacency, pool: &Pool) -> Vec<u32> {
-        let (words, each) = (self.width / BITS, words_of(self.width));
-        let mut bits = vec![0u32; each * self.rows.len()];
-        let some = self.rows.len().div_ceil(4 * pool.threads()).max(1);
-        pool.each_of(bits.chunks_mut(each * some).collect(), |part, bits: &mut [u32]| {
-            for (row, bits) in (part * some..).zip(bits.chunks_exact_mut(each)) {
+        let (width, rows) = (self.width, self.rows.len());
+        let mut bits = vec![0u32; words_before(rows, width)];
+        // Parts begin with a whole word.
+        let cells = (0..rows).map(|row| self.block(row).len().pow(2)).sum::<usize>();
+        let some = rows.div_ceil(parts_for(threads_for_steps(pool, 2 * cells))).next_multiple_of(BITS / NARROWEST);
+        pool.each_of(bits.chunks_mut(words_before(some, width)).collect(), |part, bits: &mut [u32]| {
+            for row in part * some..rows.min((part + 1) * some) {
                 let block = self.block(row);
+                let (first, own) = (row * width % BITS, &mut bits[words_before(row - part * some, width)..]);
+                let mut set =
+                    |i: usize, j: usize| own[i * words_of_row(width) + (first + j) / BITS] |= 1 << ((first + j) % BITS);
                 for (i, &x) in block.iter().enumerate() {
-                    for (j, &y) in block.iter().enumerate() {
-                        if graph.has(x as usize, y as usize) {
-                            bits[i * words + j / BITS] |= 1 << (j % BITS);
-                        }
+                    for (j, _) in block[..i].iter().enumerate().filter(|(_, &y)| graph.has(x as usize, y as usize)) {
+                        set(i, j);
+                        set(j, i);
                     }
                 }
             }
@@ -229,11 +249,12 @@ impl Local {
 mod tests {
     use super::*;
 
-    fn graph() -> Adjacency {
+    /// One in so many pairs or more is an edge.
+    fn graph(of: usize) -> Adjacency {
         let mut graph = Adjacency::empty(100);
         for x in 0..100usize {
             for y in x + 1..100 {
-                if (x * 7 + y * 13) % (2 + x % 5) == 0 {
+                if (x * 7 + y * 13) % (of + x % 5) == 0 {
                     graph.insert(x, y);
                 }
             }
@@ -243,11 +264,14 @@ mod tests {
 
     #[test]
     fn blocks_are_found_as_a_matrix_of_all_is() {
-        let graph = graph();
         let cell = |i: usize, j: usize| (1000 * i + j) as f64;
-        for rows in [vec![0u32, 1, 50, 99], vec![7], (0..100).collect()] {
+        let mut widths = std::collections::BTreeSet::new();
+        let some = [vec![0u32, 1, 50, 99], vec![7], (0..100).collect()];
+        for (of, rows) in [2, 12, 30].into_iter().flat_map(|of| some.iter().map(move |rows| (of, rows.clone()))) {
+            let graph = graph(of);
             let most = rows.iter().map(|&x| graph.degree(x as usize) + 1).max().unwrap();
             let width = width_of(most);
+            widths.insert(width);
             let degrees: Vec<usize> = (0..100).map(|x| graph.degree(x)).collect();
             let local = Local::new(&graph, &degrees, rows.clone(), width, &Pool::new(3));
             let (offsets, list) = local.lists(&Pool::new(3));
@@ -272,7 +296,8 @@ mod tests {
                 assert_eq!(found, (0..rows.len()).flat_map(of_block).collect::<Vec<f64>>());
             }
             let bits = local.bits(&graph, &Pool::none());
-            let words = width / BITS;
+            assert!(bits == local.bits(&graph, &Pool::new(3)) && bits.len() == words_before(rows.len(), width));
+            let words = words_of_row(width);
             for (row, &x) in rows.iter().enumerate() {
                 let x = x as usize;
                 let number = row * width + local.own[row] as usize;
@@ -292,12 +317,13 @@ mod tests {
             }
             assert!((0..local.count()).all(|v| offsets[v] <= offsets[v + 1]));
         }
+        assert!([8, 16, 32].iter().all(|width| widths.contains(width)) && widths.len() > 3, "{widths:?}");
     }
 
     #[test]
     fn widths_are_few_and_hold_their_vertices() {
         let widths: std::collections::BTreeSet<usize> = (2..20_000).map(width_of).collect();
-        assert!(widths.len() < 100 && widths.iter().all(|width| width % BITS == 0));
+        assert!(widths.len() < 100 && widths.iter().all(|width| width % BITS == 0 || BITS % width == 0));
         assert!((2..20_000).all(|n| width_of(n) >= n && width_of(n) <= n + n / 4 + BITS));
     }
 }

@@ -33,7 +33,7 @@ impl BlockSearch<'_, '_> {
     pub(super) fn plan_card(&mut self) -> Result<()> {
         let held = &mut self.search.engine.held;
         held.plan = MemoryPlan::default();
-        held.let_go(BufferId::ALL)?;
+        held.spare(BufferId::ALL)?;
         // The uses that are not known yet get what is left.
         self.search.plan_variables(0);
         self.search.engine.held.plan.set(Buffer::PMax, 0);
@@ -136,8 +136,8 @@ impl BlockSearch<'_, '_> {
         let level = self.search.end_marginal(&report)?;
         let graph = self.search.bring_graph(self.search.args.graph)?;
         let empty = self.search.bring_graph(self.search.args.empty)?;
-        self.answer.begin(&self.search.engine.held.pool, &graph, empty)?;
-        self.take_graph(graph);
+        let degrees = self.answer.begin(&self.search.engine.held.pool, &graph, empty)?;
+        self.take_degrees(graph, degrees);
         observer.progress(0, total, total)?;
         Ok(level)
     }

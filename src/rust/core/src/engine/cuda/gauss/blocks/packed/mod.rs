@@ -2,6 +2,7 @@
 //! second ones of pairs that are left. Blocks stay on the card for both where all fit; where not, as many as fit are brought at a time, for each
 //! side anew.
 
+mod found;
 mod place;
 
 use std::collections::BTreeMap;
@@ -15,16 +16,21 @@ use crate::engine::cuda::arguments::{
 };
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
-use crate::engine::cuda::card::transfer::threads_for;
+use crate::engine::cuda::card::transfer::threads_for_steps;
 use crate::engine::cuda::gauss::source::Source;
 use crate::graph::{Adjacency, Separations};
 use crate::observer::Observer;
+use crate::pool::parts_for;
 use crate::search::levels::LevelReport;
 use crate::{Error, Result};
+use found::SideFound;
 use place::{Level, Placed, Places};
 
 /// Numbers of vertices in a batch, at most: some kernels go through them by one block.
 const MOST_NUMBERS: usize = 1 << 20;
+
+/// Bytes that blocks may take, at most, so that they are run with wider ones: more would be written in more time than a batch takes.
+const WIDENED: u64 = 16 << 20;
 
 /// The uses of memory that levels by rows have no part in.
 fn not_kept() -> Vec<BufferId> {
@@ -77,6 +83,54 @@ struct Batch {
     rows: Vec<u32>,
     width: usize,
     at: u64,
+}
+
+/// Rows whose blocks are to have one width, with how many neighbours these have, and correlations in the triangles.
+struct Class {
+    width: usize,
+    rows: Vec<u32>,
+    entries: usize,
+    cells: usize,
+}
+
+impl Class {
+    fn bytes(&self, level: Level) -> u64 {
+        Places::new(self.rows.len(), self.width, self.entries, self.cells, level).end
+    }
+
+    /// What it and a wider one take together, with the wider one's blocks.
+    fn bytes_with(&self, wider: &Class, level: Level) -> u64 {
+        let (entries, cells) = (self.entries + wider.entries, self.cells + wider.cells);
+        Places::new(self.rows.len() + wider.rows.len(), wider.width, entries, cells, level).end
+    }
+}
+
+/// Has blocks run with the next wider ones where that takes little of what they leave of `room`: so batches are few, each of which has its waits.
+fn join(by_width: BTreeMap<usize, Vec<u32>>, degrees: &[usize], room: u64, level: Level) -> Vec<Class> {
+    let class = |(width, rows): (usize, Vec<u32>)| {
+        let of_rows = || rows.iter().map(|&x| degrees[x as usize]);
+        let (entries, cells) = (of_rows().sum(), of_rows().map(|degree| closely(degree + 1)).sum());
+        Class { width, rows, entries, cells }
+    };
+    let classes: Vec<Class> = by_width.into_iter().map(class).collect();
+    let mut spare = room.saturating_sub(classes.iter().map(|class| class.bytes(level)).sum()).min(WIDENED);
+    let mut joined: Vec<Class> = Vec::new();
+    for mut class in classes {
+        if let Some(narrower) = joined.last_mut() {
+            let apart = narrower.bytes(level) + class.bytes(level);
+            let more = narrower.bytes_with(&class, level).saturating_sub(apart);
+            if more <= spare {
+                spare -= more;
+                class.rows.append(&mut narrower.rows);
+                class.rows.sort_unstable();
+                (class.entries, class.cells) = (class.entries + narrower.entries, class.cells + narrower.cells);
+                *narrower = class;
+                continue;
+            }
+        }
+        joined.push(class);
+    }
+    joined
 }
 
 /// What sides have found.
@@ -192,6 +246,8 @@ impl BlockSearch<'_, '_> {
     fn batches(&mut self, level: Level, asked: Asked) -> Result<Option<Vec<Batch>>> {
         let (p, options) = (self.gauss.p, self.search.options);
         let (graph, degrees) = (&self.graph, &self.degrees);
+        // Of either side, where no edge is fixed, any neighbour will do.
+        let all_take_part = matches!(asked, Asked::Either) && !level.has_fixed;
         let takes_part = |x: usize| {
             let takes = |y: u32| match asked {
                 Asked::Either => true,
@@ -200,10 +256,10 @@ impl BlockSearch<'_, '_> {
             };
             degrees[x] > level.size
                 && degrees[x] <= level.widest
-                && graph.neighbours(x).any(|y| takes(y) && !options.is_fixed(x, y as usize))
+                && (all_take_part || graph.neighbours(x).any(|y| takes(y) && !options.is_fixed(x, y as usize)))
         };
         let pool = &self.search.engine.held.pool;
-        let each = p.div_ceil(4 * threads_for(pool, p * p / 4)).max(1);
+        let each = p.div_ceil(parts_for(threads_for_steps(pool, if all_take_part { p } else { p * p / 64 }))).max(1);
         let mut are_taken = vec![false; p];
         pool.each_of(are_taken.chunks_mut(each).collect(), |part, taken: &mut [bool]| {
             taken.iter_mut().enumerate().for_each(|(i, taken)| *taken = takes_part(part * each + i));
@@ -227,7 +283,7 @@ impl BlockSearch<'_, '_> {
         let mut batches = Vec::new();
         // What those before take that stay, and what is taken at most.
         let (mut at, mut most) = (0, 0);
-        for (width, rows) in by_width {
+        for Class { width, rows, .. } in join(by_width, &self.degrees, room, level) {
             let mut rest = &rows[..];
             while !rest.is_empty() {
                 let (mut count, mut entries, mut cells, mut bytes) = (0, 0, 0, 0);
@@ -296,12 +352,10 @@ impl BlockSearch<'_, '_> {
         all.go_on |= report.go_on != 0;
         let held = &mut self.search.engine.held;
         held.card.copies_follow()?;
-        let verdicts: Vec<u32> = held.bring_all(args.verdict, entries)?;
-        let values: Vec<f64> = held.bring_all(args.values, entries)?;
-        let sets: Vec<u32> = held.bring_all(args.log, entries * level.size)?;
+        let found = SideFound::bring(held, args.values, entries, level.size)?;
         let pool = held.pool.clone();
         let (options, cells) = (self.search.options, self.answer.cells());
-        let each = local.rows.len().div_ceil(4 * threads_for(&pool, 64 * entries)).max(1);
+        let each = local.rows.len().div_ceil(parts_for(threads_for_steps(&pool, 64 * entries))).max(1);
         let mut parts: Vec<Part> = local.rows.chunks(each).map(|_| Part::default()).collect();
         pool.each_of(parts.iter_mut().collect(), |number, part: &mut Part| {
             part.found.size = level.size;
@@ -309,20 +363,21 @@ impl BlockSearch<'_, '_> {
             let first = number * each;
             for (row, &x) in (first..).zip(&local.rows[first..local.rows.len().min(first + each)]) {
                 for (e, y) in (local.starts[row]..).zip(local.neighbours(row)) {
-                    if verdicts[e] == SIDE_NOTHING {
+                    let verdict = found.verdict(e);
+                    if verdict == SIDE_NOTHING {
                         continue;
                     }
                     // Of a side, each pair is in one row alone.
                     if let Some(cells) = cells {
-                        cells.raise(x as usize, y as usize, values[e]);
+                        cells.raise(x as usize, y as usize, found.value(e));
                     }
-                    if verdicts[e] == SIDE_KEEPS {
+                    if verdict == SIDE_KEEPS {
                         continue;
                     }
-                    for (member, &number) in members.iter_mut().zip(&sets[e * level.size..]) {
+                    for (member, &number) in members.iter_mut().zip(found.set(e)) {
                         *member = local.vertices[number as usize];
                     }
-                    if verdicts[e] == SIDE_MISSING && part.missing.as_ref().is_none_or(|(pair, _)| [x, y] < *pair) {
+                    if verdict == SIDE_MISSING && part.missing.as_ref().is_none_or(|(pair, _)| [x, y] < *pair) {
                         part.missing = Some(([x, y], members.clone()));
                     }
                     let [under, with] = options.kept_under(x, y);
@@ -366,20 +421,53 @@ impl BlockSearch<'_, '_> {
         count: usize,
         observer: &mut dyn Observer,
     ) -> Result<Report> {
-        self.search.begin_side(level.size, level.widest, args.second, 0..count)?;
-        loop {
-            self.search.engine.held.wait("a level of sets", &mut || observer.look())?;
-            let report = self.search.read_report()?;
-            if self.search.go_on_side(level.size, level.widest, args.second, &report)? {
-                break;
-            }
-        }
         let doubles = settle_doubles(level.size as u64);
         let block = self.search.engine.working_memory(args, doubles, DECIDING_THREADS)?;
         let warps = (self.search.ends as u32).min(self.search.engine.held.card.processors * 32);
-        let launch = Kernel::settle_sides.on((warps.div_ceil(block.threads / WARP), 1), block.threads, block.shared);
-        // SAFETY: lists, slots, twins and what is found by entry are the batch's; each warp has `settle_doubles` of working memory.
-        unsafe { self.search.engine.held.card.launch(launch, args)? };
-        self.search.report("a level of sets", &mut || observer.look())
+        let blocks = (warps.div_ceil(block.threads / WARP), 1);
+        self.search.begin_side(level.size, level.widest, args.second, 0..count)?;
+        loop {
+            let launch = Kernel::settle_sides.on(blocks, block.threads, block.shared);
+            // It does nothing where the side has not been done in its time.
+            // SAFETY: lists, slots, twins and what is found by entry are the batch's; each warp has `settle_doubles` of working memory.
+            unsafe { self.search.engine.held.card.launch(launch, args)? };
+            let report = self.search.report("a level of sets", &mut || observer.look())?;
+            if self.search.go_on_side(level.size, level.widest, args.second, &report)? {
+                return Ok(report);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_joined_as_far_as_there_is_room() {
+        let level = Level { size: 2, widest: 200, has_fixed: false, of_data: false };
+        let degrees: Vec<usize> = (0..900).map(|x| 3 + (x * 7919) % if x % 50 == 0 { 190 } else { 12 }).collect();
+        let mut by_width: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+        for (x, &degree) in degrees.iter().enumerate() {
+            by_width.entry(width_of(degree + 1)).or_default().push(x as u32);
+        }
+        let bytes = |classes: &[Class]| classes.iter().map(|class| class.bytes(level)).sum::<u64>();
+        let apart = join(by_width.clone(), &degrees, 0, level);
+        assert_eq!(apart.len(), by_width.len());
+        let mut counts = std::collections::BTreeSet::new();
+        for room in (0..40).map(|k| bytes(&apart) + (k << 20)) {
+            let joined = join(by_width.clone(), &degrees, room, level);
+            assert!(bytes(&joined) <= room && joined.iter().all(|class| class.rows.is_sorted()));
+            let mut rows = joined.iter().flat_map(|class| class.rows.clone()).collect::<Vec<u32>>();
+            rows.sort_unstable();
+            assert_eq!(rows, (0..900).collect::<Vec<u32>>());
+            for Class { width, rows, entries, .. } in &joined {
+                assert!(rows.iter().all(|&x| width_of(degrees[x as usize] + 1) <= *width));
+                assert_eq!(*entries, rows.iter().map(|&x| degrees[x as usize]).sum::<usize>());
+            }
+            counts.insert(joined.len());
+        }
+        // Beyond `WIDENED` more room joins no more.
+        assert!(counts.len() > 2 && !counts.contains(&1) && counts.contains(&apart.len()), "{counts:?}");
     }
 }

@@ -3,19 +3,20 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::super::local::{cells_of, words_of, Local};
+use super::super::local::{cells_of, words_before, words_of_row, Local};
 use super::super::{cells_of as data_of, differ, BlockSearch};
+use super::found::SideFound;
 use super::{Batch, Removed};
 use crate::engine::cuda::arguments::{CorrelationArgs, SearchArgs, CORRELATION_THREADS, NO_COLUMN, SLOT_BYTES};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::plan::aligned;
-use crate::engine::cuda::card::transfer::threads_for;
+use crate::engine::cuda::card::transfer::threads_for_steps;
 use crate::engine::cuda::gauss::rows::Cells;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory;
 use crate::observer::Observer;
-use crate::pool::Pool;
+use crate::pool::{parts_for, Pool};
 use crate::Result;
 
 /// How many numbers are copied in about the time that one is gathered from a matrix.
@@ -24,6 +25,9 @@ const GATHERING: usize = 8;
 /// What the kernels ask of the first side of a pair: slots behind those of the batch, in which nothing separates, and in which something does.
 const OPEN: [u64; 6] = [u64::MAX; 6];
 const CLOSED: [u64; 6] = [0; 6];
+
+/// Widths up to which triangles are sent whatever the width: the whole blocks would take little more on the card, and are gathered in twice the time.
+const NARROW: usize = 64;
 
 /// A batch whose correlations and lists are on the card: its numbering, and where kernels find it.
 pub(super) struct Placed {
@@ -42,9 +46,7 @@ pub(super) struct Places {
     list: u64,
     twin: u64,
     slot: u64,
-    verdict: u64,
-    values: u64,
-    sets: u64,
+    found: u64,
     ids: u64,
     vertices: u64,
     /// The correlations as they are sent, where that is as triangles, and where those of each row start.
@@ -73,9 +75,9 @@ impl Places {
             at
         };
         let numbers = rows * width;
-        let bits = 4 * rows * words_of(width);
-        // Blocks are wider than they have to be.
-        let is_spread = !level.of_data && 4 * cells <= rows * cells_of(width);
+        let bits = 4 * words_before(rows, width);
+        // Blocks are narrow, or wider than they have to be.
+        let is_spread = !level.of_data && (width <= NARROW || 4 * cells <= rows * cells_of(width));
         let of_spread = |bytes: usize| if is_spread { bytes } else { 0 };
         Places {
             cells: next(8 * rows * cells_of(width)),
@@ -87,9 +89,7 @@ impl Places {
             list: next(4 * entries),
             twin: next(4 * entries),
             slot: next(SLOT_BYTES as usize * (entries + 2)),
-            verdict: next(4 * entries),
-            values: next(8 * entries),
-            sets: next(4 * level.size * entries),
+            found: next(4 * SideFound::words(entries, level.size)),
             ids: next(if level.of_data { 4 * numbers } else { of_spread(4 * rows) }),
             vertices: next(if level.of_data { 4 * numbers } else { 0 }),
             sent: next(of_spread(8 * cells)),
@@ -113,7 +113,7 @@ impl BlockSearch<'_, '_> {
         let held = &mut self.search.engine.held;
         let base: DevicePtr<u8> = held.device::<u8>(Buffer::Data)?.carve(at);
         let mut args = self.search.args;
-        (args.p, args.pitch, args.words) = (local.count() as u64, width as u64, width as u64 / 32);
+        (args.p, args.pitch, args.words) = (local.count() as u64, width as u64, words_of_row(width) as u64);
         args.c = base.carve(places.cells);
         args.graph = base.carve(places.bits);
         args.fixed = if level.has_fixed { base.carve(places.fixed) } else { DevicePtr::NULL };
@@ -123,9 +123,7 @@ impl BlockSearch<'_, '_> {
         args.list = base.carve(places.list);
         args.twin = base.carve(places.twin);
         args.slot = base.carve(places.slot);
-        args.verdict = base.carve(places.verdict);
-        args.values = base.carve(places.values);
-        args.log = base.carve(places.sets);
+        (args.values, args.verdict, args.log) = SideFound::places(base.carve(places.found), entries);
         let (offsets, list) = local.lists(&held.pool);
         held.upload(args.offset, &offsets)?;
         held.upload(args.list, &list)?;
@@ -225,7 +223,7 @@ impl BlockSearch<'_, '_> {
 fn twins(local: &Local, removed: &Removed, pool: &Pool) -> Vec<u32> {
     let open = local.entries() as u32;
     let mut twins = vec![0; local.entries()];
-    let each = local.rows.len().div_ceil(4 * threads_for(pool, 64 * local.entries())).max(1);
+    let each = local.rows.len().div_ceil(parts_for(threads_for_steps(pool, 64 * local.entries()))).max(1);
     let (mut parts, mut rest) = (Vec::new(), &mut twins[..]);
     for first in (0..local.rows.len()).step_by(each) {
         let end = local.rows.len().min(first + each);
