@@ -9,7 +9,7 @@
 #   rust-tests 400   the core's tests, among them those of the CUDA engine
 #   r-tests    220   tests/testthat with the GPU tests switched on
 #   sanitize   200   compute-sanitizer's four tools on small searches and selections, where it is there
-#   sanitize-machines 400   the same tools on teams, blocks, budgets and unified memory, where it is there
+#   sanitize-machines 200   the same tools on teams, blocks, budgets and unified memory, where it is there
 #   profile     50   Nsight Compute on the kernels of a search, where it is there
 #   bench      300   times on this GPU and CPU, with a comparison of the answers
 #   first      150   first calls of a process, with an empty cache of compiled kernels
@@ -26,7 +26,7 @@ bundle=$(cd "$(dirname "$0")" && pwd)
 home=/opt/pcgpu-check
 out=${OUT:-./gpu-report}
 parts="rust-tests r-tests sanitize sanitize-machines profile bench first selection neighbours versus"
-declare -A limit=([rust-tests]=400 [r-tests]=220 [sanitize]=200 [sanitize-machines]=400 [profile]=50 [bench]=300 [first]=150 [selection]=40 [neighbours]=240 [versus]=550)
+declare -A limit=([rust-tests]=400 [r-tests]=220 [sanitize]=200 [sanitize-machines]=200 [profile]=50 [bench]=300 [first]=150 [selection]=40 [neighbours]=240 [versus]=550)
 only=$parts
 
 usage() {
@@ -154,43 +154,60 @@ has_sanitizer() {
   tell "|---|---|---|---|---|"
 }
 
-# A program, with its arguments, under one of the tools.
+# A program, with its arguments, under one of the tools, beside others: its output goes to the part's log once it has ended.
 sanitized() {
-  local tool=$1 status begun=$SECONDS
+  local tool=$1 own status begun=$SECONDS summary
   shift
-  echo "== $tool $*" >>"$log"
-  within compute-sanitizer --tool "$tool" --error-exitcode 9 "$home/bin/$1" "${@:2}"
+  own=$(mktemp "$out/sanitized.XXXXXX")
+  echo "== $tool $* ${PCGPU_TEST_PROBLEMS:+($PCGPU_TEST_PROBLEMS)}" >"$own"
+  (log=$own; within compute-sanitizer --tool "$tool" --error-exitcode 9 "$home/bin/$1" "${@:2}")
   status=$?
-  tell "| $tool | $* | $(outcome $status) | $((SECONDS - begun)) | $(grep -E '=+ (ERROR|RACECHECK) SUMMARY' "$log" | tail -n 1 | tr -d '=') |"
-  if [ $status != 0 ]; then failures=$((failures + 1)); fi
+  summary=$(grep -E '=+ (ERROR|RACECHECK) SUMMARY' "$own" | tail -n 1 | tr -d '=')
+  tell "| $tool | $* ${PCGPU_TEST_PROBLEMS:-} | $(outcome $status) | $((SECONDS - begun)) | $summary |"
+  cat "$own" >>"$log"
+  rm "$own"
+  return $status
 }
 
+# Waits for what runs beside, and counts what failed.
+sanitizers_end() {
+  local job
+  for job in $(jobs -p); do
+    wait "$job" || failures=$((failures + 1))
+  done
+}
+
+# One after the other they do not end: racecheck takes longest by far.
 sanitize() {
   local tool program
   has_sanitizer || return
-  # racecheck takes longest by far.
   for tool in memcheck synccheck initcheck racecheck; do
     # The Gaussian test's searches, feature selection, and of the other tests those that use all kernels.
     for program in "search_times --check-small" "selection --check-small" "tests/core --ignored discrete_cuda::questions_of" \
       "tests/core --ignored discrete_cuda::little" "tests/core --ignored papers_cuda::tables" "tests/core --ignored knn_cuda::memory_stays"; do
       # shellcheck disable=SC2086
-      sanitized "$tool" $program
+      sanitized "$tool" $program &
     done
+    if [ "$tool" = initcheck ]; then sanitizers_end; fi
   done
+  sanitizers_end
   tell ""
 }
 
-# Every machine that has a card, on the problems of an emulated one: memcheck on all, the others on some, each within 100 s.
+# Every machine that has a card, on the problems of an emulated one: memcheck on all, the others on some, racecheck on each by itself.
 sanitize_machines() {
-  local tool end=$deadline
+  local tool problem few="gauss-p8,dense 3,data 23,dis-p6,neighbours Gao,simulated Jmi"
   has_sanitizer || return
   export PCGPU_TEST_LITTLE=1
-  for tool in memcheck synccheck initcheck racecheck; do
-    deadline=$((SECONDS + 100 < end ? SECONDS + 100 : end))
-    if [ "$tool" != memcheck ]; then export PCGPU_TEST_PROBLEMS="gauss-p8,dense 3,data 23,dis-p6,neighbours Gao,simulated Jmi"; fi
-    sanitized "$tool" tests/core --ignored one_answer_cuda
+  sanitized memcheck tests/core --ignored one_answer_cuda &
+  for tool in synccheck initcheck; do
+    PCGPU_TEST_PROBLEMS=$few sanitized $tool tests/core --ignored one_answer_cuda &
   done
-  unset PCGPU_TEST_LITTLE PCGPU_TEST_PROBLEMS
+  while read -r -d , problem; do
+    PCGPU_TEST_PROBLEMS=$problem sanitized racecheck tests/core --ignored one_answer_cuda &
+  done <<<"$few,"
+  sanitizers_end
+  unset PCGPU_TEST_LITTLE
   tell ""
 }
 

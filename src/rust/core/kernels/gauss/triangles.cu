@@ -169,7 +169,7 @@ __device__ __forceinline__ void take_pairs(const Slices& s, u32 x, u32* open, u3
 }
 
 // Rows first_row to end_row - 1, `gridDim.y` blocks each. Of rows outside the slice a warp takes 32 pairs, as most of these go by lanes; of those in it
-// all go one after the other by all lanes, so that all warps share them.
+// all, once more, go one after the other by all lanes, so that all warps share them.
 extern "C" __global__ void __launch_bounds__(SLICE_THREADS, 5) triangle_tests(const __grid_constant__ Slices s) {
     const u32 warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
     Counts counts{0, 0, false};

@@ -53,7 +53,7 @@ constexpr u32 VERTEX_BITS = 21;    // host: bits of a vertex in `Report::widest`
 
 struct Args {
     u64 p;
-    u64 words;            // 32-bit words of a bit row, an even number
+    u64 words;            // 32-bit words of a bit row, an even number but in blocks of vertices (engine/cuda/gauss/blocks)
     const double* c;      // correlations, rows of `pitch`
     u64 pitch;            // p, or the width of blocks (engine/cuda/gauss/blocks)
     u32* graph;           // bit rows, p x words

@@ -167,6 +167,33 @@ fn data() {
     assert!(sufficed > 2, "{sufficed}");
 }
 
+/// Questions leave more memory for a use on the card than a search plans for it, which keeps its sums of squares there: it is in the way of no level.
+#[test]
+#[ignore = "needs a GPU"]
+fn what_questions_left_is_in_no_levels_way() {
+    let (p, n) = (260, 60);
+    let x = less_means(&samples(&mut Random(n as u64), p, n, 0.01, 0.0));
+    let options = Options { m_max: 2.0, ..Options::new(p, 0.05) };
+    let test = FisherZ::new(n as f64, reading(options.method)).unwrap();
+    let make = |cuda| CudaEngine::of_data(test, by_column(&x, p).unwrap(), 0.05, cuda).unwrap();
+    let search = |cuda| {
+        let mut engine = make(cuda);
+        (searched(&mut engine, &options, false, &mut Unobserved), planned(&engine))
+    };
+    let blocks = CudaOptions { block: Some(64), ..CudaOptions::default() };
+    let (one, _) = search(CudaOptions::default());
+    let (_, least) = search(blocks);
+    let cuda = CudaOptions { memory_budget: Some(least), ..blocks };
+    for questions in (0..28).map(|k| (100.0 * 1.2f64.powi(k)) as usize) {
+        let mut batch = Batch::new();
+        (0..questions).for_each(|i| batch.push(i % p, (i + 1) % p, &[((i + 2) % p) as u32]));
+        make(cuda).p_values(&batch, &mut Unobserved).unwrap();
+        let (found, planned) = search(cuda);
+        same_outcome(format!("{questions} questions before"), &found, &one);
+        assert!(planned <= least);
+    }
+}
+
 /// Correlations by rows, questions by groups of variables, and orders of visiting that need shards.
 #[test]
 #[ignore = "needs a GPU"]

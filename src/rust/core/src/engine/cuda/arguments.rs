@@ -436,7 +436,7 @@ pub(super) struct Report {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SearchArgs {
     pub p: u64,
-    /// 32-bit words of a bit row, an even number
+    /// 32-bit words of a bit row, an even number but in blocks of vertices (engine/cuda/gauss/blocks)
     pub words: u64,
     /// correlations, rows of `pitch`
     pub c: DevicePtr<f64>,

@@ -124,6 +124,15 @@ impl Held {
         Ok(())
     }
 
+    /// Likewise, and frees all that is not just as planned, once what was put on the stream is done.
+    pub fn commit_exactly(&mut self) -> Result<()> {
+        self.synchronize("what ran")?;
+        let plan = self.plan.clone();
+        // SAFETY: the stream has come to rest.
+        unsafe { self.memory().keep_exact(&plan) };
+        self.commit()
+    }
+
     /// The address of the device memory for a use, as planned and committed. It keeps its contents if it was large enough, else
     /// they are undefined.
     pub fn device<T>(&mut self, what: Buffer<T>) -> Result<DevicePtr<T>> {

@@ -134,6 +134,19 @@ impl Memory {
         }
     }
 
+    /// Frees what is not just what is planned for its use: so nothing is in the way of what later levels plan, which may free what is larger.
+    ///
+    /// # Safety
+    /// Nothing may run on it.
+    pub unsafe fn keep_exact(&mut self, plan: &MemoryPlan) {
+        for &what in BufferId::ALL {
+            let piece = &mut self.device[what as usize];
+            if piece.bytes != plan.of(what) {
+                piece.free();
+            }
+        }
+    }
+
     /// The address of at least `bytes` for this use; the contents are undefined where the piece was too small before.
     pub fn device(&mut self, what: BufferId, bytes: u64) -> Result<sys::CUdeviceptr> {
         let home = self.home;

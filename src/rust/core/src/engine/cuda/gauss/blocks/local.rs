@@ -13,7 +13,7 @@ use crate::graph::Adjacency;
 use crate::pool::{parts_for, Pool};
 
 /// Bits of a word of the card's graphs.
-const BITS: usize = 32;
+pub(super) const BITS: usize = 32;
 
 /// The width of the narrowest block.
 const NARROWEST: usize = 8;

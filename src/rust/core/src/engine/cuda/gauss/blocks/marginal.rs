@@ -43,9 +43,9 @@ impl BlockSearch<'_, '_> {
         Ok(())
     }
 
-    /// Has what is planned there, and sends what correlations are made of.
+    /// Has what is planned there and nothing else, and sends what correlations are made of.
     pub(super) fn begin_card(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        self.search.engine.held.commit()?;
+        self.search.engine.held.commit_exactly()?;
         self.search.set_places()?;
         let held = &mut self.search.engine.held;
         self.rows.begin(held, cells_of(&self.gauss, &self.data), self.gauss.p, &mut || observer.look())

@@ -94,14 +94,15 @@ struct Class {
 }
 
 impl Class {
+    /// What it takes, at most, or any first rows of it.
     fn bytes(&self, level: Level) -> u64 {
-        Places::new(self.rows.len(), self.width, self.entries, self.cells, level).end
+        Places::most(self.rows.len(), self.width, self.entries, self.cells, level)
     }
 
-    /// What it and a wider one take together, with the wider one's blocks.
+    /// What it and a wider one take together, likewise, with the wider one's blocks.
     fn bytes_with(&self, wider: &Class, level: Level) -> u64 {
         let (entries, cells) = (self.entries + wider.entries, self.cells + wider.cells);
-        Places::new(self.rows.len() + wider.rows.len(), wider.width, entries, cells, level).end
+        Places::most(self.rows.len() + wider.rows.len(), wider.width, entries, cells, level)
     }
 }
 

@@ -26,7 +26,7 @@ const GATHERING: usize = 8;
 const OPEN: [u64; 6] = [u64::MAX; 6];
 const CLOSED: [u64; 6] = [0; 6];
 
-/// Widths up to which triangles are sent whatever the width: the whole blocks would take little more on the card, and are gathered in twice the time.
+/// Widths up to which triangles are sent however full the blocks are: half as many numbers are gathered, and what is sent takes little room on the card.
 const NARROW: usize = 64;
 
 /// A batch whose correlations and lists are on the card: its numbering, and where kernels find it.
@@ -68,6 +68,18 @@ pub(super) struct Level {
 impl Places {
     /// Of `rows` blocks of `width` with so many neighbours in all, and so many correlations in the triangles of a row and its neighbours.
     pub fn new(rows: usize, width: usize, entries: usize, cells: usize, level: Level) -> Self {
+        // Blocks are narrow, or wider than they have to be.
+        let is_spread = width <= NARROW || 4 * cells <= rows * cells_of(width);
+        Self::of([rows, width, entries, cells], level, is_spread)
+    }
+
+    /// The end of those of any first rows of such blocks, at most: triangles may be sent of these and not of all.
+    pub fn most(rows: usize, width: usize, entries: usize, cells: usize, level: Level) -> u64 {
+        Self::of([rows, width, entries, cells], level, true).end
+    }
+
+    fn of([rows, width, entries, cells]: [usize; 4], level: Level, is_spread: bool) -> Self {
+        let is_spread = is_spread && !level.of_data;
         let mut end = 0;
         let mut next = |bytes: usize| {
             let at = end;
@@ -76,8 +88,6 @@ impl Places {
         };
         let numbers = rows * width;
         let bits = 4 * words_before(rows, width);
-        // Blocks are narrow, or wider than they have to be.
-        let is_spread = !level.of_data && (width <= NARROW || 4 * cells <= rows * cells_of(width));
         let of_spread = |bytes: usize| if is_spread { bytes } else { 0 };
         Places {
             cells: next(8 * rows * cells_of(width)),

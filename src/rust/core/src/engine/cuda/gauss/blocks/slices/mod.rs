@@ -177,7 +177,9 @@ impl BlockSearch<'_, '_> {
                 EFFORT_OF_GATHERED * degrees.map(|degree| local::closely(degree + 1) as u64).sum::<u64>()
             }
             Source::Data(..) => {
-                2 * degrees.map(|degree| local::cells_of(local::width_of(degree + 1)) as u64).sum::<u64>()
+                // Kernels make tiles, however narrow the block.
+                let width = |degree: usize| local::width_of(degree + 1).next_multiple_of(local::BITS);
+                2 * degrees.map(|degree| local::cells_of(width(*degree)) as u64).sum::<u64>()
             }
         }
     }
