@@ -177,18 +177,25 @@ sanitizers_end() {
   done
 }
 
-# One after the other they do not end: racecheck takes longest by far.
+# Side by side: one after the other they do not end, as racecheck takes longest by far. It takes single searches, as all small ones take it more than 5 minutes.
 sanitize() {
   local tool program
+  # The Gaussian test's searches, feature selection, and of the other tests those that use all kernels.
+  local programs=("selection --check-small" "tests/core --ignored discrete_cuda::questions_of" "tests/core --ignored discrete_cuda::little"
+    "tests/core --ignored papers_cuda::tables" "tests/core --ignored knn_cuda::memory_stays")
+  local searches=("search_times dense:300,100,0.3,1 0.01 stable 1 cuda shared,lists,columns,masks 1" "search_times sim:400,60,2,1 0.01 stable.fast 1 cuda shared 99"
+    "search_times sim:1000,100,2,1 0.01 stable.fast 0 cuda shared 99 compact memory=1/8")
   has_sanitizer || return
-  for tool in memcheck synccheck initcheck racecheck; do
-    # The Gaussian test's searches, feature selection, and of the other tests those that use all kernels.
-    for program in "search_times --check-small" "selection --check-small" "tests/core --ignored discrete_cuda::questions_of" \
-      "tests/core --ignored discrete_cuda::little" "tests/core --ignored papers_cuda::tables" "tests/core --ignored knn_cuda::memory_stays"; do
+  for tool in memcheck synccheck initcheck; do
+    for program in "search_times --check-small" "${programs[@]}"; do
       # shellcheck disable=SC2086
       sanitized "$tool" $program &
     done
-    if [ "$tool" = initcheck ]; then sanitizers_end; fi
+  done
+  sanitizers_end
+  for program in "${searches[@]}" "${programs[@]}"; do
+    # shellcheck disable=SC2086
+    sanitized racecheck $program &
   done
   sanitizers_end
   tell ""
