@@ -256,7 +256,8 @@ impl<'a> CudaCounting<'a> {
             ..SelectionArgs::default()
         };
         self.partner = base.carve(partner);
-        Ok(())
+        // Those of features that are left out are brought with the others, and nobody writes or reads them.
+        self.held.clear(base.carve::<u64>(sums), 2 * count * self.partners)
     }
 
     /// Copies the data to the card, once.
