@@ -37,14 +37,11 @@ pub fn default_threads() -> usize {
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Into how many parts work is cut that so many threads are to do: some for each, as parts differ, and one where the calling thread does it all, which wakes
-/// nobody then.
-pub(crate) fn parts_for(threads: usize) -> usize {
-    if threads < 2 {
-        1
-    } else {
-        4 * threads
-    }
+/// How many of `count` things are a part where so many threads are to do them: each gets some parts, as these differ in what they take. All are one part where
+/// the calling thread does them, which wakes nobody then.
+pub(crate) fn part_of(count: usize, threads: usize) -> usize {
+    let parts = if threads < 2 { 1 } else { 4 * threads };
+    count.div_ceil(parts).max(1)
 }
 
 /// A number of threads, started when first needed. Clones share them.

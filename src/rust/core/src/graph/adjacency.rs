@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::memory::{self, Use};
-use crate::pool::{parts_for, Pool};
+use crate::pool::{part_of, Pool};
 use crate::Result;
 
 /// Undirected graph on `p` vertices without self-loops.
@@ -47,8 +47,7 @@ impl Adjacency {
     pub fn copied(&self, pool: &Pool) -> Result<Self> {
         let mut bits: Vec<u64> = memory::zeros(self.bits.len(), Use::Pairs)?;
         memory::prefer_large_pages(&mut bits);
-        let threads = (bits.len() >> 17).clamp(1, pool.threads());
-        let each = bits.len().div_ceil(parts_for(threads)).max(1);
+        let each = part_of(bits.len(), (bits.len() >> 17).clamp(1, pool.threads()));
         pool.each_of(bits.chunks_mut(each).zip(self.bits.chunks(each)).collect(), |_, (to, from)| {
             to.copy_from_slice(from);
         });
@@ -220,7 +219,7 @@ impl Adjacency {
 
     /// Neighbours of `x` in ascending order.
     pub fn neighbours(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
-        Neighbours::within(self.row(x), 0..64 * self.words)
+        Vertices::within(self.row(x), 0..64 * self.words)
     }
 
     /// How many neighbours x and y share.
@@ -232,12 +231,12 @@ impl Adjacency {
 
     /// Neighbours of `x` in a range, in ascending order.
     pub fn neighbours_between(&self, x: usize, range: Range<usize>) -> impl Iterator<Item = u32> + '_ {
-        Neighbours::within(self.row(x), range)
+        Vertices::within(self.row(x), range)
     }
 
     /// Neighbours of `x` above it, in ascending order.
     pub fn neighbours_above(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
-        Neighbours::within(self.row(x), x + 1..64 * self.words)
+        Vertices::within(self.row(x), x + 1..64 * self.words)
     }
 
     /// The `n`-th (from 0) of the neighbours of `x` that are neither neighbours of `y` nor `y` itself, ascending.
@@ -301,7 +300,7 @@ pub(crate) const BITS: [u64; 64] = {
 };
 
 /// The vertices of a row, or of a range of it, ascending. Most words of a sparse graph are empty, and are passed over one by one.
-struct Neighbours<'g> {
+struct Vertices<'g> {
     /// What is left of a word, and its first vertex.
     word: u64,
     first: u32,
@@ -310,19 +309,19 @@ struct Neighbours<'g> {
     last: u64,
 }
 
-impl<'g> Neighbours<'g> {
+impl<'g> Vertices<'g> {
     fn within(row: &'g [u64], range: Range<usize>) -> Self {
         if range.is_empty() {
-            return Neighbours { word: 0, first: 0, rest: &[], last: 0 };
+            return Vertices { word: 0, first: 0, rest: &[], last: 0 };
         }
         let (from, last) = (range.start / 64, !0 >> (63 - (range.end - 1) % 64));
         let rest = &row[from + 1..range.end.div_ceil(64)];
         let word = row[from] & !0 << (range.start % 64) & if rest.is_empty() { last } else { !0 };
-        Neighbours { word, first: from as u32 * 64, rest, last }
+        Vertices { word, first: from as u32 * 64, rest, last }
     }
 }
 
-impl Iterator for Neighbours<'_> {
+impl Iterator for Vertices<'_> {
     type Item = u32;
 
     #[inline]
@@ -341,15 +340,7 @@ impl Iterator for Neighbours<'_> {
 
 /// The vertices of word `w` of a row.
 pub(crate) fn bits(w: usize, word: u64) -> impl Iterator<Item = u32> {
-    let mut rest = word;
-    std::iter::from_fn(move || {
-        if rest == 0 {
-            return None;
-        }
-        let bit = rest.trailing_zeros();
-        rest &= rest - 1;
-        Some(w as u32 * 64 + bit)
-    })
+    Vertices { word, first: w as u32 * 64, rest: &[], last: 0 }
 }
 
 /// Transposes a 64 x 64 matrix of bits (rows are words, bit j is column j), halving blocks as in Hacker's Delight 7-3.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Adjacency;
 use crate::memory::{self, Use};
-use crate::pool::{parts_for, Pool};
+use crate::pool::{part_of, Pool};
 use crate::Result;
 
 /// Words of a row that are counted as one.
@@ -39,7 +39,7 @@ impl Ranked {
             graph,
         };
         let mut degrees: Vec<u32> = memory::zeros(p, Use::Pairs)?;
-        let each = p.div_ceil(parts_for(pool.threads().clamp(1, p * blocks / FEW + 1))).max(1);
+        let each = part_of(p, pool.threads().clamp(1, p * blocks / FEW + 1));
         let parts = ranked.before.chunks_mut((each * blocks).max(1)).zip(degrees.chunks_mut(each)).collect();
         let graph = &ranked.graph;
         pool.each_of(parts, |part, (before, degrees): (&mut [u32], &mut [u32])| {

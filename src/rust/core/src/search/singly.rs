@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Options;
 use crate::graph::{Ranked, Singles};
 use crate::memory;
-use crate::pool::{parts_for, Pool};
+use crate::pool::{part_of, Pool};
 use crate::Result;
 
 /// Bit of a verdict: it is of the second side. The other bits are the variable that separates.
@@ -67,7 +67,7 @@ impl Singly<'_> {
     fn at_once(&self, p: usize, pool: &Pool) -> usize {
         // Words of the rows are passed over, too.
         let steps = self.verdicts.len() + p * p / 64;
-        p.div_ceil(parts_for((steps >> 15).clamp(1, pool.threads()))).max(1)
+        part_of(p, (steps >> 15).clamp(1, pool.threads()))
     }
 
     /// How many sets are kept under each vertex.

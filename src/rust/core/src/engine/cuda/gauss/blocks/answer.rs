@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::engine::cuda::arguments::{SECOND, VERDICT_OPEN};
 use crate::graph::{Adjacency, Ranked, SepSetLog, SepSets, Separations};
 use crate::memory;
-use crate::pool::{parts_for, Pool};
+use crate::pool::{part_of, Pool};
 use crate::search::checkpoint::Found;
 use crate::search::singly::{self, each_pair, Singly};
 use crate::search::{Cells, Largest, Options};
@@ -102,7 +102,7 @@ impl<'s> Answer<'s> {
         if let (Largest::Square(cells), Some(ranked)) = (&mut self.largest, &self.ranked) {
             let (first, before) = (rows.start, ranked.first_of(rows.start));
             let threads = pool.threads().clamp(1, values.len() / (1 << 16) + 1);
-            let each = (p - first).div_ceil(parts_for(threads)).max(1);
+            let each = part_of(p - first, threads);
             let parts: Vec<(usize, &mut [f64])> =
                 cells[first * p..].chunks_mut(each * p).enumerate().map(|(i, part)| (first + i * each, part)).collect();
             pool.each_of(parts, |_, (from, part): (usize, &mut [f64])| {
@@ -154,7 +154,7 @@ impl<'s> Answer<'s> {
             }
         });
         if let Largest::Square(cells) = &mut self.largest {
-            let (others, each) = (&others, (p - rows.start).div_ceil(parts_for(pool.threads())).max(1));
+            let (others, each) = (&others, part_of(p - rows.start, pool.threads()));
             let columns = cells[rows.start * p..].chunks_mut(each * p).collect();
             pool.each_of(columns, |part, cells: &mut [f64]| {
                 let from = rows.start + part * each;

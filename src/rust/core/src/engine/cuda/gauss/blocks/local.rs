@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::engine::cuda::arguments::NO_COLUMN;
 use crate::engine::cuda::card::transfer::threads_for_steps;
 use crate::graph::Adjacency;
-use crate::pool::{parts_for, Pool};
+use crate::pool::{part_of, Pool};
 
 /// Bits of a word of the card's graphs.
 pub(super) const BITS: usize = 32;
@@ -68,10 +68,8 @@ impl Local {
         let mut starts = Vec::with_capacity(rows.len() + 1);
         starts.push(0);
         rows.iter().for_each(|&x| starts.push(starts[starts.len() - 1] + degrees[x as usize]));
-        let each = rows
-            .len()
-            .div_ceil(parts_for(threads_for_steps(pool, rows.len() * graph.p() / 64 + 16 * starts[rows.len()])))
-            .max(1);
+        let steps = rows.len() * graph.p() / 64 + 16 * starts[rows.len()];
+        let each = part_of(rows.len(), threads_for_steps(pool, steps));
         let parts = rows.chunks(each).zip(vertices.chunks_mut(each * width)).zip(own.chunks_mut(each)).collect();
         pool.each_of(parts, |_, ((rows, vertices), own): ((&[u32], &mut [u32]), &mut [u32])| {
             for ((&x, block), own) in rows.iter().zip(vertices.chunks_exact_mut(width)).zip(own) {
@@ -121,7 +119,7 @@ impl Local {
     /// Their lists by number, and where those of each number start: only the rows have one.
     pub fn lists(&self, pool: &Pool) -> (Vec<u64>, Vec<u32>) {
         let (mut offsets, mut list) = (vec![self.entries() as u64; self.count() + 1], vec![0; self.entries()]);
-        let each = self.rows.len().div_ceil(parts_for(threads_for_steps(pool, self.count()))).max(1);
+        let each = part_of(self.rows.len(), threads_for_steps(pool, self.count()));
         let (mut parts, mut rest) = (Vec::new(), &mut list[..]);
         for (part, offsets) in offsets[..self.count()].chunks_mut(each * self.width).enumerate() {
             let rows = part * each..self.rows.len().min((part + 1) * each);
@@ -218,7 +216,7 @@ impl Local {
         let mut bits = vec![0u32; words_before(rows, width)];
         // Parts begin with a whole word.
         let cells = (0..rows).map(|row| self.block(row).len().pow(2)).sum::<usize>();
-        let some = rows.div_ceil(parts_for(threads_for_steps(pool, 2 * cells))).next_multiple_of(BITS / NARROWEST);
+        let some = part_of(rows, threads_for_steps(pool, 2 * cells)).next_multiple_of(BITS / NARROWEST);
         pool.each_of(bits.chunks_mut(words_before(some, width)).collect(), |part, bits: &mut [u32]| {
             for row in part * some..rows.min((part + 1) * some) {
                 let block = self.block(row);

@@ -7,7 +7,6 @@ use crate::engine::cuda::arguments::SliceArgs;
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::gauss::rows::{Cells, Panel, STEP};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::p_max::{bring_columns, triangle};
@@ -32,7 +31,6 @@ impl BlockSearch<'_, '_> {
     /// Plans what does not depend on the graph, in place of all that was there before blocks were needed.
     pub(super) fn plan_card(&mut self) -> Result<()> {
         let held = &mut self.search.engine.held;
-        held.plan = MemoryPlan::default();
         held.spare(BufferId::ALL)?;
         // The uses that are not known yet get what is left.
         self.search.plan_variables(0);

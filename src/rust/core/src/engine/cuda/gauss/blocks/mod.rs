@@ -32,7 +32,7 @@ use crate::engine::cuda::search::{CudaSearch, USUAL_THREADS};
 use crate::engine::cuda::{CudaEngine, SearchStrategy};
 use crate::graph::{Adjacency, SepSets};
 use crate::observer::Observer;
-use crate::pool::parts_for;
+use crate::pool::part_of;
 use crate::search::checkpoint::{self, Found, Kept, Within};
 use crate::search::levels::{widest_of, LevelReport, Levels, Widest};
 use crate::search::{Largest, Options};
@@ -202,7 +202,7 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
     fn take_graph(&mut self, graph: Adjacency) {
         let pool = &self.search.engine.held.pool;
         let mut degrees = vec![0; graph.p()];
-        let part = graph.p().div_ceil(parts_for(threads_for_steps(pool, graph.p() * graph.p() / 64))).max(1);
+        let part = part_of(graph.p(), threads_for_steps(pool, graph.p() * graph.p() / 64));
         pool.each_of(degrees.chunks_mut(part).collect(), |number, degrees: &mut [usize]| {
             for (x, degree) in (number * part..).zip(degrees) {
                 *degree = graph.degree(x);

@@ -20,7 +20,7 @@ use crate::engine::cuda::card::transfer::threads_for_steps;
 use crate::engine::cuda::gauss::source::Source;
 use crate::graph::{Adjacency, Separations};
 use crate::observer::Observer;
-use crate::pool::parts_for;
+use crate::pool::part_of;
 use crate::search::levels::LevelReport;
 use crate::{Error, Result};
 use found::SideFound;
@@ -260,7 +260,7 @@ impl BlockSearch<'_, '_> {
                 && (all_take_part || graph.neighbours(x).any(|y| takes(y) && !options.is_fixed(x, y as usize)))
         };
         let pool = &self.search.engine.held.pool;
-        let each = p.div_ceil(parts_for(threads_for_steps(pool, if all_take_part { p } else { p * p / 64 }))).max(1);
+        let each = part_of(p, threads_for_steps(pool, if all_take_part { p } else { p * p / 64 }));
         let mut are_taken = vec![false; p];
         pool.each_of(are_taken.chunks_mut(each).collect(), |part, taken: &mut [bool]| {
             taken.iter_mut().enumerate().for_each(|(i, taken)| *taken = takes_part(part * each + i));
@@ -356,7 +356,7 @@ impl BlockSearch<'_, '_> {
         let found = SideFound::bring(held, args.values, entries, level.size)?;
         let pool = held.pool.clone();
         let (options, cells) = (self.search.options, self.answer.cells());
-        let each = local.rows.len().div_ceil(parts_for(threads_for_steps(&pool, 64 * entries))).max(1);
+        let each = part_of(local.rows.len(), threads_for_steps(&pool, 64 * entries));
         let mut parts: Vec<Part> = local.rows.chunks(each).map(|_| Part::default()).collect();
         pool.each_of(parts.iter_mut().collect(), |number, part: &mut Part| {
             part.found.size = level.size;

@@ -16,7 +16,7 @@ use crate::engine::cuda::gauss::rows::Cells;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory;
 use crate::observer::Observer;
-use crate::pool::{parts_for, Pool};
+use crate::pool::{part_of, Pool};
 use crate::Result;
 
 /// How many numbers are copied in about the time that one is gathered from a matrix.
@@ -233,7 +233,7 @@ impl BlockSearch<'_, '_> {
 fn twins(local: &Local, removed: &Removed, pool: &Pool) -> Vec<u32> {
     let open = local.entries() as u32;
     let mut twins = vec![0; local.entries()];
-    let each = local.rows.len().div_ceil(parts_for(threads_for_steps(pool, 64 * local.entries()))).max(1);
+    let each = part_of(local.rows.len(), threads_for_steps(pool, 64 * local.entries()));
     let (mut parts, mut rest) = (Vec::new(), &mut twins[..]);
     for first in (0..local.rows.len()).step_by(each) {
         let end = local.rows.len().min(first + each);
