@@ -59,7 +59,8 @@ block_shape <- function(x, whole) {
 
 # Calls visit(block, row, column) with blocks of a matrix, ordinary matrices, and where they begin; each block's share of all is told to `bar`.
 # A function's blocks have all columns.
-each_block <- function(x, whole, bar, visit, argument = "x") {
+# logical: may blocks be logical matrices?
+each_block <- function(x, whole, bar, visit, argument = "x", logical = FALSE) {
   if (is.function(x)) {
     return(each_block_of_function(x, visit, argument))
   }
@@ -76,7 +77,7 @@ each_block <- function(x, whole, bar, visit, argument = "x") {
     } else {
       DelayedArray::read_block(x, grid[[number]])
     }
-    visit(plain_block(block, argument), first[1L], first[2L])
+    visit(plain_block(block, argument, logical), first[1L], first[2L])
     tell_share(bar, number / prod(across))
   }
 }
@@ -111,10 +112,10 @@ each_block_of_function <- function(x, visit, argument) {
 }
 
 # A block as a matrix of numbers, or a data frame of such.
-plain_block <- function(block, argument) {
-  block <- plain_integer64(block, argument)
+plain_block <- function(block, argument, logical = FALSE) {
   if (isS4(block) && methods::is(block, "Matrix")) block <- as.matrix(block)
-  check_table(block, argument)
+  block <- if (is.data.frame(block)) plain_columns(block, argument) else plain_integer64(block, argument)
+  if (logical && is.matrix(block) && is.logical(block)) block else check_table(block, argument)
 }
 
 tell_share <- function(bar, share) {

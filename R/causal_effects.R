@@ -196,9 +196,6 @@ effects_covariance <- function(data, mcov, labels) {
     abort_argument("data", data, "give one of them at a time, and compare or average the effects.", is = "completed data sets")
   }
   data <- read_data(data, "data")
-  if (is.matrix(data) && is.numeric(data) && nrow(data) == ncol(data) && isSymmetric(unname(data))) {
-    abort_argument("data", data, "give covariances as `mcov`, and data as `data`.", is = "a symmetric matrix, which looks like covariances")
-  }
   data <- in_order_of(data, labels, "data", data[, labels, drop = FALSE])
   C <- about("data", suff_gauss(data))$C
   s <- vapply(seq_len(ncol(data)), function(j) stats::sd(data[, j]), 0)

@@ -21,6 +21,7 @@ check_suff_mixed <- function(suffStat, labels, test) {
   check_own_names(data$names, labels, "suffStat")
   if (is.null(data$correlations)) {
     first <- data$sets[[1L]]
+    warn_text(first)
     warn_constant(constant_in(first), first, if (test$constant_is_missing) "no test of a constant has an answer, and it has no edge unless `NAdelete` is FALSE")
   }
   mixed_for_rust(data, test)
@@ -41,6 +42,7 @@ mixed_sets <- function(suffStat, test) {
     adapt <- if (is.null(suffStat$adaptDF)) FALSE else check_flag(suffStat$adaptDF, "suffStat$adaptDF")
     suffStat <- suffStat$dm
   }
+  suffStat <- read_data(suffStat, "suffStat")
   if (!is.data.frame(suffStat) && !(is.matrix(suffStat) && is.atomic(suffStat)) || NCOL(suffStat) < 2L || NROW(suffStat) < 1L) {
     abort_argument("suffStat", suffStat, sprintf(
       "%s needs a data frame%s, observations in rows and two columns at least.", test$name, if (test$kinds == "any") "" else " or matrix"
@@ -160,32 +162,20 @@ check_set <- function(x, test) {
     refuse_missing(x, if (test$holes != "testwise") colSums(is.na(x)) > 0, test)
     return(x)
   }
-  x <- check_classes(x, test)
+  check_kinds(x, test)
   refuse_infinite(x, vapply(x, function(column) is.numeric(column) && any(is.infinite(column)), NA))
   refuse_missing(x, if (test$holes != "testwise") vapply(x, anyNA, NA), test)
   x
 }
 
-# A data frame whose columns are of classes that the test takes.
-check_classes <- function(x, test) {
-  # What scale() returns.
-  x[] <- lapply(x, function(column) if (is.matrix(column) && is.numeric(column) && ncol(column) == 1L) as.vector(column) else column)
-  is_known <- vapply(x, function(column) {
-    (is.numeric(column) || is.factor(column) || is.logical(column) || is.character(column)) && length(dim(column)) < 2L
-  }, NA)
-  if (!all(is_known)) {
-    classes <- vapply(x[!is_known], function(column) class(column)[1L], "")
-    abort_argument("suffStat", x, "give columns of numbers, factors, logicals or characters; as.numeric() makes numbers of dates and times.",
-      has = paste("other columns:", enumerate(sprintf("%s (%s)", names(x)[!is_known], classes), 3L))
-    )
-  }
+# Columns of numbers where the test takes no others.
+check_kinds <- function(x, test) {
   numbers <- vapply(x, is_number_column, NA)
   if (test$kinds == "numbers" && !all(numbers)) {
     abort_argument("suffStat", x, sprintf("give %s.", if (test$holes == "imputed") "mixMItest" else "mixCItwd"),
       has = paste("columns that are no numbers:", enumerate(names(x)[!numbers], 3L))
     )
   }
-  x
 }
 
 # Numbers as levels are codes: whole.
@@ -203,8 +193,6 @@ refuse_continuous <- function(x, test) {
     )
   }
 }
-
-is_number_column <- function(column) is.numeric(column) && !is.factor(column)
 
 refuse_infinite <- function(x, infinite) {
   if (any(infinite)) {

@@ -54,6 +54,7 @@ cstar <- function(data, alpha, x = NULL, y = NULL, ..., q = NULL, standardize = 
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
   standardize <- check_flag(standardize, "standardize")
   if (is_completed(data)) abort_argument("data", data, "samples are drawn of the rows of one: give one of them.", is = "completed data sets")
+  check_level(alpha)
   source <- resampling_source(data, gaussCItest, NULL)
   resampled <- check_resampling("subsample", size, seed, source, replicates)
   threads <- resolve_threads(if (!missing(numCores)) numCores)

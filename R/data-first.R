@@ -6,6 +6,7 @@ fill_in_from_data <- function(frame, na, no_suff, no_test, no_labels) {
     return(invisible())
   }
   if (no_test) {
+    if (!identical(frame$alpha, quote(expr = ))) check_level(frame$alpha)
     found <- test_of_data(frame$suffStat, na)
     if (is.null(found) && !is.environment(frame$suffStat) && (!is.list(frame$suffStat) || is.null(names(frame$suffStat)))) {
       abort_argument("suffStat", frame$suffStat, "give data, a data frame or matrix with observations in rows, or a sufficient statistic with its `indepTest`.")
@@ -22,6 +23,13 @@ fill_in_from_data <- function(frame, na, no_suff, no_test, no_labels) {
   if (!is.null(own)) frame$labels <- own
 }
 
+# pcalg takes any number as `alpha`, and from 1 on keeps all edges, whose tests never end. Nobody who gives data means that.
+check_level <- function(alpha) {
+  if (is_number(alpha) && (alpha >= 1 || alpha <= 0)) {
+    abort_argument("alpha", alpha, sprintf("give a level between 0 and 1, for instance alpha = %s.", if (alpha >= 1 && alpha < 100) format(alpha / 100) else "0.01"))
+  }
+}
+
 # Of more variables the data are kept, and their correlations made where they are searched: R would hold a copy.
 most_correlations <- 5000L
 
@@ -32,19 +40,20 @@ test_of_data <- function(x, na = "error", keep_data = (is.data.frame(x) || is.ma
     if (na != "error") abort_argument("na", na, "leave it out: completed data sets have no holes.")
     return(test_of_completed(x))
   }
-  if (methods::is(x, "ExpressionSet") || methods::is(x, "SummarizedExperiment")) x <- read_table(x, "suffStat", FALSE)
+  if (!is.function(x)) x <- read_table(x, "suffStat", counts = TRUE)
   is_matrix <- is.matrix(x) && is.atomic(x)
-  if (!is.data.frame(x) && !is_matrix && !inherits(x, "table") && !is_container(x)) {
+  if (!is.data.frame(x) && !is_matrix && !is_container(x)) {
     return(NULL)
   }
+  if (is.data.frame(x)) x <- without_identifiers(x)
   if (ncol(x) < 2L || nrow(x) < 1L) {
     abort_argument("suffStat", x, "give observations in rows and at least two variables in columns.")
   }
-  numeric <- numeric_columns(x)
-  look_at_columns(x, numeric)
-  share <- if (is.data.frame(x) || is_matrix) share_missing(x) else 0
+  numeric <- rep_len(numeric_columns(x), ncol(x))
+  if (is.data.frame(x) || is_matrix) tell_if_codes(x, !numeric)
+  share <- if (is.data.frame(x) || is_matrix) share_missing(x) else if (is_sparse(x)) sum(is.na(x)) / prod(dim(x)) else 0
   if (share > 0 && na == "testwise") {
-    return(test_with_holes(x, numeric, share))
+    return(test_with_holes(if (is_sparse(x)) as.matrix(x) else x, numeric, share))
   }
   mend <- paste(
     "give na = \"testwise\" (each test leaves out the rows that lack one of its variables), or fill them in several times and give the list of",
@@ -54,72 +63,36 @@ test_of_data <- function(x, na = "error", keep_data = (is.data.frame(x) || is.ma
     abort_argument("suffStat", x, mend, is = sprintf("data with missing values (%s)", percent(share)))
   }
   if (any(numeric) && !all(numeric)) {
-    check_classes(x, mixed_tests$mixCItest)
-    tell("data", paste0(sprintf("%s: mixCItest(), conditional Gaussian likelihood ratio.", kinds_of(numeric, ncol(x))), unused_levels(x)), indepTest = "mixCItest")
+    tell_if_turned(x, "suffStat")
+    tell("data", paste0(sprintf("%s: mixCItest(), conditional Gaussian likelihood ratio.", kinds_of(numeric, nrow(x))), unused_levels(x)), indepTest = "mixCItest")
     return(list(suffStat = x, indepTest = mixCItest))
   }
   if (all(numeric)) {
     suff <- about("suffStat", if (keep_data) suff_gauss(x, keep = "data", progress = FALSE) else suff_gauss(x))
-    tell("data", sprintf("%s: gaussCItest(), partial correlations.", kinds_of(numeric, ncol(x))), indepTest = "gaussCItest")
+    tell("data", sprintf("%s: gaussCItest(), partial correlations.", kinds_of(numeric, nrow(x))), indepTest = "gaussCItest")
+    if (!keep_data) warn_dependent(suff$C, suff$n)
     return(list(suffStat = suff, indepTest = gaussCItest))
   }
   suff <- about("suffStat", suff_discrete(x))
-  tell("data", sprintf("%s: disCItest(), G-squared.", kinds_of(numeric, ncol(suff$dm))), indepTest = "disCItest")
+  tell("data", paste0(sprintf("%s: disCItest(), G-squared.", kinds_of(numeric, nrow(x))), unused_levels(x)), indepTest = "disCItest")
   list(suffStat = suff, indepTest = disCItest)
 }
 
-# What is said of a data frame's columns that may be meant otherwise.
-look_at_columns <- function(x, numeric) {
-  if (!is.data.frame(x)) {
-    return(invisible())
+# Text that differs in every row names the rows: a table whose first column has the names of genes, or of patients. What is left keeps them as names.
+without_identifiers <- function(x) {
+  text <- vapply(x, function(column) is.character(column) || is.factor(column), NA)
+  found <- text
+  found[text] <- vapply(x[text], meaning_of_text, "") == "identifier"
+  if (!any(found) || sum(!found) < 2L) {
+    return(x)
   }
-  tell_if_codes(x, !numeric)
-  warn_many_levels(x, !numeric)
-}
-
-# Names, dates and numbers that a file has as text become factors of many levels, of which nothing can be found.
-warn_many_levels <- function(x, discrete) {
-  n <- nrow(x)
-  of <- function(column) {
-    if (!is.character(column) && !is.factor(column)) {
-      return("")
-    }
-    values <- unique(as.character(column[!is.na(column)]))
-    if (length(values) <= 10L) {
-      return("")
-    }
-    numbers <- suppressWarnings(as.numeric(values))
-    if (mean(!is.na(numbers)) >= 0.9 && any(numbers != trunc(numbers), na.rm = TRUE)) "numbers" else if (length(values) > n / 2) "many" else ""
-  }
-  found <- vapply(x, of, "")
-  for (why in intersect(c("numbers", "many"), found)) {
-    which <- found == why
-    warn("levels", sprintf(if (why == "numbers") {
-      "text that is mostly numbers is taken as levels, in %s: make numbers of it by as.numeric(), and see whether what read the file has `na.strings`"
-    } else {
-      "more levels than half of the rows, in %s: nothing can be found of such a column; drop it, merge levels or, if they are dates, make numbers of them by as.numeric(as.Date())"
-    }, column_names(x, which)), columns = unname(which(which)))
-  }
-}
-
-# A warning to those whose factors declare levels that none of the rows has: micd's tests, whose p-values ours are, count them.
-unused_levels <- function(x) {
-  unused <- if (is.data.frame(x)) vapply(x, function(column) is.factor(column) && nlevels(column) > length(unique(as.integer(column[!is.na(column)]))), NA)
-  if (!any(unused)) {
-    return("")
-  }
-  sprintf(" Levels that never occur cost degrees of freedom, in %s: droplevels() drops them.", column_names(x, unused))
-}
-
-# By column: is it one of numbers?
-numeric_columns <- function(x) {
-  if (inherits(x, "table")) {
-    FALSE
-  } else if (is.data.frame(x)) {
-    vapply(x, function(column) is_number_column(column) || inherits(column, "integer64"), NA)
-  } else {
-    !is.matrix(x) || is.numeric(x)
-  }
+  tell("identifier", sprintf("left out: %s, text that differs in every row.", column_names(x, found)), columns = unname(which(found)))
+  ids <- as.character(x[[which(found)[1L]]])
+  x <- x[!found]
+  attr(x, "row.names") <- ids
+  refuse_square(x, "suffStat")
+  attr(x, "pcgpu_read") <- TRUE
+  x
 }
 
 # The share of the cells of a data frame or a matrix that are missing. Most data lack none, which one pass without a copy says.
@@ -134,35 +107,37 @@ percent <- function(share) sprintf("%s %% of the values", format(100 * share, di
 
 test_with_holes <- function(x, numeric, share) {
   name <- name_by_kinds(numeric, "gaussCItwd", "disCItwd", "mixCItwd")
-  if (is.data.frame(x)) check_classes(x, mixed_tests[[name]])
+  tell_if_turned(x, "suffStat")
   tell("data", sprintf(
-    "%s, and %s are missing: %s(), on the rows that have all values of a test.%s", kinds_of(numeric, ncol(x)), percent(share), name,
-    if (name == "mixCItwd") unused_levels(x) else ""
+    "%s, and %s are missing: %s(), on the rows that have all values of a test.%s", kinds_of(numeric, nrow(x)), percent(share), name,
+    if (name == "gaussCItwd") "" else unused_levels(x)
   ), indepTest = name)
   list(suffStat = x, indepTest = get(name))
 }
 
 test_of_completed <- function(x) {
   sets <- completed_sets(x, mixed_tests$mixMItest)
-  numeric <- numeric_columns(sets[[1L]])
+  first <- read_table(sets[[1L]], "suffStat", FALSE)
+  numeric <- rep_len(numeric_columns(first), ncol(first))
   name <- name_by_kinds(numeric, "gaussMItest", "disMItest", "mixMItest")
   tell("data", sprintf(
-    "%d completed data sets. %s: %s(), pooled over them.%s", length(sets), kinds_of(numeric, ncol(sets[[1L]])), name,
-    if (name == "gaussMItest") "" else unused_levels(sets[[1L]])
+    "%d completed data sets, each of %s: %s(), pooled over them.%s", length(sets), kinds_of(numeric, nrow(first)), name,
+    if (name == "gaussMItest") "" else unused_levels(first)
   ), indepTest = name)
   list(suffStat = sets, indepTest = get(name))
 }
 
 name_by_kinds <- function(numeric, numbers, levels, both) if (all(numeric)) numbers else if (!any(numeric)) levels else both
 
-kinds_of <- function(numeric, p) {
-  if (all(numeric)) {
-    sprintf("All %d columns are numbers", p)
+# The shape of the data, and what their columns are.
+kinds_of <- function(numeric, n) {
+  sprintf("%s (rows), %s (columns), %s", counted(n, "sample"), counted(length(numeric), "variable"), if (all(numeric)) {
+    "all numbers"
   } else if (!any(numeric)) {
-    sprintf("All %d columns have levels", p)
+    "all with levels"
   } else {
-    sprintf("Numbers in %d of the %d columns, levels in %d", sum(numeric), p, sum(!numeric))
-  }
+    sprintf("%s of numbers and %s with levels", in_words(sum(numeric)), in_words(sum(!numeric)))
+  })
 }
 
 # Bioconductor's containers, sparse and file-backed matrices: numbers, whose kind is not looked at.

@@ -63,6 +63,21 @@
 #' `pc()`, with a condition of class `pcgpu_error_test` that has the fields `x`, `y`, `S` and `parent` (the original condition) and
 #' inherits from the classes of the original.
 #'
+#' # Data
+#'
+#' All functions of this package that take data read them in the same way. Rows are independent observations and columns are variables.
+#' - **A column with a class of its own** is what its `as.numeric()` and `is.na()` say: survey columns of the packages haven and labelled with the missing values
+#'   that they declare, `difftime`, periods of the package lubridate, bit64's `integer64`, `I()`, and the result of `scale()`. Dates and times become numbers of days or seconds, with a
+#'   message of class `pcgpu_message_dates`. Other columns, such as lists, are an error.
+#' - **Text and factors** are levels. A warning of class `pcgpu_warning_levels` names text that looks like numbers (with decimal commas, units, or words among them), and text
+#'   with more levels than half of the rows. `pc(data)` leaves out text that differs in every row, with a message of class `pcgpu_message_identifier`.
+#' - **Whole numbers** of at most 10 different values are numbers; a message of class `pcgpu_message_codes` names them, as they may be codes.
+#' - **Levels that never occur** cost degrees of freedom in tests of levels, as in pcalg. The message about the data names these columns.
+#' - **A symmetric matrix** (correlations, covariances, distances, an adjacency matrix) is refused. [gaussCItest()] takes correlations as `list(C = , n = )`.
+#' - **Genes in rows**: a message of class `pcgpu_message_rows` asks whether rows are the variables if rows are named as genes, or columns as samples.
+#' - **Linear combinations**: if `indepTest` is left out, a warning of class `pcgpu_warning_dependent` names columns that are linear combinations of others,
+#'   such as totals, copies, and all dummies of one factor (of up to 300 columns of numbers, and more rows than columns).
+#'
 #' @param suffStat The sufficient statistic for `indepTest`. For [gaussCItest()], `list(C = , n = )`: a p x p correlation matrix and the number of observations, as
 #'   [suff_gauss()] computes them from data. `NA` in `C` is allowed, see `NAdelete`. For many variables, `suff_gauss(keep = "data")` needs less memory. For discrete tests see [disCItest()] and
 #'   [suff_discrete()].
@@ -70,10 +85,10 @@
 #'   Without `indepTest`, the data: a data frame, matrix or table, an `ExpressionSet`, `SummarizedExperiment` or `SingleCellExperiment` (samples in columns), or anything else
 #'   that [suff_gauss()] reads. The test then follows from the columns, as a message of class `pcgpu_message_data` says: [gaussCItest()] for numbers, [disCItest()] for factors, logicals and
 #'   text, [mixCItest()] for both. For missing values see `na` in [pc_control()]; a list of multiply imputed data sets, or the result of `mice()`, is tested by [gaussMItest()] or its discrete and
-#'   mixed counterparts.
+#'   mixed counterparts. The section "Data" says how columns are read.
 #' @param indepTest A function `(x, y, S, suffStat)` that returns the p-value of the test that variables
 #'   number `x` and `y` are independent given those with numbers `S`.
-#' @param alpha Significance level of each test, between 0 and 1. An edge is removed if p >= alpha. Values outside (0, 1) give a warning.
+#' @param alpha Significance level of each test, between 0 and 1. An edge is removed if p >= alpha. Values outside (0, 1) give a warning, and an error if `suffStat` is data.
 #' @param labels Names of the variables: a character vector of length p, in the order of the data, without empty or duplicated names and without `"|"`. If both `labels` and `p` are left out, the names in the
 #'   data or `suffStat`, or the numbers of the variables.
 #' @param p Number of variables, instead of `labels`, which are then `"1"`, ..., `"p"`.

@@ -76,13 +76,14 @@
 #' | `too_few` | too few observations for discrete tests, or too few rows without missing values | merge levels, drop columns with few values, smaller `m.max` |
 #' | `no_answer` | tests had no answer (`NA`), and `NAdelete` decided | see the message, drop constants |
 #' | `levels` | a column has more levels than can be tested, or is text that is mostly numbers | see the message |
+#' | `dependent` | columns are linear combinations of others | leave out one of each group |
 #' | `unique` | a feature has a level in every row | leave it out, fewer `bins` |
 #' | `sparse` | too few observations for so many levels | fewer `bins`, merge levels |
 #' | `time_limit` | the search ended before its time | see [run_details()] |
 #' | `checkpoint` | the last checkpoint could not be written | room on the disk |
 #' | `test` | `indepTest` gave this warning on workers of a `cluster` | see the message |
 #'
-#' `names` has the field `argument`, `alpha` has `alpha`, `constant`, `levels` and `unique` have `columns`, `too_few` has `count` (of edges), `no_answer` likewise (of edges, or as the message says), `sparse` has `cells`, `time_limit` has `level` (the last that was done)
+#' `names` has the field `argument`, `alpha` has `alpha`, `constant`, `levels` and `unique` have `columns`, `dependent` has `columns` (a list with a vector for each group), `too_few` has `count` (of edges), `no_answer` likewise (of edges, or as the message says), `sparse` has `cells`, `time_limit` has `level` (the last that was done)
 #' and `seconds`, `checkpoint` has `file`, `test` has `count` (how often) and the classes of the original.
 #'
 #' **Messages** have the class `pcgpu_message`, and `pcgpu_message_` followed by
@@ -99,11 +100,13 @@
 #' | `resumed` | a search goes on from its `checkpoint` | nothing, or delete the file to begin anew |
 #' | `rows` | rows may be the variables | `t(x)`, if they are |
 #' | `codes` | whole numbers are taken as continuous | make factors of codes |
+#' | `dates` | dates or times are taken as numbers | nothing, or drop them |
+#' | `identifier` | text that differs in every row is left out of a search of data | nothing, or merge levels |
 #' | `assay` | the first of several assays is taken | `t(assay(x, name))` for another |
 #' | `cpdag` | Rgraphviz draws an invalid CPDAG | see [run_details()] |
 #' | `graph` | the graph of [causal_effects()] is not what `type` says, or that of [markov_check()] is none that a DAG extends | see there |
 #'
-#' `fallback` has the field `reason`, `knowledge` has `triples` (a, b, c of a -> b <- c, by column) and `count`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `test` has `count` and the classes of the original, `data` has `indepTest` (its name), `codes` has `columns`, `graph` has `type`.
+#' `fallback` has the field `reason`, `knowledge` has `triples` (a, b, c of a -> b <- c, by column) and `count`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `test` has `count` and the classes of the original, `data` has `indepTest` (its name), `codes`, `dates` and `identifier` have `columns`, `graph` has `type`.
 #'
 #' @keywords internal
 #' @import methods

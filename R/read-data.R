@@ -27,25 +27,47 @@ read_table <- function(x, argument, counts) {
     assay <- first_assay(x, argument)
     return(if (is_delayed(assay)) DelayedArray::t(assay) else if (is_sparse(assay)) Matrix::t(assay) else t(as.matrix(assay)))
   }
-  x <- plain_integer64(x, argument)
-  if (is.data.frame(x)) nan_to_na_in_columns(x) else x
-}
-
-nan_to_na_in_columns <- function(x) {
-  factors <- vapply(x, is.factor, NA)
-  x[factors] <- lapply(x[factors], nan_to_na)
+  if (isS4(x) && methods::is(x, "Matrix") && !is_sparse(x)) x <- as.matrix(x)
+  if (is.data.frame(x)) {
+    # A table that was read before needs no second look, nor a second warning.
+    if (isTRUE(attr(x, "pcgpu_read"))) {
+      return(x)
+    }
+    x <- plain_columns(x, argument)
+    attr(x, "pcgpu_read") <- TRUE
+  } else if (is.matrix(x) && is.object(x) && !isS4(x)) {
+    bare <- plain_column(structure(x, dim = NULL, dimnames = NULL), argument)
+    if (is.null(bare)) abort_argument(argument, x, "give a matrix of numbers or text, or a data frame.", is = sprintf("a matrix of class %s", class(x)[1L]))
+    x <- structure(bare, dim = dim(x), dimnames = dimnames(x))
+  }
+  refuse_square(x, argument)
   x
 }
 
-# factor() makes a level of NaN, which is missing all the same. A level "NaN" among others that are no numbers is a word.
-nan_to_na <- function(column) {
-  if (is.factor(column) && "NaN" %in% levels(column)) {
-    others <- setdiff(levels(column), c("NaN", NA))
-    if (!anyNA(suppressWarnings(as.numeric(others)))) {
-      levels(column)[levels(column) %in% "NaN"] <- NA
-    }
+# A symmetric matrix as data is a mistake: rows are observations, and no data are symmetric.
+refuse_square <- function(x, argument) {
+  if (length(dim(x)) != 2L || nrow(x) != ncol(x) || nrow(x) < 3L || is_read_by_blocks(x) || is_file(x)) {
+    return(invisible())
   }
-  column
+  if (is.data.frame(x)) x <- if (all(vapply(x, function(column) is.numeric(column) || is.logical(column), NA))) as.matrix(x)
+  if (is_sparse(x)) {
+    if (!isTRUE(Matrix::isSymmetric(x, checkDN = FALSE))) {
+      return(invisible())
+    }
+  } else if (!(is.numeric(x) || is.logical(x)) || !isTRUE(all.equal(unname(x), t(unname(x)), tolerance = 1e-8))) {
+    return(invisible())
+  }
+  diagonal <- diag(as.matrix(x))
+  ones <- isTRUE(all.equal(unname(as.double(diagonal)), rep(1, nrow(x))))
+  what <- if (ones) "correlations" else if (all(diagonal > 0, na.rm = TRUE)) "covariances" else "distances or the edges of a graph"
+  abort_argument(argument, x, if (what == "distances or the edges of a graph") {
+    "give the observations themselves, a row each."
+  } else {
+    sprintf(paste(
+      "give the observations, a row each. Where these are not at hand, pc(list(C = %s, n = <number of observations>), gaussCItest, alpha) takes correlations,",
+      "and causal_effects(mcov = ) covariances."
+    ), if (ones) "x" else "cov2cor(x)")
+  }, is = sprintf("a symmetric %d x %d matrix, which looks like %s", nrow(x), ncol(x), what))
 }
 
 # Genes are in rows there, samples in columns.
@@ -61,28 +83,6 @@ first_assay <- function(x, argument) {
     ))
   }
   SummarizedExperiment::assay(x, 1L)
-}
-
-# The package bit64 keeps whole numbers of 64 bits in the bits of doubles, which are other numbers. Of a data frame, its columns.
-plain_integer64 <- function(column, argument) {
-  if (is.data.frame(column)) {
-    long <- vapply(column, inherits, NA, "integer64")
-    column[long] <- lapply(column[long], plain_integer64, argument)
-    return(column)
-  }
-  if (!inherits(column, "integer64")) {
-    return(column)
-  }
-  need_package("bit64", sprintf("`%s` has numbers of the class integer64, which the package bit64 reads", argument))
-  numbers <- suppressWarnings(bit64::as.double.integer64(column))
-  if (any(abs(numbers) >= 2^53, na.rm = TRUE)) {
-    abort_argument(argument, column, "subtract a constant from the numbers, or make factors of them by as.character().",
-      has = "numbers of the class integer64 from 2^53 on, where R's numbers lose digits"
-    )
-  }
-  dim(numbers) <- dim(column)
-  dimnames(numbers) <- dimnames(column)
-  numbers
 }
 
 refuse_table <- function(x, argument) {
@@ -142,15 +142,29 @@ exact_factor <- function(column) {
   structure(match(column, values, incomparables = NaN), levels = names, class = "factor")
 }
 
-# Data with row names and far more rows than columns may have their genes in rows. Rows of a data frame are named by numbers
-# unless somebody has named them.
+# Data whose rows seem to be the variables: rows that are named as genes, or columns that are named as samples, and more than twice as many rows as
+# columns; or very many named rows. Rows of a data frame are named by numbers unless somebody has named them.
 tell_if_turned <- function(x, argument) {
-  names <- attr(x, "row.names") %||% rownames(x)
-  named <- if (is.data.frame(x)) is.character(names) && all(grepl("[[:alpha:]]", utils::head(names, 100L))) else !is.null(names)
-  if (named && nrow(x) >= 1000L && nrow(x) >= 10 * ncol(x)) {
+  names <- utils::head(if (is.data.frame(x)) attr(x, "row.names") else rownames(x), 100L)
+  named <- if (is.data.frame(x)) is.character(names) && all(grepl("[[:alpha:]]", names)) else !is.null(names)
+  columns <- utils::head(colnames(x), 100L)
+  if (named && (nrow(x) >= 1000L && nrow(x) >= 10 * ncol(x) || nrow(x) > 2 * ncol(x) && (are_genes(names) || are_samples(columns)))) {
     tell("rows", sprintf(
-      "`%s` is taken as %d observations (rows) of %d variables (columns): give t(%s) if its rows are the variables.",
-      argument, nrow(x), ncol(x), argument
+      "`%s` is taken as %d samples (rows) of %d variables (columns), with rows named %s: give t(%s) if its rows are the variables.",
+      argument, nrow(x), ncol(x), enumerate(dQuote(names, FALSE), 2L), argument
     ))
   }
+}
+
+# Accessions, or symbols with many different stems: those of patients, as P01 and P02, have few.
+are_genes <- function(names) {
+  accession <- "^(ENS[A-Z]*[0-9]{6,}.*|.*[0-9]_at|(hsa|mmu|rno)-(mir|miR|let)-.*|rs[0-9]+|cg[0-9]{6,}|[NX][MRP]_[0-9]+.*)$"
+  symbol <- "^([A-Z][A-Z0-9]+|[A-Z][a-z0-9]+)(-[A-Za-z0-9]+)*$"
+  stems <- unique(sub("[0-9].*$", "", names))
+  length(names) >= 3L && (mean(grepl(accession, names)) >= 0.8 ||
+    mean(grepl(symbol, names)) >= 0.8 && mean(grepl("[0-9]", names)) >= 0.3 && length(stems) >= length(names) / 2)
+}
+
+are_samples <- function(names) {
+  length(names) >= 3L && mean(grepl("^((GSM|SRR|ERR|DRR)[0-9]+|TCGA-.*|(sample|patient|subject|donor|control|ctrl|case|tumou?r|normal|mouse|rat|cell)[._ -]?[0-9]+.*)$", names, ignore.case = TRUE)) >= 0.8
 }

@@ -162,6 +162,7 @@ select_features <- function(x, y, k, criterion = c(
   if (is.null(source)) device <- check_device(device)
   x <- read_data(x, "x", all = FALSE)
   if (is_read_by_blocks(x)) x <- read_data(x, "x")
+  warn_text(x)
   features <- selection_features(x)
   n <- nrow(x)
   p <- ncol(x)
@@ -338,15 +339,6 @@ refuse_shape <- function(x) {
 }
 
 feature_columns <- function(x) {
-  plain <- vapply(x, function(column) {
-    is.null(dim(column)) &&
-      (is.factor(column) || is.logical(column) || is.character(column) || (is.numeric(column) && !is.object(column)))
-  }, NA)
-  if (!all(plain)) {
-    abort_argument("x", x, "make numbers or factors of them, or drop these columns.",
-      is = paste("neither numbers, factor, logical nor character in", column_names(x, !plain))
-    )
-  }
   lapply(unname(as.list(x)), function(column) {
     if (is.character(column) || is.logical(column)) factor(column) else column
   })

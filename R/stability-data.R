@@ -6,8 +6,8 @@ resampling_source <- function(data, indepTest, make, na = "error") {
   if (!is.null(make)) {
     return(made_source(data, indepTest, make))
   }
-  if (methods::is(data, "ExpressionSet") || methods::is(data, "SummarizedExperiment")) data <- read_table(data, "data", FALSE)
-  is_data <- is.data.frame(data) || is.matrix(data) && is.atomic(data) || inherits(data, "table") || is_container(data) || is_completed(data)
+  data <- read_table(data, "data", TRUE)
+  is_data <- is.data.frame(data) || is.matrix(data) && is.atomic(data) || is_container(data) || is_completed(data)
   if (is.null(indepTest)) {
     if (!is_data) {
       abort_argument("indepTest", indepTest, "give the test, for instance gaussCItest.", is = "missing")

@@ -114,6 +114,7 @@ stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bo
   control <- passed$control
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
   how <- check_choice(how, c("bootstrap", "subsample"), "how")
+  if (missing(indepTest)) check_level(alpha)
   source <- resampling_source(data, if (!missing(indepTest)) indepTest, make, control$na)
   if (is.null(given$labels) && is.null(given$p)) given$labels <- source$labels
   resampled <- check_resampling(how, size, seed, source, replicates)

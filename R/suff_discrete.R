@@ -47,6 +47,7 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
     abort_argument("x", x, "give a data frame or matrix, observations in rows, or a contingency table.")
   }
   tell_if_turned(x, "x")
+  warn_text(x)
   if (ncol(x) < 2L || nrow(x) < 1L) {
     abort_argument("x", x, "give at least one row and two columns.")
   }
@@ -93,7 +94,7 @@ code_blocks <- function(x) {
     levels <<- c(levels, unname(coded$levels))
     missing <<- c(missing, unname(coded$missing))
     constant <<- c(constant, unname(coded$constant))
-  })
+  }, logical = TRUE)
   list(dm = dm, levels = stats::setNames(levels, names), missing = missing, constant = constant)
 }
 

@@ -20,7 +20,7 @@
 #' Two columns that are linear functions of each other have correlation 1 or -1. They are allowed, and [pc()] gives pcalg's answer, but each
 #' separates the other from everything else, and which edges remain depends on rounding errors. Drop one of them.
 #'
-#' @param x A numeric matrix or data frame (also with bit64's `integer64`), observations in rows, variables in columns; a
+#' @param x A numeric matrix or data frame, observations in rows, variables in columns (see the section "Data" of [pc()]); a
 #'   Bioconductor `ExpressionSet` or `SummarizedExperiment` (its first assay), whose samples are the observations; or data that R does not hold, see
 #'   below: a sparse matrix, a `DelayedMatrix`, a `big.matrix`, a [pcgpu_file()], a function, or [gauss_moments()].
 #' @param use What to do about missing values, as in [stats::cor()]:

@@ -56,7 +56,7 @@ suff_knn <- function(data, k = 7, k_perm = 5, permutations = 100,
                      transform = c("ranks", "standardize", "uniform", "none"),
                      seed = NULL, add_one = FALSE, early_stop = NULL) {
   data <- read_data(data, "data")
-  if (!is.data.frame(data) && !(is.matrix(data) && is.atomic(data))) {
+  if (!is.data.frame(data) && !(is.matrix(data) && is_value(data))) {
     abort_argument("data", data, "give a data frame or matrix, observations in rows.")
   }
   tell_if_turned(data, "data")
@@ -68,12 +68,7 @@ suff_knn <- function(data, k = 7, k_perm = 5, permutations = 100,
     abort_argument("data", data, "give at least three rows and two columns.")
   }
   discrete <- vapply(data, is_level_column, NA, USE.NAMES = FALSE)
-  usable <- discrete | vapply(data, is_bare_number, NA)
-  if (!all(usable)) {
-    abort_argument("data", data, "make numbers or factors of them, or drop them.",
-      is = paste("neither numbers nor factors, logicals or characters in", column_names(data, !usable))
-    )
-  }
+  warn_text(data)
   tell_if_codes(data, discrete)
   missing <- vapply(data, function(column) anyNA(column) || is.numeric(column) && !all(is.finite(column)), NA)
   if (any(missing)) {
@@ -102,24 +97,3 @@ suff_knn <- function(data, k = 7, k_perm = 5, permutations = 100,
   }
   suff
 }
-
-# Whole numbers with few different values are as often codes as counts.
-tell_if_codes <- function(data, discrete) {
-  few <- !discrete & vapply(data, function(column) {
-    # The first rows say of most columns that they are no codes.
-    is_code <- function(values) all(is.na(values) | is.finite(values) & values == trunc(values)) && length(unique(values)) <= 10L
-    is_bare_number(column) && is_code(utils::head(column, 100L)) && is_code(column) && any(column != column[1L], na.rm = TRUE)
-  }, NA)
-  if (any(few)) {
-    tell("codes", paste0(
-      "taken as continuous: ", column_names(data, few), ", whole numbers of at most 10 different values; ",
-      "make factors of those that are codes."
-    ), columns = unname(which(few)))
-  }
-}
-
-is_level_column <- function(column) {
-  is.null(dim(column)) && (is.factor(column) || is.logical(column) || is.character(column))
-}
-
-is_bare_number <- function(column) is.numeric(column) && is.null(attr(column, "class")) && is.null(dim(column))

@@ -15,11 +15,11 @@ test_that("data are tested by their columns, and a message says how", {
   x <- numbers_of()
   wanted <- pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x))
   for (data in list(x, as.matrix(x))) {
-    m <- expect_message(found <- pc(data, alpha = 0.01), "All 3 columns are numbers: gaussCItest", class = "pcgpu_message_data")
+    m <- expect_message(found <- pc(data, alpha = 0.01), "200 samples (rows), 3 variables (columns), all numbers: gaussCItest", fixed = TRUE, class = "pcgpu_message_data")
     expect_identical_answer(found, wanted)
   }
   y <- levels_of()
-  expect_message(found <- pc(y, alpha = 0.01), "All 3 columns have levels: disCItest", class = "pcgpu_message_data")
+  expect_message(found <- pc(y, alpha = 0.01), "500 samples (rows), 3 variables (columns), all with levels: disCItest", fixed = TRUE, class = "pcgpu_message_data")
   expect_identical_answer(found, pc(suff_discrete(y), disCItest, 0.01, labels = names(y)))
   expect_identical_answer(suppressMessages(pc(as.matrix(y), alpha = 0.01)), found)
   expect_identical(suppressMessages(skeleton(x, alpha = 0.01))@graph, skeleton(suff_gauss(x), gaussCItest, 0.01, p = 3, labels = names(x))@graph)
@@ -113,10 +113,10 @@ test_that("columns that may be meant otherwise are told of", {
   }, message = function(m) tryInvokeRestart("muffleMessage"))
   expect_length(told, 3L)
   expect_match(told, "whole numbers.*make factors", all = FALSE)
-  expect_match(told, "mostly numbers.*\"text\"", all = FALSE)
+  expect_match(told, "looks like numbers.*\"text\"", all = FALSE)
   expect_match(told, "more levels than half of the rows, in column \"day\"", all = FALSE)
   x$when <- as.Date("2024-01-01") + 0:49
-  expect_error(suppressMessages(suppressWarnings(pc(x, alpha = 0.01))), "when \\(Date\\).*as.numeric", class = "pcgpu_error_argument")
+  expect_message(suppressWarnings(pc(x[c("a", "b", "when")], alpha = 0.01)), "numbers \\(days.*\"when\"", class = "pcgpu_message_dates")
   expect_silent(suppressMessages(pc(data.frame(a = factor(rep(1:20, 10)), b = rnorm(200)), alpha = 0.01)))
 })
 

@@ -98,7 +98,7 @@ test_that("searches of data frames choose the test, and ask what its function an
   y <- with_holes(x)
   sets <- completed(y)
   cases <- list(
-    list(x, "error", mixCItest, "Numbers in 3 of the 6 columns, levels in 3: mixCItest"),
+    list(x, "error", mixCItest, "3 of numbers and 3 with levels: mixCItest"),
     list(y, "testwise", mixCItwd, "mixCItwd"),
     list(y[c("a", "b", "c")], "testwise", gaussCItwd, "gaussCItwd"),
     list(y[c("f", "g", "h")], "testwise", disCItwd, "disCItwd"),
@@ -220,9 +220,8 @@ test_that("what does not fit is refused by name", {
   bad(disMItest(1, 2, NULL, completed(with_holes(x[c("b", "f")]))), "give gaussMItest or mixMItest", "suffStat")
   bad(mixCItest(1, 2, NULL, x["a"]), "needs a data frame")
   z <- x
-  bad(pc(data.frame(a = Sys.Date() + 1:20, b = rnorm(20)), alpha = 0.05), "other columns: a")
   z$list <- as.list(seq_len(300))
-  bad(pc(z, mixCItest, 0.05), "other columns: list")
+  bad(pc(z, mixCItest, 0.05), "neither numbers, levels nor text: list (list)")
   skip_if_not_installed("mice")
   y$h <- factor(y$h)
   imputed <- suppressWarnings(mice::mice(y, m = 2, maxit = 1, printFlag = FALSE, seed = 1, method = "sample"))

@@ -62,7 +62,7 @@ test_that("Bioconductor's containers are read with their samples as rows", {
 
 test_that("a matrix that may have its genes in rows gets a message", {
   genes <- matrix(sin(1:12000), 1200, 10, dimnames = list(paste0("g", 1:1200), NULL))
-  expect_message(suff_gauss(genes), "1200 observations \\(rows\\) of 10 variables \\(columns\\): give t\\(x\\)", class = "pcgpu_message_rows")
+  expect_message(suff_gauss(genes), "1200 samples \\(rows\\) of 10 variables \\(columns\\), with rows named \"g1\".*give t\\(x\\)", class = "pcgpu_message_rows")
   expect_silent(suff_gauss(unname(genes)))
   expect_silent(suff_gauss(t(genes)[, 1:30]))
   expect_message(suff_gauss(as.data.frame(genes)), class = "pcgpu_message_rows")

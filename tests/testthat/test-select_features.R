@@ -130,9 +130,8 @@ test_that("bad arguments are named, with their values and the mend", {
   refuse("`x` has infinite values in row 5, column 2", replace(x + 0, 65, -Inf), y, 3)
   refuse("0.5 in row 1, column 1", replace(x + 0, 1, 0.5), y, 3, discretize = "none")
   frame <- as.data.frame(x)
-  frame$day <- Sys.Date() + 1:60
   frame$list <- as.list(1:60)
-  refuse("columns \"day\", \"list\"", frame, y, 3)
+  refuse("neither numbers, levels nor text: list \\(list\\)", frame, y, 3)
   refuse("`numCores` is", x, y, 3, numCores = 0)
   refuse("`device` is", x, y, 3, device = "tpu")
 })

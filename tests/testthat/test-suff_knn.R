@@ -47,7 +47,7 @@ test_that("arguments that make no sense are refused by name", {
   refused("data", x[1:2, ])
   refused("data", x[, 1, drop = FALSE])
   refused("data", list(x))
-  refused("data", data.frame(a = 1:5, b = Sys.Date()))
+  refused("data", data.frame(a = 1:5, b = I(as.list(1:5))))
   refused("data", replace(x, 3, NA))
   refused("data", replace(x, 3, Inf))
   for (k in list(0, 10, -1, 2.5, NA, "a", 1:2, NULL)) refused("k", x, k = k)
