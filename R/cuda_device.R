@@ -33,6 +33,14 @@
 #'   feature selection keep only a part of the data on the card at a time; the smaller the part, the slower they are. The answer is the
 #'   same. An error says how much is needed if even one test, or one feature, does not fit, or for the Gaussian test the graph (p^2 / 4
 #'   bytes) with some rows of the correlations, or a variable with its neighbours. Several GPUs each need room for a whole Gaussian or discrete search; if it fits none, one of them runs it in parts, with a message. `"unified"` is memory that the card shares with the host, for problems slightly larger than the card; see below.
+#' @section What the strategies of the papers leave out:
+#' These strategies are kernels of this package that distribute the tests as the papers do; they are not the authors' programs.
+#' - `"edge"` and `"set"` read a row of the graph from the card's memory, where cuPC copies it into a block's shared memory. They take
+#'   several launches for a level, where cuPC takes one: launches must be short enough for Ctrl-C.
+#' - `"single"` and `"parallel"` have the papers' kernel for the estimate only. Permutations come from this package's kernel, drawn for each test,
+#'   so that a test has the same p-value alone and in a search; GPU_CMIknn reuses those of x given S for all y.
+#' - `block` runs on one GPU. The dissertation's algorithm 17, blocks on several GPUs, is missing: several GPUs each hold the whole matrix.
+#'
 #' @section Unified memory:
 #' If a call ends with an error of class `pcgpu_error_device_out_of_memory` and there is no larger card, `memory = "unified"` may make it
 #' run. Data that do not fit on the card stay in the host's memory, and their pages move to the card and back as kernels need them.

@@ -45,7 +45,7 @@ rows_of_table <- function(lines, columns) {
 }
 
 # What table.R works out for a row and writes behind its reason: these patterns know it in a remark.
-worked_out <- c(theirs = "^slower here than published", ours = "^ours gains less|^ours in a batch|^later calls", level = "^levels 0 and 1 together|^of seconds to three digits",
+worked_out <- c(theirs = "^slower here than published", ours = "^ours gains less|^ours in a batch|^later calls",
                 missing = "^left out: it would take|^not measured in the time given")
 
 # What is on a page that table.R wrote: `rows` by the key of a row of published.csv, of what `worked_out` knows a column each; `sweeps` by log and way; the table of

@@ -49,9 +49,9 @@ run_row <- function(way, minimum, median = minimum, began = "", count = NA_real_
 }
 bind <- function(rows) do.call(rbind, rows)
 
-# Milliseconds of a line of clocks: when levels began, and the end.
+# Milliseconds of a line of clocks: when levels began, and the end. Devices, as `cuda:0+1`, have digits too.
 clock <- function(line) {
-  paste(sub("^.*levels began at *", "", line), sub("^[^0-9]*([0-9.]+) ms.*", "\\1", line))
+  paste(sub("^.*levels began at *", "", line), sub("^(.*[^0-9.])?([0-9.]+) ms, levels.*", "\\2", line))
 }
 
 of_searches <- function(lines) {
@@ -183,14 +183,17 @@ of_profile <- function(lines) {
   bind(list(run_row("busy", NA_real_, count = per_cent), run_row("kernel", sum(nanoseconds[these]) / 1e9)))
 }
 
-# Share of its time that a run spent at levels from `from` to `to`, of the text in `began`.
-share_of_levels <- function(began, from, to) {
+# Milliseconds that a run spent at levels from `from` to `to`, of the text in `began`. The time in which results are handed over belongs to the last level.
+ms_of_levels <- function(began, from, to) {
   at <- as.double(strsplit(began, " ", fixed = TRUE)[[1L]])
   # The last is the end.
   levels <- length(at) - 1L
   if (from >= levels) return(0)
-  (at[min(to + 2L, levels + 1L)] - at[from + 1L]) / at[levels + 1L]
+  at[min(to + 2L, levels + 1L)] - at[from + 1L]
 }
+
+# The same as a share of the run's time.
+share_of_levels <- function(began, from, to) ms_of_levels(began, from, to) / as.double(sub(".* ", "", began))
 
 # Likewise of its tests, of the text in `tests`.
 share_of_tests <- function(tests, from, to) {

@@ -16,7 +16,13 @@ head_of_page <- c(
   "  compute the pseudo-inverse only where that is not to be trusted",
   "- gpuPC: level 0 is the thesis's algorithm 9, but in the runs of b469fbfa36cf the paper's algorithm 2, in which one thread computes the margins, too. Tables of more than",
   "  4,194,304 cells go to the CPU, where the paper has managed memory. Its kernels and those of disc-cupc read 16 samples at a time, as ours do",
-  "- GPU_CMIknn: a launch is cut so short that Ctrl-C is heard: where n and k are thousands, it has fewer threads than the card can hold",
+  "- cuPC: a row of the graph is read from the card's memory, not copied into a block's shared memory; and a level takes several launches, first for one side of the pairs and",
+  "  then for the other, where cuPC has one. The authors' own cuPC-S was run on one H200 on 21 November 2026 (RESULTS.md; its compiled part, with pcalg's thresholds, medians):",
+  "  0.0177 and 0.0294 s on NCI-60 in two runs, 0.0963 and 0.138 s on S. aureus, 0.209 and 0.213 s on DREAM5-Insilico's surrogate. Compare these with \"theirs here\" of table 2",
+  "- GPU_CMIknn: the estimate is their kernel, the permutation is not: theirs has a kernel of its own, and Parallel reuses the permutations of x given S for all y. Ours are drawn",
+  "  for each test by itself, so that a test has one p-value alone and in a search. A launch is cut so short that Ctrl-C is heard: where n and k are thousands, it has fewer",
+  "  threads than the card can hold",
+  "- blocks and unified memory of the thesis: blocks run on one card. Its algorithm 17, blocks on several cards, is not there: several cards of ours have the whole matrix each",
   "- CUDA-JMI: the joining on the CPU is plain, and not tuned", "",
   "Surrogates stand for the shapes of data that cannot be had, BR51, S. cerevisiae, DREAM5-Insilico and TCGA: no row has a ratio of them to a published time. BR51's and",
   "S. cerevisiae's make 6 and 45 % of the published tests (table 4.2), and cuPC-E spends 10 % of its time at levels 1 to 5 of DREAM5's, where the paper has nearly all of it (figure 6):",
@@ -59,8 +65,10 @@ notes <- c(
     "several launches their mean, weighted by time. An H100 has 132 multiprocessors where a Titan X has 24, so that it takes more tests to keep it busy."
   ),
   "dissertation, table 6.17" = paste(
-    "Level 1 of ours is levels 0 and 1 less level 0. From 50,000 variables on theirs is beyond the V100's 32 GB, so that pages go back and forth; all of ours is within the card's 80",
-    "GB: no run of ours takes more of a card than is free. Those from 50,000 on are single runs after one that opens the card or, of several, the cards. Seconds are in the sweeps."
+    "Level 1 of ours is the time from its start to the end of a run to level 1, level 0 a whole run to level 0. Both have the handing over of the result, which is most of such a run",
+    "by blocks: in the runs to level 1, on one card, managed memory took 0.9 to 5.6 times as long as blocks until level 1 began. From 50,000 variables on theirs is beyond the V100's 32",
+    "GB, so that pages go back and forth; all of ours is within the card's 80 GB: no run of ours takes more of a card than is free. All are single runs, from 50,000 on after one that",
+    "opens the card or, of several, the cards. Seconds are in the sweeps."
   ),
   "dissertation, table 6.18" = "Of data of this shape: how many edges TCGA's own data leave at level 0 is not published, and decides the time.",
   "cmiknn, table 1 (6.10), by k" = paste(
@@ -69,10 +77,12 @@ notes <- c(
   ),
   "cmiknn, table 5 (6.14), searches by N and k" = paste("Theirs are medians of ten graphs; ours are of one, with edges of probability 0.3.", of_one_core),
   "cmiknn, table 6.16, searches by share of discrete variables" = paste(
-    "Theirs are medians of ten graphs; ours are of one, with edges of probability 0.3, and k = 7, where theirs is not named.", of_one_core
+    "Theirs are medians of ten graphs; ours are of one, with edges of probability 0.3, and k = 7, where theirs is not named. The runs of b469fbfa36cf put levels one rank apart, so",
+    "that tests between numbers and levels had no power and searches ended too early; `knn_graphs` has them the whole range apart now.", of_one_core
   ),
   "cmiknn, figure 1" = paste(
-    "The paper draws minimum, median and maximum: the median falls to k = 30, is as good to 75 and worse from 100 on. Ours: graphs and data of the same kind (see `knn_graphs`)."
+    "The paper draws minimum, median and maximum: the median falls to k = 30, is as good to 75, and from 100 on is worse than with k = 7. Ours: graphs and data of the same kind (see",
+    "`knn_graphs`). They agree to 75 only: ours with k = 100 are as good as with 30 to 75, and with 150 and 200 still better than with k = 7."
   ),
   "cuda-jmi, table 4" = paste(
     "Theirs are the seconds of the mutual information alone, which the joining of features goes beside; ours, and theirs here, of whole selections, on simulated data of each set's",
@@ -86,9 +96,7 @@ notes <- c(
 # What is said of rows whose runs are not kept, as long as the page has them.
 notes_of_page <- c(
   "dissertation, table 6.17" = paste(
-    "Where a remark says \"levels 0 and 1 together\" the number is not of level 1 alone. Level 1 by itself is the difference of two times, of tenths and hundredths of a second up to 40,000",
-    "variables, which differ by as much from run to run: of four cards and 10,000 variables nothing is left of it. With 60,000 and 70,000 variables the matrix as a whole takes as long as managed",
-    "memory at levels 0 and 1, and 1.5 and 2.3 times as long as blocks; with 80,000, whose level 1 goes in slices of up to 256 variables, with managed memory, too, it takes less than a tenth of",
-    "managed memory's time. Why is not known. Of 80,000 variables, and of two cards with 50,000 and more, the runs are of d431d0d1fe96."
+    "With 60,000 and 70,000 variables the matrix as a whole takes as long as managed memory at levels 0 and 1, and 1.5 and 2.3 times as long as blocks; with 80,000, whose level 1 goes in",
+    "slices of up to 256 variables, with managed memory, too, it takes less than a tenth of managed memory's time. Why is not known. Of 80,000 variables, and of two cards with 50,000 and more, the runs are of d431d0d1fe96."
   )
 )

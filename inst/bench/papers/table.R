@@ -3,9 +3,9 @@
 # (published.csv).
 #
 # published.csv: paper, item (table or figure), data, what; hardware, value, unit; the runs theirs (their mapping on our card), ours, and base and ours_base, where the
-# number says how many times as fast as those they are: PAPER/LOG#WAY, as logs.R reads them, or `A - B`, the seconds of A less those of B; and why a run is missing or unlike
-# theirs. Units: s; x, times as fast as `base`, of which a way `edge:*` is the range over all such; `x over ...`, times as fast as something that was not run here, where
-# seconds stand beside it; %:0, %:1 and %:2, per cent of the time spent at level 0, at level 1, at levels 2 to 5, and %tests:0 and so on of the tests; tests, their number;
+# number says how many times as fast as those they are: PAPER/LOG#WAY, as logs.R reads them; and why a run is missing or unlike theirs. Units: s; x, times as fast as `base`,
+# of which a way `edge:*` is the range over all such; x:1, times as fast as `base` at level 1, from the times at which levels began; `x over ...`, times as fast as something
+# that was not run here, where seconds stand beside it; %:0, %:1 and %:2, per cent of the time spent at level 0, at level 1, at levels 2 to 5, and %tests:0 and so on of the tests; tests, their number;
 # %:told, per cent that the run itself tells of.
 here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 source(file.path(dirname(here), "program.R"))
@@ -29,10 +29,8 @@ runs <- kept[nzchar(kept$way) & is.na(kept$would_take), ]
 left_out <- kept[!is.na(kept$would_take), ]
 published <- utils::read.csv(file.path(here, "published.csv"), colClasses = "character", encoding = "UTF-8")
 
-# The runs of a key, of a difference two.
-runs_in <- function(key) strsplit(key, " - ", fixed = TRUE)[[1L]]
 log_of <- function(key) sub("#.*", "", key)
-keys_in <- function(keys) as.character(unlist(lapply(keys[nzchar(keys)], runs_in)))
+keys_in <- function(keys) keys[nzchar(keys)]
 # Whether runs.csv has the logs of all of these runs, be it without one that did not end.
 are_kept <- function(keys) {
   keys <- keys_in(keys)
@@ -43,10 +41,7 @@ run_of <- function(key) {
   found <- runs[match(key, runs$key, nomatch = 0L), ]
   if (nrow(found)) found else NULL
 }
-median_of <- function(key) {
-  medians <- vapply(runs_in(key), function(key) if (is.null(run <- run_of(key))) NA_real_ else run$median, 0)
-  if (length(medians)) medians[[1L]] - sum(medians[-1L]) else NA_real_
-}
+median_of <- function(key) if (is.null(run <- run_of(key))) NA_real_ else run$median
 medians_like <- function(key) runs$median[startsWith(runs$key, sub("[*]$", "", key))]
 
 seconds_text <- function(key) {
@@ -61,6 +56,11 @@ times_text <- function(key, base) {
   of <- if (endsWith(key, "*")) medians_like(key) else median_of(key)
   of <- of[which(of > 0)]
   if (!length(of)) "" else paste(number(unique(range(base / of))), collapse = " to ")
+}
+# Of level 1 alone. The difference of two runs, to level 1 and to level 0, would be as noisy as both.
+times_at_level_1_text <- function(key, base) {
+  ms <- vapply(c(base, key), function(key) if (is.null(run <- run_of(key)) || !nzchar(run$began)) NA_real_ else ms_of_levels(run$began, 1L, 1L), 0)
+  ratio_text(ms[1L], ms[2L])
 }
 share_text <- function(key, unit) {
   run <- run_of(key)
@@ -124,18 +124,23 @@ row_of <- function(row) {
   value <- suppressWarnings(as.double(row$value))
   shown <- if (is.na(value)) row$value else format(value, big.mark = ",", digits = 10)
   is_of_seconds <- shows_seconds(row$unit)
-  unit <- if (row$unit == "x" && nzchar(shown)) " x" else if (startsWith(row$unit, "%")) " %" else if (grepl("^x ", row$unit)) paste0(" ", row$unit) else ""
+  is_ratio <- row$unit %in% c("x", "x:1")
+  unit <- if (is_ratio && nzchar(shown)) " x" else if (startsWith(row$unit, "%")) " %" else if (grepl("^x ", row$unit)) paste0(" ", row$unit) else ""
   of_row <- page$rows[match(row$key, page$rows$key, nomatch = 0L), ]
   is_on_page <- nrow(of_row) > 0L
   again <- function(text) {
     if (nzchar(text)) some_of_page <<- TRUE
     text
   }
-  has_theirs <- are_kept(c(row$theirs, if (row$unit == "x") row$base))
-  has_ours <- are_kept(c(row$ours, if (row$unit == "x") row$ours_base))
+  has_theirs <- are_kept(c(row$theirs, if (is_ratio) row$base))
+  has_ours <- are_kept(c(row$ours, if (is_ratio) row$ours_base))
   cell <- function(key, base, is_kept, on_page) {
     if (is_kept) {
-      if (row$unit == "x") times_text(key, base) else if (startsWith(row$unit, "%")) share_text(key, row$unit) else if (row$unit == "tests") count_text(key) else seconds_text(key)
+      switch(sub("[ :].*", "", row$unit), x = if (row$unit == "x") times_text(key, base) else if (is_ratio) times_at_level_1_text(key, base) else seconds_text(key),
+             `%` = , `%tests` = share_text(key, row$unit), tests = count_text(key), seconds_text(key))
+    } else if (row$unit == "x:1") {
+      # The page has seconds, and not when levels began.
+      ""
     } else if (is_on_page) {
       again(of_row[[on_page]])
     } else if (is_of_seconds && key %in% names(of_page)) {
@@ -181,11 +186,12 @@ row_of <- function(row) {
   never <- (nzchar(row$theirs) && !has_theirs && !nzchar(theirs)) || (nzchar(row$ours) && !has_ours && !nzchar(ours))
   of_missing <- from_page("missing", length(missing) > 0L || all(log_of(wanted) %in% runs$name))
   remark <- c(
-    if (nzchar(row$reason)) row$reason, of_theirs, from_page("theirs", has_theirs), of_ours, without_compilation(row, value, ours_s, later_s), from_page("level", has_ours),
+    if (nzchar(row$reason)) row$reason, of_theirs, from_page("theirs", has_theirs), of_ours, without_compilation(row, value, ours_s, later_s),
     if (nrow(would_take)) {
       sprintf("left out: it would take %s s by the time of single tests, more than our limit of %s s", number(max(would_take$would_take)), number(max(would_take$limit)))
     },
-    if (length(setdiff(missing, would_take$key))) "not measured in the time given", of_missing, if (never && !length(missing) && is.null(of_missing)) "not run yet"
+    if (length(setdiff(missing, would_take$key))) "not measured in the time given", of_missing,
+    if (never && !length(missing) && is.null(of_missing)) if (row$unit == "x:1" && row$ours %in% names(of_page)) "the level starts of its run are not kept" else "not run yet"
   )
   hardware <- if (nzchar(row$hardware)) sprintf(" (%s)", row$hardware) else ""
   row_text(row$data, row$what, paste0(shown, unit, hardware), theirs, ours, gain, over, paste(remark, collapse = "; "))

@@ -1,4 +1,7 @@
 //! Levels of sets of the Gaussian test by the mappings of the papers, in launches short enough that a user can interrupt.
+//!
+//! Not built as in cuPC: it copies a row of the graph into a block's shared memory and runs a level in one launch. Here threads read the row from
+//! the card's memory, and a level takes several launches, first for one side of the pairs and then for the other.
 
 use std::time::{Duration, Instant};
 

@@ -3,6 +3,10 @@
 //! Questions come in batches (`batched` makes them from a level). `run` has the card find the neighbours in each set,
 //! draw the permutations of each test and sum the terms of each permutation; the sums are whole numbers, and the CPU makes p
 //! from them.
+//!
+//! Of the paper it has the kernel that estimates. Not built: its kernel for permutations (algorithm 3), and the reuse of the permutations of x
+//! given S for all y (algorithm 5). A test draws its own, by its own key, which gives it one p-value alone and in a search.
+//!
 //! `data`: columns on the card, all of them or, where these do not fit, those of a group of questions; `shape`: launches; `plan`: memory; `kernels`: arguments; the sources are in kernels/knn/.
 
 mod data;

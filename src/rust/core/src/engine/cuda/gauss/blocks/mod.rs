@@ -1,4 +1,5 @@
-//! The Gaussian search within less memory than all correlations take: the dissertation's algorithms 16 and 17, and past them.
+//! The Gaussian search within less memory than all correlations take, on one card: the dissertation's algorithm 16, and levels from 2 on.
+//! Its algorithm 17, which shares blocks out among several cards, is not built.
 //!
 //! * `marginal`: level 0 by panels of rows. `slices`: level 1 by slices of the variables that pairs are tested given, of sparse graphs of the upper
 //!   triangle.
