@@ -1,9 +1,10 @@
-# Speed, calibration, power and graphs of the nearest-neighbour tests beside tigramite's CMIknn and CMIknnMixed.
+# Speed, calibration, power and graphs of the nearest-neighbour tests beside tigramite's CMIknn and CMIknnMixed; and what the defaults of
+# suff_knn() rest on: transforms and numbers of neighbours.
 #
-#   Rscript knn.R PART [...] [--python=PROGRAM] [--threads=2] [--repeats=7] [--runs=1000] [--graphs=3]
+#   Rscript knn.R PART [...] [--python=PROGRAM] [--threads=2] [--repeats=7] [--runs=1000] [--graphs=3] [--n=100,200,500,1000]
 #
-# PART: speed, calibration, power, graphs. PROGRAM: a Python that has tigramite 5.2.10.1, numba and scikit-learn; without it
-# ours are measured alone.
+# PART: speed, calibration, power, graphs, transforms, neighbours, neighbours-mixed, neighbours-graphs. PROGRAM: a Python that has tigramite 5.2.10.1,
+# numba and scikit-learn; without it ours are measured alone. --n: the sample sizes of the last three parts.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 suppressPackageStartupMessages({
@@ -16,6 +17,7 @@ threads <- as.integer(option("threads", "2"))
 repeats <- as.integer(option("repeats", "7"))
 runs <- as.integer(option("runs", "1000"))
 graphs <- as.integer(option("graphs", "3"))
+sizes <- as.integer(strsplit(option("n", "100,200,500,1000"), ",", fixed = TRUE)[[1]])
 options(pcgpu.threads = threads)
 
 row <- function(...) cat(row_text(...))
@@ -226,8 +228,91 @@ compare_graphs <- function() {
   }
 }
 
+# x, y and members of S, of these kinds ("number", or "level": three equally frequent ones). x and y depend on all of S; `link` makes y depend on x, too, by
+# x's value or by its square.
+draw_kinds <- function(n, kinds, link, curved = FALSE) {
+  as_kind <- function(value, kind) if (kind == "number") value else factor(findInterval(value, quantile(value, c(1, 2) / 3)))
+  score <- function(values) drop(scale(as.numeric(values)))
+  S <- lapply(kinds[-(1:2)], function(kind) as_kind(rnorm(n), kind))
+  both <- if (length(S)) rowSums(vapply(S, score, double(n))) / sqrt(length(S)) else 0
+  x <- as_kind(both + rnorm(n), kinds[1])
+  of_x <- if (curved) score(score(x)^2) else score(x)
+  y <- as_kind(both + link * of_x + rnorm(n), kinds[2])
+  data <- as.data.frame(c(list(x, y), S), col.names = seq_along(kinds))
+  list(data = data, test = if (any(kinds == "level")) mixedCItest else cmiKnnCItest)
+}
+
+# Share of data sets that are found dependent at 0.05, 100 permutations; the early stop changes no decision.
+rejected <- function(sets, ...) {
+  mean(vapply(sets, function(set) set$test(1, 2, given(set$data), suff_knn(set$data, add_one = TRUE, early_stop = c(alpha = 0.05, error = 0), ...)) <= 0.05, NA))
+}
+sets_of <- function(...) lapply(seq_len(runs), function(i) draw_kinds(...))
+kinds_text <- function(kinds) {
+  paste0(kinds[1], ", ", kinds[2], if (length(kinds) > 2) paste(" given", paste(kinds[-(1:2)], collapse = ", ")))
+}
+
+transforms <- function() {
+  ways <- c("ranks", "uniform", "standardize")
+  cat("\nmixedCItest, n = 200, k = 20, 100 permutations,", runs, "data sets: share of p <= 0.05 where y does not depend on x, and where it does\n\n")
+  head_of("x, y, S", paste(rep(ways, each = 2), c("size", "power")))
+  for (S in list(NULL, "number", "level")) {
+    for (pair in list(c("number", "number"), c("number", "level"), c("level", "level"))) {
+      set.seed(1)
+      of_links <- lapply(c(0, 0.4), function(link) sets_of(200, c(pair, S), link))
+      of_links <- lapply(of_links, lapply, utils::modifyList, list(test = mixedCItest))
+      found <- vapply(ways, function(way) vapply(of_links, rejected, 0, k = 20, transform = way), double(2))
+      do.call(row, as.list(c(kinds_text(c(pair, S)), number(found))))
+    }
+  }
+}
+
+rules <- list("7" = function(n) 7, "sqrt n" = function(n) round(sqrt(n)), "0.05 n" = function(n) 0.05 * n, "0.1 n" = function(n) 0.1 * n, "0.2 n" = function(n) 0.2 * n,
+              "0.3 n" = function(n) 0.3 * n)
+
+# Effects shrink with the root of n, so that there is something left to be told from certainty.
+by_rule <- function(title, all_kinds, shapes) {
+  cat("\n", title, ", 100 permutations, ", runs, " data sets: share of p <= 0.05 by k; effects are 5 / sqrt(n)\n\n", sep = "")
+  head_of("n", "x, y, S", "y on x", names(rules))
+  for (n in sizes) {
+    for (kinds in all_kinds) {
+      for (shape in shapes) {
+        set.seed(n)
+        sets <- sets_of(n, kinds, if (shape == "none") 0 else 5 / sqrt(n), shape == "squared")
+        do.call(row, as.list(c(n, kinds_text(kinds), shape, number(vapply(rules, function(rule) rejected(sets, k = rule(n), transform = "uniform"), 0)))))
+      }
+    }
+  }
+}
+neighbours <- function() by_rule("cmiKnnCItest", lapply(2:5, rep, x = "number"), c("none", "linear", "squared"))
+neighbours_mixed <- function() {
+  level <- "level"
+  num <- "number"
+  by_rule("mixedCItest", list(c(num, level), c(num, level, num), c(num, num, level), c(num, level, level), c(level, level, num), c(num, num, level, num)), c("none", "linear"))
+}
+
+neighbours_graphs <- function() {
+  cat("\nStructural Hamming distance to the true CPDAG by k: 7 variables, alpha = 0.05, 100 permutations,", graphs, "graphs; means\n\n")
+  head_of("n", "discrete share", "edges", names(rules))
+  for (n in sizes) {
+    for (share in c(0, 0.5)) {
+      set.seed(n)
+      found <- vapply(seq_len(graphs), function(i) {
+        model <- random_model(7, n, share)
+        labels <- names(model$data)
+        truth <- pc(NULL, function(x, y, S, suffStat) as.double(separated(model$dag, x, y, S)), 0.5, labels = labels)
+        test <- if (share > 0) mixedCItest else cmiKnnCItest
+        c(sum(model$dag), vapply(rules, function(rule) {
+          suff <- suff_knn(model$data, k = rule(n), transform = "uniform", add_one = TRUE, early_stop = c(alpha = 0.05, error = 0), seed = i)
+          distance(pc(suff, test, 0.05, labels = labels, progress = FALSE), truth)
+        }, 0))
+      }, double(1 + length(rules)))
+      do.call(row, as.list(c(n, share, number(rowMeans(found)))))
+    }
+  }
+}
+
 tell_origin("knn.R")
 for (part in parts) {
-  switch(part, speed = speed(), calibration = calibration(), power = power(), graphs = compare_graphs(),
-         stop("no part ", part, call. = FALSE))
+  switch(part, speed = speed(), calibration = calibration(), power = power(), graphs = compare_graphs(), transforms = transforms(), neighbours = neighbours(),
+         `neighbours-mixed` = neighbours_mixed(), `neighbours-graphs` = neighbours_graphs(), stop("no part ", part, call. = FALSE))
 }

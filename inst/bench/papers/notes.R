@@ -97,6 +97,7 @@ notes <- c(
 notes_of_page <- c(
   "dissertation, table 6.17" = paste(
     "With 60,000 and 70,000 variables the matrix as a whole takes as long as managed memory at levels 0 and 1, and 1.5 and 2.3 times as long as blocks; with 80,000, whose level 1 goes in",
-    "slices of up to 256 variables, with managed memory, too, it takes less than a tenth of managed memory's time. Why is not known. Of 80,000 variables, and of two cards with 50,000 and more, the runs are of d431d0d1fe96."
+    "slices of up to 256 variables, with managed memory, too, it takes less than a tenth of managed memory's time. Why is not known. Of 80,000 variables, and of two cards with 50,000 and",
+    "more, the runs are of d431d0d1fe96."
   )
 )
