@@ -27,7 +27,7 @@ check_knowledge <- function(control, labels, pairs, method, u2pd) {
   knowledge
 }
 
-# A number for each variable: of a vector by name or by position, or the place in a list of names.
+# A number for each variable: of a vector by name or by position, or the place in a list of names. knowledge-tables.R says what else may be given.
 check_tiers <- function(tiers, labels) {
   if (is.null(tiers)) {
     return(NULL)
@@ -37,6 +37,7 @@ check_tiers <- function(tiers, labels) {
     "give a number for each variable, named or in their order, such as c(age = 1, diet = 2, weight = 3), or a list of their names,",
     "the first tier first, such as list(\"age\", c(\"diet\", \"sport\"), \"weight\")."
   )
+  tiers <- tiers_as_given(tiers, labels, mend)
   if (is.list(tiers)) {
     members <- lapply(tiers, which_variables, argument = "tiers", labels = labels, mend = mend)
     tiers <- stats::setNames(rep(seq_along(members), lengths(members)), labels[unlist(members)])
@@ -98,7 +99,7 @@ check_context <- function(context, argument, labels) {
   unique(which_variables(context, argument, labels, sprintf("give names of variables, or numbers from 1 to %d.", length(labels))))
 }
 
-# Two columns of variables, from and to: of a table, or of the cells of a p x p matrix that are TRUE.
+# Two columns of variables, from and to: of a table (knowledge-tables.R says which columns), or of the edges of an adjacency matrix.
 check_arrows <- function(arrows, argument, labels) {
   # A table that a script has put together of nothing has no columns, either.
   if (is.null(arrows) || is.list(arrows) && (!length(arrows) || is.data.frame(arrows) && !nrow(arrows))) {
@@ -110,30 +111,35 @@ check_arrows <- function(arrows, argument, labels) {
     "or a logical %d x %d matrix that is TRUE at [from, to]."
   ), p, p)
   if (isS4(arrows) && methods::is(arrows, "Matrix")) arrows <- as.matrix(arrows)
-  is_square <- is.matrix(arrows) && identical(dim(arrows), c(p, p)) && (is.logical(arrows) || is.numeric(arrows) && all(arrows %in% 0:1))
-  if (is_square) {
+  if (is_adjacency(arrows, labels)) {
     check_matrix_names(arrows, labels, argument)
     if (anyNA(arrows)) abort_argument(argument, arrows, mend, has = paste("NA at", counted(sum(is.na(arrows)), "place")))
-    found <- which(arrows != 0, arr.ind = TRUE)
-    from <- unname(found[, 1L])
-    to <- unname(found[, 2L])
+    if (any(diag(arrows) != 0)) refuse_loop(argument, arrows, labels[diag(arrows) != 0][1L])
+    to <- about(argument, edges_of(arrows, "its arrows are rows of edges() whose kind is \"-->\""))$edges
+    from <- rep.int(seq_len(p), lengths(to))
+    to <- unlist(to, use.names = FALSE)
   } else {
-    # One arrow, or a list of such.
-    is_pair <- function(x) (is.character(x) || is.numeric(x)) && is.null(dim(x)) && length(x) == 2L
-    if (is_pair(arrows)) arrows <- list(arrows)
-    if (is.list(arrows) && !is.data.frame(arrows) && length(arrows) && all(vapply(arrows, is_pair, NA))) arrows <- do.call(rbind, arrows)
-    if (length(dim(arrows)) != 2L || ncol(arrows) != 2L) abort_argument(argument, arrows, mend)
-    column <- function(at) which_variables(if (is.data.frame(arrows)) arrows[[at]] else arrows[, at], argument, labels, mend)
-    from <- column(1L)
-    to <- column(2L)
-  }
-  if (any(from == to)) {
-    abort_argument(argument, arrows, "leave out arrows from a variable to itself.",
-      has = paste("one of", dQuote(labels[from[from == to][1L]], FALSE))
-    )
+    refuse <- function(has = NULL) abort_argument(argument, arrows, mend, has = has)
+    found <- arrows_of_kinds(arrow_columns(arrows, refuse), argument, arrows)
+    from <- which_variables(found$from, argument, labels, mend)
+    to <- which_variables(found$to, argument, labels, mend)
+    if (any(from == to)) refuse_loop(argument, arrows, labels[from[from == to][1L]])
   }
   kept <- !duplicated(cbind(from, to))
   c(from[kept], to[kept])
+}
+
+# A p x p matrix of arrows. One of numbers is a table of pairs unless all are 0 or 1, or its attribute `type` says that it is pcalg's; so is one whose columns are named
+# from and to, unless variables are called so.
+is_adjacency <- function(arrows, labels) {
+  p <- length(labels)
+  is.matrix(arrows) && identical(dim(arrows), c(p, p)) &&
+    (is.logical(arrows) || is.numeric(arrows) && (!is.null(attr(arrows, "type")) || all(arrows %in% 0:1))) &&
+    (is.null(ends_named(colnames(arrows))) || all(colnames(arrows) %in% labels))
+}
+
+refuse_loop <- function(argument, arrows, label) {
+  abort_argument(argument, arrows, "leave out arrows from a variable to itself.", has = paste("one of", dQuote(label, FALSE)))
 }
 
 # from and to of arrows as check_arrows() returns them.

@@ -117,10 +117,16 @@
 #' @param cluster `NULL`, or other R processes, on this machine or others, that run the tests. The answer does not change. See *On a cluster*.
 #' @param parallel_tests Run an `indepTest` that is an R function on `numCores` processes of this machine? Set to `TRUE` only for a pure function. See
 #'   *On a cluster*.
-#' @param tiers `NULL`, or the order of the variables in time: a number for each variable (a named vector, or one in the order of the variables; an ordered
-#'   factor), or a list of their names, the first tier first. See *Background knowledge*.
-#' @param forbidden,required `NULL`, or arrows that are impossible or certain: a data frame or matrix with two columns, from and to, of names or numbers of
-#'   variables; one such pair or a list of pairs; or a logical p x p matrix that is `TRUE` at `[from, to]`.
+#' @param tiers `NULL`, or the order of the variables in time: a number for each variable (a vector, an ordered factor, a list or a table with one row, named or in the order of the variables; or
+#'   a table with columns named `variable` and `tier`), or a list of the names in each tier, the first tier first. An unnamed list of as many numbers as variables is refused: the numbers
+#'   may be tiers or variables. See *Background knowledge*.
+#' @param forbidden,required `NULL`, or arrows that are impossible or certain.
+#'   - a data frame or matrix with columns named `from` and `to` (or `source` and `target`, `cause` and `effect`, `parent` and `child`), of names or numbers of variables. Names decide,
+#'     not the order of the columns; further columns are ignored, except `kind`. Two columns with other names are taken as from and to.
+#'   - one such pair, or a list of pairs, with or without these names.
+#'   - rows of [edges()][edges,pcCompact-method] of a result. A row whose kind is `"---"` or `"<->"` is an arrow each way, which `required` refuses; a kind with a circle is refused.
+#'   - an adjacency matrix, p x p, of logicals or of 0 and 1, which is `TRUE` at `[from, to]`; with pcalg's attribute `type = "amat.cpdag"` or `"cpdag"`, at `[to, from]`. A PAG is
+#'     refused. If p is 2, a 2 x 2 matrix of 0 and 1 is an adjacency matrix, unless its columns are named from and to.
 #' @param context.all,context.tier `NULL`, or names or numbers of variables that nothing causes and that are known to cause all others, or all others of their own tier, such as a
 #'   randomised treatment.
 #' @param na How to treat missing values where data are given without `indepTest`: `"error"`, or `"testwise"`: each test uses the rows that are complete for its

@@ -1,0 +1,120 @@
+# What a user's table of background knowledge means: columns of arrows, and tiers. background.R checks what comes of it.
+
+# Names of the two columns of arrows, in any case: where one pair is there, names decide and not the order of columns.
+end_names <- list(c("from", "to"), c("source", "target"), c("cause", "effect"), c("parent", "child"))
+
+# list(from, to, kind) of a table, a list of columns, one pair or a list of pairs. Of two columns with other names the first is `from`. `refuse`: raises the error
+# where it is none of these.
+arrow_columns <- function(arrows, refuse) {
+  if (is.list(arrows) && !is.data.frame(arrows) && is.null(ends_named(names(arrows)))) {
+    # A list of pairs, each of which may have names.
+    is_pair <- function(x) (is.character(x) || is.numeric(x)) && is.null(dim(x))
+    if (!all(vapply(arrows, is_pair, NA))) refuse()
+    pairs <- lapply(unname(arrows), arrow_columns, refuse = refuse)
+    column <- function(name) unlist(lapply(pairs, function(pair) pair[[name]] %||% NA_character_))
+    return(list(from = column("from"), to = column("to"), kind = column("kind")))
+  }
+  if (!is.atomic(arrows) && !is.list(arrows) && length(dim(arrows)) != 2L) refuse()
+  columns <- if (length(dim(arrows)) == 2L && !is.data.frame(arrows)) {
+    stats::setNames(lapply(seq_len(ncol(arrows)), function(at) unname(arrows[, at])), colnames(arrows))
+  } else {
+    as.list(arrows)
+  }
+  at <- ends_named(names(columns), refuse)
+  if (is.null(at)) at <- if (length(columns) == 2L) 1:2 else refuse()
+  found <- stats::setNames(unname(columns)[at], c("from", "to"))
+  if (length(found$from) != length(found$to)) refuse()
+  lapply(c(found, list(kind = columns[["kind"]])), function(column) if (is.factor(column)) as.character(column) else column)
+}
+
+# Where the two columns are that have one of the pairs of names, or NULL. One name of a pair without the other is refused: by position it may mean the reverse.
+ends_named <- function(given, refuse = NULL) {
+  given <- tolower(given %||% character())
+  for (pair in end_names) {
+    count <- c(sum(given == pair[1L]), sum(given == pair[2L]))
+    if (all(count == 1L)) {
+      return(match(pair, given))
+    }
+    if (!is.null(refuse) && any(count > 0L)) refuse(sprintf("columns named %s", enumerate(dQuote(given, FALSE))))
+  }
+  NULL
+}
+
+# Rows of edges() as arrows: an edge without one direction is an arrow each way, as an adjacency matrix has it. Other values of a column `kind` say nothing.
+arrows_of_kinds <- function(found, argument, arrows) {
+  kind <- as.character(found$kind)
+  row_said <- function(at) sprintf("a row %s %s %s", found$from[at], kind[at], found$to[at])
+  mend <- "give rows of edges() whose kind is \"-->\", or columns from and to alone."
+  circle <- which(kind %in% setdiff(kinds_of_pag[grepl("o", kinds_of_pag, fixed = TRUE)], arrow_of))
+  if (length(circle)) abort_argument(argument, arrows, mend, has = paste0(row_said(circle[1L]), ", of which a PAG does not know the direction"))
+  both <- which(kind %in% c("---", "<->"))
+  if (length(both) && argument == "required") abort_argument(argument, arrows, mend, has = paste0(row_said(both[1L]), ", an edge without one direction"))
+  list(from = c(found$from, found$to[both]), to = c(found$to, found$from[both]))
+}
+
+# `tiers` as given, as a vector of numbers or a list of the tiers' members. A number for each variable may come as a vector, as a list or a table with one row or one
+# column, and as a table variable/tier.
+tiers_as_given <- function(tiers, labels, mend) {
+  is_table <- length(dim(tiers)) == 2L
+  if (is_table && !is.data.frame(tiers)) {
+    tiers <- as.matrix(tiers)
+    if (is.numeric(tiers) && any(dim(tiers) == 1L)) {
+      return(stats::setNames(as.vector(tiers), dimnames(tiers)[[if (nrow(tiers) == 1L) 2L else 1L]]))
+    }
+    tiers <- as.data.frame(tiers)
+  }
+  by_variable <- tier_columns(tiers, is_table, mend)
+  if (!is.null(by_variable)) {
+    at <- which_variables(by_variable$variable, "tiers", labels, mend)
+    return(stats::setNames(by_variable$tier, labels[at]))
+  }
+  if (!is.list(tiers)) {
+    return(tiers)
+  }
+  if (is_table && ncol(tiers) == 1L && nrow(tiers) > 1L && is_tiers(tiers[[1L]])) {
+    return(stats::setNames(tiers[[1L]], if (.row_names_info(tiers) > 0L) row.names(tiers)))
+  }
+  is_number <- vapply(tiers, is.numeric, NA)
+  is_single <- length(tiers) > 0L && all(is_number & lengths(tiers) == 1L)
+  if (any(is_number) && (is_table || any(names(tiers) %in% labels))) {
+    if (!is_single) abort_argument("tiers", tiers, mend, has = "other than one number for each variable")
+    return(vapply(tiers, as.double, 0))
+  }
+  if (is_single && is.null(names(tiers)) && length(tiers) == length(labels)) {
+    abort_argument("tiers", tiers, sprintf(
+      "give a vector, such as c(%s), for the tier of each variable, or a list of names, the first tier first.", enumerate(format(unlist(tiers), trim = TRUE))
+    ), is = "an unnamed list of as many numbers as variables, which may be their tiers or the variables in each tier")
+  }
+  as.list(tiers)
+}
+
+is_tiers <- function(x) is.numeric(x) || is.ordered(x)
+
+# list(variable, tier) of a table that has these two columns, by their names, or by what is in them where it has no others; or NULL.
+tier_columns <- function(tiers, is_table, mend) {
+  if (!is.list(tiers)) {
+    return(NULL)
+  }
+  given <- tolower(names(tiers))
+  at <- match(c("variable", "tier"), given)
+  if (anyNA(at) || anyDuplicated(given[given %in% given[at]])) {
+    if (!is_table || length(tiers) != 2L) {
+      return(NULL)
+    }
+    is_tier <- vapply(tiers, is_tiers, NA)
+    if (sum(is_tier) != 1L) {
+      return(NULL)
+    }
+    at <- c(which(!is_tier), which(is_tier))
+  }
+  variable <- tiers[[at[1L]]]
+  tier <- tiers[[at[2L]]]
+  # A matrix with names is text throughout.
+  numbers <- if (is.character(tier)) suppressWarnings(as.numeric(tier))
+  if (!is.null(numbers) && identical(is.na(numbers), is.na(tier))) tier <- numbers
+  if (is.ordered(tier)) tier <- as.integer(tier)
+  if (!is.numeric(tier) || length(tier) != length(variable)) {
+    abort_argument("tiers", tiers, mend, has = "a column of tiers that are no numbers")
+  }
+  list(variable = variable, tier = tier)
+}
