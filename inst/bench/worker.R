@@ -1,6 +1,7 @@
 # One data set, one program, in a process of its own: its peak memory is then its
 # own too. Run by bench.R:
-#   Rscript worker.R ours|peer DATA OPTIONS.rds ANSWER.rds
+#   Rscript worker.R ours|peer|cpu|cuda|pcalg DATA OPTIONS.rds ANSWER.rds
+# The first two time the steps of a search; the others only pc(), end to end.
 args <- commandArgs(trailingOnly = TRUE)
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "data.R"))
@@ -54,12 +55,27 @@ peer <- function(stat, labels, run) {
        program = paste("pcalg", utils::packageVersion("pcalg")), when = Sys.time())
 }
 
+# pc() as a user calls it, on the CPU or the first GPU, or pcalg's. The first call of a session is not counted, but for pcalg's: it loads code and opens the GPU.
+whole <- function(program) function(stat, labels, run) {
+  call <- if (program == "pcalg") {
+    suppressPackageStartupMessages(library(pcalg))
+    function() pcalg::pc(stat, pcalg::gaussCItest, alpha = run$alpha, labels = labels, skel.method = run$method, m.max = run$m_max, numCores = run$peer_threads)
+  } else {
+    library(pcgpu)
+    function() pc(stat, gaussCItest, alpha = run$alpha, labels = labels, skel.method = run$method, m.max = run$m_max,
+                  numCores = run$threads, device = program, progress = FALSE)
+  }
+  if (program != "pcalg") call()
+  both <- timed(call, run$repeats, enough = if (program == "pcalg") run$peer_seconds else Inf)
+  list(pc = both$seconds, fit = both$value)
+}
+
 x <- load_data(args[2])
 stat <- suffstat(x)
 shape <- dim(x)
 rm(x)
 labels <- as.character(seq_len(shape[2]))
-answer <- switch(args[1], ours = ours, peer = peer)(stat, labels, options_of_run)
+answer <- switch(args[1], ours = ours, peer = peer, whole(args[1]))(stat, labels, options_of_run)
 answer$n <- shape[1]
 answer$p <- shape[2]
 saveRDS(answer, args[4], compress = FALSE)
