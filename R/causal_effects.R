@@ -196,23 +196,37 @@ effects_covariance <- function(data, mcov, labels) {
     abort_argument("data", data, "give one of them at a time, and compare or average the effects.", is = "completed data sets")
   }
   data <- read_data(data, "data")
-  data <- in_order_of(data, labels, "data", data[, labels, drop = FALSE])
+  data <- in_columns_of(data, labels)
   C <- about("data", suff_gauss(data))$C
-  s <- vapply(seq_len(ncol(data)), function(j) stats::sd(data[, j]), 0)
+  s <- vapply(seq_len(ncol(data)), function(j) stats::sd(if (is.data.frame(data)) data[[j]] else data[, j]), 0)
   unname(C) * s * rep(s, each = length(s))
 }
 
-# Columns by name where the names are those of the variables and more; `sorted` is taken then. As many as variables otherwise.
-in_order_of <- function(data, labels, argument, sorted) {
-  names <- colnames(data)
-  if (!is.null(names) && all(labels %in% names)) {
-    return(if (identical(names, labels)) data else sorted)
+# The places of the variables among columns of these names: by name where the names are those of the variables, and perhaps more; else there are as many
+# columns as variables, and all go by position.
+places_of_variables <- function(names, labels, argument, x) {
+  if (length(dim(x)) != 2L) {
+    abort_argument(argument, x, sprintf("give the %d variables of `fit` in columns.", length(labels)))
   }
-  if (length(dim(data)) != 2L || ncol(data) != length(labels)) {
-    abort_argument(argument, data, sprintf("give the %d variables of `fit`.", length(labels)))
+  at <- if (!is.null(names)) match(labels, names)
+  if (!is.null(at) && !anyNA(at)) {
+    twice <- labels[labels %in% names[duplicated(names)]]
+    if (length(twice)) {
+      abort_argument(argument, x, "give each column a name of its own.", has = paste("columns of one name:", enumerate(dQuote(twice, FALSE))))
+    }
+    return(at)
+  }
+  if (ncol(x) != length(labels)) {
+    abort_argument(argument, x, sprintf("give the %d variables of `fit`.", length(labels)))
   }
   check_own_names(names, labels, argument)
-  data
+  seq_along(labels)
+}
+
+# Data that read_data() has read, in the order of the variables.
+in_columns_of <- function(data, labels) {
+  at <- places_of_variables(colnames(data), labels, "data", data)
+  if (identical(at, seq_len(ncol(data)))) data else data[, at, drop = FALSE]
 }
 
 check_covariance <- function(C, labels, argument) {
@@ -223,8 +237,9 @@ check_covariance <- function(C, labels, argument) {
   if (!is.null(rownames(C)) && !is.null(colnames(C)) && !identical(rownames(C), colnames(C))) {
     abort_argument(argument, C, "give rows and columns the same names in the same order.", has = "other names of rows than of columns")
   }
-  C <- in_order_of(C, labels, argument, C[labels, labels])
+  at <- places_of_variables(colnames(C) %||% rownames(C), labels, argument, C)
   C <- unname(C)
+  if (!identical(at, seq_len(ncol(C)))) C <- C[at, at]
   storage.mode(C) <- "double"
   # The first says it quickly, nearly always.
   if (!identical(C, t(C)) && !isSymmetric(C, tol = 1e-10)) {

@@ -77,6 +77,9 @@ own_names <- function(m, p) {
 
 # The names that the data give the p variables.
 data_names <- function(suffStat, p) {
+  if (length(dim(suffStat)) == 2L) {
+    return(own_names(suffStat, p))
+  }
   if (is.list(suffStat) || is.environment(suffStat)) {
     # Of data that are kept, C would have to be made.
     for (field in if (is_kept(suffStat)) "data" else c("C", "dm", "data")) {
@@ -145,14 +148,19 @@ check_against <- function(own, names, argument, by, tell) {
 
 # The same for a matrix with a row and a column a variable.
 check_matrix_names <- function(m, labels, argument) {
+  check_sides(m, argument)
+  check_own_names(colnames(m) %||% rownames(m), labels, argument)
+}
+
+# Stops where rows and columns of a matrix have the same names in different orders.
+check_sides <- function(m, argument) {
   rows <- rownames(m)
   columns <- colnames(m)
-  if (!is.null(rows) && !is.null(columns) && !identical(rows, columns) && identical(sort(rows), sort(columns))) {
+  if (!is.null(rows) && !is.null(columns) && is_permuted(rows, columns)) {
     abort_argument(argument, m, "give rows and columns the same names in the same order.",
       is = "a matrix whose rows and columns have the same names in different orders"
     )
   }
-  check_own_names(columns %||% rows, labels, argument)
 }
 
 # Variables by name or number, at least one, as numbers. The first of several with one name.

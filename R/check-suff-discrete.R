@@ -16,6 +16,7 @@ check_suff_discrete <- function(suffStat, labels, test, threads = 1L) {
     ))
   }
   check_own_names(colnames(dm), labels, "suffStat$dm")
+  check_against(names(suffStat$nlev), colnames(dm), "suffStat$nlev", "suffStat$dm", tell = FALSE)
   discrete_for_rust(suffStat, dm, seq_along(labels), test, threads)
 }
 

@@ -55,7 +55,11 @@ mixed_sets <- function(suffStat, test) {
 checked_sets <- function(data, suffStat, test) {
   if (!is.null(data$correlations)) {
     first <- data$correlations[[1L]]
-    for (C in data$correlations) check_cor_values(C, resolve_threads())
+    for (C in data$correlations) {
+      check_sides(C, "suffStat")
+      check_against(colnames(C), colnames(first), "suffStat", "suffStat[[1]]", tell = FALSE)
+      check_cor_values(C, resolve_threads())
+    }
     holes <- vapply(data$correlations, anyNA, NA)
     if (any(holes)) {
       abort_argument("suffStat", suffStat, "complete the data, and take the correlations of that.", is = sprintf("a list whose matrix %d has missing values", which(holes)[1L]))

@@ -101,8 +101,8 @@ in_order_of_true <- function(listed, labels) {
   if (identical(own, labels)) {
     return(listed)
   }
-  numbers <- as.character(seq_along(labels))
-  if (identical(own, numbers) || identical(labels, numbers)) {
+  # Numbers in their order are no names.
+  if ((are_numbers(own) || are_numbers(labels)) && !is_permuted(own, labels)) {
     return(listed)
   }
   place <- match(own, labels)

@@ -260,6 +260,7 @@ edges_of_matrix <- function(m) {
       "%s with %d missing values, the first at [%d, %d]", describe(m), nrow(missing), missing[1L, 1L], missing[1L, 2L]
     ))
   }
+  check_sides(m, "x")
   labels <- colnames(m) %||% rownames(m) %||% as.character(seq_len(ncol(m)))
   m <- matrix(as.double(m), nrow(m))
   if (!type %in% c("cpdag", "amat.cpdag")) {

@@ -245,19 +245,6 @@ statistic_maker <- function(indepTest) {
   )
 }
 
-# Columns in the order of the variables, by name where there are names.
-in_columns_of <- function(data, labels) {
-  names <- colnames(data)
-  if (!is.null(names) && all(labels %in% names)) {
-    return(if (identical(names, labels)) data else data[, labels, drop = FALSE])
-  }
-  if (ncol(data) != length(labels)) {
-    abort_argument("data", data, sprintf("give the %d variables of `fit`.", length(labels)))
-  }
-  check_own_names(names, labels, "data")
-  data
-}
-
 summary_of_markov <- function(asked, alpha) {
   rows <- lapply(asked, function(of) {
     p <- of$p[!is.na(of$p)]

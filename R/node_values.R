@@ -17,12 +17,38 @@ values_of_nodes <- function(given, labels, argument) {
   if (!is.null(names(given)) && any(names(given) %in% labels)) {
     return(list(values = unname(given[match(labels, names(given))]), title = title))
   }
+  warn_other_names(names(given), labels, argument)
   if (length(given) != length(labels)) {
     abort_argument(argument, given, sprintf("give %d values, one a node, or a vector with the names of nodes.", length(labels)),
       is = sprintf("of length %d", length(given))
     )
   }
   list(values = unname(given), title = title)
+}
+
+# One value for each node, by name where the names are those of the nodes.
+in_order_of_nodes <- function(values, labels, argument) {
+  own <- names(values)
+  if (is.null(own) || identical(own, labels)) {
+    return(values)
+  }
+  if (is_permuted(own, labels)) {
+    return(values[match(labels, own)])
+  }
+  if (any(own %in% labels)) {
+    abort_argument(argument, own, "name each by its node, or remove the names by unname().",
+      has = paste("the names of some nodes, and others:", enumerate(dQuote(setdiff(own, labels), FALSE), 3L))
+    )
+  }
+  warn_other_names(own, labels, argument)
+  values
+}
+
+# Values with names that are no node's go by position, which is said where the nodes have names of their own.
+warn_other_names <- function(own, labels, argument) {
+  if (!is.null(own) && any(nzchar(own)) && !are_numbers(labels)) {
+    warn("names", sprintf("the names of `%s` are no node's, such as %s: it goes by position.", argument, dQuote(own[nzchar(own)][1L], FALSE)), argument = argument)
+  }
 }
 
 no_value <- "#D9D9D9"

@@ -74,7 +74,7 @@ test_of <- function(x, indepTest) {
 # The p-values of pairs that level 0 removed. One without an answer removes its pair as p = 1 does.
 at_level0 <- function(x, low, high, suffStat, indepTest) {
   test <- test_of(x, indepTest)
-  check_size_of_stat(suffStat, length(x@labels))
+  check_stat_of_result(suffStat, x@labels)
   if (is_gauss_test(test)) {
     kept <- is_kept(suffStat)
     # The correlations of these variables alone.
@@ -91,8 +91,10 @@ at_level0 <- function(x, low, high, suffStat, indepTest) {
   ifelse(is.na(value), 1, value)
 }
 
-# Refuses a sufficient statistic that is of another number of variables than the result.
-check_size_of_stat <- function(suffStat, p) {
+# Refuses a sufficient statistic that is of another number of variables than the result, or has them in another order.
+check_stat_of_result <- function(suffStat, labels) {
+  p <- length(labels)
+  check_against(data_names(suffStat, p), labels, "suffStat", "x", tell = FALSE)
   if (is_kept(suffStat)) {
     return(check_kept_data(suffStat$data, p))
   }

@@ -37,6 +37,8 @@ pdsep <- function(skel, suffStat, indepTest, p, sepset, alpha, pMax, m.max = Inf
   labels <- listed$labels
   if (!missing(p) && check_p(p) != length(labels)) abort_argument("p", p, sprintf("leave it out, `skel` has %d variables.", length(labels)))
   check_square(pMax, length(labels), "pMax")
+  check_sides(pMax, "pMax")
+  check_against(colnames(pMax) %||% rownames(pMax), labels, "pMax", "skel", tell = FALSE)
   if (!is.list(sepset)) abort_argument("sepset", sepset, "give the slot `sepset` of the skeleton.")
   options <- check_search("stable", alpha, NULL, fixedEdges, NAdelete, m.max, labels, suffStat)
   threads <- resolve_threads(if (!missing(numCores)) numCores)

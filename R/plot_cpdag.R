@@ -18,10 +18,10 @@
 #' @param engine `"auto"` uses base graphics, which draw everything below; or igraph or Rgraphviz, if one of them is installed and `...` has arguments that only it knows. An engine that you
 #'   name must be installed. `"Rgraphviz"` has its own layout, for graphs of some dozens of nodes; it supports neither `colour`, `size` and `layout` nor PAGs.
 #' @param main Title; `NULL` for none. If a search was ended by its `time_limit`, a line of its own below the title says so.
-#' @param labels Labels of the nodes, if they differ from their names; or `TRUE` for all names, however small, `FALSE` for none, `"hubs"` for those of the nodes with most neighbours (or of the
+#' @param labels Labels of the nodes, if they differ from their names, in the order of the nodes or with their names; or `TRUE` for all names, however small, `FALSE` for none, `"hubs"` for those of the nodes with most neighbours (or of the
 #'   largest `size`) only, as many as fit on the page, at most 40.
 #' @param ... Passed on to the engine: the `plot()` of Rgraphviz or that of igraph, which accepts `vertex.color` and
-#'   similar arguments, with one value or one for each node (`vertex.color`, `vertex.frame.color` and `vertex.label.cex` also work for `"base"`). For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one for each node;
+#'   similar arguments, with one value or one for each node, in their order or with their names (`vertex.color`, `vertex.frame.color` and `vertex.label.cex` also work for `"base"`). For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one for each node;
 #'   `edge_colour`, one colour, or three for directed edges, undirected ones and conflicts (for a PAG six, in the order of the kinds above); and `cex`, the size of the labels, which is reduced only if a label would not fit on the page; the default is
 #'   the largest size up to 1.2 at which no two nodes overlap.
 #' @param around Names (or numbers) of nodes: draws only these, with a bold border, and the nodes near them.
@@ -96,8 +96,8 @@ plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), mai
   invisible(x)
 }
 
-# What is drawn: list(listed, nodes, wish, remark, labelled), the graph of the nodes that are left of `listed`, their numbers
-# there, how they are drawn, as draw_base() has it, a line on what is left out, and whether labels were given.
+# What is drawn: list(listed, nodes, names, wish, remark, labelled), the graph of the nodes that are left of `listed`, their numbers
+# there, the names of all, how they are drawn, as draw_base() has it, a line on what is left out, and whether labels were given.
 asked_graph <- function(listed, labels, wish) {
   names <- listed$labels
   shown <- "auto"
@@ -112,6 +112,7 @@ asked_graph <- function(listed, labels, wish) {
         is = sprintf("of length %d", length(labels))
       )
     }
+    labels <- in_order_of_nodes(labels, names, "labels")
     shown <- if (is.null(wish$size)) "boxes" else "all"
     labelled <- TRUE
   }
@@ -126,7 +127,7 @@ asked_graph <- function(listed, labels, wish) {
   layout <- given_layout(wish$layout, drawn, nodes, names)
   if (labelled) drawn$labels <- as.character(labels)[nodes]
   list(
-    listed = drawn, nodes = nodes, all = length(names), labelled = labelled, wish = list(
+    listed = drawn, nodes = nodes, all = length(names), names = names, labelled = labelled, wish = list(
       shown = shown, fill = colours$fill[nodes], size = sizes$size[nodes], values = sizes$values[nodes], keys = list(colours$key, sizes$key),
       focus = chosen$focus, layout = layout
     ),
@@ -158,6 +159,7 @@ check_layout <- function(layout, names) {
   if (!is.matrix(layout) || !is.numeric(layout) || ncol(layout) != 2L) abort_argument("layout", layout, mend)
   named <- !is.null(rownames(layout)) && any(rownames(layout) %in% names)
   if (!named && nrow(layout) != length(names)) abort_argument("layout", layout, mend)
+  if (!named) warn_other_names(rownames(layout), names, "layout")
 }
 
 # The places of the nodes that are drawn, or NULL for our own layout.
@@ -191,11 +193,8 @@ given_layout <- function(layout, drawn, nodes, names) {
 # Of arguments that have one value for each node of x, those of the nodes that are drawn.
 of_drawn_nodes <- function(given, asked) {
   each <- c("node_fill", "node_border", "cex", "vertex.color", "vertex.frame.color", "vertex.label.cex", "vertex.label", "vertex.shape")
-  if (length(asked$nodes) == asked$all) {
-    return(given)
-  }
   some <- names(given) %in% each & lengths(given) == asked$all & lengths(given) > 1L
-  given[some] <- lapply(given[some], function(values) values[asked$nodes])
+  given[some] <- Map(function(values, argument) in_order_of_nodes(values, asked$names, argument)[asked$nodes], given[some], names(given)[some])
   given
 }
 

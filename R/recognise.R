@@ -40,6 +40,8 @@ recognised_test <- function(indepTest, suffStat, labels, alpha, threads, later) 
   if (!is.null(mixed)) {
     return(check_suff_mixed(suffStat, labels, mixed))
   }
+  # Which variables a function's numbers stand for is not known; names in another order than the labels surely are a mistake.
+  check_against(data_names(suffStat, length(labels)), labels, "suffStat", "labels", tell = FALSE)
   r_test(indepTest, suffStat)
 }
 

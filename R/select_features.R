@@ -30,6 +30,8 @@
 #'
 #' Mutual information is that of discrete variables. Factors, logical and character columns have the levels that occur. Numbers
 #' are cut, each column by itself, by `discretize`. A constant column has the lowest score of most criteria and is taken last.
+#' A column that has the classes of `y` under other names (or its order, where `y` is numbers that are cut) is `y` itself, or a recoding of it: an error, as no other
+#' column could add anything. With so few rows that a column may agree by chance it is taken like any other.
 #' A column with a different level in every row (a row number, a name, or numbers cut into too many `bins`) determines `y` and looks
 #' perfect: if one is selected, a warning of class `pcgpu_warning_unique` says so. Missing and infinite values are errors; `addNA()`
 #' turns the missing values of a factor into a level.
@@ -61,7 +63,8 @@
 #'   bit64's `integer64`.
 #' @param y The target: a vector with a value for each row of `x`. Factors, characters and logicals are classes. So are numbers with
 #'   at most `bins` different values; where `bins` is left to its default, whole numbers with at most 10 (or n / 5, up to 64)
-#'   different values, of which each occurs twice on average. Other numbers are cut as the columns of `x` are.
+#'   different values, of which each occurs twice on average. Other numbers are cut as the columns of `x` are. If both `y` and the rows of `x` have names, values go
+#'   to the rows of the same names, in whatever order they are; names of which only some are those of rows are an error, and with quite other names `y` goes by position, with a warning.
 #' @param k How many features to select, from 1 to the number of columns.
 #' @param criterion The score, see below.
 #' @param bins Number of intervals, from 2 to 65535; `NULL` means a number that suits the number of observations, see below.
@@ -166,7 +169,8 @@ select_features <- function(x, y, k, criterion = c(
   features <- selection_features(x)
   n <- nrow(x)
   p <- ncol(x)
-  y <- selection_classes(y, n, bins, discretize)
+  y <- selection_classes(by_rows(y, x), n, bins, discretize)
+  refuse_target(x, features, y)
   kept_levels <- if (is.null(bins)) most_codes(n, if (is.factor(y)) nlevels(y)) else 0L
   bins <- bins %||% default_bins(n, if (is.factor(y)) nlevels(y))
   k <- check_k(k, p)
@@ -302,90 +306,6 @@ check_k <- function(k, p) {
   as.integer(k)
 }
 
-# The features as Rust's boundary reads them (Features::from_list). No number is copied where it can be helped.
-selection_features <- function(x) {
-  if (inherits(x, "Matrix")) {
-    need_package("Matrix", "`x` is a matrix of the package Matrix")
-    refuse_shape(x)
-    x <- methods::as(methods::as(methods::as(x, "CsparseMatrix"), "generalMatrix"), "dMatrix")
-    return(list(kind = "sparse", p = x@p, i = x@i, x = x@x))
-  }
-  if (is_file(x)) {
-    check_content(x)
-    refuse_shape(x)
-    return(list(kind = "file", x = x))
-  }
-  if (is.data.frame(x)) {
-    refuse_shape(x)
-    return(list(kind = "columns", x = feature_columns(x)))
-  }
-  if (!is.matrix(x) || !(is.numeric(x) || is.logical(x) || is.character(x))) {
-    abort_argument("x", x, "give a matrix, a data frame or a sparse matrix, observations in rows and features in columns.")
-  }
-  refuse_shape(x)
-  if (is.character(x)) {
-    return(list(kind = "columns", x = lapply(seq_len(ncol(x)), function(j) factor(x[, j]))))
-  }
-  if (is.logical(x)) {
-    storage.mode(x) <- "integer"
-  }
-  list(kind = "matrix", x = x)
-}
-
-refuse_shape <- function(x) {
-  if (nrow(x) < 2L || ncol(x) < 1L) {
-    abort_argument("x", x, "give at least two rows and one column.", has = sprintf("%d rows and %d columns", nrow(x), ncol(x)))
-  }
-}
-
-feature_columns <- function(x) {
-  lapply(unname(as.list(x)), function(column) {
-    if (is.character(column) || is.logical(column)) factor(column) else column
-  })
-}
-
-# y as Rust wants it: a factor, or numbers to be cut.
-selection_classes <- function(y, n, bins, discretize) {
-  y <- nan_to_na(plain_integer64(y, "y"))
-  vector <- is.null(dim(y)) && (is.factor(y) || is.logical(y) || is.character(y) || (is.numeric(y) && !is.object(y)))
-  if (!vector) {
-    abort_argument("y", y, "give a vector, a factor or numbers, with a value for each row of `x`.")
-  }
-  if (length(y) != n) {
-    abort_argument("y", y, sprintf("give a value for each of the %d rows of `x`.", n),
-      is = sprintf("of length %d", length(y))
-    )
-  }
-  if (anyNA(y)) {
-    abort_argument("y", y, "drop these rows, here and in `x`.", has = sprintf("NA at place %d", which(is.na(y))[1L]))
-  }
-  if (!is.numeric(y) || is.factor(y)) {
-    return(if (is.factor(y)) y else factor(y))
-  }
-  if (!all(is.finite(y))) {
-    abort_argument("y", y, "drop these rows, here and in `x`.",
-      has = sprintf("an infinite value at place %d", which(!is.finite(y))[1L])
-    )
-  }
-  different <- length(unique(y))
-  as_they_are <- if (is.null(bins)) {
-    all(y == trunc(y)) && different <= max(2, min(10, n / 2), min(64, n / 5))
-  } else {
-    different <= bins
-  }
-  if (!as_they_are && discretize != "none") {
-    return(y)
-  }
-  if (different == n) {
-    abort_argument("y", y, if (discretize == "none") {
-      "cut() the numbers into classes, or give another `discretize`, which cuts them."
-    } else {
-      sprintf("give %s a factor.", if (n > 2L) sprintf("`bins` below %d, so that the numbers are cut, or leave it out, or give", n) else "more rows, or")
-    }, has = "a different value in every row, which would make each row a class")
-  }
-  exact_factor(y)
-}
-
 choose_selection_device <- function(device, counts) {
   if (device$kind == "cuda") {
     shapes <- intersect(names(device$options), c("beta", "gamma", "theta", "delta"))
@@ -399,33 +319,6 @@ choose_selection_device <- function(device, counts) {
     return(device)
   }
   if (device$kind == "auto" && counts >= auto_selection_counts) automatic_card() else new_device("cpu")
-}
-
-# fewer_bins: is that a mend?
-warn_unique <- function(names, fewer_bins) {
-  if (length(names)) {
-    warn("unique", paste0(
-      "selected features with a different level in every row: ", enumerate(dQuote(names, FALSE)),
-      "; they identify the rows, and say nothing about `y` in other data: leave them out",
-      if (fewer_bins) ", or give fewer `bins`" else ", or merge their levels"
-    ), columns = names)
-  }
-}
-
-# Where more than nine cells in ten of a table of two features and the class must be empty, the choice is chance. `levels`: numbers
-# of levels of the selected features, `cut`: whether these are numbers that were cut.
-warn_sparse <- function(levels, classes, n, cut) {
-  cells <- as.double(stats::median(levels))^2 * classes
-  if (n < cells / 10) {
-    default <- default_bins(n, classes)
-    warn("sparse", sprintf(paste(
-      "%d observations in tables of %.0f cells (two features of %g levels, %d classes): what is selected rests on chance; %s"
-    ), n, cells, stats::median(levels), classes, if (any(cut & levels > default)) {
-      sprintf("give fewer `bins` (%d by default here), or merge levels and classes", default)
-    } else {
-      "merge levels, or classes"
-    }), cells = cells)
-  }
 }
 
 #' @exportS3Method print pcgpu_selection

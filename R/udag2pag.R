@@ -32,6 +32,7 @@ udag2pag <- function(pag, sepset, rules = rep(TRUE, 10), unfVect = NULL, jci = c
   if (!is.matrix(pag) || nrow(pag) != ncol(pag) || nrow(pag) == 0L || !(is.numeric(pag) || is.logical(pag)) || anyNA(pag)) {
     abort_argument("pag", pag, "give a square matrix of marks (0 no edge, 1 circle, 2 arrowhead, 3 tail), for a skeleton as(skel@graph, \"matrix\").")
   }
+  check_sides(pag, "pag")
   if (!is.list(sepset)) abort_argument("sepset", sepset, "give pcalg's list of lists of separating sets, the slot `sepset` of a skeleton.")
   p <- nrow(pag)
   asked <- check_marking(rules, FALSE, jci, contextVars, paths, colnames(pag) %||% rownames(pag) %||% as.character(seq_len(p)))

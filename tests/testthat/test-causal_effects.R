@@ -244,3 +244,46 @@ test_that("completed data sets are refused by name, and graphs of too many DAGs 
   joint <- causal_effects(complete, x, x = 1:2, joint = TRUE, type = "pdag")
   expect_identical(dim(joint$effects), c(2L, 13122L, 10L))
 })
+
+test_that("data and covariances go by the names that they have, on whichever side", {
+  dag <- random_dag(6, 3, seed = 2)
+  x <- random_data(dag, 300, seed = 2)
+  turned <- c(3, 1, 6, 2, 5, 4)
+  right <- causal_effects(dag, x)$values
+  expect_identical(causal_effects(dag, x[, turned])$values, right)
+  expect_identical(causal_effects(dag, cbind(more = 1:300, x[, turned]))$values, right)
+  C <- stats::cov(x)[turned, turned]
+  for (side in 1:2) {
+    named <- C
+    dimnames(named)[side] <- list(NULL)
+    expect_equal(causal_effects(dag, mcov = named)$values, right, tolerance = 1e-12)
+  }
+  rownames(C) <- colnames(x)
+  expect_error(causal_effects(dag, mcov = C), "other names of rows than of columns", class = "pcgpu_error_argument")
+  expect_error(causal_effects(dag, cbind(x, x1 = 0)), "columns of one name: \"x1\"", class = "pcgpu_error_argument")
+})
+
+test_that("tables of every class give the same effects", {
+  x <- as.data.frame(random_data(random_dag(4, 2, seed = 3), 200, seed = 3))
+  dag <- random_dag(4, 2, seed = 3)
+  right <- causal_effects(dag, x)$values
+  ranked <- cstar(x, alpha = 0.05, replicates = 3, seed = 1)$pairs
+  checked <- markov_check(dag, x, gaussCItest, seed = 1)$summary
+  same <- function(table) {
+    expect_identical(causal_effects(dag, table)$values, right)
+    expect_identical(causal_effects(dag, table[c(2, 1, 4, 3)])$values, right)
+    expect_identical(cstar(table, alpha = 0.05, replicates = 3, seed = 1)$pairs, ranked)
+    expect_identical(markov_check(dag, table, gaussCItest, seed = 1)$summary, checked)
+  }
+  same(x)
+  skip_if_not_installed("tibble")
+  same(tibble::as_tibble(x))
+  skip_if_not_installed("dplyr")
+  same(dplyr::rowwise(x))
+  same(dplyr::group_by(tibble::as_tibble(x), x1))
+  skip_if_not_installed("data.table")
+  table <- data.table::as.data.table(x)
+  expect_identical(causal_effects(dag, table)$values, right)
+  expect_identical(cstar(table, alpha = 0.05, replicates = 3, seed = 1)$pairs, ranked)
+  expect_identical(markov_check(dag, table, gaussCItest, seed = 1)$summary, checked)
+})

@@ -73,3 +73,30 @@ test_that("labels that are the names in another order are refused", {
     expect_match(conditionMessage(e), sprintf("names of `%s` in another order", case[[3L]]), fixed = TRUE)
   }
 })
+
+test_that("names in another order are refused wherever there are names on both sides", {
+  x <- as.data.frame(random_data(random_dag(3, 2, seed = 1), 100, seed = 1))
+  labels <- names(x)
+  turned <- rev(labels)
+  refused <- function(argument, value) expect_error(value, sprintf("`%s`.* in another order", gsub("$", "[$]", argument, fixed = TRUE)), class = "pcgpu_error_argument")
+  compact <- skeleton(suff_gauss(x), gaussCItest, 1e-30, labels = labels, result = "compact")
+  refused("suffStat", p_value(compact, "x1", "x2", suff_gauss(x[turned])))
+  refused("suffStat", p_value(compact, "x1", "x2", suff_gauss(x[turned], keep = "data")))
+  expect_identical(p_value(compact, "x1", "x2", suff_gauss(x)), gaussCItest(1, 2, NULL, suff_gauss(x)))
+  # A test that is anybody's function.
+  half <- function(x, y, S, suffStat) 0.5
+  for (suff in list(x, as.matrix(x), suff_gauss(x), list(dm = as.matrix(x)))) {
+    refused("suffStat", skeleton(suff, half, 0.05, labels = turned))
+    expect_no_warning(skeleton(suff, half, 0.05, labels = c("a", "b", "d")))
+    expect_no_warning(skeleton(suff, half, 0.05, labels = labels))
+  }
+  discrete <- suff_discrete(data.frame(lapply(x, function(column) factor(column > 0))))
+  names(discrete$nlev) <- turned
+  refused("suffStat$nlev", skeleton(discrete, disCItest, 0.05, labels = labels))
+  C <- suff_gauss(x)$C
+  refused("suffStat", skeleton(list(C, C[turned, turned], 100), gaussMItest, 0.05, labels = labels))
+  skeleton <- skeleton(suff_gauss(x), gaussCItest, 0.05, labels = labels)
+  p <- skeleton@pMax
+  dimnames(p) <- list(turned, turned)
+  refused("pMax", pdsep(skeleton@graph, suff_gauss(x), gaussCItest, sepset = skeleton@sepset, alpha = 0.05, pMax = p))
+})

@@ -78,3 +78,23 @@ test_that("what is no graph, or one of other variables, is refused", {
   bad("estimated", structure(diag(2), dimnames = list(NULL, c("a", "b"))), structure(diag(2), dimnames = list(NULL, c("a", "c"))))
   bad("cpdag", diag(2), diag(2), cpdag = NA)
 })
+
+test_that("numbers in another order are names, and rows and columns must agree", {
+  arrow <- function(names, from, to) {
+    m <- matrix(0, 3, 3, dimnames = list(names, names))
+    m[from, to] <- 1
+    m
+  }
+  true <- arrow(c("1", "2", "3"), "1", "2")
+  expect_identical(compare_graphs(arrow(c("2", "3", "1"), "1", "2"), true, cpdag = FALSE)$shd, 0)
+  expect_identical(compare_graphs(arrow(c("2", "3", "1"), "2", "3"), true, cpdag = FALSE)$shd, 2)
+  # In their order they are no names.
+  expect_identical(compare_graphs(arrow(c("a", "b", "c"), "a", "b"), true, cpdag = FALSE)$shd, 0)
+  apart <- true
+  rownames(apart) <- c("2", "3", "1")
+  for (call in list(quote(compare_graphs(apart, true)), quote(compare_graphs(true, apart)), quote(causal_effects(apart, mcov = diag(3))),
+    quote(add_knowledge(apart)), quote(as_igraph(apart)), quote(plot_cpdag(apart)), quote(udag2pag(apart, list())),
+    quote(compare_graphs(structure(apart + t(apart), type = "pag"), structure(apart + t(apart), type = "pag"))))) {
+    expect_error(eval(call), "same names in different orders", class = "pcgpu_error_argument", info = deparse(call))
+  }
+})

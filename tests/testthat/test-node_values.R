@@ -45,3 +45,26 @@ test_that("areas go with the values", {
 test_that("labels can be read on their colour", {
   expect_identical(pcgpu:::label_colours(c("white", "navy", "black", "yellow", "transparent")), c("black", "white", "white", "black", "black"))
 })
+
+test_that("values of nodes with names go by them, and other names are said", {
+  labels <- c("a", "b", "d")
+  expect_identical(in_order_of_nodes(c(d = 3, a = 1, b = 2), labels, "labels"), c(a = 1, b = 2, d = 3))
+  expect_identical(in_order_of_nodes(3:1, labels, "labels"), 3:1)
+  expect_error(in_order_of_nodes(c(d = 3, a = 1, z = 2), labels, "labels"), "others: \"z\"", class = "pcgpu_error_argument")
+  for (of in list(in_order_of_nodes, values_of_nodes)) {
+    expect_warning(of(c(x = 1, y = 2, z = 3), labels, "size"), "`size` are no node's, such as \"x\": it goes by position", class = "pcgpu_warning_names")
+    expect_no_warning(of(c(x = 1, y = 2, z = 3), c("1", "2", "3"), "size"))
+  }
+})
+
+test_that("plot() gives labels, fills and places to the nodes that their names say", {
+  chain <- matrix(0, 3, 3, dimnames = list(c("a", "b", "d"), c("a", "b", "d")))
+  chain["a", "b"] <- chain["b", "d"] <- 1
+  asked <- function(...) asked_graph(drawn_edges_of(chain), ..., wish = list(order = 1, layout = "stress"))
+  expect_identical(asked(c(d = "D", a = "A", b = "B"))$listed$labels, c("A", "B", "D"))
+  given <- of_drawn_nodes(list(node_fill = c(d = "red", a = "blue", b = "green"), main = "x"), asked(NULL))
+  expect_identical(given, list(node_fill = c(a = "blue", b = "green", d = "red"), main = "x"))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_warning(plot_cpdag(chain, layout = matrix(1:6, 3, dimnames = list(c("x", "y", "z"), NULL))), "`layout` are no node's", class = "pcgpu_warning_names")
+})

@@ -3,6 +3,11 @@ test_that("scikit-feature's recorded selections are found, up to a tie", {
     golden <- read_golden(name)
     x <- matrix_of(golden$X)
     y <- as.character(numbers(golden$class_codes))
+    # One has the class itself among its features: the core's own tests hold its recorded answers, too.
+    if (any(apply(x, 2L, function(column) identical(match(column, column), match(y, y))))) {
+      expect_error(select_features(x, y, golden$k, discretize = "none"), "`y` itself, or a recoding of it, in column 7:", class = "pcgpu_error_argument")
+      next
+    }
     found <- suppressWarnings(select_features(x, y, golden$k, discretize = "none", numCores = 2))
     for (step in seq_along(golden$steps)) {
       want <- golden$steps[[step]]
@@ -299,9 +304,11 @@ test_that("advice on levels names what can be changed", {
 
 test_that("numbers that print alike are different classes and levels", {
   y <- 1e15 + rep(0:2, 20)
+  # The second column has the classes of y but for the last row.
   x <- cbind(rep(c(0, 1, 1), 20), 1e15 + rep(c(2, 0, 1), 20), rep(0:1, 30))
+  x[60, 2] <- 1e15
   expect_identical(select_features(x, y, 1)$classes, 3L)
   found <- select_features(x, y, 1, discretize = "none")
   expect_identical(c(found$index, found$levels, found$classes), c(2L, 3L, 3L))
-  expect_equal(found$score, log2(3))
+  expect_equal(found$score, information(x[, 2] - 1e15, y - 1e15))
 })

@@ -1,0 +1,211 @@
+# What select_features() selects from, and for: features and target as Rust reads them, their names and classes checked.
+
+# The features as Rust's boundary reads them (Features::from_list). No number is copied where it can be helped.
+selection_features <- function(x) {
+  if (inherits(x, "Matrix")) {
+    need_package("Matrix", "`x` is a matrix of the package Matrix")
+    refuse_shape(x)
+    x <- methods::as(methods::as(methods::as(x, "CsparseMatrix"), "generalMatrix"), "dMatrix")
+    return(list(kind = "sparse", p = x@p, i = x@i, x = x@x))
+  }
+  if (is_file(x)) {
+    check_content(x)
+    refuse_shape(x)
+    return(list(kind = "file", x = x))
+  }
+  if (is.data.frame(x)) {
+    refuse_shape(x)
+    return(list(kind = "columns", x = feature_columns(x)))
+  }
+  if (!is.matrix(x) || !(is.numeric(x) || is.logical(x) || is.character(x))) {
+    abort_argument("x", x, "give a matrix, a data frame or a sparse matrix, observations in rows and features in columns.")
+  }
+  refuse_shape(x)
+  if (is.character(x)) {
+    return(list(kind = "columns", x = lapply(seq_len(ncol(x)), function(j) factor(x[, j]))))
+  }
+  if (is.logical(x)) {
+    storage.mode(x) <- "integer"
+  }
+  list(kind = "matrix", x = x)
+}
+
+refuse_shape <- function(x) {
+  if (nrow(x) < 2L || ncol(x) < 1L) {
+    abort_argument("x", x, "give at least two rows and one column.", has = sprintf("%d rows and %d columns", nrow(x), ncol(x)))
+  }
+}
+
+feature_columns <- function(x) {
+  lapply(unname(as.list(x)), function(column) {
+    if (is.character(column) || is.logical(column)) factor(column) else column
+  })
+}
+
+# The names that a user has given the rows; NULL for the numbers that every data frame has.
+row_names <- function(x) {
+  if (!is.data.frame(x)) rownames(x) else if (.row_names_info(x) > 0L) row.names(x)
+}
+
+# y in the order of the rows of x, where both have names. Names of y that are no row's say nothing.
+by_rows <- function(y, x) {
+  own <- names(y)
+  rows <- row_names(x)
+  if (is.null(own) || length(y) != nrow(x)) {
+    return(y)
+  }
+  if (is.null(rows)) {
+    if (is_permuted(own, as.character(seq_along(own)))) {
+      abort_argument("y", y, "put it in the order of the rows, as in y[order(as.integer(names(y)))], or remove the names by unname().",
+        has = "the numbers of the rows as names, in another order"
+      )
+    }
+    return(y)
+  }
+  if (!anyDuplicated(rows) && is_permuted(own, rows)) {
+    return(y[rows])
+  }
+  check_row_names(own, rows)
+  y
+}
+
+# Other names than those of the rows: where some are those of other rows, no order is right for all.
+check_row_names <- function(own, rows) {
+  own <- as.character(own)
+  at <- which(is.na(own) | own != rows)[1L]
+  if (is.na(at)) {
+    return(invisible())
+  }
+  place <- sprintf("the name %s at place %d, where the rows of `x` have %s", dQuote(own[at], FALSE), at, dQuote(rows[at], FALSE))
+  moved <- match(own, rows)
+  if (any(moved != seq_along(own), na.rm = TRUE)) {
+    abort_argument("y", own, "name it as the rows of `x`, in any order, or remove the names by unname().", has = place)
+  }
+  warn("names", sprintf("`y` has %s: its values are taken for the rows by their position.", place), argument = "y")
+}
+
+# y as Rust wants it: a factor, or numbers to be cut.
+selection_classes <- function(y, n, bins, discretize) {
+  if (!is_date(y) && (is.object(y) || is.matrix(y) && ncol(y) == 1L)) y <- plain_column(y, "y") %||% y
+  y <- nan_to_na(y)
+  vector <- is.null(dim(y)) && (is.factor(y) || is.logical(y) || is.character(y) || (is.numeric(y) && !is.object(y)))
+  if (!vector) {
+    abort_argument("y", y, "give a vector, a factor or numbers, with a value for each row of `x`.")
+  }
+  if (length(y) != n) {
+    abort_argument("y", y, sprintf("give a value for each of the %d rows of `x`.", n),
+      is = sprintf("of length %d", length(y))
+    )
+  }
+  if (anyNA(y)) {
+    abort_argument("y", y, "drop these rows, here and in `x`.", has = sprintf("NA at place %d", which(is.na(y))[1L]))
+  }
+  if (!is.numeric(y) || is.factor(y)) {
+    # Levels that never occur are no classes: they would make for fewer bins.
+    return(if (is.factor(y)) droplevels(y) else factor(y))
+  }
+  if (!all(is.finite(y))) {
+    abort_argument("y", y, "drop these rows, here and in `x`.",
+      has = sprintf("an infinite value at place %d", which(!is.finite(y))[1L])
+    )
+  }
+  different <- length(unique(y))
+  as_they_are <- if (is.null(bins)) {
+    all(y == trunc(y)) && different <= max(2, min(10, n / 2), min(64, n / 5))
+  } else {
+    different <= bins
+  }
+  if (!as_they_are && discretize != "none") {
+    return(y)
+  }
+  if (different == n) {
+    abort_argument("y", y, if (discretize == "none") {
+      "cut() the numbers into classes, or give another `discretize`, which cuts them."
+    } else {
+      sprintf("give %s a factor.", if (n > 2L) sprintf("`bins` below %d, so that the numbers are cut, or leave it out, or give", n) else "more rows, or")
+    }, has = "a different value in every row, which would make each row a class")
+  }
+  exact_factor(y)
+}
+
+# Stops where columns say exactly what y says, by other words or numbers: the target, or a recoding of it. They would be selected first, and leave the
+# others nothing to tell. Few rows may agree by chance: then nothing is said.
+refuse_target <- function(x, features, y) {
+  p <- ncol(x)
+  tied <- tabulate(match(y, y))
+  by_chance <- log(p) + sum(lfactorial(tied)) - lfactorial(length(y)) + if (is.factor(y)) lfactorial(sum(tied > 0L)) else log(2)
+  if (by_chance > log(0.001)) {
+    return(invisible())
+  }
+  column <- if (features$kind == "columns") function(j) features$x[[j]] else function(j) x[, j, drop = TRUE]
+  few_rows <- function(rows) {
+    if (features$kind != "columns") {
+      return(unname(as.matrix(x[rows, , drop = FALSE])))
+    }
+    matrix(unlist(lapply(features$x, function(column) as.double(column[rows])), use.names = FALSE), length(rows))
+  }
+  candidates <- may_be_target(few_rows, y)
+  same <- candidates[vapply(candidates, function(j) is_recoding(column(j), y), NA)]
+  if (length(same)) {
+    abort_argument("x", x, sprintf("leave %s out of `x`: nothing is left to be said of `y`, given %s.",
+      if (length(same) == 1L) "it" else "them", if (length(same) == 1L) "it" else "one of them"
+    ), has = paste("`y` itself, or a recoding of it, in", column_names(x, seq_len(p) %in% same)))
+  }
+}
+
+# Does a column have the classes of y under other names, or, of numbers that are cut, their order or its reverse?
+is_recoding <- function(column, y) {
+  if (is.factor(y)) {
+    return(identical(match(column, column), match(y, y)))
+  }
+  if (!is.numeric(column) || isTRUE(column[1L] == column[2L]) != (y[1L] == y[2L])) {
+    return(FALSE)
+  }
+  ranks <- rank(column, ties.method = "min")
+  identical(ranks, rank(y, ties.method = "min")) || identical(ranks, rank(-y, ties.method = "min"))
+}
+
+# Columns that a few rows do not tell from y. few_rows(rows): a matrix of these rows.
+may_be_target <- function(few_rows, y) {
+  # Of a file these lie together.
+  few <- seq_len(min(length(y), 256L))
+  if (!is.factor(y)) {
+    few <- utils::head(few[!duplicated(y[few])], 16L)
+    rows <- few_rows(few[order(y[few])])
+    steps <- rows[-1L, , drop = FALSE] - rows[-length(few), , drop = FALSE]
+    return(which(colSums(steps > 0) %in% nrow(steps) | colSums(steps < 0) %in% nrow(steps)))
+  }
+  first <- match(y, y)
+  like <- utils::head(which(first[few] < few), 24L)
+  n <- length(like)
+  rows <- few_rows(c(like, first[like], utils::head(unique(first), 2L)))
+  alike <- colSums(rows[seq_len(n), , drop = FALSE] == rows[n + seq_len(n), , drop = FALSE])
+  which(alike %in% n & rows[2L * n + 1L, ] != rows[2L * n + 2L, ])
+}
+
+# fewer_bins: is that a mend?
+warn_unique <- function(names, fewer_bins) {
+  if (length(names)) {
+    warn("unique", paste0(
+      "selected features with a different level in every row: ", enumerate(dQuote(names, FALSE)),
+      "; they identify the rows, and say nothing about `y` in other data: leave them out",
+      if (fewer_bins) ", or give fewer `bins`" else ", or merge their levels"
+    ), columns = names)
+  }
+}
+
+# Where more than nine cells in ten of a table of two features and the class must be empty, the choice is chance. `levels`: numbers
+# of levels of the selected features, `cut`: whether these are numbers that were cut.
+warn_sparse <- function(levels, classes, n, cut) {
+  cells <- as.double(stats::median(levels))^2 * classes
+  if (n < cells / 10) {
+    default <- default_bins(n, classes)
+    warn("sparse", sprintf(paste(
+      "%d observations in tables of %.0f cells (two features of %g levels, %d classes): what is selected rests on chance; %s"
+    ), n, cells, stats::median(levels), classes, if (any(cut & levels > default)) {
+      sprintf("give fewer `bins` (%d by default here), or merge levels and classes", default)
+    } else {
+      "merge levels, or classes"
+    }), cells = cells)
+  }
+}
