@@ -208,6 +208,7 @@ places_of_variables <- function(names, labels, argument, x) {
   if (length(dim(x)) != 2L) {
     abort_argument(argument, x, sprintf("give the %d variables of `fit` in columns.", length(labels)))
   }
+  names <- names_for_graph(names)
   at <- if (!is.null(names)) match(labels, names)
   if (!is.null(at) && !anyNA(at)) {
     twice <- labels[labels %in% names[duplicated(names)]]

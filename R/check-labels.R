@@ -72,7 +72,22 @@ are_numbers <- function(labels) identical(labels, as.character(seq_along(labels)
 # The names of rows or columns of a matrix for p variables, where there are such.
 own_names <- function(m, p) {
   own <- colnames(m) %||% rownames(m)
-  if (length(own) == p && !anyNA(own) && !anyDuplicated(own)) own
+  if (length(own) == p && !anyNA(own) && all(nzchar(own)) && !anyDuplicated(own)) own
+}
+
+# Names as a graph can have them: "|" (as in "A1BG|1", symbol and number of a gene) joins the ends of an edge there.
+names_for_graph <- function(own) if (any(grepl("|", own, fixed = TRUE))) make.unique(chartr("|", "_", own)) else own
+
+# These, of data that bring the labels.
+told_names <- function(own) {
+  names <- names_for_graph(own)
+  at <- which(names != own)[1L]
+  if (!is.na(at)) {
+    warn("names", sprintf("names of columns have \"_\" for \"|\" in the result, such as %s for %s: \"|\" cannot be in the names of a graph.",
+      dQuote(names[at], FALSE), dQuote(own[at], FALSE)
+    ))
+  }
+  names
 }
 
 # The names that the data give the p variables.
@@ -105,7 +120,7 @@ check_own_names <- function(own, labels, argument) {
   if (is.null(own)) {
     return(invisible())
   }
-  own <- as.character(own)
+  own <- names_for_graph(as.character(own))
   at <- which(is.na(own) | own != labels)[1L]
   if (is.na(at)) {
     return(invisible())
@@ -131,6 +146,8 @@ check_own_names <- function(own, labels, argument) {
 # The names of a matrix about pairs beside those of the data, or of another such matrix, `by`. tell: are there no labels, with which
 # names have been compared already?
 check_against <- function(own, names, argument, by, tell) {
+  own <- names_for_graph(own)
+  names <- names_for_graph(names)
   if (is.null(own) || is.null(names) || identical(own, names)) {
     return(invisible())
   }

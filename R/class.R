@@ -86,7 +86,7 @@ plot_after_pcalg <- function() {
   for (class in c("pcAlgo", "fciAlgo")) methods::setMethod("plot", class, function(x, y, ...) plot_cpdag(x, ...), where = hidden)
 }
 
-# pcalg's own print() and summary() do the work, and where a result of ours is no valid CPDAG, or was ended by a time limit, they are followed by the line that says
+# pcalg's own print() and summary() do the work. Where a result of ours is a PAG, no valid CPDAG, or was ended by a time limit, they are followed by lines that say
 # so; a summary that would fill many screens is ours. Results of pcalg print as ever.
 note_after_pcalg <- function() {
   theirs <- asNamespace("pcalg")
@@ -98,6 +98,7 @@ note_after <- function(class, theirs, hidden) {
   print_theirs <- get(paste0("print.", class), theirs)
   print_and_note <- function(x, ...) {
     print_theirs(x, ...)
+    print_kinds_of_ours(x)
     print_note(x)
     invisible(x)
   }
@@ -110,10 +111,14 @@ note_after <- function(class, theirs, hidden) {
       return(invisible(object))
     }
     summary_theirs(object, ...)
+    print_kinds_of_ours(object)
     print_note(object)
     invisible(object)
   }, where = hidden)
 }
+
+# pcalg's methods do not count the edges of a PAG.
+print_kinds_of_ours <- function(x) if (is_fci(x) && !is.null(run_details(x))) print_kinds(x)
 
 labels_of_result <- function(x) if (is_fci(x)) labels_of_pag(attr(x, "amat")) else x@graph@nodes
 

@@ -130,8 +130,8 @@ print.pcgpu_comparison <- function(x, digits = 3L, ...) {
   if (!all(c(names(main), "true_edges") %in% names(x)) || !nrow(x)) {
     return(invisible(NextMethod()))
   }
-  cat(sprintf("%s variables, %s edges in the true %s%s\n", format(attr(x, "variables"), big.mark = ","),
-    format(x$true_edges[1L], big.mark = ","), if (pag) "PAG" else "graph", if (isTRUE(attr(x, "cpdag"))) " (DAGs as their CPDAGs)" else ""))
+  say_lines(sprintf("%s variables, %s edges in the true %s%s", in_words(attr(x, "variables")),
+    in_words(x$true_edges[1L]), if (pag) "PAG" else "graph", if (isTRUE(attr(x, "cpdag"))) " (DAGs as their CPDAGs)" else ""))
   shown <- as.data.frame(lapply(unclass(x)[names(main)], function(column) {
     if (is.character(column)) column else format(round(column, digits), drop0trailing = FALSE, trim = TRUE)
   }), stringsAsFactors = FALSE)

@@ -173,13 +173,13 @@ as.data.frame.pcgpu_cstar <- function(x, row.names = NULL, optional = FALSE, ...
 
 #' @exportS3Method print pcgpu_cstar
 print.pcgpu_cstar <- function(x, n = 10L, ...) {
-  cat(sprintf(
-    "Causal stability ranking of %s: %s of %s of %s rows, %s variables, alpha = %s; top q = %s\n", counted(nrow(x$pairs), "pair"), counted(x$replicates, "sample"),
+  say_lines(sprintf(
+    "Causal stability ranking of %s: %s of %s of %s rows, %s variables, alpha = %s; top q = %s", counted(nrow(x$pairs), "pair"), counted(x$replicates, "sample"),
     in_words(x$size), in_words(x$n), in_words(length(x$labels)), format(x$alpha), paste(in_words(x$q), collapse = ", ")
   ))
-  cat(sprintf("Effects are in %s\n", if (x$standardize) "standard deviations" else "units of the data"))
+  say_lines(sprintf("Effects are in %s", if (x$standardize) "standard deviations" else "units of the data"))
   print(format(as.data.frame(x, n = n), digits = 3L), right = TRUE, row.names = FALSE, ...)
-  if (nrow(x$pairs) > n) cat(sprintf("... and %s more pairs\n", in_words(nrow(x$pairs) - n)))
+  if (nrow(x$pairs) > n) say_lines(sprintf("... and %s more pairs", in_words(nrow(x$pairs) - n)))
   invisible(x)
 }
 

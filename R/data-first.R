@@ -7,6 +7,7 @@ fill_in_from_data <- function(frame, na, no_suff, no_test, no_labels) {
   }
   if (no_test) {
     if (!identical(frame$alpha, quote(expr = ))) check_level(frame$alpha)
+    refuse_columns(frame$suffStat, "suffStat")
     found <- test_of_data(frame$suffStat, na)
     if (is.null(found) && !is.environment(frame$suffStat) && (!is.list(frame$suffStat) || is.null(names(frame$suffStat)))) {
       abort_argument("suffStat", frame$suffStat, "give data, a data frame or matrix with observations in rows, or a sufficient statistic with its `indepTest`.")
@@ -19,7 +20,7 @@ fill_in_from_data <- function(frame, na, no_suff, no_test, no_labels) {
   } else if (na != "error") {
     abort_argument("na", na, "leave it out, or leave `indepTest` out: na = chooses the test of data; gaussCItwd, disCItwd and mixCItwd leave rows out test by test.")
   }
-  own <- if (no_labels) labels_of_suff(frame$suffStat)
+  own <- if (no_labels) told_names(labels_of_suff(frame$suffStat))
   if (!is.null(own)) frame$labels <- own
 }
 
@@ -150,9 +151,10 @@ is_container <- function(x) {
 numbered_names <- function(x) {
   own <- colnames(x)
   if (!is.null(own)) {
-    odd <- is.na(own) | duplicated(own)
+    odd <- is.na(own) | !nzchar(own) | duplicated(own)
+    first <- own[odd][1L]
     warn("names", sprintf("the names of columns are numbers in the result, as column %d is named %s%s.", which(odd)[1L],
-      if (is.na(own[odd][1L])) "NA" else dQuote(own[odd][1L], FALSE), if (is.na(own[odd][1L])) "" else ", as one before it"
+      if (is.na(first)) "NA" else dQuote(first, FALSE), if (is.na(first) || !nzchar(first)) "" else ", as one before it"
     ))
   }
   as.character(seq_len(ncol(x)))

@@ -25,7 +25,7 @@ key_pieces <- function(key) {
 }
 
 # Each by itself: in common digits, 0.002 would make 4.1 be 4.100.
-format_ends <- function(ends) vapply(signif(ends, 3L), format, "", big.mark = ",", digits = 3L)
+format_ends <- function(ends) vapply(signif(ends, 3L), format, "", big.mark = thousands_mark(), digits = 3L)
 
 mark_width <- c(text = 0, swatch = 0.16, bar = 1.25, dot = 0.32)
 

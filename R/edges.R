@@ -37,6 +37,9 @@ edges_of_object <- function(object, which) named_edges(network_of(object))
 
 methods::setMethod("edges", "pcCompact", edges_of_object)
 
+# Adjacency matrices, which all functions take that take a graph.
+methods::setMethod("edges", "matrix", edges_of_object)
+
 # What has a table, but no edges.
 without_edges <- c(
   pcgpu_cstar = "cstar()", pcgpu_effects = "causal_effects()", pcgpu_joint_effects = "causal_effects()",

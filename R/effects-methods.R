@@ -79,13 +79,13 @@ ranked_pairs <- function(smallest, x, y, n) {
 
 #' @exportS3Method print pcgpu_effects
 print.pcgpu_effects <- function(x, n = 10L, ...) {
-  cat(sprintf("Possible effects of %s on %s variables, method \"%s\"%s\n", in_words(length(x$x)), in_words(length(x$y)), x$method,
+  say_lines(sprintf("Possible effects of %s on %s variables, method \"%s\"%s", in_words(length(x$x)), in_words(length(x$y)), x$method,
     if (x$valid) "" else sprintf(" (the graph is no valid %s)", toupper(x$type))))
   shown <- as.data.frame(x, n = n)
   print(format(shown, digits = 4L), right = TRUE, ...)
   left <- count_pairs(x) - nrow(shown)
   if (left > 0) {
-    cat(sprintf("... and %s more pairs, by their smallest absolute effect\n", in_words(left)))
+    say_lines(sprintf("... and %s more pairs, by their smallest absolute effect", in_words(left)))
   }
   invisible(x)
 }
@@ -103,10 +103,10 @@ summary.pcgpu_effects <- function(object, n = 20L, ...) {
 
 #' @exportS3Method print summary.pcgpu_effects
 print.summary.pcgpu_effects <- function(x, ...) {
-  cat(sprintf("Method \"%s\" on a %s%s\n", x$method, toupper(x$type), if (x$valid) "" else ", which is not valid"))
-  cat(sprintf("%s pairs", in_words(x$pairs)))
-  if (!is.null(x$effects)) cat(sprintf(", %s effects; %s pairs have several", in_words(x$effects), in_words(x$several)))
-  cat(sprintf("\nSmallest absolute effect: 0 for %s pairs, NA for %s\n", in_words(x$zero), in_words(x$missing)))
+  say_lines(sprintf("Method \"%s\" on a %s%s", x$method, toupper(x$type), if (x$valid) "" else ", which is not valid"))
+  effects <- if (!is.null(x$effects)) sprintf(", %s effects; %s pairs have several", in_words(x$effects), in_words(x$several))
+  say_lines(paste0(in_words(x$pairs), " pairs", effects))
+  say_lines(sprintf("Smallest absolute effect: 0 for %s pairs, NA for %s", in_words(x$zero), in_words(x$missing)))
   print(x$quantiles, digits = 4L)
   print(format(x$largest, digits = 4L), right = TRUE)
   invisible(x)
@@ -135,10 +135,10 @@ as.data.frame.pcgpu_joint_effects <- function(x, row.names = NULL, optional = FA
 
 #' @exportS3Method print pcgpu_joint_effects
 print.pcgpu_joint_effects <- function(x, n = 10L, ...) {
-  cat(sprintf("Joint effects of %s, %d joint sets of parents, %s\n", enumerate(x$labels[x$x]), dim(x$effects)[2L],
+  say_lines(sprintf("Joint effects of %s, %d joint sets of parents, %s", enumerate(x$labels[x$x]), dim(x$effects)[2L],
     if (is.null(x$technique)) "optimal adjustment" else x$technique))
   told <- as.data.frame(x)
   print(format(utils::head(told, n), digits = 4L), right = TRUE, ...)
-  if (nrow(told) > n) cat(sprintf("... and %d more, by their smallest absolute effect\n", nrow(told) - n))
+  if (nrow(told) > n) say_lines(sprintf("... and %d more, by their smallest absolute effect", nrow(told) - n))
   invisible(x)
 }

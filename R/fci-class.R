@@ -31,7 +31,7 @@ print_kinds <- function(x) {
   kinds <- table(factor(pag_table(attr(x, "amat"))$kind, kinds_of_pag))
   kinds <- kinds[kinds > 0]
   said <- if (length(kinds)) paste(names(kinds), kinds, collapse = ", ") else "none"
-  cat("Edges: ", said, "\n", sep = "")
+  say_lines(paste0("Edges: ", said))
 }
 
 # How kinds of edges are written: the mark at the first vertex, a dash, the mark at the second.
@@ -77,7 +77,7 @@ check_pag_matrix <- function(amat, argument = "x") {
 
 #' Results of FCI
 #'
-#' Methods for the results of [fci()], [rfci()] and [fciPlus()]. If pcalg is installed, it is loaded as soon as there is a result, and its own methods take precedence: `show()`, which also prints a result at the prompt, prints only the call, and a line if the time limit ended the search. Its `plot()`
+#' Methods for the results of [fci()], [rfci()] and [fciPlus()]. If pcalg is installed, it is loaded as soon as there is a result, and its own methods take precedence: `show()`, which also prints a result at the prompt, prints the call. Lines of ours follow: how many edges of each kind there are, and whether the time limit ended the search. Its `plot()`
 #' needs Rgraphviz; if that is not installed, [plot_cpdag()] takes its place, as it does without pcalg.
 #'
 #' @param object,x An object of class `fciAlgo`, of this package or of pcalg.

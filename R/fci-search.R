@@ -38,17 +38,19 @@ fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
   on.exit(bar$close())
   # pcalg's fciPlus() says nothing of its skeleton.
   if (verbose > 0L && asked$algorithm != "fciPlus") cat("Compute Skeleton\n================\n")
-  result <- NULL
+  result <- clock <- NULL
   found <- on(function(engine) {
     result <<- empty_result("fciAlgo")
     session$fci_phase <- FALSE
+    clock <<- search_clock(bar$report)
     callbacks <- c(
-      list(progress = bar$report, phase = phase_teller(test$kind)), limit_callbacks(options$limits),
+      list(progress = clock$report, phase = phase_teller(test$kind)), limit_callbacks(options$limits),
       fci_printers(verbose, options, test$kind, asked$algorithm)
     )
     rust_fci(test, options, asked, engine, callbacks, result)
   })
   bar$close()
+  times <- clock$read(found)
   found <- after_search(found, test, options)
   if (!is.null(found$fallback)) tell_fallback(found$fallback$error)
   tell_disputed(found$disputed, labels)
@@ -57,7 +59,8 @@ fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
   warn_phase(found, options$limits)
   call <- with_details(
     call, found$device, found$exact_tests, unlist(found$memory), NULL, NULL, team_by_phase(found, asked), found$ended,
-    list(algorithm = asked$algorithm, test = test$name, alpha = options$alpha, samples = samples_of(test), phase = phase_details(found, asked))
+    list(algorithm = asked$algorithm, test = test$name, alpha = options$alpha, samples = samples_of(test), phase = phase_details(found, asked)),
+    times
   )
   fill_fci(result, labels, found, asked, call, options$method)
 }
@@ -133,8 +136,8 @@ phase_teller <- function(kind) {
     if (most > told_phase_tests[[kind]]) {
       tell("pdsep", sprintf(
         "possible-d-sep phase: %s tests at most, of %s edges; `m.max` and `pdsep.max` bound them.",
-        if (is.finite(most)) format(signif(most, 3L), big.mark = ",", trim = TRUE) else "more than 1e308",
-        format(edges, big.mark = ",", trim = TRUE)
+        if (is.finite(most)) format(signif(most, 3L), big.mark = thousands_mark(), trim = TRUE) else "more than 1e308",
+        in_words(edges)
       ), tests = most, edges = edges)
     }
   }

@@ -78,9 +78,8 @@ check_kept_data <- function(data, p = NCOL(data)) {
 
 #' @exportS3Method print pcgpu_gauss_data
 print.pcgpu_gauss_data <- function(x, ...) {
-  shown <- function(number) format(number, big.mark = ",", scientific = FALSE, trim = TRUE)
-  cat(sprintf(
-    "Gaussian data: %s observations of %s variables, each less its mean (%s)\n", shown(x$n), shown(ncol(x$data)),
+  say_lines(sprintf(
+    "Gaussian data: %s observations of %s variables, each less its mean (%s)", in_words(x$n), in_words(ncol(x$data)),
     format(structure(8 * prod(dim(x$data)), class = "object_size"), units = "auto", standard = "SI")
   ))
   if (is_file(x$data)) cat(sprintf("in the file %s\n", x$data$path))

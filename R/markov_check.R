@@ -17,6 +17,8 @@
 #' If no DAG extends the graph (real data often give such a CPDAG), one with further v-structures is used, and a message of class `pcgpu_message_graph` says so. Edges in conflict count as undirected,
 #' and so do arrows that are part of a cycle, which `u2pd = "relaxed"` may produce.
 #'
+#' A column that is constant in a sample of the rows has no answer there: its questions are `NA`, and a message of class `pcgpu_message_constant` names it.
+#'
 #' # Uniformity
 #'
 #' For the independences, `print()` shows the share with p below `alpha`, which should be about `alpha`, and the p-values of the Kolmogorov-Smirnov and the Anderson-Darling test that the
@@ -37,14 +39,15 @@
 #' @param share The share of the rows in a sample, drawn without replacement.
 #' @param alpha The level below which p-values count as dependence.
 #' @param seed As in [random_dag()].
-#' @param numCores,device,na As in [pc()].
+#' @param numCores,device As in [pc()].
+#' @param na As in [pc()], for data with missing values where `indepTest` is left out; by default `"testwise"` if the search was made so, and else `"error"`.
 #' @param cluster Workers among which the samples of rows (or, for one statistic, the questions) are divided, as in [pc()]; the answer is the same.
 #' @param x An object of class `pcgpu_markov`.
 #' @param ... Passed on to `print()` of a data frame, or graphical arguments of `plot()`.
 #' @param breaks For the histogram: the number of bins from 0 to 1, or their limits.
 #' @param main Title of the histogram.
 #' @return An object of class `pcgpu_markov`: a list with `summary`, a data frame with one row for independences and one for dependences (the numbers of `tests` and of those `answered`, the share `below` `alpha`, and for
-#'   independences `ks` and `ad`, the p-values of the two tests of uniformity); `available`, the total number of each; and the arguments of
+#'   independences `ks` and `ad`, the p-values of the two tests of uniformity); `available`, the total number of each; `constants`, the number of samples with constant columns; and the arguments of
 #'   the call. `as.data.frame()` gives one row for each question: `x`, `y`, `given` (names, separated by commas), `implied` (`"independence"` or
 #'   `"dependence"`) and `p`, which is `NA` if a test has no answer. `summary()` gives the first of these data frames; `plot()` draws a histogram and a Q-Q plot of the p-values of independences.
 #'
@@ -83,16 +86,18 @@ markov_check <- function(fit, data = NULL, indepTest = NULL, suffStat = NULL, gi
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   workers <- if (!is.null(cluster)) worker_source(cluster)
   if (is.null(workers)) device <- check_device(device)
-  na <- check_choice(na, c("error", "testwise"), "na")
-  stats <- statistics_of(data, indepTest, suffStat, graph$labels, resamples, share, seed, na)
+  na <- if (!missing(na)) check_choice(na, c("error", "testwise"), "na")
+  stats <- statistics_of(data, indepTest, suffStat, graph$labels, resamples, share, seed, na, test_of_fit(fit))
   asked <- lapply(c(independence = given, dependence = "edges"), function(what) {
     check_rust(rust_implied(graph$edges, graph$weights, list(what = what, most = tests, seed = seed)))
   })
   tell_extension(asked$independence$extension)
   problem <- list(labels = graph$labels, alpha = alpha, seed = seed, asked = asked, stats = stats, pieces = if (is.null(workers)) 1 else pieces_of_questions(stats$count))
   p <- lapply(asked, function(of) rep.int(NA_real_, length(of$x)))
+  constant <- list()
   enter <- function(task, found) {
     for (implied in names(asked)) p[[implied]][questions_of(problem, task, implied)] <<- found[[implied]]
+    constant[[as.character((task - 1L) %% stats$count + 1L)]] <<- found$constant
   }
   tasks <- stats$count * problem$pieces
   if (is.null(workers)) {
@@ -107,11 +112,22 @@ markov_check <- function(fit, data = NULL, indepTest = NULL, suffStat = NULL, gi
     })$lost)
   }
   for (implied in names(asked)) asked[[implied]]$p <- p[[implied]]
+  tell_constant(constant, graph$labels, resamples)
   structure(class = "pcgpu_markov", list(
     summary = summary_of_markov(asked, alpha), available = vapply(asked, function(of) of$all, 0), given = given, alpha = alpha,
     resamples = if (stats$is_data) resamples else 0, share = share, extension = asked$independence$extension, labels = graph$labels,
-    questions = lapply(asked, function(of) of[c("x", "y", "start", "members", "p")]), call = match.call()
+    constants = length(constant), questions = lapply(asked, function(of) of[c("x", "y", "start", "members", "p")]), call = match.call()
   ))
+}
+
+# `constant`: by sample that has some, the numbers of the columns that are constant in it.
+tell_constant <- function(constant, labels, resamples) {
+  columns <- sort(unique(unlist(constant)))
+  if (length(columns)) {
+    where <- if (resamples > 0) c(counted(length(constant), "sample"), " there") else c("The data", "")
+    tell("constant", sprintf("%s had constant columns (%s): questions on these have no answer%s.", where[1L], enumerate(dQuote(labels[columns], FALSE)), where[2L]),
+      columns = columns)
+  }
 }
 
 # What is checked in place of a graph that is no CPDAG.
@@ -140,6 +156,8 @@ questions_of <- function(problem, task, implied) {
 # A function that answers a task on this machine: p-values of its independences and dependences. It keeps the statistic that was made last.
 answerer <- function(problem, device, threads) {
   made <- NULL
+  told <- FALSE
+  said <- new.env()
   labels <- problem$labels
   stats <- problem$stats
   function(task) {
@@ -149,17 +167,28 @@ answerer <- function(problem, device, threads) {
     if (!identical(made$number, number)) {
       # Random numbers that it draws depend on the seed alone, whoever asks.
       stream_of(problem$seed, number, 0L, 0L, integer())
-      statistic <- stats$make(number)
-      test <- ci_test(statistic$indepTest, statistic$suffStat, labels, problem$alpha, threads)
+      withCallingHandlers(
+        {
+          statistic <- stats$make(number)
+          test <- ci_test(statistic$indepTest, statistic$suffStat, labels, problem$alpha, threads, said = said)
+        },
+        # What is said of columns was said of all rows, or is said once; which are constant in samples is said of all samples together.
+        pcgpu_message = function(m) if (told || stats$said) tryInvokeRestart("muffleMessage"),
+        pcgpu_warning = function(w) if (told || stats$looked_at && inherits(w, "pcgpu_warning_constant")) tryInvokeRestart("muffleWarning")
+      )
       if (test$kind == "function") test$fun <- with_stream_of(test$fun, problem$seed, number)
-      made <<- list(number = number, test = test, on = choose_device(device, test, length(labels)))
+      told <<- TRUE
+      made <<- list(number = number, test = test, constant = statistic$constant, on = choose_device(device, test, length(labels)))
     }
-    lapply(stats::setNames(nm = names(problem$asked)), function(implied) {
+    found <- lapply(stats::setNames(nm = names(problem$asked)), function(implied) {
       chosen <- questions_of(problem, task, implied)
-      check_rust(on_device(made$on, threads, function(engine) {
-        rust_p_values(made$test, length(labels), problem$asked[[implied]], chosen, problem$alpha, engine, list())
+      asked <- problem$asked[[implied]]
+      p <- check_rust(on_device(made$on, threads, function(engine) {
+        rust_p_values(made$test, length(labels), asked, chosen, problem$alpha, engine, list())
       }))
+      replace(p, asked$x[chosen] %in% made$constant | asked$y[chosen] %in% made$constant, NA)
     })
+    c(found, list(constant = if (length(made$constant)) made$constant))
   }
 }
 
@@ -176,8 +205,9 @@ markov_rank <- function(setup, place) {
   }
 }
 
-# How many statistics there are, whether they are made of data, and make(number), list(suffStat, indepTest).
-statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, seed, na) {
+# How many statistics there are, whether they are made of data, and make(number), list(suffStat, indepTest, constant), the numbers of the columns that are
+# constant in its rows. said: has all been said that is to be said of the columns? looked_at: have constant columns been looked for?
+statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, seed, na, fitted) {
   makes <- is.function(suffStat)
   if (is.null(data)) {
     if (is.null(suffStat) || makes) {
@@ -186,7 +216,7 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
     if (is.null(indepTest)) {
       abort_argument("indepTest", NULL, "give the test that `suffStat` is for.", is = "missing")
     }
-    return(list(count = 1L, is_data = FALSE, make = function(number) list(suffStat = suffStat, indepTest = indepTest)))
+    return(list(count = 1L, is_data = FALSE, said = FALSE, looked_at = FALSE, make = function(number) list(suffStat = suffStat, indepTest = indepTest)))
   }
   if (!is.null(suffStat) && !makes) {
     abort_argument("suffStat", suffStat, "with `data`, give a function that makes the statistic of some rows, such as suff_gauss; or leave out one of the two.")
@@ -194,6 +224,7 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
   if (makes && is.null(indepTest)) {
     abort_argument("indepTest", NULL, "give the test that `suffStat` makes statistics for.", is = "missing")
   }
+  refuse_columns(data, "data")
   if (length(dim(data)) != 2L) {
     abort_argument("data", data, if (is_completed(data)) {
       "completed data sets are no rows to be drawn of: give them as `suffStat` with `indepTest`, gaussMItest, disMItest or mixMItest."
@@ -202,37 +233,82 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
     })
   }
   data <- in_columns_of(read_data(data, "data"), labels)
+  if (!makes) na <- check_holes(data, indepTest, na, fitted)
+  said <- is.null(indepTest)
+  if (said) indepTest <- test_of_table(data, na)
+  maker <- if (makes) function(rows) of_function("suffStat", suffStat(rows)) else statistic_maker(indepTest)
+  is_gauss <- !makes && is_gauss_test(indepTest)
+  constant <- if (is_gauss) constant_in(data) else FALSE
+  if (any(constant)) {
+    abort_argument("data", data, "drop these columns, and from `fit`: a constant has no correlation.", is = paste("constant in", column_names(data, constant)))
+  }
   n <- nrow(data)
   size <- max(1, floor(share * n))
-  make <- if (makes) {
-    function(rows) list(suffStat = of_function("suffStat", suffStat(rows)), indepTest = indepTest)
-  } else if (is.null(indepTest)) {
-    function(rows) test_and_statistic(rows, na)
-  } else {
-    maker <- statistic_maker(indepTest)
-    function(rows) list(suffStat = about("data", maker(rows)), indepTest = indepTest)
-  }
-  told <- FALSE
-  list(count = max(1L, as.integer(resamples)), is_data = TRUE, make = function(number) {
-    rows <- if (resamples > 0) check_rust(rust_ensemble_rows(n, list(size = size, seed = seed, replace = FALSE), number, 0))
-    # What is said of the columns is said once.
-    made <- withCallingHandlers(
-      tryCatch(make(if (is.null(rows)) data else data[rows, , drop = FALSE]), pcgpu_error_argument = function(e) {
-        if (is.null(rows) || makes) stop(e)
-        abort_argument("data", e$value, sub("[.]$", ", or give a larger `share`, or resamples = 0.", e$mend),
-          has = sprintf("rows, a sample of %d, of which this is said: %s", length(rows), sub(":.*", "", conditionMessage(e)))
-        )
-      }),
-      pcgpu_message = function(m) if (told) tryInvokeRestart("muffleMessage"),
-      pcgpu_warning = function(w) if (told) tryInvokeRestart("muffleWarning")
-    )
-    told <<- TRUE
-    made
+  list(count = max(1L, as.integer(resamples)), is_data = TRUE, said = said, looked_at = !makes, make = function(number) {
+    at <- if (resamples > 0) check_rust(rust_ensemble_rows(n, list(size = size, seed = seed, replace = FALSE), number, 0))
+    rows <- if (is.null(at)) data else data[at, , drop = FALSE]
+    if (makes) {
+      return(list(suffStat = maker(rows), indepTest = indepTest))
+    }
+    lost <- which(constant_in(rows))
+    suff <- tryCatch(about("data", if (is_gauss && length(lost)) suff_with_constants(rows, lost) else maker(rows)), pcgpu_error_argument = function(e) {
+      if (is.null(at)) stop(e)
+      abort_argument("data", e$value, sub("[.]$", ", or give a larger `share`, or resamples = 0.", e$mend),
+        has = sprintf("rows, a sample of %d, of which this is said: %s", length(at), sub(":.*", "", conditionMessage(e)))
+      )
+    })
+    list(suffStat = suff, indepTest = indepTest, constant = lost)
   })
 }
 
-test_and_statistic <- function(rows, na) {
-  about("data", about_suff(test_of_data(rows, na, keep_data = TRUE))) %||% abort_argument("data", rows, "name the test as `indepTest`, and give a function that makes its sufficient statistic as `suffStat`.")
+# The test of data by the kinds of their columns, as pc() chooses it.
+test_of_table <- function(data, na) {
+  found <- about("data", about_suff(test_of_data(data, na, keep_data = TRUE)))
+  if (is.null(found)) {
+    abort_argument("data", data, "name the test as `indepTest`, and give a function that makes its sufficient statistic as `suffStat`.")
+  }
+  found$indepTest
+}
+
+# suff_gauss() of rows in which some columns are constant, as stability() has it: they are correlated with nothing. Each has two rows of its own, 1
+# and -1, in which all others are 0: its mean stays 0, and so do its products with others, of which correlations are made.
+suff_with_constants <- function(rows, lost) {
+  n <- nrow(rows)
+  centred <- matrix(0, n + 2L * length(lost), ncol(rows), dimnames = list(NULL, colnames(rows)))
+  centred[cbind(n + seq_len(2L * length(lost)), rep(lost, each = 2L))] <- c(1, -1)
+  kept <- setdiff(seq_len(ncol(rows)), lost)
+  # Of a single column there is nothing to ask.
+  if (length(kept) > 1L) {
+    centred[seq_len(n), kept] <- suff_gauss(rows[, kept, drop = FALSE], keep = "data", progress = FALSE)$data
+  } else {
+    centred[1:2, kept] <- c(1, -1)
+  }
+  new_kept(centred, n)
+}
+
+# What is done about missing values, "error" or "testwise": what the search has done, unless the user says it. fitted: the name of the search's test.
+check_holes <- function(data, indepTest, na, fitted) {
+  testwise <- c("gaussCItwd", "disCItwd", "mixCItwd")
+  if (!is.null(indepTest) && test_name(indepTest) %in% testwise || !anyNA(data)) {
+    return(na %||% "error")
+  }
+  if (is.null(indepTest)) {
+    if (is.null(na) && fitted %in% testwise) na <- "testwise"
+    if (identical(na, "testwise")) {
+      return(na)
+    }
+  }
+  mend <- if (fitted %in% c("gaussMItest", "disMItest", "mixMItest")) {
+    sprintf("give the completed data sets of the search as `suffStat`, with indepTest = %s, in place of `data`.", fitted)
+  } else {
+    paste0(if (is.null(indepTest)) "give" else "leave `indepTest` out, and give", " na = \"testwise\": each test leaves out the rows that lack one of its variables.")
+  }
+  abort_argument("data", data, mend, has = sprintf("missing values (%s)", percent(share_missing(data))))
+}
+
+# The name of the test of the search that made a graph, "" where it is not known.
+test_of_fit <- function(fit) {
+  if (is_compact(fit)) fit@test else if (is_result(fit)) run_details(fit)$test %||% "" else ""
 }
 
 # What makes the statistic of a test of this package.
@@ -319,9 +395,10 @@ summary.pcgpu_markov <- function(object, ...) object$summary
 #' @rdname markov_check
 #' @exportS3Method print pcgpu_markov
 print.pcgpu_markov <- function(x, ...) {
-  cat(sprintf("Markov check: independences given %s, dependences of edges given the other parents\n", if (x$given == "parents") "parents" else "Markov blankets"))
-  if (x$resamples > 0) cat(sprintf("on %s random samples of %s %% of the rows\n", in_words(x$resamples), format(100 * x$share)))
-  if (x$extension != "none") cat(sub("^(.)", "\\U\\1", paste(extension_words[[x$extension]], "was checked.\n"), perl = TRUE))
+  say_lines(sprintf("Markov check: independences given %s, dependences of edges given the other parents", if (x$given == "parents") "parents" else "Markov blankets"))
+  if (x$resamples > 0) say_lines(sprintf("on %s random samples of %s %% of the rows", in_words(x$resamples), format(100 * x$share)))
+  if (isTRUE(x$constants > 0)) say_lines(sprintf("%s had constant columns, which have no answer there", counted(x$constants, "sample")))
+  if (x$extension != "none") say_lines(sub("^(.)", "\\U\\1", paste(extension_words[[x$extension]], "was checked."), perl = TRUE))
   shown <- data.frame(
     implied = c("independence", "dependence"), available = in_words(x$available), tests = in_words(x$summary$tests), answered = in_words(x$summary$answered),
     below = format(x$summary$below, digits = 3L), ks = format.pval(x$summary$ks, 3L, 1e-16), ad = format.pval(x$summary$ad, 3L, 1e-7), stringsAsFactors = FALSE

@@ -68,10 +68,11 @@
 #'
 #' | | when | what to do |
 #' |:--|:--|:--|
-#' | `names` | `labels` are not the names of the data | give those, or `unname()` the data |
+#' | `names` | `labels`, or the names of an argument, are not those of the data or graph; or names of the data cannot be those of a graph | give those, or `unname()` the argument |
 #' | `level0` | [as_pcalg()] does not know p-values of level 0 | give `suffStat` |
 #' | `alpha` | `alpha` is not between 0 and 1 | a level such as 0.01 |
 #' | `constant` | a column is constant | drop it |
+#' | `p_value` | a function as `indepTest` returned a number below 0 or above 1 | return the p-value |
 #' | `pairwise` | pairwise correlations are not definite | `use = "complete.obs"` |
 #' | `too_few` | too few observations for discrete tests, or too few rows without missing values | merge levels, drop columns with few values, smaller `m.max` |
 #' | `no_answer` | tests had no answer (`NA`), and `NAdelete` decided | see the message, drop constants |
@@ -83,7 +84,7 @@
 #' | `checkpoint` | the last checkpoint could not be written | room on the disk |
 #' | `test` | `indepTest` gave this warning on workers of a `cluster` | see the message |
 #'
-#' `names` has the field `argument`, `alpha` has `alpha`, `constant`, `levels` and `unique` have `columns`, `dependent` has `columns` (a list with a vector for each group), `too_few` has `count` (of edges), `no_answer` likewise (of edges, or as the message says), `sparse` has `cells`, `time_limit` has `level` (the last that was done)
+#' `names` has the field `argument`, `alpha` has `alpha`, `constant`, `levels` and `unique` have `columns`, `dependent` has `columns` (a list with a vector for each group), `p_value` has `value`, `x`, `y` and `S`, `too_few` has `count` (of edges), `no_answer` likewise (of edges, or as the message says), `sparse` has `cells`, `time_limit` has `level` (the last that was done)
 #' and `seconds`, `checkpoint` has `file`, `test` has `count` (how often) and the classes of the original.
 #'
 #' **Messages** have the class `pcgpu_message`, and `pcgpu_message_` followed by
@@ -104,9 +105,14 @@
 #' | `identifier` | text that differs in every row is left out of a search of data | nothing, or merge levels |
 #' | `assay` | the first of several assays is taken | `t(assay(x, name))` for another |
 #' | `cpdag` | Rgraphviz draws an invalid CPDAG | see [run_details()] |
+#' | `constant` | columns are constant in samples of the rows that [markov_check()] draws | drop them, or a larger `share` |
 #' | `graph` | the graph of [causal_effects()] is not what `type` says, or that of [markov_check()] is none that a DAG extends | see there |
 #'
+<<<<<<< HEAD
 #' `fallback` has the field `reason`, `knowledge` has `triples` (a, b, c of a -> b <- c, by column) and `count`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `test` has `count` and the classes of the original, `data` has `indepTest` (its name), `codes`, `dates` and `identifier` have `columns`, `graph` has `type`.
+=======
+#' `fallback` has the field `reason`, `knowledge` has `triples` (a, b, c of a -> b <- c, by column) and `count`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `test` has `count` and the classes of the original, `data` has `indepTest` (its name), `codes` and `constant` have `columns`, `graph` has `type`.
+>>>>>>> 0812688 (Data with holes, constants, widths, times: traps of the first hour)
 #'
 #' @keywords internal
 #' @import methods

@@ -121,10 +121,10 @@ as.matrix.pcgpu_file <- function(x, ...) x[, , drop = FALSE]
 
 #' @exportS3Method print pcgpu_file
 print.pcgpu_file <- function(x, ...) {
-  size <- format(dim(x), big.mark = ",", trim = TRUE)
+  size <- in_words(dim(x))
   bytes <- format(structure(8 * prod(dim(x)), class = "object_size"), units = "auto", standard = "SI")
   what <- switch(x$content, values = "", centred = ", each column less its mean")
-  cat(sprintf("%s observations of %s variables%s (%s)\n", size[1L], size[2L], what, bytes))
+  say_lines(sprintf("%s observations of %s variables%s (%s)", size[1L], size[2L], what, bytes))
   cat(sprintf("in the file %s\n", x$path))
   invisible(x)
 }

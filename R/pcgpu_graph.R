@@ -45,12 +45,12 @@ graphnel_of_table <- function(x) {
 #' @exportS3Method print pcgpu_graph
 print.pcgpu_graph <- function(x, n = 10L, ...) {
   edges <- length(x$from)
-  cat(sprintf("A %s of %s variables and %s edges%s\n", if (!is.null(x$weight)) "DAG" else "CPDAG", in_words(length(x$labels)), in_words(edges),
+  say_lines(sprintf("A %s of %s variables and %s edges%s", if (!is.null(x$weight)) "DAG" else "CPDAG", in_words(length(x$labels)), in_words(edges),
     if (all(x$directed)) "" else sprintf(", %s of them directed", in_words(sum(x$directed)))))
   shown <- seq_len(min(n, edges))
   part <- new_graph(x$labels, x$from[shown], x$to[shown], x$directed[shown], x$weight[shown])
   if (edges) print(as.data.frame(part), digits = 3L, row.names = FALSE, ...)
-  if (edges > n) cat(sprintf("... and %s more\n", in_words(edges - n)))
+  if (edges > n) say_lines(sprintf("... and %s more", in_words(edges - n)))
   invisible(x)
 }
 
@@ -67,10 +67,10 @@ summary.pcgpu_graph <- function(object, ...) {
 
 #' @exportS3Method print summary.pcgpu_graph
 print.summary.pcgpu_graph <- function(x, ...) {
-  cat(sprintf("%s, %s directed, %s undirected\n", counted(x$variables, "variable"), counted(x$directed, "edge"), in_words(x$undirected)))
-  cat(sprintf("Neighbours of a variable: %s on average, %s at most; %s without any\n",
+  say_lines(sprintf("%s, %s directed, %s undirected", counted(x$variables, "variable"), counted(x$directed, "edge"), in_words(x$undirected)))
+  say_lines(sprintf("Neighbours of a variable: %s on average, %s at most; %s without any",
     format(mean(x$degree), digits = 3L), in_words(max(x$degree)), counted(sum(x$degree == 0L), "variable")))
   most <- utils::head(sort(x$degree, decreasing = TRUE), 5L)
-  if (x$directed + x$undirected > 0) cat(sprintf("Most neighbours: %s\n", paste(sprintf("%s (%s)", names(most), in_words(most)), collapse = ", ")))
+  if (x$directed + x$undirected > 0) say_lines(sprintf("Most neighbours: %s", paste(sprintf("%s (%s)", names(most), in_words(most)), collapse = ", ")))
   invisible(x)
 }

@@ -128,7 +128,7 @@ print.pcgpu_plan <- function(x, ...) {
     if (!is.na(x$test)) x$test, if (length(x$alpha)) paste("alpha =", format(x$alpha, digits = 7L)),
     if (length(x$device)) paste("on", paste(x$device, collapse = " + "))
   )
-  cat(sprintf("A search of %s: %s\n", counted(x$variables, "variable"), paste(about, collapse = ", ")))
+  say_lines(sprintf("A search of %s: %s", counted(x$variables, "variable"), paste(about, collapse = ", ")))
   levels <- x$levels
   if (nrow(levels)) {
     made <- levels$done == 1
@@ -152,7 +152,7 @@ print.pcgpu_plan <- function(x, ...) {
       }
     )
   })
-  cat(strwrap(paste0("Memory: ", paste(gsub("_", " ", names(x$memory)), in_bytes(x$memory), collapse = ", ")), getOption("width"), exdent = 2L), sep = "\n")
+  say_lines(paste0("Memory: ", paste(gsub("_", " ", names(x$memory)), in_bytes(x$memory), collapse = ", ")))
   invisible(x)
 }
 
@@ -168,6 +168,6 @@ format_seconds <- function(seconds) ifelse(is.na(seconds) | seconds >= 100, in_w
 time_said <- function(seconds) {
   size <- c(1, 60, 3600, 86400)
   unit <- findInterval(seconds, c(0, 120, 7200, 172800))
-  number <- vapply(signif(seconds / size[unit], 2L), format, "", big.mark = ",", scientific = FALSE)
+  number <- vapply(signif(seconds / size[unit], 2L), format, "", big.mark = thousands_mark(), scientific = FALSE)
   paste(number, c("s", "min", "h", "days")[unit])
 }

@@ -1,7 +1,7 @@
 #' Plot what a search did, level by level
 #'
 #' Bars of the tests of each level, on a scale of powers of ten; of [fci()] those of its possible-d-sep phase by size of their sets, too; and beside them, where several machines worked
-#' together, the seconds of each level by machine (what is told of one machine has no clock, so that two runs of one call are identical).
+#' together, the seconds of each level by machine.
 #'
 #' @param x A result of [run_details()].
 #' @param main Title; `NULL` for none.

@@ -40,7 +40,7 @@ print_compact <- function(x) {
 methods::setMethod("show", "pcCompact", function(object) print_compact(object))
 
 print_note <- function(x) {
-  for (note in c(ended_note(x), validity_note(x))) cat(note, "\n", sep = "")
+  say_lines(ended_note(x), validity_note(x))
 }
 
 print_amat <- function(x, zero.print = ".", ...) {
@@ -65,7 +65,8 @@ print_amat <- function(x, zero.print = ".", ...) {
 #' @param y Not used.
 #' @param ... For `plot()`: passed on to [plot_cpdag()]. For `summary()`: not used.
 #' @return `object` or `x`, invisibly.
-#' @details `summary()` prints, for up to 50 variables, what pcalg's prints. Of more variables that would fill many screens: it then prints edges by kind, the test, tests by level, how many neighbours
+#' @details `summary()` prints, for up to 50 variables, what pcalg's prints. "Max." and "Avg. number of neighbours" then count the edges that leave a variable, as pcalg does: a directed edge
+#'   counts at its tail alone. [neighbours()] and `tabulate()` of `edges()` count both ends. Of more variables that would fill many screens: it then prints edges by kind, the test, tests by level, how many neighbours
 #'   variables have, connected components, and the five variables with the most neighbours, on one screen. `summary(fit, amat = TRUE)` is pcalg's format all the same.
 #'   `glance()` and `as.data.frame()` of a result give such numbers as data (see [tidy.pcCompact()]).
 #' @seealso [edges()][edges,pcCompact-method], [neighbours()], [run_details()]

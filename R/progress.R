@@ -57,8 +57,8 @@ level_clock <- function() {
 
 # Tests done and their rate.
 tests_text <- function(tests, seconds) {
-  count <- function(number) format(round(number), big.mark = ",", trim = TRUE, scientific = FALSE)
-  rate <- if (seconds >= 0.1) paste0(", ", format(signif(tests / seconds, 3L), big.mark = ",", trim = TRUE), "/s") else ""
+  count <- function(number) in_words(round(number))
+  rate <- if (seconds >= 0.1) paste0(", ", format(signif(tests / seconds, 3L), big.mark = thousands_mark(), trim = TRUE), "/s") else ""
   paste0(", ", count(tests), if (tests == 1) " test" else " tests", rate)
 }
 
@@ -77,7 +77,7 @@ level_text <- function(level, edges) {
   if (level < 0) {
     return("Correlations")
   }
-  sprintf("Level %d, %s edges", as.integer(level), format(edges, big.mark = ",", trim = TRUE))
+  sprintf("Level %d, %s edges", as.integer(level), in_words(edges))
 }
 
 cli_bar <- function() {

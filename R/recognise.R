@@ -2,8 +2,9 @@
 
 # The test as Rust wants it: list(kind = "gauss", C or data, n) or list(kind = "function", fun); and its `name`.
 # `alpha` is the significance level of the search; `threads` may check the arguments, of which `later` leaves some to the search.
-ci_test <- function(indepTest, suffStat, labels, alpha = NULL, threads = 1L, later = FALSE) {
-  test <- recognised_test(indepTest, suffStat, labels, alpha, threads, later)
+# `said`: what has been said of the values of a function as the test, for several statistics of one call.
+ci_test <- function(indepTest, suffStat, labels, alpha = NULL, threads = 1L, later = FALSE, said = new.env()) {
+  test <- recognised_test(indepTest, suffStat, labels, alpha, threads, later, said)
   test$name <- test_name(indepTest)
   test
 }
@@ -18,7 +19,7 @@ test_name <- function(indepTest) {
   c(known[is_it], "")[1L]
 }
 
-recognised_test <- function(indepTest, suffStat, labels, alpha, threads, later) {
+recognised_test <- function(indepTest, suffStat, labels, alpha, threads, later, said) {
   if (!is.function(indepTest)) {
     abort_argument("indepTest", indepTest, paste(
       "give a function(x, y, S, suffStat) that returns a p-value,",
@@ -42,7 +43,7 @@ recognised_test <- function(indepTest, suffStat, labels, alpha, threads, later) 
   }
   # Which variables a function's numbers stand for is not known; names in another order than the labels surely are a mistake.
   check_against(data_names(suffStat, length(labels)), labels, "suffStat", "labels", tell = FALSE)
-  r_test(indepTest, suffStat)
+  r_test(indepTest, suffStat, said)
 }
 
 # The definition of a test of numbers and levels (see check-suff-mixed.R), or NULL for any other function.
@@ -90,20 +91,33 @@ discrete_test <- function(indepTest) {
 
 # An R function as a test. What it signals (warnings, messages, interrupts) takes its usual course: Rust lets R's jumps
 # pass. An error is raised again as one that says which test it was.
-r_test <- function(indepTest, suffStat) {
+r_test <- function(indepTest, suffStat, said) {
   # A worker of a cluster gets values, and not how they are made.
   force(indepTest)
   force(suffStat)
+  force(said)
   fun <- function(x, y, S) {
     withCallingHandlers(
       {
-        value <- indepTest(x, y, S, suffStat)
-        test_value(value)
+        value <- test_value(indepTest(x, y, S, suffStat))
+        if (!is.na(value) && (value < 0 || value > 1 + 1e-8) && is.null(said$range)) {
+          said$range <- TRUE
+          warn_range(value, x, y, S)
+        }
+        value
       },
       error = function(e) raise_test_error(e, x, y, S)
     )
   }
   list(kind = "function", fun = fun, given = indepTest)
+}
+
+# A value that is no p-value is compared with alpha all the same, as in pcalg.
+warn_range <- function(value, x, y, S) {
+  warn("p_value", sprintf(
+    "`indepTest` returned %s for x = %d, y = %d, S = {%s}, and p-values lie between 0 and 1: return the p-value itself, not a statistic or a logarithm.",
+    format(value, digits = 7L), x, y, paste(S, collapse = ", ")
+  ), value = value, x = x, y = y, S = S)
 }
 
 # What a test returned, as a number. pcalg takes whatever compares with alpha, a difftime and a number as text among it.

@@ -1,8 +1,8 @@
 # What pcalg's class has no slot for goes into an attribute of the call in the slot `call`: the slots stay pcalg's, and
 # all.equal() with a result of pcalg, validObject(), saveRDS() and pcalg's functions, which read the call as text, leave it
-# alone. Nothing in it depends on the number of threads or, but where several machines work together, on the clock, so that two runs of
-# one call are identical().
-with_details <- function(call, device, exact_tests, memory, valid_cpdag, orient, team, ended = NULL, asked = NULL) {
+# alone. Nothing in it that identical() sees depends on the number of threads or, unless several machines work together, on the clock, so that two runs of
+# one call are identical(). `times`: of search_clock().
+with_details <- function(call, device, exact_tests, memory, valid_cpdag, orient, team, ended = NULL, asked = NULL, times = NULL) {
   attr(call, "pcgpu") <- c(
     list(device = device, exact_tests = exact_tests), asked,
     ended_details(ended),
@@ -11,7 +11,7 @@ with_details <- function(call, device, exact_tests, memory, valid_cpdag, orient,
     # On the CPU nothing is planned, but where correlations have a bound.
     if (length(memory)) list(memory = memory),
     work_of(team, device),
-    list(version = package_version())
+    list(times = times), list(version = package_version())
   )
   call
 }
@@ -85,6 +85,9 @@ validity <- function(valid_cpdag, orient) {
 #'     has less, the search uses only what its largest level needs, or ends with an error of class
 #'     `pcgpu_error_device_out_of_memory` that gives the numbers. On the CPU only where a search did not keep all correlations, see [cpu_device()]: the `bound`, which the user or the available memory set, and
 #'     the most bytes of correlations at `level_0`, `level_1` and the `further_levels`;
+#'   - `seconds`: how long the search took, to its result, and `times`, a data frame with the columns `level`, `seconds` and, of [fci()], `phase`, as in `levels`: how long each took, `NA` where an
+#'     earlier call had done it and left a checkpoint. Two runs of one call are `identical()` all the same: the result has these numbers where `identical()` does not look (in the bits of `NaN`). A hash
+#'     of the result, or a file that a result is saved in, differs from run to run;
 #'   - `n.edgetests`: of a search, the number of tests at each level, from 0 up, the slot of that name;
 #'   - `phase`: of [fci()], what its possible-d-sep phase did: `tests`, the number of tests by size of their sets, from 0 up, and `ended`, the largest size that was done where the time limit
 #'     ended it, else `NULL`. `levels` and `team` then have a column `phase`, `"skeleton"` or `"possible-d-sep"`, where a level is the size of sets;
@@ -103,16 +106,23 @@ run_details <- function(x) {
     # fciPlus() counts none.
     tests <- attr(x, "n.edgetests")
     if (!is.null(details) && length(tests)) details$n.edgetests <- tests
+    times <- times_of(details$times)
+    details[c("seconds", "times")] <- times[c("seconds", "times")]
   }
   if (!is.null(details)) structure(details, class = "pcgpu_details")
 }
 
 #' @exportS3Method print pcgpu_details
 print.pcgpu_details <- function(x, ...) {
-  say <- function(...) cat(strwrap(paste0(...), exdent = 2L), sep = "\n")
+  say <- function(...) say_lines(paste0(...))
   say("pcgpu ", x$version, " on ", paste(x$device, collapse = " + "))
   if (!is.null(x$exact_tests)) {
-    say("Tests that the quick form did not decide: ", format(x$exact_tests, big.mark = ",", scientific = FALSE))
+    say("Tests that the quick form did not decide: ", in_words(x$exact_tests))
+  }
+  if (!is.null(x$seconds)) {
+    known <- x$times[!is.na(x$times$seconds), ]
+    by_level <- paste0(level_names(known), ": ", format_seconds(known$seconds), recycle0 = TRUE)
+    say("Seconds: ", format_seconds(x$seconds), if (length(by_level)) paste0("; by level ", paste(by_level, collapse = ", ")))
   }
   if (!is.null(x$ended)) say("Ended by the ", x$ended, " after level ", x$level)
   if (!is.null(x$phase)) {
@@ -155,7 +165,7 @@ level_names <- function(table) {
 # By row: is it of the possible-d-sep phase?
 is_of_phase <- function(table) if (is.null(table$phase)) rep(FALSE, nrow(table)) else table$phase %in% "possible-d-sep"
 
-format_count <- function(count, without) ifelse(without, "", formatC(count, format = "d", big.mark = ","))
+format_count <- function(count, without) ifelse(without, "", in_words(count))
 
 # 1234567 -> "1.23 MB".
 in_bytes <- function(bytes) {

@@ -22,23 +22,26 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
   bar <- progress_reporter(progress)
   on.exit(bar$close())
   if (!is.null(bar$begin)) bar$begin(labels, test)
-  result <- NULL
+  result <- clock <- NULL
   found <- on(function(engine) {
     result <<- if (!compact) empty_result()
+    session$fci_phase <- FALSE
+    clock <<- search_clock(bar$report)
     callbacks <- c(
-      list(progress = bar$report, permutation = function(k) sample.int(k)), limit_callbacks(options$limits),
+      list(progress = clock$report, permutation = function(k) sample.int(k)), limit_callbacks(options$limits),
       printers(verbose, options$method, test$kind, options$p, is.null(options$limits))
     )
     rust_search(test, options, orient, engine, callbacks, result)
   })
   bar$close()
   checked <- matrix_checked(check_rust(found), test)
+  times <- clock$read(checked$found)
   found <- after_search(checked$found, checked$test, options)
   tell_against(found$against, labels)
   warn_limits(found, options$limits)
   call <- with_details(
     call, found$device, found$exact_tests, unlist(found$memory), found$valid_cpdag, orient, found$team, found$ended,
-    list(test = test$name, alpha = options$alpha, samples = samples_of(test))
+    list(test = test$name, alpha = options$alpha, samples = samples_of(test)), times
   )
   if (compact) {
     return(compact_result(labels, found, call, test, options, oriented = !is.null(orient)))

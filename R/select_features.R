@@ -323,16 +323,16 @@ choose_selection_device <- function(device, counts) {
 
 #' @exportS3Method print pcgpu_selection
 print.pcgpu_selection <- function(x, n = 10L, ...) {
-  cat(sprintf("%s of %s features by %s (%s observations, %s classes)\n", in_words(length(x$index)), in_words(x$features),
+  say_lines(sprintf("%s of %s features by %s (%s observations, %s classes)", in_words(length(x$index)), in_words(x$features),
     x$criterion, in_words(x$observations), in_words(x$classes)))
   if (!is.null(x$ensemble)) {
-    cat(ensemble_text(x$ensemble), "\n", sep = "")
+    say_lines(ensemble_text(x$ensemble))
   }
   shown <- utils::head(as.data.frame(x), n)
   print(format(shown, digits = 4L), right = TRUE, ...)
   left <- length(x$index) - nrow(shown)
   if (left > 0L) {
-    cat(sprintf("... and %s more\n", in_words(left)))
+    say_lines(sprintf("... and %s more", in_words(left)))
   }
   invisible(x)
 }

@@ -65,7 +65,7 @@ threshold_for <- function(x, false_edges, refuse) {
   if (value > 1) {
     mend <- sprintf(
       "samples have %s edges of %s pairs on average, with which the bound is at least %s: give more, or a smaller `alpha`, for %s edges at most.",
-      format(x$q, digits = 3L), format(x$tested, big.mark = ","), format(x$q^2 / x$tested, digits = 3L),
+      format(x$q, digits = 3L), in_words(x$tested), format(x$q^2 / x$tested, digits = 3L),
       format(floor(10 * sqrt(false_edges * x$tested)) / 10)
     )
     if (refuse) abort_argument("false_edges", false_edges, mend)

@@ -9,6 +9,7 @@ resampling_source <- function(data, indepTest, make, na = "error") {
   data <- read_table(data, "data", TRUE)
   is_data <- is.data.frame(data) || is.matrix(data) && is.atomic(data) || is_container(data) || is_completed(data)
   if (is.null(indepTest)) {
+    refuse_columns(data, "data")
     if (!is_data) {
       abort_argument("indepTest", indepTest, "give the test, for instance gaussCItest.", is = "missing")
     }
@@ -39,7 +40,7 @@ resampling_source <- function(data, indepTest, make, na = "error") {
   if (!is.null(mixed)) {
     sets <- about("data", about_suff(mixed_sets(data, mixed)))$sets
     if (is.null(sets)) refuse_without_data(data, "the completed data sets")
-    return(list(indepTest = indepTest, n = nrow(sets[[1L]]), p = ncol(sets[[1L]]), labels = own_names(sets[[1L]], ncol(sets[[1L]])), whole = function() data, suffStat = data))
+    return(list(indepTest = indepTest, n = nrow(sets[[1L]]), p = ncol(sets[[1L]]), labels = told_names(own_names(sets[[1L]], ncol(sets[[1L]]))), whole = function() data, suffStat = data))
   }
   n <- rows_of_suff(data)
   if (is.null(n)) refuse_without_data(data, "a list with the data")
@@ -69,6 +70,16 @@ made_source <- function(data, indepTest, make) {
 
 is_kept_list <- function(suffStat, field) is.list(suffStat) && !is.data.frame(suffStat) && length(dim(suffStat[[field]])) == 2L
 
+# Stops where a list has the columns that a data frame would have.
+refuse_columns <- function(x, argument) {
+  if (is.list(x) && !is.object(x) && length(x) > 1L && !is.null(names(x)) && !any(c("C", "dm", "data") %in% names(x))) {
+    plain <- vapply(x, function(column) (is.atomic(column) || is.factor(column)) && is.null(dim(column)), NA)
+    if (all(plain) && length(x[[1L]]) > 1L && all(lengths(x) == length(x[[1L]]))) {
+      abort_argument(argument, x, sprintf("make a data frame of the list: as.data.frame(%s).", argument))
+    }
+  }
+}
+
 refuse_without_data <- function(data, instead) {
   abort_argument("data", data, sprintf("samples are drawn of the rows of data: give the observations, or %s.", instead),
     is = if (is.list(data) && !is.data.frame(data)) "a list without the data" else describe(data)
@@ -78,7 +89,7 @@ refuse_without_data <- function(data, instead) {
 # An error about `suffStat` or `x` of what is data here.
 about_suff <- function(value) about("data", value, "suffStat")
 
-labels_of_table <- function(data) if (has_rows(data)) own_names(data, ncol(data)) %||% as.character(seq_len(ncol(data)))
+labels_of_table <- function(data) if (has_rows(data)) told_names(own_names(data, ncol(data))) %||% as.character(seq_len(ncol(data)))
 
 has_rows <- function(x) length(dim(x)) == 2L
 
@@ -115,12 +126,14 @@ replicate_test <- function(source, labels, alpha, threads) {
   }
   indepTest <- source$indepTest
   rows_of <- source$rows
+  # The search of all rows has said it.
+  said <- list2env(list(range = TRUE))
   list(kind = "each", of = function(resampled) {
     function(replicate) {
       rows <- check_rust(rust_ensemble_rows(resampled$n, resampled, replicate, 0L))
       # What random numbers `make` draws depends on the sample alone, too.
       stream_of(resampled$seed, replicate, 0L, 0L, integer())
-      test <- ci_test(indepTest, rows_of(rows), labels, alpha, threads)
+      test <- ci_test(indepTest, rows_of(rows), labels, alpha, threads, said = said)
       if (test$kind == "function") test$fun <- with_stream_of(test$fun, resampled$seed, replicate)
       test
     }

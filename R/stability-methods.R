@@ -38,12 +38,12 @@ table_of_fit <- function(x) {
 
 #' @exportS3Method print pcgpu_stability
 print.pcgpu_stability <- function(x, n = 10L, ...) {
-  for (line in stability_lines(x)) cat(line, "\n", sep = "")
+  say_lines(stability_lines(x))
   shown <- as.data.frame(x, n = n)
   if (nrow(shown)) {
     print(format(shown[c("from", "to", "strength", "direction", "fit", "kept")], digits = 3L), right = TRUE, row.names = FALSE, ...)
     left <- nrow(x$counts) - nrow(shown)
-    if (left > 0L) cat(sprintf("... and %s more pairs\n", in_words(left)))
+    if (left > 0L) say_lines(sprintf("... and %s more pairs", in_words(left)))
   }
   invisible(x)
 }
@@ -108,12 +108,12 @@ summary.pcgpu_stability <- function(object, ...) {
 
 #' @exportS3Method print summary.pcgpu_stability
 print.summary.pcgpu_stability <- function(x, ...) {
-  for (line in x$lines) cat(line, "\n", sep = "")
-  cat(sprintf(
-    "Of the kept edges, %s also in the graph of all rows and %s not; %s there alone\n",
+  say_lines(x$lines)
+  say_lines(sprintf(
+    "Of the kept edges, %s also in the graph of all rows and %s not; %s there alone",
     counted(x$fit[["both"]], "is", "are"), counted(x$fit[["average"]], "is", "are"), counted(x$fit[["fit"]], "edge is", "edges are")
   ))
-  cat(sprintf("Graphs of %s of %s samples are valid; seed %.0f\n", in_words(x$valid[["valid"]]), in_words(x$valid[["replicates"]]), x$seed))
+  say_lines(sprintf("Graphs of %s of %s samples are valid; seed %.0f", in_words(x$valid[["valid"]]), in_words(x$valid[["replicates"]]), x$seed))
   cat("Pairs by strength:\n")
   print(x$by_strength, ...)
   invisible(x)

@@ -358,15 +358,19 @@ check_correlations <- function(C, pairwise) {
   }
 }
 
+# A column by its name, or by its number where its name is none that tells it from the others.
 column_label <- function(x, at) {
-  if (is.null(colnames(x))) paste("column", at) else dQuote(colnames(x)[at], FALSE)
+  if (is.null(named_columns(x, at))) paste("column", at) else dQuote(colnames(x)[at], FALSE)
+}
+
+# Names that tell these columns from all others, or NULL.
+named_columns <- function(x, at) {
+  names <- colnames(x)
+  if (!is.null(names) && all(nzchar(names[at], keepNA = FALSE) & !is.na(names[at])) && !any(names[at] %in% names[duplicated(names)])) names[at]
 }
 
 column_names <- function(x, which) {
-  names <- colnames(x)
   which <- base::which(which)
-  if (is.null(names)) {
-    return(paste(if (length(which) == 1L) "column" else "columns", enumerate(as.character(which))))
-  }
-  paste(if (length(which) == 1L) "column" else "columns", enumerate(dQuote(names[which], FALSE)))
+  names <- named_columns(x, which)
+  paste(if (length(which) == 1L) "column" else "columns", enumerate(if (is.null(names)) as.character(which) else dQuote(names, FALSE)))
 }

@@ -14,8 +14,7 @@
 #'   - `edges`, the number of edges, and the numbers of those that are `directed`, `undirected` and in `conflict`;
 #'   - `tests`, the number at all levels together, and `max_level`, the last level;
 #'   - `test`, its name, and `alpha`; `NA` if unknown;
-#'   - `device`, where the search ran (several are joined by `" + "`); `seconds`, the duration of the search, `NA` unless several machines worked together: results contain no time, so that two runs of one
-#'     call are identical;
+#'   - `device`, where the search ran (several are joined by `" + "`); `seconds`, the duration of the search;
 #'   - `valid_cpdag`, `NA` for a skeleton, and `ended_early`, whether a `time_limit` ended the search, see [run_details()].
 #'
 #'   For a result of [fci()] and its relatives, edges are counted under the names of Zhang (2008): `directed` (`-->`), `partially_directed` (`o->`), `bidirected` (`<->`), `nondirected` (`o-o`),
@@ -131,15 +130,9 @@ overview <- function(x, network = network_of(x)) {
     tests = as.double(attr(x, "n.edgetests")), max_level = as.integer(attr(x, "max.ord")),
     test = if (isTRUE(nzchar(test))) test else NA_character_,
     alpha = as.double(known(if (is_compact(x)) x@alpha else details$alpha)),
-    device = if (is.null(details$device)) NA_character_ else paste(details$device, collapse = " + "), seconds = seconds_of(details$team),
+    device = if (is.null(details$device)) NA_character_ else paste(details$device, collapse = " + "), seconds = as.double(known(details$seconds)),
     valid_cpdag = as.logical(known(details$valid_cpdag)), ended_early = if (is.null(details)) NA else !is.null(details$ended) || !is.null(details$phase$ended)
   )
 }
 
 counts_of_kinds <- function(kind, kinds) stats::setNames(tabulate(match(kind, kinds), length(kinds)), kinds)
-
-# Levels follow one another, and each has a row for every machine.
-seconds_of <- function(team) {
-  team <- team[!is.na(team$level), ]
-  if (is.null(team) || !nrow(team)) NA_real_ else sum(team$seconds[!duplicated(level_names(team))])
-}

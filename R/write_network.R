@@ -20,7 +20,7 @@
 #' @param nodes A data frame with information about variables, which are named in its column `name` or, without such a column, in its row names. Numbers, whole numbers, logical values and text (factors) become
 #'   attributes of nodes; `NA`, and variables without a row, have none.
 #' @param format `"graphml"`, `"dot"`, `"sif"` or `"cx2"`, if the extension of `path` does not determine it.
-#' @param overwrite Replace existing files?
+#' @param overwrite Replace existing files? With `FALSE` one that is there is an error.
 #' @return The paths of the files that were written, invisibly. They are in UTF-8. The attributes of edges are `kind` and, if known, `p`, `strength` and `direction`, and `weight`,
 #'   as in [edges()][edges,pcCompact-method], with as many digits as are needed to read the same number again. For an edge without a test, `p` is left out.
 #'
@@ -39,7 +39,7 @@
 #' writeLines(head(readLines(path)))
 #' unlink(path)
 #' @export
-write_network <- function(x, path, nodes = NULL, format = NULL, overwrite = FALSE) {
+write_network <- function(x, path, nodes = NULL, format = NULL, overwrite = TRUE) {
   check_given(list(x = missing(x), path = missing(path)), list(x = "give a result of pc(), or a graph.", path = "give the path of a file, such as \"net.graphml\"."))
   network <- network_of(x)
   overwrite <- check_flag(overwrite, "overwrite")

@@ -163,8 +163,85 @@ test_that("arrows on cycles count as undirected", {
 test_that("what a sample of rows is too small for is told of the data", {
   dag <- random_dag(5, 2, seed = 1)
   x <- random_data(dag, 60, seed = 1)
-  x[, 2] <- c(1, rep(0, 59))
-  error <- expect_error(markov_check(dag, x, gaussCItest, seed = 1), "`data` has rows, a sample of 30.*constant.*`share`", class = "pcgpu_error_argument")
+  error <- expect_error(markov_check(dag, x, gaussCItest, share = 0.05, seed = 1), "`data` has rows, a sample of 3.*at least 4 observations.*`share`", class = "pcgpu_error_argument")
   expect_identical(error$argument, "data")
   for (alpha in list(0, 1, 5, NA, "a")) expect_error(markov_check(dag, x, gaussCItest, alpha = alpha), "`alpha`", class = "pcgpu_error_argument")
+})
+
+test_that("columns that are constant in a sample have no answer there, and that is said", {
+  set.seed(28)
+  n <- 200
+  x <- data.frame(a = rnorm(n))
+  x$b <- x$a + rnorm(n)
+  x$rare <- replace(numeric(n), 1:3, 1)
+  graph <- matrix(0, 3, 3, dimnames = list(names(x), names(x)))
+  graph["a", "b"] <- graph["a", "rare"] <- 1
+  count <- function(told) sum(vapply(told, inherits, NA, "pcgpu_message_constant"))
+  for (kind in list(
+    list(x, NULL), list(x, gaussCItest), list(data.frame(x[1:2], rare = factor(x$rare)), NULL), list(x, cmiKnnCItest), list(x, gaussCItwd),
+    list(data.frame(lapply(x, function(column) factor(column > 0))), disCItest)
+  )) {
+    told <- list()
+    withCallingHandlers(expect_no_warning(found <- markov_check(graph, kind[[1]], kind[[2]], seed = 1, resamples = 20)), message = function(m) {
+      told <<- c(told, list(m))
+      invokeRestart("muffleMessage")
+    })
+    expect_identical(count(told), 1L)
+    lost <- found$constants
+    rows <- vapply(1:20, function(number) sum(check_rust(rust_ensemble_rows(n, list(size = n / 2, seed = 1, replace = FALSE), number, 0)) <= 3), 0)
+    expect_identical(lost, sum(rows == 0))
+    expect_output(print(found), sprintf("%d samples had constant columns", lost))
+  }
+  # Which questions these are.
+  one <- suppressMessages(markov_check(graph, x, gaussCItest, seed = 1, resamples = 20))
+  table <- as.data.frame(one)
+  samples <- function(implied) rows[(seq_len(sum(table$implied == implied)) - 1) %% 20 + 1] == 0
+  for (implied in c("independence", "dependence")) {
+    of <- table[table$implied == implied, ]
+    expect_identical(is.na(of$p), samples(implied) & (of$x == "rare" | of$y == "rare"))
+  }
+  expect_message(markov_check(graph, transform(x, b = factor(b > 0), rare = factor(1)), resamples = 0), "The data had constant columns \\(\"rare\"\\)", class = "pcgpu_message_constant")
+  for (resamples in c(0, 5)) {
+    expect_error(markov_check(graph, transform(x, rare = 1), gaussCItest, resamples = resamples), "`data` is constant in column \"rare\": drop", class = "pcgpu_error_argument")
+  }
+})
+
+test_that("a constant among those that are conditioned on takes a degree of freedom, and tells nothing", {
+  set.seed(1)
+  x <- matrix(rnorm(240), 60, dimnames = list(NULL, c("a", "b", "d", "e")))
+  suff <- suff_with_constants(replace(x, 121:180, 7), 3L)
+  C <- stats::cor(x[, -3])
+  whole <- diag(4)
+  whole[-3, -3] <- C
+  expect_equal(unname(suff$C), whole, tolerance = 1e-14)
+  graph <- matrix(0, 4, 4, dimnames = list(colnames(x), colnames(x)))
+  graph["d", c("a", "b")] <- 1
+  found <- as.data.frame(markov_check(graph, indepTest = gaussCItest, suffStat = suff))
+  r <- C["a", "b"]
+  expect_equal(found$p[found$given == "d" & found$x != "e" & found$y != "e"], 2 * stats::pnorm(-sqrt(60 - 1 - 3) * abs(atanh(r))), tolerance = 1e-9)
+  expect_identical(unname(suff_with_constants(replace(x[, 1:3], 61:180, 0), 2:3)$C), diag(3))
+})
+
+test_that("missing values are what the search took them for, or an error that says what works", {
+  x <- random_data(random_dag(4, 2, seed = 1), 200, seed = 1)
+  graph <- random_dag(4, 2, seed = 1)
+  holes <- replace(x, c(5, 250), NA)
+  fit <- suppressMessages(pc(holes, alpha = 0.05, na = "testwise", u2pd = "retry"))
+  expect_message(found <- markov_check(fit, holes, seed = 1), "gaussCItwd", class = "pcgpu_message_data")
+  expect_identical(found$summary, suppressMessages(markov_check(fit, holes, seed = 1, na = "testwise"))$summary)
+  expect_identical(found$summary, markov_check(fit, holes, gaussCItwd, seed = 1)$summary)
+  compact <- suppressMessages(pc(holes, alpha = 0.05, na = "testwise", result = "compact"))
+  expect_message(markov_check(compact, holes, seed = 1), "gaussCItwd", class = "pcgpu_message_data")
+  refused <- function(pattern, ...) expect_error(markov_check(...), pattern, class = "pcgpu_error_argument")
+  refused("`data` has missing values \\(0.25 % of the values\\): give na = \"testwise\"", graph, holes)
+  refused("give na = \"testwise\"", fit, holes, na = "error")
+  refused("leave `indepTest` out, and give na = \"testwise\"", graph, holes, gaussCItest)
+  refused("leave `indepTest` out, and give na = \"testwise\"", graph, as.data.frame(holes), gaussCItest, resamples = 0)
+  sets <- list(as.data.frame(x), as.data.frame(x + 0.01))
+  completed <- suppressMessages(pc(sets, alpha = 0.05))
+  refused("completed data sets of the search as `suffStat`, with indepTest = gaussMItest", completed, holes)
+  # What is advised works.
+  expect_s3_class(suppressMessages(markov_check(graph, holes, na = "testwise")), "pcgpu_markov")
+  expect_s3_class(markov_check(completed, suffStat = sets, indepTest = gaussMItest), "pcgpu_markov")
+  expect_s3_class(markov_check(graph, holes, gaussCItest, function(rows) suff_gauss(rows, use = "complete.obs")), "pcgpu_markov")
 })

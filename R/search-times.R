@@ -1,0 +1,63 @@
+# How long a search took. identical() of two results must not see it: seconds are kept in the bits of NaN, all of which identical() takes for one (see its
+# argument single.NA). They pass copies, saveRDS() and load() as they are; serialize(), and hashes of it, see them.
+
+# Seconds as such NaN, to a microsecond: the sign and exponent of a quiet NaN, 19 and 30 bits of a number, and a last bit that is 1, unlike in NA and R's own NaN.
+quiet_nan <- 0x7ff80000
+most_microseconds <- 2^49 - 1
+
+hide_seconds <- function(seconds) {
+  # The largest number stands for NA.
+  number <- ifelse(is.na(seconds), most_microseconds, pmin(pmax(round(1e6 * seconds), 0), most_microseconds - 1))
+  words <- rbind(2 * (number %% 2^30) + 1, quiet_nan + number %/% 2^30)
+  readBin(writeBin(as.integer(words), raw(), endian = "little"), "double", length(seconds), endian = "little")
+}
+
+# NA for what hide_seconds() has not made, such as a NaN that was written as text.
+shown_seconds <- function(hidden) {
+  words <- matrix(readBin(writeBin(as.double(hidden), raw(), endian = "little"), "integer", 2L * length(hidden), endian = "little"), 2L)
+  number <- (words[1L, ] - 1) / 2 + 2^30 * (words[2L, ] - quiet_nan)
+  ifelse(is.nan(hidden) & words[1L, ] %% 2L == 1L & number < most_microseconds, number / 1e6, NA_real_)
+}
+
+# Follows a search by its progress, which it passes on to `report` where there is one: at the end of a level all of it is done. read(found): what is kept of it,
+# with a number for each level and size that the search counts tests of, whichever ended.
+search_clock <- function(report) {
+  now <- function() as.double(Sys.time())
+  began <- ready <- now()
+  ends <- list(skeleton = double(), phase = double())
+  note <- function(level, done, total, edges, tests = 0) {
+    if (level < 0) {
+      ready <<- now()
+    } else if (done >= total) {
+      ends[[if (isTRUE(session$fci_phase)) "phase" else "skeleton"]][level + 1] <<- now()
+    }
+    if (!is.null(report)) report(level, done, total, edges, tests)
+    invisible()
+  }
+  durations <- function(ends, count, start) {
+    ends <- ends[seq_len(count)]
+    known <- which(!is.na(ends))
+    seconds <- rep.int(NA_real_, count)
+    seconds[known] <- diff(c(start, ends[known]))
+    seconds
+  }
+  read <- function(found) {
+    later <- max(ready, ends$skeleton, na.rm = TRUE)
+    hidden <- list(total = now() - began, levels = durations(ends$skeleton, length(found$n_edgetests), ready), phase = durations(ends$phase, length(found$all_tests_pdsep), later))
+    lapply(hidden, hide_seconds)
+  }
+  list(report = note, read = read)
+}
+
+# Of what read() has made: list(seconds, times), see run_details().
+times_of <- function(hidden) {
+  if (is.null(hidden)) {
+    return(NULL)
+  }
+  shown <- lapply(hidden, shown_seconds)
+  counts <- lengths(shown[c("levels", "phase")])
+  times <- data.frame(level = c(seq_len(counts[1L]), seq_len(counts[2L])) - 1L)
+  if (counts[2L] > 0L) times$phase <- rep(c("skeleton", "possible-d-sep"), counts)
+  times$seconds <- unlist(shown[c("levels", "phase")], use.names = FALSE)
+  list(seconds = shown$total, times = times)
+}
