@@ -103,6 +103,13 @@ choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(te
         "give device = \"cpu\" or \"auto\"."
       ))
     }
+    if (isTRUE(device$cpu) && !shares_with_cpu(test)) {
+      tell("cpu_idle", paste(
+        "The CPU takes no part in this search, although `device` has \"cpu\": a GPU is faster alone in Gaussian and discrete tests.",
+        "The CPU works along with GPUs in nearest-neighbour tests, tests of mixed data and select_features()."
+      ), device = device_names(device))
+      device$cpu <- FALSE
+    }
     device$automatic <- FALSE
     return(device)
   }
@@ -111,6 +118,9 @@ choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(te
   }
   if (pays && method != "original") automatic_card(several) else automatic_cpu(test)
 }
+
+# Whether the CPU takes a part of a test's work where `device` names it along with GPUs, as Test::shares_with_cpu() in src/rust/src/test.rs.
+shares_with_cpu <- function(test) test$kind %in% c("knn", "mixed")
 
 # The order of tests that a choice of device goes by: where a GPU asks a level's tests in batches in any case, tiers change nothing for it; the
 # kernels of the others know none, and they are asked as with "original".
@@ -213,11 +223,14 @@ device_names <- function(device) {
   if (device$kind == "cuda") c(if (isTRUE(device$cpu)) "cpu", paste0("cuda:", device$ordinal)) else device$kind
 }
 
-# Says which machines of a team failed, if any did: `lost` has their names and the reasons.
+# Says which machines of a team left their work to others, if any did: `lost` has their names, the reasons, and whether each `failed`, which
+# is so where nothing else is known. A GPU with too little memory did not fail.
 tell_lost <- function(lost) {
+  failed <- lost$failed %||% rep(TRUE, length(lost$machine))
   for (i in seq_along(lost$machine)) {
-    tell("lost", sprintf("%s failed, and others did its work: %s.", lost$machine[i], lost$reason[i]),
-      device = lost$machine[i], reason = lost$reason[i]
+    said <- if (failed[i]) "failed, and others did its work" else "has too little memory, and takes no further part"
+    tell("lost", sprintf("%s %s: %s.", lost$machine[i], said, lost$reason[i]),
+      device = lost$machine[i], reason = lost$reason[i], failed = failed[i]
     )
   }
 }

@@ -125,7 +125,7 @@
 #'   - `c("cuda:0", "cuda:1")`, `"cuda:all"`: several GPUs of this machine together, which is faster for searches that take more than some tenths of a second on one. The rows of a level are
 #'     handed out to whichever GPU is free, the most expensive first. Each GPU holds the data and what was found so far. If one fails, the others do its
 #'     work, with a message of class `pcgpu_message_lost`; [run_details()] says which did what. With `"cpu"`
-#'     among them, as in `c("cpu", "cuda:all")`, the CPU does a part of nearest-neighbour tests and of tests of mixed data; it would slow other tests down. Method `"original"` and the additional
+#'     among them, as in `c("cpu", "cuda:all")`, the CPU does a part of nearest-neighbour tests and of tests of mixed data; it would slow other tests down, and a message of class `pcgpu_message_cpu_idle` says that it takes no part in them. Method `"original"` and the additional
 #'     tests of `conservative` and `maj.rule` run on the first GPU only, except for those same tests. If it fails, the next GPU runs the additional tests, but a search
 #'     with `"original"` ends with the error.
 #'   - a [cuda_device()], which also sets how the search runs.
@@ -149,7 +149,7 @@
 #'   - `max.ord`: the last level, that is, the size of its conditioning sets.
 #'   - `call`: the call. The slots `n` and `zMin` are empty, as in pcalg.
 #'
-#'   For more than 100,000 edges the graph stores only weights other than the default, 1. For both classes, [edges()][edges] gives a table of
+#'   For more than 100,000 edges the graph stores only weights other than the default, 1. For both classes, [edge_table()] gives a table of
 #'   the edges, [sepset()] and [p_value()] give the results for a pair,
 #'   `as(fit, "amat")` gives the adjacency matrix in pcalg's coding, [run_details()] says where it was computed,
 #'   [as_igraph()] converts it and [plot_cpdag()] draws it.

@@ -92,7 +92,8 @@
 #' | | when | what to do |
 #' |:--|:--|:--|
 #' | `fallback` | `"auto"` cannot use the GPU that is there | see the message (once a reason) |
-#' | `lost` | one of several devices, or a worker, failed, and others did its work | see the message |
+#' | `lost` | one of several devices, or a worker, failed or has too little memory, and others did its work | see the message |
+#' | `cpu_idle` | `device` has `"cpu"` and GPUs, for a test that GPUs run alone | leave out `"cpu"` |
 #' | `cluster` | workers have not begun, or are not done when the call ends | see the message |
 #' | `knowledge` | the data, or `jci`, speak against what is known | look at `tiers`, `forbidden`, `required` |
 #' | `jci` | `jci` is given without `contextVars`, or the other way round | give both, see [fci()] |
@@ -108,11 +109,7 @@
 #' | `constant` | columns are constant in samples of the rows that [markov_check()] draws | drop them, or a larger `share` |
 #' | `graph` | the graph of [causal_effects()] is not what `type` says, or that of [markov_check()] is none that a DAG extends | see there |
 #'
-<<<<<<< HEAD
-#' `fallback` has the field `reason`, `knowledge` has `triples` (a, b, c of a -> b <- c, by column) and `count`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `test` has `count` and the classes of the original, `data` has `indepTest` (its name), `codes`, `dates` and `identifier` have `columns`, `graph` has `type`.
-=======
-#' `fallback` has the field `reason`, `knowledge` has `triples` (a, b, c of a -> b <- c, by column) and `count`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `test` has `count` and the classes of the original, `data` has `indepTest` (its name), `codes` and `constant` have `columns`, `graph` has `type`.
->>>>>>> 0812688 (Data with holes, constants, widths, times: traps of the first hour)
+#' `fallback` has the field `reason`, `knowledge` has `triples` (a, b, c of a -> b <- c, by column) and `count`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device`, `reason` and `failed` (`FALSE` for too little memory), `cpu_idle` has `device`, `test` has `count` and the classes of the original, `data` has `indepTest` (its name), `codes`, `constant`, `dates` and `identifier` have `columns`, `graph` has `type`.
 #'
 #' @keywords internal
 #' @import methods

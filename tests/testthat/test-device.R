@@ -53,6 +53,24 @@ test_that("who did what of a search is told", {
     class = "pcgpu_message_lost"
   )
   expect_silent(pcgpu:::tell_lost(list(machine = character(), reason = character())))
+  m <- tryCatch(
+    pcgpu:::tell_lost(list(machine = "cuda:1", reason = "cuda:0 runs the search alone", failed = FALSE)),
+    pcgpu_message_lost = identity
+  )
+  expect_identical(conditionMessage(m), "cuda:1 has too little memory, and takes no further part: cuda:0 runs the search alone.\n")
+  expect_false(m$failed)
+})
+
+test_that("a CPU named along with GPUs is said to be idle in tests that GPUs run alone", {
+  for (kind in c("gauss", "discrete")) {
+    m <- expect_message(device <- chosen(c("cpu", "cuda:1"), kind), "takes no part.*mixed data", class = "pcgpu_message_cpu_idle")
+    expect_identical(m$device, c("cpu", "cuda:1"))
+    expect_identical(pcgpu:::device_names(device), "cuda:1")
+  }
+  expect_silent(chosen(c("cuda:0", "cuda:1")))
+  expect_silent(device <- pcgpu:::choose_device(pcgpu:::check_device(c("cpu", "cuda:1")), mixed_test(100), 100))
+  expect_identical(pcgpu:::device_names(device), c("cpu", "cuda:1"))
+  expect_silent(chosen(c("cpu", "cuda"), "knn"))
 })
 
 test_that("GPUs that are too old are not chosen", {

@@ -226,7 +226,7 @@ fn search(
         ("exact_tests", Robj::from(exact_tests as f64)),
         ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Robj::from(bytes as f64))).collect())),
         doubts.entry(),
-        ("device", Robj::from(machine.names(matches!(test, Test::Knn(_))))),
+        ("device", Robj::from(machine.names(test.shares_with_cpu()))),
         ("team", output::shares(&team)),
         ("lost", output::lost(&team.lost)),
     ]);

@@ -87,8 +87,8 @@ impl Gpu {
         cpu.into_iter().chain(self.card_names()).collect()
     }
 
-    /// Whether the CPU works with them where it can: on nearest-neighbour tests and feature selections. Of other tests a card does in a
-    /// launch what takes the CPU seconds.
+    /// Whether the CPU works with them where it can: on nearest-neighbour tests, tests of mixed data and feature selections. Of other tests a card
+    /// does in one launch what takes the CPU seconds.
     pub fn with_cpu(&self) -> bool {
         self.with_cpu
     }

@@ -213,7 +213,11 @@ pub fn shares(team: &TeamReport) -> Robj {
 /// Those that failed, and why.
 pub fn lost(lost: &[Lost]) -> Robj {
     let texts = |text: &dyn Fn(&Lost) -> String| Robj::from(lost.iter().map(text).collect::<Vec<String>>());
-    named(vec![("machine", texts(&|lost| lost.machine.clone())), ("reason", texts(&|lost| lost.reason.clone()))])
+    named(vec![
+        ("machine", texts(&|lost| lost.machine.clone())),
+        ("reason", texts(&|lost| lost.reason.clone())),
+        ("failed", Robj::from(lost.iter().map(|lost| lost.failed).collect::<Vec<bool>>())),
+    ])
 }
 
 /// A named list.

@@ -142,7 +142,7 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
         memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
         worked = worker(Reading::GaussCItest)?;
     }
-    let mut names = machine.names(matches!(test, Test::Knn(_)));
+    let mut names = machine.names(test.shares_with_cpu());
     let mut fallback = Robj::from(());
     let phase = prepare(call, asked, &found)?;
     let of_phase = phase.as_ref().and_then(|phase| machine.later(|| phase.most_tests(&options, &found.graph)));

@@ -37,9 +37,11 @@ struct Asked {
 pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call: &Call) -> Outcome<Robj> {
     let asked = Asked::from_list(options, orient, resampled)?;
     let fixed = fixed(asked.search.options());
+    let mut with_cpu = false;
     let counts = match input::text(&input::field(test, "kind")?, "kind")?.as_str() {
         "each" => of_made(test, &asked, call)?,
         "knn" => {
+            with_cpu = true;
             let of = KnnData::from_list(test)?;
             of_source(Source::Knn(of.view()?, &of.discrete, &of.names, of.settings), asked, call)?
         }
@@ -48,13 +50,16 @@ pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call
                 let (data, statistic, rule) = test.parts();
                 of_source(Source::Discrete(data, statistic, rule), asked, call)?
             }
-            Test::Mixed(test) => match test.on_data() {
-                Some(test) => of_source(Source::Mixed(&test), asked, call)?,
-                None => {
-                    let test = test.test(&call.machine.pool, &mut |_| call.observer().look())?;
-                    of_source(Source::Mixed(&test), asked, call)?
+            Test::Mixed(test) => {
+                with_cpu = true;
+                match test.on_data() {
+                    Some(test) => of_source(Source::Mixed(&test), asked, call)?,
+                    None => {
+                        let test = test.test(&call.machine.pool, &mut |_| call.observer().look())?;
+                        of_source(Source::Mixed(&test), asked, call)?
+                    }
                 }
-            },
+            }
             Test::GaussOfData { x, file, .. } => {
                 let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
                 of_source(Source::Gauss(by_column(cells, asked.search.options().p)?), asked, call)?
@@ -63,6 +68,7 @@ pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call
         },
     };
     let mut found = listed(&counts, call)?;
+    found.push(("device", Robj::from(call.machine.names(with_cpu))));
     found.extend(fixed);
     Ok(output::named(found))
 }
@@ -228,7 +234,6 @@ fn listed(counts: &Counts, call: &Call) -> Outcome<Vec<(&'static str, Robj)>> {
         ("replicates", Robj::from(counts.replicates() as i32)),
         ("valid", Robj::from(counts.valid() as i32)),
         ("constants", Robj::from(counts.with_constants() as i32)),
-        ("device", Robj::from(call.machine.names(false))),
     ])
 }
 

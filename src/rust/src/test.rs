@@ -69,6 +69,11 @@ fn cells_of<'a>(x: &'a Robj, file: &'a Option<DataFile>, p: usize) -> Outcome<&'
 }
 
 impl Test {
+    /// Whether the CPU takes a part of the tests where it is named along with GPUs.
+    pub fn shares_with_cpu(&self) -> bool {
+        matches!(self, Test::Knn(_) | Test::Mixed(_))
+    }
+
     /// From `list(kind, ...)`, as R/recognise.R makes it.
     pub fn from_list(test: &List, pool: &Pool) -> Outcome<Self> {
         match input::text(&input::field(test, "kind")?, "kind")?.as_str() {

@@ -54,24 +54,26 @@ pub struct Share {
     pub elapsed: f64,
 }
 
-/// A machine that failed; others did its shards.
+/// A machine that left the work to others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
     /// Its name.
     pub machine: String,
     /// Why.
     pub reason: String,
+    /// Whether it failed. A GPU with too little memory did not: it works, and can be used again.
+    pub failed: bool,
 }
 
 impl Lost {
-    /// A machine that failed with this error.
+    /// A machine that ended with this error.
     pub fn by(machine: impl Into<String>, error: &Error) -> Self {
-        // What to do about it is not the caller's to do: others go on.
+        // The remedy is left out: others go on, and the caller need not act.
         let reason = match error {
             Error::Device(device) => device.message.clone(),
             other => other.to_string(),
         };
-        Lost { machine: machine.into(), reason }
+        Lost { machine: machine.into(), reason, failed: !error.is_short_of_device_memory() }
     }
 }
 
@@ -80,7 +82,7 @@ impl Lost {
 pub struct TeamReport {
     /// Level by level.
     pub shares: Vec<Share>,
-    /// Those that failed.
+    /// Those that left the work to others.
     pub lost: Vec<Lost>,
 }
 

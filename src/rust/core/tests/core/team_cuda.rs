@@ -233,9 +233,11 @@ fn in_parts<'a>(label: &str, options: &Options, make: impl Fn(CudaOptions) -> Re
             team(&[0, 0], |ordinal| make(CudaOptions { ordinal, memory_budget, ..CudaOptions::default() })).unwrap();
         let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
         same_outcome(format!("{label}, compact {compact}"), &found, &one);
-        // The other is told to have too little.
+        // The other has too little memory: it did not fail, and the report says which one goes on alone.
         assert_eq!(report.lost.len(), 1, "{:?}", report.lost);
-        assert!(report.lost[0].reason.contains("bytes"), "{:?}", report.lost);
+        let reason = &report.lost[0].reason;
+        assert!(reason.contains("bytes") && reason.contains("runs the search alone, in blocks"), "{reason}");
+        assert!(!report.lost[0].failed);
         // The card with more memory goes on, whichever was asked first.
         for order in [[1, 0], [0, 1]] {
             let mut of_both = CudaTeam::new(&["cuda:0 as 0".into(), "cuda:0 as 1".into()], |at| {

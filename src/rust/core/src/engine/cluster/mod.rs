@@ -198,7 +198,7 @@ impl<'a> Cluster<'a> {
     /// A rank is lost, and has nothing in hand.
     fn strike(&mut self, rank: usize, why: String) {
         self.ranks[rank].is_lost = true;
-        self.report.lost.push(Lost { machine: self.ranks[rank].name.clone(), reason: why.clone() });
+        self.report.lost.push(Lost { machine: self.ranks[rank].name.clone(), reason: why.clone(), failed: true });
         self.why_lost = why;
     }
 

@@ -81,7 +81,7 @@ impl<'a> Crew<'a> {
 
     /// Without a machine that could not be had, and why: it counts as one that failed.
     pub fn without(mut self, name: impl Into<String>, error: DeviceError) -> Self {
-        self.report.lost.push(Lost { machine: name.into(), reason: error.message.clone() });
+        self.report.lost.push(Lost::by(name, &Error::Device(error.clone())));
         self.failure = Some(error);
         self
     }
@@ -115,7 +115,7 @@ impl<'a> Crew<'a> {
         });
         let State { queue, lost, panic, .. } = room.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (number, error) in lost {
-            self.report.lost.push(Lost { machine: self.members[number].name.clone(), reason: error.message.clone() });
+            self.report.lost.push(Lost::by(self.members[number].name.clone(), &Error::Device(error.clone())));
             self.failure = Some(error);
         }
         let did;
@@ -236,7 +236,7 @@ impl Sweeper for Crew<'_> {
             let Some(sweeper) = asker.sweeper() else { break };
             match sweeper.sweep(sweeps, rules, observer) {
                 Err(Error::Device(error)) => {
-                    self.report.lost.push(Lost { machine: name.clone(), reason: error.message.clone() });
+                    self.report.lost.push(Lost::by(name.clone(), &Error::Device(error.clone())));
                     self.working[number] = false;
                     self.failure = Some(error);
                 }

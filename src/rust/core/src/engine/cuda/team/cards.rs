@@ -47,7 +47,8 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         &mut self.seats[self.lead].machine.search
     }
 
-    /// Of the cards that had too little memory, the search of the one with the most, which goes on by itself: it is not lost.
+    /// The search of the card with the most memory, of those that had too little for the whole search. It goes on alone, in blocks, which are not
+    /// shared among cards. The report says so of the others, none of which failed.
     pub fn into_roomiest(mut self) -> CudaSearch<'s, 'a> {
         let room = |seat: &mut Seat<Member<'s, 'a>>| {
             let found = seat.machine.run(|search| {
@@ -61,6 +62,12 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         self.lead_by(number);
         let seat = self.seats.swap_remove(number);
         self.report.lost.retain(|lost| lost.machine != seat.name);
+        for other in self.seats.iter().filter(|other| other.short.is_some()) {
+            for lost in self.report.lost.iter_mut().filter(|lost| lost.machine == other.name) {
+                lost.reason +=
+                    &format!("; {} runs the search alone, in blocks, which are not shared among GPUs yet", seat.name);
+            }
+        }
         seat.machine.search
     }
 
