@@ -4,9 +4,9 @@
 #'
 #' @param x A result of [stability()].
 #' @param threshold,false_edges As in [stability()]; without either, those of `x`.
-#' @return A [graph::graphNEL-class] with the variables as nodes, as the slot `graph` of a result of [pc()]: [plot_cpdag()], [as_igraph()], [edges()][edges] of the package graph and [causal_effects()]
+#' @return A [graph::graphNEL-class] with the variables as nodes, as the slot `graph` of a result of [pc()]: [plot_cpdag()], [as_igraph()], `edges()` of the package graph and [causal_effects()]
 #'   take it. `averaged_cpdag(x)@graphData$valid` says whether it is a CPDAG (with background knowledge: whether it can be extended to a DAG without further v-structures).
-#'   `as.data.frame()` of it is a table of its edges with their strengths, as [edges()][edges,pcgpu_stability-method] of `x`.
+#'   `as.data.frame()` of it is a table of its edges with their strengths, as [edge_table()] of `x`.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @seealso [stability()], [stability_bound()]

@@ -79,7 +79,7 @@
 #'
 #' L. Henckel, E. Perkovic and M. H. Maathuis (2022). Graphical criteria for efficient total effect estimation via adjustment in causal
 #' linear models. *Journal of the Royal Statistical Society B* 84, 579-599.
-#' @seealso [pc()] for the graph, [cstar()] for effects ranked by how stable they are, [edges()][edges].
+#' @seealso [pc()] for the graph, [cstar()] for effects ranked by how stable they are, [edge_table()].
 #' @examples
 #' set.seed(1)
 #' n <- 500
@@ -139,7 +139,7 @@ causal_effects <- function(fit, data = NULL, x = NULL, y = NULL, method = c("loc
 # A DAG is a graph with background knowledge, unless all its arrows follow from its independences.
 type_of_graph <- function(fit, graph) {
   knows <- (is_result(fit) || is_compact(fit)) && isTRUE(run_details(fit)$knowledge)
-  if (knows || !(is_result(fit) || is_compact(fit)) && all(edge_table(graph$edges, graph$weights)$kind == "directed")) "pdag" else "cpdag"
+  if (knows || !(is_result(fit) || is_compact(fit)) && all(table_of_lists(graph$edges, graph$weights)$kind == "directed")) "pdag" else "cpdag"
 }
 
 refuse_combination <- function(method, y.notparent, joint, keep) {

@@ -6,7 +6,7 @@
 #' nearly all of them, take no memory: the empty set separates them, and their p-value is computed again when it is needed
 #' (see [p_value()]).
 #'
-#' The following work on both classes: [edges()][edges,pcCompact-method], [neighbours()], [sepset()], [p_value()], [orient()], `summary()`,
+#' The following work on both classes: [edge_table()], [neighbours()], [sepset()], [p_value()], [orient()], `summary()`,
 #' `as.data.frame()`, `tidy()` and `glance()` ([tidy.pcCompact()]), `plot()`, [plot_cpdag()], [as_igraph()], [write_network()], [run_details()] and `saveRDS()`. pcalg's own functions need a `pcAlgo`:
 #' [as_pcalg()] or `as(x, "pcAlgo")` makes one, if its p x p parts fit into memory.
 #'
@@ -61,7 +61,7 @@
 #' suff <- suff_gauss(x)
 #' fit <- pc(suff, gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2, result = "compact")
 #' fit
-#' edges(fit)
+#' edge_table(fit)
 #' sepset(fit, "a", "c")
 #' p_value(fit, "a", "c")
 #' p_value(fit, "a", "d", suffStat = suff) # removed at level 0
@@ -131,7 +131,7 @@ set_at <- function(x, entry) {
 
 edge_kinds <- c("undirected", "directed", "directed", "conflict")
 
-# One row an edge: from, to and kind as edge_table(), and p.
+# One row an edge: from, to and kind as table_of_lists(), and p.
 compact_edges <- function(x) {
   from <- row_numbers(x@edges)
   mark <- as.integer(x@edges$mark)

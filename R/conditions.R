@@ -36,6 +36,9 @@ describe <- function(value) {
   if (is.function(value)) {
     return("a function")
   }
+  if (inherits(value, "igraph.edge")) {
+    return("made by edges() of the package igraph, which masks that of pcgpu (edge_table() returns the table of edges)")
+  }
   if (is_file(value)) {
     return(sprintf("a data file of %s and %s", counted(nrow(value), "row"), counted(ncol(value), "column")))
   }

@@ -1,10 +1,13 @@
 #' The edges of a result as a table
 #'
-#' Methods of the generic function `edges()` of the package graph for all results with edges. For the result of a search or a [random_dag()], `as.data.frame()` gives the same
-#' table, and so does `tidy()` of the package broom (see [tidy.pcCompact()]).
+#' `edge_table()` returns one row for each edge. `as.data.frame()` of a search or of a [random_dag()] returns the same table, and so does `tidy()` of the package broom (see
+#' [tidy.pcCompact()]).
 #'
-#' @param object A result of [pc()], [skeleton()] or [orient()], of either class; one of [fci()], [rfci()] or [fciPlus()]; a graph of [random_dag()] or [cpdag_of()]; or a result of
-#'   [stability()], whose edges are those of its averaged graph.
+#' `edges()` is another name for it, as methods of the generic function of the package graph. Other packages have an `edges()` of their own: after `library(igraph)`, `edges(fit)` is
+#' igraph's, which returns neither the table nor an error. No other package is known to have an `edge_table()`, so scripts should use that.
+#'
+#' @param x,object A result of [pc()], [skeleton()] or [orient()], of either class; one of [fci()], [rfci()] or [fciPlus()]; a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()]; or a result
+#'   of [stability()], whose edges are those of its averaged graph. `edge_table()` also reads other graphs that [compare_graphs()] accepts, such as a [graph::graphNEL-class] or a graph of igraph.
 #' @param which Not used.
 #' @return A data frame with one row for each edge: `from` and `to`, names of variables; `kind`, `"-->"` (directed), `"---"` (undirected) or `"<->"` (a conflict,
 #'   `solve.confl = TRUE` only); and
@@ -12,46 +15,53 @@
 #'   - for [fci()] and its relatives: `kind` is `"-->"`, `"o->"`, `"<->"` (a hidden common cause), `"o-o"`, `"o--"` or `"---"`: the mark at `from`, a dash, the mark at `to`. See *What a PAG says* there;
 #'   - for [random_dag()]: `weight`, the coefficient of the linear model;
 #'   - for [stability()]: `strength`, the share of samples with the edge, and `direction`, the share of those that have it from `from` to `to` (an edge without a direction counts as half an arrow
-#'     each way). These are the rows of `as.data.frame()` of the object that have `kept`, by strength.
-#'
-#'   `edges()` of the graph that [averaged_cpdag()] gives, or of any other of the package graph, is that package's list of neighbours: `as.data.frame()` of such a graph is a table as
-#'   here, with `strength` and `direction` where [averaged_cpdag()] made it.
+#'     each way). These are the rows of `as.data.frame()` of the object that have `kept`, by strength;
+#'   - for [averaged_cpdag()]: `strength` and `direction`, too. `edges()` of this graph, or of any other of the package graph, is that package's list of neighbours.
 #'
 #'   Anything without edges is an error of class `pcgpu_error_argument`.
-#' @seealso [neighbours()] of one variable, [sepset()] of what has no edge, [write_network()] for files, [as_igraph()], [q_values()]
+#' @seealso [neighbours()] of one variable, [sepset()] of a pair without an edge, [write_network()] for files, [as_igraph()], [q_values()]
 #' @examples
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
-#' edges(pc(
-#'   suff_gauss(x), gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1, result = "compact"
-#' ))
-#' edges(random_dag(5, seed = 1))
+#' edge_table(pc(x, alpha = 0.05, numCores = 1))
+#' edge_table(random_dag(5, seed = 1))
+#' @export
+edge_table <- function(x) {
+  check_given(list(x = missing(x)), list(x = "give a result of pc(), or a graph."))
+  listed_edges(x, "x")
+}
+
+#' @rdname edge_table
 #' @name edges
-#' @aliases edges,pcCompact-method edges,pcAlgo-method edges,fciAlgo-method edges,pcgpu_graph-method edges,pcgpu_stability-method
+#' @aliases edges edges,pcCompact-method edges,matrix-method edges,pcAlgo-method edges,fciAlgo-method edges,pcgpu_graph-method edges,pcgpu_stability-method
 #'   edges,pcgpu_cstar-method edges,pcgpu_effects-method edges,pcgpu_joint_effects-method edges,pcgpu_markov-method edges,pcgpu_selection-method
+#' @usage edges(object, which)
 #' @importFrom graph edges
 #' @export edges
 #' @exportMethod edges
 NULL
 
-edges_of_object <- function(object, which) named_edges(network_of(object))
+# Classes whose results are tables, but without edges.
+without_edges <- c(
+  pcgpu_cstar = "cstar()", pcgpu_effects = "causal_effects()", pcgpu_joint_effects = "causal_effects()",
+  pcgpu_markov = "markov_check()", pcgpu_selection = "select_features()"
+)
+
+listed_edges <- function(x, argument) {
+  of <- without_edges[intersect(class(x), names(without_edges))]
+  if (length(of)) abort_argument(argument, x, sprintf("a result of %s has no edges: as.data.frame() gives its table.", of[1L]))
+  about(argument, named_edges(network_of(x)))
+}
+
+edges_of_object <- function(object, which) listed_edges(object, "object")
 
 methods::setMethod("edges", "pcCompact", edges_of_object)
 
 # Adjacency matrices, which all functions take that take a graph.
 methods::setMethod("edges", "matrix", edges_of_object)
 
-# What has a table, but no edges.
-without_edges <- c(
-  pcgpu_cstar = "cstar()", pcgpu_effects = "causal_effects()", pcgpu_joint_effects = "causal_effects()",
-  pcgpu_markov = "markov_check()", pcgpu_selection = "select_features()"
-)
-refuse_edges <- function(object, which) {
-  of <- without_edges[intersect(class(object), names(without_edges))]
-  abort_argument("object", object, sprintf("a result of %s has no edges: as.data.frame() gives its table.", of[1L]))
-}
 for (without in names(without_edges)) {
   methods::setOldClass(without)
-  methods::setMethod("edges", without, refuse_edges)
+  methods::setMethod("edges", without, edges_of_object)
 }
 rm(without)
 
@@ -84,7 +94,7 @@ network_of <- function(x) {
     return(new_network(x$labels, edges[order(-edges$strength), ]))
   }
   listed <- about("x", edges_of(x))
-  table <- by_pair(edge_table(listed$edges, listed$weights))
+  table <- by_pair(table_of_lists(listed$edges, listed$weights))
   if (methods::is(x, "graph")) table <- with_shares(table, x@graphData$shares, length(listed$labels))
   new_network(listed$labels, table)
 }
@@ -99,7 +109,7 @@ by_pair <- function(table) table[order(pmin(table$from, table$to), pmax(table$fr
 
 network_of_pcalg <- function(x) {
   listed <- edges_of(attr(x, "graph"))
-  table <- by_pair(edge_table(listed$edges, listed$weights))
+  table <- by_pair(table_of_lists(listed$edges, listed$weights))
   table$p <- attr(x, "pMax")[cbind(pmin(table$from, table$to), pmax(table$from, table$to))]
   new_network(listed$labels, table)
 }

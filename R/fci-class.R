@@ -88,7 +88,7 @@ check_pag_matrix <- function(amat, argument = "x") {
 #' @return `object` or `x`, invisibly.
 #' @details For up to 50 variables, `summary()` prints the same as pcalg's method: the tests of the skeleton and of the possible-d-sep phase by size of their sets, the number of separating and possible-d-sep sets
 #'   of each size, and the matrix of marks. For more variables it prints what fits on a screen; `summary(fit, amat = TRUE)` still gives pcalg's format.
-#' @seealso [fci()], which explains the kinds of edges; [edges()][edges,pcCompact-method] for a table; [run_details()].
+#' @seealso [fci()], which explains the kinds of edges; [edge_table()] for a table; [run_details()].
 #' @examples
 #' set.seed(1)
 #' h <- rnorm(1000)

@@ -63,7 +63,7 @@
 #' @param paths Which paths the rules R4, R5, R9 and R10 find: `"pcalg"`, those that pcalg finds, or `"all"`.
 #' @param control,... Arguments of [pc_control()], except `result`, `context.all` and `context.tier`.
 #' @return An object of class `fciAlgo` (pcalg's class if pcalg is installed) with the slots `amat`, a p x p matrix of marks (`amat[i, j]` is the mark at j of the edge i - j: 0 no edge, 1 circle, 2 arrowhead,
-#'   3 tail), `sepset`, `pMax`, `n.edgetests`, `max.ord`, `allPdsep`, `n.edgetestsPDSEP`, `max.ordPDSEP` and `call`. [edges()][edges,pcCompact-method] gives its edges as a table, and `plot()` draws it.
+#'   3 tail), `sepset`, `pMax`, `n.edgetests`, `max.ord`, `allPdsep`, `n.edgetestsPDSEP`, `max.ordPDSEP` and `call`. [edge_table()] gives its edges as a table, and `plot()` draws it.
 #'
 #'   Errors are of class `pcgpu_error`, see [pcgpu-package].
 #' @references
@@ -86,9 +86,9 @@
 #' x$a <- x$u + h + rnorm(2000)
 #' x$b <- x$v + h + rnorm(2000)
 #' fit <- fci(suff_gauss(x), gaussCItest, alpha = 0.01, labels = names(x), numCores = 2)
-#' edges(fit) # a <-> b
+#' edge_table(fit) # a <-> b
 #' # pc() has an arrow too many:
-#' edges(pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = names(x), numCores = 2))
+#' edge_table(pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = names(x), numCores = 2))
 #' @export
 fci <- function(suffStat, indepTest, alpha, labels, p,
                 skel.method = c("stable", "original", "stable.fast"),

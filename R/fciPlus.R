@@ -20,7 +20,7 @@
 #' x <- data.frame(u = rnorm(2000), v = rnorm(2000))
 #' x$a <- x$u + h + rnorm(2000)
 #' x$b <- x$v + h + rnorm(2000)
-#' edges(fciPlus(suff_gauss(x), gaussCItest, alpha = 0.01, labels = names(x), numCores = 2))
+#' edge_table(fciPlus(suff_gauss(x), gaussCItest, alpha = 0.01, labels = names(x), numCores = 2))
 #' @export
 fciPlus <- function(suffStat, indepTest, alpha, labels, p, verbose = FALSE, selectionBias = TRUE,
                     jci = c("0", "1", "12", "123"), contextVars = NULL,

@@ -96,7 +96,7 @@ weights_of_graph <- function(graph, edges) {
 # The edges of what edges_of() or drawn_edges_of() has: from, to and kind.
 table_of <- function(listed) {
   if (!isTRUE(listed$pag)) {
-    return(edge_table(listed$edges, listed$weights))
+    return(table_of_lists(listed$edges, listed$weights))
   }
   from <- rep.int(seq_along(listed$edges), lengths(listed$edges))
   to <- as.integer(unlist(listed$edges, use.names = FALSE))
@@ -108,7 +108,7 @@ table_of <- function(listed) {
 }
 
 # One row a pair of adjacent nodes: from, to and kind, "directed", "undirected" or "conflict" (pcalg's mark 2).
-edge_table <- function(edges, weights = NULL) {
+table_of_lists <- function(edges, weights = NULL) {
   from <- rep.int(seq_along(edges), lengths(edges))
   to <- as.integer(unlist(edges, use.names = FALSE))
   weight <- if (is.null(weights)) rep.int(1, length(to)) else unlist(weights, use.names = FALSE)

@@ -13,7 +13,7 @@
 #'   or `"unknown"` (`o-o`, `o--`). An isolated variable has none, and no row.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
-#' @seealso [edges()][edges,pcCompact-method], [sepset()]
+#' @seealso [edge_table()], [sepset()]
 #' @examples
 #' dag <- random_dag(30, neighbours = 2, seed = 2)
 #' neighbours(dag, "x5")

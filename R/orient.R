@@ -114,7 +114,7 @@ as_oriented <- function(skel, found = list()) {
 
 check_undirected <- function(graph) {
   listed <- edges_of_graph(graph)
-  if (any(edge_table(listed$edges, listed$weights)$kind != "undirected")) {
+  if (any(table_of_lists(listed$edges, listed$weights)$kind != "undirected")) {
     abort_argument("skel", graph, "give the result of skeleton(), whose edges have no direction yet.",
       is = "a graph with directed edges"
     )

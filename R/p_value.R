@@ -13,7 +13,7 @@
 #' @param indepTest The test of the search; only needed with `suffStat` where that was an R function.
 #' @return A number for each pair; `-Inf` (`-1` with `"stable.fast"`) if it was not tested. If the p-value is not known and
 #'   `suffStat` is not given, the call ends with an error of class `pcgpu_error_level0`.
-#' @seealso [sepset()] for the separating set of a pair, [edges()][edges] for the table of all edges, [q_values()].
+#' @seealso [sepset()] for the separating set of a pair, [edge_table()] for the table of all edges, [q_values()].
 #' @examples
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
 #' suff <- suff_gauss(x)

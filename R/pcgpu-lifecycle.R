@@ -17,7 +17,7 @@
 #' - [orient()]; `device = "auto"`, `"cpu"`, `"cuda"`, `"cuda:N"`; `progress`; and of [pc_control()] `result`, `checkpoint`, `time_limit`, `cluster`, `tiers`, `forbidden` and `required`.
 #' - The tests of conditional independence: their arguments, p-values and the elements of `suffStat` that they read. These are [gaussCItest()], [disCItest()], [binCItest()], [chi2CItest()], [mixCItest()], [cmiKnnCItest()],
 #'   [mixedCItest()], and for missing values [gaussCItwd()], [disCItwd()], [mixCItwd()], [gaussMItest()], [disMItest()], [mixMItest()]. [suff_gauss()], [suff_discrete()] and [suff_knn()].
-#' - [use_in_pcalg()], [as_pcalg()], [edges()][edges] and [neighbours()] with their columns, [sepset()], [p_value()], [run_details()] with the elements that its help names.
+#' - [use_in_pcalg()], [as_pcalg()], [edge_table()], its other name [edges()][edge_table] and [neighbours()] with their columns, [sepset()], [p_value()], [run_details()] with the elements that its help names.
 #' - The classes `pcAlgo` and `fciAlgo`, which are pcalg's, with their slots.
 #' - [pcgpu_devices()] with its columns, [pcgpu_info()]; [write_pcgpu_file()] and [pcgpu_file()], see *Files* below.
 #' - That results do not depend on threads, devices or workers; for random numbers, that they depend on the seed and the version alone.
@@ -29,7 +29,7 @@
 #' - [stability()], [stability_rows()], [stability_bound()], [averaged_cpdag()], [cstar()], [select_features()], [selection_ensemble()], [ensemble_rows()], [causal_effects()], [markov_check()], [q_values()], [compare_graphs()],
 #'   [random_dag()], [random_data()], [cpdag_of()], [plan_search()], [gauss_moments()], and the classes that they return. Their `as.data.frame()` is more likely to stay than the elements of their lists.
 #' - [add_knowledge()], beyond what pcalg's `addBgKnowledge()` does.
-#' - The class [pcCompact][pcCompact-class]: use functions that read it, such as `edges()`, `sepset()` and `p_value()`, rather than slots.
+#' - The class [pcCompact][pcCompact-class]: use functions that read it, such as `edge_table()`, `sepset()` and `p_value()`, rather than slots.
 #' - Plots, [plot_cpdag()] among them: what they show, their arguments and look. [as_igraph()], [as_bn()], [as_dagitty()], [caugi_of()] follow the packages that they convert to.
 #'
 #' **Internal**: may change at any time.

@@ -41,7 +41,7 @@
 #'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` where `engine` or `interactive` needs a package that is not installed.
 #' @details `plot()` of a graph, as in `plot(fit@graph)`, also draws it by `plot_cpdag()`. If Rgraphviz is installed and
 #'   it or the package graph is attached, Rgraphviz's own method takes precedence.
-#' @seealso [as_igraph()] and [edges()][edges] for other programs.
+#' @seealso [as_igraph()] and [edge_table()] for other programs.
 #' @references
 #' E. R. Gansner, Y. Koren and S. North (2004). Graph drawing by stress majorization. *Graph Drawing 2004*, LNCS 3383,
 #' 239-250.

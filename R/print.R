@@ -16,7 +16,7 @@ print_result <- function(x, amat = FALSE, zero.print = ".", ...) {
     print_matrix(x, zero.print = zero.print, ...)
   }
   listed <- edges_of_graph(x@graph)
-  directed <- sum(edge_table(listed$edges, listed$weights)$kind == "directed")
+  directed <- sum(table_of_lists(listed$edges, listed$weights)$kind == "directed")
   # pcalg counts a pair in conflict as undirected.
   print_edges((sum(lengths(listed$edges)) - directed) / 2, directed)
   print_note(x)
@@ -69,7 +69,7 @@ print_amat <- function(x, zero.print = ".", ...) {
 #'   counts at its tail alone. [neighbours()] and `tabulate()` of `edges()` count both ends. Of more variables that would fill many screens: it then prints edges by kind, the test, tests by level, how many neighbours
 #'   variables have, connected components, and the five variables with the most neighbours, on one screen. `summary(fit, amat = TRUE)` is pcalg's format all the same.
 #'   `glance()` and `as.data.frame()` of a result give such numbers as data (see [tidy.pcCompact()]).
-#' @seealso [edges()][edges,pcCompact-method], [neighbours()], [run_details()]
+#' @seealso [edge_table()], [neighbours()], [run_details()]
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(500), 100, 5, dimnames = list(NULL, letters[1:5]))

@@ -28,7 +28,7 @@
 #'
 #' @param fit A result of [pc()], [skeleton()] or [fci()], of either class, or of pcalg.
 #' @param method `"BH"` or `"BY"`.
-#' @return A data frame with one row for each edge, by increasing q: `from`, `to`, `kind` as in [edges()][edges,pcCompact-method], `p` and `q`, which are `NA` for edges that were
+#' @return A data frame with one row for each edge, by increasing q: `from`, `to`, `kind` as in [edge_table()], `p` and `q`, which are `NA` for edges that were
 #'   not tested (`fixedEdges`). The attribute `tests` is the number of pairs that were tested.
 #'
 #'   Errors have the class `pcgpu_error_argument`.

@@ -22,7 +22,7 @@
 #' @param labels Names of the variables; left out, `"x1"`, `"x2"` and so on.
 #' @param seed A whole number from 0 to 2147483647 that the graph depends on, or `NULL` to draw one from R's random numbers: `set.seed()` makes a run repeatable.
 #' @return An object of class `pcgpu_graph`, a list of `labels` and, of each edge, numbers `from` and `to`, whether it is `directed`, and its `weight`.
-#'   `summary()` has the numbers of neighbours; `as.data.frame()` and [edges()][edges,pcCompact-method] give a table of its edges with names, `as.matrix()` the adjacency matrix (`[i, j]` is 1 for i -> j, `[i, j]` and `[j, i]` for i - j),
+#'   `summary()` has the numbers of neighbours; `as.data.frame()` and [edge_table()] give a table of its edges with names, `as.matrix()` the adjacency matrix (`[i, j]` is 1 for i -> j, `[i, j]` and `[j, i]` for i - j),
 #'   `as(x, "graphNEL")` a graph of the package graph with weights. [plot_cpdag()], [as_igraph()], [causal_effects()] and [add_knowledge()] take it, too.
 #'
 #'   Errors have the class `pcgpu_error_argument`.

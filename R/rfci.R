@@ -23,7 +23,7 @@
 #' x <- data.frame(u = rnorm(2000), v = rnorm(2000))
 #' x$a <- x$u + h + rnorm(2000)
 #' x$b <- x$v + h + rnorm(2000)
-#' edges(rfci(suff_gauss(x), gaussCItest, alpha = 0.01, labels = names(x), numCores = 2))
+#' edge_table(rfci(suff_gauss(x), gaussCItest, alpha = 0.01, labels = names(x), numCores = 2))
 #' @export
 rfci <- function(suffStat, indepTest, alpha, labels, p,
                  skel.method = c("stable", "original", "stable.fast"),

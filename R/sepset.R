@@ -9,7 +9,7 @@
 #'   majority rule has left two sets, that of `sepset[[a]][[b]]` in pcalg's class.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
-#' @seealso [p_value()] of the pair, [edges()][edges,pcCompact-method], [neighbours()]
+#' @seealso [p_value()] of the pair, [edge_table()], [neighbours()]
 #' @examples
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
 #' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1)

@@ -33,7 +33,7 @@ table_of_fit <- function(x) {
     return(compact_edges(x$fit))
   }
   listed <- edges_of(x$fit)
-  edge_table(listed$edges, listed$weights)
+  table_of_lists(listed$edges, listed$weights)
 }
 
 #' @exportS3Method print pcgpu_stability

@@ -27,7 +27,7 @@
 #' D. Robinson, A. Hayes and S. Couch. broom: Convert Statistical Objects into Tidy Tibbles. R package.
 #'
 #' J. Zhang (2008). Causal reasoning with ancestral graphs. *Journal of Machine Learning Research* 9, 1437-1474.
-#' @seealso [edges()][edges,pcCompact-method], [run_details()]
+#' @seealso [edge_table()], [run_details()]
 #' @examples
 #' x <- random_data(random_dag(10, seed = 1), 200, seed = 1, numCores = 2)
 #' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)

@@ -22,7 +22,7 @@
 #' @param format `"graphml"`, `"dot"`, `"sif"` or `"cx2"`, if the extension of `path` does not determine it.
 #' @param overwrite Replace existing files? With `FALSE` one that is there is an error.
 #' @return The paths of the files that were written, invisibly. They are in UTF-8. The attributes of edges are `kind` and, if known, `p`, `strength` and `direction`, and `weight`,
-#'   as in [edges()][edges,pcCompact-method], with as many digits as are needed to read the same number again. For an edge without a test, `p` is left out.
+#'   as in [edge_table()], with as many digits as are needed to read the same number again. For an edge without a test, `p` is left out.
 #'
 #'   Errors have the class `pcgpu_error_file_unwritable`, or `pcgpu_error_argument`, also if a name has a character that the format does not allow (XML allows no non-printing characters except tab and line feed, SIF
 #'   not even these).
@@ -30,7 +30,7 @@
 #' U. Brandes, M. Eiglsperger, I. Herman, M. Himsolt and M. S. Marshall (2002). GraphML progress report. *Graph Drawing 2001*, LNCS 2265, 501-512.
 #'
 #' Cytoscape Exchange Format Specification (Version 2). <https://cytoscape.org/cx/cx2/>
-#' @seealso [as_igraph()], [edges()][edges,pcCompact-method] for `write.csv()`
+#' @seealso [as_igraph()], [edge_table()] for `write.csv()`
 #' @examples
 #' x <- random_data(random_dag(10, seed = 1), 200, seed = 1, numCores = 2)
 #' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)

@@ -12,14 +12,17 @@
   plot_without_rgraphviz()
   conversions(topenv())
   refuse_as_graph()
+  watch_attached()
 }
 
 .onAttach <- function(libname, pkgname) {
   if (has_pcalg() && !isNamespaceLoaded("pcalg")) class_on_demand(as.environment(paste0("package:", pkgname)))
+  masks_others()
 }
 
 .onUnload <- function(libpath) {
   if (isNamespaceLoaded("pcalg") && !is.null(session$pcalg)) use_in_pcalg(FALSE)
+  drop_hooks()
   # What the process holds on a GPU.
   rust_release()
   library.dynam.unload("pcgpu", libpath)

@@ -165,7 +165,7 @@ if (arguments[1] == "functions") {
     skeleton(stat, gaussCItest, 1e-6, p = p, m.max = 2, method = "stable.fast", result = "compact", cluster = cluster, numCores = 1, device = device)
   }))
   cat(sprintf("p %s, n %g, %.1f MB of data, which workers read in a file: %.0f and %.0f bytes to them before level 0; %.1f s, %.0f edges\n",
-    format(p, big.mark = ","), n, as.numeric(utils::object.size(stat$data)) / 1e6, sent[1], sent[2], took, nrow(edges(found))))
+    format(p, big.mark = ","), n, as.numeric(utils::object.size(stat$data)) / 1e6, sent[1], sent[2], took, nrow(edge_table(found))))
   team <- run_details(found)$team
   cat("| level | worker | bytes to it | bytes from it | s | busy |\n|---|---|---|---|---|---|\n")
   for (i in which(!is.na(team$level))) {

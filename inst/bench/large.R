@@ -23,7 +23,7 @@ source(file.path(here, "data.R"))
 values <- function(name, default) strsplit(option(name, default), ",")[[1]]
 columns <- c(
   "data, p x n", "m.max", "result", "kept", "left after level 0", "edges", "data to skeleton s", "suff_gauss() s", "search s", "skeleton() s",
-  "over the search", "first s", "GB of slots", "summary() s", "saveRDS() s", "readRDS() s", "file MB", "edges() s", "as_igraph() s",
+  "over the search", "first s", "GB of slots", "summary() s", "saveRDS() s", "readRDS() s", "file MB", "edge_table() s", "as_igraph() s",
   "sparse matrix s", "orient() s", "GiB to the skeleton", "peak memory GiB"
 )
 
@@ -99,7 +99,7 @@ unlink(file)
 taken <- function(package, f) {
   if (!used || edges > 2e7 || !requireNamespace(package, quietly = TRUE)) NA else system.time(f(fit))[["elapsed"]]
 }
-listed <- taken("pcgpu", pcgpu::edges)
+listed <- taken("pcgpu", pcgpu::edge_table)
 converted <- taken("igraph", as_igraph)
 sparse <- if (compact) taken("Matrix", function(x) as(x, "dgCMatrix")) else NA
 oriented <- if (option("orient", "no") == "no") NA else system.time(orient(fit))[["elapsed"]]

@@ -12,6 +12,13 @@ drawn <- function(code, width = 7, height = 6) {
   c(read_page(page[seq(begins + 1L, ends - 1L)]), list(page = c(width, height)))
 }
 
+# Runs code that draws, of which nothing is looked at.
+on_no_page <- function(code) {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  force(code)
+}
+
 read_page <- function(commands) {
   numbers <- function(line) as.numeric(regmatches(line, gregexpr("-?[0-9]+\\.[0-9]+", line))[[1L]])
   colour <- function(line) do.call(grDevices::rgb, as.list(numbers(line)))
@@ -53,7 +60,7 @@ read_page <- function(commands) {
 # every edge, between its two boxes; a head at every end that has one. `title`, a legend and a note on what is no CPDAG may be there too.
 expect_graph_drawn <- function(picture, x, title = NULL, labels = NULL) {
   listed <- pcgpu:::edges_of(x)
-  edges <- pcgpu:::edge_table(listed$edges, listed$weights)
+  edges <- pcgpu:::table_of_lists(listed$edges, listed$weights)
   labels <- labels %||% listed$labels
   legend <- if (length(unique(edges$kind)) > 1L) intersect(pcgpu:::edge_look()$kind, edges$kind)
   note <- if (pcgpu:::is_result(x)) pcgpu:::validity_note(x)

@@ -46,9 +46,9 @@ test_that("components are the largest, or those of a size", {
 test_that("the graph of some nodes has their edges and no others, marks included", {
   listed <- pcgpu:::edges_of(pc(suff(p = 9, n = 60, degree = 3), gaussCItest, 0.2, p = 9, solve.confl = TRUE))
   nodes <- c(2L, 3L, 5L, 8L, 9L)
-  all <- pcgpu:::edge_table(listed$edges, listed$weights)
+  all <- pcgpu:::table_of_lists(listed$edges, listed$weights)
   part <- pcgpu:::graph_of_nodes(listed, nodes)
-  found <- pcgpu:::edge_table(part$edges, part$weights)
+  found <- pcgpu:::table_of_lists(part$edges, part$weights)
   want <- all[all$from %in% nodes & all$to %in% nodes, ]
   expect_gt(nrow(want), 0)
   expect_identical(paste(nodes[found$from], nodes[found$to], found$kind), paste(want$from, want$to, want$kind))

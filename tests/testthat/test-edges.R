@@ -74,9 +74,25 @@ test_that("other graphs are tables, too", {
   expect_identical(as.data.frame(small_fit()@graph), edges(small_fit())[1:3])
 })
 
+test_that("edge_table() is edges(), and reads other graphs, too", {
+  x <- simulate(6, 100, degree = 3, seed = 2)
+  graphs <- c(mixed_fits(), list(
+    dag = random_dag(5, seed = 1), pag = fci(suff_gauss(x), gaussCItest, 0.1, labels = colnames(x), numCores = 1),
+    averaged = stability(x, gaussCItest, alpha = 0.1, replicates = 5, seed = 1, numCores = 1)
+  ))
+  for (name in names(graphs)) expect_identical(edge_table(graphs[[name]]), edges(graphs[[name]]), info = name)
+  expect_identical(edge_table(small_fit()@graph), edges(small_fit())[1:3])
+  expect_identical(edge_table(as(small_fit(), "amat")), edges(small_fit())[1:3])
+  e <- expect_error(edge_table("a"), class = "pcgpu_error_argument")
+  expect_identical(e$argument, "x")
+  expect_error(edge_table(), "missing", class = "pcgpu_error_argument")
+})
+
 test_that("what has no edges says where its table is", {
   for (class in c("pcgpu_cstar", "pcgpu_effects", "pcgpu_joint_effects", "pcgpu_markov", "pcgpu_selection")) {
     e <- expect_error(edges(structure(list(), class = class)), "as.data.frame() gives its table", fixed = TRUE, class = "pcgpu_error_argument")
     expect_identical(e$argument, "object")
+    e <- expect_error(edge_table(structure(list(), class = class)), "as.data.frame() gives its table", fixed = TRUE, class = "pcgpu_error_argument")
+    expect_identical(e$argument, "x")
   }
 })

@@ -55,7 +55,7 @@ test_that("pairs are counted once, by their kind", {
   m[3, 4] <- m[4, 3] <- 2
   listed <- pcgpu:::edges_of_graph(as(m, "graphNEL"))
   expect_identical(
-    unname(as.list(pcgpu:::edge_table(listed$edges, listed$weights))),
+    unname(as.list(pcgpu:::table_of_lists(listed$edges, listed$weights))),
     list(1:3, 2:4, c("directed", "undirected", "conflict"))
   )
 })

@@ -6,7 +6,7 @@ conflicts <- function() pc(suff(p = 9, n = 60, degree = 3), gaussCItest, 0.2, p 
 test_that("every engine draws every node, every edge and every head of every kind of graph", {
   fit <- conflicts()
   listed <- pcgpu:::edges_of(fit)
-  expect_setequal(pcgpu:::edge_table(listed$edges, listed$weights)$kind, c("directed", "undirected", "conflict"))
+  expect_setequal(pcgpu:::table_of_lists(listed$edges, listed$weights)$kind, c("directed", "undirected", "conflict"))
   graphs <- list(
     fit,
     small_fit(),
