@@ -1,40 +1,51 @@
 #' Convert a result to igraph and tidygraph
 #'
-#' `igraph::as.igraph()` and `tidygraph::as_tbl_graph()` of a result give the same graph; ggraph draws either.
+#' `igraph::as.igraph()` and `tidygraph::as_tbl_graph()` of a result return the same graph, and take `undirected`, too. ggraph draws either.
 #'
 #' @param x A result of [pc()], [skeleton()] or [orient()]; of [fci()], [rfci()] or [fciPlus()]; a graph of [random_dag()] or [cpdag_of()]; a result of [stability()] (its averaged graph); or a [graph::graphNEL-class] or an
 #'   adjacency matrix.
-#' @return A directed igraph graph. Vertices have the labels as `name`. An undirected edge becomes two arcs, one each
-#'   way. Edge attributes are `mark`, which is 1, or 2 for an orientation in conflict (`solve.confl = TRUE`); `kind`, which is
-#'   `"-->"`, `"---"` or `"<->"`; and the numbers that [edges()][edges,pcCompact-method] has: `p`, or `weight`, or `strength` and `direction` (from the first vertex to the second). To draw each edge once, drop the second arc of
-#'   those without a direction: `igraph::delete_edges(g, which(E(g)$kind != "-->" & tail_of(g, E(g)) > head_of(g, E(g))))`.
+#' @param undirected How many arcs an edge without a direction becomes: `"once"`, one arc, `from` and `to` as in [edge_table()]; or `"both"`, an arc each way. See *Edges without a direction*.
+#' @return A directed igraph graph. Vertices have the labels as `name`. Edge attributes are `kind`, which is
+#'   `"-->"`, `"---"` or `"<->"`; `mark`, which is 1, or 2 for an orientation in conflict (`solve.confl = TRUE`); `arrow.mode`, by which igraph's `plot()` draws the heads of the edge (0 none, 2 at its end, 3 at both ends); and the numbers that
+#'   [edge_table()] has: `p`, or `strength` and `direction` (from the first vertex to the second), or `coefficient`, which [edge_table()] calls `weight` (igraph would take an attribute `weight` for
+#'   the length of an edge).
 #'
 #'   A PAG has the attribute `type`, which is `"PAG"`, its edges the kinds of [fci()], and `mark` is pcalg's at the head of an arc: 1 circle, 2 arrowhead, 3 tail. `-->`, `o->` and `o--` are one arc.
 #'
 #'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` where igraph is not installed.
+#' @section Edges without a direction:
+#' The graphs of igraph are directed or undirected as a whole, but a CPDAG and a PAG have edges of both sorts. By default each edge is one arc, so that `ecount()` is the number of edges and `degree()` the number of
+#' neighbours of a variable. The arc of an edge without a direction then has an arbitrary one: functions that follow arcs must be told to ignore directions, as in `betweenness(g, directed = FALSE)`,
+#' `distances(g)` or `components(g)`, where edges of all kinds count alike.
+#'
+#' With `undirected = "both"`, functions that follow arcs can pass an edge without a direction either way, as in `betweenness(g)` or `subcomponent(g, v, mode = "out")` for possible descendants. `ecount()` and `degree()` then count such an
+#' edge twice.
 #' @seealso [as_bn()], [as_dagitty()], [caugi_of()], [write_network()]
 #' @examplesIf requireNamespace("igraph", quietly = TRUE)
 #' set.seed(1)
 #' x <- matrix(rnorm(500), 100, 5, dimnames = list(NULL, letters[1:5]))
 #' x[, 3] <- x[, 1] + x[, 2] + rnorm(100)
-#' as_igraph(pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2))
+#' g <- as_igraph(pc(x, alpha = 0.01, numCores = 2))
+#' igraph::degree(g)
+#' igraph::betweenness(g, directed = FALSE)
 #' @export
-as_igraph <- function(x) {
+as_igraph <- function(x, undirected = c("once", "both")) {
+  undirected <- check_choice(undirected, c("once", "both"), "undirected")
   network <- network_of(x)
   need_package("igraph", "as_igraph() makes a graph of the package igraph")
   pag <- isTRUE(network$pag)
-  arcs <- if (pag) arcs_of_pag(network$edges) else arcs_of(network$edges)
+  arcs <- (if (pag) arcs_of_pag else arcs_of)(network$edges, undirected == "both")
   graph <- igraph::make_empty_graph(length(network$labels), directed = TRUE)
   if (pag) graph <- igraph::set_graph_attr(graph, "type", "PAG")
   graph <- igraph::set_vertex_attr(graph, "name", value = network$labels)
   igraph::add_edges(graph, rbind(arcs$from, arcs$to), attr = as.list(arcs[setdiff(names(arcs), c("from", "to"))]))
 }
 
-# Every edge as one arc, or as two where it has no direction, by tail, then head.
-arcs_of <- function(edges) arcs_with(edges, edges$kind != "-->", function(kind) ifelse(kind == "<->", 2, 1))
+# Every edge as one arc, or, if `both`, as two where it has no direction, by tail, then head.
+arcs_of <- function(edges, both) arcs_with(edges, both & edges$kind != "-->", function(kind) ifelse(kind == "<->", 2, 1))
 
-arcs_of_pag <- function(edges) {
-  arcs_with(edges, edges$kind %in% c("<->", "o-o", "---"), function(kind) c(o = 1, ">" = 2, "-" = 3)[substr(kind, 3L, 3L)])
+arcs_of_pag <- function(edges, both) {
+  arcs_with(edges, both & edges$kind %in% c("<->", "o-o", "---"), function(kind) c(o = 1, ">" = 2, "-" = 3)[substr(kind, 3L, 3L)])
 }
 
 # `both`: which edges become two arcs. mark: makes the mark of an arc of its kind.
@@ -45,12 +56,18 @@ arcs_with <- function(edges, both, mark) {
   if (!is.null(back$direction)) back$direction <- 1 - back$direction
   arcs <- rbind(edges, back)
   arcs$mark <- unname(mark(arcs$kind))
+  arcs$arrow.mode <- ifelse(!endsWith(arcs$kind, ">"), 0, ifelse(startsWith(arcs$kind, "<"), 3, 2))
+  names(arcs)[names(arcs) == "weight"] <- "coefficient"
   arcs <- arcs[order(arcs$from, arcs$to), ]
-  list2DF(as.list(arcs[c("from", "to", "mark", setdiff(names(arcs), c("from", "to", "mark")))]))
+  first <- c("from", "to", "mark")
+  list2DF(as.list(arcs[c(first, setdiff(names(arcs), first))]))
 }
 
 #' @exportS3Method igraph::as.igraph
-as.igraph.pcCompact <- function(x, ...) as_igraph(x)
+as.igraph.pcCompact <- function(x, undirected = c("once", "both"), ...) {
+  check_dots(list(...), character(), "as.igraph.pcCompact")
+  as_igraph(x, undirected)
+}
 
 #' @exportS3Method igraph::as.igraph
 as.igraph.pcAlgo <- as.igraph.pcCompact
@@ -65,7 +82,10 @@ as.igraph.pcgpu_graph <- as.igraph.pcCompact
 as.igraph.pcgpu_stability <- as.igraph.pcCompact
 
 #' @exportS3Method tidygraph::as_tbl_graph
-as_tbl_graph.pcCompact <- function(x, ...) tidygraph::as_tbl_graph(as_igraph(x))
+as_tbl_graph.pcCompact <- function(x, undirected = c("once", "both"), ...) {
+  check_dots(list(...), character(), "as_tbl_graph.pcCompact")
+  tidygraph::as_tbl_graph(as_igraph(x, undirected))
+}
 
 #' @exportS3Method tidygraph::as_tbl_graph
 as_tbl_graph.pcAlgo <- as_tbl_graph.pcCompact
