@@ -83,6 +83,6 @@ print.pcgpu_gauss_data <- function(x, ...) {
     format(structure(8 * prod(dim(x$data)), class = "object_size"), units = "auto", standard = "SI")
   ))
   if (is_file(x$data)) cat(sprintf("in the file %s\n", x$data$path))
-  cat("pc() makes the correlations where it searches; $C makes them here.\n")
+  say_lines("pc() makes the correlations where it searches; $C makes them here.")
   invisible(x)
 }

@@ -151,3 +151,41 @@ test_that("of many variables data are kept in place of their correlations", {
   wanted <- pc(suff_gauss(x), gaussCItest, 1e-5, labels = colnames(x), result = "compact", device = "cpu")
   expect_identical(found@edges, wanted@edges)
 })
+
+test_that("a list of columns is no data frame, which the error says", {
+  columns <- list(a = 1:9 + 0, b = rev(1:9) + 0, d = rep(1:3, 3))
+  for (call in list(
+    quote(pc(columns, alpha = 0.05)), quote(skeleton(columns, alpha = 0.05)), quote(fci(columns, alpha = 0.05)),
+    quote(stability(columns, alpha = 0.05)), quote(markov_check(random_dag(3, 1), columns))
+  )) {
+    expect_error(eval(call), "is a list of a, b, d: make a data frame of the list: as.data.frame\\(", class = "pcgpu_error_argument", info = deparse(call))
+  }
+})
+
+test_that("columns whose names are empty or repeated are named by their numbers", {
+  x <- cbind(random_data(random_dag(3, 2, seed = 1), 50, seed = 1), 0, 0)
+  refused <- function(x, pattern) expect_error(suff_gauss(x), pattern, class = "pcgpu_error_argument")
+  refused(x, "constant in columns 4, 5:")
+  refused(structure(x, dimnames = list(NULL, c("a", "b", "d", "k", "k"))), "constant in columns 4, 5:")
+  refused(structure(x, dimnames = list(NULL, c("a", "b", "d", "a", "k"))), "constant in columns 4, 5:")
+  refused(structure(x, dimnames = list(NULL, c("a", "b", NA, "k", "l"))), "constant in columns \"k\", \"l\":")
+  refused(unname(x)[, 1:4], "constant in column 4:")
+  expect_warning(fit <- pc(structure(x[, 1:3], dimnames = list(NULL, c("a", "", "d"))), alpha = 0.05), "column 2 is named \"\"\\.", class = "pcgpu_warning_names")
+  expect_identical(fit@graph@nodes, c("1", "2", "3"))
+})
+
+test_that("\"|\" in the names of columns becomes \"_\", which is said, and names go on being matched", {
+  x <- as.data.frame(random_data(random_dag(3, 2, seed = 1), 200, seed = 1))
+  names(x) <- c("A1BG|1", "A2M|2", "A2M_2")
+  for (search in list(pc, skeleton, fci)) {
+    expect_warning(fit <- suppressMessages(search(x, alpha = 0.05)), "\"A1BG_1\" for \"A1BG\\|1\"", class = "pcgpu_warning_names")
+    expect_identical(labels_of_result(fit), c("A1BG_1", "A2M_2", "A2M_2.1"))
+  }
+  fit <- suppressWarnings(suppressMessages(pc(x, alpha = 0.05)))
+  expect_no_warning(effects <- causal_effects(fit, x))
+  expect_identical(effects$values, causal_effects(fit, unname(x))$values)
+  expect_no_warning(suppressMessages(markov_check(fit, x, seed = 1)))
+  expect_no_warning(pc(suff_gauss(x), gaussCItest, 0.05, labels = labels_of_result(fit)))
+  expect_warning(found <- suppressMessages(stability(x, alpha = 0.05, replicates = 3)), "A1BG_1", class = "pcgpu_warning_names")
+  expect_identical(found$labels, c("A1BG_1", "A2M_2", "A2M_2.1"))
+})

@@ -96,3 +96,13 @@ test_that("what has no edges says where its table is", {
     expect_identical(e$argument, "x")
   }
 })
+
+test_that("adjacency matrices have edges, in whichever coding", {
+  m <- matrix(0, 3, 3, dimnames = list(c("a", "b", "d"), c("a", "b", "d")))
+  m["a", "b"] <- m["b", "d"] <- m["d", "b"] <- 1
+  expect_identical(as.list(edges(m)), list(from = c("a", "b"), to = c("b", "d"), kind = c("-->", "---")))
+  expect_identical(edges(structure(t(m), type = "amat.cpdag")), edges(m))
+  expect_identical(edges(m != 0), edges(m))
+  expect_identical(edges(structure(2 * (m + t(m) > 0), type = "amat.pag"))$kind, c("<->", "<->"))
+  expect_error(edges(m[1:2, ]), "give a result of pc", class = "pcgpu_error_argument")
+})

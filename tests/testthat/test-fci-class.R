@@ -229,3 +229,19 @@ test_that("every function that takes a graph takes a PAG, or says what does", {
   expect_error(add_knowledge(fit, tiers = 1:8), "fci\\(\\) takes", class = "pcgpu_error_argument")
   expect_error(orient(fit), "udag2pag", class = "pcgpu_error_argument")
 })
+
+test_that("print() of a PAG counts its edges by kind, whoever's method it is", {
+  set.seed(1)
+  h <- rnorm(1000)
+  x <- data.frame(u = rnorm(1000), v = rnorm(1000))
+  x$a <- x$u + h + rnorm(1000)
+  x$b <- x$v + h + rnorm(1000)
+  for (search in list(fci, rfci, fciPlus)) {
+    fit <- search(suff_gauss(x), gaussCItest, alpha = 0.01, labels = names(x))
+    for (print in list(print, methods::show, print_fci, summary)) {
+      said <- capture.output(print(fit))
+      expect_identical(sum(grepl("^Edges: ", said)), 1L)
+      expect_match(said, "^Edges: o-> 2, <-> 1$", all = FALSE)
+    }
+  }
+})

@@ -105,3 +105,31 @@ test_that("the test gets whole numbers and pcalg's arguments", {
   skeleton("anything", test, 0.05, p = 3, method = "stable")
   expect_identical(seen, list(3L, 2L, 1L, "anything"))
 })
+
+test_that("a function whose values are no p-values is said once", {
+  statistic <- function(value) function(x, y, S, suffStat) value
+  for (value in list(-3, 1.01, 17L, -Inf, as.difftime(2, units = "secs"))) {
+    said <- 0
+    withCallingHandlers(skeleton(NULL, statistic(value), 0.05, p = 4), pcgpu_warning_p_value = function(w) {
+      said <<- said + 1
+      expect_identical(c(w$x, w$y, w$S), 1:2)
+      expect_identical(w$value, as.double(value))
+      tryInvokeRestart("muffleWarning")
+    })
+    expect_identical(said, 1)
+  }
+  for (value in list(0, 1, TRUE, 1 + 1e-12, "0.5")) expect_no_warning(skeleton(NULL, statistic(value), 0.05, p = 4))
+  # Of many searches, too.
+  x <- random_data(random_dag(4, 2, seed = 1), 50, seed = 1)
+  said <- 0
+  count <- function(call) {
+    said <<- 0
+    withCallingHandlers(call, pcgpu_warning_p_value = function(w) {
+      said <<- said + 1
+      tryInvokeRestart("muffleWarning")
+    })
+    said
+  }
+  expect_identical(count(stability(x, statistic(-1), 0.05, replicates = 5)), 1)
+  expect_identical(count(markov_check(random_dag(4, 2, seed = 1), x, statistic(-1), suffStat = identity)), 1)
+})

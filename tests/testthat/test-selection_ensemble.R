@@ -153,7 +153,7 @@ test_that("an ensemble prints, plots, is saved and becomes a data frame", {
   data <- simulate_features(n = 100)
   found <- select_features(data$x, data$y, 5, ensemble = selection_ensemble(20, seed = 4))
   expect_output(print(found), "5 of 12 features by JMI (100 observations, 3 classes)", fixed = TRUE)
-  expect_output(print(found), "ensemble of 20 bootstrap samples of 100 rows; stability 0\\.[0-9]{2} \\(95% interval [0-9.]+ to [0-9.]+\\)")
+  expect_output(print(found), "ensemble of 20 bootstrap samples of 100 rows; stability 0\\.[0-9]{2} \\(95% interval [0-9.]+\\s+to [0-9.]+\\)")
   expect_named(as.data.frame(found), c("index", "name", "frequency", "rank", "score", "relevance", "levels"))
   file <- tempfile(fileext = ".rds")
   on.exit(unlink(file))

@@ -223,8 +223,8 @@ test_that("wrong arguments are named", {
   expect_false(file.exists(path))
   write_network(fit, path, format = "dot")
   expect_identical(readLines(path, 1), "digraph {")
-  refused(write_network(fit, path), "path", "overwrite")
-  write_network(fit, path, overwrite = TRUE)
+  refused(write_network(fit, path, overwrite = FALSE), "path", "overwrite")
+  write_network(fit, path)
   expect_match(readLines(path, 1), "xml")
   # A table that is in the way, before anything is written.
   sif <- tempfile(fileext = ".sif")
