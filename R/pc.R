@@ -4,6 +4,15 @@
 #' PC algorithm (PC-stable). `pc()` takes the arguments of `pcalg::pc()` and gives the same answer, hundreds of times faster:
 #' replace `pcalg::pc` by `pcgpu::pc` in a script.
 #'
+#' # What the data must be
+#'
+#' Rows are independent observations of the same variables, all from one distribution. Tests count each row as one observation, so if rows depend on each other, p-values are too small and edges
+#' appear that are not there. This excludes time series, repeated measures of one subject, and cells of the same patients as samples: use one row for each subject (a mean, or the
+#' sum over the cells of a patient), and for time series a method made for them, such as PCMCI of the Python package tigramite.
+#'
+#' The graph has no cycles: for feedback see the algorithm CCD of Tetrad, or the package backShift for data with interventions. Nothing is searched by a score: see `hc()` of bnlearn, `ges()` of
+#' pcalg, or the package BiDAG. If common causes may be unmeasured, use [fci()].
+#'
 #' # The same as in pcalg
 #'
 #' The graph, the separating sets and the sides on which they are stored, `n.edgetests`, `max.ord` and, to a relative error of

@@ -6,6 +6,11 @@
 #' `library(pcalg)` after `library(pcgpu)` masks `pc()`, `skeleton()`, `gaussCItest()`, `disCItest()` and `binCItest()` of this package: load pcgpu last,
 #' write `pcgpu::pc()`, or call [use_in_pcalg()]. Bioconductor's S4Vectors, which comes with SummarizedExperiment, has a `pc()`, too.
 #'
+#' The rows of the data must be independent observations: no time series, no repeated measures of one subject, no cells of the same patients as samples. Cycles and search by a score are not
+#' covered. *What the data must be* in [pc()] says more, and names packages for these. No GPU is needed.
+#'
+#' `library(igraph)` after `library(pcgpu)` masks `edges()`: [edge_table()] is the name that no other package has. A message says so.
+#'
 #' [pcgpu-lifecycle] says which parts are stable, and how anything is deprecated.
 #'
 #' # Options
