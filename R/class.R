@@ -83,7 +83,7 @@ plot_after_pcalg <- function() {
     return(invisible())
   }
   hidden <- new.env(parent = asNamespace("pcalg"))
-  for (class in c("pcAlgo", "fciAlgo")) methods::setMethod("plot", class, function(x, y, ...) plot_cpdag(x, ...), where = hidden)
+  for (class in c("pcAlgo", "fciAlgo")) methods::setMethod("plot", class, plot.pcAlgo, where = hidden)
 }
 
 # pcalg's own print() and summary() do the work. Where a result of ours is a PAG, no valid CPDAG, or was ended by a time limit, they are followed by lines that say
@@ -97,6 +97,7 @@ note_after_pcalg <- function() {
 note_after <- function(class, theirs, hidden) {
   print_theirs <- get(paste0("print.", class), theirs)
   print_and_note <- function(x, ...) {
+    check_dots(list(...), c("amat", "zero.print", marks_takes), "print_result")
     print_theirs(x, ...)
     print_kinds_of_ours(x)
     print_note(x)
@@ -106,6 +107,7 @@ note_after <- function(class, theirs, hidden) {
   methods::setMethod("show", class, function(object) print_and_note(object), where = hidden)
   summary_theirs <- methods::selectMethod("summary", class, fdef = methods::getGeneric("summary", where = theirs))
   methods::setMethod("summary", class, function(object, ...) {
+    check_dots(list(...), c("amat", "zero.print"), "summary.pcAlgo")
     if (is_large(labels_of_result(object)) && !is.null(run_details(object)) && !...length()) {
       print_overview(object)
       return(invisible(object))

@@ -165,4 +165,7 @@ dim.pcCompact <- function(x) {
 }
 
 #' @exportS3Method as.matrix pcCompact
-as.matrix.pcCompact <- function(x, ...) methods::as(x, "matrix")
+as.matrix.pcCompact <- function(x, ...) {
+  check_dots(list(...), character(), "as.matrix.pcCompact")
+  methods::as(x, "matrix")
+}

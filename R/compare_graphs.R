@@ -122,6 +122,7 @@ in_order_of_true <- function(listed, labels) {
 
 #' @exportS3Method print pcgpu_comparison
 print.pcgpu_comparison <- function(x, digits = 3L, ...) {
+  given <- check_dots(list(...), frame_takes, "print.pcgpu_comparison")
   pag <- isTRUE(attr(x, "pag"))
   main <- c(
     graph = "graph", edges = "edges", adj_precision = "adj. prec.", adj_recall = "rec.", adj_f1 = "F1", arrow_precision = "arrow prec.",
@@ -136,6 +137,6 @@ print.pcgpu_comparison <- function(x, digits = 3L, ...) {
     if (is.character(column)) column else format(round(column, digits), drop0trailing = FALSE, trim = TRUE)
   }), stringsAsFactors = FALSE)
   names(shown) <- main
-  print(shown, row.names = FALSE, right = TRUE, ...)
+  print_frame(shown, given, row.names = FALSE)
   invisible(x)
 }

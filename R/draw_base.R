@@ -46,12 +46,6 @@ draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = NULL, n
   node_fill <- wish$fill %||% node_fill %||% given[["vertex.color"]]
   node_border <- node_border %||% given[["vertex.frame.color"]] %||% node_look$border
   cex <- cex %||% given[["vertex.label.cex"]]
-  other <- setdiff(if (length(given)) names(given) %||% rep("", length(given)), base_takes)
-  if (length(other)) {
-    abort_argument("...", given, sprintf(
-      "engine = \"base\" takes node_fill, node_border, edge_colour and cex, or %s: leave the others out.", enumerate(base_takes[1:3])
-    ), has = enumerate(dQuote(other, FALSE)))
-  }
   n <- length(listed$labels)
   check_cex(cex, n, "cex")
   fill <- one_a_node(node_fill %||% node_look$fill, n, "node_fill")

@@ -41,6 +41,7 @@ check_rows_shown <- function(n) {
 
 #' @exportS3Method as.data.frame pcgpu_effects
 as.data.frame.pcgpu_effects <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
+  check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_effects")
   check_rows_shown(n)
   rows <- length(x$y)
   told <- if (is.null(x$smallest)) check_rust(rust_effects_table(unclass(x), rows)) else list(smallest = as.vector(x$smallest))
@@ -79,10 +80,11 @@ ranked_pairs <- function(smallest, x, y, n) {
 
 #' @exportS3Method print pcgpu_effects
 print.pcgpu_effects <- function(x, n = 10L, ...) {
+  given <- check_dots(list(...), frame_takes, "print.pcgpu_effects")
   say_lines(sprintf("Possible effects of %s on %s variables, method \"%s\"%s", in_words(length(x$x)), in_words(length(x$y)), x$method,
     if (x$valid) "" else sprintf(" (the graph is no valid %s)", toupper(x$type))))
   shown <- as.data.frame(x, n = n)
-  print(format(shown, digits = 4L), right = TRUE, ...)
+  print_frame(shown, given, 4L)
   left <- count_pairs(x) - nrow(shown)
   if (left > 0) {
     say_lines(sprintf("... and %s more pairs, by their smallest absolute effect", in_words(left)))
@@ -92,6 +94,7 @@ print.pcgpu_effects <- function(x, n = 10L, ...) {
 
 #' @exportS3Method summary pcgpu_effects
 summary.pcgpu_effects <- function(object, n = 20L, ...) {
+  check_dots(list(...), character(), "summary.pcgpu_effects")
   told <- as.data.frame(object)
   structure(class = "summary.pcgpu_effects", list(
     pairs = nrow(told), effects = if (!is.null(told$number)) sum(as.double(told$number)), several = sum(told$number > 1),
@@ -103,12 +106,13 @@ summary.pcgpu_effects <- function(object, n = 20L, ...) {
 
 #' @exportS3Method print summary.pcgpu_effects
 print.summary.pcgpu_effects <- function(x, ...) {
+  given <- check_dots(list(...), frame_takes, "print.summary.pcgpu_effects")
   say_lines(sprintf("Method \"%s\" on a %s%s", x$method, toupper(x$type), if (x$valid) "" else ", which is not valid"))
   effects <- if (!is.null(x$effects)) sprintf(", %s effects; %s pairs have several", in_words(x$effects), in_words(x$several))
   say_lines(paste0(in_words(x$pairs), " pairs", effects))
   say_lines(sprintf("Smallest absolute effect: 0 for %s pairs, NA for %s", in_words(x$zero), in_words(x$missing)))
-  print(x$quantiles, digits = 4L)
-  print(format(x$largest, digits = 4L), right = TRUE)
+  print(x$quantiles, digits = given$digits %||% 4L)
+  print_frame(x$largest, given, 4L)
   invisible(x)
 }
 
@@ -122,6 +126,7 @@ print.summary.pcgpu_effects <- function(x, ...) {
 
 #' @exportS3Method as.data.frame pcgpu_joint_effects
 as.data.frame.pcgpu_joint_effects <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_joint_effects")
   told <- apply(x$effects, c(1L, 3L), function(effects) c(min(abs(effects)), stats::median(effects)))
   frame <- data.frame(
     x = rep(x$labels[x$x], length(x$y)), y = rep(x$labels[x$y], each = length(x$x)),
@@ -135,10 +140,11 @@ as.data.frame.pcgpu_joint_effects <- function(x, row.names = NULL, optional = FA
 
 #' @exportS3Method print pcgpu_joint_effects
 print.pcgpu_joint_effects <- function(x, n = 10L, ...) {
+  given <- check_dots(list(...), frame_takes, "print.pcgpu_joint_effects")
   say_lines(sprintf("Joint effects of %s, %d joint sets of parents, %s", enumerate(x$labels[x$x]), dim(x$effects)[2L],
     if (is.null(x$technique)) "optimal adjustment" else x$technique))
   told <- as.data.frame(x)
-  print(format(utils::head(told, n), digits = 4L), right = TRUE, ...)
+  print_frame(utils::head(told, n), given, 4L)
   if (nrow(told) > n) say_lines(sprintf("... and %d more, by their smallest absolute effect", nrow(told) - n))
   invisible(x)
 }

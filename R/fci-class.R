@@ -13,6 +13,7 @@ define_fci_methods <- function(ns) {
 
 # In pcalg's format.
 print_fci <- function(x, amat = FALSE, zero.print = ".", ...) {
+  check_dots(list(...), marks_takes, "print_fci")
   print_head(x)
   cat("\n")
   if (amat) print_marks(attr(x, "amat"), zero.print, ...)
@@ -101,6 +102,7 @@ check_pag_matrix <- function(amat, argument = "x") {
 #' @name fciAlgo-methods
 #' @exportS3Method summary fciAlgo
 summary.fciAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
+  check_dots(list(...), character(), "summary.fciAlgo")
   of <- attributes(object)
   if (is_large(labels_of_pag(of$amat)) && (missing(amat) || !amat)) {
     print_overview(object)
@@ -136,4 +138,4 @@ summary.fciAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
 
 #' @rdname fciAlgo-methods
 #' @exportS3Method plot fciAlgo
-plot.fciAlgo <- function(x, y, ...) plot_cpdag(x, ...)
+plot.fciAlgo <- function(x, y, ...) plot.pcAlgo(x, y, ...)

@@ -28,6 +28,7 @@ check_kept_data <- function(data, p = NCOL(data)) {
 
 #' @exportS3Method "[[" pcgpu_gauss_data
 `[[.pcgpu_gauss_data` <- function(x, i, ...) {
+  check_dots(list(...), "exact", "[[.pcgpu_gauss_data")
   if (!identical(i, "C")) {
     return(.subset2(x, i))
   }
@@ -78,6 +79,7 @@ check_kept_data <- function(data, p = NCOL(data)) {
 
 #' @exportS3Method print pcgpu_gauss_data
 print.pcgpu_gauss_data <- function(x, ...) {
+  check_dots(list(...), character(), "print.pcgpu_gauss_data")
   say_lines(sprintf(
     "Gaussian data: %s observations of %s variables, each less its mean (%s)", in_words(x$n), in_words(ncol(x$data)),
     format(structure(8 * prod(dim(x$data)), class = "object_size"), units = "auto", standard = "SI")

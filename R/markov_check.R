@@ -376,6 +376,7 @@ ad_cdf <- function(z, n) {
 
 #' @exportS3Method as.data.frame pcgpu_markov
 as.data.frame.pcgpu_markov <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_markov")
   rows <- lapply(names(x$questions), function(implied) {
     of <- x$questions[[implied]]
     sets <- split(x$labels[of$members], factor(rep.int(seq_along(of$x), diff(of$start)), seq_along(of$x)))
@@ -390,11 +391,15 @@ as.data.frame.pcgpu_markov <- function(x, row.names = NULL, optional = FALSE, ..
 #' @rdname markov_check
 #' @param object An object of class `pcgpu_markov`.
 #' @exportS3Method summary pcgpu_markov
-summary.pcgpu_markov <- function(object, ...) object$summary
+summary.pcgpu_markov <- function(object, ...) {
+  check_dots(list(...), character(), "summary.pcgpu_markov")
+  object$summary
+}
 
 #' @rdname markov_check
 #' @exportS3Method print pcgpu_markov
 print.pcgpu_markov <- function(x, ...) {
+  given <- check_dots(list(...), frame_takes, "print.pcgpu_markov")
   say_lines(sprintf("Markov check: independences given %s, dependences of edges given the other parents", if (x$given == "parents") "parents" else "Markov blankets"))
   if (x$resamples > 0) say_lines(sprintf("on %s random samples of %s %% of the rows", in_words(x$resamples), format(100 * x$share)))
   if (isTRUE(x$constants > 0)) say_lines(sprintf("%s had constant columns, which have no answer there", counted(x$constants, "sample")))
@@ -405,19 +410,19 @@ print.pcgpu_markov <- function(x, ...) {
   )
   shown[2L, c("ks", "ad")] <- ""
   names(shown)[5:7] <- c(sprintf("p < %s", format(x$alpha)), "KS p", "AD p")
-  print(shown, row.names = FALSE, right = TRUE, ...)
+  print_frame(shown, given, row.names = FALSE)
   invisible(x)
 }
 
 #' @rdname markov_check
 #' @exportS3Method plot pcgpu_markov
 plot.pcgpu_markov <- function(x, ..., breaks = seq(0, 1, 0.05), main = NULL) {
+  given <- check_dots(list(...), histogram_takes, "plot.pcgpu_markov")
   p <- x$questions$independence$p
   p <- sort(p[!is.na(p)])
   if (!length(p)) {
     abort_argument("x", x, "there is nothing to draw.", has = "no independence whose test has an answer")
   }
-  given <- list(...)
   given <- given[!names(given) %in% c("freq", "xlim")]
   old <- graphics::par(mfrow = c(1L, 2L))
   on.exit(graphics::par(old))

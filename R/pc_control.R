@@ -220,6 +220,7 @@ gather_control <- function(control, dots, of, takes = control_arguments(), skips
 
 #' @exportS3Method print pcgpu_control
 print.pcgpu_control <- function(x, ...) {
+  check_dots(list(...), character(), "print.pcgpu_control")
   given <- control_given(x)
   if (!length(given)) {
     cat("Control of a search, see ?pc_control: nothing but defaults\n")

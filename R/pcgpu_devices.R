@@ -53,13 +53,14 @@ pcgpu_devices <- function(free = FALSE) {
 
 #' @exportS3Method print pcgpu_devices
 print.pcgpu_devices <- function(x, ...) {
+  given <- check_dots(list(...), frame_takes, "print.pcgpu_devices")
   if (nrow(x) == 0L) {
     cat("No GPU: ", attr(x, "reason") %||% "none listed", ".\n", sep = "")
     return(invisible(x))
   }
   shown <- as.data.frame(unclass(x)[setdiff(names(x), "uuid")])
   for (column in intersect(c("memory_total", "memory_free"), names(shown))) shown[[column]] <- gibibytes(shown[[column]])
-  print(shown, ...)
+  print_frame(shown, given)
   invisible(x)
 }
 

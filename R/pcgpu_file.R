@@ -102,6 +102,7 @@ dimnames.pcgpu_file <- function(x) {
   rows <- if (!missing(i)) numbered(i, seq_len(nrow(x)), "i")
   all <- stats::setNames(seq_len(ncol(x)), colnames(x))
   columns <- unname(if (missing(j)) all else numbered(j, all, "j"))
+  check_dots(list(...), character(), "[.pcgpu_file")
   part <- check_rust(rust_file_read(x, rows, columns))
   if (!is.null(colnames(x))) colnames(part) <- colnames(x)[columns]
   if (drop) drop(part) else part
@@ -117,10 +118,14 @@ numbered <- function(at, all, argument) {
 }
 
 #' @exportS3Method as.matrix pcgpu_file
-as.matrix.pcgpu_file <- function(x, ...) x[, , drop = FALSE]
+as.matrix.pcgpu_file <- function(x, ...) {
+  check_dots(list(...), character(), "as.matrix.pcgpu_file")
+  x[, , drop = FALSE]
+}
 
 #' @exportS3Method print pcgpu_file
 print.pcgpu_file <- function(x, ...) {
+  check_dots(list(...), character(), "print.pcgpu_file")
   size <- in_words(dim(x))
   bytes <- format(structure(8 * prod(dim(x)), class = "object_size"), units = "auto", standard = "SI")
   what <- switch(x$content, values = "", centred = ", each column less its mean")

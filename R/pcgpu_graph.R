@@ -19,11 +19,13 @@ edges_of_table <- function(labels, from, to, directed) {
 
 #' @exportS3Method as.data.frame pcgpu_graph
 as.data.frame.pcgpu_graph <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_graph")
   named_edges(network_of(x))
 }
 
 #' @exportS3Method as.matrix pcgpu_graph
 as.matrix.pcgpu_graph <- function(x, ...) {
+  check_dots(list(...), character(), "as.matrix.pcgpu_graph")
   m <- matrix(0, length(x$labels), length(x$labels), dimnames = list(x$labels, x$labels))
   m[cbind(x$from, x$to)] <- 1
   both <- !x$directed
@@ -44,18 +46,20 @@ graphnel_of_table <- function(x) {
 
 #' @exportS3Method print pcgpu_graph
 print.pcgpu_graph <- function(x, n = 10L, ...) {
+  given <- check_dots(list(...), frame_takes, "print.pcgpu_graph")
   edges <- length(x$from)
   say_lines(sprintf("A %s of %s variables and %s edges%s", if (!is.null(x$weight)) "DAG" else "CPDAG", in_words(length(x$labels)), in_words(edges),
     if (all(x$directed)) "" else sprintf(", %s of them directed", in_words(sum(x$directed)))))
   shown <- seq_len(min(n, edges))
   part <- new_graph(x$labels, x$from[shown], x$to[shown], x$directed[shown], x$weight[shown])
-  if (edges) print(as.data.frame(part), digits = 3L, row.names = FALSE, ...)
+  if (edges) print_frame(as.data.frame(part), given, 3L, row.names = FALSE)
   if (edges > n) say_lines(sprintf("... and %s more", in_words(edges - n)))
   invisible(x)
 }
 
 #' @exportS3Method summary pcgpu_graph
 summary.pcgpu_graph <- function(object, ...) {
+  check_dots(list(...), character(), "summary.pcgpu_graph")
   p <- length(object$labels)
   degree <- tabulate(c(object$from, object$to), p)
   names(degree) <- object$labels
@@ -67,6 +71,7 @@ summary.pcgpu_graph <- function(object, ...) {
 
 #' @exportS3Method print summary.pcgpu_graph
 print.summary.pcgpu_graph <- function(x, ...) {
+  check_dots(list(...), character(), "print.summary.pcgpu_graph")
   say_lines(sprintf("%s, %s directed, %s undirected", counted(x$variables, "variable"), counted(x$directed, "edge"), in_words(x$undirected)))
   say_lines(sprintf("Neighbours of a variable: %s on average, %s at most; %s without any",
     format(mean(x$degree), digits = 3L), in_words(max(x$degree)), counted(sum(x$degree == 0L), "variable")))

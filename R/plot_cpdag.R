@@ -20,10 +20,10 @@
 #' @param main Title; `NULL` for none. If a search was ended by its `time_limit`, a line of its own below the title says so.
 #' @param labels Labels of the nodes, if they differ from their names, in the order of the nodes or with their names; or `TRUE` for all names, however small, `FALSE` for none, `"hubs"` for those of the nodes with most neighbours (or of the
 #'   largest `size`) only, as many as fit on the page, at most 40.
-#' @param ... Passed on to the engine: the `plot()` of Rgraphviz or that of igraph, which accepts `vertex.color` and
-#'   similar arguments, with one value or one for each node, in their order or with their names (`vertex.color`, `vertex.frame.color` and `vertex.label.cex` also work for `"base"`). For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one for each node;
+#' @param ... Arguments of the engine. Those of Rgraphviz are `nodeAttrs`, `edgeAttrs` and others of its `plot()`; those of igraph are `vertex.color` and
+#'   others that `?igraph.plotting` names, with one value or one for each node, in their order or with their names (`vertex.color`, `vertex.frame.color` and `vertex.label.cex` also work for `"base"`). For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one for each node;
 #'   `edge_colour`, one colour, or three for directed edges, undirected ones and conflicts (for a PAG six, in the order of the kinds above); and `cex`, the size of the labels, which is reduced only if a label would not fit on the page; the default is
-#'   the largest size up to 1.2 at which no two nodes overlap.
+#'   the largest size up to 1.2 at which no two nodes overlap. Any other name is an error that suggests the intended one.
 #' @param around Names (or numbers) of nodes: draws only these, with a bold border, and the nodes near them.
 #' @param order With `around`: the largest number of steps along edges, in either direction, from those nodes.
 #' @param isolated Draw nodes without an edge? `NULL` means only if there are at most 30 of them.
@@ -70,6 +70,7 @@ plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), mai
                        isolated = NULL, components = NULL, colour = NULL, size = NULL, layout = "stress", interactive = FALSE, file = NULL) {
   engine <- check_choice(engine, c("auto", "Rgraphviz", "igraph", "base"), "engine")
   interactive <- check_flag(interactive, "interactive")
+  engine <- choose_engine(if (interactive) "interactive" else engine, list(...))
   wish <- list(around = around, order = order, isolated = isolated, components = components, colour = colour, size = size, layout = layout)
   asked <- asked_graph(drawn_edges_of(x), labels, wish)
   if (!is.null(file) && !interactive) {
@@ -77,12 +78,11 @@ plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), mai
   }
   note <- if (is_result(x) || is_compact(x)) validity_note(x)
   ended <- if (is_result(x) || is_compact(x) || is_fci(x)) ended_note(x)
+  given <- of_drawn_nodes(list(...), asked)
   if (interactive) {
-    return(plot_interactive(x, asked, main, c(ended, note, asked$remark), file, list(...)))
+    return(plot_interactive(x, asked, main, c(ended, note, asked$remark), file, given))
   }
   if (!is.null(ended)) main <- paste(c(main, ended), collapse = "\n")
-  given <- of_drawn_nodes(list(...), asked)
-  engine <- choose_engine(engine, given)
   if (engine == "Rgraphviz") {
     if (!is.null(note)) tell("cpdag", note)
     refuse_in_rgraphviz(wish, asked)
@@ -198,21 +198,50 @@ of_drawn_nodes <- function(given, asked) {
   given
 }
 
-# Base graphics draw every argument, the same picture on every machine, and as fast as any; what only another engine has
-# in `...` goes there, if it is installed.
+# What each engine takes in `...`: of igraph what its help names, see ?igraph.plotting.
+engine_takes <- list(
+  base = base_takes,
+  igraph = c(
+    "node_fill", "node_border", "edge_colour", "cex",
+    paste0("vertex.", c(
+      "color", "size", "size2", "shape", "frame.color", "frame.width", "label", "label.family", "label.font", "label.cex", "label.dist", "label.degree", "label.angle",
+      "label.color", "pie", "pie.color", "pie.border", "pie.angle", "pie.density", "pie.lty", "raster"
+    )),
+    paste0("edge.", c(
+      "color", "width", "lty", "label", "label.family", "label.font", "label.cex", "label.color", "label.x", "label.y", "arrow.size", "arrow.width", "arrow.mode",
+      "curved", "loop.angle", "loop.angle2"
+    )),
+    "axes", "add", "xlim", "ylim", "mark.groups", "mark.shape", "mark.col", "mark.border", "mark.expand", "mark.lwd", "loop.size", "palette", "margin", "rescale", "asp", "frame",
+    "sub", "xlab", "ylab"
+  ),
+  Rgraphviz = c(
+    "nodeAttrs", "edgeAttrs", "attrs", "subGList", "recipEdges", "name", "sub", "xlab", "ylab", "xlim", "ylim", "col.main", "cex.main", "col.sub", "cex.sub", "drawNode", "mai"
+  ),
+  interactive = c("node_fill", "node_border", "edge_colour", "vertex.color", "vertex.frame.color")
+)
+
+# Base graphics draw every argument of ours, the same picture on every machine, and as fast as any. What only another engine knows in `...` goes
+# there, if it is installed. A name that none knows is an error, and so is one that the engine that was asked for does not know.
 choose_engine <- function(engine, given) {
+  check_dots(given, unlist(engine_takes), "plot_cpdag")
+  others <- function(engine) setdiff(names(given), engine_takes[[engine]])
+  knows <- function(name) names(Filter(function(takes) name %in% takes, engine_takes[names(engine_takes) != "interactive"]))
   if (engine != "auto") {
+    foreign <- utils::head(others(engine), 1L)
+    if (length(foreign)) {
+      by <- if (engine == "interactive") "interactive = TRUE" else sprintf("engine = \"%s\"", engine)
+      abort_argument(foreign, given[[foreign]], sprintf("leave it out, or take engine = %s.", paste0("\"", knows(foreign), "\"", collapse = " or ")),
+        is = paste("nothing that", by, "draws")
+      )
+    }
     return(engine)
   }
-  others <- setdiff(names(given), base_takes)
-  if (!length(others)) {
-    return("base")
+  fits <- Filter(function(engine) !length(others(engine)), c("base", "igraph", "Rgraphviz"))
+  if (!length(fits)) {
+    foreign <- others("igraph")[1L]
+    abort_argument(foreign, given[[foreign]], "leave it out, or the arguments of igraph.", is = "an argument of Rgraphviz, among others of igraph")
   }
-  of_rgraphviz <- c("nodeAttrs", "edgeAttrs", "attrs", "subGList", "recipEdges")
-  if (any(others %in% of_rgraphviz) && requireNamespace("Rgraphviz", quietly = TRUE)) {
-    return("Rgraphviz")
-  }
-  if (requireNamespace("igraph", quietly = TRUE)) "igraph" else "base"
+  fits[1L]
 }
 
 refuse_in_rgraphviz <- function(wish, asked) {
@@ -231,11 +260,11 @@ refuse_in_rgraphviz <- function(wish, asked) {
 # For sessions in which no package with an S4 method of plot() is attached: see plot_without_rgraphviz() for the others.
 #' @rdname plot_cpdag
 #' @exportS3Method plot graphNEL
-plot.graphNEL <- function(x, y, ...) plot_cpdag(x, ...)
+plot.graphNEL <- function(x, y, ...) plot.pcAlgo(x, y, ...)
 
 #' @rdname plot_cpdag
 #' @exportS3Method plot pcgpu_graph
-plot.pcgpu_graph <- function(x, y, ...) plot_cpdag(x, ...)
+plot.pcgpu_graph <- function(x, y, ...) plot.pcAlgo(x, y, ...)
 
 draw_rgraphviz <- function(x, asked, main, ...) {
   need_package("Rgraphviz", "engine = \"Rgraphviz\" draws by the package Rgraphviz")

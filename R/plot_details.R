@@ -17,6 +17,7 @@
 #' plot(run_details(pc(suff_gauss(x), gaussCItest, alpha = 0.01, p = 10, numCores = 2)))
 #' @exportS3Method plot pcgpu_details
 plot.pcgpu_details <- function(x, main = NULL, ...) {
+  given <- check_dots(list(...), bar_takes, "plot.pcgpu_details")
   tests <- x$n.edgetests
   later <- if (sum(x$phase$tests) > 0) x$phase$tests
   seconds <- if (!is.null(x$team)) x$team[!is.na(x$team$level), ]
@@ -27,9 +28,9 @@ plot.pcgpu_details <- function(x, main = NULL, ...) {
   on.exit(graphics::par(old))
   graphics::par(mfrow = c(1L, sum(!is.null(tests), !is.null(later), !is.null(seconds))))
   graphics::par(mar = c(4.5, 5, if (is.null(main)) 1 else 3, 1))
-  if (!is.null(tests)) draw_tests(tests, main, list(...))
-  if (!is.null(later)) draw_tests(later, main, list(...), "Sets of the possible-d-sep phase")
-  if (!is.null(seconds)) draw_seconds(seconds, main, list(...))
+  if (!is.null(tests)) draw_tests(tests, main, given)
+  if (!is.null(later)) draw_tests(later, main, given, "Sets of the possible-d-sep phase")
+  if (!is.null(seconds)) draw_seconds(seconds, main, given)
   invisible(x)
 }
 

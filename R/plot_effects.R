@@ -23,6 +23,7 @@
 #' @aliases plot.pcgpu_effects plot.pcgpu_joint_effects
 #' @exportS3Method plot pcgpu_effects
 plot.pcgpu_effects <- function(x, n = 20L, main = NULL, ...) {
+  check_dots(list(...), graphical_takes, "plot.pcgpu_effects")
   check_rows_shown(n)
   shown <- as.data.frame(x, n = n)
   shown <- shown[!is.na(shown$smallest), ]
@@ -37,6 +38,7 @@ plot.pcgpu_effects <- function(x, n = 20L, main = NULL, ...) {
 #' @rdname plot_effects
 #' @exportS3Method plot pcgpu_joint_effects
 plot.pcgpu_joint_effects <- function(x, n = 20L, main = NULL, ...) {
+  check_dots(list(...), graphical_takes, "plot.pcgpu_joint_effects")
   check_rows_shown(n)
   shown <- utils::head(as.data.frame(x), n)
   shown <- shown[!is.na(shown$smallest), ]

@@ -79,13 +79,8 @@ web_colour <- function(colours) {
 
 plot_interactive <- function(x, asked, main, notes, file, given) {
   need_package("visNetwork", "interactive = TRUE makes a page by the package visNetwork")
-  known <- c("node_fill", "node_border", "edge_colour", "vertex.color", "vertex.frame.color")
-  other <- setdiff(if (length(given)) names(given) %||% rep("", length(given)), known)
-  if (length(other)) {
-    abort_argument("...", given, sprintf("interactive = TRUE takes %s: leave the others out.", enumerate(known)), has = enumerate(dQuote(other, FALSE)))
-  }
   check_page(file)
-  page <- page_of_graph(x, asked, of_drawn_nodes(given, asked))
+  page <- page_of_graph(x, asked, given)
   widget <- visNetwork::visNetwork(page$nodes, page$edges,
     main = if (!is.null(main)) as_html(paste(main, collapse = " ")), width = "100%", height = "80vh",
     footer = list(text = page_legend(page$kinds, asked$wish$keys, notes), style = "font-family:sans-serif;font-size:13px;text-align:left;")

@@ -10,6 +10,7 @@ print_matrix <- function(x, zero.print = ".", ...) {
 }
 
 print_result <- function(x, amat = FALSE, zero.print = ".", ...) {
+  check_dots(list(...), marks_takes, "print_result")
   print_head(x)
   cat("\n")
   if (amat) {
@@ -81,6 +82,7 @@ print_amat <- function(x, zero.print = ".", ...) {
 #' @name pcAlgo-methods
 #' @exportS3Method summary pcAlgo
 summary.pcAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
+  check_dots(list(...), character(), "summary.pcAlgo")
   if (is_large(object@graph@nodes) && (missing(amat) || !amat)) {
     print_overview(object)
     return(invisible(object))
@@ -114,6 +116,8 @@ print_summary <- function(object, neighbours) {
 #' @rdname pcAlgo-methods
 #' @exportS3Method summary pcCompact
 summary.pcCompact <- function(object, ...) {
+  # A script may have either class.
+  check_dots(list(...), c("amat", "zero.print"), "summary.pcCompact")
   if (is_large(object@labels)) {
     print_overview(object)
     return(invisible(object))
@@ -126,7 +130,10 @@ summary.pcCompact <- function(object, ...) {
 
 #' @rdname pcAlgo-methods
 #' @exportS3Method plot pcAlgo
-plot.pcAlgo <- function(x, y, ...) plot_cpdag(x, ...)
+plot.pcAlgo <- function(x, y, ...) {
+  if (!missing(y)) abort_argument("y", y, "leave it out; plot(x, around = ) draws some variables and what is near them.")
+  plot_cpdag(x, ...)
+}
 
 #' @rdname pcAlgo-methods
 #' @exportS3Method plot pcCompact

@@ -323,13 +323,14 @@ choose_selection_device <- function(device, counts) {
 
 #' @exportS3Method print pcgpu_selection
 print.pcgpu_selection <- function(x, n = 10L, ...) {
+  given <- check_dots(list(...), frame_takes, "print.pcgpu_selection")
   say_lines(sprintf("%s of %s features by %s (%s observations, %s classes)", in_words(length(x$index)), in_words(x$features),
     x$criterion, in_words(x$observations), in_words(x$classes)))
   if (!is.null(x$ensemble)) {
     say_lines(ensemble_text(x$ensemble))
   }
   shown <- utils::head(as.data.frame(x), n)
-  print(format(shown, digits = 4L), right = TRUE, ...)
+  print_frame(shown, given, 4L)
   left <- length(x$index) - nrow(shown)
   if (left > 0L) {
     say_lines(sprintf("... and %s more", in_words(left)))
@@ -338,7 +339,8 @@ print.pcgpu_selection <- function(x, n = 10L, ...) {
 }
 
 #' @exportS3Method as.data.frame pcgpu_selection
-as.data.frame.pcgpu_selection <- function(x, ...) {
+as.data.frame.pcgpu_selection <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_selection")
   frame <- data.frame(
     index = x$index, name = x$names, score = x$score, relevance = x$relevance, levels = x$levels, stringsAsFactors = FALSE
   )
@@ -347,6 +349,7 @@ as.data.frame.pcgpu_selection <- function(x, ...) {
 
 #' @exportS3Method plot pcgpu_selection
 plot.pcgpu_selection <- function(x, main = NULL, ...) {
+  given <- check_dots(list(...), graphical_takes, "plot.pcgpu_selection")
   k <- length(x$index)
   few <- k <= 40L
   old <- graphics::par("mar")

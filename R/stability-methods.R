@@ -5,6 +5,7 @@ methods::setMethod("edges", "pcgpu_stability", edges_of_object)
 
 #' @exportS3Method as.data.frame pcgpu_stability
 as.data.frame.pcgpu_stability <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
+  check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_stability")
   check_rows_shown(n)
   counts <- x$counts
   pairs <- directed_pairs(x)
@@ -38,10 +39,11 @@ table_of_fit <- function(x) {
 
 #' @exportS3Method print pcgpu_stability
 print.pcgpu_stability <- function(x, n = 10L, ...) {
+  given <- check_dots(list(...), frame_takes, "print.pcgpu_stability")
   say_lines(stability_lines(x))
   shown <- as.data.frame(x, n = n)
   if (nrow(shown)) {
-    print(format(shown[c("from", "to", "strength", "direction", "fit", "kept")], digits = 3L), right = TRUE, row.names = FALSE, ...)
+    print_frame(shown[c("from", "to", "strength", "direction", "fit", "kept")], given, 3L, row.names = FALSE)
     left <- nrow(x$counts) - nrow(shown)
     if (left > 0L) say_lines(sprintf("... and %s more pairs", in_words(left)))
   }
@@ -95,6 +97,7 @@ average_note <- function(x) {
 
 #' @exportS3Method summary pcgpu_stability
 summary.pcgpu_stability <- function(object, ...) {
+  check_dots(list(...), character(), "summary.pcgpu_stability")
   strength <- strengths(object)
   kept <- object$average$kept
   by_strength <- table(cut(strength, seq(0, 1, 0.1)))
@@ -108,6 +111,7 @@ summary.pcgpu_stability <- function(object, ...) {
 
 #' @exportS3Method print summary.pcgpu_stability
 print.summary.pcgpu_stability <- function(x, ...) {
+  check_dots(list(...), character(), "print.summary.pcgpu_stability")
   say_lines(x$lines)
   say_lines(sprintf(
     "Of the kept edges, %s also in the graph of all rows and %s not; %s there alone",
@@ -115,13 +119,18 @@ print.summary.pcgpu_stability <- function(x, ...) {
   ))
   say_lines(sprintf("Graphs of %s of %s samples are valid; seed %.0f", in_words(x$valid[["valid"]]), in_words(x$valid[["replicates"]]), x$seed))
   cat("Pairs by strength:\n")
-  print(x$by_strength, ...)
+  print(x$by_strength)
   invisible(x)
 }
 
 #' @exportS3Method plot pcgpu_stability
 plot.pcgpu_stability <- function(x, which = c("strength", "graph"), main = NULL, ...) {
   which <- check_choice(which, c("strength", "graph"), "which")
+  of_graph <- setdiff(names(formals(plot_average)), c("x", "main", "..."))
+  if (which == "strength" && any(asked <- of_graph %in% names(list(...)))) {
+    abort_argument(of_graph[asked][1L], NULL, "give which = \"graph\", too.", is = "for the picture of the graph")
+  }
+  check_dots(list(...), if (which == "graph") c(of_graph, base_takes) else graphical_takes, "plot.pcgpu_stability")
   if (which == "graph") plot_average(x, main, ...) else plot_strength(x, main, ...)
   invisible(x)
 }

@@ -6,8 +6,8 @@
 #' @param x A result of [pc()], [skeleton()] or [orient()], of either class or of pcalg, or of [fci()], [rfci()] or [fciPlus()]. For `tidy()` and `as.data.frame()` also a graph of [random_dag()] or [cpdag_of()], and a result of
 #'   [stability()], [causal_effects()], [cstar()], [select_features()], [markov_check()] or [q_values()]; for `as.data.frame()` also the graph of [averaged_cpdag()].
 #' @param row.names,optional Not used.
-#' @param ... For `tidy()`: passed on to `as.data.frame()` of `x`, such as `n` for the first rows of effects. For others: not used.
-#' @return `tidy()`: a data frame; for a search, a graph or a result of [stability()], its [edges()][edges,pcCompact-method] with `from`, `to`, `kind` and further columns; for other objects the result of `as.data.frame()`.
+#' @param ... For `tidy()`: arguments of `as.data.frame()` of `x`, such as `n` for the first rows of effects. For others: must be empty.
+#' @return `tidy()`: a data frame; for a search, a graph or a result of [stability()], its [edge_table()] with `from`, `to`, `kind` and further columns; for other objects the result of `as.data.frame()`.
 #'
 #'   `glance()`: a data frame with one row and the columns
 #'   - `variables`, `samples` (`NA` if unknown, as with a test that is an R function);
@@ -39,7 +39,10 @@
 #' @name tidy.pcCompact
 #' @aliases tidy.pcAlgo tidy.fciAlgo glance.pcCompact glance.pcAlgo glance.fciAlgo
 #' @exportS3Method generics::tidy
-tidy.pcCompact <- function(x, ...) named_edges(network_of(x))
+tidy.pcCompact <- function(x, ...) {
+  check_dots(list(...), character(), "tidy.pcCompact")
+  named_edges(network_of(x))
+}
 
 #' @exportS3Method generics::tidy
 tidy.pcAlgo <- tidy.pcCompact
@@ -70,11 +73,17 @@ tidy.pcgpu_markov <- tidy.pcgpu_effects
 
 # A table already, but broom has a method for data frames that says something else.
 #' @exportS3Method generics::tidy
-tidy.pcgpu_q_values <- function(x, ...) structure(x, class = "data.frame", tests = NULL, method = NULL)
+tidy.pcgpu_q_values <- function(x, ...) {
+  check_dots(list(...), character(), "tidy.pcgpu_q_values")
+  structure(x, class = "data.frame", tests = NULL, method = NULL)
+}
 
 #' @rdname tidy.pcCompact
 #' @exportS3Method as.data.frame pcCompact
-as.data.frame.pcCompact <- function(x, row.names = NULL, optional = FALSE, ...) named_edges(network_of(x))
+as.data.frame.pcCompact <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_dots(list(...), "stringsAsFactors", "as.data.frame.pcCompact")
+  named_edges(network_of(x))
+}
 
 #' @exportS3Method as.data.frame pcAlgo
 as.data.frame.pcAlgo <- as.data.frame.pcCompact
@@ -87,6 +96,7 @@ as.data.frame.graphNEL <- as.data.frame.pcCompact
 
 #' @exportS3Method generics::glance
 glance.pcCompact <- function(x, ...) {
+  check_dots(list(...), character(), "glance.pcCompact")
   told <- overview(x)
   list2DF(list(
     variables = told$variables, samples = told$samples, edges = sum(told$kinds), directed = told$kinds[["-->"]], undirected = told$kinds[["---"]],
@@ -100,6 +110,7 @@ glance.pcAlgo <- glance.pcCompact
 
 #' @exportS3Method generics::glance
 glance.fciAlgo <- function(x, ...) {
+  check_dots(list(...), character(), "glance.fciAlgo")
   told <- overview(x)
   phase <- run_details(x)$phase$tests %||% attr(x, "n.edgetestsPDSEP")
   counted <- length(told$tests) > 0L

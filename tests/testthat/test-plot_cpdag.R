@@ -115,7 +115,7 @@ test_that("colours are one for all nodes, or one a node", {
   expect_identical(
     look(engine = "base", vertex.color = fills, vertex.frame.color = borders), list(fill = fills, border = borders)
   )
-  expect_match(conditionMessage(refused(vertex.shape = "circle")), "\"vertex.shape\": engine = \"base\" takes node_fill")
+  expect_match(conditionMessage(refused(vertex.shape = "circle")), "`vertex.shape` is nothing that engine = \"base\" draws.*\"igraph\"")
 
   skip_if_not_installed("igraph")
   expect_identical(
