@@ -90,19 +90,30 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
     }
   }
 
+  # Goes on with some of the ranks, and says what became of the others: `sound` again.
+  keep <- function(sound) {
+    if (!any(sound)) abort_cluster(sprintf("no worker of the cluster is left: %s", unreadable), "start the jobs again")
+    tell_lost(list(machine = names[!sound], reason = rep(unreadable, sum(!sound))))
+    ranks <<- ranks[sound]
+    names <<- names[sound]
+    sound
+  }
+
   list(
     start = function(key) {
       job_patience()
       folder <<- job_folder(key)
       say_alive()
-      for (i in seq_len(count)) dir.create(file.path(folder, i))
+      for (i in seq_len(count)) dir.create(file.path(folder, i), mode = "0700")
       still_there <<- launch(folder)
       there <- wait_for(file.path(folder, seq_len(count), "about"), seq_len(count), "begun", partial = TRUE)
       if (!all(there)) {
         tell("cluster", sprintf("%d of %d jobs have begun; the others are not waited for.", sum(there), count), worker = which(!there))
       }
       ranks <<- which(there)
-      about <- lapply(file.path(folder, ranks, "about"), readRDS)
+      about <- lapply(file.path(folder, ranks, "about"), read_answer)
+      names <<- worker_names(rep("?", length(ranks)), ranks)
+      about <- about[keep(vapply(about, function(one) is_about(one) || is_word(one), NA))]
       names <<- check_about(about, ranks)
       stats::setNames(about, names)
     },
@@ -110,10 +121,11 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
       # The data, once for all.
       put(list(key = key, setup = with_files(setup, folder), places = stats::setNames(places, ranks)), file.path(folder, "setup"))
       wait_for(place(seq_along(ranks), "hello"), ranks, "read the data")
-      hellos <- lapply(place(seq_along(ranks), "hello"), readRDS)
-      for (i in which(!vapply(hellos, is.raw, NA))) {
+      hellos <- lapply(place(seq_along(ranks), "hello"), read_answer)
+      for (i in which(vapply(hellos, is_word, NA))) {
         abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
       }
+      hellos <- hellos[keep(vapply(hellos, is.raw, NA))]
       stats::setNames(hellos, names)
     },
     send = function(rank, message) {
@@ -130,7 +142,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
           if (file.exists(file)) {
             read[rank] <<- read[rank] + 1L
             heard[rank] <<- Sys.time()
-            value <- tryCatch(readRDS(file), error = function(e) paste("its answer cannot be read:", conditionMessage(e)))
+            value <- read_answer(file)
             unlink(file)
             if (is.character(value)) gone[rank] <<- TRUE
             found[[length(found) + 1L]] <- list(rank = rank, value = value)
@@ -173,6 +185,9 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
     }
   )
 }
+
+# What a job wrote: text where it cannot be read.
+read_answer <- function(file) tryCatch(readRDS(file), error = function(e) paste0(unreadable, ": ", conditionMessage(e)))
 
 # Writes an object where others see it whole or not at all.
 put <- function(object, file) {
@@ -321,21 +336,19 @@ workers_of_param <- function(param) {
   if (methods::is(param, "BatchtoolsParam")) {
     return(workers_of_batchtools(param, count))
   }
-  if (methods::is(param, "MulticoreParam") && .Platform$OS.type == "unix") {
-    return(new_workers(parallel::makeForkCluster, count))
-  }
   if (methods::is(param, "SnowParam")) {
     if (identical(param$.clusterargs$type, "MPI")) {
       abort_argument("cluster", class(param)[1L], "give the cluster itself, snow::makeMPIcluster(): MPI's processes are not started and ended for each call.",
         is = "a SnowParam of type \"MPI\""
       )
     }
-    return(new_workers(parallel::makePSOCKcluster, BiocParallel::bpworkers(param)))
+    hosts <- BiocParallel::bpworkers(param)
+    return(if (is.character(hosts)) workers_on_hosts(hosts) else own_workers(count))
   }
-  if (count <= 1L || methods::is(param, "SerialParam")) {
+  if (count <= 1L && !methods::is(param, "MulticoreParam") || methods::is(param, "SerialParam")) {
     abort_argument("cluster", class(param)[1L], "leave `cluster` out: this param has no other worker.", is = "a param of one worker")
   }
-  new_workers(parallel::makePSOCKcluster, count)
+  own_workers(count, fork = methods::is(param, "MulticoreParam"))
 }
 
 # Jobs of a batch system, as the param has its template and resources.

@@ -16,12 +16,18 @@ slower <- 3
 grace <- 5
 most_grace <- 60
 
-# Bytes of a message that Ctrl-C waits for.
+# Bytes of a message to a worker that Ctrl-C waits for.
 most_whole <- 1e6
+
+# Seconds that a connection may say nothing in the middle of a message: what has begun to come was written at once.
+most_gap <- 60
 
 # A function that sends a node a call without waiting for its value. Rmpi's own collects R's garbage after each message, which takes longer than most pieces'
 # way.
 node_sender <- function(cluster) {
+  if (is_own_node(cluster[[1L]])) {
+    return(function(i, name, arguments, tag) send_own(cluster[[i]], name, arguments, tag))
+  }
   if (!inherits(cluster[[1L]], "MPInode")) {
     send <- node_function("sendCall", cluster)
     return(function(i, name, arguments, tag) send(cluster[[i]], call_by_name, c(name, arguments), tag = tag))
@@ -49,7 +55,10 @@ node_workers <- function(cluster, own = FALSE) {
   if (!length(cluster)) abort_argument("cluster", cluster, "give one with a worker at least.", is = "a cluster of no workers")
   count <- length(cluster)
   send <- node_sender(cluster)
-  reading <- node_reader(cluster)
+  reading <- node_reader(cluster, function(i) {
+    cut_off(i)
+    lose(i, "half a message came from it")
+  })
   owed <- vector("list", count)
   since <- numeric(count)
   slowest <- 0
@@ -57,9 +66,10 @@ node_workers <- function(cluster, own = FALSE) {
   why <- rep(NA_character_, count)
   untold <- ranks <- integer()
   names <- worker_names(vapply(cluster, node_host, ""))
-  pids <- rep(NA_integer_, count)
   key <- NULL
-  hosts <- character()
+  hosts <- character(count)
+  # Whether nobody had anything to say at the last look. Only then is anyone late: a look may take long where one node sends half a message.
+  is_quiet <- FALSE
   shared <- NULL
 
   now <- function() proc.time()[["elapsed"]]
@@ -88,7 +98,7 @@ node_workers <- function(cluster, own = FALSE) {
     })
     is_short <- utils::object.size(arguments) <= most_whole
     error <- tryCatch({
-      if (is_short) suspendInterrupts(send(i, name, arguments, tag)) else send(i, name, arguments, tag)
+      within_seconds(cluster[[i]], silence, if (is_short) suspendInterrupts(send(i, name, arguments, tag)) else send(i, name, arguments, tag))
       NULL
     }, error = conditionMessage)
     is_sent <- TRUE
@@ -97,9 +107,13 @@ node_workers <- function(cluster, own = FALSE) {
   # What has come, as list(node, value).
   arrived <- function(seconds) {
     found <- list()
-    for (one in if (length(late())) reading(seconds, lengths(owed) > 0L & !gone())) {
+    news <- if (length(late())) reading(seconds, lengths(owed) > 0L & !gone())
+    is_quiet <<- !length(news)
+    for (one in news) {
       i <- one$rank
       if (inherits(one$value, "pcgpu_gone")) {
+        # Whatever is left in it is no message.
+        cut_off(i)
         lose(i, failed(one$value$why))
         next
       }
@@ -116,8 +130,8 @@ node_workers <- function(cluster, own = FALSE) {
   }
   # Closes the connections of nodes: who uses the cluster next gets an error instead of answers to us. Whether that can be done.
   cut_off <- function(nodes) {
-    can <- all(vapply(cluster[nodes], is_socket_node, NA))
-    if (can) for (node in cluster[nodes]) retire(node$con)
+    can <- all(vapply(cluster[nodes], function(node) is_socket_node(node) || is_own_node(node), NA))
+    if (can) for (node in cluster[nodes]) if (is_own_node(node)) check_rust(rust_workers_cut(node$crew, node$number)) else retire(node$con)
     can
   }
   # Calls nodes and waits for them: a value each, text where it failed there; one that does not answer in time is lost.
@@ -132,7 +146,7 @@ node_workers <- function(cluster, own = FALSE) {
       }
       answered <- !vapply(values, is.null, NA)
       patience <- if (any(answered)) min(job_patience(), max(first_words, slower * (last - began))) else job_patience()
-      if (now() - began > patience) {
+      if (is_quiet && now() - began > patience) {
         for (i in late()) {
           closed <- cut_off(i)
           lose(i, sprintf("it has not answered within %g s%s", round(patience, 1), if (closed) ", and its connection is closed" else ""))
@@ -157,10 +171,10 @@ node_workers <- function(cluster, own = FALSE) {
     start = function(new_key) {
       key <<- new_key
       about <- call_all(which(!gone()), "rank_about", function(i) list())
+      for (i in which(!gone())) if (!is_about(about[[i]]) && !is_word(about[[i]])) lose(i, unreadable)
       there <- which(!gone())
       names[there] <<- check_about(about[there], there)
-      hosts <<- vapply(about, function(one) if (is.list(one)) one$host else "", "")
-      pids[there] <<- vapply(about[there], function(one) as.integer(one$pid), 0L)
+      hosts[there] <<- vapply(about[there], function(one) one$host, "")
       go_on()
       stats::setNames(about[ranks], names[ranks])
     },
@@ -172,7 +186,8 @@ node_workers <- function(cluster, own = FALSE) {
       blind <- Filter(function(i) !gone()[i] && (is.null(hellos[[i]]) || isFALSE(hellos[[i]])), ranks)
       hellos[blind] <- open_all(blind, setup)[blind]
       for (i in which(!gone())) {
-        if (!is.raw(hellos[[i]])) abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
+        if (is_word(hellos[[i]])) abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
+        if (!is.raw(hellos[[i]])) lose(i, unreadable)
       }
       go_on()
       # What came before loaded packages and read the data.
@@ -183,7 +198,7 @@ node_workers <- function(cluster, own = FALSE) {
     receive = function(seconds) {
       # Whoever was lost while something was sent to it is told of now.
       came <- Filter(function(one) !is.null(one$value), arrived(if (length(untold)) 0 else seconds))
-      for (i in late()) {
+      for (i in if (is_quiet) late()) {
         if (now() - since[i] > silence) lose(i, paste0(silent_for(silence), if (cut_off(i)) ", and its connection is closed"))
       }
       came <- c(lapply(untold, function(i) list(node = i, value = why[i])), came)
@@ -227,8 +242,8 @@ node_workers <- function(cluster, own = FALSE) {
       if (pressed && finished) interrupt()
     },
     end = function() NULL,
-    # Processes of this machine that are at work.
-    busy = function() pids[intersect(late(), which(vapply(cluster, node_host, "") == "localhost" & !is.na(pids)))]
+    # Those that are at work.
+    busy = late
   )
 }
 
@@ -297,14 +312,33 @@ text_of <- function(value) {
   }
 }
 
-# A function that waits for answers of the nodes, no longer than some seconds where that can be had: list(list(rank, value), ...).
-node_reader <- function(cluster) {
+# What stands for the answer of a node whose connection has failed.
+gone_for <- function(why) structure(list(why = why), class = "pcgpu_gone")
+
+# Runs code that reads from a node, or writes to it: an error where its connection is still for so long in the middle.
+within_seconds <- function(node, seconds, code) {
+  if (is_socket_node(node)) {
+    before <- socketTimeout(node$con)
+    socketTimeout(node$con, as.integer(min(before, max(1, ceiling(seconds)))))
+    on.exit(if (is_open(node)) socketTimeout(node$con, before))
+  }
+  code
+}
+
+# A function that waits for answers of the nodes, no longer than some seconds where that can be had: list(list(rank, value), ...). half(i): called where
+# Ctrl-C leaves half a message of node i unread, whose rest would be taken for the next.
+node_reader <- function(cluster, half) {
+  if (is_own_node(cluster[[1L]])) {
+    return(function(seconds, open) read_own(cluster, seconds, open))
+  }
   receive <- node_function("recvData", cluster)
+  gap <- min(worker_silence(), most_gap)
   from <- function(i) {
-    # What has begun to come is read to its end, or the rest would be taken for the next message.
-    list(rank = i, value = tryCatch(suspendInterrupts(receive(cluster[[i]])), error = function(e) {
-      structure(list(why = conditionMessage(e)), class = "pcgpu_gone")
-    }))
+    is_whole <- FALSE
+    on.exit(if (!is_whole) half(i))
+    value <- tryCatch(within_seconds(cluster[[i]], gap, receive(cluster[[i]])), error = function(e) gone_for(conditionMessage(e)))
+    is_whole <- TRUE
+    list(rank = i, value = value)
   }
   if (all(vapply(cluster, is_socket_node, NA))) {
     connections <- lapply(cluster, function(node) node$con)

@@ -1,5 +1,5 @@
 # Searches on the workers of a cluster: who they are, what they get first, and the connections that Rust is handed (src/rust/src/cluster.rs).
-# cluster-nodes.R has workers of a cluster object, cluster-jobs.R those that are jobs and talk through files (mirai's are, too), cluster-data.R how data reach them;
+# cluster-own.R has workers that we start, cluster-nodes.R those of a cluster object, cluster-jobs.R those that are jobs and talk through files (mirai's are, too), cluster-data.R how data reach them;
 # rank.R is what workers run.
 
 # The workers that `cluster =` names: NULL, or what opens and closes them, see node_workers() and job_workers().
@@ -7,6 +7,10 @@ resolve_cluster <- function(cluster) if (!is.null(cluster)) worker_source(cluste
 
 # What makes them, once it is called: processes may be started for them.
 worker_source <- function(cluster) {
+  # Two calls of one node would wait for each other's answers.
+  if (inherits(cluster, "cluster") && (twice <- anyDuplicated(unclass(cluster)))) {
+    abort_argument("cluster", cluster, "give each worker once, or start more workers.", is = sprintf("a cluster that has one worker twice (number %d)", twice))
+  }
   if (inherits(cluster, "miraiCluster")) {
     return(function() workers_of_mirai(cluster))
   }
@@ -20,7 +24,7 @@ worker_source <- function(cluster) {
     return(workers_of_plan)
   }
   if (is.numeric(cluster) && length(cluster) == 1L && is.finite(cluster) && cluster >= 1 && cluster == floor(cluster)) {
-    return(function() new_workers(parallel::makePSOCKcluster, cluster))
+    return(function() own_workers(cluster))
   }
   abort_argument("cluster", cluster, paste(
     "give a cluster of the package parallel (makeCluster(), makePSOCKcluster(), snow, mirai), a BiocParallelParam,",
@@ -29,12 +33,9 @@ worker_source <- function(cluster) {
 }
 
 # Workers on this machine for tests that are R functions: forked, so that nothing is copied, where that is safe.
-local_workers <- function(count) {
-  can_fork <- .Platform$OS.type == "unix" && !nzchar(Sys.getenv("RSTUDIO"))
-  new_workers(if (can_fork) parallel::makeForkCluster else parallel::makePSOCKcluster, count)
-}
+local_workers <- function(count) own_workers(count, fork = !nzchar(Sys.getenv("RSTUDIO")))
 
-# Messages are small, and not to wait for more to be sent with them: 40 ms where the other end confirms them late. Set at both ends; forks inherit it.
+# Messages are small, and not to wait for more to be sent with them: 40 ms where the other end confirms them late. Set at both ends.
 no_delay <- "options(socketOptions = 'no-delay')"
 
 # Seconds without a word after which a worker that has work counts as lost, so that a call ends where all hang: no test takes so long.
@@ -48,18 +49,17 @@ worker_silence <- function() {
 
 silent_for <- function(seconds) sprintf("it has not answered within %g s (option pcgpu.cluster_silence)", seconds)
 
-# A cluster that is ours, and ends with the call.
-new_workers <- function(make, ...) {
+# Workers on these hosts, by ssh and base R's sockets, which end with the call.
+workers_on_hosts <- function(hosts) {
   before <- options(socketOptions = "no-delay")
   on.exit(options(before))
-  cluster <- with_own_libraries(if (identical(make, parallel::makePSOCKcluster)) make(..., rscript_args = c("-e", shQuote(no_delay))) else make(...))
+  cluster <- tryCatch(with_own_libraries(parallel::makePSOCKcluster(hosts, rscript_args = c("-e", shQuote(no_delay)))), error = function(e) {
+    abort_cluster(sprintf("workers cannot be started on %s (%s)", toString(unique(hosts)), conditionMessage(e)), "start the cluster yourself, parallel::makePSOCKcluster()")
+  })
   workers <- node_workers(cluster, own = TRUE)
   workers$end <- function() {
-    busy <- workers$busy()
-    # One by one, as one that has died cannot be told.
-    for (i in seq_along(cluster)) tryCatch(parallel::stopCluster(cluster[i]), error = function(e) close(cluster[[i]]$con))
-    # The others end by themselves.
-    if (length(busy)) tools::pskill(busy, tools::SIGKILL)
+    # One by one, as one that has died cannot be told, and one that is still at work ends when it sees that nobody is there.
+    for (i in seq_along(cluster)) tryCatch(if (i %in% workers$busy()) close(cluster[[i]]$con) else parallel::stopCluster(cluster[i]), error = function(e) NULL)
   }
   workers
 }
@@ -129,8 +129,9 @@ engine_of_ranks <- function(workers, names, hellos, threads, fast = FALSE, hear 
   )
 }
 
-# What came: what tests said is heard, and one that failed is raised.
+# What came: what tests said is heard, and one that failed is raised. Text stands for what cannot be read, so that its worker is lost.
 attended <- function(came, hear) {
+  came$messages[!vapply(came$messages, is_answer, NA)] <- list(unreadable)
   for (message in came$messages) {
     hear(attr(message, "said"))
     if (inherits(message, "pcgpu_rank_condition")) raise_rank_condition(message)
@@ -156,10 +157,12 @@ with_workers <- function(workers, setup, run) {
 # Seconds that a worker may have a piece longer than others would, before they do it, too.
 patience_of_pieces <- 1
 
+size_of <- function(range) range[2L] - range[1L] + 1L
+
 # Shares `count` replicates out, some at a time: whoever is free takes the next, the fewer the fewer are left; what a worker had that is lost, or far too
-# slow where nothing else is left to do, others do. `take(range, found)` enters what a worker found of range[1] to range[2]; with `once` no replicate comes twice, so that
-# what is found can be summed up. Returns list(device, team, lost).
-share_out <- function(workers, setup, count, take, report = NULL, once = FALSE) {
+# slow where nothing else is left to do, others do. `take(range, found)` enters what a worker found of range[1] to range[2], where `fits(range, found)` says that it
+# has the form of these; with `once` no replicate comes twice, so that what is found can be summed up. Returns list(device, team, lost).
+share_out <- function(workers, setup, count, fits, take, report = NULL, once = FALSE) {
   began <- proc.time()[["elapsed"]]
   with_workers(workers, setup, function(names, hellos) {
     now <- function() proc.time()[["elapsed"]]
@@ -171,7 +174,6 @@ share_out <- function(workers, setup, count, take, report = NULL, once = FALSE) 
     # By replicate: whether it is there, and in how many hands.
     have <- logical(count)
     hands <- integer(count)
-    size <- function(range) range[2L] - range[1L] + 1L
     drop <- function(i) {
       at <- seq.int(held[[i]][1L], held[[i]][2L])
       if (!late[i]) hands[at] <<- hands[at] - 1L
@@ -180,7 +182,7 @@ share_out <- function(workers, setup, count, take, report = NULL, once = FALSE) 
     next_range <- function() {
       open <- which(!have & hands == 0L)
       if (!length(open) && any(did > 0)) {
-        expected <- sum(busy) / sum(did) * vapply(held, function(range) if (is.null(range)) Inf else size(range), 0)
+        expected <- sum(busy) / sum(did) * vapply(held, function(range) if (is.null(range)) Inf else size_of(range), 0)
         for (i in which(!late & !left & now() - since > patience_of_pieces + 3 * expected)) {
           drop(i)
           late[i] <<- TRUE
@@ -210,7 +212,10 @@ share_out <- function(workers, setup, count, take, report = NULL, once = FALSE) 
       for (at in seq_along(came$ranks)) {
         i <- came$ranks[at]
         found <- came$messages[[at]]
-        if (is.character(found)) {
+        if (is_failure(found)) stop(found$condition)
+        # Nobody answers what nobody asked.
+        if (!is_word(found) && (is.null(held[[i]]) || !fits(held[[i]], found))) found <- unreadable
+        if (is_word(found)) {
           left[i] <- TRUE
           lost$machine <- c(lost$machine, names[i])
           lost$reason <- c(lost$reason, found)
@@ -222,7 +227,7 @@ share_out <- function(workers, setup, count, take, report = NULL, once = FALSE) 
             have[these] <- TRUE
           }
           busy[i] <- busy[i] + now() - since[i]
-          did[i] <- did[i] + size(held[[i]])
+          did[i] <- did[i] + size_of(held[[i]])
         }
         if (!is.null(held[[i]])) drop(i)
         held[i] <- list(NULL)

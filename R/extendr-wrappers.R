@@ -93,6 +93,58 @@ rust_test_stream <- function(seed, x, y, s) .Call(wrap__rust_test_stream, seed, 
 #' @noRd
 rust_no_delay <- function(ports) .Call(wrap__rust_no_delay, ports)
 
+#' Workers of one call, none as yet.
+#' @noRd
+rust_workers <- function() .Call(wrap__rust_workers)
+
+#' Adds a worker without a process: the descriptor of its end.
+#' @noRd
+rust_workers_add <- function(workers) .Call(wrap__rust_workers_add, workers)
+
+#' Starts the process of the worker added last: its number.
+#' @noRd
+rust_workers_spawn <- function(workers, program, arguments) .Call(wrap__rust_workers_spawn, workers, program, arguments)
+
+#' The worker added last was forked from this process.
+#' @noRd
+rust_workers_forked <- function(workers) .Call(wrap__rust_workers_forked, workers)
+
+#' Sends a worker a message.
+#' @noRd
+rust_workers_send <- function(workers, worker, message) .Call(wrap__rust_workers_send, workers, worker, message)
+
+#' What has come from these workers, `list(ranks, messages)`: raw, or text where one is gone. Waits so many seconds at most.
+#' @noRd
+rust_workers_receive <- function(workers, of, seconds) .Call(wrap__rust_workers_receive, workers, of, seconds)
+
+#' Closes the connection to a worker.
+#' @noRd
+rust_workers_cut <- function(workers, worker) .Call(wrap__rust_workers_cut, workers, worker)
+
+#' Ends all workers; those with these numbers are at work, and are killed.
+#' @noRd
+rust_workers_end <- function(workers, at_work) .Call(wrap__rust_workers_end, workers, at_work)
+
+#' A worker's own end: of a process that was started with this descriptor.
+#' @noRd
+rust_line <- function(descriptor) .Call(wrap__rust_line, descriptor)
+
+#' A worker's own end: of a fork.
+#' @noRd
+rust_line_of_fork <- function(workers) .Call(wrap__rust_line_of_fork, workers)
+
+#' Waits for a message: raw; NULL once the session is gone.
+#' @noRd
+rust_line_hear <- function(line) .Call(wrap__rust_line_hear, line)
+
+#' Sends the session a message: whether it is there.
+#' @noRd
+rust_line_say <- function(line, message) .Call(wrap__rust_line_say, line, message)
+
+#' A lock on a file, until the pointer or the process is gone; NULL where it cannot be had.
+#' @noRd
+rust_lock <- function(path) .Call(wrap__rust_lock, path)
+
 #' Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
 #' @noRd
 rust_orient <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient, skeleton, orient, test, alpha, engine, callbacks)

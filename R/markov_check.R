@@ -106,10 +106,16 @@ markov_check <- function(fit, data = NULL, indepTest = NULL, suffStat = NULL, gi
   } else {
     problem$world <- world_of(Filter(is.function, list(indepTest, suffStat)))
     setup <- list(what = "markov", problem = problem, device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads))
-    tell_lost(share_out(workers(), setup, tasks, take = function(range, found) {
-      if (inherits(found, "pcgpu_rank_failed")) stop(found$condition)
-      for (at in seq_along(found)) enter(range[1L] + at - 1L, found[[at]])
-    })$lost)
+    fits <- function(range, found) {
+      # p-values may be missing.
+      fits_task <- function(task, one) is.list(one) && all(vapply(names(asked), function(implied) {
+        is.numeric(one[[implied]]) && length(one[[implied]]) == length(questions_of(problem, task, implied))
+      }, NA))
+      is.list(found) && length(found) == size_of(range) && all(mapply(fits_task, seq.int(range[1L], range[2L]), found))
+    }
+    tell_lost(share_out(workers(), setup, tasks, fits,
+      take = function(range, found) for (at in seq_along(found)) enter(range[1L] + at - 1L, found[[at]])
+    )$lost)
   }
   for (implied in names(asked)) asked[[implied]]$p <- p[[implied]]
   tell_constant(constant, graph$labels, resamples)

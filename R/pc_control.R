@@ -43,13 +43,21 @@
 #'
 #' `cluster` can be
 #' - a cluster object of the package parallel or snow: sockets (`parallel::makeCluster()`, also over ssh), forks (`makeForkCluster()`) or MPI
-#'   (`snow::makeMPIcluster()`, with Rmpi). It remains yours and can be used before and afterwards;
+#'   (`snow::makeMPIcluster()`, with Rmpi). It remains yours and can be used before and afterwards. No worker may be in it twice;
 #' - a cluster of the package mirai (`mirai::make_cluster()`), whose workers work as jobs, see below;
-#' - a `BiocParallelParam`. For a `SnowParam` or `MulticoreParam`, workers are started for the call and stopped at its end. For a `BatchtoolsParam`, the workers are
-#'   jobs of its batch system (Slurm, SGE, LSF, Torque, OpenLava), with its template and resources;
+#' - a `BiocParallelParam`. For a `SnowParam` or `MulticoreParam`, pcgpu starts the workers for the call, as for a number, and stops them at its end; only a `SnowParam` that
+#'   names hosts has workers of `parallel::makePSOCKcluster()`. For a `BatchtoolsParam`, the workers are jobs of its batch system (Slurm, SGE, LSF, Torque, OpenLava), with its template and resources;
 #' - `"future"`: the current `future::plan()`, such as `multisession` or `future.batchtools::batchtools_slurm`. If the plan has no number of workers,
 #'   `options(pcgpu.cluster_workers = )` sets it;
 #' - a number: that many processes on this machine, for this call.
+#'
+#' **Who can connect.** Workers that pcgpu starts itself (a number, `parallel_tests`, a `SnowParam` without hosts, a `MulticoreParam`) are joined to the session by pairs of
+#' connected sockets. No port is open, so that no other user can read the data or answer in a worker's place. The sockets of the packages parallel and snow are different:
+#' while `makeCluster()` or `makePSOCKcluster()` starts workers, it listens on all network interfaces, without a password. Whoever connects first counts as a worker,
+#' receives the data and the code of the test, and can send R objects, which the session reads. Afterwards the connections are not encrypted. Create such clusters only on a machine and network whose users
+#' you all trust, or with a firewall that closes the ports 11000 to 11999 (or `port = `) to others. Over untrusted networks, use ssh tunnels
+#' (`parallelly::makeClusterPSOCK()` makes reverse tunnels by default). BiocParallel's own calls with `SnowParam` and `MulticoreParam` use such
+#' sockets, too. Jobs exchange files in a folder that only this user can read.
 #'
 #' **What workers do.** All workers must have the same version of pcgpu; the error names any that do not. Each worker receives the data once, and after that only the
 #' changes of the graph. Each runs on its own machine's `device`; workers on one host divide its cores among them (`numCores`, if given, applies to each worker) and take

@@ -3,7 +3,7 @@
 # What a worker says of itself.
 rank_about <- function() {
   no_delay_of_all()
-  list(version = as.character(utils::packageVersion("pcgpu")), host = Sys.info()[["nodename"]], cores = rust_cores(), pid = Sys.getpid())
+  list(version = as.character(utils::packageVersion("pcgpu")), host = Sys.info()[["nodename"]], cores = rust_cores())
 }
 
 # Begins a task: the worker's first words, raw, or FALSE where it cannot read the file of the data. `place`: which it is of the workers on its host, and of how many.

@@ -192,7 +192,7 @@ select_features <- function(x, y, k, criterion = c(
   } else if (is.null(ensemble)) {
     select_on_ranks(source(), features, y, options, as.double(n) * p * k, device, threads, bar$report)
   } else {
-    select_on_workers(source(), list(x = features, y = y, options = options), device, threads, bar$report)
+    select_on_workers(source(), list(x = features, y = y, options = options), p, device, threads, bar$report)
   }
   tell_lost(found$lost)
   attr(call, "pcgpu") <- c(list(device = found$device), work_of(found$team, found$device), list(version = package_version()))
@@ -232,13 +232,18 @@ select_on_ranks <- function(workers, features, y, options, counts, device, threa
 }
 
 # The replicates of an ensemble on the workers of a cluster.
-select_on_workers <- function(workers, task, device, threads, report) {
+select_on_workers <- function(workers, task, p, device, threads, report) {
   ensemble <- task$options$ensemble
   setup <- c(list(what = "selection", device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)), task)
   columns <- function(value) matrix(value, task$options$k, ensemble$replicates)
   of_all <- list(index = columns(0L), score = columns(0), draw = integer(ensemble$replicates))
   last <- NULL
-  team <- share_out(workers, setup, ensemble$replicates,
+  fits <- function(range, found) {
+    count <- size_of(range)
+    cells <- task$options$k * count
+    has_vectors(found, c(index = cells, score = cells, draw = count, relevance = p, levels = p, classes = 1L)) && all(found$index %in% seq_len(p))
+  }
+  team <- share_out(workers, setup, ensemble$replicates, fits,
     take = function(range, found) {
       at <- seq.int(range[1L], range[2L])
       of_all$index[, at] <<- found$index

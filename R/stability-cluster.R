@@ -7,20 +7,29 @@ count_on_workers <- function(workers, problem, resampled, device, threads, repor
   )
   sums <- NULL
   team <- share_out(workers, setup, resampled$replicates,
-    take = function(range, found) {
-      if (inherits(found, "pcgpu_rank_failed")) stop(found$condition)
-      sums <<- add_counts(sums, found)
-    }, report = report, once = TRUE
+    fits = function(range, found) are_counts(found, size_of(range), problem$options$p),
+    take = function(range, found) sums <<- add_counts(sums, found), report = report, once = TRUE
   )
   sums[c("device", "team", "lost")] <- team[c("device", "team", "lost")]
   sums
+}
+
+# By pair: how many replicates have its edge so.
+columns_of_counts <- c("forward", "backward", "undirected", "bidirected")
+
+# Whether `found` has the form of the counts of so many replicates of p variables.
+are_counts <- function(found, replicates, p) {
+  each <- if (is.list(found)) length(found$x)
+  columns <- c("x", "y", columns_of_counts)
+  has_vectors(found, c(stats::setNames(rep(each, length(columns)), columns), replicates = 1L, valid = 1L, constants = 1L)) &&
+    all(c(found$x, found$y) %in% seq_len(p)) && found$replicates == replicates
 }
 
 add_counts <- function(sums, more) {
   if (is.null(sums)) {
     return(more)
   }
-  columns <- c("forward", "backward", "undirected", "bidirected")
+  columns <- columns_of_counts
   x <- c(sums$x, more$x)
   y <- c(sums$y, more$y)
   # Both are below 2^31, so that the key is exact up to 2^22 variables and more.
@@ -47,10 +56,8 @@ bounds_on_workers <- function(workers, problem, resampled, device, threads, repo
   )
   bounds <- matrix(0, length(problem$effects$x) * length(problem$effects$y), resampled$replicates)
   team <- share_out(workers, setup, resampled$replicates,
-    take = function(range, found) {
-      if (inherits(found, "pcgpu_rank_failed")) stop(found$condition)
-      bounds[, seq.int(range[1L], range[2L])] <<- found$bounds
-    }, report = report
+    fits = function(range, found) has_vectors(found, c(bounds = nrow(bounds) * size_of(range))),
+    take = function(range, found) bounds[, seq.int(range[1L], range[2L])] <<- found$bounds, report = report
   )
   c(list(bounds = bounds), team[c("device", "team", "lost")])
 }

@@ -150,3 +150,128 @@ test_that("where all workers hang, the call ends after a time that users can set
     expect_error(pc(s, gaussCItest, 0.05, p = 10, cluster = 1), "pcgpu.cluster_silence", class = "pcgpu_error_argument")
   }
 })
+
+# Has a worker answer everything of a task with the first bytes of a message, and nothing more.
+half_messages <- function(cluster) {
+  parallel::clusterCall(cluster, eval, quote({
+    utils::assignInNamespace("rank_answer", function(...) {
+      open <- lapply(setdiff(getAllConnections(), 0:2), getConnection)
+      con <- Filter(function(con) inherits(con, "sockconn"), open)[[1]]
+      writeBin(serialize(list(type = "VALUE", value = raw(1e6)), NULL, xdr = FALSE)[1:5000], con)
+      Sys.sleep(1e6)
+    }, "pcgpu")
+    NULL
+  }))
+}
+
+test_that("half a message does not hold the call up longer than silence may last", {
+  s <- suff(p = 10, n = 300, degree = 4)
+  wanted <- pc(s, slow_test, 0.05, p = 10)
+  before <- options(pcgpu.cluster_silence = 2)
+  on.exit(options(before))
+  doomed <- doomed_workers(2)
+  half_messages(doomed$cluster[1])
+  took <- system.time(expect_message(
+    found <- pc(s, slow_test, 0.05, p = 10, cluster = doomed$cluster), "^worker 1 .* failed", class = "pcgpu_message_lost"
+  ))
+  expect_identical_answer(found, wanted)
+  expect_lt(took[["elapsed"]], 15)
+  # What was read in part is nobody's.
+  expect_error(parallel::clusterCall(doomed$cluster[1], identity, 1))
+  expect_identical(parallel::clusterCall(doomed$cluster[2], identity, 1), list(1))
+})
+
+test_that("Ctrl-C ends the wait for the rest of a message", {
+  s <- suff()
+  # As press_in_time(), but each time the connection is closed.
+  for (attempt in 1:3) {
+    doomed <- doomed_workers(1)
+    half_messages(doomed$cluster)
+    stopped <- press(function() pc(s, gaussCItest, 0.05, p = 8, cluster = doomed$cluster), delay = 3)
+    expect_identical(stopped$outcome, "stopped")
+    if (stopped$took < 0.5) break
+  }
+  expect_lt(stopped$took, 0.5)
+})
+
+# Has workers do this in place of a function of the package.
+in_workers <- function(cluster, name, value) {
+  parallel::clusterCall(cluster, function(name, value) {
+    held <- new.env(parent = baseenv())
+    held$value <- value
+    space <- asNamespace("pcgpu")
+    if (is.null(getOption("pcgpu.honest"))) options(pcgpu.honest = mget(c("rank_about", "rank_open", "rank_answer"), space))
+    for (one in names(getOption("pcgpu.honest"))) utils::assignInNamespace(one, getOption("pcgpu.honest")[[one]], "pcgpu")
+    utils::assignInNamespace(name, eval(quote(function(...) value), held), "pcgpu")
+    NULL
+  }, name, value)
+}
+
+rubbish <- list(
+  NULL, 1L, "x", c("x", "y"), NA_character_, FALSE, TRUE, NA, raw(0), as.raw(1:100), list(), list(1, 2), quote(x), quote(stop()), expression(a), sum,
+  new.env(), globalenv(), structure("x", class = "try-error"), simpleError("a"),
+  structure(list(), class = "pcgpu_rank_condition"), structure(list(message = 1), class = "pcgpu_rank_condition"),
+  structure(list(message = NULL, class = NULL), class = "pcgpu_rank_condition"),
+  structure(list(message = "m", class = "foo", x = "a"), class = "pcgpu_rank_condition"),
+  structure(list(message = "m", class = "pcgpu_error_test", x = 1, y = 2, S = "a"), class = "pcgpu_rank_condition"),
+  structure(list(), class = "pcgpu_rank_failed"), structure(list(condition = simpleError("a")), class = "pcgpu_rank_failed"),
+  structure(raw(0), said = "x"), structure(raw(0), said = list(conditions = "x")), structure(raw(0), said = list(conditions = list(list(condition = 1, count = "a")))),
+  structure(raw(0), said = list(conditions = list(list(condition = simpleCondition("a"), count = "a"))))
+)
+
+# What becomes of a call: "same", "other", or the class of the error.
+outcome_of <- function(call, wanted) {
+  tryCatch(
+    if (identical(suppressMessages(call()), wanted)) "same" else "other",
+    pcgpu_error = function(e) "classed", error = function(e) paste("unclassed:", conditionMessage(e))
+  )
+}
+
+test_that("rubbish from a worker is an error of ours, or the worker is lost", {
+  s <- suff(p = 10, n = 300, degree = 4)
+  doomed <- doomed_workers(2)
+  search <- function(...) pc(s, gaussCItest, 0.05, p = 10, ...)@graph
+  wanted <- search()
+  about <- c(rubbish, list(
+    list(host = NULL), list(host = 1, version = 1), list(host = c("a", "b"), version = "0.1.0"), list(host = "h", version = c("0.1.0", "2")),
+    list(host = NA_character_, version = "0.1.0")
+  ))
+  of <- list(rank_about = about, rank_open = rubbish, rank_answer = rubbish)
+  for (name in names(of)) {
+    for (value in of[[name]]) {
+      in_workers(doomed$cluster[1], name, value)
+      outcome <- outcome_of(function() search(cluster = doomed$cluster), wanted)
+      # A worker that cannot be used says why in words, and that ends the call; as do first words that are damaged.
+      ends <- name != "rank_answer" && is.character(value) || name == "rank_open" && is.raw(value)
+      expect_identical(outcome, if (ends) "classed" else "same", info = paste(name, paste(deparse(value), collapse = "")))
+    }
+  }
+})
+
+test_that("rubbish from a worker whose answers R reads loses it", {
+  doomed <- doomed_workers(2)
+  data <- as.data.frame(simulate(8, 100, degree = 2))
+  y <- data[[1]] > 0
+  dag <- random_dag(6, 2, seed = 1)
+  of_dag <- random_data(dag, 100, seed = 1)
+  calls <- list(
+    function(...) stability(data, gaussCItest, 0.05, replicates = 6, seed = 4, ...)$counts,
+    function(...) cstar(data, 0.1, y = "v3", replicates = 6, seed = 4, ...)$pairs,
+    function(...) markov_check(dag, of_dag, gaussCItest, seed = 1, ...)$questions,
+    function(...) {
+      set.seed(4)
+      select_features(data[-1], y, 3, ensemble = 6, ...)[c("index", "score", "rank")]
+    }
+  )
+  values <- c(rubbish, list(
+    list(bounds = "a"), list(bounds = 1), list(x = 1L, y = 2L), list(index = 1L, score = 1, draw = 1L), list(list(independence = "a", dependence = 1))
+  ))
+  for (i in seq_along(calls)) {
+    wanted <- calls[[i]]()
+    for (value in values) {
+      in_workers(doomed$cluster[1], "rank_answer", value)
+      outcome <- outcome_of(function() calls[[i]](cluster = doomed$cluster), wanted)
+      expect_identical(outcome, "same", info = paste(i, paste(deparse(value), collapse = "")))
+    }
+  }
+})

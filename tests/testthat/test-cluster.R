@@ -229,11 +229,9 @@ test_that("warnings and messages of a test come from workers, each once with its
 test_that("processes that are started for a call find packages where this one does", {
   with_own_libraries(libs <- Sys.getenv("R_LIBS"))
   expect_identical(strsplit(libs, .Platform$path.sep)[[1]], .libPaths())
-  cluster <- NULL
-  workers <- new_workers(function(...) cluster <<- parallel::makePSOCKcluster(...), 1, rscript_args = c("-e", shQuote(no_delay)))
-  on.exit(workers$end())
-  expect_identical(parallel::clusterEvalQ(cluster, getOption("socketOptions")), list("no-delay"))
-  expect_identical(parallel::clusterEvalQ(cluster, .libPaths()), list(.libPaths()))
+  telling <- function(x, y, S, suffStat) stop(paste(.libPaths(), collapse = "|"))
+  said <- expect_error(pc(NULL, telling, 0.05, p = 3, cluster = 1), class = "pcgpu_error_test")
+  expect_match(conditionMessage(said), paste(.libPaths(), collapse = "|"), fixed = TRUE)
 })
 
 test_that("nodes of mirai's cluster, which are no processes, take jobs", {
@@ -345,6 +343,7 @@ test_that("arguments that are no cluster, or do not go with one, are refused", {
     refused(gaussCItest, cluster = cluster, argument = "cluster", says = "makeCluster")
   }
   refused(gaussCItest, cluster = two[0], argument = "cluster", says = "no workers: give one")
+  for (twice in list(two[c(1, 1)], two[c(1, 2, 1)], structure(c(two, two), class = class(two)))) refused(gaussCItest, cluster = twice, argument = "cluster", says = "twice .*: give each worker once")
   refused(slow_test, cluster = two, skel.method = "original", argument = "cluster", says = "method")
   refused(slow_test, cluster = two, verbose = TRUE, argument = "verbose", says = "verbose = FALSE")
   refused(slow_test, parallel_tests = NA, argument = "parallel_tests", says = "TRUE or FALSE")

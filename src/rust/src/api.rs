@@ -28,7 +28,7 @@ use crate::test::Test;
 use crate::token::{self, Token};
 use crate::{
     api_assessment, api_blocks, api_effects, api_orientation, api_pag, api_ranks, api_stability, api_tests,
-    correlation, discrete, gpu, input, limits, output, selection,
+    api_workers, correlation, discrete, gpu, input, limits, output, selection,
 };
 
 /// R's callbacks: for reports, and for random numbers.
@@ -465,6 +465,7 @@ extendr_module! {
     mod pcgpu;
     fn rust_search;
     use api_ranks;
+    use api_workers;
     use api_orientation;
     use api_pag;
     fn rust_expand;

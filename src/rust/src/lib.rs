@@ -1,6 +1,6 @@
 //! The boundary between R and [`pcgpu_core`]: slices and scalars in, one list out.
 //!
-//! * [`api`], [`api_assessment`], [`api_blocks`], [`api_effects`], [`api_orientation`], [`api_pag`], [`api_ranks`], [`api_stability`], [`api_tests`]: the
+//! * [`api`], [`api_assessment`], [`api_blocks`], [`api_effects`], [`api_orientation`], [`api_pag`], [`api_ranks`], [`api_stability`], [`api_tests`], [`api_workers`]: the
 //!   functions that R calls.
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
 //! * [`test`]: the test of a search. [`discrete`]: discrete data and their tests.
@@ -15,7 +15,7 @@
 //! * [`orientation`]: how a skeleton is oriented. [`pag`]: what is known where variables are hidden.
 //! * [`limits`]: when a search ends, and where it is kept.
 //! * [`machine`]: what a call runs on; [`gpu`]: one GPU; [`cluster`]: other processes, [`sockets`]: of
-//!   their connections.
+//!   their connections; [`workers`]: those that are this session's own.
 //! * [`input`], [`output`]: R objects to core types and back; [`compact`]: results as flat arrays.
 
 mod api;
@@ -27,6 +27,7 @@ mod api_pag;
 mod api_ranks;
 mod api_stability;
 mod api_tests;
+mod api_workers;
 mod assessment;
 mod checked;
 mod cluster;
@@ -56,6 +57,7 @@ mod sockets;
 mod stability;
 mod test;
 mod token;
+mod workers;
 
 /// Its reserve is for the small allocations that cannot fail without ending R.
 #[global_allocator]

@@ -2,7 +2,7 @@
 
 use extendr_api::prelude::*;
 use extendr_ffi::{
-    R_NilValue, R_do_slot_assign, Rf_allocMatrix, Rf_allocVector, Rf_protect, Rf_unprotect, INTEGER, REAL,
+    R_NilValue, R_do_slot_assign, Rf_allocMatrix, Rf_allocVector, Rf_protect, Rf_unprotect, INTEGER, RAW, REAL,
     SET_VECTOR_ELT, SEXP, SEXPTYPE,
 };
 use pcgpu_core::graph::SepSets;
@@ -33,6 +33,16 @@ pub fn matrix(token: &Token, rows: usize, columns: usize, why: Use) -> Outcome<R
     // SAFETY: on R's thread.
     let made = allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::REALSXP, rows as i32, columns as i32) })?;
     Ok(untouched(made))
+}
+
+/// A raw vector of these bytes.
+pub fn bytes(token: &Token, bytes: &[u8]) -> Outcome<Robj> {
+    // SAFETY: on R's thread; the vector is new, and as long as the bytes.
+    allocate(token, || unsafe {
+        let made = Rf_allocVector(SEXPTYPE::RAWSXP, bytes.len() as isize);
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), RAW(made), bytes.len());
+        made
+    })
 }
 
 /// An R vector of so many doubles to be filled in place.

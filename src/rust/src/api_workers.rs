@@ -1,0 +1,181 @@
+//! The functions that R calls for workers of its own, on both sides, and for locks on folders that workers share.
+
+use std::time::Duration;
+
+use extendr_api::prelude::*;
+use pcgpu_core::Error;
+
+use crate::failure::{respond, Failure, Outcome};
+use crate::workers::{Arrived, Line, Lock, Workers};
+use crate::{input, output};
+
+fn pointer<T: 'static>(value: Robj, name: &str) -> Outcome<ExternalPtr<T>> {
+    ExternalPtr::try_from(value).map_err(|_| Failure::Input(format!("internal: `{name}` is none")))
+}
+
+/// A worker's number in Rust, from 0.
+fn number(value: &Robj) -> Outcome<usize> {
+    Ok(input::count(value, "number", 1)? - 1)
+}
+
+fn numbers(value: &Robj) -> Vec<usize> {
+    let given = value.as_integer_slice().unwrap_or_default();
+    given.iter().filter_map(|&number| usize::try_from(number - 1).ok()).collect()
+}
+
+fn cannot(what: &str) -> impl Fn(std::io::Error) -> Failure + '_ {
+    move |error| {
+        let mend = "give fewer workers, or raise this user's limits of processes and open files (ulimit -u, ulimit -n)";
+        Error::Cluster { message: format!("a worker cannot be {what} ({error})"), mend: mend.into() }.into()
+    }
+}
+
+/// Workers of one call, none as yet.
+/// @noRd
+#[extendr]
+fn rust_workers() -> Robj {
+    respond(|_| Ok(ExternalPtr::new(Workers::default()).into()))
+}
+
+/// Adds a worker without a process: the descriptor of its end.
+/// @noRd
+#[extendr]
+fn rust_workers_add(workers: Robj) -> Robj {
+    respond(|_| Ok(Robj::from(pointer::<Workers>(workers, "workers")?.add().map_err(cannot("connected"))?)))
+}
+
+/// Starts the process of the worker added last: its number.
+/// @noRd
+#[extendr]
+fn rust_workers_spawn(workers: Robj, program: Robj, arguments: Robj) -> Robj {
+    respond(|_| {
+        let arguments = arguments.as_string_vector().unwrap_or_default();
+        let process = pointer::<Workers>(workers, "workers")?.spawn(&input::text(&program, "program")?, &arguments);
+        Ok(Robj::from(process.map_err(cannot("started"))? as i32))
+    })
+}
+
+/// The worker added last was forked from this process.
+/// @noRd
+#[extendr]
+fn rust_workers_forked(workers: Robj) -> Robj {
+    respond(|_| {
+        pointer::<Workers>(workers, "workers")?.forked();
+        Ok(().into())
+    })
+}
+
+/// Sends a worker a message.
+/// @noRd
+#[extendr]
+fn rust_workers_send(workers: Robj, worker: Robj, message: Robj) -> Robj {
+    respond(|_| {
+        let message = message.as_raw_slice().ok_or_else(|| Failure::Input("internal: `message` is none".into()))?;
+        pointer::<Workers>(workers, "workers")?.send(number(&worker)?, message);
+        Ok(().into())
+    })
+}
+
+/// What has come from these workers, `list(ranks, messages)`: raw, or text where one is gone. Waits so many seconds at most.
+/// @noRd
+#[extendr]
+fn rust_workers_receive(workers: Robj, of: Robj, seconds: Robj) -> Robj {
+    respond(|token| {
+        let wait = Duration::try_from_secs_f64(input::number(&seconds, "seconds")?).unwrap_or(Duration::ZERO);
+        let found = pointer::<Workers>(workers, "workers")?.receive(&numbers(&of), wait);
+        let ranks: Vec<i32> = found.iter().map(|(number, _)| *number as i32 + 1).collect();
+        let messages = found.into_iter().map(|(_, arrived)| match arrived {
+            Arrived::Message(bytes) => output::bytes(token, &bytes),
+            Arrived::Gone(why) => Ok(Robj::from(why)),
+        });
+        let messages = List::from_values(messages.collect::<Outcome<Vec<Robj>>>()?);
+        Ok(output::named(vec![("ranks", Robj::from(ranks)), ("messages", messages.into())]))
+    })
+}
+
+/// Closes the connection to a worker.
+/// @noRd
+#[extendr]
+fn rust_workers_cut(workers: Robj, worker: Robj) -> Robj {
+    respond(|_| {
+        pointer::<Workers>(workers, "workers")?.cut(number(&worker)?);
+        Ok(().into())
+    })
+}
+
+/// Ends all workers; those with these numbers are at work, and are killed.
+/// @noRd
+#[extendr]
+fn rust_workers_end(workers: Robj, at_work: Robj) -> Robj {
+    respond(|_| {
+        pointer::<Workers>(workers, "workers")?.end(&numbers(&at_work));
+        Ok(().into())
+    })
+}
+
+/// A worker's own end: of a process that was started with this descriptor.
+/// @noRd
+#[extendr]
+fn rust_line(descriptor: Robj) -> Robj {
+    respond(|_| {
+        let descriptor = input::count(&descriptor, "descriptor", 3)?;
+        Ok(ExternalPtr::new(Line::of_descriptor(descriptor as i32).map_err(cannot("connected"))?).into())
+    })
+}
+
+/// A worker's own end: of a fork.
+/// @noRd
+#[extendr]
+fn rust_line_of_fork(workers: Robj) -> Robj {
+    respond(|_| {
+        let line = pointer::<Workers>(workers, "workers")?.become_last();
+        Ok(line.map_or_else(|| ().into(), |line| ExternalPtr::new(line).into()))
+    })
+}
+
+/// Waits for a message: raw; NULL once the session is gone.
+/// @noRd
+#[extendr]
+fn rust_line_hear(line: Robj) -> Robj {
+    respond(|token| match pointer::<Line>(line, "line")?.hear() {
+        Some(message) => output::bytes(token, &message),
+        None => Ok(().into()),
+    })
+}
+
+/// Sends the session a message: whether it is there.
+/// @noRd
+#[extendr]
+fn rust_line_say(line: Robj, message: Robj) -> Robj {
+    respond(|_| {
+        let message = message.as_raw_slice().unwrap_or_default();
+        Ok(Robj::from(pointer::<Line>(line, "line")?.say(message)))
+    })
+}
+
+/// A lock on a file, until the pointer or the process is gone; NULL where it cannot be had.
+/// @noRd
+#[extendr]
+fn rust_lock(path: Robj) -> Robj {
+    respond(|_| {
+        let lock = Lock::take(&input::text(&path, "path")?);
+        Ok(lock.map_or_else(|| ().into(), |lock| ExternalPtr::new(lock).into()))
+    })
+}
+
+extendr_module! {
+    mod api_workers;
+    fn rust_workers;
+    fn rust_workers_add;
+    fn rust_workers_spawn;
+    fn rust_workers_forked;
+    fn rust_workers_send;
+    fn rust_workers_receive;
+    fn rust_workers_cut;
+    fn rust_workers_end;
+    fn rust_line;
+    fn rust_line_of_fork;
+    fn rust_line_hear;
+    fn rust_line_say;
+    fn rust_lock;
+}
