@@ -17,14 +17,14 @@ setup_by_file <- function(key, setup, hosts) {
     return(nowhere)
   }
   folder <- if (!is.null(named)) job_folder(key, named) else file.path(tempdir(), paste0("pcgpu-", key))
-  end <- function() unlink(folder, recursive = TRUE)
+  end <- function() remove_folder(folder)
   place <- file.path(folder, "setup")
   written <- FALSE
   on.exit(if (!written) end())
   # A disk that is full is no reason to lose the call: the data can be sent.
   written <- tryCatch(
     {
-      dir.create(folder, showWarnings = FALSE)
+      dir.create(folder, showWarnings = FALSE, mode = "0700")
       put(list(key = key, setup = with_files(setup, folder)), place)
       TRUE
     },
@@ -49,7 +49,7 @@ bytes_of_setup <- function(setup) {
 with_files <- function(setup, folder) {
   C <- setup$test$C
   if (is.double(C) && utils::object.size(C) >= least_by_file) {
-    setup$test$C <- write_file(unname(C), file.path(folder, "correlations"), NULL, progress_reporter(FALSE))
+    setup$test$C <- private(write_file(unname(C), file.path(folder, "correlations"), NULL, progress_reporter(FALSE)))
   }
   setup
 }

@@ -1,6 +1,6 @@
 # Workers that are jobs: of a batch system (batchtools) or of the plan of the package future. Each is started once for a search, and talks through
-# files in a folder that driver and jobs share; no port is opened. A message is written beside its place and then moved there, so that nobody reads half
-# of one. `rank_serve()` is what a job runs.
+# files in a folder that driver and jobs share, and no other user can read; no port is opened. A message is written beside its place and then moved there, so
+# that nobody reads half of one. `rank_serve()` is what a job runs.
 
 # Seconds that a driver waits for its jobs to start, and a job for a word of its driver.
 job_patience <- function() {
@@ -17,11 +17,46 @@ job_folder <- function(key, within = getOption("pcgpu.cluster_folder", getwd()))
   if (!is.character(within) || length(within) != 1L || is.na(within) || !dir.exists(within)) {
     abort_argument("options(pcgpu.cluster_folder = )", within, mend)
   }
-  folder <- file.path(normalizePath(within), paste0("pcgpu-", key))
-  if (!dir.create(folder, showWarnings = FALSE)) {
+  within <- normalizePath(within)
+  remove_left(within)
+  folder <- file.path(within, paste0("pcgpu-", key))
+  if (!dir.create(folder, showWarnings = FALSE, mode = "0700")) {
     abort_cluster(sprintf("the folder %s cannot be made", folder), paste("options(pcgpu.cluster_folder = ):", sub("[.]$", "", mend)))
   }
+  # Locked before it has its name, so that nobody finds it without its lock. On a disk without locks there is none.
+  note <- file.path(folder, "driver")
+  private(writeLines(this_host(), paste0(note, ".part")))
+  session$locks[[folder]] <- check_rust(rust_lock(paste0(note, ".part")))
+  if (!is.null(session$locks[[folder]])) file.rename(paste0(note, ".part"), note)
   folder
+}
+
+remove_folder <- function(folder) {
+  unlink(folder, recursive = TRUE)
+  session$locks[[folder]] <- NULL
+}
+
+this_host <- function() Sys.info()[["nodename"]]
+
+# Removes folders of this user's drivers that were killed: those made on this host whose lock nobody holds, as it ends with the process.
+remove_left <- function(within) {
+  user <- Sys.info()[["effective_user"]]
+  for (folder in list.files(within, "^pcgpu-.*-", full.names = TRUE)) {
+    note <- file.path(folder, "driver")
+    is_ours <- !nzchar(Sys.readlink(folder)) && identical(file.info(folder)$uname, user) && identical(file.info(note)$uname, user)
+    if (is_ours && identical(tryCatch(readLines(note, 1L, warn = FALSE), error = function(e) NULL), this_host())) {
+      # Held until the folder is gone.
+      lock <- check_rust(rust_lock(note))
+      if (!is.null(lock)) unlink(folder, recursive = TRUE)
+    }
+  }
+}
+
+# Runs code whose files only this user may read.
+private <- function(code) {
+  before <- Sys.umask("077")
+  on.exit(Sys.umask(before))
+  code
 }
 
 # Seconds between two looks whether jobs are still there: a batch system is asked each time.
@@ -175,7 +210,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
       if (is.null(folder) || !dir.exists(folder)) {
         return()
       }
-      on.exit(unlink(folder, recursive = TRUE))
+      on.exit(remove_folder(folder))
       # Takes no room on the disk. Those that see it end, and then the folder goes, which others see.
       if (suppressWarnings(file.create(file.path(folder, "stop")))) {
         until <- Sys.time() + 10
@@ -201,7 +236,7 @@ put <- function(object, file) {
   }
   # A full disk may show when a file is closed, as a warning.
   tryCatch(
-    saveRDS(object, beside, compress = FALSE),
+    private(saveRDS(object, beside, compress = FALSE)),
     error = function(e) failed(conditionMessage(e)), warning = function(w) failed(conditionMessage(w))
   )
   if (!suppressWarnings(file.rename(beside, file))) failed("it cannot be renamed")

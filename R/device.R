@@ -212,9 +212,9 @@ tell_fallback <- function(failure) {
 }
 
 # State of this R session: the reasons of fallbacks already reported (`told`), pcalg's own functions while use_in_pcalg() replaces them
-# (`pcalg`), and the process id that loaded the package (`process`).
+# (`pcalg`), the process id that loaded the package (`process`), and locks on folders of jobs (`locks`).
 session <- new.env(parent = emptyenv())
-session$told <- list()
+session$told <- session$locks <- list()
 
 # One line, for messages.
 device_name <- function(device) paste(device_names(device), collapse = " + ")

@@ -71,17 +71,18 @@
 #'
 #' **Failures.** Work is handed out in pieces as workers become free. If a worker dies, others redo its piece, with a message of class `pcgpu_message_lost`; if one hangs,
 #' others overtake it; if none is left, the call ends with an error of class `pcgpu_error_cluster`. A worker that does not answer at the start is left out, with the same
-#' message.
+#' message. A worker whose answer has not the form that pcgpu gives it counts as lost, as does one whose connection is silent for a minute in the middle of a message.
 #'
 #' **Interrupts.** After Ctrl-C, workers that were started for the call end at once. The workers of a cluster object first finish their current piece, which takes some tenths of
-#' a second unless single tests take longer. The call waits for them, at most a minute or until Ctrl-C is pressed again. A worker that is still busy then, or some seconds
+#' a second unless single tests take longer. One that is in the middle of a message is cut off at once. The call waits for them, at most a minute or until Ctrl-C is pressed again. A worker that is still busy then, or some seconds
 #' after a call that finished without it, would send its late answers to the next user of the cluster. pcgpu therefore closes the connection to it, so that using that worker is
 #' an error, and names it in a message of class `pcgpu_message_cluster`. MPI has no connection to close: leave such a cluster alone until the worker is done.
 #'
 #' **Jobs.** Workers that are jobs (`BatchtoolsParam`, `"future"`, mirai's) are started once per search. They communicate through files, without open ports, in a temporary folder inside
 #' `options(pcgpu.cluster_folder = )`, by default the working directory. The session and the jobs must see this folder under the same path and have permission to create, rename
 #' and remove files there; on NFS, attribute caching delays when changes become visible. They wait up to `options(pcgpu.cluster_wait = )` seconds for each other (600 by
-#' default). A search uses the jobs that have started by then.
+#' default). A search uses the jobs that have started by then. Only this user can read the folder (mode 0700). It is removed at the end of the call, or, where the session was
+#' killed, at the start of the next call that uses the same place on the same host.
 #'
 #' **R functions.** An `indepTest` that is an R function also runs on workers. Each test is run once, on any of them, so the function must be pure. `suffStat`, the attached packages and the
 #' workspace objects that the function names are sent along. `parallel_tests = TRUE` does the same on `numCores` processes of this machine, forked where possible, so

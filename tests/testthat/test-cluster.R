@@ -277,6 +277,54 @@ test_that("a folder of jobs that cannot be used, or written, is an error that sa
   expect_no_warning(expect_error(put(1, file.path(within, "none", "file")), "cannot be written .*cluster_folder", class = "pcgpu_error_cluster"))
 })
 
+test_that("only this user can read the folder of jobs, and what a killed driver left goes", {
+  within <- tempfile()
+  dir.create(within)
+  mode <- function(file) format(file.info(file)$mode)
+  before <- Sys.umask("000")
+  on.exit(Sys.umask(before))
+  live <- job_folder("host-1-live", within)
+  on.exit(remove_folder(live), add = TRUE)
+  put(1, file.path(live, "setup"))
+  expect_identical(mode(live), "700")
+  expect_identical(unique(mode(list.files(live, full.names = TRUE))), "600")
+  expect_identical(format(Sys.umask()), "0")
+  in_package(least_by_file = 10)
+  setup <- with_files(list(test = list(C = diag(2))), live)
+  expect_identical(mode(file.path(live, "correlations")), "400")
+
+  skip_on_os("windows")
+  killed <- function(key) {
+    job <- parallel::mcparallel({
+      put(1, file.path(job_folder(key, within), "setup"))
+      tools::pskill(Sys.getpid(), tools::SIGKILL)
+    })
+    suppressWarnings(parallel::mccollect(job))
+    file.path(within, paste0("pcgpu-", key))
+  }
+  left <- killed("host-2-left")
+  expect_true(file.exists(file.path(left, "setup")))
+  # Neither is another's: of another host, without a note, behind a link.
+  elsewhere <- killed("host-3-elsewhere")
+  writeLines("another host", file.path(elsewhere, "driver"))
+  nobodys <- file.path(within, "pcgpu-host-4-nobodys")
+  dir.create(nobodys)
+  behind <- file.path(within, "kept")
+  file.rename(killed("host-5-link"), behind)
+  link <- file.path(within, "pcgpu-host-5-link")
+  file.symlink(behind, link)
+  own <- job_folder("host-6-next", within)
+  expect_false(dir.exists(left))
+  expect_true(all(dir.exists(c(live, elsewhere, nobodys, behind, own))))
+  remove_folder(own)
+  expect_false(dir.exists(own))
+  # In a folder that cannot be locked nothing is found, and the jobs go on.
+  in_package(rust_lock = function(path) NULL)
+  own <- job_folder("host-7-nolock", within)
+  expect_true(dir.exists(own))
+  remove_folder(own)
+})
+
 test_that("the details name the workers, and two searches go one after the other", {
   s <- suff(p = 25, n = 300, degree = 4)
   fit <- pc(s, gaussCItest, 0.05, p = 25, cluster = two)
