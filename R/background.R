@@ -7,8 +7,8 @@ check_knowledge <- function(control, labels, pairs, method, u2pd) {
   }
   argument <- knowledge_arguments[given][1L]
   tiers <- control$tiers
-  if (u2pd != "relaxed") {
-    abort_argument("u2pd", u2pd, sprintf("give u2pd = \"relaxed\", or leave out `%s`.", argument))
+  if (!u2pd %in% c("relaxed", "valid")) {
+    abort_argument("u2pd", u2pd, sprintf("give u2pd = \"relaxed\" or \"valid\", or leave out `%s`.", argument))
   }
   if (method == "stable.fast" && !is.null(tiers)) {
     abort_argument("tiers", tiers, "take method \"stable\", which is as fast, or \"original\": pcalg's \"stable.fast\" has no order for tiers.",

@@ -30,7 +30,7 @@
 #' Real data often give a graph that is not the CPDAG of any DAG. A message of class `pcgpu_message_graph` says so, as pcalg does. `"local"` with
 #' `type = "cpdag"` looks only at the edges near x, and continues; effects are `NA` if there is no way left to direct the edges at x. With `type = "pdag"` they are `NA` if x
 #' has undirected edges. `"optimal"`, and joint interventions with `type = "pdag"`, accept a graph that is a CPDAG with further arrows and use it as it is; any other invalid graph
-#' is an error (pcalg's functions stop for most pairs). `pc(u2pd = "retry")` gives a valid graph. An edge in conflict (`solve.confl = TRUE`) counts as undirected.
+#' is an error (pcalg's functions stop for most pairs). `pc(u2pd = "valid")` gives a valid graph. An edge in conflict (`solve.confl = TRUE`) counts as undirected.
 #'
 #' # Differences from pcalg
 #'

@@ -53,15 +53,19 @@ check_choice <- function(arg, choices, argument) {
 
 # How the edges are to be oriented, with pcalg's own refusals.
 check_orientation <- function(u2pd, conservative, maj.rule, solve.confl) {
-  u2pd <- check_choice(u2pd, c("relaxed", "rand", "retry"), "u2pd")
+  u2pd <- check_choice(u2pd, c("relaxed", "rand", "retry", "valid"), "u2pd")
   conservative <- check_flag(conservative, "conservative")
+  if_few <- isTRUE(attr(maj.rule, "if_few"))
   maj.rule <- check_flag(maj.rule, "maj.rule")
   solve.confl <- check_flag(solve.confl, "solve.confl")
-  if (u2pd != "relaxed" && (conservative || maj.rule)) {
+  if (!u2pd %in% c("relaxed", "valid") && (conservative || maj.rule)) {
     abort_argument(
-      "u2pd", u2pd, "give u2pd = \"relaxed\", or leave out `conservative` and `maj.rule`.",
+      "u2pd", u2pd, "give u2pd = \"relaxed\" or \"valid\", or leave out `conservative` and `maj.rule`.",
       pcalg = "Conservative PC and majority rule PC can only be run with 'u2pd = relaxed'"
     )
+  }
+  if (u2pd == "valid" && solve.confl) {
+    abort_argument("u2pd", u2pd, "leave out `solve.confl`, which marks edges in conflict: a valid CPDAG has none.")
   }
   if (u2pd != "relaxed" && solve.confl) {
     abort_argument(
@@ -82,6 +86,9 @@ check_orientation <- function(u2pd, conservative, maj.rule, solve.confl) {
     u2pd = u2pd,
     rule = if (conservative) "conservative" else if (maj.rule) "majority" else "standard",
     solve_confl = solve.confl,
+    # See R/default_rule.R; the bound follows from the test.
+    if_few = if_few,
+    bound = NULL,
     # Which ambiguous triples pcalg's pc() counts; it has no argument for it.
     version_unf = c(2L, 1L),
     # See check_knowledge().

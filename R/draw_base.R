@@ -65,7 +65,7 @@ draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = NULL, n
   draw_legend(place$legend, kinds)
   draw_keys(place$keys, place$keys_at, place$unit)
   draw_title(main)
-  draw_note(note, remark)
+  draw_notes(c(note, remark))
 }
 
 base_takes <- c("vertex.color", "vertex.frame.color", "vertex.label.cex", "node_fill", "node_border", "edge_colour", "cex")
@@ -130,12 +130,10 @@ draw_title <- function(main) {
   }
 }
 
-# Lines in the middle of the lower margin: what is wrong with the graph, and what of it is not drawn.
-draw_note <- function(note, remark = NULL) {
-  lines <- c(note, remark)
-  colours <- rep(c("#C0392B", "#5A5A5A"), c(length(note), length(remark)))
+# Lines in the middle of the lower margin: what to know of the graph, and what of it is not drawn.
+draw_notes <- function(lines) {
   for (k in seq_along(lines)) {
-    text_in_margin(lines[k], 1L, 0.8, 3L, colours[k], c(k, length(lines)))
+    text_in_margin(lines[k], 1L, 0.8, 3L, "#5A5A5A", c(k, length(lines)))
   }
 }
 

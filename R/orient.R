@@ -25,7 +25,7 @@
 #' orient(skel)
 #' orient(skel, maj.rule = TRUE, suffStat = suff, indepTest = gaussCItest, alpha = 0.01, numCores = 2)
 #' @export
-orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
+orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
                    conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
                    suffStat, indepTest, alpha, numCores, verbose = FALSE, device = "auto", ..., control = pc_control()) {
   control <- gather_control(control, list(...), "orient",
@@ -88,7 +88,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
     }
   }
   attr(skel@call, "pcgpu") <- utils::modifyList(
-    attr(skel@call, "pcgpu") %||% list(version = package_version()), validity(found$valid_cpdag, orient)
+    attr(skel@call, "pcgpu") %||% list(version = package_version()), validity(found, orient)
   )
   skel
 }

@@ -58,11 +58,29 @@
 #'   `verbose = 2` prints all of them. With `"stable.fast"` it leaves out the lines of pcalg's C++ code about its own steps
 #'   ("Casting ...", "v: ...; neighbors: ..."). Native tests that are printed are run a second time, one after the other.
 #' - If tests contradict each other, `u2pd = "relaxed"` can give a graph that is not a valid CPDAG, as in pcalg. [run_details()] reports this
-#'   as `valid_cpdag`, and [plot_cpdag()], `print()` and `summary()` say so.
+#'   as `valid_cpdag`, and [plot_cpdag()], `print()` and `summary()` say so. Only here: `u2pd = "valid"`, see *Valid graphs*.
 #' - The slot `call` has an attribute `"pcgpu"`, for [run_details()], so `identical()` is `FALSE` for a whole object and pcalg's.
 #'   Compare slots instead.
 #' - `plot()` works without Rgraphviz, see [plot_cpdag()].
 #' - Ctrl-C stops a search at once, even within a level.
+#'
+#' # Data without a test
+#'
+#' `pc(data, alpha = 0.01)`, without `indepTest`, is a call that pcalg does not have. V-structures are then decided by the majority rule (`maj.rule = TRUE`), because its arrows are right more often than those of pcalg's
+#' default. On 120 samples from random DAGs of 20 variables (100 to 2,000 observations, alpha 0.01), 75 % of its arrows are right and 49 of 100 true arrows are found, compared with 55 % and 42; 59 graphs are valid, compared with 18. On 39 samples from 13 networks of
+#' bnlearn's repository (500 to 10,000 observations), it finds 269 right and 23 wrong arrows, compared with 331 and 109. `maj.rule = FALSE` gives pcalg's default, and so does any call with `suffStat` and `indepTest`, unless it asks for another rule.
+#'
+#' The majority rule tests all subsets of a variable's neighbours, `2^d` for d neighbours. If that takes more than `2^20` tests and more than a twentieth of those of the skeleton (Gaussian tests), or more than `2^14` and more than the skeleton (other
+#' tests), pcalg's rule is used instead; `maj.rule = TRUE` insists. `print()` and [run_details()] say which rule it was. A test without an answer has no vote. [stability()] does the same for data without a test; [fci()] and its relatives, [cstar()] and [orient()] have pcalg's
+#' defaults.
+#'
+#' # Valid graphs
+#'
+#' With few observations, tests often contradict each other: no DAG has all the v-structures that they suggest. The edges stand, but a graph with these arrows is not a CPDAG, and [causal_effects()], for one, may refuse it. `u2pd = "valid"`
+#' gives the graph of `"relaxed"` if that is a CPDAG. If it is not, it returns the CPDAG of a DAG on the same skeleton that contradicts few of the decisions on unshielded triples (x - y - z, x and z not adjacent: a v-structure or not). The DAG is found by
+#' removing one vertex after the other, each time the one that contradicts fewest decisions as a vertex without children (Dor and Tarsi 1992 stop where there is a contradiction). Among equals it is the
+#' first in the order of the variables; nothing is drawn at random. It goes with `conservative` and `maj.rule`, whose undecided triples are v-structures only where nothing else is possible, and with background knowledge, which is kept. [run_details()] says how many decisions
+#' were overruled. On the 120 samples above, all graphs of `maj.rule = TRUE, u2pd = "valid"` are valid; 74 % of their arrows are right, and 47 of 100 true arrows are found.
 #'
 #' # Tests of conditional independence
 #'
@@ -106,16 +124,17 @@
 #'   pair marked in both matrices is a gap, but an edge with `"stable.fast"`, as in pcalg.
 #' @param NAdelete If a p-value is `NA`, is the edge deleted (`TRUE`) or kept (`FALSE`)?
 #' @param m.max Largest size of a conditioning set; `Inf` for no limit.
-#' @param u2pd How to turn the skeleton into a CPDAG if v-structures contradict each other: `"relaxed"` (the
-#'   default; the result may not be a CPDAG), `"rand"` (draw a DAG and return its CPDAG) or `"retry"` (draw other v-structures
-#'   until a DAG has all of them). Both draw from R's random numbers, so set a seed. If no DAG is found, their result may not be a
-#'   CPDAG either; [run_details()] says whether it is.
+#' @param u2pd How to turn the skeleton into a CPDAG if v-structures contradict each other:
+#'   - `"relaxed"` (the default): later v-structures overwrite earlier ones, so that the result may not be a CPDAG;
+#'   - `"rand"` (draw a DAG and return its CPDAG) and `"retry"` (draw other v-structures until a DAG has all of them) draw from R's random numbers, so set a seed. If no DAG is
+#'     found, their result may not be a CPDAG either;
+#'   - `"valid"`, which pcalg does not have: always a CPDAG with all edges of the skeleton. See *Valid graphs*.
 #' @param skel.method `"stable"` (the default) or `"stable.fast"`, which do not depend on the order of the variables, or
 #'   `"original"`, which does. The first two give the same graph unless p-values are `NaN`, and separating
 #'   sets, `pMax` and counts like pcalg's methods of these names. They are equally fast here.
 #' @param conservative,maj.rule Orient v-structures by the conservative rule or by the majority rule (Colombo and
 #'   Maathuis 2014), which consider all separating sets among the neighbours? Not both, and only with
-#'   `u2pd = "relaxed"`.
+#'   `u2pd = "relaxed"` or `"valid"`. If data are given without `indepTest`, the default is the majority rule, see *Data without a test*.
 #' @param solve.confl Mark contradictory orientations with bidirected edges, so that the answer does not depend on the
 #'   order of the variables? Only with `u2pd = "relaxed"`.
 #' @param numCores Number of threads; by default all cores (see below).
@@ -168,6 +187,8 @@
 #' D. Colombo and M. H. Maathuis (2014). Order-independent constraint-based causal structure learning. *Journal of
 #' Machine Learning Research* 15, 3921-3962.
 #'
+#' D. Dor and M. Tarsi (1992). A simple algorithm to construct a consistent extension of a partially oriented graph. Technical report R-185, Cognitive Systems Laboratory, UCLA.
+#'
 #' M. Kalisch, M. Maechler, D. Colombo, M. H. Maathuis and P. Buehlmann (2012). Causal inference using graphical models
 #' with the R package pcalg. *Journal of Statistical Software* 47(11), 1-26.
 #'
@@ -201,12 +222,13 @@
 #' @export
 pc <- function(suffStat, indepTest, alpha, labels, p,
                fixedGaps = NULL, fixedEdges = NULL, NAdelete = TRUE, m.max = Inf,
-               u2pd = c("relaxed", "rand", "retry"),
+               u2pd = c("relaxed", "rand", "retry", "valid"),
                skel.method = c("stable", "original", "stable.fast"),
                conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
                numCores, verbose = FALSE, device = "auto", progress = NULL, ..., control = pc_control()) {
   call <- match.call()
   control <- gather_control(control, list(...), "pc")
+  if (missing(indepTest)) list2env(rule_of_data(names(call), u2pd), environment())
   fill_in_from_data(environment(), control$na, missing(suffStat), missing(indepTest), missing(labels) && missing(p))
   labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
@@ -222,7 +244,7 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
   test <- ci_test(indepTest, suffStat, labels, options$alpha, threads, later = is.null(control$cluster))
   test <- with_code(test, options$limits, indepTest, suffStat)
   workers <- choose_workers(control, test, method, threads, verbose)
-  run_search(test, labels, options, orient, threads, device, verbose, progress, call, compact, workers)
+  run_search(test, labels, options, with_bound(orient, test), threads, device, verbose, progress, call, compact, workers)
 }
 
 # The arguments of pc(), in its frame or one like it, and `control` as Rust wants them: list(options, orient).

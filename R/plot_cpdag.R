@@ -84,7 +84,7 @@ plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), mai
   }
   if (!is.null(ended)) main <- paste(c(main, ended), collapse = "\n")
   if (engine == "Rgraphviz") {
-    if (!is.null(note)) tell("cpdag", note)
+    if (!is.null(note)) tell("cpdag", paste(note, collapse = " "))
     refuse_in_rgraphviz(wish, asked)
   }
   draw <- switch(engine, Rgraphviz = draw_rgraphviz, igraph = draw_igraph, base = draw_base)
@@ -340,7 +340,7 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
   draw_legend(place$legend, kinds)
   draw_keys(place$keys, place$keys_at, place$unit)
   draw_title(main)
-  draw_note(note, remark)
+  draw_notes(c(note, remark))
 }
 
 # As igraph counts them: 0 none, 2 at the end, 3 at both ends.

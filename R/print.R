@@ -41,7 +41,7 @@ print_compact <- function(x) {
 methods::setMethod("show", "pcCompact", function(object) print_compact(object))
 
 print_note <- function(x) {
-  say_lines(ended_note(x), validity_note(x))
+  say_lines(ended_note(x), decision_notes(x), validity_note(x))
 }
 
 print_amat <- function(x, zero.print = ".", ...) {

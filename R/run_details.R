@@ -2,12 +2,12 @@
 # all.equal() with a result of pcalg, validObject(), saveRDS() and pcalg's functions, which read the call as text, leave it
 # alone. Nothing in it that identical() sees depends on the number of threads or, unless several machines work together, on the clock, so that two runs of
 # one call are identical(). `times`: of search_clock().
-with_details <- function(call, device, exact_tests, memory, valid_cpdag, orient, team, ended = NULL, asked = NULL, times = NULL) {
+with_details <- function(call, device, exact_tests, memory, judged, orient, team, ended = NULL, asked = NULL, times = NULL) {
   attr(call, "pcgpu") <- c(
     list(device = device, exact_tests = exact_tests), asked,
     ended_details(ended),
     # A skeleton is no CPDAG to begin with.
-    if (length(valid_cpdag)) validity(valid_cpdag, orient),
+    if (length(judged$valid_cpdag)) validity(judged, orient),
     # On the CPU nothing is planned, but where correlations have a bound.
     if (length(memory)) list(memory = memory),
     work_of(team, device),
@@ -38,17 +38,16 @@ work_of <- function(team, device) {
   )[order, ])
 }
 
-# What is known of a graph that was oriented as `orient` says (see check_orientation()).
-validity <- function(valid_cpdag, orient) {
-  advice <- c(
-    if (orient$rule == "standard") "maj.rule = TRUE",
-    if (orient$rule == "conservative") "maj.rule = TRUE in place of conservative = TRUE",
-    if (!orient$solve_confl) "solve.confl = TRUE",
-    # The only one that goes with neither of the others, nor with the conservative rule.
-    if (orient$rule == "standard" && !orient$solve_confl && orient$u2pd == "relaxed" && is.null(orient$knowledge)) "u2pd = \"retry\""
-  )
+# What is known of a graph that was oriented as `orient` says (see check_orientation()). `judged`: what Rust says of it.
+validity <- function(judged, orient) {
+  # The majority rule leaves fewer contradictions; this is what removes them.
+  advice <- if (orient$u2pd != "valid") {
+    paste0(if (orient$rule == "standard") "maj.rule = TRUE, ", "u2pd = \"valid\"", if (orient$solve_confl) " in place of solve.confl = TRUE")
+  }
   c(
-    list(valid_cpdag = valid_cpdag), if (!valid_cpdag) list(advice = advice),
+    judged["valid_cpdag"], if (!judged$valid_cpdag && length(advice)) list(advice = advice),
+    if (isTRUE(judged$overruled > 0)) judged["overruled"],
+    if (isTRUE(orient$if_few)) list(default_rule = if (isTRUE(judged$standard_rule)) "standard" else "majority"),
     if (!is.null(orient$knowledge)) list(knowledge = TRUE)
   )
 }
@@ -70,9 +69,10 @@ validity <- function(valid_cpdag, orient) {
 #'   - `ended`: `"time limit"` if the search stopped early (see `time_limit` in [pc_control()]), and `level`, the last completed level;
 #'     otherwise both are absent;
 #'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. If
-#'     tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has. `maj.rule = TRUE` repairs about half of
-#'     such graphs, `u2pd = "retry"` some; `solve.confl = TRUE` marks the edges in conflict. If the entry is `FALSE`, `advice` names
-#'     those that were not tried;
+#'     tests contradict each other, the edges stand, but `u2pd = "relaxed"` may leave cycles, or arrows that no DAG has together. If the entry is `FALSE`, `advice` names
+#'     the arguments that give a valid graph;
+#'   - `overruled`: with `u2pd = "valid"`, how many decisions of the tests on v-structures the graph contradicts; absent if none;
+#'   - `default_rule`: if [pc()] was given data alone, the rule that decided v-structures: `"majority"`, or `"standard"` if that would have taken too many tests;
 #'   - `levels`: on one GPU, a data frame with a row for each level, and a last one, of level `NA`, for the answer that comes back: `bytes_to` and
 #'     `bytes_from`, how many bytes were copied to the card and from it; `shards`, in how many pieces the level ran for want of memory, else 1;
 #'     `variables`, where it ran in pieces, how many variables the largest of them had on the card. Of a Gaussian search by blocks pieces are
@@ -132,8 +132,10 @@ print.pcgpu_details <- function(x, ...) {
     say("Possible-d-sep phase: ", said, if (!is.null(x$phase$ended)) sprintf("; ended by the time limit after sets of %d", x$phase$ended))
   }
   if (!is.null(x$valid_cpdag)) {
-    advice <- if (length(x$advice)) paste0("; not tried: ", paste(x$advice, collapse = ", "))
-    say("A valid ", kind_of_graph(x), ": ", if (x$valid_cpdag) "yes" else "no", advice)
+    advice <- if (length(x$advice)) paste0("; for a valid one: ", x$advice)
+    overruled <- if (length(x$overruled)) sprintf("; %s on v-structures overruled", counted(x$overruled, "decision"))
+    say("A valid ", kind_of_graph(x), ": ", if (x$valid_cpdag) "yes" else "no", overruled, advice)
+    if (length(x$default_rule)) say("V-structures by the ", x$default_rule, " rule")
   }
   if (length(x$memory)) {
     parts <- sort(x$memory, decreasing = TRUE)
@@ -187,17 +189,32 @@ package_version <- function() getNamespaceVersion("pcgpu")[["version"]]
 # With background knowledge more edges have a direction than in the CPDAG.
 kind_of_graph <- function(details) if (isTRUE(details$knowledge)) "MPDAG" else "CPDAG"
 
-# A line for print(), summary() and plot() where the graph is no CPDAG; NULL where all is well or nothing is known.
+# Lines for print(), summary() and plot() where the graph is no CPDAG: first what it means, then what helps. NULL where all is well or nothing is known.
 validity_note <- function(x) {
   details <- run_details(x)
   if (!isFALSE(details$valid_cpdag)) {
     return(NULL)
   }
-  advice <- details$advice
-  last <- length(advice)
-  paste0("Not a valid ", kind_of_graph(details), ": tests contradict each other", if (isTRUE(details$knowledge)) {
-    " or what is known"
-  }, ".", if (last) {
-    paste0(" Try ", paste(c(paste(advice[-last], collapse = ", "), advice[last])[c(last > 1L, TRUE)], collapse = " or "), ".")
-  })
+  kind <- kind_of_graph(details)
+  c(
+    sprintf(
+      "Not a valid %s: the edges stand, but the tests contradict each other%s on some of the arrows.", kind, if (isTRUE(details$knowledge)) " or what is known" else ""
+    ),
+    if (length(details$advice)) sprintf("For a valid %s: %s (see ?pc).", kind, details$advice)
+  )
+}
+
+# Lines for print() and summary(): how v-structures were decided where the caller left that open, and what it took to make the graph valid.
+decision_notes <- function(x) {
+  details <- run_details(x)
+  c(
+    switch(details$default_rule %||% "none",
+      majority = "V-structures by majority rule, the default for data (see ?pc).",
+      standard = "V-structures by pcalg's rule: the majority rule, the default for data, would take too many tests (see ?pc).",
+      none = NULL
+    ),
+    if (length(details$overruled)) {
+      sprintf("The tests contradict each other: %s on v-structures overruled for a valid %s.", counted(details$overruled, "decision"), kind_of_graph(details))
+    }
+  )
 }

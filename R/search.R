@@ -40,7 +40,7 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
   tell_against(found$against, labels)
   warn_limits(found, options$limits)
   call <- with_details(
-    call, found$device, found$exact_tests, unlist(found$memory), found$valid_cpdag, orient, found$team, found$ended,
+    call, found$device, found$exact_tests, unlist(found$memory), found, orient, found$team, found$ended,
     list(test = test$name, alpha = options$alpha, samples = samples_of(test)), times
   )
   if (compact) {

@@ -114,7 +114,10 @@ stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bo
   control <- passed$control
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
   how <- check_choice(how, c("bootstrap", "subsample"), "how")
-  if (missing(indepTest)) check_level(alpha)
+  if (missing(indepTest)) {
+    check_level(alpha)
+    given <- c(given, rule_of_data(names(given), given$u2pd %||% "relaxed"))
+  }
   source <- resampling_source(data, if (!missing(indepTest)) indepTest, make, control$na)
   if (is.null(given$labels) && is.null(given$p)) given$labels <- source$labels
   resampled <- check_resampling(how, size, seed, source, replicates)
@@ -219,6 +222,7 @@ resampling_problem <- function(source, alpha, given, control, fit, threads) {
     },
     classes = "pcgpu_warning"
   ), classes = "pcgpu_message")
+  asked$orient <- with_bound(asked$orient, test)
   c(asked, list(test = test, labels = labels, world = world_of(source$given)))
 }
 

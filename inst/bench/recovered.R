@@ -7,6 +7,7 @@
 #   tests/TestData/bnlearn_discrete_10000, here bif_samples/), with the answers of its own PC recorded beside them; the networks in bif/.
 # - large: further networks of that repository, sampled here; no peer's answer is recorded.
 # - dream5: the gold standard of DREAM5's in-silico network (dream5_partial/). The expression table that belongs to it is not there: data are simulated of it.
+# - rules: how v-structures are decided: arrows that are right, and valid graphs, by rule, of random DAGs and of the networks of the first part by number of samples. ?pc cites them.
 # - sachs: the consensus network of Sachs and others (2005), which comes with the package, and their cells (mixed/cmu-phil/sachs/).
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
@@ -16,7 +17,7 @@ suppressPackageStartupMessages({
   library(graph)
   library(pcgpu)
 })
-settings(threads = 2L, all = c("networks", "large", "dream5", "sachs"))
+settings(threads = 2L, all = c("networks", "large", "dream5", "rules", "sachs"))
 data_file <- function(...) file.path(bench_folder(), ...)
 
 # Precision and recall, as "0.95 / 0.87".
@@ -208,6 +209,64 @@ run_dream5 <- function() {
   }
 }
 
+# --- rules for v-structures ---
+
+orientation_rules <- list(
+  "pcalg's default" = list(), "`maj.rule`" = list(maj.rule = TRUE), "`conservative`" = list(conservative = TRUE), "`solve.confl`" = list(solve.confl = TRUE),
+  "`maj.rule`, `solve.confl`" = list(maj.rule = TRUE, solve.confl = TRUE), "`u2pd = \"retry\"`" = list(u2pd = "retry"),
+  "`u2pd = \"valid\"`" = list(u2pd = "valid"), "`maj.rule`, `u2pd = \"valid\"`" = list(maj.rule = TRUE, u2pd = "valid"), "`conservative`, `u2pd = \"valid\"`" = list(conservative = TRUE, u2pd = "valid")
+)
+
+# By rule: arrows of a problem that are right, all of both graphs, the distance, valid or not, and seconds.
+by_rule <- function(stat, test, labels, truth) {
+  class <- cpdag_of(truth)
+  skel <- quietly(skeleton(stat, test, 0.01, labels = labels, numCores = threads, progress = FALSE))
+  vapply(orientation_rules, function(rule) {
+    set.seed(1)
+    found <- seconds_of(function() quietly(do.call(orient, c(list(skel, suffStat = stat, indepTest = test, alpha = 0.01, numCores = threads), rule))))
+    compared <- compare_graphs(found$value, class)
+    # A conflict has two arrowheads, an arrow one.
+    arrows <- sum(edges(found$value)$kind == "-->")
+    right <- sum(do.call(paste, directed(found$value)) %in% do.call(paste, directed(class)))
+    c(right = right, found = arrows, true = nrow(directed(class)), shd = compared$shd, valid = !isFALSE(run_details(found$value)$valid_cpdag), seconds = found$seconds)
+  }, double(6))
+}
+directed <- function(graph) subset(as.data.frame(edges(graph)), kind == "-->", c("from", "to"))
+
+rule_rows <- function(name, problems) {
+  sums <- Reduce(`+`, problems)
+  row <- function(rule) {
+    of <- sums[, rule]
+    row_text(name, length(problems), rule, of[["right"]], of[["found"]] - of[["right"]], of[["true"]] - of[["right"]], of[["shd"]], sprintf("%d of %d", of[["valid"]], length(problems)), number(of[["seconds"]]))
+  }
+  cat(vapply(colnames(sums), row, ""), sep = "")
+}
+
+run_rules <- function() {
+  cat("\n#### Rules for v-structures, alpha 0.01, sums over samples\n\n")
+  cat(head_text("data", "samples of data", "rule", "arrows right", "wrong", "missed", "SHD", "valid graphs", "s, orient()"))
+  for (shape in list(c(20, 2, 20), c(20, 4, 20), c(50, 2, 10), c(50, 4, 10), c(200, 2, 4))) {
+    for (n in c(100, 500, 2000)) {
+      problems <- lapply(seq_len(shape[3]), function(seed) {
+        dag <- random_dag(shape[1], neighbours = shape[2], seed = seed)
+        x <- random_data(dag, n, seed = seed, numCores = threads)
+        by_rule(suff_gauss(x), gaussCItest, colnames(x), dag)
+      })
+      rule_rows(sprintf("random DAGs, %d variables of %d neighbours, n %d", shape[1], shape[2], n), problems)
+    }
+  }
+  files <- list.files(data_file("bif_samples", "data"), "[.]txt[.]gz$", full.names = TRUE)
+  for (n in c(500, 2000, 10000)) {
+    problems <- lapply(files, function(file) {
+      truth <- network_dag(network_file(sub("[.]txt[.]gz$", "", basename(file))))
+      codes <- recoded(as.matrix(utils::read.table(gzfile(file), header = TRUE, nrows = n)), colnames(truth))
+      stat <- list(dm = codes, nlev = pmax(apply(codes, 2, max) + 1L, 2L), adaptDF = FALSE)
+      by_rule(stat, disCItest, colnames(truth), truth)
+    })
+    rule_rows(sprintf("bnlearn's networks, n %d", n), problems)
+  }
+}
+
 # --- Sachs and others (2005) ---
 
 run_sachs <- function() {
@@ -251,4 +310,4 @@ run_sachs <- function() {
 }
 
 tell_origin("recovered.R")
-for (part in parts) switch(part, networks = run_networks(), large = run_large(), dream5 = run_dream5(), sachs = run_sachs(), stop("no part ", part, call. = FALSE))
+for (part in parts) switch(part, networks = run_networks(), large = run_large(), dream5 = run_dream5(), rules = run_rules(), sachs = run_sachs(), stop("no part ", part, call. = FALSE))

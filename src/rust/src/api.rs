@@ -150,7 +150,7 @@ fn search(
     // Other rules of orientation ask for so many correlations that all are made.
     let few = match (options.method, &orient) {
         (Method::Original, _) => None,
-        (_, Some(orient)) if orient.collider_rule != ColliderRule::Standard => None,
+        (_, Some(orient)) if orient.collider_rule != ColliderRule::Standard && orient.bound.is_none() => None,
         _ => test.worker_of_few(p, (reading, options.alpha), options.allows(1), machine, &mut observer)?,
     };
     let worker = match few {
@@ -193,10 +193,15 @@ fn search(
         None => Some(compact::gaps(token, &machine.pool, &found, &left, options)?),
         Some(_) => None,
     };
+    let mut rule = None;
     let pdag = match &orient {
         None => None,
         Some(orient) => {
-            let (pdag, lost) = oriented(call, &found.graph, &mut found.sepsets, orient, Some(test), options.alpha)?;
+            let mut orient = orient.clone();
+            let questions = orient.settle(&found.graph, found.tests.iter().sum())?;
+            rule = Some(orient.collider_rule);
+            let of = (Some(test), options.alpha, questions);
+            let (pdag, lost) = oriented(call, &found.graph, &mut found.sepsets, &orient, of)?;
             // One that the search has lost is tried again.
             for lost in lost {
                 if team.lost.iter().all(|known| known.machine != lost.machine) {
@@ -230,6 +235,8 @@ fn search(
         ("team", output::shares(&team)),
         ("lost", output::lost(&team.lost)),
     ]);
+    // Of a bounded rule, whether it was left for the standard one.
+    result.extend(rule.map(|rule| ("standard_rule", Robj::from(rule == ColliderRule::Standard))));
     result.extend(limits::end(limits, ended, unkept));
     Ok(output::named(result))
 }

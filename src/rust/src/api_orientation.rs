@@ -26,7 +26,7 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
         let call = Call::new(&engine, &callbacks, token)?;
         let test = call.test(&test)?;
         let alpha = input::number(&alpha, "alpha")?;
-        let (pdag, lost) = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), alpha)?;
+        let (pdag, lost) = oriented(&call, &graph, &mut sepsets, &options, (test.as_ref(), alpha, u64::MAX))?;
         let mut result = graph_lists(token, &pdag)?;
         result.push(("lost", output::lost(&lost)));
         // The standard rule reads the separating sets and leaves them alone.
@@ -49,7 +49,7 @@ fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, en
         let options = orientation(&input::list(&orient, "orient")?, graph.p())?;
         let mut sepsets = skeleton.sepsets(&graph)?;
         let alpha = input::number(&alpha, "alpha")?;
-        let (pdag, lost) = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), alpha)?;
+        let (pdag, lost) = oriented(&call, &graph, &mut sepsets, &options, (test.as_ref(), alpha, u64::MAX))?;
         let pool = &call.machine.pool;
         let mut result = judged(&pdag).to_vec();
         result.push(("lost", output::lost(&lost)));

@@ -1,11 +1,10 @@
 //! The orientation of a skeleton, and graphs as the lists that R makes its own of.
 
 use extendr_api::prelude::*;
-use pcgpu_core::ci::gauss::Reading;
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::memory::{self, Use};
-use pcgpu_core::orient::{self, Addition, Against, ColliderRule, Pdag};
+use pcgpu_core::orient::{self, Addition, Against, Bound, ColliderRule, Pdag};
 use pcgpu_core::search::worker::WorkerTest;
 use pcgpu_core::team::Lost;
 use pcgpu_core::Error;
@@ -23,6 +22,7 @@ pub fn orientation(orient: &List, p: usize) -> Outcome<orient::Options<'static>>
         "relaxed" => orient::Method::Relaxed,
         "rand" => orient::Method::Rand,
         "retry" => orient::Method::Retry,
+        "valid" => orient::Method::Valid,
         other => return Err(Failure::Input(format!("internal: there is no u2pd `{other}`"))),
     };
     let collider_rule = match input::text(&input::field(orient, "rule")?, "rule")?.as_str() {
@@ -34,9 +34,17 @@ pub fn orientation(orient: &List, p: usize) -> Outcome<orient::Options<'static>>
     let version = input::field(orient, "version_unf")?;
     let version = version.as_integer_slice().filter(|v| v.len() == 2 && v.iter().all(|v| (1..=2).contains(v)));
     let version = version.ok_or_else(|| Failure::Input("internal: `version_unf` is not two of 1, 2".into()))?;
+    let bound = match input::optional(orient, "bound") {
+        None => None,
+        Some(two) => match two.as_real_slice() {
+            Some(&[least, tests_each]) => Some(Bound { least: least as u64, tests_each: tests_each as u64 }),
+            _ => return Err(Failure::Input("internal: `bound` is not two numbers".into())),
+        },
+    };
     Ok(orient::Options {
         method,
         collider_rule,
+        bound,
         solve_conflicts: input::flag(&input::field(orient, "solve_confl")?, "solve_confl")?,
         version_unf: [version[0] as u8, version[1] as u8],
         knowledge: input::background(&input::field(orient, "knowledge")?, p)?.knowledge(p),
@@ -44,14 +52,14 @@ pub fn orientation(orient: &List, p: usize) -> Outcome<orient::Options<'static>>
     })
 }
 
-/// Orients with the tests and random numbers of the call; the machines that failed meanwhile.
+/// Orients with the tests and random numbers of the call; the machines that failed meanwhile. `questions`: how many tests the rule of `options` makes at
+/// the most, see [`orient::Options::settle`].
 pub fn oriented(
     call: &Call,
     graph: &Adjacency,
     sepsets: &mut SepSets,
     options: &orient::Options,
-    test: Option<&Test>,
-    alpha: f64,
+    (test, alpha, questions): (Option<&Test>, f64, u64),
 ) -> Outcome<(Pdag, Vec<Lost>)> {
     let Call { machine, listener, token } = call;
     let permutation = listener.permutation.clone();
@@ -79,7 +87,7 @@ pub fn oriented(
         return Ok((run(None)?, Vec::new()));
     }
     // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton.
-    match test.worker(graph.p(), Reading::GaussCItest, alpha, machine, &mut call.observer())? {
+    match test.asked_worker(graph.p(), questions.min(usize::MAX as u64) as usize, alpha, machine, &mut call.observer())? {
         Some(mut worker) => {
             let test = &mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) };
             let pdag = run(Some(test))?;
@@ -161,11 +169,16 @@ pub fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Rob
 }
 
 /// What is known of an orientation as a whole.
-pub fn judged(pdag: &Pdag) -> [(&'static str, Robj); 3] {
+pub fn judged(pdag: &Pdag) -> [(&'static str, Robj); 4] {
     let Against { count, triples } = pdag.against();
     let triples: Vec<i32> = triples.iter().flatten().map(|&v| v as i32 + 1).collect();
     let against = output::named(vec![("count", Robj::from(*count as f64)), ("triples", Robj::from(triples))]);
-    [("extendable", Robj::from(pdag.extendable())), ("valid_cpdag", Robj::from(pdag.is_valid())), ("against", against)]
+    [
+        ("extendable", Robj::from(pdag.extendable())),
+        ("valid_cpdag", Robj::from(pdag.is_valid())),
+        ("against", against),
+        ("overruled", Robj::from(pdag.overruled() as f64)),
+    ]
 }
 
 /// A skeleton as lists, as [`graph_lists`].

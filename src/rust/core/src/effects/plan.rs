@@ -430,7 +430,7 @@ pub(super) fn no_pdag() -> Error {
     Error::Argument {
         argument: "fit",
         value: "no valid CPDAG or maximally oriented PDAG".into(),
-        mend: "optimal adjustment sets and Meek's rules need one: give method = \"local\" and type = \"cpdag\", or pc(..., u2pd = \"retry\")"
+        mend: "optimal adjustment sets and Meek's rules need one: give method = \"local\" and type = \"cpdag\", or pc(..., u2pd = \"valid\")"
             .into(),
     }
 }

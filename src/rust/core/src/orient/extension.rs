@@ -1,5 +1,6 @@
 //! Consistent extension of a partially directed graph to a DAG (Dor and Tarsi 1992): pcalg's `pdag2dag`.
 
+use super::nearest::{nearest_dag, Nearest, Verdict};
 use super::poll::Poll;
 use crate::graph::{Adjacency, Marks};
 use crate::memory::{self, Use};
@@ -73,7 +74,7 @@ pub(super) fn is_extendable(marks: &Marks, skeleton: &Adjacency, poll: &Poll) ->
     Ok(!has_conflict && extend(marks, skeleton, true, poll)?.is_some())
 }
 
-/// A DAG for a graph: one that extends it, or, where it has none, one with further colliders; `None` where arrows make a cycle. An edge
+/// A DAG for a graph: one that extends it, or, where it has none, one with few further colliders; `None` where arrows make a cycle. An edge
 /// in conflict counts as undirected. Says whether it extends the graph.
 pub(crate) fn dag_of(marks: &Marks, wants_to_stop: Option<&dyn Fn() -> bool>) -> Result<Option<(Marks, bool)>> {
     let mut marks = marks.clone();
@@ -89,7 +90,8 @@ pub(crate) fn dag_of(marks: &Marks, wants_to_stop: Option<&dyn Fn() -> bool>) ->
     if let Some(dag) = extend(&marks, &skeleton, true, &poll)? {
         return Ok(Some((dag, true)));
     }
-    Ok(extend(&marks, &skeleton, false, &poll)?.map(|dag| (dag, false)))
+    let Nearest { dag, turned, .. } = nearest_dag(&marks, &skeleton, |_, _, _| Verdict::NotCollider, &poll)?;
+    Ok((turned == 0).then_some((dag, false)))
 }
 
 struct Peeling<'a> {

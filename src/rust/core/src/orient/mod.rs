@@ -5,9 +5,10 @@
 //! * `pdag`: the answer; the graph under orientation is `graph::Marks`.
 //! * `poll`: whether the caller wants to stop, and what happens for those who read along (`event`).
 //! * `colliders`, `rules`: collider orientation and rules 1-3 (`udag2pdagRelaxed`).
-//! * `triples`, `separations`, `conservative`: the conservative and the majority rule (`pc.cons.intern`).
+//! * `triples`, `separations`, `conservative`: the conservative and the majority rule (`pc.cons.intern`); `bound`: only where it takes few tests.
 //! * `extension`, `extendable`: `pdag2dag`, and what needs it, `udag2pdag` and
 //!   `udag2pdagSpecial`.
+//! * `nearest`: `u2pd = "valid"`, which pcalg does not have: a DAG where the colliders allow none.
 //! * `knowledge`: arrows that cannot be; `addition`: arrows added to a graph that has been oriented.
 //!
 //! Whether the answer is a CPDAG says `graph::is_cpdag`; whether it has a DAG, with knowledge, `extension`.
@@ -15,12 +16,14 @@
 //! The work is proportional to the edges and unshielded triples, not to p x p matrices.
 
 mod addition;
+mod bound;
 mod colliders;
 mod conservative;
 mod event;
 mod extendable;
 mod extension;
 mod knowledge;
+mod nearest;
 mod pdag;
 mod planes;
 mod poll;
@@ -35,16 +38,19 @@ pub(crate) use separations::refuse_too_many;
 pub(crate) use triples::{each_unshielded, Ambiguous};
 
 pub use addition::{add_arrows, is_valid, Addition};
+pub use bound::Bound;
 pub use event::Event;
 pub use knowledge::Knowledge;
 pub use pdag::{Against, Pdag};
 pub use poll::Tell;
 
 use crate::ci::CiTest;
-use crate::graph::{is_cpdag, Adjacency, Marks, SepSets};
+use crate::graph::{essential_graph, is_cpdag, Adjacency, Closure, Marks, SepSets};
 use crate::memory::{self, Use};
 use crate::{Error, Result};
+use bound::Answered;
 use colliders::{orient_colliders, Dispute};
+use nearest::{nearest_dag, Nearest, Verdict};
 use rules::{Rules, Version};
 
 /// pcalg's `u2pd`: what to do when the colliders do not extend to a DAG.
@@ -56,6 +62,16 @@ pub enum Method {
     Rand,
     /// `"retry"` (`udag2pdagSpecial`): turn disputed colliders round, up to 100 times, then extend with new colliders.
     Retry,
+    /// `"valid"`, which pcalg does not have: as [`Method::Relaxed`] where that is valid, else the CPDAG of a DAG on the skeleton that contradicts
+    /// few of the verdicts on unshielded triples.
+    Valid,
+}
+
+impl Method {
+    /// Whether it takes the colliders of any rule, and knowledge.
+    fn is_relaxed(self) -> bool {
+        matches!(self, Method::Relaxed | Method::Valid)
+    }
 }
 
 /// How to decide whether an unshielded triple is a collider.
@@ -76,6 +92,8 @@ pub struct Options<'a> {
     pub method: Method,
     /// `conservative`, `maj.rule`. Other than standard only with [`Method::Relaxed`].
     pub collider_rule: ColliderRule,
+    /// The rule applies only where it takes few tests: [`Options::settle`] says where. Questions without an answer then have no vote, where pcalg stops.
+    pub bound: Option<Bound>,
     /// `solve.confl`: mark an edge that is wanted in both directions as bidirected instead of letting the later rule win.
     /// Only with [`Method::Relaxed`].
     pub solve_conflicts: bool,
@@ -102,6 +120,7 @@ impl Default for Options<'_> {
         Options {
             method: Method::Relaxed,
             collider_rule: ColliderRule::Standard,
+            bound: None,
             solve_conflicts: false,
             version_unf: [2, 1],
             ambiguous: Vec::new(),
@@ -138,20 +157,66 @@ pub fn orient(
     // By direction of an edge: the marks, those of an extension and of a try before, and the lists of the rules.
     let edges = skeleton.edge_count();
     memory::room(128 * edges + 256 * skeleton.p(), Use::Orientation)?;
-    let poll = Poll::new(options.wants_to_stop, options.tell.filter(|_| options.method == Method::Relaxed));
+    let poll = Poll::new(options.wants_to_stop, options.tell.filter(|_| options.method.is_relaxed()));
+    let mut overruled = 0;
     let (marks, extendable) = match options.method {
-        Method::Relaxed => (relaxed(skeleton, sepsets, options, alpha, test, &poll)?, true),
+        Method::Relaxed => (relaxed(skeleton, sepsets, options, alpha, test, &poll)?.0, true),
+        Method::Valid => {
+            let (marks, ambiguous) = relaxed(skeleton, sepsets, options, alpha, test, &poll)?;
+            if is_valid_graph(&marks, skeleton, options, &poll)? {
+                (marks, true)
+            } else {
+                let (marks, contradicted) = valid(skeleton, sepsets, &ambiguous, &options.knowledge, &poll)?;
+                overruled = contradicted;
+                (marks, true)
+            }
+        }
         // pcalg leaves a graph without edges alone and draws nothing; neither does anything here.
         Method::Rand => extendable::rand(skeleton, sepsets, permutation, &poll)?,
         Method::Retry => extendable::retry(skeleton, sepsets, permutation, &poll)?,
     };
-    let valid = match options.knowledge.is_some() {
-        false => is_cpdag(&marks, || poll.step())?,
-        true => extension::is_extendable(&marks, skeleton, &poll)?,
-    };
+    let valid = is_valid_graph(&marks, skeleton, options, &poll)?;
     let against = spoken_against(skeleton, sepsets, options, &poll)?;
     memory::check()?;
-    Ok(Pdag::from_marks(&marks, extendable, valid).with_against(against))
+    Ok(Pdag::from_marks(&marks, extendable, valid).with_against(against).with_overruled(overruled))
+}
+
+/// Whether the graph is a CPDAG; with knowledge, whether a DAG extends it.
+fn is_valid_graph(marks: &Marks, skeleton: &Adjacency, options: &Options, poll: &Poll) -> Result<bool> {
+    match options.knowledge.is_some() {
+        false => is_cpdag(marks, || poll.step()),
+        true => extension::is_extendable(marks, skeleton, poll),
+    }
+}
+
+/// The CPDAG (with knowledge, the MPDAG) of the DAG that [`nearest`] finds, and how many verdicts it contradicts.
+fn valid(
+    skeleton: &Adjacency,
+    sepsets: &SepSets,
+    ambiguous: &Ambiguous,
+    knowledge: &Knowledge,
+    poll: &Poll,
+) -> Result<(Marks, u64)> {
+    let mut known = Marks::undirected(skeleton);
+    knowledge.direct(&mut known);
+    let verdict = |a: usize, b: usize, c: usize| {
+        if ambiguous.contains(a, b, c) || !knowledge.leaves_open(a, b, c) {
+            Verdict::Open
+        } else if sepsets.either_contains(a, c, b as u32) {
+            Verdict::NotCollider
+        } else {
+            Verdict::Collider
+        }
+    };
+    let Nearest { mut dag, contradicted, .. } = nearest_dag(&known, skeleton, verdict, poll)?;
+    essential_graph(&mut dag, || poll.step())?;
+    if knowledge.is_some() {
+        knowledge.direct(&mut dag);
+        let mut closure = Closure::new(dag);
+        closure.complete();
+        dag = closure.graph;
+    }
+    Ok((dag, contradicted))
 }
 
 /// So many triples that speak against knowledge are told of by name.
@@ -196,7 +261,7 @@ fn check(skeleton: &Adjacency, sepsets: &SepSets, options: &Options) -> Result<(
     if options.ambiguous.iter().flatten().any(|&v| v as usize >= p) {
         return Err(refuse("unfVect", "a triple outside the graph", format!("the graph has {p} variables")));
     }
-    if options.method != Method::Relaxed {
+    if !options.method.is_relaxed() {
         if options.collider_rule != ColliderRule::Standard {
             return Err(refuse("u2pd", "not \"relaxed\"", "`conservative` and `maj.rule` need u2pd = \"relaxed\""));
         }
@@ -207,9 +272,13 @@ fn check(skeleton: &Adjacency, sepsets: &SepSets, options: &Options) -> Result<(
             return Err(refuse("u2pd", "not \"relaxed\"", "`solve.confl = TRUE` needs u2pd = \"relaxed\""));
         }
     }
+    if options.method == Method::Valid && options.solve_conflicts {
+        return Err(refuse("u2pd", "\"valid\"", "`solve.confl = TRUE` leaves edges in conflict, which no CPDAG has"));
+    }
     Ok(())
 }
 
+/// The graph, and the triples that the rule leaves open.
 fn relaxed(
     skeleton: &Adjacency,
     sepsets: &mut SepSets,
@@ -217,7 +286,7 @@ fn relaxed(
     alpha: f64,
     test: Option<&mut dyn CiTest>,
     poll: &Poll,
-) -> Result<Marks> {
+) -> Result<(Marks, Ambiguous)> {
     let ambiguous = match options.collider_rule {
         ColliderRule::Standard => Ambiguous::new(skeleton.p(), options.ambiguous.iter().copied(), poll)?,
         rule => {
@@ -225,6 +294,8 @@ fn relaxed(
                 return Err(refuse("indepTest", "missing", "`conservative` and `maj.rule` need the test"));
             };
             let judge = Judge { version_unf: options.version_unf, majority: rule == ColliderRule::Majority };
+            let mut answered = Answered(test);
+            let test: &mut dyn CiTest = if options.bound.is_some() { &mut answered } else { &mut *answered.0 };
             judge_triples(judge, (skeleton, &options.knowledge), sepsets, alpha, test, poll)?
         }
     };
@@ -242,7 +313,7 @@ fn relaxed(
     let enabled = [first, second, third, options.knowledge.is_some()];
     let rules = Rules { skeleton, ambiguous: &ambiguous, version, enabled };
     rules.apply(&mut marks, poll)?;
-    Ok(marks)
+    Ok((marks, ambiguous))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ pub struct Pdag {
     extendable: bool,
     valid: bool,
     against: Against,
+    overruled: u64,
 }
 
 /// Where the separating sets suggest colliders a -> b <- c that knowledge excludes.
@@ -40,12 +41,22 @@ impl Pdag {
             }
             start.push(to.len());
         }
-        Pdag { start, to, mark, extendable, valid, against: Against::default() }
+        Pdag { start, to, mark, extendable, valid, against: Against::default(), overruled: 0 }
     }
 
     /// With what speaks against knowledge.
     pub(super) fn with_against(self, against: Against) -> Self {
         Pdag { against, ..self }
+    }
+
+    /// With the number of verdicts that a valid graph contradicts.
+    pub(super) fn with_overruled(self, overruled: u64) -> Self {
+        Pdag { overruled, ..self }
+    }
+
+    /// How many verdicts on unshielded triples were overruled so that the graph is valid: only by [`Method::Valid`](super::Method).
+    pub fn overruled(&self) -> u64 {
+        self.overruled
     }
 
     /// What speaks against knowledge; only looked for where separating sets say what is a collider.

@@ -39,6 +39,25 @@ pub(crate) fn refuse_too_many(skeleton: &Adjacency, knowledge: &Knowledge, poll:
     Ok(())
 }
 
+/// How many questions [`ask_in_turn`] or an [`Asker`] has at the most; above `most` any number that is larger. Time: as [`other_ends`] of all vertices.
+pub(super) fn questions(skeleton: &Adjacency, knowledge: &Knowledge, most: u64, poll: &Poll) -> Result<u64> {
+    let sets = |v: usize| {
+        let candidates = knowledge.tiers.candidates(skeleton, v).count();
+        if candidates > MOST_NEIGHBOURS { u64::MAX } else { 1 << candidates }
+    };
+    let of: Vec<u64> = (0..skeleton.p()).map(sets).collect();
+    let mut all = 0u64;
+    for a in 0..skeleton.p() {
+        for c in other_ends(skeleton, a, poll)?.filter(|&c| c as usize > a) {
+            all = all.saturating_add(of[a].saturating_add(of[c as usize]));
+        }
+        if all > most {
+            break;
+        }
+    }
+    Ok(all)
+}
+
 fn is_independent(p: f64, alpha: f64, x: usize, y: usize, s: &[u32]) -> Result<bool> {
     if p.is_nan() {
         // pcalg: "missing value where TRUE/FALSE needed".

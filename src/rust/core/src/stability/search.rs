@@ -16,6 +16,7 @@ pub struct Search {
     options: Options,
     method: orient::Method,
     collider_rule: ColliderRule,
+    bound: Option<orient::Bound>,
     solve_conflicts: bool,
     version_unf: [u8; 2],
     knowledge: Knowledge,
@@ -26,9 +27,9 @@ impl Search {
     /// By these options; of those of the orientation, what `pc()` has. `seed`: of the random numbers of [`orient::Method::Rand`] and
     /// [`orient::Method::Retry`], of which each replicate has its own.
     pub fn new(options: Options, orientation: &orient::Options, seed: u64) -> Self {
-        let orient::Options { method, collider_rule, solve_conflicts, version_unf, .. } = *orientation;
+        let orient::Options { method, collider_rule, bound, solve_conflicts, version_unf, .. } = *orientation;
         let knowledge = orientation.knowledge.clone();
-        Search { options, method, collider_rule, solve_conflicts, version_unf, knowledge, seed }
+        Search { options, method, collider_rule, bound, solve_conflicts, version_unf, knowledge, seed }
     }
 
     /// The options of the search.
@@ -77,15 +78,17 @@ impl Search {
             drawn += 1;
             Ok(permutation(k, drawn, replicate as u32, self.seed))
         };
-        let options = orient::Options {
+        let mut options = orient::Options {
             method: self.method,
             collider_rule: self.collider_rule,
+            bound: self.bound,
             solve_conflicts: self.solve_conflicts,
             version_unf: self.version_unf,
             knowledge: self.knowledge.clone(),
             wants_to_stop: Some(wants_to_stop),
             ..orient::Options::default()
         };
+        options.settle(&found.graph, found.tests.iter().sum())?;
         orient(&found.graph, &mut found.sepsets, &options, self.options.alpha, test, &mut permutation)
     }
 }
