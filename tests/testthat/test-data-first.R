@@ -13,14 +13,14 @@ levels_of <- function() {
 
 test_that("data are tested by their columns, and a message says how", {
   x <- numbers_of()
-  wanted <- pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x))
+  wanted <- pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x), maj.rule = TRUE)
   for (data in list(x, as.matrix(x))) {
     m <- expect_message(found <- pc(data, alpha = 0.01), "200 samples (rows), 3 variables (columns), all numbers: gaussCItest", fixed = TRUE, class = "pcgpu_message_data")
     expect_identical_answer(found, wanted)
   }
   y <- levels_of()
   expect_message(found <- pc(y, alpha = 0.01), "500 samples (rows), 3 variables (columns), all with levels: disCItest", fixed = TRUE, class = "pcgpu_message_data")
-  expect_identical_answer(found, pc(suff_discrete(y), disCItest, 0.01, labels = names(y)))
+  expect_identical_answer(found, pc(suff_discrete(y), disCItest, 0.01, labels = names(y), maj.rule = TRUE))
   expect_identical_answer(suppressMessages(pc(as.matrix(y), alpha = 0.01)), found)
   expect_identical(suppressMessages(skeleton(x, alpha = 0.01))@graph, skeleton(suff_gauss(x), gaussCItest, 0.01, p = 3, labels = names(x))@graph)
   expect_s4_class(suppressMessages(pc(Titanic, alpha = 0.01)), "pcAlgo")
@@ -148,7 +148,7 @@ test_that("of many variables data are kept in place of their correlations", {
   x <- random_data(random_dag(5100, 1, seed = 1), 40, seed = 1)
   # A GPU makes correlations of data with other last digits.
   found <- suppressMessages(pc(x, alpha = 1e-5, result = "compact", device = "cpu"))
-  wanted <- pc(suff_gauss(x), gaussCItest, 1e-5, labels = colnames(x), result = "compact", device = "cpu")
+  wanted <- pc(suff_gauss(x), gaussCItest, 1e-5, labels = colnames(x), maj.rule = TRUE, result = "compact", device = "cpu")
   expect_identical(found@edges, wanted@edges)
 })
 

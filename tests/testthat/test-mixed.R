@@ -107,7 +107,7 @@ test_that("searches of data frames choose the test, and ask what its function an
     list(lapply(sets, `[`, c("f", "g", "h")), "error", disMItest, "disMItest")
   )
   for (case in cases) {
-    expect_message(found <- pc(case[[1]], alpha = 0.05, na = case[[2]], numCores = 2), case[[4]], class = "pcgpu_message_data")
+    expect_message(found <- pc(case[[1]], alpha = 0.05, na = case[[2]], maj.rule = FALSE, numCores = 2), case[[4]], class = "pcgpu_message_data")
     labels <- names(if (is.data.frame(case[[1]])) case[[1]] else case[[1]][[1]])
     expect_identical(graph::nodes(found@graph), labels)
     native <- pc(case[[1]], case[[3]], 0.05, labels = labels, numCores = 1)

@@ -253,7 +253,7 @@ test_that("data are taken as pc() takes them", {
   x <- stability_data()
   named <- stability(x, gaussCItest, 0.05, replicates = 5, seed = 4)
   expect_message(found <- stability(x, alpha = 0.05, replicates = 5, seed = 4), class = "pcgpu_message_data")
-  expect_identical(found$counts, named$counts)
+  expect_identical(found$counts, stability(x, gaussCItest, 0.05, replicates = 5, seed = 4, maj.rule = TRUE)$counts)
   expect_identical(stability(as.matrix(x), gaussCItest, 0.05, replicates = 5, seed = 4)$counts, named$counts)
   expect_identical(stability(suff_gauss(x, keep = "data"), gaussCItest, 0.05, replicates = 5, seed = 4)$counts, named$counts)
   levels <- as.data.frame(lapply(x, cut, 2))
@@ -352,11 +352,11 @@ test_that("counts of numbers and levels, and of data with holes, are those of pc
   x$b <- cut(x$b, c(-Inf, -0.5, 0.5, 2, Inf))
   x$f <- x$f > 0
   of <- function(data) function(rows) data[rows, ]
-  mixed <- stability(x, alpha = 0.05, replicates = 15, seed = 4, numCores = 2)
+  mixed <- stability(x, alpha = 0.05, replicates = 15, seed = 4, maj.rule = FALSE, numCores = 2)
   expect_identical(mixed$test, "mixCItest")
   expect_equal(mixed$counts, counts_by_hand(mixed, of(x), mixCItest))
   for (j in seq_along(x)) x[[j]][seq(j, 120, 17)] <- NA
-  holes <- stability(x, alpha = 0.05, replicates = 15, seed = 4, na = "testwise", numCores = 2)
+  holes <- stability(x, alpha = 0.05, replicates = 15, seed = 4, na = "testwise", maj.rule = FALSE, numCores = 2)
   expect_identical(holes$test, "mixCItwd")
   expect_equal(holes$counts, counts_by_hand(holes, of(x), mixCItwd))
   numbers <- x[c("a", "d", "e", "g")]
@@ -364,7 +364,7 @@ test_that("counts of numbers and levels, and of data with holes, are those of pc
   expect_equal(gauss$counts, counts_by_hand(gauss, of(numbers), gaussCItwd))
   fill <- function(column) replace(column, is.na(column), column[!is.na(column)][seq_len(sum(is.na(column)))])
   sets <- list(as.data.frame(lapply(x, fill)), as.data.frame(lapply(x, function(column) rev(fill(rev(column))))))
-  pooled <- suppressMessages(stability(sets, alpha = 0.05, replicates = 10, seed = 4))
+  pooled <- suppressMessages(stability(sets, alpha = 0.05, replicates = 10, seed = 4, maj.rule = FALSE))
   expect_equal(pooled$counts, counts_by_hand(pooled, function(rows) lapply(sets, function(set) set[rows, ]), mixMItest))
   expect_error(stability(c(lapply(sets, function(set) cor(set[c("a", "d", "e")])), 120), gaussMItest, 0.05), class = "pcgpu_error_argument")
 })
