@@ -13,6 +13,6 @@ rule_of_data <- function(given, u2pd) {
 # How to orient, with the bound on the tests of a rule that nobody asked for, in the terms of its test: so many tests, or one for each so many of the skeleton's.
 # A question of its own takes a Gaussian test some 50 times as long as one of a search, in which neighbouring tests share their work, and other tests as long.
 with_bound <- function(orient, test) {
-  if (isTRUE(orient$if_few)) orient$bound <- if (test$kind == "gauss") c(2^20, 20) else c(2^14, 1)
+  if (isTRUE(orient$if_few)) orient$bound <- if (test$kind == "gauss") c(2^22, 20) else c(2^14, 1)
   orient
 }

@@ -70,7 +70,7 @@
 #' default. On 120 samples from random DAGs of 20 variables (100 to 2,000 observations, alpha 0.01), 75 % of its arrows are right and 49 of 100 true arrows are found, compared with 55 % and 42; 59 graphs are valid, compared with 18. On 39 samples from 13 networks of
 #' bnlearn's repository (500 to 10,000 observations), it finds 269 right and 23 wrong arrows, compared with 331 and 109. `maj.rule = FALSE` gives pcalg's default, and so does any call with `suffStat` and `indepTest`, unless it asks for another rule.
 #'
-#' The majority rule tests all subsets of a variable's neighbours, `2^d` for d neighbours. If that takes more than `2^20` tests and more than a twentieth of those of the skeleton (Gaussian tests), or more than `2^14` and more than the skeleton (other
+#' The majority rule tests all subsets of a variable's neighbours, `2^d` for d neighbours. If that takes more than `2^22` tests and more than a twentieth of those of the skeleton (Gaussian tests), or more than `2^14` and more than the skeleton (other
 #' tests), pcalg's rule is used instead; `maj.rule = TRUE` insists. `print()` and [run_details()] say which rule it was. A test without an answer has no vote. [stability()] does the same for data without a test; [fci()] and its relatives, [cstar()] and [orient()] have pcalg's
 #' defaults.
 #'
