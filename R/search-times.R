@@ -6,8 +6,11 @@ quiet_nan <- 0x7ff80000
 most_microseconds <- 2^49 - 1
 
 hide_seconds <- function(seconds) {
+  number <- round(1e6 * seconds)
+  number[number < 0] <- 0
+  number[number >= most_microseconds] <- most_microseconds - 1
   # The largest number stands for NA.
-  number <- ifelse(is.na(seconds), most_microseconds, pmin(pmax(round(1e6 * seconds), 0), most_microseconds - 1))
+  number[is.na(number)] <- most_microseconds
   words <- rbind(2 * (number %% 2^30) + 1, quiet_nan + number %/% 2^30)
   readBin(writeBin(as.integer(words), raw(), endian = "little"), "double", length(seconds), endian = "little")
 }
@@ -19,8 +22,8 @@ shown_seconds <- function(hidden) {
   ifelse(is.nan(hidden) & words[1L, ] %% 2L == 1L & number < most_microseconds, number / 1e6, NA_real_)
 }
 
-# Follows a search by its progress, which it passes on to `report` where there is one: at the end of a level all of it is done. read(found): what is kept of it,
-# with a number for each level and size that the search counts tests of, whichever ended.
+# Follows a search by its progress, which it passes on to `report` where there is one: at the end of a level all of it is done. read(found): what is kept, list(counts,
+# seconds): of how many levels of the skeleton and sizes of the possible-d-sep phase there are tests; and, hidden, the seconds in all, then of each of these.
 search_clock <- function(report) {
   now <- function() as.double(Sys.time())
   began <- ready <- now()
@@ -43,8 +46,8 @@ search_clock <- function(report) {
   }
   read <- function(found) {
     later <- max(ready, ends$skeleton, na.rm = TRUE)
-    hidden <- list(total = now() - began, levels = durations(ends$skeleton, length(found$n_edgetests), ready), phase = durations(ends$phase, length(found$all_tests_pdsep), later))
-    lapply(hidden, hide_seconds)
+    counts <- c(skeleton = length(found$n_edgetests), "possible-d-sep" = length(found$all_tests_pdsep))
+    list(counts = counts, seconds = hide_seconds(c(now() - began, durations(ends$skeleton, counts[[1L]], ready), durations(ends$phase, counts[[2L]], later))))
   }
   list(report = note, read = read)
 }
@@ -54,10 +57,9 @@ times_of <- function(hidden) {
   if (is.null(hidden)) {
     return(NULL)
   }
-  shown <- lapply(hidden, shown_seconds)
-  counts <- lengths(shown[c("levels", "phase")])
-  times <- data.frame(level = c(seq_len(counts[1L]), seq_len(counts[2L])) - 1L)
-  if (counts[2L] > 0L) times$phase <- rep(c("skeleton", "possible-d-sep"), counts)
-  times$seconds <- unlist(shown[c("levels", "phase")], use.names = FALSE)
-  list(seconds = shown$total, times = times)
+  shown <- shown_seconds(hidden$seconds)
+  times <- data.frame(level = sequence(unname(hidden$counts)) - 1L)
+  if (hidden$counts[[2L]] > 0L) times$phase <- rep(names(hidden$counts), hidden$counts)
+  times$seconds <- shown[-1L]
+  list(seconds = shown[1L], times = times)
 }

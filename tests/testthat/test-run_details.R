@@ -4,13 +4,14 @@ test_that("the device and the number of exact tests are reported", {
   expect_identical(told$version, as.character(packageVersion("pcgpu")))
   expect_gte(told$exact_tests, 0)
   # The CPU needs no plan of its memory.
-  expect_named(told, c("device", "exact_tests", "test", "alpha", "samples", "valid_cpdag", "version", "n.edgetests"))
+  expect_named(told, c("device", "exact_tests", "test", "alpha", "samples", "valid_cpdag", "times", "version", "n.edgetests", "seconds"))
   expect_identical(unclass(told)[c("test", "alpha", "samples")], list(test = "gaussCItest", alpha = 0.01, samples = 1000))
 })
 
 test_that("details print as a summary", {
   said <- capture.output(print(run_details(small_fit())))
-  expect_identical(said, c(
+  expect_match(said[3], "^Seconds: [0-9.]+; by level 0: [0-9.e-]+, 1: ")
+  expect_identical(said[-3], c(
     paste("pcgpu", packageVersion("pcgpu"), "on cpu"), "Tests that the quick form did not decide: 0", "A valid CPDAG: yes"
   ))
   fit <- small_fit()
