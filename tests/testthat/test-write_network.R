@@ -229,7 +229,7 @@ test_that("wrong arguments are named", {
   # A table that is in the way, before anything is written.
   sif <- tempfile(fileext = ".sif")
   writeLines("mine", sub("sif$", "edges.tsv", sif))
-  refused(write_network(fit, sif), "path", "edges.tsv")
+  refused(write_network(fit, sif, overwrite = FALSE), "path", "edges.tsv")
   expect_false(file.exists(sif))
 })
 
