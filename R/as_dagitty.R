@@ -23,6 +23,7 @@ as_dagitty <- function(x, text = FALSE) {
   name <- dagitty_names(network$labels)
   edges <- network$edges
   kind <- c("-->" = " -> ", "---" = " -- ", "<->" = " <-> ", "o->" = " @-> ", "o-o" = " @-@ ", "o--" = " @-- ")[edges$kind]
+  check_object(x)
   dag <- inherits(x, "pcgpu_graph") && all(x$directed)
   lines <- c(if (dag) "dag {" else if (isTRUE(network$pag)) "pag {" else "pdag {", name, paste0(name[edges$from], kind, name[edges$to], recycle0 = TRUE), "}")
   written <- paste0(lines, "\n", collapse = "")

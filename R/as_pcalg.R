@@ -24,6 +24,7 @@
 #' as_pcalg(readRDS(file))
 #' @export
 as_pcalg <- function(x, suffStat = NULL, indepTest = NULL) {
+  check_object(x)
   if (is_compact(x)) {
     return(pcalg_of_compact(x, suffStat, indepTest))
   }

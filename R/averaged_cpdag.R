@@ -31,6 +31,7 @@ averaged_cpdag <- function(x, threshold = NULL, false_edges = NULL) {
 }
 
 check_stability <- function(x) {
+  check_object(x)
   if (!inherits(x, "pcgpu_stability")) {
     abort_argument("x", x, "give a result of stability().")
   }

@@ -29,6 +29,7 @@ caugi_arguments <- function(x, network, class = NULL) {
   edges[turned, c("from", "to")] <- edges[turned, c("to", "from")]
   edges$kind[turned] <- "--o"
   valid <- !isTRUE(network$pag) && !any(edges$kind == "<->") && !((is_compact(x) || is_result(x)) && isFALSE(run_details(x)$valid_cpdag))
+  check_object(x)
   dag <- inherits(x, "pcgpu_graph") && all(x$directed)
   list(
     from = network$labels[edges$from], edge = edges$kind, to = network$labels[edges$to], nodes = network$labels,

@@ -181,5 +181,5 @@ check_result <- function(x, argument = "x", instead = NULL) {
     if (is_fci(x)) refuse_pag(x, argument, instead)
     abort_argument(argument, x, "give a result of pc() or skeleton(), an object of class \"pcAlgo\".")
   }
-  invisible(x)
+  check_object(x, argument)
 }

@@ -214,12 +214,12 @@ conversions <- function(ns) {
   set("matrix", function(from) {
     # Functions of pcalg take it for that of a graph, of which the coding of results is the transpose.
     if (is_asked_by_pcalg()) refuse_compact()
-    structure(compact_matrix(from), type = "amat.cpdag")
+    structure(compact_matrix(check_object(from)), type = "amat.cpdag")
   })
-  set("amat", function(from) structure(compact_matrix(from), class = "amat", type = "cpdag"))
-  set("graphNEL", function(from) compact_graph(from))
-  set("dgCMatrix", function(from) sparse_matrix(from))
-  set("CsparseMatrix", function(from) sparse_matrix(from))
-  set("sparseMatrix", function(from) sparse_matrix(from))
-  set("Matrix", function(from) sparse_matrix(from))
+  set("amat", function(from) structure(compact_matrix(check_object(from)), class = "amat", type = "cpdag"))
+  set("graphNEL", function(from) compact_graph(check_object(from)))
+  set("dgCMatrix", function(from) sparse_matrix(check_object(from)))
+  set("CsparseMatrix", function(from) sparse_matrix(check_object(from)))
+  set("sparseMatrix", function(from) sparse_matrix(check_object(from)))
+  set("Matrix", function(from) sparse_matrix(check_object(from)))
 }

@@ -86,6 +86,9 @@ check_rust <- function(result) {
     # R code that Rust called jumped out of it (an error, a caught condition). Rust has cleaned up, and the jump goes on.
     rust_continue_unwind(failure$token)
   }
+  if (failure$class == "condition") {
+    stop_r_error(failure$condition, "a vector that R kept in compact form, as 1:n,", "give R more memory, or leave variables or samples out")
+  }
   if (failure$class == "interrupt") {
     interrupt()
   }
@@ -99,25 +102,30 @@ is_file_failure <- function(failure) startsWith(failure$class, "file_")
 
 # Runs what makes a result of class pcAlgo. Where R's own allocation fails, of a list or a string, that is an error as where ours does.
 # Not by a calling handler, which would find no memory either.
-with_room_for_pcalgo <- function(make) with_room(make, "a result of class pcAlgo", "give R more memory, or ask for `result = \"compact\"`")
+with_room_for_pcalgo <- function(make) {
+  with_room(make, "a result of class pcAlgo, with its p x p matrices and lists,", "give R more memory, or ask for `result = \"compact\"`")
+}
 
-# result: what takes the memory. mend: what else can be done.
-with_room <- function(make, result, mend) {
+# Likewise of data that are read.
+with_room_for_data <- function(make) with_room(make, "a copy of the data, which R makes as it reads them,", "give R more memory, or leave variables or samples out")
+
+# what: what takes the memory. mend: what else can be done.
+with_room <- function(make, what, mend) {
   call <- user_call()
-  tryCatch(make, simpleError = function(e) {
-    if (!is_out_of_memory(e)) stop(e)
-    what <- paste0(result, ", with its p x p matrices and lists,")
-    abort("memory", sprintf("not enough memory: %s takes more than there is (%s); %s", what, conditionMessage(e), mend),
-      what = what, mend = mend, call = call
-    )
-  })
+  tryCatch(make, simpleError = function(e) stop_r_error(e, what, mend, call))
+}
+
+# R's own error, of class `memory` where that is what it is of.
+stop_r_error <- function(e, what, mend, call = user_call()) {
+  if (!is_out_of_memory(e)) stop(e)
+  abort("memory", sprintf("not enough memory: %s takes more than there is (%s); %s", what, conditionMessage(e), mend), what = what, mend = mend, call = call)
 }
 
 # By R's message, in the session's language.
 is_out_of_memory <- function(e) {
   said <- c(
     paste("cannot allocate vector of size", c("%0.1f Gb", "%0.1f Mb", "%0.f Kb")), "cannot allocate memory block of size %0.1f Gb",
-    "memory exhausted (limit reached?)", "vector memory exhausted (limit reached?)"
+    "memory exhausted (limit reached?)", "vector memory exhausted (limit reached?)", "vector memory limit of %0.1f Gb reached"
   )
   any(startsWith(conditionMessage(e), sub("%.*", "", c(said, gettext(said, domain = "R")))))
 }

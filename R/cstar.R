@@ -163,6 +163,7 @@ largest_error <- function(shares, q) {
 
 #' @exportS3Method as.data.frame pcgpu_cstar
 as.data.frame.pcgpu_cstar <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
+  check_object(x)
   check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_cstar")
   check_rows_shown(n)
   frame <- x$pairs[utils::head(order(x$pairs$rank, -x$pairs$effect), n), ]
@@ -174,6 +175,7 @@ as.data.frame.pcgpu_cstar <- function(x, row.names = NULL, optional = FALSE, ...
 
 #' @exportS3Method print pcgpu_cstar
 print.pcgpu_cstar <- function(x, n = 10L, ...) {
+  check_object(x)
   given <- check_dots(list(...), frame_takes, "print.pcgpu_cstar")
   say_lines(sprintf(
     "Causal stability ranking of %s: %s of %s of %s rows, %s variables, alpha = %s; top q = %s", counted(nrow(x$pairs), "pair"), counted(x$replicates, "sample"),
@@ -187,6 +189,7 @@ print.pcgpu_cstar <- function(x, n = 10L, ...) {
 
 #' @exportS3Method summary pcgpu_cstar
 summary.pcgpu_cstar <- function(object, ...) {
+  check_object(object)
   check_dots(list(...), character(), "summary.pcgpu_cstar")
   data.frame(
     q = object$q, above_half = colSums(object$frequency > 0.5), always = colSums(object$frequency == 1),
@@ -196,6 +199,7 @@ summary.pcgpu_cstar <- function(object, ...) {
 
 #' @exportS3Method plot pcgpu_cstar
 plot.pcgpu_cstar <- function(x, n = 20L, main = NULL, ...) {
+  check_object(x)
   given <- check_dots(list(...), graphical_takes, "plot.pcgpu_cstar")
   check_rows_shown(n)
   n <- min(n, nrow(x$pairs))

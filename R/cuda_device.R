@@ -174,6 +174,7 @@ bytes_of <- function(text) {
 
 #' @exportS3Method print pcgpu_device
 print.pcgpu_device <- function(x, ...) {
+  check_object(x)
   check_dots(list(...), character(), "print.pcgpu_device")
   cat("pcgpu device:", device_name(x), "\n")
   for (name in names(x$options)) {

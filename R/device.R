@@ -47,7 +47,7 @@ auto_products <- 2e10
 # The argument `device`, checked: a list of class "pcgpu_device", see cuda_device().
 check_device <- function(device) {
   if (inherits(device, "pcgpu_device")) {
-    return(device)
+    return(check_object(device, "device"))
   }
   if (identical(device, "auto") || identical(device, "cpu")) {
     return(new_device(device))

@@ -71,6 +71,7 @@ arrow_of <- c(directed = "-->", undirected = "---", conflict = "<->")
 # What stands for a graph here, as a table: list(labels, edges), a row an edge with numbers of variables `from` and `to`, `kind` as a user sees it, and
 # the numbers that are known of it, and `pag` where kinds are those of a PAG, in which "<->" is a hidden common cause and no conflict. All tables of edges, conversions and files are made of this one.
 network_of <- function(x) {
+  check_object(x)
   if (is_compact(x)) {
     return(new_network(x@labels, compact_edges(x)))
   }
@@ -157,6 +158,7 @@ is_pag <- function(x) is_fci(x) || is_pag_matrix(x) || is_igraph_pag(x)
 
 # The matrix of marks of what stands for a PAG, NULL of what does not.
 marks_of_pag <- function(x) {
+  check_object(x)
   if (is_fci(x)) {
     attr(x, "amat")
   } else if (is_pag_matrix(x)) {
@@ -168,6 +170,7 @@ marks_of_pag <- function(x) {
 
 # Labels, neighbour lists and weights of whatever stands for a graph here, but for PAGs. `instead`: what takes those.
 edges_of <- function(x, instead = NULL) {
+  check_object(x)
   if (is_pag(x)) refuse_pag(x, instead = instead)
   if (is_compact(x)) {
     return(compact_lists(x))

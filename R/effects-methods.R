@@ -10,6 +10,7 @@ one_effect <- function(chosen, of, labels, argument) {
 
 #' @export
 `[.pcgpu_effects` <- function(x, i, j) {
+  check_object(x)
   if (!is.null(x$smallest)) {
     abort_argument("x", NULL, "the effects themselves need keep = \"all\".", is = "a result of keep = \"smallest\"")
   }
@@ -41,6 +42,7 @@ check_rows_shown <- function(n) {
 
 #' @exportS3Method as.data.frame pcgpu_effects
 as.data.frame.pcgpu_effects <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
+  check_object(x)
   check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_effects")
   check_rows_shown(n)
   rows <- length(x$y)
@@ -80,6 +82,7 @@ ranked_pairs <- function(smallest, x, y, n) {
 
 #' @exportS3Method print pcgpu_effects
 print.pcgpu_effects <- function(x, n = 10L, ...) {
+  check_object(x)
   given <- check_dots(list(...), frame_takes, "print.pcgpu_effects")
   say_lines(sprintf("Possible effects of %s on %s variables, method \"%s\"%s", in_words(length(x$x)), in_words(length(x$y)), x$method,
     if (x$valid) "" else sprintf(" (the graph is no valid %s)", toupper(x$type))))
@@ -94,6 +97,7 @@ print.pcgpu_effects <- function(x, n = 10L, ...) {
 
 #' @exportS3Method summary pcgpu_effects
 summary.pcgpu_effects <- function(object, n = 20L, ...) {
+  check_object(object)
   check_dots(list(...), character(), "summary.pcgpu_effects")
   told <- as.data.frame(object)
   structure(class = "summary.pcgpu_effects", list(
@@ -118,6 +122,7 @@ print.summary.pcgpu_effects <- function(x, ...) {
 
 #' @export
 `[.pcgpu_joint_effects` <- function(x, i, j) {
+  check_object(x)
   if (missing(j)) abort_argument("j", NULL, "give one y: `effects[, y]` or `effects[x, y]`.", is = "missing")
   of_y <- x$effects[, , one_effect(j, x$y, x$labels, "y")]
   of_y <- matrix(of_y, length(x$x), dimnames = list(x$labels[x$x], NULL))
@@ -126,6 +131,7 @@ print.summary.pcgpu_effects <- function(x, ...) {
 
 #' @exportS3Method as.data.frame pcgpu_joint_effects
 as.data.frame.pcgpu_joint_effects <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_object(x)
   check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_joint_effects")
   told <- apply(x$effects, c(1L, 3L), function(effects) c(min(abs(effects)), stats::median(effects)))
   frame <- data.frame(
@@ -140,6 +146,7 @@ as.data.frame.pcgpu_joint_effects <- function(x, row.names = NULL, optional = FA
 
 #' @exportS3Method print pcgpu_joint_effects
 print.pcgpu_joint_effects <- function(x, n = 10L, ...) {
+  check_object(x)
   given <- check_dots(list(...), frame_takes, "print.pcgpu_joint_effects")
   say_lines(sprintf("Joint effects of %s, %d joint sets of parents, %s", enumerate(x$labels[x$x]), dim(x$effects)[2L],
     if (is.null(x$technique)) "optimal adjustment" else x$technique))

@@ -20,6 +20,7 @@ ensemble_rows <- function(x, replicate) {
   check_given(list(x = missing(x), replicate = missing(replicate)), list(
     x = "give a result of select_features(ensemble = ).", replicate = "give the number of a sample."
   ))
+  check_object(x)
   if (!inherits(x, "pcgpu_selection") || is.null(x$ensemble)) {
     abort_argument("x", x, "give a result of select_features(ensemble = ).",
       is = if (inherits(x, "pcgpu_selection")) "a selection from all rows" else describe(x)

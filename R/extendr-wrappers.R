@@ -8,6 +8,10 @@ rust_search <- function(test, options, orient, engine, callbacks, object) .Call(
 #' @noRd
 rust_expand <- function(found, level0, object) .Call(wrap__rust_expand, found, level0, object)
 
+#' Whether the parts of a result in flat arrays go together: TRUE, or the name of one that does not.
+#' @noRd
+rust_check_flat <- function(found) .Call(wrap__rust_check_flat, found)
+
 #' Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA. 0: no, 1: yes, 2: with NA.
 #' @noRd
 rust_is_correlation <- function(c, p, threads) .Call(wrap__rust_is_correlation, c, p, threads)

@@ -13,6 +13,7 @@ define_fci_methods <- function(ns) {
 
 # In pcalg's format.
 print_fci <- function(x, amat = FALSE, zero.print = ".", ...) {
+  check_object(x)
   check_dots(list(...), marks_takes, "print_fci")
   print_head(x)
   cat("\n")
@@ -102,6 +103,7 @@ check_pag_matrix <- function(amat, argument = "x") {
 #' @name fciAlgo-methods
 #' @exportS3Method summary fciAlgo
 summary.fciAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
+  check_object(object)
   check_dots(list(...), character(), "summary.fciAlgo")
   of <- attributes(object)
   if (is_large(labels_of_pag(of$amat)) && (missing(amat) || !amat)) {

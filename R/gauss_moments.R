@@ -42,7 +42,7 @@
 gauss_moments <- function(x, use = c("everything", "all.obs", "complete.obs", "na.or.complete"), progress = NULL) {
   use <- check_choice(use, c("everything", "all.obs", "complete.obs", "na.or.complete"), "use")
   if (inherits(x, "pcgpu_moments")) {
-    return(x)
+    return(check_object(x))
   }
   bar <- progress_reporter(progress)
   on.exit(bar$close())
@@ -96,14 +96,11 @@ c.pcgpu_moments <- function(..., recursive = FALSE) {
 # Are they whole, and of the same variables?
 check_moments <- function(parts, argument = "...") {
   for (part in parts) {
-    p <- if (inherits(part, "pcgpu_moments") && is.list(part)) length(part$mean) else 0L
-    whole <- p > 0L && is.double(part$mean) && is_number(part$n) && is_number(part$left_out) && are_counts(unlist(part[c("n", "left_out", "missing")])) && is.integer(part$power) &&
-      all(vapply(part[c("least", "largest", "missing", "origin", "products")], is.double, NA)) &&
-      identical(unname(lengths(part[c("least", "largest", "missing", "power", "origin", "products")])), as.integer(c(p, p, p, p, p, p * (p + 1) / 2)))
-    if (!whole) {
+    if (!inherits(part, "pcgpu_moments")) {
       abort_argument(argument, part, "give what gauss_moments() has made, as it is.")
     }
-    if (p != length(parts[[1L]]$mean) || !identical(part$names, parts[[1L]]$names)) {
+    check_object(part, argument)
+    if (length(part$mean) != length(parts[[1L]]$mean) || !identical(part$names, parts[[1L]]$names)) {
       abort_argument(argument, part, "give moments of the same variables in the same order.", has = "moments of other variables")
     }
   }
@@ -114,6 +111,7 @@ are_counts <- function(x) is.numeric(x) && !anyNA(x) && all(x >= 0 & x <= 2^53 &
 
 #' @exportS3Method print pcgpu_moments
 print.pcgpu_moments <- function(x, ...) {
+  check_object(x)
   check_dots(list(...), character(), "print.pcgpu_moments")
   left <- if (x$left_out > 0) sprintf(" (%s more are left out)", in_words(x$left_out))
   say_lines(sprintf("Moments of %s observations of %s variables%s", in_words(x$n), in_words(length(x$mean)), left %||% ""))

@@ -9,6 +9,7 @@ is_kept <- function(suffStat) inherits(suffStat, "pcgpu_gauss_data")
 
 # Correlations of some of the variables, or of all. Those of all have the bits of suff_gauss(device = "cpu")$C.
 correlations_of_kept <- function(x, columns = NULL, progress = FALSE, bar = progress_reporter(progress)) {
+  check_object(x)
   on.exit(bar$close())
   data <- check_kept_data(x$data)
   if (!is.null(columns)) data <- data[, columns, drop = FALSE]
@@ -32,6 +33,7 @@ check_kept_data <- function(data, p = NCOL(data)) {
   if (!identical(i, "C")) {
     return(.subset2(x, i))
   }
+  check_object(x, "suffStat")
   made <- .subset2(x, "made")
   if (is.null(made$C)) made$C <- correlations_of_kept(x, progress = NULL)
   made$C
@@ -79,6 +81,7 @@ check_kept_data <- function(data, p = NCOL(data)) {
 
 #' @exportS3Method print pcgpu_gauss_data
 print.pcgpu_gauss_data <- function(x, ...) {
+  check_object(x)
   check_dots(list(...), character(), "print.pcgpu_gauss_data")
   say_lines(sprintf(
     "Gaussian data: %s observations of %s variables, each less its mean (%s)", in_words(x$n), in_words(ncol(x$data)),

@@ -382,6 +382,7 @@ ad_cdf <- function(z, n) {
 
 #' @exportS3Method as.data.frame pcgpu_markov
 as.data.frame.pcgpu_markov <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_object(x)
   check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_markov")
   rows <- lapply(names(x$questions), function(implied) {
     of <- x$questions[[implied]]
@@ -399,12 +400,13 @@ as.data.frame.pcgpu_markov <- function(x, row.names = NULL, optional = FALSE, ..
 #' @exportS3Method summary pcgpu_markov
 summary.pcgpu_markov <- function(object, ...) {
   check_dots(list(...), character(), "summary.pcgpu_markov")
-  object$summary
+  check_object(object)$summary
 }
 
 #' @rdname markov_check
 #' @exportS3Method print pcgpu_markov
 print.pcgpu_markov <- function(x, ...) {
+  check_object(x)
   given <- check_dots(list(...), frame_takes, "print.pcgpu_markov")
   say_lines(sprintf("Markov check: independences given %s, dependences of edges given the other parents", if (x$given == "parents") "parents" else "Markov blankets"))
   if (x$resamples > 0) say_lines(sprintf("on %s random samples of %s %% of the rows", in_words(x$resamples), format(100 * x$share)))
@@ -423,6 +425,7 @@ print.pcgpu_markov <- function(x, ...) {
 #' @rdname markov_check
 #' @exportS3Method plot pcgpu_markov
 plot.pcgpu_markov <- function(x, ..., breaks = seq(0, 1, 0.05), main = NULL) {
+  check_object(x)
   given <- check_dots(list(...), histogram_takes, "plot.pcgpu_markov")
   p <- x$questions$independence$p
   p <- sort(p[!is.na(p)])

@@ -32,7 +32,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
     takes = c("cluster", "parallel_tests", knowledge_arguments), skips = c("result", "checkpoint", "time_limit", "na")
   )
   compact <- is_compact(skel)
-  if (!compact) check_result(skel, "skel", "udag2pag() puts the marks of a PAG on a skeleton")
+  if (compact) check_object(skel, "skel") else check_result(skel, "skel", "udag2pag() puts the marks of a PAG on a skeleton")
   orient <- check_orientation(u2pd, conservative, maj.rule, solve.confl)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)

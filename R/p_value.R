@@ -38,6 +38,7 @@ methods::setMethod("p_value", "ANY", function(x, a, b, suffStat = NULL, indepTes
 
 #' @rdname p_value
 methods::setMethod("p_value", "pcCompact", function(x, a, b, suffStat = NULL, indepTest = NULL) {
+  check_object(x)
   at <- pairs_at(a, b, x@labels)
   low <- pmin(at$a, at$b)
   high <- pmax(at$a, at$b)

@@ -51,7 +51,7 @@
 #' unlink(path)
 #' @export
 pcgpu_file <- function(path, verify = TRUE) {
-  if (is_file(path)) path <- path$path
+  if (is_file(path)) path <- check_object(path, "path")$path
   check_path(path, "path")
   open_file(path, NULL, check_flag(verify, "verify"))
 }
@@ -85,7 +85,10 @@ file_reference <- function(x) unclass(x)[c("path", "digest")]
 open_reference <- function(reference, verify = FALSE) open_file(reference$path, reference$digest, verify)
 
 #' @exportS3Method dim pcgpu_file
-dim.pcgpu_file <- function(x) as.integer(c(.subset2(x, "n"), .subset2(x, "p")))
+dim.pcgpu_file <- function(x) {
+  check_object(x)
+  as.integer(c(.subset2(x, "n"), .subset2(x, "p")))
+}
 
 #' @exportS3Method dimnames pcgpu_file
 dimnames.pcgpu_file <- function(x) {
@@ -96,6 +99,7 @@ dimnames.pcgpu_file <- function(x) {
 #' @rdname pcgpu_file
 #' @exportS3Method "[" pcgpu_file
 `[.pcgpu_file` <- function(x, i, j, ..., drop = TRUE) {
+  check_object(x)
   if (nargs() - (if (missing(drop)) 0L else 1L) < 3L) {
     abort_argument("i", NULL, "give rows and columns, as in x[i, j].", is = "given without `j`")
   }
@@ -125,6 +129,7 @@ as.matrix.pcgpu_file <- function(x, ...) {
 
 #' @exportS3Method print pcgpu_file
 print.pcgpu_file <- function(x, ...) {
+  check_object(x)
   check_dots(list(...), character(), "print.pcgpu_file")
   size <- in_words(dim(x))
   bytes <- format(structure(8 * prod(dim(x)), class = "object_size"), units = "auto", standard = "SI")

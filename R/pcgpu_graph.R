@@ -25,6 +25,7 @@ as.data.frame.pcgpu_graph <- function(x, row.names = NULL, optional = FALSE, ...
 
 #' @exportS3Method as.matrix pcgpu_graph
 as.matrix.pcgpu_graph <- function(x, ...) {
+  check_object(x)
   check_dots(list(...), character(), "as.matrix.pcgpu_graph")
   m <- matrix(0, length(x$labels), length(x$labels), dimnames = list(x$labels, x$labels))
   m[cbind(x$from, x$to)] <- 1
@@ -35,6 +36,7 @@ as.matrix.pcgpu_graph <- function(x, ...) {
 
 # With the weights of a DAG, as pcalg's randomDAG() has them.
 graphnel_of_table <- function(x) {
+  check_object(x)
   listed <- edges_of_table(x$labels, x$from, x$to, x$directed)
   weights <- NULL
   if (!is.null(x$weight)) {
@@ -46,6 +48,7 @@ graphnel_of_table <- function(x) {
 
 #' @exportS3Method print pcgpu_graph
 print.pcgpu_graph <- function(x, n = 10L, ...) {
+  check_object(x)
   given <- check_dots(list(...), frame_takes, "print.pcgpu_graph")
   edges <- length(x$from)
   say_lines(sprintf("A %s of %s variables and %s edges%s", if (!is.null(x$weight)) "DAG" else "CPDAG", in_words(length(x$labels)), in_words(edges),
@@ -59,6 +62,7 @@ print.pcgpu_graph <- function(x, n = 10L, ...) {
 
 #' @exportS3Method summary pcgpu_graph
 summary.pcgpu_graph <- function(object, ...) {
+  check_object(object)
   check_dots(list(...), character(), "summary.pcgpu_graph")
   p <- length(object$labels)
   degree <- tabulate(c(object$from, object$to), p)

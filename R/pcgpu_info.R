@@ -38,6 +38,7 @@ installed_version <- function(package) {
 
 #' @exportS3Method print pcgpu_info
 print.pcgpu_info <- function(x, ...) {
+  check_object(x)
   check_dots(list(...), character(), "print.pcgpu_info")
   there <- function(version) if (is.na(version)) "not installed" else version
   cat(

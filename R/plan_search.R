@@ -124,6 +124,7 @@ plan_memory <- function(p, test, suffStat, fit, planned) {
 
 #' @exportS3Method print pcgpu_plan
 print.pcgpu_plan <- function(x, ...) {
+  check_object(x)
   check_dots(list(...), character(), "print.pcgpu_plan")
   about <- c(
     if (!is.na(x$test)) x$test, if (length(x$alpha)) paste("alpha =", format(x$alpha, digits = 7L)),
@@ -160,7 +161,7 @@ print.pcgpu_plan <- function(x, ...) {
 #' @exportS3Method as.data.frame pcgpu_plan
 as.data.frame.pcgpu_plan <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_plan")
-  x$levels
+  check_object(x)$levels
 }
 
 # Each with the digits that it deserves; bounds of tests have no end.

@@ -10,6 +10,7 @@ print_matrix <- function(x, zero.print = ".", ...) {
 }
 
 print_result <- function(x, amat = FALSE, zero.print = ".", ...) {
+  check_object(x)
   check_dots(list(...), marks_takes, "print_result")
   print_head(x)
   cat("\n")
@@ -31,6 +32,7 @@ print_edges <- function(undirected, directed) {
 }
 
 print_compact <- function(x) {
+  check_object(x)
   print_head(x)
   cat("\n")
   directed <- sum(x@edges$mark == 2L | x@edges$mark == 3L)
@@ -82,6 +84,7 @@ print_amat <- function(x, zero.print = ".", ...) {
 #' @name pcAlgo-methods
 #' @exportS3Method summary pcAlgo
 summary.pcAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
+  check_object(object)
   check_dots(list(...), character(), "summary.pcAlgo")
   if (is_large(object@graph@nodes) && (missing(amat) || !amat)) {
     print_overview(object)
@@ -116,6 +119,7 @@ print_summary <- function(object, neighbours) {
 #' @rdname pcAlgo-methods
 #' @exportS3Method summary pcCompact
 summary.pcCompact <- function(object, ...) {
+  check_object(object)
   # A script may have either class.
   check_dots(list(...), c("amat", "zero.print"), "summary.pcCompact")
   if (is_large(object@labels)) {

@@ -104,6 +104,7 @@ check_share <- function(share, argument, mend, most) {
 
 # The arrows of a DAG by head, with weights: list(p, labels, from, to, weight).
 arrows_of <- function(dag) {
+  check_object(dag, "dag")
   if (inherits(dag, "pcgpu_graph")) {
     table <- list(labels = dag$labels, from = dag$from, to = dag$to, weight = dag$weight %||% rep.int(1, length(dag$from)))
     is_dag <- all(dag$directed)

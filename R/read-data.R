@@ -3,7 +3,7 @@
 
 # counts: may a contingency table stand for the observations that it counts? all: is what R does not hold (see blocks.R) to be read as a whole?
 read_data <- function(x, argument, counts = FALSE, all = TRUE) {
-  x <- read_table(x, argument, counts)
+  x <- read_table(check_object(x, argument), argument, counts)
   if (all && (is_read_by_blocks(x) || is_sparse(x) || is_file(x))) {
     check_reader(x, argument)
     return(in_memory(x, argument))

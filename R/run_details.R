@@ -98,6 +98,7 @@ validity <- function(judged, orient) {
 #' run_details(pc(suff_gauss(x), gaussCItest, alpha = 0.01, p = 5, numCores = 2))
 #' @export
 run_details <- function(x) {
+  check_object(x)
   if (inherits(x, "pcgpu_selection")) {
     details <- attr(x$call, "pcgpu")
   } else {
@@ -109,11 +110,12 @@ run_details <- function(x) {
     times <- times_of(details$times)
     details[c("seconds", "times")] <- times[c("seconds", "times")]
   }
-  if (!is.null(details)) structure(details, class = "pcgpu_details")
+  if (!is.null(details)) check_object(structure(as.list(details), class = "pcgpu_details"))
 }
 
 #' @exportS3Method print pcgpu_details
 print.pcgpu_details <- function(x, ...) {
+  check_object(x)
   check_dots(list(...), character(), "print.pcgpu_details")
   say <- function(...) say_lines(paste0(...))
   say("pcgpu ", x$version, " on ", paste(x$device, collapse = " + "))

@@ -79,6 +79,7 @@ check_ensemble <- function(ensemble, n) {
     }
     ensemble <- selection_ensemble(ensemble)
   }
+  check_object(ensemble, "ensemble")
   ensemble$size <- as.integer(max(1, round(ensemble$fraction * n)))
   if (ensemble$size < 2L) {
     abort_argument("ensemble", ensemble, "give a larger `fraction`.",

@@ -25,11 +25,15 @@ methods::setMethod("sepset", "ANY", function(x, a, b) {
   at <- one_pair(a, b, labels)
   sets <- attr(x, "sepset")
   set <- sets[[at[1L]]][[at[2L]]] %||% sets[[at[2L]]][[at[1L]]]
+  if (!is.null(set) && !is_whole(set, 1, length(labels))) {
+    abort_argument("x", x, "give what pc() or skeleton() returned, as it is.", has = sprintf("a separating set of %s and %s that is %s", labels[at[1L]], labels[at[2L]], describe(set)))
+  }
   if (!is.null(set)) labels[set]
 })
 
 #' @rdname sepset
 methods::setMethod("sepset", "pcCompact", function(x, a, b) {
+  check_object(x)
   at <- one_pair(a, b, x@labels)
   entry <- entry_of(x@sets, at, rev(at))
   entry <- entry[!is.na(entry)][1L]
@@ -43,6 +47,7 @@ methods::setMethod("sepset", "pcCompact", function(x, a, b) {
 
 # The variables of a result that has separating sets and p-values.
 labels_of_kept <- function(x) {
+  check_object(x)
   if (!is_fci(x)) {
     check_result(x)
     return(attr(x, "graph")@nodes)

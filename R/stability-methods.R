@@ -5,6 +5,7 @@ methods::setMethod("edges", "pcgpu_stability", edges_of_object)
 
 #' @exportS3Method as.data.frame pcgpu_stability
 as.data.frame.pcgpu_stability <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
+  check_object(x)
   check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_stability")
   check_rows_shown(n)
   counts <- x$counts
@@ -39,6 +40,7 @@ table_of_fit <- function(x) {
 
 #' @exportS3Method print pcgpu_stability
 print.pcgpu_stability <- function(x, n = 10L, ...) {
+  check_object(x)
   given <- check_dots(list(...), frame_takes, "print.pcgpu_stability")
   say_lines(stability_lines(x))
   shown <- as.data.frame(x, n = n)
@@ -97,6 +99,7 @@ average_note <- function(x) {
 
 #' @exportS3Method summary pcgpu_stability
 summary.pcgpu_stability <- function(object, ...) {
+  check_object(object)
   check_dots(list(...), character(), "summary.pcgpu_stability")
   strength <- strengths(object)
   kept <- object$average$kept
@@ -125,6 +128,7 @@ print.summary.pcgpu_stability <- function(x, ...) {
 
 #' @exportS3Method plot pcgpu_stability
 plot.pcgpu_stability <- function(x, which = c("strength", "graph"), main = NULL, ...) {
+  check_object(x)
   which <- check_choice(which, c("strength", "graph"), "which")
   of_graph <- setdiff(names(formals(plot_average)), c("x", "main", "..."))
   if (which == "strength" && any(asked <- of_graph %in% names(list(...)))) {

@@ -21,6 +21,7 @@ stability_rows <- function(x, replicate) {
   if (!inherits(x, c("pcgpu_stability", "pcgpu_cstar"))) {
     abort_argument("x", x, "give a result of stability() or cstar().")
   }
+  check_object(x)
   replicate <- check_whole(replicate, "replicate", 1, x$replicates)
   resampled <- list(seed = x$seed, size = x$size, replace = x$how == "bootstrap")
   check_rust(rust_ensemble_rows(x$n, resampled, replicate, 0L))

@@ -27,3 +27,14 @@
   rust_release()
   library.dynam.unload("pcgpu", libpath)
 }
+
+# Of functions that copy data or make large results in R, whose body is run where R's own error of memory is of our class.
+for (function_name in c(
+  "causal_effects", "compare_graphs", "cstar", "gauss_moments", "markov_check", "q_values", "random_dag", "random_data", "select_features", "stability", "suff_discrete",
+  "suff_gauss", "suff_knn", "write_pcgpu_file"
+)) {
+  function_made <- get(function_name)
+  body(function_made) <- call("with_room_for_data", body(function_made))
+  assign(function_name, function_made)
+}
+rm(function_name, function_made)

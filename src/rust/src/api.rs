@@ -26,12 +26,14 @@ use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_li
 use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
+use crate::value::Value;
 use crate::{
     api_assessment, api_blocks, api_effects, api_orientation, api_pag, api_ranks, api_stability, api_tests,
     api_workers, correlation, discrete, gpu, input, limits, output, selection,
 };
 
 /// R's callbacks: for reports, and for random numbers.
+#[derive(Default)]
 pub struct Listener {
     /// Of the search. With `test` every test is printed, in pcalg's order.
     pub callbacks: Callbacks,
@@ -68,14 +70,14 @@ pub struct Call<'a> {
 
 impl<'a> Call<'a> {
     pub fn new(engine: &Robj, callbacks: &Robj, token: &'a Token) -> Outcome<Self> {
-        let callbacks = input::list(callbacks, "callbacks")?;
-        let machine = Machine::from_list(&input::list(engine, "engine")?)?;
-        Ok(Call { machine, listener: Listener::from_list(&callbacks)?, token })
+        let listener = Listener::from_list(&input::list(callbacks, "callbacks")?)?;
+        Ok(Call { listener, ..Call::silent(engine, token)? })
     }
 
     /// One that calls nothing back.
     pub fn silent(engine: &Robj, token: &'a Token) -> Outcome<Self> {
-        Call::new(engine, &List::new(0).into(), token)
+        let machine = Machine::from_list(&input::list(engine, "engine")?)?;
+        Ok(Call { machine, listener: Listener::default(), token })
     }
 
     /// A test, none of NULL.
@@ -136,7 +138,7 @@ fn search(
     orient: &Robj,
     object: &Robj,
     check: Option<&Check>,
-) -> Outcome<Robj> {
+) -> Outcome<Value> {
     let Call { machine, token, .. } = call;
     let p = options.p;
     let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?, p)?) };
@@ -220,18 +222,18 @@ fn search(
         None => result.extend(gaps.map(|gaps| ("gaps", gaps)).into_iter().chain(pdag.iter().flat_map(judged))),
         Some(p_max) => {
             output::fill_sepsets(token, object, &found.sepsets)?;
-            result.push(("pMax", p_max));
+            result.push(("pMax", p_max.into()));
         }
     }
     let Skeleton { tests, max_order, exact_tests, ended, unkept, .. } = found;
     result.extend([
         ("n_edgetests", output::counts(&tests)),
-        ("max_ord", Robj::from(max_order)),
-        ("seconds", Robj::from(seconds)),
-        ("exact_tests", Robj::from(exact_tests as f64)),
-        ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Robj::from(bytes as f64))).collect())),
+        ("max_ord", Value::from(max_order)),
+        ("seconds", Value::from(seconds)),
+        ("exact_tests", Value::from(exact_tests as f64)),
+        ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Value::from(bytes as f64))).collect())),
         doubts.entry(),
-        ("device", Robj::from(machine.names(test.shares_with_cpu()))),
+        ("device", Value::from(machine.names(test.shares_with_cpu()))),
         ("team", output::shares(&team)),
         ("lost", output::lost(&team.lost)),
     ]);
@@ -246,7 +248,7 @@ fn search(
 /// @noRd
 #[extendr]
 fn rust_search(test: Robj, options: Robj, orient: Robj, engine: Robj, callbacks: Robj, object: Robj) -> Robj {
-    respond(|token| {
+    respond([&test, &options, &orient, &engine, &callbacks, &object], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
         let (options, listed) = (input::list(&options, "options")?, input::list(&test, "test")?);
         let limits = limits::limits(&options, &listed)?;
@@ -263,7 +265,7 @@ fn rust_search(test: Robj, options: Robj, orient: Robj, engine: Robj, callbacks:
 /// @noRd
 #[extendr]
 fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
-    respond(|token| {
+    respond([&found, &level0, &object], |token| {
         let found = input::list(&found, "found")?;
         let p = input::count(&input::field(&found, "p")?, "p", 1)?;
         let flat = Flat::from_list(&found)?;
@@ -279,7 +281,18 @@ fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
         }
         flat.fill_p_max(cells)?;
         output::fill_sepsets(token, &object, &flat.sepsets(&flat.graph()?)?)?;
-        Ok(p_max)
+        Ok(p_max.into())
+    })
+}
+
+/// Whether the parts of a result in flat arrays go together: TRUE, or the name of one that does not.
+/// @noRd
+#[extendr]
+fn rust_check_flat(found: Robj) -> Robj {
+    respond([&found], |_| match Flat::from_list(&input::list(&found, "found")?) {
+        Ok(_) => Ok(Value::from(true)),
+        Err(Failure::Part(part)) => Ok(Value::from(part)),
+        Err(failure) => Err(failure),
     })
 }
 
@@ -287,13 +300,13 @@ fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
-    respond(|_| {
+    respond([&c, &p, &threads], |_| {
         let p = input::count(&p, "p", 1)?;
         let threads = input::count(&threads, "threads", 1)?;
         let check = Check::new(input::square(&c, p, "C")?);
         // Of fewer variables, one thread is quicker than several, and even to ask the system how many it has takes its time.
         let pool = if p < 1000 { Pool::none() } else { Pool::at_most(threads) };
-        Ok(Robj::from(match check.verdict(&pool) {
+        Ok(Value::from(match check.verdict(&pool) {
             None => 0,
             Some(has_na) => 1 + i32::from(has_na),
         }))
@@ -304,10 +317,10 @@ fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_look_at_codes(x: Robj, threads: Robj) -> Robj {
-    respond(|_| {
+    respond([&x, &threads], |_| {
         let threads = input::count(&threads, "threads", 1)?;
         let (any_missing, are_binary) = input::look_at_codes(&x, threads)?;
-        Ok(output::named(vec![("missing", Robj::from(any_missing)), ("are_binary", Robj::from(are_binary))]))
+        Ok(output::named(vec![("missing", Value::from(any_missing)), ("are_binary", Value::from(are_binary))]))
     })
 }
 
@@ -315,14 +328,14 @@ fn rust_look_at_codes(x: Robj, threads: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_fill_slots(object: Robj, slots: Robj) -> Robj {
-    respond(|token| output::fill_slots(token, &object, &input::list(&slots, "slots")?))
+    respond([&object, &slots], |token| output::fill_slots(token, &object, &input::list(&slots, "slots")?))
 }
 
 /// One p-value of pcalg's gaussCItest().
 /// @noRd
 #[extendr]
 fn rust_gauss_p_value(x: Robj, y: Robj, s: Robj, c: Robj, n: Robj) -> Robj {
-    respond(|_| {
+    respond([&x, &y, &s, &c, &n], |_| {
         let p = (c.len() as f64).sqrt() as usize;
         let gauss = Gauss::new(input::square(&c, p, "C")?, input::number(&n, "n")?, Reading::GaussCItest)?;
         let vertex = |value: &Robj, name: &str| {
@@ -334,7 +347,7 @@ fn rust_gauss_p_value(x: Robj, y: Robj, s: Robj, c: Robj, n: Robj) -> Robj {
         };
         let (x, y, s) = (vertex(&x, "x")?, vertex(&y, "y")?, input::vertices(&s, p, "S")?);
         match gauss.p_value(x, y, &s) {
-            Ok(p) => Ok(Robj::from(p)),
+            Ok(p) => Ok(Value::from(p)),
             Err(Undefined(reason)) => Err(Error::Numeric { x, y, s, reason }.into()),
         }
     })
@@ -344,7 +357,7 @@ fn rust_gauss_p_value(x: Robj, y: Robj, s: Robj, c: Robj, n: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_discrete_test(test: Robj) -> Robj {
-    respond(|_| {
+    respond([&test], |_| {
         let test = DiscreteTest::from_list(&input::list(&test, "test")?, &Pool::none())?;
         if test.p() < 2 {
             return Err(Failure::Input("internal: `dm` has one column".into()));
@@ -354,12 +367,12 @@ fn rust_discrete_test(test: Robj) -> Robj {
         let outcome = test.test(0, 1, &given);
         memory::check()?;
         Ok(output::named(vec![
-            ("statistic", Robj::from(outcome.statistic)),
-            ("df", Robj::from(outcome.df)),
-            ("p", Robj::from(outcome.p)),
-            ("too_few", Robj::from(outcome.too_few)),
-            ("n", Robj::from(test.data().n() as f64)),
-            ("full_df", Robj::from(test.full_df(0, 1, &given))),
+            ("statistic", Value::from(outcome.statistic)),
+            ("df", Value::from(outcome.df)),
+            ("p", Value::from(outcome.p)),
+            ("too_few", Value::from(outcome.too_few)),
+            ("n", Value::from(test.data().n() as f64)),
+            ("full_df", Value::from(test.full_df(0, 1, &given))),
         ]))
     })
 }
@@ -375,7 +388,7 @@ fn rust_continue_unwind(token: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_codes(x: Robj, n: Robj, factors: Robj, names: Robj, engine: Robj) -> Robj {
-    respond(|token| {
+    respond([&x, &n, &factors, &names, &engine], |token| {
         let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
         discrete::codes(&x, input::count(&n, "n", 1)?, &factors, &names, &machine, token)
     })
@@ -385,7 +398,7 @@ fn rust_codes(x: Robj, n: Robj, factors: Robj, names: Robj, engine: Robj) -> Rob
 /// @noRd
 #[extendr]
 fn rust_summary(x: Robj, n: Robj, complete: Robj, engine: Robj) -> Robj {
-    respond(|token| {
+    respond([&x, &n, &complete, &engine], |token| {
         let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
         correlation::summary(&x, input::count(&n, "n", 1)?, input::flag(&complete, "complete")?, &machine, token)
     })
@@ -395,7 +408,7 @@ fn rust_summary(x: Robj, n: Robj, complete: Robj, engine: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_correlation(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Robj) -> Robj {
-    respond(|token| {
+    respond([&x, &n, &options, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
         correlation::matrix(&x, input::count(&n, "n", 1)?, &input::list(&options, "options")?, &call)
     })
@@ -405,11 +418,11 @@ fn rust_correlation(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Ro
 /// @noRd
 #[extendr]
 fn rust_select(x: Robj, y: Robj, options: Robj, engine: Robj, progress: Robj) -> Robj {
-    respond(|token| {
+    respond([&x, &y, &options, &engine, &progress], |token| {
         let (x, options) = (input::list(&x, "x")?, input::list(&options, "options")?);
         let engine = input::list(&engine, "engine")?;
         let machine = Machine::from_list(&engine)?;
-        let progress = (!progress.is_null()).then_some(progress);
+        let progress = (!progress.is_null()).then(|| progress.clone());
         let mut observer = RObserver::new(token, Callbacks { progress, ..Callbacks::default() });
         selection::run(&x, &y, &options, &machine, &mut observer, token)
     })
@@ -419,7 +432,7 @@ fn rust_select(x: Robj, y: Robj, options: Robj, engine: Robj, progress: Robj) ->
 /// @noRd
 #[extendr]
 fn rust_ensemble_rows(n: Robj, ensemble: Robj, replicate: Robj, draw: Robj) -> Robj {
-    respond(|_| {
+    respond([&n, &ensemble, &replicate, &draw], |_| {
         let (n, replicate) = (input::count(&n, "n", 1)?, input::count(&replicate, "replicate", 1)?);
         selection::rows(n, &input::list(&ensemble, "ensemble")?, replicate, input::count(&draw, "draw", 0)?)
     })
@@ -429,21 +442,21 @@ fn rust_ensemble_rows(n: Robj, ensemble: Robj, replicate: Robj, draw: Robj) -> R
 /// @noRd
 #[extendr]
 fn rust_devices(free: Robj) -> Robj {
-    respond(|_| gpu::devices(input::flag(&free, "free")?))
+    respond([&free], |_| gpu::devices(input::flag(&free, "free")?))
 }
 
 /// Whether a GPU may be had.
 /// @noRd
 #[extendr]
 fn rust_may_have_gpu() -> Robj {
-    respond(|_| Ok(Robj::from(gpu::may_be_there())))
+    respond([], |_| Ok(Value::from(gpu::may_be_there())))
 }
 
 /// Gives back what this process holds on GPUs.
 /// @noRd
 #[extendr]
 fn rust_release() -> Robj {
-    respond(|_| {
+    respond([], |_| {
         gpu::release();
         Ok(().into())
     })
@@ -460,12 +473,14 @@ fn rust_cores() -> i32 {
 /// @noRd
 #[extendr]
 fn rust_info() -> Robj {
-    output::named(vec![
-        ("version", Robj::from(env!("CARGO_PKG_VERSION"))),
-        ("simd", Robj::from(simd())),
-        ("cores", Robj::from(default_threads() as i32)),
-        ("kernels", Robj::from(gpu::kernels())),
-    ])
+    respond([], |_| {
+        Ok(output::named(vec![
+            ("version", Value::from(env!("CARGO_PKG_VERSION"))),
+            ("simd", Value::from(simd())),
+            ("cores", Value::from(default_threads() as i32)),
+            ("kernels", Value::from(gpu::kernels())),
+        ]))
+    })
 }
 
 extendr_module! {
@@ -476,6 +491,7 @@ extendr_module! {
     use api_orientation;
     use api_pag;
     fn rust_expand;
+    fn rust_check_flat;
     fn rust_is_correlation;
     fn rust_look_at_codes;
     fn rust_fill_slots;

@@ -11,14 +11,16 @@ use crate::{assessment, input, simulation};
 /// @noRd
 #[extendr]
 fn rust_random_dag(shape: Robj, seed: Robj) -> Robj {
-    respond(|_| simulation::dag(&input::list(&shape, "shape")?, input::count(&seed, "seed", 0)? as u64))
+    respond([&shape, &seed], |_| {
+        simulation::dag(&input::list(&shape, "shape")?, input::count(&seed, "seed", 0)? as u64)
+    })
 }
 
 /// Data of a DAG: `list(x, levels)`.
 /// @noRd
 #[extendr]
 fn rust_random_data(dag: Robj, sample: Robj, seed: Robj, engine: Robj) -> Robj {
-    respond(|token| {
+    respond([&dag, &sample, &seed, &engine], |token| {
         let seed = input::count(&seed, "seed", 0)? as u64;
         let call = Call::silent(&engine, token)?;
         simulation::data(&input::list(&dag, "dag")?, &input::list(&sample, "sample")?, seed, &call)
@@ -29,14 +31,14 @@ fn rust_random_data(dag: Robj, sample: Robj, seed: Robj, engine: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_cpdag(edges: Robj) -> Robj {
-    respond(|token| assessment::cpdag(&edges, token))
+    respond([&edges], |token| assessment::cpdag(&edges, token))
 }
 
 /// Counts of estimated graphs beside the true one, a vector each.
 /// @noRd
 #[extendr]
 fn rust_compare(estimates: Robj, truth: Robj, as_cpdags: Robj) -> Robj {
-    respond(|token| {
+    respond([&estimates, &truth, &as_cpdags], |token| {
         let as_cpdags = input::flag(&as_cpdags, "as_cpdags")?;
         assessment::compared(&input::list(&estimates, "estimates")?, &input::list(&truth, "truth")?, as_cpdags, token)
     })
@@ -46,7 +48,7 @@ fn rust_compare(estimates: Robj, truth: Robj, as_cpdags: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_q_values(of: Robj, values: Robj, p: Robj, count: Robj, by: Robj) -> Robj {
-    respond(|_| {
+    respond([&of, &values, &p, &count, &by], |_| {
         let correction = if input::flag(&by, "by")? { Correction::Yekutieli } else { Correction::Hochberg };
         assessment::adjusted(&of, &values, input::count(&p, "p", 0)?, input::number(&count, "count")?, correction)
     })
@@ -56,14 +58,16 @@ fn rust_q_values(of: Robj, values: Robj, p: Robj, count: Robj, by: Robj) -> Robj
 /// @noRd
 #[extendr]
 fn rust_implied(edges: Robj, marks: Robj, asked: Robj) -> Robj {
-    respond(|token| assessment::implied(&edges, &marks, &input::list(&asked, "asked")?, token))
+    respond([&edges, &marks, &asked], |token| {
+        assessment::implied(&edges, &marks, &input::list(&asked, "asked")?, token)
+    })
 }
 
 /// p-values of the chosen of such questions about p variables.
 /// @noRd
 #[extendr]
 fn rust_p_values(test: Robj, p: Robj, asked: Robj, chosen: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
-    respond(|token| {
+    respond([&test, &p, &asked, &chosen, &alpha, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
         let Some(test) = call.test(&test)? else { return Ok(().into()) };
         let (p, alpha) = (input::count(&p, "p", 1)?, input::number(&alpha, "alpha")?);

@@ -10,7 +10,7 @@ use crate::{effects, input};
 /// @noRd
 #[extendr]
 fn rust_effects(edges: Robj, asked: Robj, mcov: Robj, engine: Robj, callbacks: Robj) -> Robj {
-    respond(|token| {
+    respond([&edges, &asked, &mcov, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
         effects::single(&input::list(&edges, "edges")?, &input::list(&asked, "asked")?, &mcov, &call)
     })
@@ -20,7 +20,7 @@ fn rust_effects(edges: Robj, asked: Robj, mcov: Robj, engine: Robj, callbacks: R
 /// @noRd
 #[extendr]
 fn rust_joint_effects(edges: Robj, asked: Robj, mcov: Robj, engine: Robj, callbacks: Robj) -> Robj {
-    respond(|token| {
+    respond([&edges, &asked, &mcov, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
         effects::joint(&input::list(&edges, "edges")?, &input::list(&asked, "asked")?, &mcov, &call)
     })
@@ -30,7 +30,9 @@ fn rust_joint_effects(edges: Robj, asked: Robj, mcov: Robj, engine: Robj, callba
 /// @noRd
 #[extendr]
 fn rust_effects_table(found: Robj, rows: Robj) -> Robj {
-    respond(|token| effects::table(&input::list(&found, "found")?, input::count(&rows, "rows", 0)?, token))
+    respond([&found, &rows], |token| {
+        effects::table(&input::list(&found, "found")?, input::count(&rows, "rows", 0)?, token)
+    })
 }
 
 extendr_module! {

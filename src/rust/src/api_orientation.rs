@@ -14,7 +14,7 @@ use crate::{input, output};
 /// @noRd
 #[extendr]
 fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
-    respond(|token| {
+    respond([&skeleton, &orient, &test, &alpha, &engine, &callbacks], |token| {
         let skeleton = input::list(&skeleton, "skeleton")?;
         let part = |name: &str| input::list(&input::field(&skeleton, name)?, name);
         let p = input::count(&input::field(&skeleton, "p")?, "p", 1)?;
@@ -31,7 +31,7 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
         result.push(("lost", output::lost(&lost)));
         // The standard rule reads the separating sets and leaves them alone.
         if options.collider_rule != ColliderRule::Standard {
-            result.push(("sepset", output::sepsets(token, &sepsets)?));
+            result.push(("sepset", output::sepsets(token, &sepsets)?.into()));
         }
         Ok(output::named(result))
     })
@@ -41,7 +41,7 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
 /// @noRd
 #[extendr]
 fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
-    respond(|token| {
+    respond([&skeleton, &orient, &test, &alpha, &engine, &callbacks], |token| {
         let skeleton = Flat::from_list(&input::list(&skeleton, "skeleton")?)?;
         let call = Call::new(&engine, &callbacks, token)?;
         let test = call.test(&test)?;
@@ -51,9 +51,9 @@ fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, en
         let alpha = input::number(&alpha, "alpha")?;
         let (pdag, lost) = oriented(&call, &graph, &mut sepsets, &options, (test.as_ref(), alpha, u64::MAX))?;
         let pool = &call.machine.pool;
-        let mut result = judged(&pdag).to_vec();
+        let mut result = Vec::from(judged(&pdag));
         result.push(("lost", output::lost(&lost)));
-        result.push(("mark", skeleton.marks(token, pool, &graph, &pdag)?));
+        result.push(("mark", skeleton.marks(token, pool, &graph, &pdag)?.into()));
         if options.collider_rule != ColliderRule::Standard {
             result.push(("sets", compact_sets::sets(token, pool, &sepsets, Values::Asked(&skeleton.removed()?))?));
         }
@@ -65,7 +65,7 @@ fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, en
 /// @noRd
 #[extendr]
 fn rust_add_knowledge(edges: Robj, marks: Robj, knowledge: Robj, check: Robj) -> Robj {
-    respond(|token| {
+    respond([&edges, &marks, &knowledge, &check], |token| {
         add_knowledge(token, &input::list(&edges, "edges")?, &marks, &knowledge, input::flag(&check, "check")?)
     })
 }

@@ -11,7 +11,7 @@ use crate::{input, limits, pag};
 /// @noRd
 #[extendr]
 fn rust_fci(test: Robj, options: Robj, fci: Robj, engine: Robj, callbacks: Robj, object: Robj) -> Robj {
-    respond(|token| {
+    respond([&test, &options, &fci, &engine, &callbacks, &object], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
         let (options, listed) = (input::list(&options, "options")?, input::list(&test, "test")?);
         let limits = limits::limits(&options, &listed)?;
@@ -26,7 +26,7 @@ fn rust_fci(test: Robj, options: Robj, fci: Robj, engine: Robj, callbacks: Robj,
 /// @noRd
 #[extendr]
 fn rust_pdsep(test: Robj, options: Robj, skeleton: Robj, asked: Robj, engine: Robj, callbacks: Robj) -> Robj {
-    respond(|token| {
+    respond([&test, &options, &skeleton, &asked, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
         let test = Test::from_list(&input::list(&test, "test")?, &call.machine.pool)?;
         let [options, skeleton, asked] =
@@ -39,7 +39,7 @@ fn rust_pdsep(test: Robj, options: Robj, skeleton: Robj, asked: Robj, engine: Ro
 /// @noRd
 #[extendr]
 fn rust_orient_pag(amat: Robj, p: Robj, sepset: Robj, asked: Robj, engine: Robj, callbacks: Robj) -> Robj {
-    respond(|token| {
+    respond([&amat, &p, &sepset, &asked, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
         let p = input::count(&p, "p", 1)?;
         pag::orient_marked(&call, &amat, p, &input::list(&sepset, "sepset")?, &input::list(&asked, "asked")?)

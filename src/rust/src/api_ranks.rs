@@ -9,13 +9,14 @@ use crate::failure::{respond, Failure};
 use crate::machine::Machine;
 use crate::session::RObserver;
 use crate::test::Test;
+use crate::value::Value;
 use crate::{input, output, sockets};
 
 /// Begins a rank: `list(rank, hello)`, a pointer and its first words.
 /// @noRd
 #[extendr]
 fn rust_rank_open(test: Robj, p: Robj, alpha: Robj, method: Robj, engine: Robj) -> Robj {
-    respond(|token| {
+    respond([&test, &p, &alpha, &method, &engine], |token| {
         let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
         let test = Test::from_list(&input::list(&test, "test")?, &machine.pool)?;
         let reading = match input::text(&method, "method")?.as_str() {
@@ -24,8 +25,8 @@ fn rust_rank_open(test: Robj, p: Robj, alpha: Robj, method: Robj, engine: Robj) 
         };
         let (p, alpha) = (input::count(&p, "p", 1)?, input::number(&alpha, "alpha")?);
         let mut held = Held::Search(Searching::open(test, p, reading, alpha, &machine, &mut RObserver::silent(token))?);
-        let hello = Raw::from_bytes(&held.hello(token)).into();
-        Ok(output::named(vec![("rank", ExternalPtr::new(held).into()), ("hello", hello)]))
+        let hello = Value::from(held.hello(token));
+        Ok(output::named(vec![("rank", output::held(token, held)?.into()), ("hello", hello)]))
     })
 }
 
@@ -33,11 +34,11 @@ fn rust_rank_open(test: Robj, p: Robj, alpha: Robj, method: Robj, engine: Robj) 
 /// @noRd
 #[extendr]
 fn rust_rank_of_features(automatic: Robj, engine: Robj) -> Robj {
-    respond(|token| {
+    respond([&automatic, &engine], |token| {
         let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
         let mut held = Held::Selection(machine.selection_rank(input::flag(&automatic, "automatic")?));
-        let hello = Raw::from_bytes(&held.hello(token)).into();
-        Ok(output::named(vec![("rank", ExternalPtr::new(held).into()), ("hello", hello)]))
+        let hello = Value::from(held.hello(token));
+        Ok(output::named(vec![("rank", output::held(token, held)?.into()), ("hello", hello)]))
     })
 }
 
@@ -45,12 +46,12 @@ fn rust_rank_of_features(automatic: Robj, engine: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_rank_answer(rank: Robj, message: Robj) -> Robj {
-    respond(|token| {
+    respond([&rank, &message], |token| {
         let wrong = |what: &str| Failure::Input(format!("internal: `{what}` is none"));
-        let mut held = ExternalPtr::<Held>::try_from(rank).map_err(|_| wrong("rank"))?;
+        let mut held = ExternalPtr::<Held>::try_from(&rank).map_err(|_| wrong("rank"))?;
         let message = message.as_raw_slice().ok_or_else(|| wrong("message"))?;
         let answer = held.answer(message, token)?;
-        Ok(answer.map_or_else(|| ().into(), |answer| Raw::from_bytes(&answer).into()))
+        Ok(answer.into())
     })
 }
 
@@ -59,11 +60,11 @@ fn rust_rank_answer(rank: Robj, message: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_test_stream(seed: Robj, x: Robj, y: Robj, s: Robj) -> Robj {
-    respond(|_| {
+    respond([&seed, &x, &y, &s], |_| {
         let whole = |value: &Robj, name: &str| input::number(value, name).map(|number| number as u32);
         let set = s.as_integer_slice().map_or_else(Vec::new, |set| set.iter().map(|&v| v as u32).collect());
         let stream = test_stream(whole(&seed, "seed")?, whole(&x, "x")?, whole(&y, "y")?, &set);
-        Ok(Robj::from(stream.map(|word| word as i32).to_vec()))
+        Ok(Value::from(stream.map(|word| word as i32).to_vec()))
     })
 }
 
@@ -71,11 +72,11 @@ fn rust_test_stream(seed: Robj, x: Robj, y: Robj, s: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_no_delay(ports: Robj) -> Robj {
-    respond(|_| {
+    respond([&ports], |_| {
         let ports = ports.as_integer_slice().unwrap_or_default();
         let ports: Vec<u16> =
             ports.iter().filter_map(|&port| u16::try_from(port).ok()).filter(|&port| port > 0).collect();
-        Ok(Robj::from(sockets::send_at_once(&ports) as i32))
+        Ok(Value::from(sockets::send_at_once(&ports) as i32))
     })
 }
 

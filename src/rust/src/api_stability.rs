@@ -4,13 +4,14 @@ use extendr_api::prelude::*;
 
 use crate::api::Call;
 use crate::failure::respond;
+use crate::value::Value;
 use crate::{input, stability};
 
 /// How often replicates have each edge.
 /// @noRd
 #[extendr]
 fn rust_stability(test: Robj, options: Robj, orient: Robj, resampled: Robj, engine: Robj, callbacks: Robj) -> Robj {
-    respond(|token| {
+    respond([&test, &options, &orient, &resampled, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
         let list = |value: &Robj, name| input::list(value, name);
         let (test, options) = (list(&test, "test")?, list(&options, "options")?);
@@ -30,7 +31,7 @@ fn rust_stable_effects(
     engine: Robj,
     callbacks: Robj,
 ) -> Robj {
-    respond(|token| {
+    respond([&test, &options, &orient, &resampled, &effects, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
         let list = |value: &Robj, name| input::list(value, name);
         let (test, options, orient) = (list(&test, "test")?, list(&options, "options")?, list(&orient, "orient")?);
@@ -44,9 +45,9 @@ fn rust_stable_effects(
 /// @noRd
 #[extendr]
 fn rust_is_valid_graph(p: Robj, pairs: Robj, arrows: Robj, known: Robj) -> Robj {
-    respond(|_| {
+    respond([&p, &pairs, &arrows, &known], |_| {
         let p = input::count(&p, "p", 1)?;
-        stability::is_valid(p, &pairs, &arrows, input::flag(&known, "known")?).map(Robj::from)
+        stability::is_valid(p, &pairs, &arrows, input::flag(&known, "known")?).map(Value::from)
     })
 }
 

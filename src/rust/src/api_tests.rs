@@ -7,13 +7,14 @@ use crate::knn::KnnTest;
 use crate::machine::Machine;
 use crate::mixed::MixedTest;
 use crate::session::RObserver;
+use crate::value::Value;
 use crate::{input, output};
 
 /// One nearest-neighbour test of the columns x and y of its data given all others.
 /// @noRd
 #[extendr]
 fn rust_knn_test(test: Robj, x: Robj, y: Robj, engine: Robj) -> Robj {
-    respond(|token| {
+    respond([&test, &x, &y, &engine], |token| {
         let test = KnnTest::from_list(&input::list(&test, "test")?)?;
         let column = |value: &Robj, name: &str| match input::vertices(value, test.p(), name)?[..] {
             [v] => Ok(v),
@@ -30,10 +31,10 @@ fn rust_knn_test(test: Robj, x: Robj, y: Robj, engine: Robj) -> Robj {
             .outcome(x as usize, y as usize, &given, &machine.pool, &mut observer)
             .map_err(|error| token.explain(error))?;
         Ok(output::named(vec![
-            ("estimate", Robj::from(outcome.estimate)),
-            ("p", Robj::from(outcome.p)),
-            ("drawn", Robj::from(outcome.drawn as f64)),
-            ("count", Robj::from(outcome.count as f64)),
+            ("estimate", Value::from(outcome.estimate)),
+            ("p", Value::from(outcome.p)),
+            ("drawn", Value::from(outcome.drawn as f64)),
+            ("count", Value::from(outcome.count as f64)),
         ]))
     })
 }
@@ -42,7 +43,7 @@ fn rust_knn_test(test: Robj, x: Robj, y: Robj, engine: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_mixed_test(test: Robj) -> Robj {
-    respond(|_| Ok(Robj::from(MixedTest::from_list(&input::list(&test, "test")?)?.p_value()?)))
+    respond([&test], |_| Ok(Value::from(MixedTest::from_list(&input::list(&test, "test")?)?.p_value()?)))
 }
 
 extendr_module! {

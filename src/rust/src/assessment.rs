@@ -16,6 +16,7 @@ use crate::failure::{Failure, Outcome};
 use crate::session::{RObserver, RTest};
 use crate::test::Test;
 use crate::token::Token;
+use crate::value::Value;
 use crate::{input, output};
 
 /// A graph of `edges`, p vectors of the j with an arc i -> j, and `marks`, likewise their marks, or NULL where all are 1.
@@ -24,7 +25,7 @@ pub fn graph(argument: &'static str, edges: &Robj, marks: &Robj) -> Outcome<Grap
     let mut conflicts = Vec::new();
     if !marks.is_null() {
         let marks = input::list(marks, "marks")?;
-        for ((from, to), marks) in lists.iter().enumerate().zip(marks.values()) {
+        for ((from, to), marks) in lists.iter().enumerate().zip(input::entries(&marks)) {
             let marks = marks.as_real_vector().unwrap_or_default();
             let both = to.iter().zip(marks).filter(|(_, mark)| *mark == 2.0);
             conflicts.extend(both.map(|(&to, _)| [from as u32, to]));
@@ -39,7 +40,7 @@ fn stoppable(token: &Token) -> impl FnMut() -> pcgpu_core::Result<()> + '_ {
 }
 
 /// The CPDAG of a DAG, by edges: `list(from, to, directed)`; NULL for what is no DAG.
-pub fn cpdag(edges: &Robj, token: &Token) -> Outcome<Robj> {
+pub fn cpdag(edges: &Robj, token: &Token) -> Outcome<Value> {
     let graph = graph("dag", edges, &().into())?;
     if !graph.is_dag() {
         return Ok(().into());
@@ -56,7 +57,7 @@ pub fn cpdag(edges: &Robj, token: &Token) -> Outcome<Robj> {
 }
 
 /// Counts of each estimated graph beside the true one; graphs as `list(edges, weights)`. `as_cpdags`: DAGs count as their CPDAGs.
-pub fn compared(estimates: &List, truth: &List, as_cpdags: bool, token: &Token) -> Outcome<Robj> {
+pub fn compared(estimates: &List, truth: &List, as_cpdags: bool, token: &Token) -> Outcome<Value> {
     let read = |argument: &'static str, listed: &List| {
         let weights = input::optional(listed, "weights").unwrap_or_else(|| ().into());
         let graph = graph(argument, &input::field(listed, "edges")?, &weights)?;
@@ -67,20 +68,20 @@ pub fn compared(estimates: &List, truth: &List, as_cpdags: bool, token: &Token) 
     };
     let truth = read("true", truth)?;
     let mut rows = Vec::new();
-    for listed in estimates.values() {
+    for listed in input::entries(estimates) {
         let Comparison { edges, common, heads, heads_on_common, common_heads, reversed, distance } =
-            compare(&read("estimated", &input::list(&listed, "estimated")?)?, &truth);
+            compare(&read("estimated", &input::list(listed, "estimated")?)?, &truth);
         let [on_estimated, on_truth] = heads_on_common;
         let counts = [edges[0], edges[1], common, heads[0], heads[1], common_heads, on_estimated, on_truth];
         let all = counts.into_iter().chain([reversed, distance]).map(|count| count as f64);
-        rows.push(Robj::from(all.collect::<Vec<f64>>()));
+        rows.push(Value::from(all.collect::<Vec<f64>>()));
     }
-    Ok(List::from_values(rows).into())
+    Ok(Value::List(rows))
 }
 
 /// `list(q, count)`: the q-values of `of`, among `values`: a p x p matrix, whose upper triangle counts, or, where p is 0, `count` tests of which `values` are those
 /// that are known. Values below 0 are no tests.
-pub fn adjusted(of: &Robj, values: &Robj, p: usize, count: f64, correction: Correction) -> Outcome<Robj> {
+pub fn adjusted(of: &Robj, values: &Robj, p: usize, count: f64, correction: Correction) -> Outcome<Value> {
     let wrong = || Failure::Input("internal: p-values are not doubles".into());
     let (of, values) = (of.as_real_slice().ok_or_else(wrong)?, values.as_real_slice().ok_or_else(wrong)?);
     if values.len() < p.saturating_mul(p) {
@@ -101,7 +102,7 @@ pub fn adjusted(of: &Robj, values: &Robj, p: usize, count: f64, correction: Corr
 }
 
 /// Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`. `asked`: `list(what, most, seed)`.
-pub fn implied(edges: &Robj, marks: &Robj, asked: &List, token: &Token) -> Outcome<Robj> {
+pub fn implied(edges: &Robj, marks: &Robj, asked: &List, token: &Token) -> Outcome<Value> {
     let graph = graph("fit", edges, marks)?;
     let most = input::number(&input::field(asked, "most")?, "most")?.clamp(0.0, 1e9) as usize;
     let seed = input::count(&input::field(asked, "seed")?, "seed", 0)? as u64;
@@ -132,8 +133,8 @@ pub fn implied(edges: &Robj, marks: &Robj, asked: &List, token: &Token) -> Outco
         ("y", y.into()),
         ("start", start.into()),
         ("members", flat.into()),
-        ("all", Robj::from(all as f64)),
-        ("extension", Robj::from(extension)),
+        ("all", Value::from(all as f64)),
+        ("extension", Value::from(extension)),
     ]))
 }
 
@@ -141,7 +142,7 @@ pub fn implied(edges: &Robj, marks: &Robj, asked: &List, token: &Token) -> Outco
 const AT_ONCE: usize = 1 << 14;
 
 /// p-values of the `chosen` of such questions about p variables, NA where a test has no answer.
-pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj, alpha: f64) -> Outcome<Robj> {
+pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj, alpha: f64) -> Outcome<Value> {
     let of = |name: &str| input::vertices(&input::field(asked, name)?, p, name);
     let (x, y, members) = (of("x")?, of("y")?, of("members")?);
     let start = input::field(asked, "start")?;
@@ -175,5 +176,5 @@ pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj,
         },
     };
     asked.map_err(|error| token.explain(error))?;
-    Ok(Robj::from(found))
+    Ok(Value::from(found))
 }

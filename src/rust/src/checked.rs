@@ -1,7 +1,6 @@
 //! The check of a matrix of correlations that R has left to the search: it reads all of the matrix, for which a GPU need not wait, and which a card that is sent all of it
 //! does in little time.
 
-use extendr_api::prelude::*;
 use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::checkpoint::Limits;
@@ -11,6 +10,7 @@ use pcgpu_core::Error;
 use crate::api::Call;
 use crate::failure::{Failure, Outcome};
 use crate::test::Test;
+use crate::value::Value;
 use crate::{input, output};
 
 /// Runs `search(of, check)`, whose test's matrix is checked before, or, with `check`, beside it. Where it cannot be one of correlations the value is
@@ -20,8 +20,8 @@ pub fn search(
     test: &Test,
     of: (&Options, &Limits),
     unchecked: bool,
-    search: impl FnOnce((&Options, &Limits), Option<&Check>) -> Outcome<Robj>,
-) -> Outcome<Robj> {
+    search: impl FnOnce((&Options, &Limits), Option<&Check>) -> Outcome<Value>,
+) -> Outcome<Value> {
     let c = match test {
         Test::Gauss { c, file: None, .. } if unchecked => input::square(c, of.0.p, "C")?,
         _ => return search(of, None),
@@ -45,9 +45,9 @@ pub fn search(
         return found;
     }
     match check.verdict(pool) {
-        None => Ok(output::named(vec![("is_correlation", Robj::from(false))])),
+        None => Ok(output::named(vec![("is_correlation", Value::from(false))])),
         Some(false) => found,
-        Some(true) => Ok(output::named(vec![("has_na", Robj::from(true)), ("found", found?)])),
+        Some(true) => Ok(output::named(vec![("has_na", Value::from(true)), ("found", found?)])),
     }
 }
 

@@ -40,8 +40,8 @@ impl Ranks {
         let function = |name| input::function(ranks, name)?.ok_or_else(|| wrong(name));
         let names = input::field(ranks, "names")?.as_string_vector().ok_or_else(|| wrong("names"))?;
         let hellos = input::list(&input::field(ranks, "hellos")?, "hellos")?;
-        let hello = |hello: Robj| hello.as_raw_slice().map(<[u8]>::to_vec).ok_or_else(|| wrong("hellos"));
-        let hellos = hellos.values().map(hello).collect::<Outcome<Vec<Vec<u8>>>>()?;
+        let hello = |hello: &Robj| hello.as_raw_slice().map(<[u8]>::to_vec).ok_or_else(|| wrong("hellos"));
+        let hellos = input::entries(&hellos).iter().map(hello).collect::<Outcome<Vec<Vec<u8>>>>()?;
         if names.len() != hellos.len() {
             return Err(wrong("names"));
         }
@@ -100,11 +100,10 @@ impl Link for RLink<'_> {
             mend: "please report it".into(),
         };
         let found = found.as_list().ok_or_else(strange)?;
-        let mut parts = found.values();
-        let (ranks, messages) = (parts.next().ok_or_else(strange)?, parts.next().ok_or_else(strange)?);
+        let [ranks, messages] = input::entries(&found) else { return Err(strange()) };
         let (ranks, messages) =
             (ranks.as_integer_slice().ok_or_else(strange)?, messages.as_list().ok_or_else(strange)?);
-        let news = |(&rank, message): (&i32, Robj)| {
+        let news = |(&rank, message): (&i32, &Robj)| {
             let rank = usize::try_from(rank - 1).map_err(|_| strange())?;
             match (message.as_raw_slice(), message.as_str()) {
                 (Some(bytes), _) => Ok(News::Message(rank, bytes.to_vec())),
@@ -112,7 +111,7 @@ impl Link for RLink<'_> {
                 (None, None) => Err(strange()),
             }
         };
-        ranks.iter().zip(messages.values()).map(news).collect()
+        ranks.iter().zip(input::entries(&messages)).map(news).collect()
     }
 }
 

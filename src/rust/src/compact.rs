@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use extendr_api::prelude::*;
-use extendr_ffi::{Rf_allocVector, SEXPTYPE};
+use extendr_ffi::SEXPTYPE;
 use pcgpu_core::graph::{Adjacency, SepSets, Side};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::Pdag;
@@ -14,8 +14,9 @@ use pcgpu_core::search::{Options, PairValues, Skeleton};
 use crate::compact_sets::{sets, Values};
 use crate::failure::{Failure, Outcome};
 use crate::input;
-use crate::output::{allocate, named, untouched};
+use crate::output::{named, vector};
 use crate::token::Token;
+use crate::value::Value;
 
 /// Marks of an edge between x < y.
 const UNDIRECTED: u8 = 1;
@@ -26,13 +27,6 @@ const CONFLICT: u8 = 4;
 /// R's NA of a double.
 pub fn na() -> f64 {
     f64::from_bits(0x7ff0_0000_0000_07a2)
-}
-
-/// A fresh R vector.
-pub fn vector(token: &Token, kind: SEXPTYPE, len: usize, bytes_each: usize) -> Outcome<Robj> {
-    memory::room(len.saturating_mul(bytes_each), Use::Level)?;
-    // SAFETY: on R's thread.
-    Ok(untouched(allocate(token, || unsafe { Rf_allocVector(kind, len as isize) })?))
 }
 
 pub fn unlike() -> Failure {
@@ -49,8 +43,8 @@ pub fn starts(counts: impl Iterator<Item = u64>) -> Vec<u64> {
     std::iter::once(0).chain(sums).collect()
 }
 
-pub fn start_vector(starts: &[u64]) -> Robj {
-    Robj::from(starts.iter().map(|&start| start as f64).collect::<Vec<f64>>())
+pub fn start_vector(starts: &[u64]) -> Value {
+    Value::from(starts.iter().map(|&start| start as f64).collect::<Vec<f64>>())
 }
 
 /// Rows in parts of about as many entries each, enough for all threads.
@@ -87,11 +81,11 @@ pub fn counted<T: Default + Clone + Send>(pool: &Pool, p: usize, count: impl Fn(
 }
 
 /// `list(start, to, mark, p)` of the edges x < y, with the values of what level 0 left.
-pub fn edges(token: &Token, pool: &Pool, graph: &Adjacency, pdag: Option<&Pdag>, left: &PairValues) -> Outcome<Robj> {
+pub fn edges(token: &Token, pool: &Pool, graph: &Adjacency, pdag: Option<&Pdag>, left: &PairValues) -> Outcome<Value> {
     let starts = starts(counted(pool, graph.p(), |x| graph.degree_above(x) as u64).into_iter());
     let count = starts[graph.p()] as usize;
-    let mut to = vector(token, SEXPTYPE::INTSXP, count, 4)?;
-    let mut values = vector(token, SEXPTYPE::RAWSXP, 8 * count, 1)?;
+    let mut to = vector(token, SEXPTYPE::INTSXP, count, 4, Use::Level)?;
+    let mut values = vector(token, SEXPTYPE::RAWSXP, 8 * count, 1, Use::Level)?;
     {
         let parts = parts(pool, &starts);
         let to = cut(to.as_integer_slice_mut().ok_or_else(unlike)?, &starts, &parts);
@@ -111,7 +105,7 @@ pub fn edges(token: &Token, pool: &Pool, graph: &Adjacency, pdag: Option<&Pdag>,
         });
     }
     let mark = marks(token, pool, graph, &starts, pdag)?;
-    Ok(named(vec![("start", start_vector(&starts)), ("to", to), ("mark", mark), ("p", values)]))
+    Ok(named(vec![("start", start_vector(&starts)), ("to", to.into()), ("mark", mark.into()), ("p", values.into())]))
 }
 
 /// Marks of edges without a direction that a thread writes at a time.
@@ -119,7 +113,7 @@ const MARKS_TOGETHER: usize = 4 << 20;
 
 /// The marks of the edges x < y; without a `pdag` none has a direction.
 fn marks(token: &Token, pool: &Pool, graph: &Adjacency, starts: &[u64], pdag: Option<&Pdag>) -> Outcome<Robj> {
-    let mut marks = vector(token, SEXPTYPE::RAWSXP, starts[graph.p()] as usize, 1)?;
+    let mut marks = vector(token, SEXPTYPE::RAWSXP, starts[graph.p()] as usize, 1, Use::Level)?;
     let slots = marks.as_raw_slice_mut().ok_or_else(unlike)?;
     let Some(pdag) = pdag else {
         pool.each_of(slots.chunks_mut(MARKS_TOGETHER).collect(), |_, slots: &mut [u8]| slots.fill(UNDIRECTED));
@@ -143,7 +137,7 @@ fn marks(token: &Token, pool: &Pool, graph: &Adjacency, starts: &[u64], pdag: Op
 
 /// `list(start, to, p)` of the pairs x < y that are apart and have no separating set: gaps from the start, and what
 /// "stable.fast" removes at level 0 for want of a p-value. To be asked before an orientation that adds separating sets.
-pub fn gaps(token: &Token, pool: &Pool, found: &Skeleton, left: &PairValues, options: &Options) -> Outcome<Robj> {
+pub fn gaps(token: &Token, pool: &Pool, found: &Skeleton, left: &PairValues, options: &Options) -> Outcome<Value> {
     let Skeleton { graph, sepsets, .. } = found;
     let apart = |x: usize| {
         let known = move |w: usize| graph.row(x)[w] | sepsets.empty_row(x)[w] | left.row(x).map_or(0, |row| row[w]);
@@ -161,8 +155,8 @@ pub fn gaps(token: &Token, pool: &Pool, found: &Skeleton, left: &PairValues, opt
     };
     let starts = starts(counted(pool, graph.p(), |x| apart(x).count() as u64).into_iter());
     let count = starts[graph.p()] as usize;
-    let mut to = vector(token, SEXPTYPE::INTSXP, count, 4)?;
-    let mut values = vector(token, SEXPTYPE::RAWSXP, 8 * count, 1)?;
+    let mut to = vector(token, SEXPTYPE::INTSXP, count, 4, Use::Level)?;
+    let mut values = vector(token, SEXPTYPE::RAWSXP, 8 * count, 1, Use::Level)?;
     {
         let parts = parts(pool, &starts);
         let to = cut(to.as_integer_slice_mut().ok_or_else(unlike)?, &starts, &parts);
@@ -183,7 +177,7 @@ pub fn gaps(token: &Token, pool: &Pool, found: &Skeleton, left: &PairValues, opt
             }
         });
     }
-    Ok(named(vec![("start", start_vector(&starts)), ("to", to), ("p", values)]))
+    Ok(named(vec![("start", start_vector(&starts)), ("to", to.into()), ("p", values.into())]))
 }
 
 /// A search's result but for `gaps`: `edges` and `sets`.
@@ -193,7 +187,7 @@ pub fn found(
     found: &Skeleton,
     left: &PairValues,
     pdag: Option<&Pdag>,
-) -> Outcome<Vec<(&'static str, Robj)>> {
+) -> Outcome<Vec<(&'static str, Value)>> {
     Ok(vec![
         ("edges", edges(token, pool, &found.graph, pdag, left)?),
         ("sets", sets(token, pool, &found.sepsets, Values::Left(left))?),
@@ -208,21 +202,25 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(list: &List, name: &str, p: usize) -> Outcome<Self> {
-        let rows =
-            Rows { start: input::field(list, "start")?, to: input::field(list, "to")?, p: input::field(list, "p")? };
-        let (start, to, _) = rows.slices().ok_or_else(unlike)?;
+    /// `ordered`: whether each row is of larger vertices alone.
+    fn new(list: &List, name: &'static str, p: usize, ordered: bool) -> Outcome<Self> {
+        let broken = || Failure::Part(name);
+        let field = |field: &str| input::field(list, field).map_err(|_| broken());
+        let rows = Rows { start: field("start")?, to: field("to")?, p: field("p")? };
+        let (start, to, _) = rows.slices().ok_or_else(broken)?;
         let fits = start.len() == p + 1
             && start[0] == 0.0
+            && start.iter().all(|start| start.fract() == 0.0)
             && start.windows(2).all(|pair| pair[0] <= pair[1])
             && start[p] == to.len() as f64
             && (0..p).all(|x| {
                 let row = &to[start[x] as usize..start[x + 1] as usize];
                 row.windows(2).all(|pair| pair[0] < pair[1])
                     && row.iter().all(|&y| y >= 1 && y as usize <= p && y as usize != x + 1)
+                    && (!ordered || row.iter().all(|&y| y as usize > x + 1))
             });
         if !fits {
-            return Err(Failure::Input(format!("internal: `{name}` has no rows of {p} vertices")));
+            return Err(broken());
         }
         Ok(rows)
     }
@@ -258,30 +256,41 @@ impl Flat {
     /// Reads and checks it.
     pub fn from_list(list: &List) -> Outcome<Self> {
         let p = input::count(&input::field(list, "p")?, "p", 1)?;
-        let part = |name: &str| input::list(&input::field(list, name)?, name);
+        let part = |name: &'static str| {
+            input::field(list, name).and_then(|part| input::list(&part, name)).map_err(|_| Failure::Part(name))
+        };
         let sets = part("sets")?;
-        let rows = Rows::new(&sets, "sets", p)?;
-        let set = input::field(&sets, "set")?;
-        let codes = planes::bits(set.as_raw_slice().ok_or_else(unlike)?, rows.to.len())?.ok_or_else(unlike)?;
+        let rows = Rows::new(&sets, "sets", p, false)?;
+        let broken = || Failure::Part("sets");
+        let of_sets = |name: &str| input::field(&sets, name).map_err(|_| broken());
+        let set = of_sets("set")?;
+        let codes = planes::bits(set.as_raw_slice().ok_or_else(broken)?, rows.to.len())?.ok_or_else(broken)?;
+        let edges = part("edges")?;
+        let mark = input::field(&edges, "mark").map_err(|_| Failure::Part("edges"))?;
         let flat = Flat {
             p,
             fast: input::text(&input::field(list, "method")?, "method")? == "stable.fast",
-            edges: Rows::new(&part("edges")?, "edges", p)?,
-            gaps: Rows::new(&part("gaps")?, "gaps", p)?,
+            edges: Rows::new(&edges, "edges", p, true)?,
+            gaps: Rows::new(&part("gaps")?, "gaps", p, true)?,
             codes,
-            ends: input::field(&sets, "ends")?,
-            members: input::field(&sets, "members")?,
+            ends: of_sets("ends")?,
+            members: of_sets("members")?,
             sets: rows,
         };
-        let (ends, members) = flat.large().ok_or_else(unlike)?;
+        let marks = mark.as_raw_slice().filter(|marks| marks.iter().all(|mark| (UNDIRECTED..=CONFLICT).contains(mark)));
+        if marks.is_none_or(|marks| marks.len() != flat.edges.to.len()) {
+            return Err(Failure::Part("edges"));
+        }
+        let (ends, members) = flat.large().ok_or_else(broken)?;
         let fits = !ends.is_empty()
+            && ends.iter().all(|end| end.fract() == 0.0)
             && ends.windows(2).all(|pair| pair[0] <= pair[1])
             && ends[0] == 0.0
             && ends[ends.len() - 1] == members.len() as f64
             && flat.codes.iter().all(|&code| (code as usize) < p + ends.len())
             && members.iter().all(|&v| v >= 1 && v as usize <= p);
         if !fits {
-            return Err(Failure::Input("internal: `sets` has no separating sets".into()));
+            return Err(broken());
         }
         Ok(flat)
     }

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use extendr_api::prelude::*;
 use extendr_ffi::SEXPTYPE;
 use pcgpu_core::graph::SepSets;
 use pcgpu_core::memory::{self, Use};
@@ -10,10 +9,11 @@ use pcgpu_core::planes::{bytes_of_bit, cut, put_shared, BitsMut, DoublesMut};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::{LookUp, PairValues};
 
-use crate::compact::{counted, na, parts_of_words, start_vector, starts, unlike, vector};
+use crate::compact::{counted, na, parts_of_words, start_vector, starts, unlike};
 use crate::failure::Outcome;
-use crate::output::named;
+use crate::output::{named, vector};
 use crate::token::Token;
+use crate::value::Value;
 
 /// What a row of separating sets holds: entries, sets of two and more, and the members of these.
 #[derive(Clone, Default)]
@@ -129,7 +129,7 @@ fn put_row(sepsets: &SepSets, x: usize, to: &mut [i32], codes: &mut [u32], large
 
 /// `list(start, to, set, p, ends, members)` of the entries `sepset[[x]][[y]]`, but for the empty set of a pair that has no other
 /// entry, where the method keeps it.
-pub fn sets(token: &Token, pool: &Pool, sepsets: &SepSets, of_left: Values) -> Outcome<Robj> {
+pub fn sets(token: &Token, pool: &Pool, sepsets: &SepSets, of_left: Values) -> Outcome<Value> {
     let p = sepsets.p();
     let sizes = counted(pool, p, |x| size_of_row(sepsets, x));
     let starts = |of: fn(&RowSize) -> u64| starts(sizes.iter().map(of));
@@ -139,11 +139,11 @@ pub fn sets(token: &Token, pool: &Pool, sepsets: &SepSets, of_left: Values) -> O
     }
     let count = entries[p] as usize;
     let code_bits = (u32::BITS - (p as u32 + large[p] as u32).leading_zeros()) as usize;
-    let mut to = vector(token, SEXPTYPE::INTSXP, count, 4)?;
-    let mut set = vector(token, SEXPTYPE::RAWSXP, code_bits * bytes_of_bit(count), 1)?;
-    let mut values = vector(token, SEXPTYPE::RAWSXP, 8 * count, 1)?;
-    let mut ends = vector(token, SEXPTYPE::REALSXP, large[p] as usize + 1, 8)?;
-    let mut members = vector(token, SEXPTYPE::INTSXP, member[p] as usize, 4)?;
+    let mut to = vector(token, SEXPTYPE::INTSXP, count, 4, Use::Level)?;
+    let mut set = vector(token, SEXPTYPE::RAWSXP, code_bits * bytes_of_bit(count), 1, Use::Level)?;
+    let mut values = vector(token, SEXPTYPE::RAWSXP, 8 * count, 1, Use::Level)?;
+    let mut ends = vector(token, SEXPTYPE::REALSXP, large[p] as usize + 1, 8, Use::Level)?;
+    let mut members = vector(token, SEXPTYPE::INTSXP, member[p] as usize, 4, Use::Level)?;
     let parts = parts_of_words(pool, &entries);
     let mut shared = vec![Vec::new(); parts.len()];
     {
@@ -188,5 +188,12 @@ pub fn sets(token: &Token, pool: &Pool, sepsets: &SepSets, of_left: Values) -> O
     memory::check()?;
     put_shared(set.as_raw_slice_mut().ok_or_else(unlike)?, count, &shared.concat());
     let start = start_vector(&entries);
-    Ok(named(vec![("start", start), ("to", to), ("set", set), ("p", values), ("ends", ends), ("members", members)]))
+    Ok(named(vec![
+        ("start", start),
+        ("to", to.into()),
+        ("set", set.into()),
+        ("p", values.into()),
+        ("ends", ends.into()),
+        ("members", members.into()),
+    ]))
 }

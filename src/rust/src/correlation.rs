@@ -17,11 +17,12 @@ use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
 use crate::session::RObserver;
 use crate::token::Token;
+use crate::value::Value;
 use crate::{input, output};
 
 /// `list(least, largest, missing, n)` of the columns of x, which has n rows; `complete`: of the rows without missing values, whose
 /// number is the last.
-pub fn summary(x: &Robj, n: usize, complete: bool, machine: &Machine, token: &Token) -> Outcome<Robj> {
+pub fn summary(x: &Robj, n: usize, complete: bool, machine: &Machine, token: &Token) -> Outcome<Value> {
     let table = input::Table::new(x)?;
     let columns = table.columns(n)?;
     let mut observer = RObserver::silent(token);
@@ -30,20 +31,20 @@ pub fn summary(x: &Robj, n: usize, complete: bool, machine: &Machine, token: &To
     Ok(output::named(summary_list(&found, n)))
 }
 
-pub fn summary_list(found: &[Summary], n: usize) -> Vec<(&'static str, Robj)> {
-    let numbers = |of: fn(&Summary) -> f64| Robj::from(found.iter().map(of).collect::<Vec<f64>>());
+pub fn summary_list(found: &[Summary], n: usize) -> Vec<(&'static str, Value)> {
+    let numbers = |of: fn(&Summary) -> f64| Value::from(found.iter().map(of).collect::<Vec<f64>>());
     vec![
         ("least", numbers(|column| column.least)),
         ("largest", numbers(|column| column.largest)),
         ("missing", numbers(|column| column.missing as f64)),
-        ("n", Robj::from(n as f64)),
+        ("n", Value::from(n as f64)),
     ]
 }
 
 /// What is made of data.
 struct Made {
     /// `n`, and of the columns what [`summary`] gives where it was looked at.
-    about: Vec<(&'static str, Robj)>,
+    about: Vec<(&'static str, Value)>,
     /// The matrix, and the names of its rows and columns; none where there is none for a column.
     matrix: Option<(&'static str, Robj, [Robj; 2])>,
 }
@@ -52,7 +53,7 @@ struct Made {
 /// dimnames; NULL where there are none for a column. In place of C with `keep = "data"`: `data`, the columns less their means, and
 /// `varies`, which of them vary to the precision of a double. From `options = list(kind, rows, names, keep)`; of such data, `kind =
 /// "centred"` gives `list(n, C)` with the C that there would have been.
-pub fn matrix(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Robj> {
+pub fn matrix(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Value> {
     let (kind, rows, names) = asked(options)?;
     let table = input::Table::new(x)?;
     let columns = table.columns(n)?;
@@ -62,7 +63,7 @@ pub fn matrix(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Robj> 
         ("data", Some(kind)) => data(&columns, kind, rows, names, call)?,
         (other, _) => return Err(Failure::Input(format!("internal: `{other}` cannot be kept"))),
     };
-    as_list(made)
+    as_list(made, call.token)
 }
 
 /// What is asked for: which correlation, none where columns are centred; of which rows; with which names.
@@ -83,14 +84,11 @@ fn asked(options: &List) -> Outcome<(Option<Kind>, Rows, Robj)> {
     Ok((kind, rows, input::optional(options, "names").unwrap_or_default()))
 }
 
-fn as_list(made: Made) -> Outcome<Robj> {
+fn as_list(made: Made, token: &Token) -> Outcome<Value> {
     let mut result = made.about;
-    if let Some((name, mut matrix, names)) = made.matrix {
-        if names.iter().any(|names| !names.is_null()) {
-            let fits = matrix.set_attrib("dimnames", List::from_values(names));
-            fits.map_err(|_| Failure::Input("internal: `names` do not fit".into()))?;
-        }
-        result.push((name, matrix));
+    if let Some((name, matrix, [rows, columns])) = made.matrix {
+        output::set_dimnames(token, &matrix, [&rows, &columns])?;
+        result.push((name, matrix.into()));
     }
     Ok(output::named(result))
 }
@@ -105,7 +103,7 @@ fn correlations(columns: &[Numbers], kind: Option<Kind>, rows: Rows, names: Robj
         let x = Centred::as_they_are(columns.to_vec());
         of_centred(&x, &machine.pool, cells, watch).map_err(|error| token.explain(error))?;
         return Ok(Made {
-            about: vec![("n", Robj::from(x.n() as f64))],
+            about: vec![("n", Value::from(x.n() as f64))],
             matrix: Some(("C", c, [names.clone(), names])),
         });
     };
@@ -125,7 +123,7 @@ fn correlations(columns: &[Numbers], kind: Option<Kind>, rows: Rows, names: Robj
 }
 
 /// [`matrix`] of a sparse matrix of n rows, `list(starts, rows, values)`.
-pub fn sparse_matrix(x: &List, n: usize, options: &List, call: &Call) -> Outcome<Robj> {
+pub fn sparse_matrix(x: &List, n: usize, options: &List, call: &Call) -> Outcome<Value> {
     let Call { machine, token, .. } = call;
     let wrong = || Failure::Input("internal: `x` has no slots of a sparse matrix".into());
     let (starts, of_rows, values) = (input::field(x, "starts")?, input::field(x, "rows")?, input::field(x, "values")?);
@@ -142,11 +140,11 @@ pub fn sparse_matrix(x: &List, n: usize, options: &List, call: &Call) -> Outcome
     let found = of_sparse(x, kind, rows, &machine.pool, output::cells(&mut c)?, watch);
     let found = found.map_err(|error| token.explain(error))?;
     let matrix = found.is_done.then(|| ("C", c, [names.clone(), names]));
-    as_list(Made { about: summary_list(&found.summaries, found.rows), matrix })
+    as_list(Made { about: summary_list(&found.summaries, found.rows), matrix }, token)
 }
 
 /// As [`matrix`] with `keep = "data"`, of which the data go to the file `options$path`, and in their place come the fields of the file.
-pub fn centred_file(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Robj> {
+pub fn centred_file(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Value> {
     let Call { machine, token, .. } = call;
     let (Some(kind), rows, names) = asked(options)? else {
         return Err(Failure::Input("internal: the columns are centred".into()));
@@ -171,7 +169,7 @@ pub fn centred_file(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<
         if varies.iter().all(|varies| *varies) {
             about.push(("file", data_file::described(&DataFile::open(Path::new(&path), None)?, &path)));
         }
-        about.push(("varies", Robj::from(varies)));
+        about.push(("varies", Value::from(varies)));
     }
     Ok(output::named(about))
 }
@@ -193,7 +191,7 @@ fn data(columns: &[Numbers], kind: Kind, rows: Rows, names: Robj, call: &Call) -
     let mut made = Made { about: summary_list(&found.summaries, found.rows), matrix: None };
     if let Some(written) = written {
         let (data, varies) = written?;
-        made.about.push(("varies", Robj::from(varies)));
+        made.about.push(("varies", Value::from(varies)));
         made.matrix = Some(("data", data, [().into(), names]));
     }
     Ok(made)

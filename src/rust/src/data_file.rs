@@ -6,19 +6,21 @@ use extendr_api::prelude::*;
 use pcgpu_core::file::{self, Content, DataFile, Writer};
 use pcgpu_core::memory::Use;
 use pcgpu_core::observer::Observer;
+use pcgpu_core::{shown, Error};
 
 use crate::api::Call;
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::output;
 use crate::token::Token;
+use crate::value::Value;
 
 /// R's class of a list that names a file.
 pub const CLASS: &str = "pcgpu_file";
 
 /// The file that x names; none where x is something else.
 pub fn named_by(x: &Robj) -> Outcome<Option<DataFile>> {
-    if x.inherits(CLASS) {
+    if input::has_class(x, CLASS) {
         open(x).map(Some)
     } else {
         Ok(None)
@@ -31,7 +33,19 @@ pub fn open(x: &Robj) -> Outcome<DataFile> {
     let text = |name: &str| input::text(&input::field(&x, name)?, name);
     let digest = file::digest_of(&text("digest")?);
     let digest = digest.ok_or_else(|| Failure::Input("internal: `digest` is none".into()))?;
-    Ok(DataFile::open(Path::new(&text("path")?), Some(digest))?)
+    let file = DataFile::open(Path::new(&text("path")?), Some(digest))?;
+    // A reference has neither, and an object may have been edited.
+    for (name, count) in [("n", file.n()), ("p", file.p())] {
+        if let Some(told) = input::optional(&x, name).filter(|told| told.as_real() != Some(count as f64)) {
+            let told = told.as_real().map_or_else(|| "something else".into(), shown);
+            return Err(Failure::Core(Error::Argument {
+                argument: "x",
+                value: format!("says that `{name}` is {told}, and in its file it is {count}"),
+                mend: "open the file again, by pcgpu_file()".into(),
+            }));
+        }
+    }
+    Ok(file)
 }
 
 /// Names of columns, where there are some.
@@ -40,23 +54,23 @@ pub fn names(names: &Robj) -> Option<Vec<String>> {
 }
 
 /// `list(path, digest, n, p, content, names)`.
-pub fn described(file: &DataFile, path: &str) -> Robj {
+pub fn described(file: &DataFile, path: &str) -> Value {
     let content = match file.content() {
         Content::Values => "values",
         Content::Centred => "centred",
     };
     output::named(vec![
-        ("path", Robj::from(path)),
-        ("digest", Robj::from(file::shown(&file.digest()))),
-        ("n", Robj::from(file.n() as f64)),
-        ("p", Robj::from(file.p() as f64)),
-        ("content", Robj::from(content)),
-        ("names", file.names().map_or_else(|| ().into(), |names| Robj::from(names.to_vec()))),
+        ("path", Value::from(path)),
+        ("digest", Value::from(file::shown(&file.digest()))),
+        ("n", Value::from(file.n() as f64)),
+        ("p", Value::from(file.p() as f64)),
+        ("content", Value::from(content)),
+        ("names", file.names().map_or_else(|| ().into(), |names| Value::from(names.to_vec()))),
     ])
 }
 
 /// [`described`], of a file that has the digest, where one is given, and, where that is asked for, the numbers that were written.
-pub fn look(path: &Robj, digest: &Robj, verify: bool, call: &Call) -> Outcome<Robj> {
+pub fn look(path: &Robj, digest: &Robj, verify: bool, call: &Call) -> Outcome<Value> {
     let path = input::text(path, "path")?;
     let wanted = match digest.is_null() {
         true => None,
@@ -75,11 +89,11 @@ pub fn look(path: &Robj, digest: &Robj, verify: bool, call: &Call) -> Outcome<Ro
 }
 
 /// A file in the making.
-pub fn create(path: &Robj, n: usize, p: usize, column_names: &Robj) -> Outcome<Robj> {
+pub fn create(path: &Robj, n: usize, p: usize, column_names: &Robj, token: &Token) -> Outcome<Value> {
     let path = input::text(path, "path")?;
     let names = names(column_names);
     let writer = Writer::create(Path::new(&path), Content::Values, n, p, names.as_deref())?;
-    Ok(ExternalPtr::new(Some(writer)).into())
+    Ok(output::held(token, Some(writer))?.into())
 }
 
 type Making = ExternalPtr<Option<Writer>>;
@@ -94,7 +108,7 @@ fn gone() -> Failure {
 }
 
 /// Writes a block of so many rows, whose first cell is in this row and column, from 0.
-pub fn write(writer: &Robj, x: &Robj, row: usize, column: usize, rows: usize, token: &Token) -> Outcome<Robj> {
+pub fn write(writer: &Robj, x: &Robj, row: usize, column: usize, rows: usize, token: &Token) -> Outcome<Value> {
     let making = making(writer)?;
     let writer = making.as_ref().as_ref().ok_or_else(gone)?;
     let cells = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not a matrix of doubles".into()))?;
@@ -110,22 +124,22 @@ pub fn write(writer: &Robj, x: &Robj, row: usize, column: usize, rows: usize, to
 }
 
 /// Gives the file its name.
-pub fn finish(writer: &Robj, call: &Call) -> Outcome<Robj> {
+pub fn finish(writer: &Robj, call: &Call) -> Outcome<Value> {
     let mut making = making(writer)?;
     let writer = making.as_mut().take().ok_or_else(gone)?;
     let mut observer = call.observer();
     let digest = writer.finish(&call.machine.pool, &mut |_| observer.look());
-    Ok(Robj::from(file::shown(&digest.map_err(|error| call.token.explain(error))?)))
+    Ok(Value::from(file::shown(&digest.map_err(|error| call.token.explain(error))?)))
 }
 
 /// Gives up a file in the making.
-pub fn give_up(writer: &Robj) -> Outcome<Robj> {
+pub fn give_up(writer: &Robj) -> Outcome<Value> {
     *making(writer)?.as_mut() = None;
     Ok(().into())
 }
 
 /// Some rows and columns, from 1, of a file.
-pub fn read(x: &Robj, rows: &Robj, columns: &Robj, token: &Token) -> Outcome<Robj> {
+pub fn read(x: &Robj, rows: &Robj, columns: &Robj, token: &Token) -> Outcome<Value> {
     let file = open(x)?;
     let rows = match rows.is_null() {
         true => None,
@@ -145,5 +159,5 @@ pub fn read(x: &Robj, rows: &Robj, columns: &Robj, token: &Token) -> Outcome<Rob
             return Err(token.explain(pcgpu_core::Error::Interrupted));
         }
     }
-    Ok(made)
+    Ok(made.into())
 }

@@ -15,6 +15,7 @@ use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
 use crate::session::RObserver;
 use crate::token::Token;
+use crate::value::Value;
 use crate::{input, output};
 
 /// Coded data with the test that is made of them.
@@ -139,7 +140,7 @@ fn declared(nlev: &Robj, p: usize) -> Outcome<Vec<u32>> {
 /// `list(dm, values, missing)`: the codes of the columns of x, which has n rows, with the names (or NULL) as those of columns, and of each
 /// its different values and the number of missing ones; NULL for the values of a column that has no codes. `factors`: by column, whether
 /// it has the numbers of its levels.
-pub fn codes(x: &Robj, n: usize, factors: &Robj, names: &Robj, machine: &Machine, token: &Token) -> Outcome<Robj> {
+pub fn codes(x: &Robj, n: usize, factors: &Robj, names: &Robj, machine: &Machine, token: &Token) -> Outcome<Value> {
     let factors =
         factors.as_logical_slice().map(|factors| factors.iter().map(|factor| factor.is_true()).collect::<Vec<_>>());
     let factors = factors.ok_or_else(|| Failure::Input("internal: `factors` are not logical".into()))?;
@@ -150,11 +151,8 @@ pub fn codes(x: &Robj, n: usize, factors: &Robj, names: &Robj, machine: &Machine
     let mut observer = RObserver::silent(token);
     let found = core_codes(&columns, &factors, cells, &machine.pool, &mut || observer.look());
     let found = found.map_err(|error| token.explain(error))?;
-    if !names.is_null() {
-        let names = List::from_values([().into(), names.clone()]);
-        dm.set_attrib("dimnames", names).map_err(|_| Failure::Input("internal: `names` do not fit".into()))?;
-    }
+    output::set_dimnames(token, &dm, [&().into(), names])?;
     let missing: Vec<f64> = found.iter().map(|levels| levels.as_ref().map_or(0.0, |l| l.missing as f64)).collect();
-    let values = found.into_iter().map(|levels| levels.map_or_else(|| ().into(), |l| Robj::from(l.values)));
-    Ok(output::named(vec![("dm", dm), ("values", List::from_values(values).into()), ("missing", Robj::from(missing))]))
+    let values = found.into_iter().map(|levels| levels.map(|levels| levels.values).into()).collect();
+    Ok(output::named(vec![("dm", dm.into()), ("values", Value::List(values)), ("missing", Value::from(missing))]))
 }

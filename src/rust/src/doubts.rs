@@ -1,12 +1,12 @@
 //! Edges that a search has removed or kept without an answer of a test.
 
-use extendr_api::prelude::*;
 use pcgpu_core::search::{Options, PairValues, Skeleton};
 
 use crate::api::Call;
 use crate::failure::Outcome;
 use crate::output;
 use crate::test::Test;
+use crate::value::Value;
 
 /// How many edges no test has decided.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,10 +64,10 @@ impl Doubts {
     }
 
     /// The counts by name, as R/doubts.R has them.
-    pub fn entry(&self) -> (&'static str, Robj) {
+    pub fn entry(&self) -> (&'static str, Value) {
         let Doubts { too_few, few_rows, removed, kept, tests } = *self;
         let of = [("too_few", too_few), ("few_rows", few_rows), ("removed", removed), ("kept", kept), ("tests", tests)];
-        let counts = output::named(of.into_iter().map(|(name, count)| (name, Robj::from(count as f64))).collect());
+        let counts = output::named(of.into_iter().map(|(name, count)| (name, Value::from(count as f64))).collect());
         ("doubts", counts)
     }
 }

@@ -8,6 +8,7 @@ use crate::api::Call;
 use crate::compact::na;
 use crate::failure::{Failure, Outcome};
 use crate::token::Token;
+use crate::value::Value;
 use crate::{input, output};
 
 /// NaN as R's NA.
@@ -38,7 +39,7 @@ pub fn asked(asked: &List, p: usize) -> Outcome<Asked> {
 }
 
 /// Effects of single interventions; with `smallest` only the smallest absolute value of each pair.
-pub fn single(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome<Robj> {
+pub fn single(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome<Value> {
     let (lists, token, pool) = (input::vertex_lists(edges)?, call.token, &call.machine.pool);
     let cov = input::square(mcov, lists.len(), "mcov")?;
     let asked = asked(options, lists.len())?;
@@ -50,7 +51,7 @@ pub fn single(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome
         let cells = output::cells(&mut smallest)?;
         plan.smallest(cov, cells, pool, observer).map_err(|error| token.explain(error))?;
         with_na(cells);
-        return Ok(output::named(vec![("smallest", smallest), ("valid", Robj::from(plan.is_valid()))]));
+        return Ok(output::named(vec![("smallest", smallest.into()), ("valid", Value::from(plan.is_valid()))]));
     }
     let columns: usize = plan.columns().sum();
     let count: usize = plan.own().flatten().map(Own::count).sum();
@@ -67,17 +68,17 @@ pub fn single(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome
         .enumerate()
         .flat_map(|(x, own)| own.iter().map(move |own| [x as i32 + 1, own.y as i32 + 1, own.count() as i32]))
         .collect();
-    let part = |at: usize| Robj::from(own.iter().map(|own| own[at]).collect::<Vec<i32>>());
+    let part = |at: usize| Value::from(own.iter().map(|own| own[at]).collect::<Vec<i32>>());
     Ok(output::named(vec![
-        ("columns", Robj::from(plan.columns().map(|count| count as i32).collect::<Vec<i32>>())),
-        ("values", values),
-        ("own", output::named(vec![("x", part(0)), ("y", part(1)), ("count", part(2)), ("values", own_values)])),
-        ("valid", Robj::from(plan.is_valid())),
+        ("columns", Value::from(plan.columns().map(|count| count as i32).collect::<Vec<i32>>())),
+        ("values", values.into()),
+        ("own", output::named(vec![("x", part(0)), ("y", part(1)), ("count", part(2)), ("values", own_values.into())])),
+        ("valid", Value::from(plan.is_valid())),
     ]))
 }
 
 /// Effects of joint interventions.
-pub fn joint(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome<Robj> {
+pub fn joint(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome<Value> {
     let (lists, token, pool) = (input::vertex_lists(edges)?, call.token, &call.machine.pool);
     let cov = input::square(mcov, lists.len(), "mcov")?;
     let asked = asked(options, lists.len())?;
@@ -94,14 +95,14 @@ pub fn joint(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome<
     together.effects(cov, cells, pool, &mut call.observer()).map_err(|error| token.explain(error))?;
     with_na(cells);
     Ok(output::named(vec![
-        ("columns", Robj::from(columns as i32)),
-        ("values", values),
-        ("valid", Robj::from(together.is_valid())),
+        ("columns", Value::from(columns as i32)),
+        ("values", values.into()),
+        ("valid", Value::from(together.is_valid())),
     ]))
 }
 
 /// What is said of each pair of a result of [`single`].
-pub fn table(found: &List, rows: usize, token: &Token) -> Outcome<Robj> {
+pub fn table(found: &List, rows: usize, token: &Token) -> Outcome<Value> {
     let wrong = |what: &str| Failure::Input(format!("internal: `{what}` is not what causal_effects() made"));
     let counts = |value: &Robj, what: &str| {
         let counts = value.as_integer_slice().ok_or_else(|| wrong(what))?;
@@ -137,5 +138,5 @@ pub fn table(found: &List, rows: usize, token: &Token) -> Outcome<Robj> {
         });
         cells.into_iter().for_each(with_na);
     }
-    Ok(output::named(vec![("smallest", smallest), ("median", median), ("count", number)]))
+    Ok(output::named(vec![("smallest", smallest.into()), ("median", median.into()), ("count", number.into())]))
 }

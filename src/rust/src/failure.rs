@@ -8,7 +8,9 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use extendr_api::prelude::*;
 use pcgpu_core::{memory, Error};
 
-use crate::token::Token;
+use crate::altrep;
+use crate::token::{self, Token};
+use crate::value::Value;
 
 /// Why a call has no answer.
 #[derive(Debug)]
@@ -17,6 +19,10 @@ pub enum Failure {
     Core(Error),
     /// R is on its way elsewhere (an error, a condition caught further out): resume with `rust_continue_unwind()`.
     Unwind(Robj),
+    /// R's error, as a condition.
+    Condition(Robj),
+    /// This part of a result is not what a search made.
+    Part(&'static str),
     /// An R object is not what the R side promised.
     Input(String),
 }
@@ -30,25 +36,28 @@ impl From<Error> for Failure {
 /// Result of the boundary.
 pub type Outcome<T> = std::result::Result<T, Failure>;
 
-fn one_based(x: usize) -> Robj {
-    Robj::from(x as i32 + 1)
+fn one_based(x: usize) -> Value {
+    Value::from(x as i32 + 1)
 }
 
-fn set(s: &[u32]) -> Robj {
-    Robj::from(s.iter().map(|&v| v as i32 + 1).collect::<Vec<i32>>())
+fn set(s: &[u32]) -> Value {
+    Value::from(s.iter().map(|&v| v as i32 + 1).collect::<Vec<i32>>())
 }
 
-fn describe(class: &str, message: &str, fields: Vec<(&str, Robj)>) -> Robj {
-    let mut entries = vec![("class", Robj::from(class)), ("message", Robj::from(message))];
+fn describe(class: &str, message: &str, fields: Vec<(&'static str, Value)>) -> Value {
+    let mut entries = vec![("class", Value::from(class)), ("message", Value::from(message))];
     entries.extend(fields);
-    let inner = List::from_pairs(entries);
-    List::from_pairs([("error", Robj::from(inner))]).into()
+    Value::Named(vec![("error", Value::Named(entries))])
 }
 
 impl Failure {
-    fn into_list(self) -> Robj {
+    fn into_list(self) -> Value {
         match self {
-            Failure::Unwind(token) => describe("unwind", "R continues elsewhere", vec![("token", token)]),
+            Failure::Unwind(token) => describe("unwind", "R continues elsewhere", vec![("token", token.into())]),
+            Failure::Condition(condition) => describe("condition", "R's error", vec![("condition", condition.into())]),
+            Failure::Part(part) => {
+                describe("internal", &format!("internal: `{part}` is not what a search made"), Vec::new())
+            }
             Failure::Input(message) => describe("internal", &message, Vec::new()),
             Failure::Core(error) => {
                 let message = error.to_string();
@@ -58,47 +67,47 @@ impl Failure {
                         return describe(
                             &class,
                             &message,
-                            vec![("what", Robj::from(device.message)), ("mend", Robj::from(device.mend))],
+                            vec![("what", Value::from(device.message)), ("mend", Value::from(device.mend))],
                         );
                     }
                     Error::File(file) => {
                         let class = format!("file_{}", file.kind.name());
                         let fields = vec![
-                            ("path", Robj::from(file.path)),
-                            ("what", Robj::from(file.message)),
-                            ("mend", Robj::from(file.mend)),
+                            ("path", Value::from(file.path)),
+                            ("what", Value::from(file.message)),
+                            ("mend", Value::from(file.mend)),
                         ];
                         return describe(&class, &message, fields);
                     }
                     Error::Memory { bytes, available, what, mend } => (
                         "memory",
                         vec![
-                            ("bytes", Robj::from(bytes as f64)),
-                            ("available", available.map_or_else(|| ().into(), |bytes| Robj::from(bytes as f64))),
-                            ("what", Robj::from(what)),
-                            ("mend", Robj::from(mend)),
+                            ("bytes", Value::from(bytes as f64)),
+                            ("available", available.map(|bytes| bytes as f64).into()),
+                            ("what", Value::from(what)),
+                            ("mend", Value::from(mend)),
                         ],
                     ),
                     Error::Interrupted => ("interrupt", Vec::new()),
                     Error::Cluster { message, mend } => {
-                        ("cluster", vec![("what", Robj::from(message)), ("mend", Robj::from(mend))])
+                        ("cluster", vec![("what", Value::from(message)), ("mend", Value::from(mend))])
                     }
-                    Error::TimeLimit { seconds } => ("time_limit", vec![("seconds", Robj::from(seconds))]),
+                    Error::TimeLimit { seconds } => ("time_limit", vec![("seconds", Value::from(seconds))]),
                     Error::Checkpoint { kind, file, reason, mend } => (
                         "checkpoint",
                         vec![
-                            ("reason", Robj::from(kind)),
-                            ("file", Robj::from(file)),
-                            ("what", Robj::from(reason)),
-                            ("mend", Robj::from(mend)),
+                            ("reason", Value::from(kind)),
+                            ("file", Value::from(file)),
+                            ("what", Value::from(reason)),
+                            ("mend", Value::from(mend)),
                         ],
                     ),
                     Error::Argument { argument, value, mend } => (
                         "argument",
                         vec![
-                            ("argument", Robj::from(argument)),
-                            ("value", Robj::from(value)),
-                            ("mend", Robj::from(mend)),
+                            ("argument", Value::from(argument)),
+                            ("value", Value::from(value)),
+                            ("mend", Value::from(mend)),
                         ],
                     ),
                     Error::Test { x, y, s } => ("test", vec![("x", one_based(x)), ("y", one_based(y)), ("S", set(&s))]),
@@ -110,8 +119,8 @@ impl Failure {
                         vec![
                             ("x", one_based(x)),
                             ("y", one_based(y)),
-                            ("level", Robj::from(level as i32)),
-                            ("candidates", Robj::from(candidates as i32)),
+                            ("level", Value::from(level as i32)),
+                            ("candidates", Value::from(candidates as i32)),
                         ],
                     ),
                 };
@@ -122,7 +131,7 @@ impl Failure {
 }
 
 /// A device's error, as a failed call has it.
-pub fn of_device(error: Error) -> Robj {
+pub fn of_device(error: Error) -> Value {
     Failure::Core(error).into_list()
 }
 
@@ -133,12 +142,16 @@ impl Token {
     }
 }
 
-/// Runs a boundary function; a failure, or a panic should there be one, becomes the error list.
-pub fn respond(body: impl FnOnce(&Token) -> Outcome<Robj>) -> Robj {
+/// Runs a boundary function of these arguments; a failure, or a panic should there be one, becomes the error list.
+pub fn respond<const N: usize>(arguments: [&Robj; N], body: impl FnOnce(&Token) -> Outcome<Value>) -> Robj {
     memory::forget();
-    let token = Token::new();
-    match catch_unwind(AssertUnwindSafe(|| body(&token))) {
-        Ok(Ok(value)) => value,
+    let Some(token) = Token::new() else { return token::spare_answer() };
+    let run = || {
+        altrep::expand(&token, arguments)?;
+        body(&token)?.into_r(&token)
+    };
+    let failed = match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(answer)) => return answer,
         Ok(Err(failure)) => failure.into_list(),
         Err(panic) => {
             let what = panic
@@ -152,5 +165,6 @@ pub fn respond(body: impl FnOnce(&Token) -> Outcome<Robj>) -> Robj {
                 Vec::new(),
             )
         }
-    }
+    };
+    failed.into_r(&token).unwrap_or_else(|_| token::spare_answer())
 }

@@ -29,6 +29,7 @@ use pcgpu_core::team::Lost;
 use pcgpu_core::{Error, Result};
 
 use crate::failure::{Failure, Outcome};
+use crate::value::Value;
 use crate::{input, output};
 
 /// A GPU, or several, and how to use them.
@@ -291,11 +292,11 @@ fn strategy(engine: &List) -> Outcome<Dealing> {
 }
 
 /// The GPUs of this machine, as parallel vectors; `all`: with the free memory also of those that this process does not use.
-pub fn devices(all: bool) -> Outcome<Robj> {
+pub fn devices(all: bool) -> Outcome<Value> {
     let cards = device::devices(all)?;
-    let texts = |text: &dyn Fn(&DeviceInfo) -> String| Robj::from(cards.iter().map(text).collect::<Vec<String>>());
-    let numbers = |number: &dyn Fn(&DeviceInfo) -> f64| Robj::from(cards.iter().map(number).collect::<Vec<f64>>());
-    let flags = |flag: &dyn Fn(&DeviceInfo) -> bool| Robj::from(cards.iter().map(flag).collect::<Vec<bool>>());
+    let texts = |text: &dyn Fn(&DeviceInfo) -> String| Value::from(cards.iter().map(text).collect::<Vec<String>>());
+    let numbers = |number: &dyn Fn(&DeviceInfo) -> f64| Value::from(cards.iter().map(number).collect::<Vec<f64>>());
+    let flags = |flag: &dyn Fn(&DeviceInfo) -> bool| Value::from(cards.iter().map(flag).collect::<Vec<bool>>());
     let name = |ordinal: &usize| format!("cuda:{ordinal}");
     Ok(output::named(vec![
         ("ordinal", numbers(&|card| card.ordinal as f64)),
@@ -303,7 +304,7 @@ pub fn devices(all: bool) -> Outcome<Robj> {
         ("memory_total", numbers(&|card| card.total_memory as f64)),
         (
             "memory_free",
-            Robj::from(cards.iter().map(|card| card.free_memory.map(|bytes| bytes as f64)).collect::<Vec<_>>()),
+            Value::from(cards.iter().map(|card| card.free_memory.map(|bytes| bytes as f64)).collect::<Vec<_>>()),
         ),
         ("compute_capability", texts(&|card| format!("{}.{}", card.compute_capability.0, card.compute_capability.1))),
         ("driver", texts(&|card| format!("{}.{}", card.driver_version / 1000, card.driver_version % 1000 / 10))),

@@ -1,10 +1,14 @@
 //! R objects to core types. The R side has checked the user's arguments; what is checked here keeps a mistake of ours,
 //! or a direct call of the internals, from reading memory that is not there.
 
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use extendr_api::prelude::*;
-use extendr_ffi::{Rf_xlength, INTEGER, REAL, SEXP, SEXPTYPE, TYPEOF, VECTOR_ELT};
+use extendr_ffi::{
+    R_ClassSymbol, R_NamesSymbol, Rboolean, Rf_getAttrib, Rf_isObject, Rf_xlength, INTEGER, REAL, R_CHAR, SEXP,
+    SEXPTYPE, STRING_ELT, TYPEOF, VECTOR_ELT,
+};
 use ndarray::ArrayView2;
 use pcgpu_core::background::Background;
 use pcgpu_core::engine::cpu::Numbers;
@@ -16,20 +20,49 @@ use pcgpu_core::pool::Pool;
 use pcgpu_core::search::{Method, Options};
 use pcgpu_core::{shown, Error};
 
+use crate::altrep::DATAPTR_RO;
 use crate::data_file;
 use crate::failure::{Failure, Outcome};
 
+/// The entries of a list, which protects them.
+pub fn entries(list: &List) -> &[Robj] {
+    // SAFETY: the list has so many entries, and is whole (see `altrep`); an Robj is laid out as the SEXP that it is.
+    unsafe { std::slice::from_raw_parts(DATAPTR_RO(list.get()).cast(), list.len()) }
+}
+
+/// The entry `list$name`.
+fn entry<'l>(list: &'l List, name: &str) -> Option<&'l Robj> {
+    // SAFETY: on R's thread; the list protects its names.
+    let at = unsafe { place(Rf_getAttrib(list.get(), R_NamesSymbol), name) }?;
+    entries(list).get(at)
+}
+
+/// Where a vector of text, which is whole, has this text first.
+///
+/// # Safety
+/// On R's thread; the vector is protected.
+unsafe fn place(texts: SEXP, text: &str) -> Option<usize> {
+    if TYPEOF(texts) != SEXPTYPE::STRSXP {
+        return None;
+    }
+    let is_it = |at: &isize| unsafe { CStr::from_ptr(R_CHAR(STRING_ELT(texts, *at))) }.to_bytes() == text.as_bytes();
+    (0..Rf_xlength(texts)).find(is_it).map(|at| at as usize)
+}
+
+/// Whether its attribute has this class. R's own function may run R code of an S4 class.
+pub fn has_class(value: &Robj, class: &str) -> bool {
+    // SAFETY: on R's thread; the object protects its attribute.
+    unsafe { place(Rf_getAttrib(value.get(), R_ClassSymbol), class).is_some() }
+}
+
 /// `list$name`.
 pub fn field(list: &List, name: &str) -> Outcome<Robj> {
-    list.iter()
-        .find(|(key, _)| *key == name)
-        .map(|(_, value)| value)
-        .ok_or_else(|| Failure::Input(format!("internal: `{name}` is missing")))
+    entry(list, name).cloned().ok_or_else(|| Failure::Input(format!("internal: `{name}` is missing")))
 }
 
 /// `list$name`, with NULL or absence as `None`.
 pub fn optional(list: &List, name: &str) -> Option<Robj> {
-    list.iter().find(|(key, value)| *key == name && !value.is_null()).map(|(_, value)| value)
+    entry(list, name).filter(|value| !value.is_null()).cloned()
 }
 
 /// As [`optional`], for a function.
@@ -48,11 +81,10 @@ pub fn list(value: &Robj, name: &str) -> Outcome<List> {
 
 /// A number that is not NA; no date, factor or other object that is a number only inside.
 pub fn number(value: &Robj, name: &str) -> Outcome<f64> {
-    let number = if value.len() == 1 && value.class().is_none() {
-        value.as_real().or_else(|| value.as_integer().map(f64::from))
-    } else {
-        None
-    };
+    // SAFETY: on R's thread; it reads a flag of the object.
+    let is_plain = unsafe { Rf_isObject(value.get()) } == Rboolean::FALSE;
+    let number =
+        if value.len() == 1 && is_plain { value.as_real().or_else(|| value.as_integer().map(f64::from)) } else { None };
     number.filter(|n| !n.is_nan()).ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one number")))
 }
 
@@ -79,8 +111,8 @@ pub fn text(value: &Robj, name: &str) -> Outcome<String> {
 /// A table of numbers: a matrix, a list of vectors, or a data file.
 pub struct Table<'a> {
     x: &'a Robj,
-    /// The vectors of a list; none otherwise.
-    parts: Vec<Robj>,
+    /// The list of vectors that it is, where it is one.
+    parts: Option<List>,
     file: Option<DataFile>,
 }
 
@@ -88,8 +120,8 @@ impl<'a> Table<'a> {
     pub fn new(x: &'a Robj) -> Outcome<Self> {
         let file = data_file::named_by(x)?;
         let parts = match &file {
-            Some(_) => Vec::new(),
-            None => x.as_list().map_or_else(Vec::new, |list| list.values().collect()),
+            Some(_) => None,
+            None => x.as_list(),
         };
         Ok(Table { x, parts, file })
     }
@@ -99,10 +131,8 @@ impl<'a> Table<'a> {
         if let Some(file) = &self.file {
             return Ok(file.cells().chunks_exact(n).map(Numbers::Doubles).collect());
         }
-        if self.parts.is_empty() {
-            return cut(self.x, n);
-        }
-        let columns: Vec<Vec<Numbers>> = self.parts.iter().map(|part| cut(part, n)).collect::<Outcome<_>>()?;
+        let Some(parts) = &self.parts else { return cut(self.x, n) };
+        let columns: Vec<Vec<Numbers>> = entries(parts).iter().map(|part| cut(part, n)).collect::<Outcome<_>>()?;
         match columns.iter().all(|column| column.len() == 1) {
             true => Ok(columns.concat()),
             false => Err(no_numbers()),
@@ -236,8 +266,8 @@ pub fn vertices(value: &Robj, p: usize, name: &str) -> Outcome<Vec<u32>> {
 /// Of each vertex a list of others.
 pub fn vertex_lists(edges: &List) -> Outcome<Vec<Vec<u32>>> {
     let mut lists = memory::space(edges.len(), Use::Pairs)?;
-    for value in edges.values() {
-        lists.push(vertices(&value, edges.len(), "edges")?);
+    for value in entries(edges) {
+        lists.push(vertices(value, edges.len(), "edges")?);
         memory::check()?;
     }
     Ok(lists)
@@ -271,7 +301,7 @@ pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>) -> Outcome<Se
         return Err(refuse(format!("a list of {}", sepset.len())));
     }
     let mut set = Vec::new();
-    for (x, row) in sepset.values().enumerate() {
+    for (x, row) in entries(sepset).iter().enumerate() {
         memory::check()?;
         let row = row.as_list().filter(|row| row.len() <= p);
         let row = row.ok_or_else(|| refuse(format!("something else at [[{}]]", x + 1)))?;

@@ -16,8 +16,10 @@
 //! * [`limits`]: when a search ends, and where it is kept.
 //! * [`machine`]: what a call runs on; [`gpu`]: one GPU; [`cluster`]: other processes, [`sockets`]: of
 //!   their connections; [`workers`]: those that are this session's own.
-//! * [`input`], [`output`]: R objects to core types and back; [`compact`]: results as flat arrays.
+//! * [`input`], [`output`]: R objects to core types and back; [`altrep`]: before they are read; [`value`]: what is returned; [`compact`]: results as flat
+//!   arrays.
 
+mod altrep;
 mod api;
 mod api_assessment;
 mod api_blocks;
@@ -57,6 +59,7 @@ mod sockets;
 mod stability;
 mod test;
 mod token;
+mod value;
 mod workers;
 
 /// Its reserve is for the small allocations that cannot fail without ending R.

@@ -8,6 +8,7 @@ use pcgpu_core::Error;
 
 use crate::failure::Outcome;
 use crate::input;
+use crate::value::Value;
 
 /// Parts of a test that say which it is; all others are its data, but for those that say what of these is known.
 const OF_TEST: [&str; 3] = ["kind", "name", "code"];
@@ -38,12 +39,12 @@ pub fn limits(options: &List, test: &List) -> Outcome<Limits> {
 
 /// What a search says of its bounds: the level in which it ended before its time, and why its file is not what it should be. Where it has its
 /// answer the file goes.
-pub fn end(limits: &Limits, ended: Option<usize>, unkept: Option<Error>) -> [(&'static str, Robj); 2] {
+pub fn end(limits: &Limits, ended: Option<usize>, unkept: Option<Error>) -> [(&'static str, Value); 2] {
     if let (Some(checkpoint), None) = (&limits.checkpoint, ended) {
         checkpoint.remove();
     }
-    let level = ended.map_or_else(|| ().into(), |level| Robj::from(level as i32));
-    [("ended", level), ("unkept", unkept.map_or_else(|| ().into(), |error| Robj::from(error.to_string())))]
+    let level = ended.map_or_else(|| ().into(), |level| Value::from(level as i32));
+    [("ended", level), ("unkept", unkept.map_or_else(|| ().into(), |error| Value::from(error.to_string())))]
 }
 
 /// The test and its data, by digests.

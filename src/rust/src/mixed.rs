@@ -30,7 +30,7 @@ enum Of {
     /// Data, and the test once it is ready for a search.
     Frame { data: RefCell<Option<Mixed<'static>>>, made: OnceCell<Arc<Mixed<'static>>> },
     /// Correlation matrices, p x p, of data sets of n rows.
-    Correlations { c: Vec<Robj>, n: f64 },
+    Correlations { c: List, n: f64 },
 }
 
 fn internal(what: &str) -> Failure {
@@ -45,8 +45,8 @@ impl MixedTest {
         let flag = |name: &str| input::flag(&input::field(test, name)?, name);
         let p = input::count(&input::field(test, "p")?, "p", 1)?;
         if let Some(matrices) = input::optional(test, "correlations") {
-            let c: Vec<Robj> = input::list(&matrices, "correlations")?.values().collect();
-            for c in &c {
+            let c = input::list(&matrices, "correlations")?;
+            for c in input::entries(&c) {
                 input::square(c, p, "correlations")?;
             }
             let n = input::number(&input::field(test, "n")?, "n")?;
@@ -86,7 +86,7 @@ impl MixedTest {
         match &self.of {
             Of::Correlations { c, n } => {
                 let cells = |c| input::square(c, self.p, "correlations").map(|c| matrix::cells(c).unwrap_or_default());
-                let c = c.iter().map(cells).collect::<Outcome<Vec<&[f64]>>>()?;
+                let c = input::entries(c).iter().map(cells).collect::<Outcome<Vec<&[f64]>>>()?;
                 Ok(Arc::new(Mixed::of_correlations(c, self.p, *n)))
             }
             Of::Frame { data, made } => {
@@ -188,17 +188,15 @@ fn of_matrix(x: &Robj, n: usize, p: usize) -> Outcome<Frame> {
 
 fn of_columns(columns: &List, n: usize, sets: usize) -> Outcome<Frame> {
     let mut parts = Vec::with_capacity(columns.len());
-    for column in columns.values() {
-        let column = input::list(&column, "columns")?;
+    for column in input::entries(columns) {
+        let column = input::list(column, "columns")?;
         let levels = input::count(&input::field(&column, "levels")?, "levels", 0)? as u32;
         parts.push((levels, input::list(&input::field(&column, "versions")?, "versions")?));
     }
-    let held: Vec<(u32, Vec<Robj>)> =
-        parts.iter().map(|(levels, versions)| (*levels, versions.values().collect())).collect();
-    let mut given = Vec::with_capacity(held.len());
-    for (levels, versions) in &held {
+    let mut given = Vec::with_capacity(parts.len());
+    for (levels, versions) in &parts {
         let mut of = Vec::with_capacity(versions.len());
-        for version in versions {
+        for version in input::entries(versions) {
             of.push(values(*levels, version)?);
         }
         given.push(Given { levels: *levels, versions: of });

@@ -17,6 +17,7 @@ use pcgpu_core::team::Lost;
 use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
 
 use crate::failure::Outcome;
+use crate::value::Value;
 
 /// A GPU, of which there is none.
 #[derive(Clone)]
@@ -99,7 +100,7 @@ impl Gpu {
     }
 }
 
-pub fn devices(_all: bool) -> Outcome<Robj> {
+pub fn devices(_all: bool) -> Outcome<Value> {
     Ok(none()?)
 }
 

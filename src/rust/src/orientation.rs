@@ -14,6 +14,7 @@ use crate::failure::{Failure, Outcome};
 use crate::session::{self, RObserver, RTest};
 use crate::test::Test;
 use crate::token::Token;
+use crate::value::Value;
 use crate::{input, output};
 
 /// How to orient a graph of p variables, as R names it.
@@ -98,7 +99,7 @@ pub fn oriented(
 }
 
 /// Adds what is known to a graph: `edges` are p vectors of the j with an arc i -> j, `marks` likewise their marks, or NULL where all are 1.
-pub fn add_knowledge(token: &Token, edges: &List, marks: &Robj, knowledge: &Robj, check: bool) -> Outcome<Robj> {
+pub fn add_knowledge(token: &Token, edges: &List, marks: &Robj, knowledge: &Robj, check: bool) -> Outcome<Value> {
     let p = edges.len();
     let arcs = input::vertex_lists(edges)?;
     let skeleton = Adjacency::from_lists(&arcs);
@@ -106,7 +107,7 @@ pub fn add_knowledge(token: &Token, edges: &List, marks: &Robj, knowledge: &Robj
     let known = background.knowledge(p);
     let mut has_conflict = false;
     if !marks.is_null() {
-        for marks in input::list(marks, "marks")?.values() {
+        for marks in input::entries(&input::list(marks, "marks")?) {
             has_conflict |= marks.as_real_vector().is_some_and(|marks| marks.contains(&2.0));
         }
     }
@@ -115,7 +116,7 @@ pub fn add_knowledge(token: &Token, edges: &List, marks: &Robj, knowledge: &Robj
     let directed: Vec<[u32; 2]> = (0..p).flat_map(of).filter(|&[from, to]| !has(to as usize, from as usize)).collect();
     let refused = |kind: &str, arrow: &[u32]| {
         let arrow: Vec<i32> = arrow.iter().map(|&v| v as i32 + 1).collect();
-        Ok(output::named(vec![("kind", Robj::from(kind)), ("arrow", Robj::from(arrow))]))
+        Ok(output::named(vec![("kind", Value::from(kind)), ("arrow", Value::from(arrow))]))
     };
     let mut arrows = background.required;
     for x in 0..p {
@@ -141,7 +142,7 @@ pub fn add_knowledge(token: &Token, edges: &List, marks: &Robj, knowledge: &Robj
 }
 
 /// A graph with marks as lists: `edges`, `marks` (NULL when all are 1) and counts.
-pub fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Robj)>> {
+pub fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Value)>> {
     // Of each entry its number and mark, while the lists grow.
     memory::room(10 * pdag.entries() + 64 * pdag.p(), Use::Orientation)?;
     let mut edges = Vec::with_capacity(pdag.p());
@@ -152,16 +153,16 @@ pub fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Rob
         marks.push(mark);
     }
     let plain = marks.iter().flatten().all(|&m| m == 1);
-    let mut lists = judged(pdag).to_vec();
+    let mut lists = Vec::from(judged(pdag));
     lists.extend([
-        ("edges", output::vertex_lists(token, &edges)?),
-        ("marks", if plain { ().into() } else { output::mark_lists(token, &marks)? }),
+        ("edges", output::vertex_lists(token, &edges)?.into()),
+        ("marks", if plain { Value::Null } else { output::mark_lists(token, &marks)?.into() }),
         (
             "counts",
             output::named(vec![
-                ("directed", Robj::from(pdag.directed_count() as i32)),
-                ("undirected", Robj::from(pdag.undirected_count() as i32)),
-                ("bidirected", Robj::from(pdag.bidirected_count() as i32)),
+                ("directed", Value::from(pdag.directed_count() as i32)),
+                ("undirected", Value::from(pdag.undirected_count() as i32)),
+                ("bidirected", Value::from(pdag.bidirected_count() as i32)),
             ]),
         ),
     ]);
@@ -169,30 +170,30 @@ pub fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Rob
 }
 
 /// What is known of an orientation as a whole.
-pub fn judged(pdag: &Pdag) -> [(&'static str, Robj); 4] {
+pub fn judged(pdag: &Pdag) -> [(&'static str, Value); 4] {
     let Against { count, triples } = pdag.against();
     let triples: Vec<i32> = triples.iter().flatten().map(|&v| v as i32 + 1).collect();
-    let against = output::named(vec![("count", Robj::from(*count as f64)), ("triples", Robj::from(triples))]);
+    let against = output::named(vec![("count", Value::from(*count as f64)), ("triples", Value::from(triples))]);
     [
-        ("extendable", Robj::from(pdag.extendable())),
-        ("valid_cpdag", Robj::from(pdag.is_valid())),
+        ("extendable", Value::from(pdag.extendable())),
+        ("valid_cpdag", Value::from(pdag.is_valid())),
         ("against", against),
-        ("overruled", Robj::from(pdag.overruled() as f64)),
+        ("overruled", Value::from(pdag.overruled() as f64)),
     ]
 }
 
 /// A skeleton as lists, as [`graph_lists`].
-pub fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static str, Robj)>> {
+pub fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static str, Value)>> {
     memory::room(16 * graph.edge_count() + 32 * graph.p(), Use::Pairs)?;
     Ok(vec![
-        ("edges", output::vertex_lists(token, &graph.to_lists())?),
+        ("edges", output::vertex_lists(token, &graph.to_lists())?.into()),
         ("marks", ().into()),
         (
             "counts",
             output::named(vec![
-                ("directed", Robj::from(0)),
-                ("undirected", Robj::from(graph.edge_count() as i32)),
-                ("bidirected", Robj::from(0)),
+                ("directed", Value::from(0)),
+                ("undirected", Value::from(graph.edge_count() as i32)),
+                ("bidirected", Value::from(0)),
             ]),
         ),
     ])

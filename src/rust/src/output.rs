@@ -1,9 +1,16 @@
 //! Core results to R objects, built once and without copies: p x p lists and matrices are the larger part of a call.
 
+// Each call of these is in a guard.
+#![allow(clippy::disallowed_methods)]
+
+use std::any::Any;
+
 use extendr_api::prelude::*;
 use extendr_ffi::{
-    R_NilValue, R_do_slot_assign, Rf_allocMatrix, Rf_allocVector, Rf_protect, Rf_unprotect, INTEGER, RAW, REAL,
-    SET_VECTOR_ELT, SEXP, SEXPTYPE,
+    R_ClearExternalPtr, R_DimNamesSymbol, R_ExternalPtrAddr, R_MakeExternalPtr, R_NamesSymbol, R_NilValue,
+    R_SetExternalPtrAddr, R_do_slot_assign, Rf_allocMatrix, Rf_allocVector, Rf_getAttrib, Rf_install, Rf_ncols,
+    Rf_nrows, Rf_protect, Rf_setAttrib, Rf_unprotect, Rf_xlength, INTEGER, RAW, REAL, SET_VECTOR_ELT, SEXP, SEXPTYPE,
+    STRING_ELT, VECTOR_ELT,
 };
 use pcgpu_core::graph::SepSets;
 use pcgpu_core::memory::{self, Use};
@@ -12,26 +19,33 @@ use pcgpu_core::Error;
 
 use crate::failure::{Failure, Outcome};
 use crate::token::Token;
+use crate::value::Value;
 
-/// Runs `make`, which allocates in R, and protects what it returns.
-pub fn allocate(token: &Token, make: impl FnMut() -> SEXP) -> Outcome<Robj> {
-    match token.guard(make) {
-        // SAFETY: the object was just made on R's thread.
-        Some(sexp) => Ok(unsafe { Robj::from_sexp(sexp) }),
-        None => Err(token.explain(Error::Interrupted)),
-    }
+// SEXPREC is opaque: only pointers to it pass.
+#[allow(improper_ctypes)]
+extern "C" {
+    // Parts of R's API that extendr-ffi leaves out.
+    fn R_RegisterCFinalizer(pointer: SEXP, finalise: unsafe extern "C" fn(SEXP));
+    fn Rf_installChar(name: SEXP) -> SEXP;
 }
 
-/// Makes sure of memory for p x p cells of 8 bytes in R.
-fn room_for_square(p: usize, why: Use) -> Outcome<()> {
-    Ok(memory::room(p.saturating_mul(p).saturating_mul(8), why)?)
+/// Bytes from which R's own error is asked for, so that it is not printed.
+const LARGE: usize = 1 << 20;
+
+/// Runs `make`, which allocates so many bytes in R, and protects what it returns.
+pub fn allocate(token: &Token, bytes: usize, why: Use, make: impl FnMut() -> SEXP) -> Outcome<Robj> {
+    memory::room(bytes, why)?;
+    let made = if bytes >= LARGE { token.caught(make).ok() } else { token.attempt(make) };
+    // SAFETY: the object was just made on R's thread.
+    made.map(|sexp| unsafe { Robj::from_sexp(sexp) }).ok_or_else(|| why.error(bytes).into())
 }
 
 /// An R matrix of rows x columns doubles to be filled in place.
 pub fn matrix(token: &Token, rows: usize, columns: usize, why: Use) -> Outcome<Robj> {
-    memory::room(rows.saturating_mul(columns).saturating_mul(8), why)?;
+    let bytes = rows.saturating_mul(columns).saturating_mul(8);
     // SAFETY: on R's thread.
-    let made = allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::REALSXP, rows as i32, columns as i32) })?;
+    let made =
+        allocate(token, bytes, why, || unsafe { Rf_allocMatrix(SEXPTYPE::REALSXP, rows as i32, columns as i32) })?;
     Ok(untouched(made))
 }
 
@@ -47,10 +61,58 @@ pub fn bytes(token: &Token, bytes: &[u8]) -> Outcome<Robj> {
 
 /// An R vector of so many doubles to be filled in place.
 pub fn doubles(token: &Token, len: usize, why: Use) -> Outcome<Robj> {
-    memory::room(len.saturating_mul(8), why)?;
+    vector(token, SEXPTYPE::REALSXP, len, 8, why)
+}
+
+/// Likewise of so many values of a type.
+pub fn vector(token: &Token, kind: SEXPTYPE, len: usize, bytes_each: usize, why: Use) -> Outcome<Robj> {
     // SAFETY: on R's thread.
-    let made = allocate(token, || unsafe { Rf_allocVector(SEXPTYPE::REALSXP, len as isize) })?;
+    let made = allocate(token, len.saturating_mul(bytes_each), why, || unsafe { Rf_allocVector(kind, len as isize) })?;
     Ok(untouched(made))
+}
+
+/// Gives a fresh matrix names of rows and columns; NULL: none.
+pub fn set_dimnames(token: &Token, matrix: &Robj, names: [&Robj; 2]) -> Outcome<()> {
+    // SAFETY: on R's thread; the closure owns nothing.
+    let [rows, columns] = unsafe { [Rf_nrows(matrix.get()), Rf_ncols(matrix.get())] };
+    let fits = |names: &Robj, len: i32| names.is_null() || names.is_string() && names.len() == len as usize;
+    if !fits(names[0], rows) || !fits(names[1], columns) {
+        return Err(Failure::Input("internal: `names` do not fit".into()));
+    }
+    if names.iter().any(|names| !names.is_null()) {
+        allocate(token, 0, Use::Other, || unsafe {
+            let both = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, 2));
+            SET_VECTOR_ELT(both, 0, names[0].get());
+            SET_VECTOR_ELT(both, 1, names[1].get());
+            Rf_setAttrib(matrix.get(), R_DimNamesSymbol, both);
+            Rf_unprotect(1);
+            both
+        })?;
+    }
+    Ok(())
+}
+
+/// A Rust value that R holds, and drops when nothing refers to it any more.
+pub fn held<T: 'static>(token: &Token, value: T) -> Outcome<Robj> {
+    unsafe extern "C" fn finalise(pointer: SEXP) {
+        let held = R_ExternalPtrAddr(pointer).cast::<Box<dyn Any>>();
+        if !held.is_null() {
+            R_ClearExternalPtr(pointer);
+            drop(Box::from_raw(held));
+        }
+    }
+    // SAFETY: on R's thread; the pointer is empty until all that can fail is done.
+    let pointer = allocate(token, 0, Use::Other, || unsafe {
+        let pointer = Rf_protect(R_MakeExternalPtr(std::ptr::null_mut(), R_NilValue, R_NilValue));
+        R_RegisterCFinalizer(pointer, finalise);
+        Rf_unprotect(1);
+        pointer
+    })?;
+    // As extendr's `ExternalPtr` reads it.
+    let boxed: Box<Box<dyn Any>> = Box::new(Box::new(value));
+    // SAFETY: the finaliser frees it.
+    unsafe { R_SetExternalPtrAddr(pointer.get(), Box::into_raw(boxed).cast()) };
+    Ok(pointer)
 }
 
 /// A vector that nobody has touched, in large pages where it is large.
@@ -72,9 +134,11 @@ pub fn untouched(mut made: Robj) -> Robj {
 
 /// An R matrix of rows x columns integers to be filled in place.
 pub fn integer_matrix(token: &Token, rows: usize, columns: usize) -> Outcome<Robj> {
-    memory::room(rows.saturating_mul(columns).saturating_mul(4), Use::Codes)?;
+    let bytes = rows.saturating_mul(columns).saturating_mul(4);
     // SAFETY: on R's thread.
-    let made = allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::INTSXP, rows as i32, columns as i32) })?;
+    let made = allocate(token, bytes, Use::Codes, || unsafe {
+        Rf_allocMatrix(SEXPTYPE::INTSXP, rows as i32, columns as i32)
+    })?;
     Ok(untouched(made))
 }
 
@@ -89,8 +153,9 @@ unsafe fn integers(values: impl ExactSizeIterator<Item = u32>) -> SEXP {
 
 /// A list of integer vectors, shifted to count from 1.
 pub fn vertex_lists(token: &Token, lists: &[Vec<u32>]) -> Outcome<Robj> {
+    let bytes = lists.iter().map(|list| 64 + 4 * list.len()).sum();
     // SAFETY: the outer list is protected while its entries are made; nothing in here needs dropping.
-    allocate(token, || unsafe {
+    allocate(token, bytes, Use::Pairs, || unsafe {
         let outer = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, lists.len() as isize));
         for (i, list) in lists.iter().enumerate() {
             SET_VECTOR_ELT(outer, i as isize, integers(list.iter().copied()));
@@ -102,8 +167,9 @@ pub fn vertex_lists(token: &Token, lists: &[Vec<u32>]) -> Outcome<Robj> {
 
 /// A list of double vectors.
 pub fn mark_lists(token: &Token, lists: &[Vec<u8>]) -> Outcome<Robj> {
+    let bytes = lists.iter().map(|list| 64 + 8 * list.len()).sum();
     // SAFETY: as in `vertex_lists`.
-    allocate(token, || unsafe {
+    allocate(token, bytes, Use::Pairs, || unsafe {
         let outer = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, lists.len() as isize));
         for (i, list) in lists.iter().enumerate() {
             let vector = Rf_allocVector(SEXPTYPE::REALSXP, list.len() as isize);
@@ -120,9 +186,12 @@ pub fn mark_lists(token: &Token, lists: &[Vec<u8>]) -> Outcome<Robj> {
 /// pcalg's list of p lists of p. Empty sets, and sets of one variable, are one shared object each: there may be millions
 /// (R copies such an object before it changes it).
 pub fn sepsets(token: &Token, sets: &SepSets) -> Outcome<Robj> {
-    room_for_square(sets.p(), Use::Square)?;
     // SAFETY: on R's thread; nothing in there needs dropping.
-    allocate(token, || unsafe { make_sepsets(sets) })
+    allocate(token, bytes_of_sepsets(sets), Use::Square, || unsafe { make_sepsets(sets) })
+}
+
+fn bytes_of_sepsets(sets: &SepSets) -> usize {
+    sets.p().saturating_mul(sets.p()).saturating_mul(8)
 }
 
 /// # Safety
@@ -171,28 +240,28 @@ fn check_object(object: &Robj) -> Outcome<()> {
 }
 
 /// Puts values into slots of an S4 object that nothing else refers to yet.
-pub fn fill_slots(token: &Token, object: &Robj, slots: &List) -> Outcome<Robj> {
+pub fn fill_slots(token: &Token, object: &Robj, slots: &List) -> Outcome<Value> {
     check_object(object)?;
-    let filled = slots.iter().map(|(name, value)| (r!(name), value)).collect::<Vec<_>>();
-    // SAFETY: the object is protected by its Robj, names and values by theirs; the closure owns nothing.
-    allocate(token, || unsafe {
-        for (name, value) in &filled {
-            R_do_slot_assign(object.get(), name.get(), value.get());
+    // SAFETY: the arguments are protected; the closure owns nothing.
+    let filled = token.guard(|| unsafe {
+        let names = Rf_protect(Rf_getAttrib(slots.get(), R_NamesSymbol));
+        for at in 0..Rf_xlength(names) {
+            R_do_slot_assign(object.get(), Rf_installChar(STRING_ELT(names, at)), VECTOR_ELT(slots.get(), at));
         }
+        Rf_unprotect(1);
         object.get()
-    })
+    });
+    filled.map(|_| object.clone().into()).ok_or_else(|| token.explain(Error::Interrupted))
 }
 
 /// [`sepsets`] in the slot of that name of a fresh object. R searches a value that something refers to for cycles, which
 /// takes longer than to make it: so the slot gets it before anything else does.
 pub fn fill_sepsets(token: &Token, object: &Robj, sets: &SepSets) -> Outcome<()> {
     check_object(object)?;
-    room_for_square(sets.p(), Use::Square)?;
-    let name = r!("sepset");
     // SAFETY: as in `fill_slots`; the list is protected until the object holds it.
-    allocate(token, || unsafe {
+    allocate(token, bytes_of_sepsets(sets), Use::Square, || unsafe {
         let list = Rf_protect(make_sepsets(sets));
-        R_do_slot_assign(object.get(), name.get(), list);
+        R_do_slot_assign(object.get(), Rf_install(c"sepset".as_ptr()), list);
         Rf_unprotect(1);
         object.get()
     })?;
@@ -200,16 +269,16 @@ pub fn fill_sepsets(token: &Token, object: &Robj, sets: &SepSets) -> Outcome<()>
 }
 
 /// What machines did, as parallel vectors; NULL where none says anything.
-pub fn shares(team: &TeamReport) -> Robj {
+pub fn shares(team: &TeamReport) -> Value {
     if team.shares.is_empty() {
         return ().into();
     }
-    let numbers = |number: &dyn Fn(&Share) -> f64| Robj::from(team.shares.iter().map(number).collect::<Vec<f64>>());
+    let numbers = |number: &dyn Fn(&Share) -> f64| Value::from(team.shares.iter().map(number).collect::<Vec<f64>>());
     named(vec![
-        ("machine", Robj::from(team.shares.iter().map(|share| share.machine.clone()).collect::<Vec<String>>())),
+        ("machine", Value::from(team.shares.iter().map(|share| share.machine.clone()).collect::<Vec<String>>())),
         (
             "level",
-            Robj::from(team.shares.iter().map(|share| share.level.map(|level| level as f64)).collect::<Vec<_>>()),
+            Value::from(team.shares.iter().map(|share| share.level.map(|level| level as f64)).collect::<Vec<_>>()),
         ),
         ("shards", numbers(&|share| share.shards as f64)),
         ("rows", numbers(&|share| share.rows as f64)),
@@ -221,23 +290,23 @@ pub fn shares(team: &TeamReport) -> Robj {
 }
 
 /// Those that failed, and why.
-pub fn lost(lost: &[Lost]) -> Robj {
-    let texts = |text: &dyn Fn(&Lost) -> String| Robj::from(lost.iter().map(text).collect::<Vec<String>>());
+pub fn lost(lost: &[Lost]) -> Value {
+    let texts = |text: &dyn Fn(&Lost) -> String| Value::from(lost.iter().map(text).collect::<Vec<String>>());
     named(vec![
         ("machine", texts(&|lost| lost.machine.clone())),
         ("reason", texts(&|lost| lost.reason.clone())),
-        ("failed", Robj::from(lost.iter().map(|lost| lost.failed).collect::<Vec<bool>>())),
+        ("failed", Value::from(lost.iter().map(|lost| lost.failed).collect::<Vec<bool>>())),
     ])
 }
 
 /// A named list.
-pub fn named(entries: Vec<(&str, Robj)>) -> Robj {
-    List::from_pairs(entries).into()
+pub fn named(entries: Vec<(&'static str, Value)>) -> Value {
+    Value::Named(entries)
 }
 
 /// Numbers too large for R's integers, as doubles.
-pub fn counts(values: &[u64]) -> Robj {
-    Robj::from(values.iter().map(|&v| v as f64).collect::<Vec<f64>>())
+pub fn counts(values: &[u64]) -> Value {
+    Value::from(values.iter().map(|&v| v as f64).collect::<Vec<f64>>())
 }
 
 /// The cells of a fresh R matrix.

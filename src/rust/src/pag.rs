@@ -21,6 +21,7 @@ use crate::failure::{self, Failure, Outcome};
 use crate::session::{self, RObserver, RTest};
 use crate::test::Test;
 use crate::token::Token;
+use crate::value::Value;
 use crate::{input, limits, output};
 
 /// Which function.
@@ -116,7 +117,7 @@ impl Asked {
 }
 
 /// Searches, and puts marks on what is left. `object`: a fresh result, whose slot `sepset` is filled.
-pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, object: &Robj) -> Outcome<Robj> {
+pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, object: &Robj) -> Outcome<Value> {
     let Call { machine, token, .. } = call;
     let (mut options, limits) = (input::options(of.0)?, of.1);
     asked.background.enter_with_hidden(&mut options);
@@ -143,7 +144,7 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
         worked = worker(Reading::GaussCItest)?;
     }
     let mut names = machine.names(test.shares_with_cpu());
-    let mut fallback = Robj::from(());
+    let mut fallback = Value::from(());
     let phase = prepare(call, asked, &found)?;
     let of_phase = phase.as_ref().and_then(|phase| machine.later(|| phase.most_tests(&options, &found.graph)));
     if let Some(later) = of_phase {
@@ -170,20 +171,20 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let mut result = of_counts(token, counts.as_ref())?;
     result.extend(marks(token, pag)?);
     result.extend([
-        ("pMax", p_max),
+        ("pMax", p_max.into()),
         ("n_edgetests", output::counts(&found.tests)),
-        ("max_ord", Robj::from(found.max_order)),
-        ("seconds", Robj::from(seconds)),
-        ("seconds_after", Robj::from(began.elapsed().as_secs_f64() - seconds)),
-        ("exact_tests", Robj::from(found.exact_tests as f64)),
-        ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Robj::from(bytes as f64))).collect())),
+        ("max_ord", Value::from(found.max_order)),
+        ("seconds", Value::from(seconds)),
+        ("seconds_after", Value::from(began.elapsed().as_secs_f64() - seconds)),
+        ("exact_tests", Value::from(found.exact_tests as f64)),
+        ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Value::from(bytes as f64))).collect())),
         doubts.entry(),
-        ("device", Robj::from(names)),
+        ("device", Value::from(names)),
         ("fallback", fallback),
         ("team", output::shares(&team)),
-        ("team_skeleton", Robj::from(of_skeleton as i32)),
+        ("team_skeleton", Value::from(of_skeleton as i32)),
         ("lost", output::lost(&team.lost)),
-        ("ended_phase", ended_phase.map_or_else(|| ().into(), |size| Robj::from(size as i32))),
+        ("ended_phase", ended_phase.map_or_else(|| ().into(), |size| Value::from(size as i32))),
     ]);
     let [ended, unkept] = limits::end(limits, found.ended.or(ended_phase), unkept);
     // The level alone of the skeleton.
@@ -295,15 +296,15 @@ fn follow(
     found.map_err(|error| token.explain(error))
 }
 
-type Entries = Vec<(&'static str, Robj)>;
+type Entries = Vec<(&'static str, Value)>;
 
 /// What the possible-d-sep phase counted.
 fn of_counts(token: &Token, counts: Option<&Counts>) -> Outcome<Entries> {
     let Some(counts) = counts else { return Ok(Vec::new()) };
     let sets: Vec<Vec<u32>> = counts.sets.iter().map(|set| set.clone().unwrap_or_default()).collect();
     Ok(vec![
-        ("all_pdsep", output::vertex_lists(token, &sets)?),
-        ("max_ord_pdsep", Robj::from(counts.max_order as i32)),
+        ("all_pdsep", output::vertex_lists(token, &sets)?.into()),
+        ("max_ord_pdsep", Value::from(counts.max_order as i32)),
         ("n_edgetests_pdsep", output::counts(&counts.tests)),
         ("all_tests_pdsep", output::counts(&counts.all_tests)),
     ])
@@ -319,7 +320,7 @@ fn marks(token: &Token, pag: &Pag) -> Outcome<Entries> {
         pag.row(u).for_each(|(v, mark)| cells[v as usize * p + u] = f64::from(mark as u8));
     }
     let disputed: Vec<i32> = pag.disputed().flat_map(|(u, v)| [u as i32 + 1, v as i32 + 1]).collect();
-    Ok(vec![("amat", amat), ("disputed", Robj::from(disputed))])
+    Ok(vec![("amat", amat.into()), ("disputed", Value::from(disputed))])
 }
 
 /// pcalg's matrix as a graph.
@@ -345,7 +346,7 @@ fn pag_of(amat: &Robj, p: usize) -> Outcome<Pag> {
 }
 
 /// Puts marks on a graph that may have some: pcalg's `udag2pag()`.
-pub fn orient_marked(call: &Call, amat: &Robj, p: usize, sepset: &List, asked: &List) -> Outcome<Robj> {
+pub fn orient_marked(call: &Call, amat: &Robj, p: usize, sepset: &List, asked: &List) -> Outcome<Value> {
     let Call { listener, token, .. } = call;
     let stop = || token.wants_to_stop();
     let say = session::sayer(token, &listener.callbacks);
@@ -365,7 +366,7 @@ fn unclear(asked: &List, p: usize) -> Outcome<Unclear> {
 }
 
 /// The possible-d-sep phase on a skeleton from anywhere: pcalg's `pdsep()`.
-pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List, asked: &List) -> Outcome<Robj> {
+pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List, asked: &List) -> Outcome<Value> {
     let Call { machine, listener, token } = call;
     let options = input::options(options)?;
     let p = options.p;
@@ -408,9 +409,9 @@ pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List,
     let lost = worker.map_or_else(Vec::new, |mut worker| worker.team().lost);
     let mut result = of_counts(token, Some(&counts))?;
     result.extend([
-        ("edges", output::vertex_lists(token, &edges)?),
-        ("sepset", sepset),
-        ("pMax", p_max),
+        ("edges", output::vertex_lists(token, &edges)?.into()),
+        ("sepset", sepset.into()),
+        ("pMax", p_max.into()),
         ("lost", output::lost(&lost)),
     ]);
     Ok(output::named(result))

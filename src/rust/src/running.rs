@@ -12,12 +12,13 @@ use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::output;
 use crate::token::Token;
+use crate::value::Value;
 
 type Coming = ExternalPtr<Option<Running>>;
 
 /// Of p columns; `complete`: rows that miss a value are left out.
-pub fn begin(p: usize, complete: bool) -> Outcome<Robj> {
-    Ok(ExternalPtr::new(Some(Running::new(p, complete)?)).into())
+pub fn begin(p: usize, complete: bool, token: &Token) -> Outcome<Value> {
+    Ok(output::held(token, Some(Running::new(p, complete)?))?.into())
 }
 
 /// What has come; after an error, and at the end, it is given up.
@@ -29,7 +30,7 @@ fn coming(state: &Robj) -> Outcome<(Coming, Running)> {
 }
 
 /// Adds a block of n rows. Returns `list(least, largest, missing, n)` of it.
-pub fn add(state: &Robj, x: &Robj, n: usize, call: &Call) -> Outcome<Robj> {
+pub fn add(state: &Robj, x: &Robj, n: usize, call: &Call) -> Outcome<Value> {
     let (mut state, mut running) = coming(state)?;
     let table = input::Table::new(x)?;
     let columns = table.columns(n)?;
@@ -51,11 +52,11 @@ fn totals_of(state: &Robj, call: &Call) -> Outcome<Totals> {
 }
 
 /// `list(n, left_out, least, largest, missing, power, origin, mean, products)`: all that is known of the rows.
-pub fn end(state: &Robj, call: &Call) -> Outcome<Robj> {
+pub fn end(state: &Robj, call: &Call) -> Outcome<Value> {
     as_list(&totals_of(state, call)?, call.token)
 }
 
-fn as_list(totals: &Totals, token: &Token) -> Outcome<Robj> {
+fn as_list(totals: &Totals, token: &Token) -> Outcome<Value> {
     let of = &totals.columns;
     let p = of.p();
     let mut products = output::doubles(token, p * (p + 1) / 2, Use::Correlations)?;
@@ -67,20 +68,20 @@ fn as_list(totals: &Totals, token: &Token) -> Outcome<Robj> {
     }
     let mut list = about(of);
     list.extend([
-        ("power", Robj::from(of.power.clone())),
-        ("origin", Robj::from(of.origin.clone())),
-        ("mean", Robj::from(of.mean.clone())),
-        ("products", products),
+        ("power", Value::from(of.power.clone())),
+        ("origin", Value::from(of.origin.clone())),
+        ("mean", Value::from(of.mean.clone())),
+        ("products", products.into()),
     ]);
     Ok(output::named(list))
 }
 
-fn about(of: &Columns) -> Vec<(&'static str, Robj)> {
+fn about(of: &Columns) -> Vec<(&'static str, Value)> {
     vec![
-        ("n", Robj::from(of.n as f64)),
-        ("left_out", Robj::from(of.left_out as f64)),
-        ("least", Robj::from(of.least.clone())),
-        ("largest", Robj::from(of.largest.clone())),
+        ("n", Value::from(of.n as f64)),
+        ("left_out", Value::from(of.left_out as f64)),
+        ("least", Value::from(of.least.clone())),
+        ("largest", Value::from(of.largest.clone())),
         ("missing", output::counts(&of.missing)),
     ]
 }
@@ -114,8 +115,8 @@ fn from_list(list: &List) -> Outcome<Totals> {
 /// Joins a list of such lists.
 fn joined(parts: &List, pool: &Pool, token: &Token) -> Outcome<Totals> {
     let mut all: Option<Totals> = None;
-    for part in parts.values() {
-        let part = from_list(&input::list(&part, "moments")?)?;
+    for part in input::entries(parts) {
+        let part = from_list(&input::list(part, "moments")?)?;
         all = Some(match all {
             None => part,
             Some(mut all) if all.columns.p() == part.columns.p() => {
@@ -132,12 +133,12 @@ fn joined(parts: &List, pool: &Pool, token: &Token) -> Outcome<Totals> {
 }
 
 /// A list of lists that [`end`] has made, as one.
-pub fn join(parts: &List, call: &Call) -> Outcome<Robj> {
+pub fn join(parts: &List, call: &Call) -> Outcome<Value> {
     as_list(&joined(parts, &call.machine.pool, call.token)?, call.token)
 }
 
 /// `list(n, left_out, least, largest, missing, C)` of what has come, or of a list of lists.
-pub fn correlations(moments: &Robj, names: &Robj, call: &Call) -> Outcome<Robj> {
+pub fn correlations(moments: &Robj, names: &Robj, call: &Call) -> Outcome<Value> {
     let Call { machine, token, .. } = call;
     let totals = match moments.as_list() {
         Some(parts) => joined(&parts, &machine.pool, token)?,
@@ -148,11 +149,8 @@ pub fn correlations(moments: &Robj, names: &Robj, call: &Call) -> Outcome<Robj> 
     let mut observer = call.observer();
     let made = totals.correlations(&machine.pool, output::cells(&mut c)?, &mut || observer.look());
     made.map_err(|error| token.explain(error))?;
-    if !names.is_null() {
-        let fits = c.set_attrib("dimnames", List::from_values([names.clone(), names.clone()]));
-        fits.map_err(|_| Failure::Input("internal: `names` do not fit".into()))?;
-    }
+    output::set_dimnames(token, &c, [names, names])?;
     let mut list = about(&totals.columns);
-    list.push(("C", c));
+    list.push(("C", c.into()));
     Ok(output::named(list))
 }

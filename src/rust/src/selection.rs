@@ -15,6 +15,7 @@ use pcgpu_core::team::TeamReport;
 use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
 use crate::token::Token;
+use crate::value::Value;
 use crate::{data_file, input, output};
 
 /// The features as R has them.
@@ -24,7 +25,7 @@ enum Features {
     /// A data file.
     File(DataFile),
     /// Vectors; factors are integers of that class.
-    Columns(Vec<Robj>),
+    Columns(List),
     /// The slots `p`, `i` and `x` of a dgCMatrix.
     Sparse { starts: Robj, rows: Robj, values: Robj },
 }
@@ -35,7 +36,7 @@ impl Features {
         match input::text(&input::field(x, "kind")?, "kind")?.as_str() {
             "matrix" => Ok(Features::Matrix(input::field(x, "x")?, n)),
             "file" => Ok(Features::File(data_file::open(&input::field(x, "x")?)?)),
-            "columns" => Ok(Features::Columns(input::list(&input::field(x, "x")?, "x")?.values().collect())),
+            "columns" => Ok(Features::Columns(input::list(&input::field(x, "x")?, "x")?)),
             "sparse" => Ok(Features::Sparse {
                 starts: input::field(x, "p")?,
                 rows: input::field(x, "i")?,
@@ -58,9 +59,10 @@ impl Features {
                 }
             }
             Features::File(file) => Ok(file.cells().chunks(file.n()).map(Column::Doubles).collect()),
-            Features::Columns(columns) => {
-                columns.iter().map(|column| column_of(column).ok_or_else(|| wrong("a list of numbers"))).collect()
-            }
+            Features::Columns(columns) => input::entries(columns)
+                .iter()
+                .map(|column| column_of(column).ok_or_else(|| wrong("a list of numbers")))
+                .collect(),
             Features::Sparse { starts, rows, values } => {
                 let starts = starts.as_integer_slice().ok_or_else(|| wrong("sparse: p"))?;
                 let rows = rows.as_integer_slice().ok_or_else(|| wrong("sparse: i"))?;
@@ -76,7 +78,7 @@ impl Features {
 }
 
 fn column_of(column: &Robj) -> Option<Column<'_>> {
-    if column.inherits("factor") {
+    if input::has_class(column, "factor") {
         return column.as_integer_slice().map(Column::Codes);
     }
     column.as_real_slice().map(Column::Doubles).or_else(|| column.as_integer_slice().map(Column::Integers))
@@ -90,7 +92,7 @@ pub fn run(
     machine: &Machine,
     observer: &mut dyn Observer,
     token: &Token,
-) -> Outcome<Robj> {
+) -> Outcome<Value> {
     let n = input::count(&input::field(options, "n")?, "n", 1)?;
     let k = input::count(&input::field(options, "k")?, "k", 0)?;
     let bins = Bins {
@@ -159,16 +161,16 @@ fn named_file(x: &List, machine: &Machine) -> Outcome<Option<String>> {
 }
 
 /// A selection as R has it.
-fn listed(found: Selection, levels: Vec<usize>, samples: &Samples, machine: &Machine, team: &TeamReport) -> Robj {
+fn listed(found: Selection, levels: Vec<usize>, samples: &Samples, machine: &Machine, team: &TeamReport) -> Value {
     let shifted: Vec<i32> = found.index.iter().map(|&f| f as i32 + 1).collect();
     let levels: Vec<i32> = levels.into_iter().map(|levels| levels as i32).collect();
     output::named(vec![
-        ("index", Robj::from(shifted)),
-        ("score", Robj::from(found.score)),
-        ("relevance", Robj::from(found.relevance)),
-        ("levels", Robj::from(levels)),
-        ("classes", Robj::from(samples.classes() as i32)),
-        ("device", Robj::from(machine.names(true))),
+        ("index", Value::from(shifted)),
+        ("score", Value::from(found.score)),
+        ("relevance", Value::from(found.relevance)),
+        ("levels", Value::from(levels)),
+        ("classes", Value::from(samples.classes() as i32)),
+        ("device", Value::from(machine.names(true))),
         ("team", output::shares(team)),
         ("lost", output::lost(&team.lost)),
     ])
@@ -188,9 +190,9 @@ pub fn resampling(ensemble: &List, n: usize) -> Outcome<Resampling> {
 }
 
 /// The rows of a replicate of n, from 1.
-pub fn rows(n: usize, ensemble: &List, replicate: usize, draw: usize) -> Outcome<Robj> {
+pub fn rows(n: usize, ensemble: &List, replicate: usize, draw: usize) -> Outcome<Value> {
     let rows = resampling(ensemble, n)?.rows(n, (replicate - 1) as u32, draw as u32)?;
-    Ok(Robj::from(rows.into_iter().map(|row| row as i32 + 1).collect::<Vec<i32>>()))
+    Ok(Value::from(rows.into_iter().map(|row| row as i32 + 1).collect::<Vec<i32>>()))
 }
 
 /// The selections of an ensemble, replicate by replicate, and what is known of all features from all rows.
@@ -201,7 +203,7 @@ fn of_ensemble(
     ensemble: &List,
     machine: &Machine,
     observer: &mut dyn Observer,
-) -> Outcome<Robj> {
+) -> Outcome<Value> {
     let count = input::count(&input::field(ensemble, "replicates")?, "replicates", 1)?.min(MOST_REPLICATES);
     let (logs, p) = (CountLogs::new(samples.n()), samples.p());
     let mut relevance = Selector::new(samples, &logs, criterion, 0..p);
@@ -221,13 +223,13 @@ fn of_ensemble(
     let relevance: Vec<f64> = (0..p).map(|f| logs.bits(i128::from(relevance.choice(f).relevance), 1)).collect();
     let levels: Vec<i32> = (0..p).map(|f| samples.levels(f) as i32).collect();
     Ok(output::named(vec![
-        ("index", Robj::from(index)),
-        ("score", Robj::from(score)),
-        ("draw", Robj::from(draws)),
-        ("relevance", Robj::from(relevance)),
-        ("levels", Robj::from(levels)),
-        ("classes", Robj::from(samples.classes() as i32)),
-        ("device", Robj::from(machine.names(true))),
+        ("index", Value::from(index)),
+        ("score", Value::from(score)),
+        ("draw", Value::from(draws)),
+        ("relevance", Value::from(relevance)),
+        ("levels", Value::from(levels)),
+        ("classes", Value::from(samples.classes() as i32)),
+        ("device", Value::from(machine.names(true))),
         ("team", output::shares(&team)),
         ("lost", output::lost(&team.lost)),
     ]))

@@ -6,15 +6,18 @@ use std::time::{Duration, Instant};
 use extendr_api::prelude::*;
 use extendr_ffi::{
     cetype_t, R_BaseEnv, R_NilValue, Rf_ScalarInteger, Rf_allocVector, Rf_cons, Rf_lcons, Rf_mkCharLenCE, Rf_protect,
-    Rf_unprotect, Rf_xlength, INTEGER, LOGICAL, RAW, REAL, SEXP, SEXPTYPE, TYPEOF,
+    Rf_unprotect, Rf_xlength, INTEGER, INTEGER_ELT, LOGICAL_ELT, RAW, REAL_ELT, SEXP, SEXPTYPE, TYPEOF,
 };
 use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::CiTest;
+use pcgpu_core::memory::Use;
 use pcgpu_core::observer::Observer;
 use pcgpu_core::orient::Event;
 use pcgpu_core::search::checkpoint::Limits;
 use pcgpu_core::{memory, Error, Result};
 
+use crate::altrep;
+use crate::failure::Failure;
 use crate::token::Token;
 
 // SEXPREC is opaque: only pointers to it pass.
@@ -36,6 +39,7 @@ enum Value<'a> {
 }
 
 /// Calls an R function. `None` when R jumped. The value is unprotected: read it at once.
+#[allow(clippy::disallowed_methods)]
 fn call(token: &Token, fun: &Robj, arguments: &[Value]) -> Option<SEXP> {
     // SAFETY: the function is protected by its Robj; all that is made here is protected until it hangs in the call.
     token.guard(|| unsafe {
@@ -76,6 +80,18 @@ fn call(token: &Token, fun: &Robj, arguments: &[Value]) -> Option<SEXP> {
     })
 }
 
+/// Likewise, for a value that is kept.
+fn kept(token: &Token, fun: &Robj, arguments: &[Value]) -> Result<Robj> {
+    let value = call(token, fun, arguments).ok_or(Error::Interrupted)?;
+    // SAFETY: fresh from R; the Robj protects it.
+    let value = unsafe { Robj::from_sexp(value) };
+    altrep::expand(token, [&value]).map_err(|failure| match failure {
+        Failure::Core(error) => error,
+        _ => Use::Columns.error(0),
+    })?;
+    Ok(value)
+}
+
 /// A conditional independence test written in R.
 pub struct RTest<'a> {
     fun: Robj,
@@ -101,10 +117,11 @@ impl CiTest for RTest<'_> {
             if Rf_xlength(value) != 1 {
                 return Err(failed());
             }
+            // By element: of a compact vector, the whole would be allocated.
             let p = match TYPEOF(value) {
-                SEXPTYPE::REALSXP => *REAL(value),
-                SEXPTYPE::INTSXP => whole(*INTEGER(value)),
-                SEXPTYPE::LGLSXP => whole(*LOGICAL(value)),
+                SEXPTYPE::REALSXP => REAL_ELT(value, 0),
+                SEXPTYPE::INTSXP => whole(INTEGER_ELT(value, 0)),
+                SEXPTYPE::LGLSXP => whole(LOGICAL_ELT(value, 0)),
                 _ => return Err(failed()),
             };
             self.unanswered += u64::from(p.is_nan());
@@ -338,9 +355,7 @@ pub fn send(token: &Token, fun: &Robj, rank: usize, message: &[u8]) -> Result<()
 
 /// Calls R's `fun(number)`, for its value.
 pub fn ask(token: &Token, fun: &Robj, number: f64) -> Result<Robj> {
-    let value = call(token, fun, &[Value::Real(number)]).ok_or(Error::Interrupted)?;
-    // SAFETY: fresh from R; the Robj protects it.
-    Ok(unsafe { Robj::from_sexp(value) })
+    kept(token, fun, &[Value::Real(number)])
 }
 
 /// Hands an event of the orientation to R's `event(kind, vertices, p)`: the kind as text, vertices from 1.
@@ -379,9 +394,7 @@ pub fn event(token: &Token, fun: &Robj, event: &Event) -> Result<()> {
 
 /// A permutation of 0 .. k-1 from R's random numbers.
 pub fn permutation(token: &Token, fun: &Robj, k: usize) -> Result<Vec<u32>> {
-    let value = call(token, fun, &[Value::Real(k as f64)]).ok_or(Error::Interrupted)?;
-    // SAFETY: fresh from R; the Robj protects it.
-    let value = unsafe { Robj::from_sexp(value) };
+    let value = kept(token, fun, &[Value::Real(k as f64)])?;
     let drawn = value.as_integer_slice().map(|s| s.iter().map(|&v| (v - 1) as u32).collect::<Vec<u32>>());
     match drawn {
         Some(order) if order.len() == k && order.iter().all(|&v| (v as usize) < k) => Ok(order),

@@ -7,6 +7,7 @@ use pcgpu_core::simulation::{random_dag, random_data, Dag, Kind, Mechanism, Miss
 use crate::api::Call;
 use crate::effects::with_na;
 use crate::failure::{Failure, Outcome};
+use crate::value::Value;
 use crate::{input, output};
 
 fn two(list: &List, name: &str) -> Outcome<[f64; 2]> {
@@ -22,7 +23,7 @@ fn number(list: &List, name: &str) -> Outcome<f64> {
 }
 
 /// `list(from, to, weight)` of a random DAG, by head; `shape`: `list(p, model, layers, neighbours, weights, signs)`.
-pub fn dag(shape: &List, seed: u64) -> Outcome<Robj> {
+pub fn dag(shape: &List, seed: u64) -> Outcome<Value> {
     let model = match input::text(&input::field(shape, "model")?, "model")?.as_str() {
         "er" => Model::Independent,
         "power" => Model::Power,
@@ -37,13 +38,13 @@ pub fn dag(shape: &List, seed: u64) -> Outcome<Robj> {
         signs: input::flag(&input::field(shape, "signs")?, "signs")?,
     };
     let Dag { from, to, weight } = random_dag(&shape, seed)?;
-    let one_based = |vertices: Vec<u32>| Robj::from(vertices.into_iter().map(|v| v as i32 + 1).collect::<Vec<i32>>());
+    let one_based = |vertices: Vec<u32>| Value::from(vertices.into_iter().map(|v| v as i32 + 1).collect::<Vec<i32>>());
     Ok(output::named(vec![("from", one_based(from)), ("to", one_based(to)), ("weight", weight.into())]))
 }
 
 /// Data of a DAG `list(p, from, to, weight)`, arrows by head: `list(x, levels)`, n x p, levels as 1, 2, ..., and of each variable their number, 0 for
 /// numbers.
-pub fn data(dag: &List, sample: &List, seed: u64, call: &Call) -> Outcome<Robj> {
+pub fn data(dag: &List, sample: &List, seed: u64, call: &Call) -> Outcome<Value> {
     let p = input::count(&input::field(dag, "p")?, "p", 1)?;
     let of = |name: &str| input::vertices(&input::field(dag, name)?, p, name);
     let weight = input::field(dag, "weight")?.as_real_vector().unwrap_or_default();
@@ -77,5 +78,5 @@ pub fn data(dag: &List, sample: &List, seed: u64, call: &Call) -> Outcome<Robj> 
         with_na(cells);
     }
     let levels = levels.into_iter().map(|levels| levels as i32).collect::<Vec<i32>>();
-    Ok(output::named(vec![("x", x), ("levels", levels.into())]))
+    Ok(output::named(vec![("x", x.into()), ("levels", levels.into())]))
 }

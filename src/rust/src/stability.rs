@@ -21,6 +21,7 @@ use crate::orientation::orientation;
 use crate::selection::{resampling, MOST_REPLICATES};
 use crate::session::{self, RTest};
 use crate::test::Test;
+use crate::value::Value;
 use crate::{input, output};
 
 /// What replicates are asked for.
@@ -34,7 +35,7 @@ struct Asked {
 /// `list(x, y, forward, backward, undirected, bidirected, replicates, valid, constants, device)`: how often each pair x < y was adjacent, by mark. `test`:
 /// as of a search, with the data; or `list(kind = "each", make)`, where `make(b)` is the test of replicate b, from 1. `resampled`: `list(seed, size,
 /// replace, n, first, replicates)`.
-pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call: &Call) -> Outcome<Robj> {
+pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call: &Call) -> Outcome<Value> {
     let asked = Asked::from_list(options, orient, resampled)?;
     let fixed = fixed(asked.search.options());
     let mut with_cpu = false;
@@ -74,7 +75,7 @@ pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call
 }
 
 /// `tested`: the number of pairs that tests decide; `kept`: of those that are edges without a test.
-fn fixed(options: &Options) -> [(&'static str, Robj); 2] {
+fn fixed(options: &Options) -> [(&'static str, Value); 2] {
     let p = options.p;
     let has = |pairs: &Option<Adjacency>, x: usize, y: usize| pairs.as_ref().is_some_and(|pairs| pairs.has(x, y));
     let any = |pairs: &Option<Adjacency>| pairs.as_ref().map_or(0, Adjacency::edge_count);
@@ -86,7 +87,7 @@ fn fixed(options: &Options) -> [(&'static str, Robj); 2] {
     let tested = p * (p - 1) / 2 + both - any(gaps) - any(edges);
     // A pair in both is an edge with "stable.fast" alone.
     let kept = any(edges) - if options.method == Method::StableFast { 0 } else { both };
-    [("tested", Robj::from(tested as f64)), ("kept", Robj::from(kept as f64))]
+    [("tested", Value::from(tested as f64)), ("kept", Value::from(kept as f64))]
 }
 
 impl Asked {
@@ -143,7 +144,7 @@ pub fn bounds(
     resampled: &List,
     effects: &List,
     call: &Call,
-) -> Outcome<Robj> {
+) -> Outcome<Value> {
     let asked = Asked::from_list(options, orient, resampled)?;
     let p = asked.search.options().p;
     let standardised = input::flag(&input::field(effects, "standardised")?, "standardised")?;
@@ -156,7 +157,7 @@ pub fn bounds(
     let mut bounds = output::matrix(call.token, effects.x.len() * effects.y.len(), of.count, Use::Pairs)?;
     let into = output::cells(&mut bounds)?;
     on_machine(&of, call, |machine, observer| lower_bounds(&of, &effects, standardised, into, machine, observer))?;
-    Ok(output::named(vec![("bounds", bounds), ("device", Robj::from(call.machine.names(false)))]))
+    Ok(output::named(vec![("bounds", bounds.into()), ("device", Value::from(call.machine.names(false)))]))
 }
 
 /// A GPU.
@@ -220,10 +221,10 @@ fn of_made(test: &List, asked: &Asked, call: &Call) -> Outcome<Counts> {
     Ok(counts)
 }
 
-fn listed(counts: &Counts, call: &Call) -> Outcome<Vec<(&'static str, Robj)>> {
+fn listed(counts: &Counts, call: &Call) -> Outcome<Vec<(&'static str, Value)>> {
     let edges = counts.edges()?;
-    let vertex = |at: usize| Robj::from(edges.iter().map(|(pair, _)| pair[at] as i32 + 1).collect::<Vec<i32>>());
-    let count = |of: fn(&Edge) -> u32| Robj::from(edges.iter().map(|(_, edge)| of(edge) as i32).collect::<Vec<i32>>());
+    let vertex = |at: usize| Value::from(edges.iter().map(|(pair, _)| pair[at] as i32 + 1).collect::<Vec<i32>>());
+    let count = |of: fn(&Edge) -> u32| Value::from(edges.iter().map(|(_, edge)| of(edge) as i32).collect::<Vec<i32>>());
     Ok(vec![
         ("x", vertex(0)),
         ("y", vertex(1)),
@@ -231,9 +232,9 @@ fn listed(counts: &Counts, call: &Call) -> Outcome<Vec<(&'static str, Robj)>> {
         ("backward", count(|edge| edge.backward)),
         ("undirected", count(|edge| edge.undirected)),
         ("bidirected", count(|edge| edge.bidirected)),
-        ("replicates", Robj::from(counts.replicates() as i32)),
-        ("valid", Robj::from(counts.valid() as i32)),
-        ("constants", Robj::from(counts.with_constants() as i32)),
+        ("replicates", Value::from(counts.replicates() as i32)),
+        ("valid", Value::from(counts.valid() as i32)),
+        ("constants", Value::from(counts.with_constants() as i32)),
     ])
 }
 

@@ -1,4 +1,7 @@
 //! R's jumps across Rust: stopped on their way through, and resumed once Rust has returned.
+//!
+//! Every call of R that can end in a jump (an allocation, an evaluation, the expansion of a compact vector) runs in [`Token::guard`] or [`Token::attempt`]: a jump
+//! across Rust frames would leave what these hold, and locks. `src/rust/clippy.toml` names what must not be called elsewhere.
 
 use std::ffi::c_void;
 
@@ -9,8 +12,16 @@ use extendr_ffi::{R_MakeUnwindCont, R_NilValue, SEXP};
 #[allow(improper_ctypes)]
 extern "C" {
     fn pcgpu_stop_jump(fun: unsafe extern "C" fn(*mut c_void) -> SEXP, data: *mut c_void, token: SEXP) -> SEXP;
+    fn pcgpu_spare_token() -> SEXP;
+    fn pcgpu_spare_answer() -> SEXP;
     fn R_CheckUserInterrupt();
     fn R_ContinueUnwind(token: SEXP) -> !;
+    fn R_tryCatchError(
+        body: unsafe extern "C" fn(*mut c_void) -> SEXP,
+        data: *mut c_void,
+        handler: unsafe extern "C" fn(SEXP, *mut c_void) -> SEXP,
+        failed: *mut c_void,
+    ) -> SEXP;
 }
 
 /// Remembers where R was going when it jumped out of a callback.
@@ -19,30 +30,68 @@ pub struct Token {
     jumped: std::cell::Cell<bool>,
 }
 
+/// Runs the `F` at `data`.
+///
+/// # Safety
+/// `data` is an `&mut F`, alive during the call.
+unsafe extern "C" fn call<F: FnMut() -> SEXP>(data: *mut c_void) -> SEXP {
+    (*data.cast::<F>())()
+}
+
+/// Runs `f`, which may call anything in R; `None` when R jumped.
+///
+/// # Safety
+/// On R's thread; `token` is a protected token. `f` must own nothing that needs dropping while it calls R: a jump leaves its frame without unwinding it.
+unsafe fn stop_jump<F: FnMut() -> SEXP>(token: SEXP, mut f: F) -> Option<SEXP> {
+    let value = pcgpu_stop_jump(call::<F>, std::ptr::from_mut(&mut f).cast(), token);
+    (!value.is_null()).then_some(value)
+}
+
+/// The answer of a call that R has no memory for; it was made when the library was loaded.
+pub fn spare_answer() -> Robj {
+    // SAFETY: R keeps it.
+    unsafe { Robj::from_sexp(pcgpu_spare_answer()) }
+}
+
 impl Token {
-    /// A fresh token.
-    pub fn new() -> Self {
-        // SAFETY: called on R's thread; the Robj protects the token.
-        let sexp = unsafe { Robj::from_sexp(R_MakeUnwindCont()) };
-        Token { sexp, jumped: std::cell::Cell::new(false) }
+    /// A fresh token; none where R has no memory for it.
+    pub fn new() -> Option<Self> {
+        // SAFETY: called on R's thread; the Robj protects the token that is made. The spare one, which R keeps, is only where this jump is stopped.
+        let sexp = unsafe { Robj::from_sexp(stop_jump(pcgpu_spare_token(), || R_MakeUnwindCont())?) };
+        Some(Token { sexp, jumped: std::cell::Cell::new(false) })
     }
 
-    /// Runs `f`, which may call anything in R; `None` when R jumped.
+    /// Runs `f`, which may call anything in R; `None` when R jumped, which [`Token::jump`] resumes.
     ///
     /// `f` must own nothing that needs dropping while it calls R: a jump leaves its frame without unwinding it.
-    pub fn guard<F: FnMut() -> SEXP>(&self, mut f: F) -> Option<SEXP> {
-        unsafe extern "C" fn call<F: FnMut() -> SEXP>(data: *mut c_void) -> SEXP {
-            // SAFETY: `data` is the `&mut F` passed below, alive during the call.
-            let f = unsafe { &mut *data.cast::<F>() };
-            f()
-        }
-        // SAFETY: on R's thread; `call::<F>` fits `data`; the token is protected by `self.sexp`.
-        let value = unsafe { pcgpu_stop_jump(call::<F>, std::ptr::from_mut(&mut f).cast(), self.sexp.get()) };
-        if value.is_null() {
+    pub fn guard<F: FnMut() -> SEXP>(&self, f: F) -> Option<SEXP> {
+        let value = self.attempt(f);
+        if value.is_none() {
             self.jumped.set(true);
-            return None;
         }
-        Some(value)
+        value
+    }
+
+    /// As [`Token::guard`], for what may fail: a jump ends here.
+    pub fn attempt<F: FnMut() -> SEXP>(&self, f: F) -> Option<SEXP> {
+        // SAFETY: on R's thread; the token is protected by `self.sexp`; the caller sees to the rest.
+        unsafe { stop_jump(self.sexp.get(), f) }
+    }
+
+    /// As [`Token::attempt`], with R's error as a condition; it takes R some microseconds more. `Err(None)`: R jumped without one.
+    pub fn caught<F: FnMut() -> SEXP>(&self, mut f: F) -> Result<SEXP, Option<Robj>> {
+        unsafe extern "C" fn note(condition: SEXP, failed: *mut c_void) -> SEXP {
+            *failed.cast::<bool>() = true;
+            condition
+        }
+        let mut failed = false;
+        let (data, flag) = (std::ptr::from_mut(&mut f).cast(), std::ptr::from_mut(&mut failed).cast());
+        // SAFETY: `call` and `note` fit what is passed with them; nothing in here needs dropping.
+        match self.attempt(|| unsafe { R_tryCatchError(call::<F>, data, note, flag) }) {
+            // SAFETY: the condition that R has just handed over.
+            Some(condition) if failed => Err(Some(unsafe { Robj::from_sexp(condition) })),
+            value => value.ok_or(None),
+        }
     }
 
     /// Whether R wants to stop: Ctrl-C was pressed, or a time limit is over. R is then on its way to whoever handles that, and

@@ -131,7 +131,9 @@ impl Header {
         let mut names = Vec::new();
         while !bytes.is_empty() {
             let length = bytes.get(..4).map(|length| short(length, 0) as usize)?;
-            names.push(String::from_utf8(bytes.get(4..4 + length)?.to_vec()).ok()?);
+            let name = String::from_utf8(bytes.get(4..4 + length)?.to_vec()).ok()?;
+            // R's text has no NUL.
+            names.push(Some(name).filter(|name| !name.contains('\0'))?);
             bytes = &bytes[4 + length..];
         }
         (names.len() as u64 == self.p).then_some(Some(names))

@@ -102,6 +102,17 @@ fn the_layout_is_the_one_that_is_documented() {
 }
 
 #[test]
+fn a_name_that_r_cannot_have_is_damage() {
+    let folder = Folder::new("nul");
+    let path = folder.at("a");
+    let names = ["a\0b".to_string(), "c".to_string()];
+    let writer = Writer::create(&path, Content::Values, 3, 2, Some(&names)).unwrap();
+    writer.put_block(0, 0, 3, &cells(3, 2)).unwrap();
+    writer.finish(&Pool::new(1), &mut |_| Ok(())).unwrap();
+    assert_eq!(kind(DataFile::open(&path, None)), FileKind::Damaged);
+}
+
+#[test]
 fn any_changed_byte_and_any_missing_one_is_seen() {
     let folder = Folder::new("damage");
     let (path, other) = (folder.at("a"), folder.at("b"));

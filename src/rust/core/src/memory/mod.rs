@@ -55,11 +55,13 @@ pub enum Use {
     Features,
     /// Orientation.
     Orientation,
+    /// Vectors of R in a compact form.
+    Columns,
     /// Anything small.
     Other,
 }
 
-const USES: [Use; 15] = [
+const USES: [Use; 16] = [
     Use::Pairs,
     Use::Square,
     Use::Level,
@@ -74,6 +76,7 @@ const USES: [Use; 15] = [
     Use::Permutations,
     Use::Features,
     Use::Orientation,
+    Use::Columns,
     Use::Other,
 ];
 
@@ -95,6 +98,7 @@ impl Use {
             Use::Permutations => "what is kept of permutations",
             Use::Features => "the features as codes of levels",
             Use::Orientation => "the orientation",
+            Use::Columns => "a vector that R kept in compact form, as 1:n,",
             Use::Other => "the next step",
         }
     }
@@ -108,7 +112,7 @@ impl Use {
             Use::Threads => "use fewer threads (`numCores`) or a smaller `m.max`",
             Use::Sets => "use a smaller `alpha` or `m.max`, or leave variables out",
             Use::File => "raise the limit of its addresses (`ulimit -v`)",
-            Use::Correlations | Use::Codes => "leave variables or samples out",
+            Use::Correlations | Use::Codes | Use::Columns => "leave variables or samples out",
             Use::Tables => "use fewer levels, fewer threads (`numCores`) or a smaller `m.max`",
             Use::Samples => "use fewer samples or variables",
             Use::Neighbours => "use a smaller `k_perm`, fewer samples or fewer threads (`numCores`)",

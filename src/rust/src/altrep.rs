@@ -1,0 +1,60 @@
+//! Vectors that R keeps in a compact form, as `1:n`, made whole before Rust reads them: R allocates at the first access to their values, and may jump.
+
+use std::ffi::c_void;
+
+use extendr_api::prelude::*;
+use extendr_ffi::{
+    R_NamesSymbol, R_NilValue, Rf_getAttrib, Rf_xlength, ALTREP, INTEGER, LOGICAL, RAW, REAL, SEXP, SEXPTYPE, TYPEOF,
+    VECTOR_ELT,
+};
+use pcgpu_core::memory::{self, Use};
+
+use crate::failure::{Failure, Outcome};
+use crate::token::Token;
+
+// SEXPREC is opaque: only pointers to it pass.
+#[allow(improper_ctypes)]
+extern "C" {
+    pub fn DATAPTR_RO(x: SEXP) -> *const c_void;
+}
+
+/// Makes all of these objects whole, and what is in lists.
+pub fn expand<const N: usize>(token: &Token, objects: [&Robj; N]) -> Outcome<()> {
+    // SAFETY: on R's thread; the objects are protected by their Robj.
+    objects.into_iter().try_for_each(|object| unsafe { whole(token, object.get()) })
+}
+
+/// # Safety
+/// On R's thread; the object is protected.
+unsafe fn whole(token: &Token, object: SEXP) -> Outcome<()> {
+    let kind = TYPEOF(object);
+    if ALTREP(object) != 0 {
+        let bytes_each = if matches!(kind, SEXPTYPE::INTSXP | SEXPTYPE::LGLSXP) { 4 } else { 8 };
+        memory::room((Rf_xlength(object) as usize).saturating_mul(bytes_each), Use::Columns)?;
+        // As it is read later.
+        let made = token.caught(|| {
+            match kind {
+                SEXPTYPE::INTSXP => drop(INTEGER(object)),
+                SEXPTYPE::LGLSXP => drop(LOGICAL(object)),
+                SEXPTYPE::REALSXP => drop(REAL(object)),
+                SEXPTYPE::RAWSXP => drop(RAW(object)),
+                _ => drop(DATAPTR_RO(object)),
+            }
+            R_NilValue
+        });
+        made.map_err(|condition| condition.map_or_else(|| Use::Columns.error(0).into(), Failure::Condition))?;
+    }
+    if kind == SEXPTYPE::VECSXP {
+        let names = Rf_getAttrib(object, R_NamesSymbol);
+        if names != R_NilValue {
+            whole(token, names)?;
+        }
+        for at in 0..Rf_xlength(object) {
+            let part = VECTOR_ELT(object, at);
+            if part != R_NilValue {
+                whole(token, part)?;
+            }
+        }
+    }
+    Ok(())
+}
