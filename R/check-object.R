@@ -174,7 +174,7 @@ is_graph <- function(x) {
   }
   of <- attributes(x)
   p <- length(of$nodes)
-  edges <- function(node) is.list(node) && (is.null(node$edges) || is_whole(node$edges, 1, p))
+  edges <- function(node) is.null(node) || is.list(node) && (is.null(node$edges) || is_whole(node$edges, 1, p))
   is_texts(of$nodes) && !anyDuplicated(of$nodes) && is.list(of$edgeL) && length(of$edgeL) == p && (is.null(names(of$edgeL)) || identical(names(of$edgeL), of$nodes)) &&
     all(vapply(of$edgeL, edges, NA)) && methods::is(of$edgeData, "attrData") && methods::is(of$nodeData, "attrData") && methods::is(of$renderInfo, "renderInfo") && is.list(attr(of$edgeData, "data")) && is.list(attr(of$edgeData, "defaults")) &&
     all(vapply(c(list(attr(of$edgeData, "defaults")), attr(of$edgeData, "data")), function(record) is.list(record) && is_weight(record$weight), NA)) && is.list(of$graphData) &&

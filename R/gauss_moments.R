@@ -59,7 +59,7 @@ run_blocks <- function(x, use, bar) {
   state <- names <- NULL
   add <- function(block, row, column) {
     if (is.null(state)) {
-      check_several(block)
+      check_several(check_count_of_names(block, "x"))
       state <<- check_rust(rust_moments_begin(as.double(ncol(block)), complete))
       names <<- colnames(block)
     }

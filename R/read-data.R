@@ -3,10 +3,19 @@
 
 # counts: may a contingency table stand for the observations that it counts? all: is what R does not hold (see blocks.R) to be read as a whole?
 read_data <- function(x, argument, counts = FALSE, all = TRUE) {
-  x <- read_table(check_object(x, argument), argument, counts)
+  x <- check_count_of_names(read_table(check_object(x, argument), argument, counts), argument)
   if (all && (is_read_by_blocks(x) || is_sparse(x) || is_file(x))) {
     check_reader(x, argument)
     return(in_memory(x, argument))
+  }
+  x
+}
+
+# A class may have methods of its own for names, which say otherwise than its data are.
+check_count_of_names <- function(x, argument) {
+  names <- if (length(dim(x)) == 2L) colnames(x)
+  if (!is.null(names) && length(names) != ncol(x)) {
+    abort_argument(argument, x, "give a matrix or data frame whose columns have one name each, or none.", has = sprintf("%s for %s", counted(length(names), "name"), counted(ncol(x), "column")))
   }
   x
 }

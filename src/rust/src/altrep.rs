@@ -8,6 +8,7 @@ use extendr_ffi::{
     VECTOR_ELT,
 };
 use pcgpu_core::memory::{self, Use};
+use pcgpu_core::Error;
 
 use crate::failure::{Failure, Outcome};
 use crate::token::Token;
@@ -42,7 +43,7 @@ unsafe fn whole(token: &Token, object: SEXP) -> Outcome<()> {
             }
             R_NilValue
         });
-        made.map_err(|condition| condition.map_or_else(|| Use::Columns.error(0).into(), Failure::Condition))?;
+        made.map_err(|condition| condition.map_or_else(|| token.explain(Error::Interrupted), Failure::Condition))?;
     }
     if kind == SEXPTYPE::VECSXP {
         let names = Rf_getAttrib(object, R_NamesSymbol);

@@ -18,7 +18,7 @@ use pcgpu_core::team::{Lost, Share, TeamReport};
 use pcgpu_core::Error;
 
 use crate::failure::{Failure, Outcome};
-use crate::token::Token;
+use crate::token::{self, Token};
 use crate::value::Value;
 
 // SEXPREC is opaque: only pointers to it pass.
@@ -35,9 +35,15 @@ const LARGE: usize = 1 << 20;
 /// Runs `make`, which allocates so many bytes in R, and protects what it returns.
 pub fn allocate(token: &Token, bytes: usize, why: Use, make: impl FnMut() -> SEXP) -> Outcome<Robj> {
     memory::room(bytes, why)?;
-    let made = if bytes >= LARGE { token.caught(make).ok() } else { token.attempt(make) };
+    let made = match bytes {
+        LARGE.. => token.caught(make).map_err(|condition| match condition {
+            Some(_) => why.error(bytes).into(),
+            None => token.explain(Error::Interrupted),
+        })?,
+        _ => token::attempt(make).ok_or_else(|| why.error(bytes))?,
+    };
     // SAFETY: the object was just made on R's thread.
-    made.map(|sexp| unsafe { Robj::from_sexp(sexp) }).ok_or_else(|| why.error(bytes).into())
+    Ok(unsafe { Robj::from_sexp(made) })
 }
 
 /// An R matrix of rows x columns doubles to be filled in place.

@@ -1,6 +1,6 @@
 //! R's jumps across Rust: stopped on their way through, and resumed once Rust has returned.
 //!
-//! Every call of R that can end in a jump (an allocation, an evaluation, the expansion of a compact vector) runs in [`Token::guard`] or [`Token::attempt`]: a jump
+//! Every call of R that can end in a jump (an allocation, an evaluation, the expansion of a compact vector) runs in [`Token::guard`] or [`attempt`]: a jump
 //! across Rust frames would leave what these hold, and locks. `src/rust/clippy.toml` names what must not be called elsewhere.
 
 use std::ffi::c_void;
@@ -47,6 +47,15 @@ unsafe fn stop_jump<F: FnMut() -> SEXP>(token: SEXP, mut f: F) -> Option<SEXP> {
     (!value.is_null()).then_some(value)
 }
 
+/// Runs `f`, which allocates in R and evaluates nothing; `None` when R jumped, for want of memory: the jump ends here. Not with the token of a call, which would
+/// forget where a jump before was going.
+///
+/// `f` must own nothing that needs dropping while it calls R.
+pub fn attempt<F: FnMut() -> SEXP>(f: F) -> Option<SEXP> {
+    // SAFETY: on R's thread; R keeps the spare token; the caller sees to the rest.
+    unsafe { stop_jump(pcgpu_spare_token(), f) }
+}
+
 /// The answer of a call that R has no memory for; it was made when the library was loaded.
 pub fn spare_answer() -> Robj {
     // SAFETY: R keeps it.
@@ -56,29 +65,27 @@ pub fn spare_answer() -> Robj {
 impl Token {
     /// A fresh token; none where R has no memory for it.
     pub fn new() -> Option<Self> {
-        // SAFETY: called on R's thread; the Robj protects the token that is made. The spare one, which R keeps, is only where this jump is stopped.
-        let sexp = unsafe { Robj::from_sexp(stop_jump(pcgpu_spare_token(), || R_MakeUnwindCont())?) };
+        // SAFETY: called on R's thread; the Robj protects the token that is made.
+        let sexp = unsafe { Robj::from_sexp(attempt(|| R_MakeUnwindCont())?) };
         Some(Token { sexp, jumped: std::cell::Cell::new(false) })
     }
 
-    /// Runs `f`, which may call anything in R; `None` when R jumped, which [`Token::jump`] resumes.
+    /// Runs `f`, which may call anything in R; `None` when R jumped, which [`Token::jump`] resumes. After a jump nothing is run any more.
     ///
     /// `f` must own nothing that needs dropping while it calls R: a jump leaves its frame without unwinding it.
     pub fn guard<F: FnMut() -> SEXP>(&self, f: F) -> Option<SEXP> {
-        let value = self.attempt(f);
+        if self.jumped.get() {
+            return None;
+        }
+        // SAFETY: on R's thread; the token is protected by `self.sexp`; the caller sees to the rest.
+        let value = unsafe { stop_jump(self.sexp.get(), f) };
         if value.is_none() {
             self.jumped.set(true);
         }
         value
     }
 
-    /// As [`Token::guard`], for what may fail: a jump ends here.
-    pub fn attempt<F: FnMut() -> SEXP>(&self, f: F) -> Option<SEXP> {
-        // SAFETY: on R's thread; the token is protected by `self.sexp`; the caller sees to the rest.
-        unsafe { stop_jump(self.sexp.get(), f) }
-    }
-
-    /// As [`Token::attempt`], with R's error as a condition; it takes R some microseconds more. `Err(None)`: R jumped without one.
+    /// As [`Token::guard`], with R's error as a condition; it takes R some microseconds more. `Err(None)`: R jumped without an error, as Ctrl-C does.
     pub fn caught<F: FnMut() -> SEXP>(&self, mut f: F) -> Result<SEXP, Option<Robj>> {
         unsafe extern "C" fn note(condition: SEXP, failed: *mut c_void) -> SEXP {
             *failed.cast::<bool>() = true;
@@ -87,7 +94,7 @@ impl Token {
         let mut failed = false;
         let (data, flag) = (std::ptr::from_mut(&mut f).cast(), std::ptr::from_mut(&mut failed).cast());
         // SAFETY: `call` and `note` fit what is passed with them; nothing in here needs dropping.
-        match self.attempt(|| unsafe { R_tryCatchError(call::<F>, data, note, flag) }) {
+        match self.guard(|| unsafe { R_tryCatchError(call::<F>, data, note, flag) }) {
             // SAFETY: the condition that R has just handed over.
             Some(condition) if failed => Err(Some(unsafe { Robj::from_sexp(condition) })),
             value => value.ok_or(None),
