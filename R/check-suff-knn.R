@@ -6,6 +6,12 @@ knn_tests <- list(
   mixed = list(name = "mixedCItest", estimator = "mesner-shalizi")
 )
 
+knn_estimators <- c("auto", "frenzel-pompe", "mesner-shalizi", "gao")
+
+# "uniform" is the default: it is the same as "ranks" where all columns are numbers, and with "ranks" tests between numbers and levels have no
+# power (inst/bench/knn.R transforms).
+knn_transforms <- c("uniform", "ranks", "standardize", "none")
+
 # A whole number in a range.
 check_whole <- function(x, argument, least, most) {
   if (!is_number(x) || x != trunc(x) || x < least || x > most) {
@@ -13,6 +19,10 @@ check_whole <- function(x, argument, least, most) {
   }
   as.double(x)
 }
+
+# The default of k. Power between numbers is best at 0.1 n (Runge 2018: 0.1 to 0.2 n; tigramite takes 0.2 n); with levels that loses all power once k is more than
+# the observations of a cell, and the square root of n, mCMIkNN's rule, does not: inst/bench/knn.R neighbours, neighbours-mixed, neighbours-graphs.
+default_neighbours <- function(n, is_mixed) min(n - 1, max(3, round(if (is_mixed) sqrt(n) else 0.1 * n)))
 
 # k, or a share of n, as tigramite reads it.
 check_neighbours <- function(k, n, argument = "k") {
@@ -65,7 +75,7 @@ knn_for_rust <- function(suffStat, data, at, test) {
   if (!is.logical(discrete) || length(discrete) != ncol(data) || anyNA(discrete)) {
     abort_argument("suffStat$discrete", discrete, "make the list by suff_knn(<data frame>).")
   }
-  estimator <- check_choice(suffStat$estimator, c("auto", "frenzel-pompe", "mesner-shalizi", "gao"), "suffStat$estimator")
+  estimator <- check_choice(suffStat$estimator, knn_estimators, "suffStat$estimator")
   if (estimator == "auto") estimator <- test$estimator
   if (estimator == "frenzel-pompe" && any(discrete)) {
     abort_argument("suffStat", suffStat, paste(
@@ -78,7 +88,7 @@ knn_for_rust <- function(suffStat, data, at, test) {
     kind = "knn", data = if (whole) data else data[, at, drop = FALSE], p = length(at), discrete = discrete[at], names = at,
     k = check_neighbours(suffStat$k, n, "suffStat$k"), k_perm = check_whole(suffStat$k_perm, "suffStat$k_perm", 1, n - 1),
     permutations = check_whole(suffStat$permutations, "suffStat$permutations", 1, 1e6), estimator = estimator,
-    transform = check_choice(suffStat$transform, c("ranks", "standardize", "uniform", "none"), "suffStat$transform"),
+    transform = check_choice(suffStat$transform, knn_transforms, "suffStat$transform"),
     add_one = check_flag(suffStat$add_one %||% FALSE, "suffStat$add_one"),
     seed = check_whole(suffStat$seed, "suffStat$seed", 0, .Machine$integer.max),
     alpha = if (!is.null(early)) early[["alpha"]], error = if (!is.null(early)) early[["error"]]

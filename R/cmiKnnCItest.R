@@ -22,6 +22,8 @@
 #' for a test alone and the same test in a search.
 #' A constant x or y is independent of everything, p = 1.
 #'
+#' [suff_knn()] says how to choose `k`. Tigramite takes 0.2 n by default, Runge (2018) recommends 0.1 to 0.2 n for power.
+#'
 #' @param x,y Numbers of the two variables (columns of `suffStat$data`), or their names if it has column names.
 #' @param S Vector of the numbers or names of the conditioning variables; may be empty or `NULL`.
 #' @param suffStat The result of [suff_knn()].

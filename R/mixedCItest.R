@@ -17,6 +17,9 @@
 #'   S, with \eqn{\log n} in place of \eqn{\psi(n_S)}.
 #' - `"frenzel-pompe"` is the estimator of [cmiKnnCItest()], for continuous variables.
 #'
+#' All depend on how far two levels are apart beside two numbers: see the transforms of [suff_knn()]. By default it is the whole range of a number's ranks, so
+#' that dependence between levels and numbers is found as that between numbers.
+#'
 #' Among neighbours in S at the same distance, the choice is random: if S is discrete, values of x are exchanged within its
 #' levels.
 #'
@@ -33,7 +36,7 @@
 #' @seealso [suff_knn()], which also explains the scale of discrete variables beside continuous ones.
 #' @examples
 #' set.seed(3)
-#' suff <- suff_knn(iris, transform = "standardize")
+#' suff <- suff_knn(iris)
 #' mixedCItest("Sepal.Length", "Species", NULL, suff)
 #' mixedCItest("Sepal.Length", "Species", "Petal.Length", suff)
 #' @export

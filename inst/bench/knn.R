@@ -287,7 +287,8 @@ neighbours <- function() by_rule("cmiKnnCItest", lapply(2:5, rep, x = "number"),
 neighbours_mixed <- function() {
   level <- "level"
   num <- "number"
-  by_rule("mixedCItest", list(c(num, level), c(num, level, num), c(num, num, level), c(num, level, level), c(level, level, num), c(num, num, level, num)), c("none", "linear"))
+  by_rule("mixedCItest", list(c(num, level), c(num, level, num), c(num, num, level), c(num, level, level), c(level, level, num), c(num, num, level, num),
+                              c(level, level, level), c(num, level, level, level), c(num, num, level, level)), c("none", "linear"))
 }
 
 neighbours_graphs <- function() {

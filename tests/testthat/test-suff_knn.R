@@ -9,7 +9,7 @@ test_that("columns keep their kind", {
   expect_identical(s$levels$group, c("a", "b"))
   expect_identical(colnames(s$data), names(x))
   expect_identical(s[c("k", "k_perm", "permutations", "seed", "estimator", "transform")], list(
-    k = 2, k_perm = 1, permutations = 5, seed = 3, estimator = "auto", transform = "ranks"
+    k = 2, k_perm = 1, permutations = 5, seed = 3, estimator = "auto", transform = "uniform"
   ))
   m <- matrix(rnorm(20), 10)
   expect_identical(suff_knn(m)$data, m)
@@ -30,8 +30,12 @@ test_that("the seed comes from R's random numbers unless it is given", {
   expect_identical(.Random.seed, before)
 })
 
-test_that("k may be a share of the observations", {
+test_that("k depends on the observations and on whether there are levels, and may be a share of the observations", {
   x <- matrix(rnorm(60), 30)
+  expect_identical(suff_knn(x)$k, 3)
+  expect_identical(suff_knn(x[1:3, ], k_perm = 2)$k, 2)
+  expect_identical(suff_knn(matrix(rnorm(2000), 1000))$k, 100)
+  expect_identical(suff_knn(data.frame(a = rnorm(1000), b = gl(2, 500)))$k, 32)
   expect_identical(suff_knn(x, k = 0.2)$k, 6)
   expect_identical(suff_knn(x, k = 0.01)$k, 1)
   expect_identical(suff_knn(x, k = 29)$k, 29)
@@ -50,7 +54,7 @@ test_that("arguments that make no sense are refused by name", {
   refused("data", data.frame(a = 1:5, b = I(as.list(1:5))))
   refused("data", replace(x, 3, NA))
   refused("data", replace(x, 3, Inf))
-  for (k in list(0, 10, -1, 2.5, NA, "a", 1:2, NULL)) refused("k", x, k = k)
+  for (k in list(0, 10, -1, 2.5, NA, "a", 1:2)) refused("k", x, k = k)
   for (k in list(0, 10, 0.5, NA, "a")) refused("k_perm", x, k_perm = k)
   for (b in list(0, 1.5, 1e7, NA, Inf)) refused("permutations", x, permutations = b)
   for (s in list(-1, 2^31, 0.5, NA, "a")) refused("seed", x, seed = s)
