@@ -20,6 +20,9 @@
 #' In simulations with 200 observations and a discrete variable of three levels (`inst/bench/knn.R`, part `transforms`), tests at 0.05 between it and a number
 #' that its levels shift by 0.4 standard deviations found the dependence in 88 % of the data sets by `"uniform"`, in 82 % by `"standardize"`, and never by `"ranks"`.
 #'
+#' The estimator `"frenzel-pompe"` assumes that the values of a continuous column are all different. Before ranking, it puts ties in a
+#' random order that depends on the seed (CMIknn adds noise instead). The other estimators, for mixed data, keep ties.
+#'
 #' # Number of neighbours
 #'
 #' A small `k` makes the estimate noisy. A large `k` overlooks dependence that is not monotone. It also overlooks dependence within small groups: the number of
@@ -31,9 +34,6 @@
 #' number and a discrete variable given two others, of three levels each, were found dependent in 15 % with `k = 17`, the square root of n, and in 2 % with
 #' `k = 30`. Graphs of seven variables (part `neighbours-graphs`, 30 of them) were on average 2.27, 1.63, 1.57 and 2.1 edges from the truth with 7, the square root of n,
 #' 0.1 n and 0.2 n for numbers alone, and 1.9, 1.63, 2.1 and 3.67 where half of the variables were discrete.
-#'
-#' The estimator `"frenzel-pompe"` assumes that the values of a continuous column are all different. Before ranking, it puts ties in a
-#' random order that depends on the seed (CMIknn adds noise instead). The other estimators, for mixed data, keep ties.
 #'
 #' @param data A data frame or matrix, observations in rows, variables in columns: numbers (also bit64's `integer64`), factors,
 #'   logicals, characters; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations; or data that R does not hold,
