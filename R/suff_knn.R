@@ -17,8 +17,8 @@
 #'   whose default of `CMIknn` is `"ranks"`.
 #' - `"none"`: the numbers as they are. Two levels are 1 apart, as in Mesner and Shalizi (2021).
 #'
-#' In simulations with 200 observations and a discrete variable of three levels (`inst/bench/knn.R`, part `transforms`), tests at 0.05 between it and a number
-#' that its levels shift by 0.4 standard deviations found the dependence in 88 % of the data sets by `"uniform"`, in 82 % by `"standardize"`, and never by `"ranks"`.
+#' In simulations with 200 observations and a discrete variable of three levels (as in `inst/bench/knn.R`, part `transforms`), tests at 0.05 between it and a
+#' number with an effect of 0.4 standard deviations found the dependence in 88 % of the data sets by `"uniform"`, in 82 % by `"standardize"`, and never by `"ranks"`.
 #'
 #' The estimator `"frenzel-pompe"` assumes that the values of a continuous column are all different. Before ranking, it puts ties in a
 #' random order that depends on the seed (CMIknn adds noise instead). The other estimators, for mixed data, keep ties.
