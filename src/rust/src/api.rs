@@ -238,7 +238,7 @@ fn search(
         ("lost", output::lost(&team.lost)),
     ]);
     // Of a bounded rule, whether it was left for the standard one.
-    result.extend(rule.map(|rule| ("standard_rule", Robj::from(rule == ColliderRule::Standard))));
+    result.extend(rule.map(|rule| ("standard_rule", Value::from(rule == ColliderRule::Standard))));
     result.extend(limits::end(limits, ended, unkept));
     Ok(output::named(result))
 }

@@ -6,10 +6,11 @@ use extendr_api::prelude::*;
 use pcgpu_core::Error;
 
 use crate::failure::{respond, Failure, Outcome};
+use crate::value::Value;
 use crate::workers::{Arrived, Line, Lock, Workers};
 use crate::{input, output};
 
-fn pointer<T: 'static>(value: Robj, name: &str) -> Outcome<ExternalPtr<T>> {
+fn pointer<T: 'static>(value: &Robj, name: &str) -> Outcome<ExternalPtr<T>> {
     ExternalPtr::try_from(value).map_err(|_| Failure::Input(format!("internal: `{name}` is none")))
 }
 
@@ -34,24 +35,26 @@ fn cannot(what: &str) -> impl Fn(std::io::Error) -> Failure + '_ {
 /// @noRd
 #[extendr]
 fn rust_workers() -> Robj {
-    respond(|_| Ok(ExternalPtr::new(Workers::default()).into()))
+    respond([], |token| Ok(output::held(token, Workers::default())?.into()))
 }
 
 /// Adds a worker without a process: the descriptor of its end.
 /// @noRd
 #[extendr]
 fn rust_workers_add(workers: Robj) -> Robj {
-    respond(|_| Ok(Robj::from(pointer::<Workers>(workers, "workers")?.add().map_err(cannot("connected"))?)))
+    respond([&workers], |_| {
+        Ok(Value::from(pointer::<Workers>(&workers, "workers")?.add().map_err(cannot("connected"))?))
+    })
 }
 
 /// Starts the process of the worker added last: its number.
 /// @noRd
 #[extendr]
 fn rust_workers_spawn(workers: Robj, program: Robj, arguments: Robj) -> Robj {
-    respond(|_| {
+    respond([&workers, &program, &arguments], |_| {
         let arguments = arguments.as_string_vector().unwrap_or_default();
-        let process = pointer::<Workers>(workers, "workers")?.spawn(&input::text(&program, "program")?, &arguments);
-        Ok(Robj::from(process.map_err(cannot("started"))? as i32))
+        let process = pointer::<Workers>(&workers, "workers")?.spawn(&input::text(&program, "program")?, &arguments);
+        Ok(Value::from(process.map_err(cannot("started"))? as i32))
     })
 }
 
@@ -59,8 +62,8 @@ fn rust_workers_spawn(workers: Robj, program: Robj, arguments: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_workers_forked(workers: Robj) -> Robj {
-    respond(|_| {
-        pointer::<Workers>(workers, "workers")?.forked();
+    respond([&workers], |_| {
+        pointer::<Workers>(&workers, "workers")?.forked();
         Ok(().into())
     })
 }
@@ -69,9 +72,9 @@ fn rust_workers_forked(workers: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_workers_send(workers: Robj, worker: Robj, message: Robj) -> Robj {
-    respond(|_| {
+    respond([&workers, &worker, &message], |_| {
         let message = message.as_raw_slice().ok_or_else(|| Failure::Input("internal: `message` is none".into()))?;
-        pointer::<Workers>(workers, "workers")?.send(number(&worker)?, message);
+        pointer::<Workers>(&workers, "workers")?.send(number(&worker)?, message);
         Ok(().into())
     })
 }
@@ -80,16 +83,16 @@ fn rust_workers_send(workers: Robj, worker: Robj, message: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_workers_receive(workers: Robj, of: Robj, seconds: Robj) -> Robj {
-    respond(|token| {
+    respond([&workers, &of, &seconds], |_| {
         let wait = Duration::try_from_secs_f64(input::number(&seconds, "seconds")?).unwrap_or(Duration::ZERO);
-        let found = pointer::<Workers>(workers, "workers")?.receive(&numbers(&of), wait);
+        let found = pointer::<Workers>(&workers, "workers")?.receive(&numbers(&of), wait);
         let ranks: Vec<i32> = found.iter().map(|(number, _)| *number as i32 + 1).collect();
         let messages = found.into_iter().map(|(_, arrived)| match arrived {
-            Arrived::Message(bytes) => output::bytes(token, &bytes),
-            Arrived::Gone(why) => Ok(Robj::from(why)),
+            Arrived::Message(bytes) => Value::from(bytes),
+            Arrived::Gone(why) => Value::from(why),
         });
-        let messages = List::from_values(messages.collect::<Outcome<Vec<Robj>>>()?);
-        Ok(output::named(vec![("ranks", Robj::from(ranks)), ("messages", messages.into())]))
+        let messages: Vec<Value> = messages.collect();
+        Ok(output::named(vec![("ranks", Value::from(ranks)), ("messages", Value::from(messages))]))
     })
 }
 
@@ -97,8 +100,8 @@ fn rust_workers_receive(workers: Robj, of: Robj, seconds: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_workers_cut(workers: Robj, worker: Robj) -> Robj {
-    respond(|_| {
-        pointer::<Workers>(workers, "workers")?.cut(number(&worker)?);
+    respond([&workers, &worker], |_| {
+        pointer::<Workers>(&workers, "workers")?.cut(number(&worker)?);
         Ok(().into())
     })
 }
@@ -107,8 +110,8 @@ fn rust_workers_cut(workers: Robj, worker: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_workers_end(workers: Robj, at_work: Robj) -> Robj {
-    respond(|_| {
-        pointer::<Workers>(workers, "workers")?.end(&numbers(&at_work));
+    respond([&workers, &at_work], |_| {
+        pointer::<Workers>(&workers, "workers")?.end(&numbers(&at_work));
         Ok(().into())
     })
 }
@@ -117,9 +120,10 @@ fn rust_workers_end(workers: Robj, at_work: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_line(descriptor: Robj) -> Robj {
-    respond(|_| {
+    respond([&descriptor], |token| {
         let descriptor = input::count(&descriptor, "descriptor", 3)?;
-        Ok(ExternalPtr::new(Line::of_descriptor(descriptor as i32).map_err(cannot("connected"))?).into())
+        let line = Line::of_descriptor(descriptor as i32).map_err(cannot("connected"))?;
+        Ok(output::held(token, line)?.into())
     })
 }
 
@@ -127,9 +131,9 @@ fn rust_line(descriptor: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_line_of_fork(workers: Robj) -> Robj {
-    respond(|_| {
-        let line = pointer::<Workers>(workers, "workers")?.become_last();
-        Ok(line.map_or_else(|| ().into(), |line| ExternalPtr::new(line).into()))
+    respond([&workers], |token| {
+        let line = pointer::<Workers>(&workers, "workers")?.become_last();
+        Ok(Value::from(line.map(|line| output::held(token, line)).transpose()?))
     })
 }
 
@@ -137,19 +141,16 @@ fn rust_line_of_fork(workers: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_line_hear(line: Robj) -> Robj {
-    respond(|token| match pointer::<Line>(line, "line")?.hear() {
-        Some(message) => output::bytes(token, &message),
-        None => Ok(().into()),
-    })
+    respond([&line], |_| Ok(Value::from(pointer::<Line>(&line, "line")?.hear())))
 }
 
 /// Sends the session a message: whether it is there.
 /// @noRd
 #[extendr]
 fn rust_line_say(line: Robj, message: Robj) -> Robj {
-    respond(|_| {
+    respond([&line, &message], |_| {
         let message = message.as_raw_slice().unwrap_or_default();
-        Ok(Robj::from(pointer::<Line>(line, "line")?.say(message)))
+        Ok(Value::from(pointer::<Line>(&line, "line")?.say(message)))
     })
 }
 
@@ -157,9 +158,9 @@ fn rust_line_say(line: Robj, message: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_lock(path: Robj) -> Robj {
-    respond(|_| {
+    respond([&path], |token| {
         let lock = Lock::take(&input::text(&path, "path")?);
-        Ok(lock.map_or_else(|| ().into(), |lock| ExternalPtr::new(lock).into()))
+        Ok(Value::from(lock.map(|lock| output::held(token, lock)).transpose()?))
     })
 }
 

@@ -88,7 +88,13 @@ pub fn oriented(
         return Ok((run(None)?, Vec::new()));
     }
     // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton.
-    match test.asked_worker(graph.p(), questions.min(usize::MAX as u64) as usize, alpha, machine, &mut call.observer())? {
+    match test.asked_worker(
+        graph.p(),
+        questions.min(usize::MAX as u64) as usize,
+        alpha,
+        machine,
+        &mut call.observer(),
+    )? {
         Some(mut worker) => {
             let test = &mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) };
             let pdag = run(Some(test))?;

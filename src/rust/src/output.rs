@@ -9,7 +9,7 @@ use extendr_api::prelude::*;
 use extendr_ffi::{
     R_ClearExternalPtr, R_DimNamesSymbol, R_ExternalPtrAddr, R_MakeExternalPtr, R_NamesSymbol, R_NilValue,
     R_SetExternalPtrAddr, R_do_slot_assign, Rf_allocMatrix, Rf_allocVector, Rf_getAttrib, Rf_install, Rf_ncols,
-    Rf_nrows, Rf_protect, Rf_setAttrib, Rf_unprotect, Rf_xlength, INTEGER, RAW, REAL, SET_VECTOR_ELT, SEXP, SEXPTYPE,
+    Rf_nrows, Rf_protect, Rf_setAttrib, Rf_unprotect, Rf_xlength, INTEGER, REAL, SET_VECTOR_ELT, SEXP, SEXPTYPE,
     STRING_ELT, VECTOR_ELT,
 };
 use pcgpu_core::graph::SepSets;
@@ -53,16 +53,6 @@ pub fn matrix(token: &Token, rows: usize, columns: usize, why: Use) -> Outcome<R
     let made =
         allocate(token, bytes, why, || unsafe { Rf_allocMatrix(SEXPTYPE::REALSXP, rows as i32, columns as i32) })?;
     Ok(untouched(made))
-}
-
-/// A raw vector of these bytes.
-pub fn bytes(token: &Token, bytes: &[u8]) -> Outcome<Robj> {
-    // SAFETY: on R's thread; the vector is new, and as long as the bytes.
-    allocate(token, || unsafe {
-        let made = Rf_allocVector(SEXPTYPE::RAWSXP, bytes.len() as isize);
-        std::ptr::copy_nonoverlapping(bytes.as_ptr(), RAW(made), bytes.len());
-        made
-    })
 }
 
 /// An R vector of so many doubles to be filled in place.

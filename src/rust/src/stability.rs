@@ -68,8 +68,8 @@ pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call
             _ => return Err(Failure::Input("internal: the test has no data".into())),
         },
     };
-    let mut found = listed(&counts, call)?;
-    found.push(("device", Robj::from(call.machine.names(with_cpu))));
+    let mut found = listed(&counts)?;
+    found.push(("device", Value::from(call.machine.names(with_cpu))));
     found.extend(fixed);
     Ok(output::named(found))
 }
@@ -221,7 +221,7 @@ fn of_made(test: &List, asked: &Asked, call: &Call) -> Outcome<Counts> {
     Ok(counts)
 }
 
-fn listed(counts: &Counts, call: &Call) -> Outcome<Vec<(&'static str, Value)>> {
+fn listed(counts: &Counts) -> Outcome<Vec<(&'static str, Value)>> {
     let edges = counts.edges()?;
     let vertex = |at: usize| Value::from(edges.iter().map(|(pair, _)| pair[at] as i32 + 1).collect::<Vec<i32>>());
     let count = |of: fn(&Edge) -> u32| Value::from(edges.iter().map(|(_, edge)| of(edge) as i32).collect::<Vec<i32>>());

@@ -161,7 +161,10 @@ impl Test {
     ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
         match self {
             Test::GaussOfData { x, file, n, made }
-                if machine.gpu.is_none() && machine.ranks.is_none() && made.get().is_none() && questions.saturating_mul(PRODUCTS) < p * p =>
+                if machine.gpu.is_none()
+                    && machine.ranks.is_none()
+                    && made.get().is_none()
+                    && questions.saturating_mul(PRODUCTS) < p * p =>
             {
                 let x = by_column(cells_of(x, file, p)?, p)?;
                 let bound = Bound { bytes: Bound::of_all(p), is_named: false };

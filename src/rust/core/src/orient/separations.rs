@@ -43,7 +43,11 @@ pub(crate) fn refuse_too_many(skeleton: &Adjacency, knowledge: &Knowledge, poll:
 pub(super) fn questions(skeleton: &Adjacency, knowledge: &Knowledge, most: u64, poll: &Poll) -> Result<u64> {
     let sets = |v: usize| {
         let candidates = knowledge.tiers.candidates(skeleton, v).count();
-        if candidates > MOST_NEIGHBOURS { u64::MAX } else { 1 << candidates }
+        if candidates > MOST_NEIGHBOURS {
+            u64::MAX
+        } else {
+            1 << candidates
+        }
     };
     let of: Vec<u64> = (0..skeleton.p()).map(sets).collect();
     let mut all = 0u64;
