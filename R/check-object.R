@@ -83,7 +83,7 @@ shapes <- list(
     variables = is_count(variables, 1), test = is.character(test) && length(test) == 1L, alpha = is.null(alpha) || is_number(alpha), device = is.null(device) || is_texts(device)
   ),
   pcgpu_details = described("run_details()",
-    version = is_text(version), device = is_texts(device), exact_tests = is.null(exact_tests) || is_numbers(exact_tests, 1L),
+    version = is.null(version) || is_text(version), device = is.null(device) || is_texts(device), exact_tests = is.null(exact_tests) || is_numbers(exact_tests, 1L),
     test = is.null(test) || is_text(test), alpha = is.null(alpha) || is_numbers(alpha, 1L), samples = is.null(samples) || is_numbers(samples, 1L),
     ended = is.null(ended) || is_text(ended), level = is.null(level) || is_numbers(level, 1L), algorithm = is.null(algorithm) || is_text(algorithm),
     valid_cpdag = is.null(valid_cpdag) || is_flag(valid_cpdag), advice = is.null(advice) || is.character(advice), knowledge = is.null(knowledge) || is_flag(knowledge),

@@ -100,6 +100,20 @@ memory_cases <- list(
     make = quote(matrix(sample(1:3, 2e6, TRUE), ncol = 40)),
     run = quote(suff_discrete(input)),
     mib = 10
+  ),
+  # A column in compact form, which R expands when its values are read.
+  compact_column = list(
+    make = quote(list2DF(list(a = rep_len(1:3, 2^24), b = seq_len(2^24)))),
+    run = quote(suff_discrete(input)),
+    mib = 40
+  ),
+  # R's own copies of data.
+  copied_knn = list(make = quote(matrix(rnorm(4e6), ncol = 2)), run = quote(suff_knn(input, permutations = 1)), mib = 40),
+  copied_features = list(make = quote(list2DF(list(a = rnorm(4e6), b = rnorm(4e6)))), run = quote(select_features(as.matrix(input), input$a > 0, 1)), mib = 30),
+  copied_file = list(make = quote(list2DF(list(a = rnorm(4e6), b = rnorm(4e6)))), run = quote(write_pcgpu_file(input, tempfile())), mib = 30),
+  made_data = list(make = quote(random_dag(100, seed = 1)), run = quote(random_data(input, 50000)), mib = 20),
+  effects = list(
+    make = quote(pc(list(C = diag(1200), n = 100), gaussCItest, 0.01, p = 1200, result = "compact")), run = quote(causal_effects(input, mcov = diag(1200))), mib = 15
   )
 )
 
@@ -210,6 +224,8 @@ test_that("a call under a limit of memory ends in its answer or in an error", {
   expect_gte(length(enough), 3L)
   expect_match(seen[enough], "^answer")
   expect_match(seen[c("skeleton 20", "skeleton 60")], "error pcgpu_error_memory")
+  expect_match(seen[c("compact_column 40", "copied_knn 40", "copied_features 30", "copied_file 30", "made_data 20", "effects 15")], "error pcgpu_error_memory")
+  expect_match(seen["compact_column 40"], "compact form", fixed = TRUE)
   expect_match(seen["skeleton 20"], "result = \"compact\"", fixed = TRUE)
   # R's own allocation.
   expect_match(seen["expanded 60"], "error pcgpu_error_memory .*cannot allocate vector.*result = \"compact\"")
