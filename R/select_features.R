@@ -231,45 +231,6 @@ select_on_ranks <- function(workers, features, y, options, counts, device, threa
   })
 }
 
-# The replicates of an ensemble on the workers of a cluster.
-select_on_workers <- function(workers, task, p, device, threads, report) {
-  ensemble <- task$options$ensemble
-  setup <- c(list(what = "selection", device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)), task)
-  columns <- function(value) matrix(value, task$options$k, ensemble$replicates)
-  of_all <- list(index = columns(0L), score = columns(0), draw = integer(ensemble$replicates))
-  last <- NULL
-  fits <- function(range, found) {
-    count <- size_of(range)
-    cells <- task$options$k * count
-    has_vectors(found, c(index = cells, score = cells, draw = count, relevance = p, levels = p, classes = 1L)) && all(found$index %in% seq_len(p))
-  }
-  team <- share_out(workers, setup, ensemble$replicates, fits,
-    take = function(range, found) {
-      at <- seq.int(range[1L], range[2L])
-      of_all$index[, at] <<- found$index
-      of_all$score[, at] <<- found$score
-      of_all$draw[at] <<- found$draw
-      last <<- found
-    }, report = report
-  )
-  last[c("index", "score", "draw")] <- list(as.vector(of_all$index), as.vector(of_all$score), of_all$draw)
-  last[c("device", "team", "lost")] <- team[c("device", "team", "lost")]
-  last
-}
-
-# On a worker: what selects replicates range[1] to range[2].
-selection_rank <- function(setup, place) {
-  function(range) {
-    options <- setup$options
-    options$ensemble$first <- as.integer(range[1L] - 1L)
-    options$ensemble$replicates <- as.integer(range[2L] - range[1L] + 1L)
-    threads <- rank_threads(setup, place)
-    work <- as.double(options$n) * length(setup$x$x) / options$n * options$k
-    device <- rank_card(choose_selection_device(check_device(setup$device), work), setup$device, place)
-    check_rust(on_device(device, threads, function(engine) rust_select(setup$x, setup$y, options, engine, NULL)))
-  }
-}
-
 # What Rust says of an ensemble, as of one selection.
 of_ensemble <- function(found, ensemble, p) {
   ensemble$first <- NULL
