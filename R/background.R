@@ -241,3 +241,61 @@ tell_against <- function(against, labels) {
     if (against$count == 1) "one place" else sprintf("%.0f places", against$count), enumerate(shown, 3L)
   ), triples = triples, count = against$count)
 }
+
+# Says how many v-structures join pairs that were never tested, as pcalg has them: `arrows` are their from and to, and untested(x, y) says which pairs are such.
+tell_untested <- function(arrows, untested) {
+  parents <- split(arrows$from, arrows$to)
+  counts <- vapply(parents[lengths(parents) > 1L], function(of) {
+    at <- which(upper.tri(diag(length(of))), arr.ind = TRUE)
+    sum(untested(of[at[, 1L]], of[at[, 2L]]))
+  }, 0)
+  count <- sum(counts)
+  if (count > 0) {
+    tell("untested", sprintf(
+      "%s over pairs that no test has looked at (`fixedGaps`): as in pcalg, every chain over such a pair becomes one. `maj.rule = TRUE` decides them by tests of the pair.",
+      counted(count, "v-structure")
+    ), count = count)
+  }
+}
+
+# Which pairs of variables are fixed gaps.
+fixed_pairs <- function(options) {
+  gaps <- options$fixed_gaps
+  # With "stable.fast" a pair that is in both has an edge.
+  if (options$method == "stable.fast" && !is.null(options$fixed_edges)) gaps <- gaps & !options$fixed_edges
+  function(x, y) gaps[cbind(x, y)]
+}
+
+# Likewise of a skeleton: pairs that are apart without a separating set.
+unseparated_pairs <- function(skel) {
+  p <- length(if (is_compact(skel)) skel@labels else skel@sepset)
+  if (is_compact(skel)) {
+    gaps <- rep.int(seq_len(p), diff(as.double(skel@gaps$start))) * as.double(p) + skel@gaps$to
+    return(function(x, y) (pmin(x, y) * as.double(p) + pmax(x, y)) %in% gaps)
+  }
+  # A p-value of -Inf or -1 says that there was no test; what has an edge has no set, either.
+  tested <- skel@pMax
+  if (!identical(dim(tested), c(p, p))) {
+    return(function(x, y) logical(length(x)))
+  }
+  edges <- network_of(skel)$edges
+  joined <- pmin(edges$from, edges$to) * as.double(p) + pmax(edges$from, edges$to)
+  function(x, y) {
+    low <- pmin(x, y)
+    high <- pmax(x, y)
+    is_gap <- !is.na(tested[cbind(low, high)]) & tested[cbind(low, high)] < 0 & !(low * as.double(p) + high) %in% joined
+    has_none <- function(x, y) is.null(skel@sepset[[x]][[y]]) && is.null(skel@sepset[[y]][[x]])
+    is_gap[is_gap] <- unlist(Map(has_none, low[is_gap], high[is_gap]))
+    is_gap
+  }
+}
+
+# Says how many triples orient() has left open for want of a test.
+tell_undecided <- function(count) {
+  if (count > 0) {
+    tell("untested", sprintf(
+      "%s over pairs that knowledge has kept from being tested: left without a v-structure. Give `suffStat`, `indepTest` and `alpha`, and tests decide, as in pc().",
+      counted(count, "triple")
+    ), count = count)
+  }
+}

@@ -91,6 +91,8 @@ check_orientation <- function(u2pd, conservative, maj.rule, solve.confl) {
     bound = NULL,
     # Which ambiguous triples pcalg's pc() counts; it has no argument for it.
     version_unf = c(2L, 1L),
+    # The largest set of tests of pairs that knowledge has left out; a search puts its own there.
+    largest_set = Inf,
     # See check_knowledge().
     knowledge = NULL
   )

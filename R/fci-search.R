@@ -55,6 +55,7 @@ fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
   if (!is.null(found$fallback)) tell_fallback(found$fallback$error)
   tell_disputed(found$disputed, labels)
   tell_against_jci(found$amat, asked, labels)
+  if (asked$rule == "standard") tell_untested_heads(found$amat, options)
   warn_limits(found, options$limits)
   warn_phase(found, options$limits)
   call <- with_details(
@@ -160,6 +161,14 @@ warn_phase <- function(found, limits) {
       "`time_limit` is %s: the possible-d-sep phase ended at sets of %d, and the result is that of sets up to %d there; %s",
       format(limits$seconds, digits = 7L), size, size - 1L, goes_on
     ), level = size - 1L, seconds = limits$seconds)
+  }
+}
+
+# Says how many colliders there are over fixed gaps, see tell_untested().
+tell_untested_heads <- function(amat, options) {
+  if (any(options$fixed_gaps)) {
+    heads <- which(amat == 2, arr.ind = TRUE)
+    tell_untested(list(from = heads[, 1L], to = heads[, 2L]), fixed_pairs(options))
   }
 }
 

@@ -29,6 +29,8 @@
 #' What the help page of [pc()] says about tests, devices and messages also holds here. In addition:
 #' - With `biCC = TRUE`, pcalg treats the labels as numbers, and tests next to nothing if they are words; here the components are those of the graph.
 #' - `verbose` prints pcalg's lines except those of its searches for paths (`minUncovPdPath: ...`).
+#' - With `fixedGaps` and the standard rule, colliders over pairs that were not tested are pcalg's, also with background knowledge; a message of class `pcgpu_message_untested` counts them. On 40 random
+#'   DAGs of 12 variables with a third of the absent edges as gaps, 201 of 549 arrowheads were wrong, 30 of 333 with `maj.rule = TRUE`, and 88 of 415 without gaps.
 #' - `contextVars` may be names. `jci` with `selectionBias = TRUE` is refused before any work, not after it.
 #' - If the possible-d-sep phase may need more than some tenths of a second (ten million tests of `gaussCItest()`, fewer of slower tests), a message of class `pcgpu_message_pdsep` states the largest possible number beforehand: with possible-d-sep sets of k variables, an
 #'   edge has about 2^k tests. `m.max` and `pdsep.max` limit the number.

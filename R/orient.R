@@ -4,8 +4,8 @@
 #'
 #' @inheritParams pc
 #' @param skel An object of class `pcAlgo` with an undirected graph and its separating sets, or a [pcCompact][pcCompact-class].
-#' @param suffStat,indepTest,alpha As in [pc()]. Needed only with `conservative` or `maj.rule`, which run further
-#'   tests: give the same as for the skeleton.
+#' @param suffStat,indepTest,alpha As in [pc()]; give the same as for the skeleton. Needed with `conservative` or `maj.rule`, which run further
+#'   tests, and with background knowledge that has excluded pairs: without them no v-structure is made over such a pair, and a message of class `pcgpu_message_untested` says so.
 #' @param device As in [pc()]. Only the tests of `conservative` and `maj.rule` can run on a GPU: on the first of several,
 #'   and if that fails on the next, with a message of class `pcgpu_message_lost`; nearest-neighbour tests on all.
 #' @param ...,control `cluster`, `parallel_tests`, `tiers`, `forbidden`, `required`, `context.all` and `context.tier` of [pc_control()], as in [pc()]. Give the same background knowledge as for
@@ -41,10 +41,12 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
   labels <- if (compact) compact_labels(skel) else listed$labels
   p <- length(labels)
   orient["knowledge"] <- list(check_knowledge(control, labels, NULL, "stable", orient$u2pd))
+  if (length(skel@max.ord) == 1L) orient$largest_set <- max(skel@max.ord + 1, 0)
   test <- NULL
   level <- NULL
-  if (orient$rule != "standard") {
-    if (missing(suffStat) || missing(indepTest) || missing(alpha)) {
+  given <- !(missing(suffStat) || missing(indepTest) || missing(alpha))
+  if (orient$rule != "standard" || !is.null(orient$knowledge) && given) {
+    if (!given) {
       abort_argument("indepTest", NULL, paste(
         "give `suffStat`, `indepTest` and `alpha`, those of the skeleton:",
         "the conservative and the majority rule make further tests."
@@ -60,7 +62,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
     list(permutation = function(k) sample.int(k)), printers(verbose, "stable", test$kind %||% "none", p)["event"]
   )
   sepset <- if (!compact) check_sepset(skel@sepset, p)
-  # The standard rule makes no tests, and so has nothing for a GPU or a cluster to do.
+  # The standard rule makes no tests, and so has nothing for a GPU or a cluster to do, but where knowledge has left pairs out.
   workers <- if (!is.null(test)) choose_workers(control, test, "stable", threads, verbose)
   on <- if (!is.null(workers)) {
     function(run) on_workers(workers, test, list(p = p, alpha = level, method = "stable"), device, threads, run)
@@ -79,6 +81,8 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
   found <- check_rust(found)
   tell_lost(found$lost)
   tell_against(found$against, labels)
+  tell_undecided(found$undecided)
+  untested <- if (orient$rule == "standard" && is.null(orient$knowledge)) unseparated_pairs(skel)
   if (compact) {
     skel <- as_oriented(skel, found)
   } else {
@@ -86,6 +90,10 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
     if (orient$rule != "standard") {
       skel@sepset <- found$sepset
     }
+  }
+  if (!is.null(untested)) {
+    edges <- network_of(skel)$edges
+    tell_untested(edges[edges$kind == "-->", ], untested)
   }
   attr(skel@call, "pcgpu") <- utils::modifyList(
     attr(skel@call, "pcgpu") %||% list(version = package_version()), validity(found, orient)

@@ -57,6 +57,8 @@
 #' - `verbose = TRUE` prints pcalg's lines. With a native test and more than 50 variables it prints only those of the levels;
 #'   `verbose = 2` prints all of them. With `"stable.fast"` it leaves out the lines of pcalg's C++ code about its own steps
 #'   ("Casting ...", "v: ...; neighbors: ..."). Native tests that are printed are run a second time, one after the other.
+#' - With `fixedGaps`, the standard rule makes a v-structure of every chain over a pair that was not tested, as in pcalg. A message of class `pcgpu_message_untested` counts them;
+#'   `maj.rule = TRUE` decides them by tests of the pair. Pairs that `forbidden` or `tiers` exclude are tested for this purpose, see [pc_control()].
 #' - If tests contradict each other, `u2pd = "relaxed"` can give a graph that is not a valid CPDAG, as in pcalg. [run_details()] reports this
 #'   as `valid_cpdag`, and [plot_cpdag()], `print()` and `summary()` say so. Only here: `u2pd = "valid"`, see *Valid graphs*.
 #' - The slot `call` has an attribute `"pcgpu"`, for [run_details()], so `identical()` is `FALSE` for a whole object and pcalg's.
@@ -119,7 +121,8 @@
 #' @param labels Names of the variables: a character vector of length p, in the order of the data, without empty or duplicated names and without `"|"`. If both `labels` and `p` are left out, the names in the
 #'   data or `suffStat`, or the numbers of the variables.
 #' @param p Number of variables, instead of `labels`, which are then `"1"`, ..., `"p"`.
-#' @param fixedGaps `NULL` or a symmetric logical p x p matrix: pairs that are `TRUE` have no edge and are not tested.
+#' @param fixedGaps `NULL` or a symmetric logical p x p matrix: pairs that are `TRUE` have no edge and are not tested. The standard rule
+#'   makes v-structures over them, see *Differences from pcalg*.
 #' @param fixedEdges `NULL` or a symmetric logical p x p matrix: pairs that are `TRUE` keep their edge and are not tested. A
 #'   pair marked in both matrices is a gap, but an edge with `"stable.fast"`, as in pcalg.
 #' @param NAdelete If a p-value is `NA`, is the edge deleted (`TRUE`) or kept (`FALSE`)?

@@ -108,6 +108,10 @@
 #'   available with `"stable.fast"`. On a GPU, Gaussian and discrete tests are then asked in batches, so `device = "auto"` uses the CPU for them.
 #' - `forbidden`: a pair that is forbidden in both directions is a gap and is not tested. A pair that is forbidden in one direction is searched as usual, but no v-structure uses that arrow. Where
 #'   `tiers` or the context exclude the reverse arrow, the pair is a gap, too (`tpc()` tests it, and deletes the edge at the end).
+#'   No test shows whether an excluded pair is separated by its common neighbours, so that the standard rule has no ground for a v-structure there. `pc()` therefore tests such a pair when it
+#'   orients: with sets of its neighbours that have at most one member more than the largest of the search. The majority of the sets that separate it decides on each v-structure over it. Without such a set, or with a test
+#'   that has no answer, the triple is left open, as an ambiguous one of `maj.rule`. [orient()] does the same if it is given the test, and leaves all these triples open if not. With any
+#'   knowledge, this also holds for the pairs of `fixedGaps`. [fci()] and its relatives test such pairs in the search.
 #' - `required`: the edge is present, is not tested, and has this direction.
 #' - `context.all`: these variables have an arrow to every variable outside the context and belong to the first tier. `context.tier`: these have arrows to the variables of their own tier only, and no edges to others.
 #'   The edges of both are not tested; the variables can be in separating sets like any other.

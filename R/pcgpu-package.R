@@ -101,6 +101,7 @@
 #' | `cpu_idle` | `device` has `"cpu"` and GPUs, for a test that GPUs run alone | leave out `"cpu"` |
 #' | `cluster` | workers have not begun, or are not done when the call ends | see the message |
 #' | `knowledge` | the data, or `jci`, speak against what is known | look at `tiers`, `forbidden`, `required` |
+#' | `untested` | v-structures over pairs of `fixedGaps`, or triples that [orient()] leaves open for want of a test | `maj.rule = TRUE`, or give the test |
 #' | `jci` | `jci` is given without `contextVars`, or the other way round | give both, see [fci()] |
 #' | `test` | `indepTest` gave this message on workers of a `cluster` | see the message |
 #' | `data` | data were given in place of `suffStat`, and this is their test | name `indepTest` for another |
@@ -114,7 +115,7 @@
 #' | `constant` | columns are constant in samples of the rows that [markov_check()] draws | drop them, or a larger `share` |
 #' | `graph` | the graph of [causal_effects()] is not what `type` says, or that of [markov_check()] is none that a DAG extends | see there |
 #'
-#' `fallback` has the field `reason`, `knowledge` has `triples` (a, b, c of a -> b <- c, by column) and `count`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device`, `reason` and `failed` (`FALSE` for too little memory), `cpu_idle` has `device`, `test` has `count` and the classes of the original, `data` has `indepTest` (its name), `codes`, `constant`, `dates` and `identifier` have `columns`, `graph` has `type`.
+#' `fallback` has the field `reason`, `knowledge` has `triples` (a, b, c of a -> b <- c, by column) and `count`, `untested` has `count`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device`, `reason` and `failed` (`FALSE` for too little memory), `cpu_idle` has `device`, `test` has `count` and the classes of the original, `data` has `indepTest` (its name), `codes`, `constant`, `dates` and `identifier` have `columns`, `graph` has `type`.
 #'
 #' @keywords internal
 #' @import methods

@@ -43,16 +43,22 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
     call, found$device, found$exact_tests, unlist(found$memory), found, orient, found$team, found$ended,
     list(test = test$name, alpha = options$alpha, samples = samples_of(test)), times
   )
-  if (compact) {
-    return(compact_result(labels, found, call, test, options, oriented = !is.null(orient)))
+  result <- if (compact) {
+    compact_result(labels, found, call, test, options, oriented = !is.null(orient))
+  } else {
+    fill_result(result,
+      graph = result_graph(labels, found, oriented = !is.null(orient)),
+      call = call,
+      max_ord = found$max_ord,
+      n_edgetests = edge_tests(found$n_edgetests, options$method),
+      pMax = found$pMax
+    )
   }
-  fill_result(result,
-    graph = result_graph(labels, found, oriented = !is.null(orient)),
-    call = call,
-    max_ord = found$max_ord,
-    n_edgetests = edge_tests(found$n_edgetests, options$method),
-    pMax = found$pMax
-  )
+  if (identical(orient$rule, "standard") && is.null(orient$knowledge) && any(options$fixed_gaps)) {
+    edges <- network_of(result)$edges
+    tell_untested(edges[edges$kind == "-->", ], fixed_pairs(options))
+  }
+  result
 }
 
 # What Rust found, and the test with what is now known of its matrix, where check_suff_gauss() has left that to the search (src/rust/src/checked.rs).

@@ -223,3 +223,114 @@ test_that("a table without arrows is none", {
     expect_identical(search(required = none), search())
   }
 })
+
+# x - y - z, with x and z known to be apart: `chain` as data, and an R function that is asked in place of a native test.
+chain <- local({
+  set.seed(6)
+  x <- rnorm(2000)
+  y <- x + rnorm(2000)
+  data.frame(x, y, z = y + rnorm(2000))
+})
+collider <- local({
+  set.seed(7)
+  x <- rnorm(2000)
+  z <- rnorm(2000)
+  data.frame(x, y = x + z + rnorm(2000), z)
+})
+apart <- data.frame(from = c("x", "z"), to = c("z", "x"))
+gap <- matrix(c(FALSE, FALSE, TRUE, FALSE, FALSE, FALSE, TRUE, FALSE, FALSE), 3)
+asked_function <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
+oriented <- function(data, ...) pc(suff_gauss(data), gaussCItest, 0.01, labels = names(data), ...)
+
+test_that("a pair that knowledge excludes makes a v-structure only if its tests say so", {
+  open <- c("x y" = "---", "y z" = "---")
+  into <- c("x y" = "-->", "z y" = "-->")
+  expect_no_message(expect_identical(kinds(oriented(chain, forbidden = apart)), open), class = "pcgpu_message_untested")
+  expect_identical(kinds(oriented(collider, forbidden = apart)), into)
+  expect_null(oriented(chain, forbidden = apart)@sepset[[1]][[3]])
+  # One direction by tiers; the other arrow then follows.
+  found <- oriented(chain, tiers = c(x = 1, y = 2, z = 2), forbidden = apart[1, ])
+  expect_identical(kinds(found), c("x y" = "-->", "y z" = "-->"))
+  # `fixedGaps` with any knowledge, and whatever runs the tests.
+  expect_identical(kinds(oriented(chain, fixedGaps = gap, tiers = c(1, 1, 1))), open)
+  for (method in c("stable", "original", "stable.fast")) {
+    for (result in c("pcAlgo", "compact")) {
+      expect_identical(kinds(oriented(chain, forbidden = apart, skel.method = method, result = result)), open)
+      expect_identical(kinds(oriented(collider, forbidden = apart, skel.method = method, result = result)), into)
+    }
+  }
+  by_function <- function(data, ...) pc(suff_gauss(data), asked_function, 0.01, labels = names(data), forbidden = apart, ...)
+  for (data in list(chain, collider)) {
+    found <- oriented(data, forbidden = apart)
+    expect_identical(kinds(by_function(data)), kinds(found))
+    expect_identical(kinds(by_function(data, parallel_tests = TRUE, numCores = 2)), kinds(found))
+    samples <- stability(data, gaussCItest, 0.01, forbidden = apart, replicates = 20, seed = 1)
+    # Of 20 samples with two edges each.
+    is_open <- sum(samples$counts$undirected)
+    if (identical(data, chain)) expect_gt(is_open, 30) else expect_lt(is_open, 10)
+  }
+})
+
+test_that("a test without an answer leaves such a triple open", {
+  none <- function(x, y, S, suffStat) if (all(c(x, y) %in% c(1, 3))) NA_real_ else gaussCItest(x, y, S, suffStat)
+  for (data in list(chain, collider)) {
+    found <- pc(suff_gauss(data), none, 0.01, labels = names(data), forbidden = apart)
+    expect_identical(unname(kinds(found)), c("---", "---"))
+  }
+})
+
+test_that("orient() asks the test that it is given, and leaves open what it cannot ask", {
+  for (data in list(chain, collider)) {
+    suff <- suff_gauss(data)
+    for (result in c("pcAlgo", "compact")) {
+      skel <- skeleton(suff, gaussCItest, 0.01, labels = names(data), forbidden = apart, result = result)
+      e <- expect_message(without <- orient(skel, forbidden = apart), "1 triple over pairs", class = "pcgpu_message_untested")
+      expect_identical(e$count, 1)
+      expect_identical(kinds(without), c("x y" = "---", "y z" = "---"))
+      expect_no_message(
+        with <- orient(skel, forbidden = apart, suffStat = suff, indepTest = gaussCItest, alpha = 0.01),
+        class = "pcgpu_message_untested"
+      )
+      expect_identical(kinds(with), kinds(oriented(data, forbidden = apart)))
+    }
+  }
+})
+
+test_that("fixedGaps alone is pcalg's, with one message", {
+  for (result in c("pcAlgo", "compact")) {
+    e <- expect_message(found <- oriented(chain, fixedGaps = gap, result = result), "`maj.rule = TRUE` decides", class = "pcgpu_message_untested")
+    expect_identical(e$count, 1)
+    expect_identical(kinds(found), c("x y" = "-->", "z y" = "-->"))
+    skel <- skeleton(suff_gauss(chain), gaussCItest, 0.01, labels = names(chain), fixedGaps = gap, result = result)
+    e <- expect_message(found <- orient(skel), class = "pcgpu_message_untested")
+    expect_identical(e$count, 1)
+  }
+  expect_no_message(found <- oriented(chain, fixedGaps = gap, maj.rule = TRUE), class = "pcgpu_message_untested")
+  expect_identical(kinds(found), c("x y" = "---", "y z" = "---"))
+  expect_no_message(oriented(chain), class = "pcgpu_message_untested")
+  fci_of <- function(...) fci(suff_gauss(chain), gaussCItest, 0.01, labels = names(chain), fixedGaps = gap, ...)
+  expect_message(found <- fci_of(), "1 v-structure", class = "pcgpu_message_untested")
+  expect_identical(unname(kinds(found)), c("o->", "o->"))
+  expect_no_message(found <- fci_of(maj.rule = TRUE), class = "pcgpu_message_untested")
+  expect_identical(unname(kinds(found)), c("o-o", "o-o"))
+  # In both with "stable.fast", a pair has its edge.
+  expect_no_message(oriented(chain, fixedGaps = gap, fixedEdges = gap, skel.method = "stable.fast"), class = "pcgpu_message_untested")
+})
+
+test_that("right knowledge of pairs without an edge does not make arrows wrong", {
+  wrong <- vapply(1:10, function(seed) {
+    dag <- random_dag(15, neighbours = 2, seed = seed)
+    data <- random_data(dag, 4000, seed = seed)
+    truth <- as.matrix(dag) != 0
+    free <- which(upper.tri(truth) & !truth & !t(truth), arr.ind = TRUE)
+    set.seed(seed)
+    pick <- free[sample(nrow(free), nrow(free) / 3), ]
+    known <- rbind(pick, pick[, 2:1])
+    vapply(list(NULL, known), function(forbidden) {
+      table <- edges(suppressMessages(pc(suff_gauss(data), gaussCItest, 0.001, labels = colnames(data), forbidden = forbidden)))
+      table <- table[table$kind == "-->", ]
+      sum(!truth[cbind(match(table$from, colnames(data)), match(table$to, colnames(data)))])
+    }, 0)
+  }, numeric(2))
+  expect_lte(sum(wrong[2, ]), sum(wrong[1, ]))
+})

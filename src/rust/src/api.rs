@@ -7,7 +7,7 @@ use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::gauss::{Gauss, Reading, Undefined};
 use pcgpu_core::engine::cpu::simd;
 use pcgpu_core::memory::{self, Use};
-use pcgpu_core::orient::ColliderRule;
+use pcgpu_core::orient::{self, ColliderRule};
 use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::checkpoint::Limits;
 use pcgpu_core::search::worker::{Worker, WorkerTest};
@@ -199,7 +199,8 @@ fn search(
     let pdag = match &orient {
         None => None,
         Some(orient) => {
-            let mut orient = orient.clone();
+            let largest_set = (found.max_order + 1).max(0) as usize;
+            let mut orient = orient::Options { largest_set, ..orient.clone() };
             let questions = orient.settle(&found.graph, found.tests.iter().sum())?;
             rule = Some(orient.collider_rule);
             let of = (Some(test), options.alpha, questions);

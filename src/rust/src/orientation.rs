@@ -49,6 +49,7 @@ pub fn orientation(orient: &List, p: usize) -> Outcome<orient::Options<'static>>
         solve_conflicts: input::flag(&input::field(orient, "solve_confl")?, "solve_confl")?,
         version_unf: [version[0] as u8, version[1] as u8],
         knowledge: input::background(&input::field(orient, "knowledge")?, p)?.knowledge(p),
+        largest_set: input::number(&input::field(orient, "largest_set")?, "largest_set")?.max(0.0) as usize,
         ..orient::Options::default()
     })
 }
@@ -77,6 +78,7 @@ pub fn oriented(
     let tell = |happened: &orient::Event| event.as_ref().map_or(Ok(()), |fun| session::event(token, fun, happened));
     let tell: Option<orient::Tell> = if event.is_some() { Some(&tell) } else { None };
     let options = &orient::Options { wants_to_stop: Some(&wants_to_stop), tell, ..options.clone() };
+    let asks = options.collider_rule != ColliderRule::Standard || orient::needs_test(graph, sepsets, options)?;
     let mut run = |test: Option<&mut dyn CiTest>| {
         orient::orient(graph, sepsets, options, alpha, test, &mut draw).map_err(|error| token.explain(error))
     };
@@ -84,10 +86,10 @@ pub fn oriented(
     if let (Test::Function(fun), None) = (test, &machine.ranks) {
         return Ok((run(Some(&mut RTest::new(fun, token)))?, Vec::new()));
     }
-    if options.collider_rule == ColliderRule::Standard {
+    if !asks {
         return Ok((run(None)?, Vec::new()));
     }
-    // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton.
+    // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton; so do tests of pairs that knowledge left out.
     match test.asked_worker(
         graph.p(),
         questions.min(usize::MAX as u64) as usize,
@@ -176,7 +178,7 @@ pub fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Val
 }
 
 /// What is known of an orientation as a whole.
-pub fn judged(pdag: &Pdag) -> [(&'static str, Value); 4] {
+pub fn judged(pdag: &Pdag) -> [(&'static str, Value); 5] {
     let Against { count, triples } = pdag.against();
     let triples: Vec<i32> = triples.iter().flatten().map(|&v| v as i32 + 1).collect();
     let against = output::named(vec![("count", Value::from(*count as f64)), ("triples", Value::from(triples))]);
@@ -185,6 +187,7 @@ pub fn judged(pdag: &Pdag) -> [(&'static str, Value); 4] {
         ("valid_cpdag", Value::from(pdag.is_valid())),
         ("against", against),
         ("overruled", Value::from(pdag.overruled() as f64)),
+        ("undecided", Value::from(pdag.undecided() as f64)),
     ]
 }
 

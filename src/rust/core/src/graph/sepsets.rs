@@ -340,6 +340,11 @@ impl SepSets {
         (self.is_side_of_empty(x, y) && self.empty.has(x, y)).then_some(&[])
     }
 
+    /// Whether neither of the two entries of a pair is there.
+    pub fn are_unseparated(&self, x: usize, y: usize) -> bool {
+        self.get(x, y).is_none() && self.get(y, x).is_none()
+    }
+
     /// Whether `v` lies in `sepset[[x]][[y]]` or in `sepset[[y]][[x]]`.
     pub fn either_contains(&self, x: usize, y: usize, v: u32) -> bool {
         self.get(x, y).is_some_and(|s| s.contains(&v)) || self.get(y, x).is_some_and(|s| s.contains(&v))

@@ -16,7 +16,7 @@ pub(super) enum Dispute {
 }
 
 /// Orients all colliders of `marks` (undirected so far) in pcalg's order and returns the slots that a later collider
-/// turned round, in the direction that won (pcalg's `evisit`; empty with [`Dispute::Conflict`]).
+/// turned round, in the direction that won (pcalg's `evisit`; empty with [`Dispute::Conflict`]). `apart`: triples that are left alone.
 ///
 /// pcalg visits every (x, y, z) with x - y - z in both directions, y slowest. All triples with the same y point into y
 /// and pointing twice changes nothing, so that for each y it is enough to know which neighbours point into it; only the
@@ -25,7 +25,7 @@ pub(super) fn orient_colliders(
     marks: &mut Marks,
     skeleton: &Adjacency,
     sepsets: &SepSets,
-    (ambiguous, knowledge): (&Ambiguous, &Knowledge),
+    (apart, knowledge): (&Ambiguous, &Knowledge),
     dispute: Dispute,
     poll: &Poll,
 ) -> Result<Vec<usize>> {
@@ -35,7 +35,7 @@ pub(super) fn orient_colliders(
         let is_collider = |x: usize, z: usize| {
             !skeleton.has(x, z)
                 && !sepsets.either_contains(x, z, y as u32)
-                && !ambiguous.contains(x, y, z)
+                && !apart.contains(x, y, z)
                 && knowledge.leaves_open(x, y, z)
         };
         points_into(marks.neighbours(y), is_collider, poll, &mut points)?;

@@ -21,7 +21,7 @@ pub(crate) struct Judge {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+pub(super) enum Verdict {
     /// b is in no separating set.
     Collider,
     /// b is in all of them.
@@ -137,7 +137,7 @@ impl Judge {
         Ok(verdict)
     }
 
-    fn verdict(self, census: Census, in_first_set: bool) -> Verdict {
+    pub(super) fn verdict(self, census: Census, in_first_set: bool) -> Verdict {
         let (mut votes, mut with_b) = (census.separating, census.with_b);
         if self.version_unf[1] == 2 {
             votes += 1;

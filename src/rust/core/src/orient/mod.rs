@@ -9,6 +9,7 @@
 //! * `extension`, `extendable`: `pdag2dag`, and what needs it, `udag2pdag` and
 //!   `udag2pdagSpecial`.
 //! * `nearest`: `u2pd = "valid"`, which pcalg does not have: a DAG where the colliders allow none.
+//! * `untested`: triples over pairs that knowledge has kept from being tested.
 //! * `knowledge`: arrows that cannot be; `addition`: arrows added to a graph that has been oriented.
 //!
 //! Whether the answer is a CPDAG says `graph::is_cpdag`; whether it has a DAG, with knowledge, `extension`.
@@ -30,6 +31,7 @@ mod poll;
 mod rules;
 mod separations;
 mod triples;
+mod untested;
 
 pub(crate) use conservative::{judge_triple, judge_triples, Judge};
 pub(crate) use extension::dag_of;
@@ -43,6 +45,7 @@ pub use event::Event;
 pub use knowledge::Knowledge;
 pub use pdag::{Against, Pdag};
 pub use poll::Tell;
+pub use untested::needs_test;
 
 use crate::ci::CiTest;
 use crate::graph::{essential_graph, is_cpdag, Adjacency, Closure, Marks, SepSets};
@@ -106,8 +109,12 @@ pub struct Options<'a> {
     pub orient_colliders: bool,
     /// `rules` of `udag2pdagRelaxed`: which of rules 1 to 3 to apply. Only with [`Method::Relaxed`].
     pub rules: [bool; 3],
-    /// What is known of the directions of edges. Only with [`Method::Relaxed`].
+    /// What is known of the directions of edges. Only with [`Method::Relaxed`]. Pairs that it has kept from being tested are tested here, or leave
+    /// open whether there is a collider: [`needs_test`].
     pub knowledge: Knowledge,
+    /// The largest set that such tests are given; 1 at the least. One more than the largest of the search includes all that the search would have asked
+    /// about: the pair itself is no edge, and so no neighbour is left out.
+    pub largest_set: usize,
     /// Asked now and then; true ends the call with [`Error::Interrupted`].
     pub wants_to_stop: Option<&'a dyn Fn() -> bool>,
     /// Called with each line that pcalg prints with `verbose = TRUE`, in its order; only with [`Method::Relaxed`], as pcalg is
@@ -127,6 +134,7 @@ impl Default for Options<'_> {
             orient_colliders: true,
             rules: [true; 3],
             knowledge: Knowledge::default(),
+            largest_set: usize::MAX,
             wants_to_stop: None,
             tell: None,
         }
@@ -136,7 +144,7 @@ impl Default for Options<'_> {
 /// Orients `skeleton` as pcalg 2.7-12 does.
 ///
 /// * `sepsets`: on the skeleton's vertices. The conservative and the majority rule change them, as pcalg's result shows.
-/// * `alpha`, `test`: only for the conservative and the majority rule: a and c are independent given S when the p-value
+/// * `alpha`, `test`: for the conservative and the majority rule, and where [`needs_test`]: a and c are independent given S when the p-value
 ///   is at least `alpha`.
 /// * `permutation`: only for [`Method::Rand`] and [`Method::Retry`]: called with p for a random permutation of `0..p`,
 ///   as often and in the order in which pcalg calls `sample.int(p)`.
@@ -158,15 +166,15 @@ pub fn orient(
     let edges = skeleton.edge_count();
     memory::room(128 * edges + 256 * skeleton.p(), Use::Orientation)?;
     let poll = Poll::new(options.wants_to_stop, options.tell.filter(|_| options.method.is_relaxed()));
-    let mut overruled = 0;
+    let (mut overruled, mut undecided) = (0, 0);
     let (marks, extendable) = match options.method {
-        Method::Relaxed => (relaxed(skeleton, sepsets, options, alpha, test, &poll)?.0, true),
+        Method::Relaxed => (relaxed(skeleton, sepsets, options, (alpha, test), &poll, &mut undecided)?.0, true),
         Method::Valid => {
-            let (marks, ambiguous) = relaxed(skeleton, sepsets, options, alpha, test, &poll)?;
+            let (marks, judged) = relaxed(skeleton, sepsets, options, (alpha, test), &poll, &mut undecided)?;
             if is_valid_graph(&marks, skeleton, options, &poll)? {
                 (marks, true)
             } else {
-                let (marks, contradicted) = valid(skeleton, sepsets, &ambiguous, &options.knowledge, &poll)?;
+                let (marks, contradicted) = valid(skeleton, sepsets, &judged, &options.knowledge, &poll)?;
                 overruled = contradicted;
                 (marks, true)
             }
@@ -178,7 +186,10 @@ pub fn orient(
     let valid = is_valid_graph(&marks, skeleton, options, &poll)?;
     let against = spoken_against(skeleton, sepsets, options, &poll)?;
     memory::check()?;
-    Ok(Pdag::from_marks(&marks, extendable, valid).with_against(against).with_overruled(overruled))
+    Ok(Pdag::from_marks(&marks, extendable, valid)
+        .with_against(against)
+        .with_overruled(overruled)
+        .with_undecided(undecided))
 }
 
 /// Whether the graph is a CPDAG; with knowledge, whether a DAG extends it.
@@ -193,16 +204,16 @@ fn is_valid_graph(marks: &Marks, skeleton: &Adjacency, options: &Options, poll: 
 fn valid(
     skeleton: &Adjacency,
     sepsets: &SepSets,
-    ambiguous: &Ambiguous,
+    judged: &Judged,
     knowledge: &Knowledge,
     poll: &Poll,
 ) -> Result<(Marks, u64)> {
     let mut known = Marks::undirected(skeleton);
     knowledge.direct(&mut known);
     let verdict = |a: usize, b: usize, c: usize| {
-        if ambiguous.contains(a, b, c) || !knowledge.leaves_open(a, b, c) {
+        if judged.ambiguous.contains(a, b, c) || !knowledge.leaves_open(a, b, c) {
             Verdict::Open
-        } else if sepsets.either_contains(a, c, b as u32) {
+        } else if judged.no_colliders().contains(a, b, c) || sepsets.either_contains(a, c, b as u32) {
             Verdict::NotCollider
         } else {
             Verdict::Collider
@@ -230,7 +241,7 @@ fn spoken_against(skeleton: &Adjacency, sepsets: &SepSets, options: &Options, po
     }
     each_unshielded(skeleton, poll, |[a, b, c]| {
         let [x, y, z] = [a, b, c].map(|v| v as usize);
-        if knowledge.excludes(x, y, z) && !sepsets.either_contains(x, z, b) && !is_gap(sepsets, x, z) {
+        if knowledge.excludes(x, y, z) && !sepsets.either_contains(x, z, b) && !sepsets.are_unseparated(x, z) {
             against.count += 1;
             if against.triples.len() < TOLD {
                 against.triples.push([a, b, c]);
@@ -239,11 +250,6 @@ fn spoken_against(skeleton: &Adjacency, sepsets: &SepSets, options: &Options, po
         Ok(())
     })?;
     Ok(against)
-}
-
-/// Whether two vertices that are not adjacent have no separating set: no test has said so.
-fn is_gap(sepsets: &SepSets, x: usize, z: usize) -> bool {
-    sepsets.get(x, z).is_none() && sepsets.get(z, x).is_none()
 }
 
 fn refuse(argument: &'static str, value: impl Into<String>, mend: impl Into<String>) -> Error {
@@ -278,17 +284,41 @@ fn check(skeleton: &Adjacency, sepsets: &SepSets, options: &Options) -> Result<(
     Ok(())
 }
 
+/// Triples that are not colliders whatever the separating sets say.
+struct Judged {
+    /// Those that are ambiguous, which Meek's rules do not use.
+    ambiguous: Ambiguous,
+    /// With these, those that tests of untested pairs have found to be chains; `None` where there are no such chains.
+    apart: Option<Ambiguous>,
+}
+
+impl Judged {
+    fn no_colliders(&self) -> &Ambiguous {
+        self.apart.as_ref().unwrap_or(&self.ambiguous)
+    }
+}
+
 /// The graph, and the triples that the rule leaves open.
 fn relaxed(
     skeleton: &Adjacency,
     sepsets: &mut SepSets,
     options: &Options,
-    alpha: f64,
-    test: Option<&mut dyn CiTest>,
+    (alpha, test): (f64, Option<&mut dyn CiTest>),
     poll: &Poll,
-) -> Result<(Marks, Ambiguous)> {
+    undecided: &mut u64,
+) -> Result<(Marks, Judged)> {
+    let p = skeleton.p();
+    let mut apart = None;
     let ambiguous = match options.collider_rule {
-        ColliderRule::Standard => Ambiguous::new(skeleton.p(), options.ambiguous.iter().copied(), poll)?,
+        ColliderRule::Standard => {
+            let untested = untested::decide(skeleton, sepsets, options, (alpha, test))?;
+            *undecided = untested.undecided;
+            let ambiguous = || options.ambiguous.iter().chain(&untested.ambiguous).copied();
+            if !untested.chains.is_empty() {
+                apart = Some(Ambiguous::new(p, ambiguous().chain(untested.chains.iter().copied()), poll)?);
+            }
+            Ambiguous::new(p, ambiguous(), poll)?
+        }
         rule => {
             let Some(test) = test else {
                 return Err(refuse("indepTest", "missing", "`conservative` and `maj.rule` need the test"));
@@ -305,15 +335,17 @@ fn relaxed(
         (Dispute::Overwrite, Version::Relaxed)
     };
     let mut marks = Marks::undirected(skeleton);
+    let judged = Judged { ambiguous, apart };
     if options.orient_colliders {
-        orient_colliders(&mut marks, skeleton, sepsets, (&ambiguous, &options.knowledge), dispute, poll)?;
+        let of = (judged.no_colliders(), &options.knowledge);
+        orient_colliders(&mut marks, skeleton, sepsets, of, dispute, poll)?;
     }
     options.knowledge.direct(&mut marks);
     let [first, second, third] = options.rules;
     let enabled = [first, second, third, options.knowledge.is_some()];
-    let rules = Rules { skeleton, ambiguous: &ambiguous, version, enabled };
+    let rules = Rules { skeleton, ambiguous: &judged.ambiguous, version, enabled };
     rules.apply(&mut marks, poll)?;
-    Ok((marks, ambiguous))
+    Ok((marks, judged))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub struct Pdag {
     valid: bool,
     against: Against,
     overruled: u64,
+    undecided: u64,
 }
 
 /// Where the separating sets suggest colliders a -> b <- c that knowledge excludes.
@@ -41,7 +42,7 @@ impl Pdag {
             }
             start.push(to.len());
         }
-        Pdag { start, to, mark, extendable, valid, against: Against::default(), overruled: 0 }
+        Pdag { start, to, mark, extendable, valid, against: Against::default(), overruled: 0, undecided: 0 }
     }
 
     /// With what speaks against knowledge.
@@ -62,6 +63,15 @@ impl Pdag {
     /// What speaks against knowledge; only looked for where separating sets say what is a collider.
     pub fn against(&self) -> &Against {
         &self.against
+    }
+
+    pub(super) fn with_undecided(self, undecided: u64) -> Self {
+        Pdag { undecided, ..self }
+    }
+
+    /// The number of triples that may be colliders or not, as knowledge has kept their ends from being tested, and there was no test to ask.
+    pub fn undecided(&self) -> u64 {
+        self.undecided
     }
 
     /// False where "rand" or "retry" found no DAG with the colliders and took the CPDAG of another one.

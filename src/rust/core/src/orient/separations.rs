@@ -5,7 +5,7 @@ use super::knowledge::Knowledge;
 use super::poll::Poll;
 use super::triples::other_ends;
 use crate::ci::{Batch, CiTest};
-use crate::graph::Adjacency;
+use crate::graph::{Adjacency, SepSets};
 use crate::memory::{self, Use};
 use crate::{Error, Result};
 use std::ops::Range;
@@ -71,6 +71,15 @@ fn is_independent(p: f64, alpha: f64, x: usize, y: usize, s: &[u32]) -> Result<b
     Ok(p >= alpha)
 }
 
+/// The masks of at most `most` of `count` things, ascending.
+fn masks(count: usize, most: usize) -> impl Iterator<Item = u64> {
+    std::iter::successors(Some(0u64), move |&mask| {
+        // Numbers up to the next sum have the bits of this one and more.
+        let step = if (mask.count_ones() as usize) < most { 1 } else { mask & mask.wrapping_neg() };
+        (step > 0 && mask + step < 1 << count).then_some(mask + step)
+    })
+}
+
 /// Writes the members of `candidates` that `mask` selects. Masks counted up from 0 give pcalg's order: `expand.grid`
 /// varies its first factor fastest.
 fn subset(candidates: &[u32], mask: u64, into: &mut Vec<u32>) {
@@ -112,6 +121,8 @@ pub(super) fn ask_in_turn(
 struct Pair {
     ends: [u32; 2],
     separating: u64,
+    /// Whether a question about it has no answer; only where that is no failure.
+    unanswered: bool,
     /// Its common neighbours, a range of `Asker::middles`.
     middles: Range<usize>,
 }
@@ -128,6 +139,8 @@ pub(super) struct Asker<'a> {
     poll: &'a Poll<'a>,
     /// The number of triples that ends a block.
     pub most: usize,
+    /// Which pairs to ask about, if not all.
+    pub only: Option<Untested<'a>>,
     /// The pairs of this block.
     pairs: Vec<Pair>,
     /// The common neighbours of these pairs, ascending for each, and how many separating sets contain each.
@@ -136,6 +149,15 @@ pub(super) struct Asker<'a> {
     batch: Batch,
     of: Vec<(usize, u64)>,
     failed: Option<Failure>,
+}
+
+/// The pairs without a separating set. A question about one that has no answer is no failure: the pair then has none, either; likewise where
+/// it has too many neighbours.
+#[derive(Clone, Copy)]
+pub(super) struct Untested<'a> {
+    pub sepsets: &'a SepSets,
+    /// The largest set to ask about.
+    pub largest: usize,
 }
 
 /// A question without an answer. pcalg comes to pairs by their smallest middle vertex and stops at the first such question: from
@@ -153,7 +175,20 @@ impl<'a> Asker<'a> {
         poll: &'a Poll,
     ) -> Self {
         let (pairs, middles, batch, of) = (Vec::new(), Vec::new(), Batch::new(), Vec::new());
-        Asker { skeleton, knowledge, alpha, test, poll, most: BLOCK, pairs, middles, batch, of, failed: None }
+        Asker {
+            skeleton,
+            knowledge,
+            alpha,
+            test,
+            poll,
+            most: BLOCK,
+            only: None,
+            pairs,
+            middles,
+            batch,
+            of,
+            failed: None,
+        }
     }
 
     /// Calls `judge` with each pair of ends [a, c], a < c, ascending: the number of their separating sets, and their common
@@ -177,7 +212,7 @@ impl<'a> Asker<'a> {
             for pair in &self.pairs {
                 let middles = &self.middles[pair.middles.clone()];
                 self.poll.looked_up(middles.len())?;
-                judge(pair.ends, pair.separating, middles)?;
+                judge(pair.ends, if pair.unanswered { 0 } else { pair.separating }, middles)?;
             }
         }
         self.pairs.clear();
@@ -187,6 +222,9 @@ impl<'a> Asker<'a> {
 
     fn ask_about(&mut self, a: usize, c: usize) -> Result<()> {
         let (skeleton, knowledge) = (self.skeleton, self.knowledge);
+        if self.only.is_some_and(|only| !only.sepsets.are_unseparated(a, c)) {
+            return self.poll.step();
+        }
         let from = self.middles.len();
         let is_middle = |&v: &u32| skeleton.has(v as usize, c) && knowledge.leaves_open(a, v as usize, c);
         for b in skeleton.neighbours(a).filter(is_middle) {
@@ -197,8 +235,13 @@ impl<'a> Asker<'a> {
         }
         let pair = self.pairs.len();
         let middles = from..self.middles.len();
-        memory::push(&mut self.pairs, Pair { ends: [a as u32, c as u32], separating: 0, middles }, Use::Orientation)?;
-        if !self.is_before_failure(self.first_middle(pair)) {
+        memory::push(
+            &mut self.pairs,
+            Pair { ends: [a as u32, c as u32], separating: 0, unanswered: false, middles },
+            Use::Orientation,
+        )?;
+        let can_number = |v: usize| knowledge.tiers.candidates(skeleton, v).count() <= MOST_NEIGHBOURS;
+        if !self.is_wanted(pair) || !can_number(a) || !can_number(c) {
             return self.poll.step();
         }
         let mut s = Vec::new();
@@ -211,7 +254,7 @@ impl<'a> Asker<'a> {
             let is_common = |v: usize| skeleton.has(v, other) && knowledge.tiers.may_condition(other, v);
             let common = candidates.iter().enumerate().filter(|(_, &v)| is_common(v as usize));
             let common = common.fold(0u64, |mask, (bit, _)| mask | 1 << bit);
-            for mask in 0..1u64 << candidates.len() {
+            for mask in masks(candidates.len(), self.only.map_or(usize::MAX, |only| only.largest)) {
                 self.poll.step()?;
                 let in_both = has_two_sides && mask & !common == 0;
                 if in_both && side == c {
@@ -253,7 +296,7 @@ impl<'a> Asker<'a> {
                     // Which the answers of the batch are is not known then.
                     let all = (std::mem::take(&mut batch), std::mem::take(&mut of));
                     for ((x, y, s), &question) in all.0.iter().zip(&all.1) {
-                        if self.is_before_failure(self.first_middle(question.0)) {
+                        if self.is_wanted(question.0) {
                             batch.push(x, y, s);
                             of.push(question);
                         }
@@ -283,14 +326,17 @@ impl<'a> Asker<'a> {
         self.middles[self.pairs[pair].middles.start].0
     }
 
-    fn is_before_failure(&self, middle: u32) -> bool {
-        self.failed.as_ref().is_none_or(|failure| middle < failure.middle)
+    /// Whether answers about a pair still count.
+    fn is_wanted(&self, pair: usize) -> bool {
+        !self.pairs[pair].unanswered
+            && self.failed.as_ref().is_none_or(|failure| self.first_middle(pair) < failure.middle)
     }
 
     fn fail(&mut self, pair: usize, error: Error) {
-        let middle = self.first_middle(pair);
-        if self.is_before_failure(middle) {
-            self.failed = Some(Failure { middle, error });
+        if self.only.is_some() {
+            self.pairs[pair].unanswered = true;
+        } else if self.is_wanted(pair) {
+            self.failed = Some(Failure { middle: self.first_middle(pair), error });
         }
     }
 }

@@ -43,7 +43,7 @@ impl Search {
     /// Those of [`skeleton`] and [`orient()`], and what the observer returns.
     pub fn graph(&self, worker: &mut dyn Worker, replicate: usize, observer: &mut dyn Observer) -> Result<Pdag> {
         let mut found = skeleton(worker, &self.options, &mut PairValues::default(), observer)?;
-        if self.collider_rule == ColliderRule::Standard {
+        if self.collider_rule == ColliderRule::Standard && !self.knowledge.is_some() {
             let observer = RefCell::new(observer);
             return self.orient(&mut found, None, replicate, &|| observer.borrow_mut().look().is_err());
         }
@@ -85,6 +85,7 @@ impl Search {
             solve_conflicts: self.solve_conflicts,
             version_unf: self.version_unf,
             knowledge: self.knowledge.clone(),
+            largest_set: (found.max_order + 1).max(0) as usize,
             wants_to_stop: Some(wants_to_stop),
             ..orient::Options::default()
         };
