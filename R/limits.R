@@ -41,35 +41,6 @@ check_checkpoint <- function(checkpoint) {
   list(file = enc2utf8(file.path(normalizePath(dirname(file), mustWork = FALSE), basename(file))), every = as.double(every))
 }
 
-# A search that is kept is known again by its test and data. Of an R function that is its code, without what its environment holds.
-with_code <- function(test, limits, indepTest, suffStat) {
-  if (!is.null(limits$file) && test$kind == "function") {
-    test$code <- code_of(indepTest)
-    # Version 2 writes 1:3 and c(1L, 2L, 3L) alike.
-    test$stat <- serialize(without_code(suffStat), NULL, version = 2L)
-  }
-  test
-}
-
-code_of <- function(fun) c(deparse(args(fun)), if (is.primitive(fun)) deparse(fun) else deparse(body(fun)))
-
-# Functions by their code, which is the same before and after R has compiled them, and of what has no value the class. Methods for a list's class
-# are not asked: it may hold here what they do not allow.
-without_code <- function(x) {
-  if (is.function(x)) {
-    return(code_of(x))
-  }
-  if (is.environment(x) || typeof(x) %in% c("externalptr", "weakref")) {
-    return(class(x))
-  }
-  if (is.list(x)) {
-    about <- attributes(x)
-    x <- lapply(unclass(x), without_code)
-    attributes(x) <- about
-  }
-  x
-}
-
 # Says from where a search goes on. `levels`: how many had run.
 tell_resumed <- function(file) {
   force(file)

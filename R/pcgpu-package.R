@@ -36,7 +36,7 @@
 #' | `overflow` | a pair has more than 2^63 tests | smaller `m.max` or `alpha` |
 #' | `numeric` | a test has no p-value | see the message |
 #' | `memory` | R can get too little memory | see the message |
-#' | `checkpoint` | `checkpoint` is of another search, damaged, or cannot be written | see the message |
+#' | `checkpoint` | `checkpoint` is of another search, damaged, or cannot be written, or the data cannot be compared with its own | see the message |
 #' | `knowledge` | a graph cannot have what [add_knowledge()] is given | see the message |
 #' | `time_limit` | not even level 0 was done by then | more seconds |
 #' | `package` | a suggested package is missing | install it |
@@ -64,7 +64,7 @@
 #' `argument` has the fields `argument`, `value` and `mend`; `test` has `x`, `y`, `S` (the test that failed) and `parent` (the original condition, whose
 #' classes it has, too); `level0` has `a` and `b`; `numeric` has `x`, `y`, `S`; `overflow` has `x`, `y`, `level` and `candidates`; `memory` has `bytes` (wanted; `NULL` where an allocation of R's own failed),
 #' `available` (what R can get; `NULL` where that is not known), `what` and `mend`; `package` has `package`; `checkpoint` has `reason` (`"arguments"`,
-#' `"version"`, `"damaged"`, `"other_file"`, `"read"` or `"write"`), `file`, `what` and `mend`; `time_limit` has `seconds`; `knowledge` has `reason` (`"no_edge"`, `"reversed"`, `"forbidden"`, `"not_maximal"` or `"invalid"`) and `arrow`;
+#' `"version"`, `"damaged"`, `"other_file"`, `"read"`, `"write"` or `"unreadable"`), `file`, `what` and `mend`; `time_limit` has `seconds`; `knowledge` has `reason` (`"no_edge"`, `"reversed"`, `"forbidden"`, `"not_maximal"` or `"invalid"`) and `arrow`;
 #' `cluster` has `what` and `mend`; each error
 #' of a GPU has the class `pcgpu_error_device` too, and the fields `what` and `mend`; each of a data file the class `pcgpu_error_file` too, and the fields
 #' `path`, `what` and `mend`. After any error the next call works.

@@ -60,15 +60,17 @@ test_that("it says from where it goes on", {
   count <- 0
   failing <- function(x, y, S, suffStat) {
     count <<- count + 1
-    if (count == limit) stop("the machine is gone")
+    if (count == getOption("pcgpu_test_limit")) stop("the machine is gone")
     gaussCItest(x, y, S, suffStat)
   }
-  limit <- 3
+  on.exit(options(pcgpu_test_limit = NULL), add = TRUE)
+  options(pcgpu_test_limit = 3)
   run <- function(...) skeleton(s, failing, 0.2, p = 9, checkpoint = file, ...)
   expect_error(run(), class = "pcgpu_error_test")
-  limit <- 60
+  options(pcgpu_test_limit = 60)
+  count <- 0
   first <- expect_message(expect_error(run(), class = "pcgpu_error_test"), "within level 0", class = "pcgpu_message_resumed")
-  limit <- Inf
+  options(pcgpu_test_limit = Inf)
   told <- tryCatch(run(), pcgpu_message_resumed = identity)
   expect_identical(told$file, file.path(normalizePath(dirname(file)), basename(file)))
   expect_identical(list(told$level, told$within), list(0L, TRUE))
@@ -81,19 +83,20 @@ test_that("it says from where it goes on", {
 
 test_that("when the time is over, the result is that of the last level", {
   s <- small()
+  on.exit(options(pcgpu_test_wait = NULL))
   for (method in c("stable", "stable.fast", "original")) {
     for (result in c("pcAlgo", "compact")) {
       file <- no_file()
       # All time goes by at level 2.
       test <- function(x, y, S, suffStat) {
-        if (wait && length(S) == 2) Sys.sleep(0.3)
+        if (getOption("pcgpu_test_wait") && length(S) == 2) Sys.sleep(0.3)
         gaussCItest(x, y, S, suffStat)
       }
       run <- function(...) pc(s, test, 0.2, p = 9, skel.method = method, result = result, ...)
-      wait <- TRUE
+      options(pcgpu_test_wait = TRUE)
       expect_warning(ended <- run(checkpoint = file, time_limit = 0.3), class = "pcgpu_warning_time_limit")
       expect_warning(again <- suppressMessages(run(checkpoint = file, time_limit = 0.2)), class = "pcgpu_warning_time_limit")
-      wait <- FALSE
+      options(pcgpu_test_wait = FALSE)
       # Level 1, or level 0 on a busy machine.
       for (fit in list(ended, again)) {
         details <- run_details(fit)
@@ -151,15 +154,17 @@ test_that("Ctrl-C leaves the checkpoint", {
   on.exit(unlink(file))
   s <- small()
   run <- function(test) skeleton(s, test, 0.2, p = 9, checkpoint = file)
-  seconds <- 0.05
+  on.exit(options(pcgpu_test_seconds = NULL), add = TRUE)
+  options(pcgpu_test_seconds = 0.05)
   test <- function(x, y, S, suffStat) {
+    seconds <- getOption("pcgpu_test_seconds")
     if (seconds > 0) Sys.sleep(seconds)
     gaussCItest(x, y, S, suffStat)
   }
   stopped <- press_in_time(function() run(test))
   expect_identical(stopped$outcome, "stopped")
   expect_true(file.exists(file))
-  seconds <- 0
+  options(pcgpu_test_seconds = 0)
   expect_message(found <- run(test), class = "pcgpu_message_resumed")
   expect_identical(parts(found), parts(skeleton(s, test, 0.2, p = 9)))
   # A native one, in the middle of a level.
