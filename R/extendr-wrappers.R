@@ -173,6 +173,10 @@ rust_pdsep <- function(test, options, skeleton, asked, engine, callbacks) .Call(
 #' @noRd
 rust_orient_pag <- function(amat, p, sepset, asked, engine, callbacks) .Call(wrap__rust_orient_pag, amat, p, sepset, asked, engine, callbacks)
 
+#' Removes the files of a checkpoint: the last step of a call that has its answer.
+#' @noRd
+rust_remove_checkpoint <- function(file) .Call(wrap__rust_remove_checkpoint, file)
+
 #' One nearest-neighbour test of the columns x and y of its data given all others.
 #' @noRd
 rust_knn_test <- function(test, x, y, engine) .Call(wrap__rust_knn_test, test, x, y, engine)

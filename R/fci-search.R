@@ -19,7 +19,8 @@ run_fci <- function(frame, labels, asked, control, numCores, call) {
   workers <- choose_workers(control, test, method, threads, verbose)
   on <- place_of_search(test, options, device, threads, workers)
   searched <- function() fci_on(test, labels, options, asked, on, verbose, frame$progress, call)
-  with_room(searched(), "a result of class fciAlgo, with its p x p matrices and lists,", "give R more memory, or select variables first, see select_features()")
+  fit <- with_room(searched(), "a result of class fciAlgo, with its p x p matrices and lists,", "give R more memory, or select variables first, see select_features()")
+  hand_over(fit, options$limits)
 }
 
 # jci = "123": edges between context variables are there.

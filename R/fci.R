@@ -37,7 +37,7 @@
 #' - `time_limit` ends the phase with what is done: the result is then that of smaller sets, with a warning of class `pcgpu_warning_time_limit`.
 #'   It limits the skeleton and this phase; the steps that follow (`conservative`, `maj.rule`, the rules) are not counted. An R function that is called without `cluster` and `parallel_tests` tests all sizes for one edge
 #'   before the next edge, as in pcalg, so if the phase is ended, nothing of it is kept.
-#' - `checkpoint` saves the phase in a second file beside the first, with `.pdsep` at the end of its name.
+#' - `checkpoint` saves the phase in a file of its own, with `.pdsep` at the end of its name, and the tests after it in another, with `.later`.
 #' - Native tests, and R functions with `cluster` or `parallel_tests`, decide pairs in parallel. The separating set of a pair is the first one in pcalg's order, so the answer is the same.
 #'
 #' The available kinds of background knowledge are `tiers`, `forbidden` and `required` (see [pc_control()]); for context variables use `jci`. In a PAG they mean:

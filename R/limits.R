@@ -52,6 +52,14 @@ tell_resumed <- function(file) {
   }
 }
 
+# The last step of a call within limits: its files go once nothing is left to do that could keep the result from the caller. A result that the time limit has
+# ended leaves them.
+hand_over <- function(result, limits) {
+  force(result)
+  if (!is.null(limits$file) && is.null(ended_note(result))) check_rust(rust_remove_checkpoint(limits$file))
+  result
+}
+
 # The callbacks of a search within limits.
 limit_callbacks <- function(limits) if (!is.null(limits$file)) list(resumed = tell_resumed(limits$file))
 

@@ -247,7 +247,7 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
   test <- ci_test(indepTest, suffStat, labels, options$alpha, threads, later = is.null(control$cluster))
   test <- with_code(test, options$limits, indepTest, suffStat)
   workers <- choose_workers(control, test, method, threads, verbose)
-  run_search(test, labels, options, with_bound(orient, test), threads, device, verbose, progress, call, compact, workers)
+  hand_over(run_search(test, labels, options, with_bound(orient, test), threads, device, verbose, progress, call, compact, workers), options$limits)
 }
 
 # The arguments of pc(), in its frame or one like it, and `control` as Rust wants them: list(options, orient).

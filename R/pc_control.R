@@ -17,7 +17,13 @@
 #' whole, so a valid one exists at any time, and a process that is killed loses only the work done since the last one. Repeating the call resumes the search,
 #' with a message of class `pcgpu_message_resumed`. The device, the number of threads and `m.max` may differ, as long as `m.max` allows the levels that have
 #' begun. The answer is the one an uninterrupted search gives, on the same device to the last bit. A file from other data, other arguments or another version of
-#' pcgpu, or a damaged file, is refused with an error of class `pcgpu_error_checkpoint` that says what differs. The file is removed when the call has its answer.
+#' pcgpu, or a damaged file, is refused with an error of class `pcgpu_error_checkpoint` that says what differs.
+#'
+#' The file is removed as the last step of the call, after all warnings and messages. If the call ends before that, the file stays, and repeating the call takes the
+#' finished search from it. An example is a warning that `options(warn = 2)` turns into an error.
+#'
+#' Tests after the search are saved in a second file, whose name ends in `.later`, and are not repeated either. These are the tests of `conservative` and `maj.rule`, and
+#' those of [rfci()] and [fciPlus()]. The possible-d-sep phase of [fci()] has a file whose name ends in `.pdsep`. Both are removed together with the first.
 #'
 #' Use a separate file for each search: two searches that run at the same time with one file overwrite each other's state. A process killed while it writes leaves
 #' a second file, whose name ends in `.part`; it is removed together with the checkpoint once it is ten minutes old.
@@ -29,8 +35,12 @@
 #'   seconds of work, and saves after each batch.
 #' - A level restarts if it is resumed in a different way: an R function with workers instead of without (or the reverse), or a GPU that runs whole levels.
 #'
-#' An R function is identified by its code and `suffStat`, not by the contents of its environment. A test that draws random numbers continues with those of the new
-#' session. A `pcAlgo` result is saved with a p-value for each pair of variables (1.6 GB for 20,000 variables), a compact result without those of level 0. With
+#' A test that is an R function is identified by its code, by the variables that it uses of the environment in which it was made, and by `suffStat`. Their values are
+#' compared, also those in environments, reference classes, R6 objects, other functions and formulas. Two sorts of variables are not compared: those that the function
+#' itself assigns with `<<-`, such as a counter, and those of the workspace and of packages. Keep data that the test needs in `suffStat`. Data that R cannot read, such as
+#' those behind an external pointer, are refused before the search begins, with an error of class `pcgpu_error_checkpoint`.
+#'
+#' A test that draws random numbers continues with those of the new session. A `pcAlgo` result is saved with a p-value for each pair of variables (1.6 GB for 20,000 variables), a compact result without those of level 0. With
 #' `verbose` and a native test, only the levels are printed.
 #'
 #' With `time_limit` the result is that of the last completed level: graph, separating sets, p-values and counts are those of the same call with `m.max` set to that

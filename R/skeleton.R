@@ -39,5 +39,5 @@ skeleton <- function(suffStat, indepTest, alpha, labels, p,
   test <- ci_test(indepTest, suffStat, labels, options$alpha, threads, later = is.null(control$cluster))
   test <- with_code(test, options$limits, indepTest, suffStat)
   workers <- choose_workers(control, test, method, threads, verbose)
-  run_search(test, labels, options, orient = NULL, threads, device, verbose, progress, call, compact, workers)
+  hand_over(run_search(test, labels, options, orient = NULL, threads, device, verbose, progress, call, compact, workers), options$limits)
 }

@@ -152,6 +152,25 @@ test_that("what the time ended goes on with the same call", {
   expect_identical(list.files(dirname(file), basename(file)), character())
 })
 
+test_that("a skeleton that the time has ended goes on to its end, and through what follows", {
+  on.exit(options(pcgpu_test_wait = NULL))
+  test <- function(x, y, S, suffStat) {
+    if (getOption("pcgpu_test_wait") && length(S) == 2) Sys.sleep(0.3)
+    gaussCItest(x, y, S, suffStat)
+  }
+  for (search in searches) {
+    file <- no_file()
+    run <- function(...) search(s, test, 0.2, p = 9, ...)
+    options(pcgpu_test_wait = TRUE)
+    expect_warning(run(checkpoint = file, time_limit = 0.3), "the search ended in level", class = "pcgpu_warning_time_limit")
+    options(pcgpu_test_wait = FALSE)
+    again <- while_resumed(run(checkpoint = file))
+    expect_s3_class(again$told, "pcgpu_message_resumed")
+    expect_identical(parts(again$value), parts(run()))
+    expect_identical(list.files(dirname(file), basename(file)), character())
+  }
+})
+
 test_that("workers give the answer of one process, in every phase", {
   pure <- function(x, y, S, suffStat) pcgpu::gaussCItest(x, y, S, suffStat)
   calls <- list(

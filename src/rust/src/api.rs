@@ -22,7 +22,7 @@ use crate::discrete::DiscreteTest;
 use crate::doubts::{Doubts, LargestP};
 use crate::failure::{respond, Failure, Outcome};
 use crate::machine::Machine;
-use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_lists};
+use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_lists, Oriented};
 use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
@@ -203,8 +203,12 @@ fn search(
             let mut orient = orient::Options { largest_set, ..orient.clone() };
             let questions = orient.settle(&found.graph, found.tests.iter().sum())?;
             rule = Some(orient.collider_rule);
-            let of = (Some(test), options.alpha, questions);
-            let (pdag, lost) = oriented(call, &found.graph, &mut found.sepsets, &orient, of)?;
+            // A graph whose search the time has ended is another one next time.
+            let kept = found.ended.is_none().then_some((options, limits));
+            let of = (&found.graph, &mut found.sepsets);
+            let asked = (Some(test), options.alpha, questions);
+            let Oriented { pdag, lost, unkept } = oriented(call, of, &orient, asked, kept)?;
+            found.unkept = found.unkept.take().or(unkept);
             // One that the search has lost is tried again.
             for lost in lost {
                 if team.lost.iter().all(|known| known.machine != lost.machine) {
@@ -240,7 +244,7 @@ fn search(
     ]);
     // Of a bounded rule, whether it was left for the standard one.
     result.extend(rule.map(|rule| ("standard_rule", Value::from(rule == ColliderRule::Standard))));
-    result.extend(limits::end(limits, ended, unkept));
+    result.extend(limits::end(ended, unkept));
     Ok(output::named(result))
 }
 
@@ -252,7 +256,7 @@ fn rust_search(test: Robj, options: Robj, orient: Robj, engine: Robj, callbacks:
     respond([&test, &options, &orient, &engine, &callbacks, &object], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
         let (options, listed) = (input::list(&options, "options")?, input::list(&test, "test")?);
-        let limits = limits::limits(&options, &listed)?;
+        let limits = limits::limits(&options, &listed, &orient)?;
         let test = Test::from_list(&listed, &call.machine.pool)?;
         let unchecked = input::optional(&listed, "unchecked").is_some();
         checked::search(&call, &test, (&input::options(&options)?, &limits), unchecked, |of, check| {
@@ -491,6 +495,7 @@ extendr_module! {
     use api_workers;
     use api_orientation;
     use api_pag;
+    use limits;
     fn rust_expand;
     fn rust_check_flat;
     fn rust_is_correlation;

@@ -7,7 +7,7 @@ use crate::api::Call;
 use crate::compact::Flat;
 use crate::compact_sets::{self, Values};
 use crate::failure::respond;
-use crate::orientation::{add_knowledge, graph_lists, judged, orientation, oriented};
+use crate::orientation::{add_knowledge, graph_lists, judged, orientation, oriented, Oriented};
 use crate::{input, output};
 
 /// Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
@@ -26,7 +26,8 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
         let call = Call::new(&engine, &callbacks, token)?;
         let test = call.test(&test)?;
         let alpha = input::number(&alpha, "alpha")?;
-        let (pdag, lost) = oriented(&call, &graph, &mut sepsets, &options, (test.as_ref(), alpha, u64::MAX))?;
+        let asked = (test.as_ref(), alpha, u64::MAX);
+        let Oriented { pdag, lost, .. } = oriented(&call, (&graph, &mut sepsets), &options, asked, None)?;
         let mut result = graph_lists(token, &pdag)?;
         result.push(("lost", output::lost(&lost)));
         // The standard rule reads the separating sets and leaves them alone.
@@ -49,7 +50,8 @@ fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, en
         let options = orientation(&input::list(&orient, "orient")?, graph.p())?;
         let mut sepsets = skeleton.sepsets(&graph)?;
         let alpha = input::number(&alpha, "alpha")?;
-        let (pdag, lost) = oriented(&call, &graph, &mut sepsets, &options, (test.as_ref(), alpha, u64::MAX))?;
+        let asked = (test.as_ref(), alpha, u64::MAX);
+        let Oriented { pdag, lost, .. } = oriented(&call, (&graph, &mut sepsets), &options, asked, None)?;
         let pool = &call.machine.pool;
         let mut result = Vec::from(judged(&pdag));
         result.push(("lost", output::lost(&lost)));

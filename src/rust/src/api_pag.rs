@@ -14,7 +14,7 @@ fn rust_fci(test: Robj, options: Robj, fci: Robj, engine: Robj, callbacks: Robj,
     respond([&test, &options, &fci, &engine, &callbacks, &object], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
         let (options, listed) = (input::list(&options, "options")?, input::list(&test, "test")?);
-        let limits = limits::limits(&options, &listed)?;
+        let limits = limits::limits(&options, &listed, &fci)?;
         let p = input::count(&input::field(&options, "p")?, "p", 2)?;
         let test = Test::from_list(&listed, &call.machine.pool)?;
         let asked = pag::Asked::from_list(&input::list(&fci, "fci")?, p)?;

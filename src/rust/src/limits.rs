@@ -6,7 +6,7 @@ use extendr_api::prelude::*;
 use pcgpu_core::search::checkpoint::{Asked, Checkpoint, Digest, Limits};
 use pcgpu_core::Error;
 
-use crate::failure::Outcome;
+use crate::failure::{respond, Outcome};
 use crate::input;
 use crate::value::Value;
 
@@ -14,8 +14,9 @@ use crate::value::Value;
 const OF_TEST: [&str; 3] = ["kind", "name", "code"];
 const KNOWN: [&str; 2] = ["undefined", "unchecked"];
 
-/// Reads R's `list(file, every, seconds)`, see `check_limits()` in R/limits.R, for a search by a test, `list(kind, ...)`, that begins now.
-pub fn limits(options: &List, test: &List) -> Outcome<Limits> {
+/// Reads R's `list(file, every, seconds)`, see `search_limits()` in R/limits.R, for a search by a test, `list(kind, ...)`, that begins now. `later`: what
+/// follows the search, as R describes it.
+pub fn limits(options: &List, test: &List, later: &Robj) -> Outcome<Limits> {
     let Some(limits) = input::optional(options, "limits") else { return Ok(Limits::default()) };
     let limits = input::list(&limits, "limits")?;
     let seconds = match input::optional(&limits, "seconds") {
@@ -31,18 +32,17 @@ pub fn limits(options: &List, test: &List) -> Outcome<Limits> {
         Some(file) => {
             let every = input::number(&input::field(&limits, "every")?, "every")?;
             let every = Duration::try_from_secs_f64(every).unwrap_or(Duration::MAX);
-            Some(Checkpoint { every, ..Checkpoint::new(input::text(&file, "file")?, asked(test)?) })
+            let mut digest = Digest::default();
+            take(&mut digest, later);
+            let later = digest.end();
+            Some(Checkpoint { every, later, ..Checkpoint::new(input::text(&file, "file")?, asked(test)?) })
         }
     };
     Ok(Limits { checkpoint, deadline: seconds.and_then(deadline) })
 }
 
-/// What a search says of its bounds: the level in which it ended before its time, and why its file is not what it should be. Where it has its
-/// answer the file goes.
-pub fn end(limits: &Limits, ended: Option<usize>, unkept: Option<Error>) -> [(&'static str, Value); 2] {
-    if let (Some(checkpoint), None) = (&limits.checkpoint, ended) {
-        checkpoint.remove();
-    }
+/// What a search says of its bounds: the level in which it ended before its time, and why its file is not what it should be.
+pub fn end(ended: Option<usize>, unkept: Option<Error>) -> [(&'static str, Value); 2] {
     let level = ended.map_or_else(|| ().into(), |level| Value::from(level as i32));
     [("ended", level), ("unkept", unkept.map_or_else(|| ().into(), |error| Value::from(error.to_string())))]
 }
@@ -83,4 +83,19 @@ fn take(digest: &mut Digest, value: &Robj) {
             take(digest, &value);
         }
     }
+}
+
+/// Removes the files of a checkpoint: the last step of a call that has its answer.
+/// @noRd
+#[extendr]
+fn rust_remove_checkpoint(file: Robj) -> Robj {
+    respond([&file], |_| {
+        Checkpoint::new(input::text(&file, "file")?, Vec::new()).remove();
+        Ok(().into())
+    })
+}
+
+extendr_module! {
+    mod limits;
+    fn rust_remove_checkpoint;
 }

@@ -5,6 +5,8 @@ use pcgpu_core::ci::CiTest;
 use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::{self, Addition, Against, Bound, ColliderRule, Pdag};
+use pcgpu_core::search;
+use pcgpu_core::search::checkpoint::{Later, Limits};
 use pcgpu_core::search::worker::WorkerTest;
 use pcgpu_core::team::Lost;
 use pcgpu_core::Error;
@@ -54,15 +56,24 @@ pub fn orientation(orient: &List, p: usize) -> Outcome<orient::Options<'static>>
     })
 }
 
-/// Orients with the tests and random numbers of the call; the machines that failed meanwhile. `questions`: how many tests the rule of `options` makes at
-/// the most, see [`orient::Options::settle`].
+/// An orientation.
+pub struct Oriented {
+    pub pdag: Pdag,
+    /// The machines that failed meanwhile.
+    pub lost: Vec<Lost>,
+    /// Why its tests could not be kept, where they could not.
+    pub unkept: Option<Error>,
+}
+
+/// Orients with the tests and random numbers of the call. `questions`: how many tests the rule of `options` makes at the most, see
+/// [`orient::Options::settle`]. `search`: what the graph was found by, where its tests are kept.
 pub fn oriented(
     call: &Call,
-    graph: &Adjacency,
-    sepsets: &mut SepSets,
+    (graph, sepsets): (&Adjacency, &mut SepSets),
     options: &orient::Options,
     (test, alpha, questions): (Option<&Test>, f64, u64),
-) -> Outcome<(Pdag, Vec<Lost>)> {
+    search: Option<(&search::Options, &Limits)>,
+) -> Outcome<Oriented> {
     let Call { machine, listener, token } = call;
     let permutation = listener.permutation.clone();
     let mut draw = |k: usize| match &permutation {
@@ -78,32 +89,35 @@ pub fn oriented(
     let tell = |happened: &orient::Event| event.as_ref().map_or(Ok(()), |fun| session::event(token, fun, happened));
     let tell: Option<orient::Tell> = if event.is_some() { Some(&tell) } else { None };
     let options = &orient::Options { wants_to_stop: Some(&wants_to_stop), tell, ..options.clone() };
+    // Tests of pairs that knowledge left out are asked under the standard rule, too.
     let asks = options.collider_rule != ColliderRule::Standard || orient::needs_test(graph, sepsets, options)?;
-    let mut run = |test: Option<&mut dyn CiTest>| {
-        orient::orient(graph, sepsets, options, alpha, test, &mut draw).map_err(|error| token.explain(error))
+    let Some(test) = test.filter(|_| asks) else {
+        let found = orient::orient(graph, sepsets, options, alpha, None, &mut draw);
+        return Ok(Oriented { pdag: found.map_err(|error| token.explain(error))?, lost: Vec::new(), unkept: None });
     };
-    let Some(test) = test else { return Ok((run(None)?, Vec::new())) };
+    // A test without an answer has no vote in a bounded rule, nor about pairs that were left out: its p-value itself is kept.
+    let votes = options.bound.is_some() || options.collider_rule == ColliderRule::Standard;
+    let threshold = (tell.is_none() && !votes).then_some(alpha);
+    let later = search.map(|(of, limits)| Later::new(of, limits, (graph, sepsets), threshold));
+    let mut run = |test: &mut dyn CiTest| {
+        let mut ask = |test: &mut dyn CiTest| orient::orient(graph, sepsets, options, alpha, Some(test), &mut draw);
+        let found = match &later {
+            Some(later) => later.run(test, ask),
+            None => ask(test).map(|pdag| (pdag, None)),
+        };
+        found.map_err(|error| token.explain(error))
+    };
     if let (Test::Function(fun), None) = (test, &machine.ranks) {
-        return Ok((run(Some(&mut RTest::new(fun, token)))?, Vec::new()));
+        let (pdag, unkept) = run(&mut RTest::new(fun, token))?;
+        return Ok(Oriented { pdag, lost: Vec::new(), unkept });
     }
-    if !asks {
-        return Ok((run(None)?, Vec::new()));
-    }
-    // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton; so do tests of pairs that knowledge left out.
-    match test.asked_worker(
-        graph.p(),
-        questions.min(usize::MAX as u64) as usize,
-        alpha,
-        machine,
-        &mut call.observer(),
-    )? {
-        Some(mut worker) => {
-            let test = &mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) };
-            let pdag = run(Some(test))?;
-            Ok((pdag, worker.team().lost))
-        }
-        None => Ok((run(None)?, Vec::new())),
-    }
+    // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton.
+    let questions = questions.min(usize::MAX as u64) as usize;
+    let worker = test.asked_worker(graph.p(), questions, alpha, machine, &mut call.observer())?;
+    let Some(mut worker) = worker else { return Err(Failure::Input("internal: there is no worker".into())) };
+    let test = &mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) };
+    let (pdag, unkept) = run(test)?;
+    Ok(Oriented { pdag, lost: worker.team().lost, unkept })
 }
 
 /// Adds what is known to a graph: `edges` are p vectors of the j with an arc i -> j, `marks` likewise their marks, or NULL where all are 1.

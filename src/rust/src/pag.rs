@@ -159,14 +159,18 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
         }
     }
     let cells = output::cells(&mut p_max)?;
-    let followed = follow(call, test, (&options, limits), (asked, phase), worked.as_deref_mut(), &mut found, cells)?;
+    // A skeleton that the time has ended is another one next time: what follows is not kept.
+    let nothing = Limits::default();
+    let later = if found.ended.is_some() { &nothing } else { limits };
+    let followed = follow(call, test, (&options, later), (asked, phase), worked.as_deref_mut(), &mut found, cells)?;
     memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
     add_work(&mut team, worked.as_deref_mut());
     let (counts, pag) = (&followed.counts, &followed.pag);
     if asked.algorithm != Algorithm::FciPlus {
         output::fill_sepsets(token, object, &found.sepsets)?;
     }
-    let unkept = found.unkept.take().or_else(|| counts.as_ref().and_then(|counts| counts.unkept.clone()));
+    let of_phase = || counts.as_ref().and_then(|counts| counts.unkept.clone());
+    let unkept = found.unkept.take().or_else(of_phase).or_else(|| followed.unkept.clone());
     let ended_phase = counts.as_ref().and_then(|counts| counts.ended);
     let mut result = of_counts(token, counts.as_ref())?;
     result.extend(marks(token, pag)?);
@@ -186,10 +190,7 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
         ("lost", output::lost(&team.lost)),
         ("ended_phase", ended_phase.map_or_else(|| ().into(), |size| Value::from(size as i32))),
     ]);
-    let [ended, unkept] = limits::end(limits, found.ended.or(ended_phase), unkept);
-    // The level alone of the skeleton.
-    let ended = if found.ended.is_some() { ended } else { ("ended", ().into()) };
-    result.extend([ended, unkept]);
+    result.extend(limits::end(found.ended, unkept));
     Ok(output::named(result))
 }
 
@@ -283,14 +284,13 @@ fn follow(
                 tell,
                 asked: told,
             };
-            by.rfci((&skeleton.graph, &mut skeleton.sepsets), options.alpha, &rfci, &mut observer)
-                .map(|pag| fci::Found { pag, counts: None })
+            by.rfci((&skeleton.graph, &mut skeleton.sepsets), (options, limits), &rfci, &mut observer)
         }
         Algorithm::FciPlus => {
             let fixed = options.fixed_edges.as_ref();
             let plus = Plus { fixed, wants_to_stop: Some(&stop), say, ..Plus::default() };
-            by.fci_plus((&skeleton.graph, &mut skeleton.sepsets), options.alpha, (&plus, &orient), &mut observer)
-                .map(|pag| fci::Found { pag, counts: None })
+            let of = (&skeleton.graph, &mut skeleton.sepsets);
+            by.fci_plus(of, (options, limits), (&plus, &orient), &mut observer)
         }
     };
     found.map_err(|error| token.explain(error))

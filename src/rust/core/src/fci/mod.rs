@@ -9,11 +9,11 @@ use crate::observer::Observer;
 use crate::orient::{self, judge_triples, ColliderRule, Judge, Knowledge, Poll};
 use crate::pag::{self, Pag};
 use crate::pool::Pool;
-use crate::search::checkpoint::Limits;
+use crate::search::checkpoint::{Later, Limits};
 use crate::search::possible_d_sep::{self as search, Counts, Sets, Skeleton};
 use crate::search::worker::{Worker, WorkerTest};
 use crate::search::Options;
-use crate::Result;
+use crate::{Error, Result};
 
 /// Who answers tests.
 pub enum By<'t> {
@@ -95,6 +95,8 @@ pub struct Found {
     pub pag: Pag,
     /// Of the possible-d-sep phase, if there was one.
     pub counts: Option<Counts>,
+    /// Why the tests after that could not be kept, where they could not.
+    pub unkept: Option<Error>,
 }
 
 /// Goes on from a skeleton as pcalg's `fci()` does; it and its p-values are changed.
@@ -115,23 +117,24 @@ pub fn fci(
     };
     let poll = Poll::new(fci.orient.wants_to_stop, fci.tell);
     let mut orient = fci.orient.clone();
+    let mut unkept = None;
     if fci.rule != ColliderRule::Standard {
         say(&orient, || "\nCheck v-structures conservatively\n=================================\n".into())?;
         // Without the possible-d-sep phase pcalg takes a triple whose ends no subset separates as unclear.
         let version_unf = if counts.is_some() { [1, 1] } else { [2, 1] };
         let judge = Judge { version_unf, majority: fci.rule == ColliderRule::Majority };
         let of = (&skeleton.graph, &Knowledge::default());
-        let mut judged =
+        let threshold = fci.tell.is_none().then_some(options.alpha);
+        let later = Later::new(options, limits, (&skeleton.graph, &skeleton.sepsets), threshold);
+        let judged =
             |test: &mut dyn CiTest| judge_triples(judge, of, &mut skeleton.sepsets, options.alpha, test, &poll);
-        let ambiguous = match by {
-            By::Worker(worker) => judged(&mut WorkerTest { worker: &mut **worker, observer })?,
-            By::Test(test) => judged(*test)?,
-        };
+        let (ambiguous, failed) = by.ask(&later, observer, judged)?;
         orient.unclear = ambiguous.triples().collect();
+        unkept = failed;
     }
     say(&orient, || directing(&orient))?;
     let pag = pag::orient(&skeleton.graph, &skeleton.sepsets, &orient)?;
-    Ok(Found { pag, counts })
+    Ok(Found { pag, counts, unkept })
 }
 
 fn say(orient: &pag::Options, text: impl FnOnce() -> String) -> Result<()> {
@@ -160,42 +163,51 @@ impl By<'_> {
         }
     }
 
+    /// Calls `ask` with this as a test whose answers are kept.
+    fn ask<T>(
+        &mut self,
+        later: &Later,
+        observer: &mut dyn Observer,
+        ask: impl FnOnce(&mut dyn CiTest) -> Result<T>,
+    ) -> Result<(T, Option<Error>)> {
+        match self {
+            By::Worker(worker) => later.run(&mut WorkerTest { worker: &mut **worker, observer }, ask),
+            By::Test(test) => later.run(*test, ask),
+        }
+    }
+
     /// Goes on from a skeleton as pcalg's `rfci()` does.
     ///
     /// # Errors
-    /// Those of [`pag::rfci`].
+    /// Those of [`pag::rfci`] and of [`Later::run`].
     pub fn rfci(
         &mut self,
         (graph, sepsets): (&Adjacency, &mut SepSets),
-        alpha: f64,
-        options: &pag::Rfci,
+        (options, limits): (&Options, &Limits),
+        rfci: &pag::Rfci,
         observer: &mut dyn Observer,
-    ) -> Result<Pag> {
-        match self {
-            By::Worker(worker) => {
-                pag::rfci(graph, sepsets, alpha, &mut WorkerTest { worker: &mut **worker, observer }, options)
-            }
-            By::Test(test) => pag::rfci(graph, sepsets, alpha, *test, options),
-        }
+    ) -> Result<Found> {
+        let threshold = (rfci.tell.is_none() && rfci.asked.is_none()).then_some(options.alpha);
+        let later = Later::new(options, limits, (graph, sepsets), threshold);
+        let ask = |test: &mut dyn CiTest| pag::rfci(graph, sepsets, options.alpha, test, rfci);
+        let (pag, unkept) = self.ask(&later, observer, ask)?;
+        Ok(Found { pag, counts: None, unkept })
     }
 
     /// Goes on from a skeleton as pcalg's `fciPlus()` does.
     ///
     /// # Errors
-    /// Those of [`pag::fci_plus`] and [`pag::orient`].
+    /// Those of [`pag::fci_plus`], [`pag::orient`] and [`Later::run`].
     pub fn fci_plus(
         &mut self,
         (graph, sepsets): (&Adjacency, &mut SepSets),
-        alpha: f64,
+        (options, limits): (&Options, &Limits),
         (plus, orient): (&pag::Plus, &pag::Options),
         observer: &mut dyn Observer,
-    ) -> Result<Pag> {
-        let left = match self {
-            By::Worker(worker) => {
-                pag::fci_plus(graph, sepsets, alpha, &mut WorkerTest { worker: &mut **worker, observer }, plus)?
-            }
-            By::Test(test) => pag::fci_plus(graph, sepsets, alpha, *test, plus)?,
-        };
-        pag::orient(&left, sepsets, orient)
+    ) -> Result<Found> {
+        let later = Later::new(options, limits, (graph, sepsets), None);
+        let ask = |test: &mut dyn CiTest| pag::fci_plus(graph, sepsets, options.alpha, test, plus);
+        let (left, unkept) = self.ask(&later, observer, ask)?;
+        Ok(Found { pag: pag::orient(&left, sepsets, orient)?, counts: None, unkept })
     }
 }

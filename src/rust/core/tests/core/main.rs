@@ -12,6 +12,7 @@ mod cards;
 mod checkpoint;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod checkpoint_cuda;
+mod checkpoint_later;
 mod cluster;
 mod compact;
 mod crew;

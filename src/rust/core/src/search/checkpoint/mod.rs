@@ -4,6 +4,7 @@
 //!   whole.
 //! * `keeper`: the observer between driver and caller, which says when something is due and ends a search whose time is over.
 //! * `asked`: what the answer depends on; a file of other data or arguments is refused.
+//! * `later`: answers to the tests that a call asks after its search.
 //!
 //! At the end of a level the driver has the search hand over its state. In the middle of one, orders of visiting hand over what
 //! is decided: the columns of level 0, the shards of a work that is cut, or how far visits have come that are made one after the other.
@@ -13,6 +14,7 @@ mod asked;
 mod bytes;
 mod file;
 mod keeper;
+mod later;
 mod state;
 
 use std::path::PathBuf;
@@ -28,6 +30,7 @@ use crate::Result;
 pub use asked::{Asked, Digest};
 pub(super) use bytes::write_view;
 pub(super) use keeper::Keeper;
+pub use later::Later;
 pub(super) use state::{ClosedColumn, Cut, DoneColumn, DoneShards, Mark, Part, State, View, OVER};
 pub use state::{Found, Within};
 
@@ -41,14 +44,18 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Those of the possible-d-sep phase of a search, which depends on more.
-    pub(super) fn of_phase(&self, more: Asked) -> Self {
-        let of_phase = |checkpoint: &Checkpoint| {
+    /// Ends of the names of files for what follows a search: the possible-d-sep phase, and tests after that.
+    pub(super) const PHASE: &'static str = ".pdsep";
+    const LATER: &'static str = ".later";
+
+    /// Those of what follows a search, with a file of its own, which depends on `more`.
+    pub(super) fn beside(&self, end: &str, more: Option<Asked>) -> Self {
+        let beside = |checkpoint: &Checkpoint| {
             let mut asked = checkpoint.asked.clone();
-            asked.push(more.clone());
-            Checkpoint { file: checkpoint.of_phase(), asked, ..*checkpoint }
+            asked.extend(more.clone());
+            Checkpoint { file: checkpoint.beside(end), asked, ..*checkpoint }
         };
-        Limits { checkpoint: self.checkpoint.as_ref().map(of_phase), deadline: self.deadline }
+        Limits { checkpoint: self.checkpoint.as_ref().map(beside), deadline: self.deadline }
     }
 
     /// [`Error::TimeLimit`](crate::Error) once the time is over.
@@ -67,8 +74,10 @@ pub struct Checkpoint {
     pub file: PathBuf,
     /// Within a level it is written so often.
     pub every: Duration,
-    /// What the answer depends on beside [`Options`](super::Options): the test and its data.
+    /// What the answer depends on in addition to [`Options`](super::Options): the test and its data.
     pub asked: Vec<Asked>,
+    /// Digest of what the tests after the search depend on in addition to that: rules, background knowledge.
+    pub later: u128,
 }
 
 impl Checkpoint {
@@ -77,19 +86,20 @@ impl Checkpoint {
 
     /// Kept in this file.
     pub fn new(file: impl Into<PathBuf>, asked: Vec<Asked>) -> Self {
-        Checkpoint { file: file.into(), every: Self::EVERY, asked }
+        Checkpoint { file: file.into(), every: Self::EVERY, asked, later: 0 }
     }
 
-    /// Removes the file, and that of a possible-d-sep phase: the call has its answer.
+    /// Removes the files of a call that has handed over its answer.
     pub fn remove(&self) {
+        // That of the search last: the others are of no use without it.
+        [Limits::LATER, Limits::PHASE].iter().for_each(|end| file::remove(&self.beside(end)));
         file::remove(&self.file);
-        file::remove(&self.of_phase());
     }
 
-    /// The file of a possible-d-sep phase, beside that of its skeleton.
-    fn of_phase(&self) -> PathBuf {
+    /// A file whose name is that of the search's and this end.
+    fn beside(&self, end: &str) -> PathBuf {
         let mut name = self.file.as_os_str().to_os_string();
-        name.push(".pdsep");
+        name.push(end);
         name.into()
     }
 }

@@ -118,7 +118,8 @@ impl<'a> Ahead<'a> {
         size
     }
 
-    fn keep(&self, observer: &mut dyn Observer) -> Result<()> {
+    /// Has what is known kept.
+    pub fn keep(&self, observer: &mut dyn Observer) -> Result<()> {
         let mut bytes = Writer::default();
         self.known.iter().for_each(|known| known.write(&mut bytes));
         bytes.number(self.exact_tests);

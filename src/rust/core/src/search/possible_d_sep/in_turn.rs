@@ -27,7 +27,8 @@ impl<'t> InTurn<'t> {
         InTurn { test, known, next: 0, asked: 0.0, most }
     }
 
-    fn keep(&self, observer: &mut dyn Observer) -> Result<()> {
+    /// Has what is known kept.
+    pub fn keep(&self, observer: &mut dyn Observer) -> Result<()> {
         observer.keep(&mut |out| out.write_all(&to_bytes(&self.known)))
     }
 }

@@ -84,7 +84,7 @@ pub fn possible_d_sep(
     limits: &Limits,
 ) -> Result<Counts> {
     check(options, skeleton, sets)?;
-    let limits = limits.of_phase(asked(options, skeleton, sets));
+    let limits = limits.beside(Limits::PHASE, Some(asked(options, skeleton, sets)));
     let mut keeper = Keeper::new(observer, &limits, options, &Largest::Square(&mut *skeleton.p_max));
     let candidates = Candidates::new(options, &skeleton.graph, sets);
     let mut ahead = Ahead::new(worker, options, &skeleton.graph, &candidates);
@@ -98,6 +98,9 @@ pub fn possible_d_sep(
         Err(error) => return Err(error),
     };
     keeper.lift();
+    if ended.is_none() && keeper.is_due(true) {
+        ahead.keep(&mut keeper)?;
+    }
     let m_max = ended.map_or(options.m_max, |size| (size - 1) as f64);
     let counts = visits::visit(&mut ahead, options, skeleton, &candidates.within(m_max), &mut keeper)?;
     Ok(Counts { ended, unkept: keeper.unwritten(), ..counts })
@@ -117,7 +120,7 @@ pub fn possible_d_sep_in_turn(
     limits: &Limits,
 ) -> Result<Counts> {
     check(options, skeleton, sets)?;
-    let limits = limits.of_phase(asked(options, skeleton, sets));
+    let limits = limits.beside(Limits::PHASE, Some(asked(options, skeleton, sets)));
     let mut keeper = Keeper::new(observer, &limits, options, &Largest::Square(&mut *skeleton.p_max));
     let candidates = Candidates::new(options, &skeleton.graph, sets);
     let most = candidates.most_tests(options, &skeleton.graph);
@@ -134,7 +137,13 @@ pub fn possible_d_sep_in_turn(
             let counts = visits::visit(&mut in_turn, options, skeleton, &candidates.within(0.0), &mut keeper)?;
             Ok(Counts { ended: Some(1), unkept: keeper.unwritten(), ..counts })
         }
-        found => Ok(Counts { unkept: keeper.unwritten(), ..found? }),
+        found => {
+            let counts = found?;
+            if keeper.is_due(true) {
+                in_turn.keep(&mut keeper)?;
+            }
+            Ok(Counts { unkept: keeper.unwritten(), ..counts })
+        }
     }
 }
 

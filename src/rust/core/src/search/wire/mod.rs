@@ -111,9 +111,10 @@ impl<'a> Reader<'a> {
         (0..count).map(|_| self.vertex()).collect()
     }
 
+    /// None with a NUL: R has no such texts, and nothing here writes one.
     pub fn text(&mut self) -> Option<&'a str> {
         let length = self.small_index()?;
-        std::str::from_utf8(self.take(length)?).ok()
+        std::str::from_utf8(self.take(length)?).ok().filter(|text| !text.contains('\0'))
     }
 
     /// As [`Writer::runs`] writes them; below `end`.
@@ -172,5 +173,6 @@ mod tests {
         // A number of more than 64 bits, and a run beyond the end.
         assert_eq!(Reader(&[0xff; 11]).small(), None);
         assert_eq!(Reader(&[1, 8, 3]).runs(10), None);
+        assert_eq!((Reader(b"\x03a\0b").text(), Reader(b"\x03abc").text()), (None, Some("abc")));
     }
 }

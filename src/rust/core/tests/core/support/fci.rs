@@ -198,6 +198,11 @@ fn skeleton(by: &mut By, options: &Options, p_max: &mut [f64]) -> Result<search:
 impl Call<'_> {
     /// Runs `fci()`, `rfci()` or `fciPlus()`.
     pub fn run(&self, function: &str, by: &mut By) -> Run {
+        self.run_within(function, by, &Limits::default())
+    }
+
+    /// Likewise, with what follows the skeleton kept.
+    pub fn run_within(&self, function: &str, by: &mut By, limits: &Limits) -> Run {
         let p = self.case.p();
         let mut p_max = vec![0.0; p * p];
         let mut options = self.options();
@@ -205,15 +210,13 @@ impl Call<'_> {
             options = Options { fixed_edges: options.fixed_edges, ..Options::new(p, options.alpha) };
         }
         let mut skeleton = skeleton(by, &options, &mut p_max).unwrap();
-        let (alpha, observer) = (options.alpha, &mut Unobserved);
-        let counts = None;
+        let (of, observer) = ((&options, limits), &mut Unobserved);
         let found = match function {
             "fci" => {
                 let mut given =
                     Skeleton { graph: skeleton.graph.clone(), sepsets: skeleton.sepsets.clone(), p_max: &mut p_max };
                 let fci = self.fci(skeleton.max_order, (&given.graph, &given.sepsets));
-                let found = fci
-                    .and_then(|fci| pcgpu_core::fci::fci(by, &mut given, &options, &fci, &Limits::default(), observer));
+                let found = fci.and_then(|fci| pcgpu_core::fci::fci(by, &mut given, &options, &fci, limits, observer));
                 (skeleton.graph, skeleton.sepsets) = (given.graph, given.sepsets);
                 found
             }
@@ -225,17 +228,14 @@ impl Call<'_> {
                     majority: judged == ColliderRule::Majority,
                     ..pag::Rfci::default()
                 };
-                by.rfci((&skeleton.graph, &mut skeleton.sepsets), alpha, &rfci, observer)
-                    .map(|pag| Found { pag, counts })
+                by.rfci((&skeleton.graph, &mut skeleton.sepsets), of, &rfci, observer)
             }
-            _ => by
-                .fci_plus(
-                    (&skeleton.graph, &mut skeleton.sepsets),
-                    alpha,
-                    (&pag::Plus { fixed: options.fixed_edges.as_ref(), ..pag::Plus::default() }, &self.orient()),
-                    observer,
-                )
-                .map(|pag| Found { pag, counts }),
+            _ => by.fci_plus(
+                (&skeleton.graph, &mut skeleton.sepsets),
+                of,
+                (&pag::Plus { fixed: options.fixed_edges.as_ref(), ..pag::Plus::default() }, &self.orient()),
+                observer,
+            ),
         };
         Run { skeleton, p_max, found }
     }
@@ -292,7 +292,7 @@ pub fn check(case: &Case, label: &str, answer: &Value, run: &Run) {
         assert!(run.found.is_err(), "{label}: pcalg stops with {error:?}");
         return;
     }
-    let Found { pag, counts } = match &run.found {
+    let Found { pag, counts, .. } = match &run.found {
         Ok(found) => found,
         Err(error) => panic!("{label}: {error}"),
     };
