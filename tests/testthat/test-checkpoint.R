@@ -486,8 +486,7 @@ test_that("another rule or other knowledge has tests of its own, and the search 
   run <- function(...) pc(s, test, 0.2, p = 9, ...)
   run(maj.rule = TRUE)
   all <- asked
-  others <- list(list(conservative = TRUE), list(maj.rule = TRUE, forbidden = data.frame(from = 1, to = 2)))
-  for (other in others) {
+  for (other in list(list(conservative = TRUE), list(maj.rule = TRUE, forbidden = data.frame(from = 1, to = 2)))) {
     file <- no_file()
     asked <- 0
     options(pcgpu_test_limit = all - 5)
