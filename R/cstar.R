@@ -163,8 +163,8 @@ largest_error <- function(shares, q) {
 
 #' @exportS3Method as.data.frame pcgpu_cstar
 as.data.frame.pcgpu_cstar <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
-  check_object(x)
   check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_cstar")
+  check_object(x)
   check_rows_shown(n)
   frame <- x$pairs[utils::head(order(x$pairs$rank, -x$pairs$effect), n), ]
   frame$x <- x$labels[frame$x]
@@ -175,8 +175,8 @@ as.data.frame.pcgpu_cstar <- function(x, row.names = NULL, optional = FALSE, ...
 
 #' @exportS3Method print pcgpu_cstar
 print.pcgpu_cstar <- function(x, n = 10L, ...) {
-  check_object(x)
   given <- check_dots(list(...), frame_takes, "print.pcgpu_cstar")
+  check_object(x)
   say_lines(sprintf(
     "Causal stability ranking of %s: %s of %s of %s rows, %s variables, alpha = %s; top q = %s", counted(nrow(x$pairs), "pair"), counted(x$replicates, "sample"),
     in_words(x$size), in_words(x$n), in_words(length(x$labels)), format(x$alpha), paste(in_words(x$q), collapse = ", ")
@@ -189,8 +189,8 @@ print.pcgpu_cstar <- function(x, n = 10L, ...) {
 
 #' @exportS3Method summary pcgpu_cstar
 summary.pcgpu_cstar <- function(object, ...) {
-  check_object(object)
   check_dots(list(...), character(), "summary.pcgpu_cstar")
+  check_object(object)
   data.frame(
     q = object$q, above_half = colSums(object$frequency > 0.5), always = colSums(object$frequency == 1),
     never = colSums(object$frequency == 0), row.names = NULL
@@ -199,8 +199,8 @@ summary.pcgpu_cstar <- function(object, ...) {
 
 #' @exportS3Method plot pcgpu_cstar
 plot.pcgpu_cstar <- function(x, n = 20L, main = NULL, ...) {
-  check_object(x)
   given <- check_dots(list(...), graphical_takes, "plot.pcgpu_cstar")
+  check_object(x)
   check_rows_shown(n)
   n <- min(n, nrow(x$pairs))
   if (n < 1) {

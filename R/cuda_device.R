@@ -174,8 +174,8 @@ bytes_of <- function(text) {
 
 #' @exportS3Method print pcgpu_device
 print.pcgpu_device <- function(x, ...) {
-  check_object(x)
   check_dots(list(...), character(), "print.pcgpu_device")
+  check_object(x)
   cat("pcgpu device:", device_name(x), "\n")
   for (name in names(x$options)) {
     cat("  ", format(name, width = 8L), " ", format(x$options[[name]], digits = 12L), "\n", sep = "")

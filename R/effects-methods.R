@@ -42,8 +42,8 @@ check_rows_shown <- function(n) {
 
 #' @exportS3Method as.data.frame pcgpu_effects
 as.data.frame.pcgpu_effects <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
-  check_object(x)
   check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_effects")
+  check_object(x)
   check_rows_shown(n)
   rows <- length(x$y)
   told <- if (is.null(x$smallest)) check_rust(rust_effects_table(unclass(x), rows)) else list(smallest = as.vector(x$smallest))
@@ -82,8 +82,8 @@ ranked_pairs <- function(smallest, x, y, n) {
 
 #' @exportS3Method print pcgpu_effects
 print.pcgpu_effects <- function(x, n = 10L, ...) {
-  check_object(x)
   given <- check_dots(list(...), frame_takes, "print.pcgpu_effects")
+  check_object(x)
   say_lines(sprintf("Possible effects of %s on %s variables, method \"%s\"%s", in_words(length(x$x)), in_words(length(x$y)), x$method,
     if (x$valid) "" else sprintf(" (the graph is no valid %s)", toupper(x$type))))
   shown <- as.data.frame(x, n = n)
@@ -97,8 +97,8 @@ print.pcgpu_effects <- function(x, n = 10L, ...) {
 
 #' @exportS3Method summary pcgpu_effects
 summary.pcgpu_effects <- function(object, n = 20L, ...) {
-  check_object(object)
   check_dots(list(...), character(), "summary.pcgpu_effects")
+  check_object(object)
   told <- as.data.frame(object)
   structure(class = "summary.pcgpu_effects", list(
     pairs = nrow(told), effects = if (!is.null(told$number)) sum(as.double(told$number)), several = sum(told$number > 1),
@@ -131,8 +131,8 @@ print.summary.pcgpu_effects <- function(x, ...) {
 
 #' @exportS3Method as.data.frame pcgpu_joint_effects
 as.data.frame.pcgpu_joint_effects <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_object(x)
   check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_joint_effects")
+  check_object(x)
   told <- apply(x$effects, c(1L, 3L), function(effects) c(min(abs(effects)), stats::median(effects)))
   frame <- data.frame(
     x = rep(x$labels[x$x], length(x$y)), y = rep(x$labels[x$y], each = length(x$x)),
@@ -146,8 +146,8 @@ as.data.frame.pcgpu_joint_effects <- function(x, row.names = NULL, optional = FA
 
 #' @exportS3Method print pcgpu_joint_effects
 print.pcgpu_joint_effects <- function(x, n = 10L, ...) {
-  check_object(x)
   given <- check_dots(list(...), frame_takes, "print.pcgpu_joint_effects")
+  check_object(x)
   say_lines(sprintf("Joint effects of %s, %d joint sets of parents, %s", enumerate(x$labels[x$x]), dim(x$effects)[2L],
     if (is.null(x$technique)) "optimal adjustment" else x$technique))
   told <- as.data.frame(x)

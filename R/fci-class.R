@@ -13,8 +13,8 @@ define_fci_methods <- function(ns) {
 
 # In pcalg's format.
 print_fci <- function(x, amat = FALSE, zero.print = ".", ...) {
-  check_object(x)
   check_dots(list(...), marks_takes, "print_fci")
+  check_object(x)
   print_head(x)
   cat("\n")
   if (amat) print_marks(attr(x, "amat"), zero.print, ...)
@@ -103,8 +103,8 @@ check_pag_matrix <- function(amat, argument = "x") {
 #' @name fciAlgo-methods
 #' @exportS3Method summary fciAlgo
 summary.fciAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
-  check_object(object)
   check_dots(list(...), character(), "summary.fciAlgo")
+  check_object(object)
   of <- attributes(object)
   if (is_large(labels_of_pag(of$amat)) && (missing(amat) || !amat)) {
     print_overview(object)

@@ -111,8 +111,8 @@ are_counts <- function(x) is.numeric(x) && !anyNA(x) && all(x >= 0 & x <= 2^53 &
 
 #' @exportS3Method print pcgpu_moments
 print.pcgpu_moments <- function(x, ...) {
-  check_object(x)
   check_dots(list(...), character(), "print.pcgpu_moments")
+  check_object(x)
   left <- if (x$left_out > 0) sprintf(" (%s more are left out)", in_words(x$left_out))
   say_lines(sprintf("Moments of %s observations of %s variables%s", in_words(x$n), in_words(length(x$mean)), left %||% ""))
   say_lines("suff_gauss() makes the sufficient statistic; c() joins them with those of other observations.")

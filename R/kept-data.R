@@ -81,8 +81,8 @@ check_kept_data <- function(data, p = NCOL(data)) {
 
 #' @exportS3Method print pcgpu_gauss_data
 print.pcgpu_gauss_data <- function(x, ...) {
-  check_object(x)
   check_dots(list(...), character(), "print.pcgpu_gauss_data")
+  check_object(x)
   say_lines(sprintf(
     "Gaussian data: %s observations of %s variables, each less its mean (%s)", in_words(x$n), in_words(ncol(x$data)),
     format(structure(8 * prod(dim(x$data)), class = "object_size"), units = "auto", standard = "SI")

@@ -382,8 +382,8 @@ ad_cdf <- function(z, n) {
 
 #' @exportS3Method as.data.frame pcgpu_markov
 as.data.frame.pcgpu_markov <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_object(x)
   check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_markov")
+  check_object(x)
   rows <- lapply(names(x$questions), function(implied) {
     of <- x$questions[[implied]]
     sets <- split(x$labels[of$members], factor(rep.int(seq_along(of$x), diff(of$start)), seq_along(of$x)))
@@ -406,8 +406,8 @@ summary.pcgpu_markov <- function(object, ...) {
 #' @rdname markov_check
 #' @exportS3Method print pcgpu_markov
 print.pcgpu_markov <- function(x, ...) {
-  check_object(x)
   given <- check_dots(list(...), frame_takes, "print.pcgpu_markov")
+  check_object(x)
   say_lines(sprintf("Markov check: independences given %s, dependences of edges given the other parents", if (x$given == "parents") "parents" else "Markov blankets"))
   if (x$resamples > 0) say_lines(sprintf("on %s random samples of %s %% of the rows", in_words(x$resamples), format(100 * x$share)))
   if (isTRUE(x$constants > 0)) say_lines(sprintf("%s had constant columns, which have no answer there", counted(x$constants, "sample")))
@@ -425,8 +425,8 @@ print.pcgpu_markov <- function(x, ...) {
 #' @rdname markov_check
 #' @exportS3Method plot pcgpu_markov
 plot.pcgpu_markov <- function(x, ..., breaks = seq(0, 1, 0.05), main = NULL) {
-  check_object(x)
   given <- check_dots(list(...), histogram_takes, "plot.pcgpu_markov")
+  check_object(x)
   p <- x$questions$independence$p
   p <- sort(p[!is.na(p)])
   if (!length(p)) {

@@ -53,8 +53,8 @@ pcgpu_devices <- function(free = FALSE) {
 
 #' @exportS3Method print pcgpu_devices
 print.pcgpu_devices <- function(x, ...) {
-  check_object(x)
   given <- check_dots(list(...), frame_takes, "print.pcgpu_devices")
+  check_object(x)
   if (nrow(x) == 0L) {
     cat("No GPU: ", attr(x, "reason") %||% "none listed", ".\n", sep = "")
     return(invisible(x))

@@ -129,8 +129,8 @@ as.matrix.pcgpu_file <- function(x, ...) {
 
 #' @exportS3Method print pcgpu_file
 print.pcgpu_file <- function(x, ...) {
-  check_object(x)
   check_dots(list(...), character(), "print.pcgpu_file")
+  check_object(x)
   size <- in_words(dim(x))
   bytes <- format(structure(8 * prod(dim(x)), class = "object_size"), units = "auto", standard = "SI")
   what <- switch(x$content, values = "", centred = ", each column less its mean")

@@ -25,8 +25,8 @@ as.data.frame.pcgpu_graph <- function(x, row.names = NULL, optional = FALSE, ...
 
 #' @exportS3Method as.matrix pcgpu_graph
 as.matrix.pcgpu_graph <- function(x, ...) {
-  check_object(x)
   check_dots(list(...), character(), "as.matrix.pcgpu_graph")
+  check_object(x)
   m <- matrix(0, length(x$labels), length(x$labels), dimnames = list(x$labels, x$labels))
   m[cbind(x$from, x$to)] <- 1
   both <- !x$directed
@@ -48,8 +48,8 @@ graphnel_of_table <- function(x) {
 
 #' @exportS3Method print pcgpu_graph
 print.pcgpu_graph <- function(x, n = 10L, ...) {
-  check_object(x)
   given <- check_dots(list(...), frame_takes, "print.pcgpu_graph")
+  check_object(x)
   edges <- length(x$from)
   say_lines(sprintf("A %s of %s variables and %s edges%s", if (!is.null(x$weight)) "DAG" else "CPDAG", in_words(length(x$labels)), in_words(edges),
     if (all(x$directed)) "" else sprintf(", %s of them directed", in_words(sum(x$directed)))))
@@ -62,8 +62,8 @@ print.pcgpu_graph <- function(x, n = 10L, ...) {
 
 #' @exportS3Method summary pcgpu_graph
 summary.pcgpu_graph <- function(object, ...) {
-  check_object(object)
   check_dots(list(...), character(), "summary.pcgpu_graph")
+  check_object(object)
   p <- length(object$labels)
   degree <- tabulate(c(object$from, object$to), p)
   names(degree) <- object$labels

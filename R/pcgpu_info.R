@@ -38,8 +38,8 @@ installed_version <- function(package) {
 
 #' @exportS3Method print pcgpu_info
 print.pcgpu_info <- function(x, ...) {
-  check_object(x)
   check_dots(list(...), character(), "print.pcgpu_info")
+  check_object(x)
   there <- function(version) if (is.na(version)) "not installed" else version
   cat(
     "pcgpu ", x$pcgpu, " (Rust core ", x$core, ")\n",

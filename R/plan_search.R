@@ -124,8 +124,8 @@ plan_memory <- function(p, test, suffStat, fit, planned) {
 
 #' @exportS3Method print pcgpu_plan
 print.pcgpu_plan <- function(x, ...) {
-  check_object(x)
   check_dots(list(...), character(), "print.pcgpu_plan")
+  check_object(x)
   about <- c(
     if (!is.na(x$test)) x$test, if (length(x$alpha)) paste("alpha =", format(x$alpha, digits = 7L)),
     if (length(x$device)) paste("on", paste(x$device, collapse = " + "))

@@ -17,8 +17,8 @@
 #' plot(run_details(pc(suff_gauss(x), gaussCItest, alpha = 0.01, p = 10, numCores = 2)))
 #' @exportS3Method plot pcgpu_details
 plot.pcgpu_details <- function(x, main = NULL, ...) {
-  check_object(x)
   given <- check_dots(list(...), bar_takes, "plot.pcgpu_details")
+  check_object(x)
   tests <- x$n.edgetests
   later <- if (sum(x$phase$tests) > 0) x$phase$tests
   seconds <- if (!is.null(x$team)) x$team[!is.na(x$team$level), ]

@@ -10,8 +10,8 @@ print_matrix <- function(x, zero.print = ".", ...) {
 }
 
 print_result <- function(x, amat = FALSE, zero.print = ".", ...) {
-  check_object(x)
   check_dots(list(...), marks_takes, "print_result")
+  check_object(x)
   print_head(x)
   cat("\n")
   if (amat) {
@@ -84,8 +84,8 @@ print_amat <- function(x, zero.print = ".", ...) {
 #' @name pcAlgo-methods
 #' @exportS3Method summary pcAlgo
 summary.pcAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
-  check_object(object)
   check_dots(list(...), character(), "summary.pcAlgo")
+  check_object(object)
   if (is_large(object@graph@nodes) && (missing(amat) || !amat)) {
     print_overview(object)
     return(invisible(object))
@@ -119,9 +119,9 @@ print_summary <- function(object, neighbours) {
 #' @rdname pcAlgo-methods
 #' @exportS3Method summary pcCompact
 summary.pcCompact <- function(object, ...) {
-  check_object(object)
   # A script may have either class.
   check_dots(list(...), c("amat", "zero.print"), "summary.pcCompact")
+  check_object(object)
   if (is_large(object@labels)) {
     print_overview(object)
     return(invisible(object))

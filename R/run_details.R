@@ -115,8 +115,8 @@ run_details <- function(x) {
 
 #' @exportS3Method print pcgpu_details
 print.pcgpu_details <- function(x, ...) {
-  check_object(x)
   check_dots(list(...), character(), "print.pcgpu_details")
+  check_object(x)
   say <- function(...) say_lines(paste0(...))
   say("pcgpu ", x$version, " on ", paste(x$device, collapse = " + "))
   if (!is.null(x$exact_tests)) {

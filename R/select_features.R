@@ -289,8 +289,8 @@ choose_selection_device <- function(device, counts) {
 
 #' @exportS3Method print pcgpu_selection
 print.pcgpu_selection <- function(x, n = 10L, ...) {
-  check_object(x)
   given <- check_dots(list(...), frame_takes, "print.pcgpu_selection")
+  check_object(x)
   say_lines(sprintf("%s of %s features by %s (%s observations, %s classes)", in_words(length(x$index)), in_words(x$features),
     x$criterion, in_words(x$observations), in_words(x$classes)))
   if (!is.null(x$ensemble)) {
@@ -307,8 +307,8 @@ print.pcgpu_selection <- function(x, n = 10L, ...) {
 
 #' @exportS3Method as.data.frame pcgpu_selection
 as.data.frame.pcgpu_selection <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_object(x)
   check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_selection")
+  check_object(x)
   frame <- data.frame(
     index = x$index, name = x$names, score = x$score, relevance = x$relevance, levels = x$levels, stringsAsFactors = FALSE
   )
@@ -317,8 +317,8 @@ as.data.frame.pcgpu_selection <- function(x, row.names = NULL, optional = FALSE,
 
 #' @exportS3Method plot pcgpu_selection
 plot.pcgpu_selection <- function(x, main = NULL, ...) {
-  check_object(x)
   given <- check_dots(list(...), graphical_takes, "plot.pcgpu_selection")
+  check_object(x)
   k <- length(x$index)
   few <- k <= 40L
   old <- graphics::par("mar")

@@ -7,7 +7,7 @@ count_on_workers <- function(workers, problem, resampled, device, threads, repor
   )
   sums <- NULL
   team <- share_out(workers, setup, resampled$replicates,
-    fits = function(range, found) are_counts(found, size_of(range), problem$options$p),
+    fits = function(range, found) are_edge_counts(found, size_of(range), problem$options$p),
     take = function(range, found) sums <<- add_counts(sums, found), report = report, once = TRUE
   )
   sums[c("device", "team", "lost")] <- team[c("device", "team", "lost")]
@@ -18,7 +18,7 @@ count_on_workers <- function(workers, problem, resampled, device, threads, repor
 columns_of_counts <- c("forward", "backward", "undirected", "bidirected")
 
 # Whether `found` has the form of the counts of so many replicates of p variables.
-are_counts <- function(found, replicates, p) {
+are_edge_counts <- function(found, replicates, p) {
   each <- if (is.list(found)) length(found$x)
   columns <- c("x", "y", columns_of_counts)
   has_vectors(found, c(stats::setNames(rep(each, length(columns)), columns), replicates = 1L, valid = 1L, constants = 1L)) &&

@@ -5,8 +5,8 @@ methods::setMethod("edges", "pcgpu_stability", edges_of_object)
 
 #' @exportS3Method as.data.frame pcgpu_stability
 as.data.frame.pcgpu_stability <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
-  check_object(x)
   check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_stability")
+  check_object(x)
   check_rows_shown(n)
   counts <- x$counts
   pairs <- directed_pairs(x)
@@ -40,8 +40,8 @@ table_of_fit <- function(x) {
 
 #' @exportS3Method print pcgpu_stability
 print.pcgpu_stability <- function(x, n = 10L, ...) {
-  check_object(x)
   given <- check_dots(list(...), frame_takes, "print.pcgpu_stability")
+  check_object(x)
   say_lines(stability_lines(x))
   shown <- as.data.frame(x, n = n)
   if (nrow(shown)) {
@@ -99,8 +99,8 @@ average_note <- function(x) {
 
 #' @exportS3Method summary pcgpu_stability
 summary.pcgpu_stability <- function(object, ...) {
-  check_object(object)
   check_dots(list(...), character(), "summary.pcgpu_stability")
+  check_object(object)
   strength <- strengths(object)
   kept <- object$average$kept
   by_strength <- table(cut(strength, seq(0, 1, 0.1)))
