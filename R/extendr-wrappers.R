@@ -8,10 +8,6 @@ rust_search <- function(test, options, orient, engine, callbacks, object) .Call(
 #' @noRd
 rust_expand <- function(found, level0, object) .Call(wrap__rust_expand, found, level0, object)
 
-#' Whether the parts of a result in flat arrays go together: TRUE, or the name of one that does not.
-#' @noRd
-rust_check_flat <- function(found) .Call(wrap__rust_check_flat, found)
-
 #' Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA. 0: no, 1: yes, 2: with NA.
 #' @noRd
 rust_is_correlation <- function(c, p, threads) .Call(wrap__rust_is_correlation, c, p, threads)
@@ -156,6 +152,10 @@ rust_orient <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(
 #' Orientation of a skeleton in flat arrays; see [`Flat`].
 #' @noRd
 rust_orient_compact <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient_compact, skeleton, orient, test, alpha, engine, callbacks)
+
+#' Whether the parts of a result in flat arrays go together: TRUE, or the name of one that does not.
+#' @noRd
+rust_check_flat <- function(found) .Call(wrap__rust_check_flat, found)
 
 #' Knowledge added to a graph that has been oriented, as lists of where arcs go and their marks: the graph, or `list(kind, arrow)`, why it cannot have it.
 #' @noRd

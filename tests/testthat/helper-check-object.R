@@ -67,8 +67,7 @@ edits_of_part <- function(value) {
   shorter <- tryCatch(if (is.atomic(value) || is.list(value)) value[seq_len(length(value) %/% 2L)], error = function(e) NULL)
   renamed <- tryCatch(stats::setNames(value, rep("z", length(value))), error = function(e) NULL)
   list(
-    NULL, NA, -1, 0.5, "a", list(), shorter, longer, renamed, Inf, function() 1, new.env(), NA_character_, factor("a"), 1e10, c(TRUE, NA), matrix(NaN, 2L, 3L), quote(stop("run")),
-    list(list(1)), 1i
+    NULL, NA, -1, "a", list(), shorter, longer, renamed, Inf, function() 1, new.env(), factor("a"), 1e10, matrix(NaN, 2L, 3L), quote(stop("run"))
   )
 }
 
@@ -96,7 +95,7 @@ each_edit <- function(object, visit) {
     part <- parts[[name]]
     within <- if (isS4(part) || is.list(part)) parts_by_name(part)
     for (inner in names(within) %||% utils::head(seq_along(within), 1L)) {
-      for (value in edits_of_part(within[[inner]])[c(1, 3, 5, 6, 7, 8, 9, 11, 14, 18)]) {
+      for (value in edits_of_part(within[[inner]])[c(1, 3, 5, 6, 7, 8, 10, 12)]) {
         visit(tryCatch(with_part(object, name, with_part(part, inner, value)), error = function(e) NULL), paste0(name, "$", inner, " <- ", deparse1(value)))
       }
     }

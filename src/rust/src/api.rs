@@ -290,17 +290,6 @@ fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
     })
 }
 
-/// Whether the parts of a result in flat arrays go together: TRUE, or the name of one that does not.
-/// @noRd
-#[extendr]
-fn rust_check_flat(found: Robj) -> Robj {
-    respond([&found], |_| match Flat::from_list(&input::list(&found, "found")?) {
-        Ok(_) => Ok(Value::from(true)),
-        Err(Failure::Part(part)) => Ok(Value::from(part)),
-        Err(failure) => Err(failure),
-    })
-}
-
 /// Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA. 0: no, 1: yes, 2: with NA.
 /// @noRd
 #[extendr]
@@ -497,7 +486,6 @@ extendr_module! {
     use api_pag;
     use limits;
     fn rust_expand;
-    fn rust_check_flat;
     fn rust_is_correlation;
     fn rust_look_at_codes;
     fn rust_fill_slots;

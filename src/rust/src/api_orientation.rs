@@ -1,4 +1,4 @@
-//! The functions that R calls for the orientation of a graph.
+//! The functions that R calls for the orientation of a graph, and for the check of one that a user gives back.
 
 use extendr_api::prelude::*;
 use pcgpu_core::orient::ColliderRule;
@@ -6,8 +6,9 @@ use pcgpu_core::orient::ColliderRule;
 use crate::api::Call;
 use crate::compact::Flat;
 use crate::compact_sets::{self, Values};
-use crate::failure::respond;
+use crate::failure::{respond, Failure};
 use crate::orientation::{add_knowledge, graph_lists, judged, orientation, oriented, Oriented};
+use crate::value::Value;
 use crate::{input, output};
 
 /// Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
@@ -63,6 +64,17 @@ fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, en
     })
 }
 
+/// Whether the parts of a result in flat arrays go together: TRUE, or the name of one that does not.
+/// @noRd
+#[extendr]
+fn rust_check_flat(found: Robj) -> Robj {
+    respond([&found], |_| match Flat::from_list(&input::list(&found, "found")?) {
+        Ok(_) => Ok(Value::from(true)),
+        Err(Failure::Part(part)) => Ok(Value::from(part)),
+        Err(failure) => Err(failure),
+    })
+}
+
 /// Knowledge added to a graph that has been oriented, as lists of where arcs go and their marks: the graph, or `list(kind, arrow)`, why it cannot have it.
 /// @noRd
 #[extendr]
@@ -76,5 +88,6 @@ extendr_module! {
     mod api_orientation;
     fn rust_orient;
     fn rust_orient_compact;
+    fn rust_check_flat;
     fn rust_add_knowledge;
 }
