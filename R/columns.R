@@ -246,9 +246,9 @@ is_number_column <- function(column) is.numeric(column) && !is.factor(column)
 # Of more columns the decomposition would take a good part of the search's time: 1 ms of 10 at 200 columns, 25 of 60 at 500 (two cores).
 most_columns_for_dependence <- 300L
 
-# Warns of columns that are linear combinations of others, by name: C, their correlations, of n rows. A Cholesky decomposition with pivots
+# Warns of columns that are linear combinations of others, by name: C, their correlations, of n rows; `columns`, their numbers. A Cholesky decomposition with pivots
 # stops at the rank of C. With n <= p every column is such a combination.
-warn_dependent <- function(C, n) {
+warn_dependent <- function(C, n, columns = seq_len(ncol(C))) {
   p <- ncol(C)
   if (p > most_columns_for_dependence || n <= p) {
     return(invisible())
@@ -268,5 +268,15 @@ warn_dependent <- function(C, n) {
   warn("dependent", sprintf(
     "linearly dependent columns (each of a group follows from the others in it): %s; no test can tell them apart: leave out one of each group",
     enumerate(vapply(unique(sets), names, ""), 3L)
-  ), columns = unique(sets))
+  ), columns = lapply(unique(sets), function(set) columns[set]))
+}
+
+# The same of the columns of numbers among others, in the rows without missing values. Columns without correlations are reported elsewhere.
+warn_dependent_numbers <- function(x, numeric) {
+  if (sum(numeric) < 2L || sum(numeric) > most_columns_for_dependence) {
+    return(invisible())
+  }
+  numbers <- x[, numeric, drop = FALSE]
+  suff <- tryCatch(suppressMessages(suff_gauss(numbers, use = "complete.obs", device = "cpu")), pcgpu_error_argument = function(e) NULL)
+  if (!is.null(suff)) warn_dependent(suff$C, suff$n, unname(which(numeric)))
 }

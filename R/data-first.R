@@ -66,6 +66,7 @@ test_of_data <- function(x, na = "error", keep_data = (is.data.frame(x) || is.ma
   if (any(numeric) && !all(numeric)) {
     tell_if_turned(x, "suffStat")
     tell("data", paste0(sprintf("%s: mixCItest(), conditional Gaussian likelihood ratio.", kinds_of(numeric, nrow(x))), unused_levels(x)), indepTest = "mixCItest")
+    warn_dependent_numbers(x, numeric)
     return(list(suffStat = x, indepTest = mixCItest))
   }
   if (all(numeric)) {
@@ -113,6 +114,7 @@ test_with_holes <- function(x, numeric, share) {
     "%s, and %s are missing: %s(), on the rows that have all values of a test.%s", kinds_of(numeric, nrow(x)), percent(share), name,
     if (name == "gaussCItwd") "" else unused_levels(x)
   ), indepTest = name)
+  warn_dependent_numbers(x, numeric)
   list(suffStat = x, indepTest = get(name))
 }
 

@@ -287,6 +287,12 @@ test_that("columns that follow from others are named", {
   w <- expect_warning(suppressMessages(pc(cbind(dummies, x = rnorm(80)), alpha = 0.01)), class = "pcgpu_warning_dependent")
   expect_identical(w$columns, list(1:4))
   expect_no_warning(suppressMessages(pc(d[1:4], alpha = 0.01)))
+  # So are numbers among levels, and in rows without missing values.
+  mixed <- cbind(f = factor(sample(1:2, 80, TRUE)), d)
+  for (x in list(mixed, replace(d, 1, replace(d$a, 3, NA)), replace(mixed, 2, replace(d$a, 3, NA)))) {
+    w <- expect_warning(suppressMessages(pc(x, alpha = 0.01, na = "testwise")), "\"a\", \"b\", \"total\"", class = "pcgpu_warning_dependent")
+    expect_identical(lapply(w$columns, function(set) names(x)[set]), list(c("a", "b", "total"), c("c", "copy")))
+  }
   # As many columns as rows always depend on each other.
   expect_no_warning(suppressMessages(pc(matrix(rnorm(200), 10), alpha = 0.01)))
 })
