@@ -4,7 +4,7 @@
 # Who made the objects of a class, and what is true of each part of one, in terms of all parts. A part that is left out here is not read.
 described <- function(.made, ...) list(made = .made, parts = as.list(substitute(list(...)))[-1L])
 
-# Conditions are checked in this order, so that later ones may rely on earlier ones. One about several parts is a text where it does not hold: the part's name.
+# A name that is no part's stands for some of them. Conditions are checked in this order, so that later ones may rely on earlier ones. One about several parts is a text where it does not hold: the part's name.
 shapes <- list(
   pcgpu_device = described("cpu_device() or cuda_device()",
     kind = is_one_of(kind, c("auto", "cpu", "cuda")), ordinal = if (kind == "cuda") length(ordinal) > 0L && is_whole(ordinal, 0, 9999) else is.null(ordinal),
@@ -120,12 +120,12 @@ shapes <- list(
     rows = check_rust(rust_check_flat(list(p = length(labels), method = method, edges = edges, sets = sets, gaps = gaps)))
   ),
   pcAlgo = described("pc() or skeleton()",
-    graph = is_graph(graph), call = is.call(call), n = is.integer(n), n.edgetests = are_counts(n.edgetests), max.ord = is.integer(max.ord) && length(max.ord) == 1L,
+    nodes = is_texts(graph@nodes), graph = is_graph(graph), call = is.call(call), n = is.integer(n), n.edgetests = are_counts(n.edgetests), max.ord = is.integer(max.ord) && length(max.ord) == 1L,
     sepset = are_sepsets(sepset, length(graph@nodes)), pMax = is.matrix(pMax) && is_numbers(pMax) && identical(dim(pMax), rep(length(graph@nodes), 2L)),
     zMin = is.matrix(zMin)
   ),
   fciAlgo = described("fci()",
-    amat = is_numbers(amat) && is.matrix(amat) && nrow(amat) == ncol(amat) && all(amat %in% 0:3) && all((amat != 0) == (t(amat) != 0)) && are_dimnames(dimnames(amat)),
+    square = is_numbers(amat) && is.matrix(amat) && nrow(amat) == ncol(amat) && are_dimnames(dimnames(amat)), amat = all(amat %in% 0:3) && all((amat != 0) == (t(amat) != 0)),
     call = is.call(call), n = is.integer(n), n.edgetests = are_counts(n.edgetests), max.ord = is.integer(max.ord) && length(max.ord) == (length(n.edgetests) > 0L),
     sepset = !length(sepset) && is.list(sepset) || are_sepsets(sepset, nrow(amat)), pMax = is.matrix(pMax) && (!length(max.ord) || is_numbers(pMax) && identical(dim(pMax), dim(amat))),
     allPdsep = is.list(allPdsep), n.edgetestsPDSEP = is_numbers(n.edgetestsPDSEP), max.ordPDSEP = is.integer(max.ordPDSEP) && length(max.ordPDSEP) <= 1L
@@ -188,7 +188,7 @@ parts_of <- function(x) if (isS4(x)) attributes(x) else unclass(x)
 class_described <- function(x) intersect(class(x), names(shapes))[1L]
 
 # The name of the first part that is not what it was made as; NULL of a whole object, and "" of one without parts.
-broken_part <- function(x) {
+broken_part <- function(x, only = names(shapes[[class_described(x)]]$parts)) {
   about <- shapes[[class_described(x)]]
   parts <- parts_of(x)
   if (!is.list(parts) || is.null(names(parts))) {
@@ -196,7 +196,7 @@ broken_part <- function(x) {
   }
   # One that is missing would be looked for among functions, and others could stand for functions.
   parts <- stats::setNames(lapply(names(about$parts), function(name) parts[[name]]), names(about$parts))
-  for (name in names(about$parts)) {
+  for (name in intersect(names(about$parts), only)) {
     holds <- tryCatch(suppressWarnings(eval(about$parts[[name]], parts, topenv())), error = function(e) FALSE)
     if (!isTRUE(holds)) {
       return(if (is_text(holds)) holds else name)
@@ -208,12 +208,13 @@ broken_part <- function(x) {
 is_unedited <- function(x) is.null(broken_part(x))
 
 # An error where an object of one of these classes is not what it was made as; anything else passes.
-check_object <- function(x, argument = "x") {
+# only: the parts that are read, where to check all of them would take much longer than that.
+check_object <- function(x, argument = "x", only = NULL) {
   class <- class_described(x)
   if (is.na(class)) {
     return(invisible(x))
   }
-  name <- broken_part(x)
+  name <- if (is.null(only)) broken_part(x) else broken_part(x, only)
   if (!is.null(name)) {
     part <- if (nzchar(name)) parts_of(x)[[name]]
     said <- tryCatch(describe(part), error = function(e) "something else")

@@ -176,10 +176,10 @@ is_result <- function(x) {
   isS4(x) && "pcAlgo" %in% class(x) && all(c(names(algo_slots), names(own_slots)) %in% names(attributes(x)))
 }
 
-check_result <- function(x, argument = "x", instead = NULL) {
+check_result <- function(x, argument = "x", instead = NULL, only = NULL) {
   if (!is_result(x)) {
     if (is_fci(x)) refuse_pag(x, argument, instead)
     abort_argument(argument, x, "give a result of pc() or skeleton(), an object of class \"pcAlgo\".")
   }
-  check_object(x, argument)
+  check_object(x, argument, only)
 }

@@ -98,11 +98,11 @@ validity <- function(judged, orient) {
 #' run_details(pc(suff_gauss(x), gaussCItest, alpha = 0.01, p = 5, numCores = 2))
 #' @export
 run_details <- function(x) {
-  check_object(x)
+  check_object(x, only = if (!inherits(x, "pcgpu_selection")) c("call", "n.edgetests"))
   if (inherits(x, "pcgpu_selection")) {
     details <- attr(x$call, "pcgpu")
   } else {
-    if (!is_compact(x) && !is_fci(x)) check_result(x)
+    if (!is_compact(x) && !is_fci(x)) check_result(x, only = "call")
     details <- attr(attr(x, "call"), "pcgpu")
     # fciPlus() counts none.
     tests <- attr(x, "n.edgetests")

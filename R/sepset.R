@@ -24,6 +24,8 @@ methods::setMethod("sepset", "ANY", function(x, a, b) {
   labels <- labels_of_kept(x)
   at <- one_pair(a, b, labels)
   sets <- attr(x, "sepset")
+  broken <- !is.list(sets) || length(sets) != length(labels) || !all(vapply(sets[at], function(row) is.list(row) && length(row) == length(labels), NA))
+  if (broken) check_object(x, only = "sepset")
   set <- sets[[at[1L]]][[at[2L]]] %||% sets[[at[2L]]][[at[1L]]]
   if (!is.null(set) && !is_whole(set, 1, length(labels))) {
     abort_argument("x", x, "give what pc() or skeleton() returned, as it is.", has = sprintf("a separating set of %s and %s that is %s", labels[at[1L]], labels[at[2L]], describe(set)))
@@ -47,11 +49,11 @@ methods::setMethod("sepset", "pcCompact", function(x, a, b) {
 
 # The variables of a result that has separating sets and p-values.
 labels_of_kept <- function(x) {
-  check_object(x)
   if (!is_fci(x)) {
-    check_result(x)
+    check_result(x, only = c("pMax", "nodes"))
     return(attr(x, "graph")@nodes)
   }
+  check_object(x, only = c("square", "pMax"))
   if (!length(attr(x, "sepset"))) {
     abort_argument("x", x, "give one of fci() or rfci().", is = "a result of fciPlus(), which keeps no separating sets and no p-values")
   }

@@ -132,6 +132,7 @@ names_of_pag <- c(
 
 # What is known of a search, with NA for what is not. `network`: its edges.
 overview <- function(x, network = network_of(x)) {
+  check_object(x, only = c("test", "alpha", "max.ord"))
   details <- run_details(x)
   known <- function(value) if (length(value)) value else NA
   test <- if (is_compact(x)) x@test else details$test
