@@ -58,5 +58,7 @@ compact_of <- function(graph, conflicts = 0) {
     start = cumsum(c(0, tabulate(low, length(graph$labels)))), to = high[by], mark = as.raw(mark[by]),
     p = as.raw(t(matrix(as.integer(writeBin(p, raw(), endian = "little")), 8L)))
   )
+  fit@gaps <- list(start = numeric(length(graph$labels) + 1L), to = integer(), p = raw())
+  fit@sets <- c(fit@gaps, list(set = raw(), ends = 0, members = integer()))
   fit
 }

@@ -173,7 +173,7 @@ test_that("what is no data any more is an error, and not a crash", {
   for (data in list(NULL, "a", 1:8, matrix("a", 2, 4), matrix(1L, 2, 4), matrix(0, 0, 4), data.frame(a = 1, b = 2, c = 3, d = 4))) {
     s["data"] <- list(data)
     for (use in list(function(s) skeleton(s, gaussCItest, 0.05, p = 4), function(s) s$C)) {
-      expect_error(use(structure(s, class = "pcgpu_gauss_data")), "anew", class = "pcgpu_error_argument")
+      expect_error(use(structure(s, class = "pcgpu_gauss_data")), "keep = \"data\"", fixed = TRUE, class = "pcgpu_error_argument")
     }
   }
   s$n <- "many"
