@@ -86,6 +86,7 @@ shapes <- list(
     version = is.null(version) || is_text(version), device = is.null(device) || is_texts(device), exact_tests = is.null(exact_tests) || is_numbers(exact_tests, 1L),
     test = is.null(test) || is_text(test), alpha = is.null(alpha) || is_numbers(alpha, 1L), samples = is.null(samples) || is_numbers(samples, 1L),
     ended = is.null(ended) || is_text(ended), level = is.null(level) || is_numbers(level, 1L), algorithm = is.null(algorithm) || is_text(algorithm),
+    seconds = is.null(seconds) || is_numbers(seconds, 1L), times = is.null(times) || is_table(times, c("level", "seconds")) && is_numbers(times$seconds),
     valid_cpdag = is.null(valid_cpdag) || is_flag(valid_cpdag), advice = is.null(advice) || is.character(advice), knowledge = is.null(knowledge) || is_flag(knowledge),
     n.edgetests = is.null(n.edgetests) || are_counts(n.edgetests),
     memory = is.null(memory) || (is.list(memory) || is_numbers(memory)) && is_texts(names(memory)) && all(vapply(memory, is_number, NA)),
@@ -109,7 +110,7 @@ shapes <- list(
     labels = is_texts(labels), given = is_one_of(given, c("parents", "blanket")), alpha = is_number(alpha), resamples = is_count(resamples), share = is_number(share),
     extension = is_one_of(extension, c("none", names(extension_words))),
     summary = is_table(summary, c("implied", "tests", "answered", "below", "ks", "ad")) && nrow(summary) == 2L && all(vapply(summary[-1L], is_numbers, NA)),
-    available = is_numbers(available, 2L),
+    available = is_numbers(available, 2L), constants = is.null(constants) || is_count(constants),
     questions = is.list(questions) && identical(names(questions), c("independence", "dependence")) && all(vapply(questions, are_questions, NA, length(labels)))
   ),
   pcCompact = described("pc(result = \"compact\")",

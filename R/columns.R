@@ -3,7 +3,7 @@
 # A data frame whose columns are bare numbers, logicals, text or factors. Every column is what its own is.na() and as.numeric() say.
 # A matrix inside a column is as many columns as it has.
 plain_columns <- function(x, argument) {
-  attributes(x) <- c(attributes(x)[c("names", "row.names")], list(class = "data.frame"))
+  attributes(x) <- list(names = attr(x, "names"), row.names = .row_names_info(x, 0L), class = "data.frame")
   is_plain <- function(column) is_value(column) && is.null(dim(column)) && (!is.object(column) || is.factor(column))
   odd <- !vapply(x, is_plain, NA)
   if (any(odd)) {
@@ -39,6 +39,8 @@ packages_of_classes <- c(integer64 = "bit64", haven_labelled_spss = "haven")
 # anything else.
 plain_column <- function(column, argument) {
   if (inherits(column, "AsIs")) class(column) <- setdiff(class(column), "AsIs")
+  # Values with labels are those values, whether the package haven is there or not.
+  if (inherits(column, "haven_labelled") && !inherits(column, "haven_labelled_spss")) column <- as.vector(unclass(column))
   if (is.factor(column)) {
     return(column)
   }

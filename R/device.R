@@ -226,7 +226,7 @@ device_names <- function(device) {
 # Says which machines of a team left their work to others, if any did: `lost` has their names, the reasons, and whether each `failed`, which
 # is so where nothing else is known. A GPU with too little memory did not fail.
 tell_lost <- function(lost) {
-  failed <- lost$failed %||% rep(TRUE, length(lost$machine))
+  failed <- rep_len(lost$failed %||% TRUE, length(lost$machine))
   for (i in seq_along(lost$machine)) {
     said <- if (failed[i]) "failed, and others did its work" else "has too little memory, and takes no further part"
     tell("lost", sprintf("%s %s: %s.", lost$machine[i], said, lost$reason[i]),

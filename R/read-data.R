@@ -47,7 +47,11 @@ read_table <- function(x, argument, counts) {
   } else if (is.matrix(x) && is.object(x) && !isS4(x)) {
     bare <- plain_column(structure(x, dim = NULL, dimnames = NULL), argument)
     if (is.null(bare)) abort_argument(argument, x, "give a matrix of numbers or text, or a data frame.", is = sprintf("a matrix of class %s", class(x)[1L]))
-    x <- structure(bare, dim = dim(x), dimnames = dimnames(x))
+    names <- colnames(x)
+    if (!is.null(names) && length(names) != ncol(x)) {
+      abort_argument(argument, x, "give a plain matrix, by unclass().", has = sprintf("%s for %d columns", counted(length(names), "name"), ncol(x)))
+    }
+    x <- structure(bare, dim = dim(x), dimnames = if (!is.null(dimnames(x))) list(rownames(x), names))
   }
   refuse_square(x, argument)
   x

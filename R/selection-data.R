@@ -86,7 +86,7 @@ check_row_names <- function(own, rows) {
 
 # y as Rust wants it: a factor, or numbers to be cut.
 selection_classes <- function(y, n, bins, discretize) {
-  if (!is_date(y) && (is.object(y) || is.matrix(y) && ncol(y) == 1L)) y <- plain_column(y, "y") %||% y
+  if (!is_date(y) && (is.object(y) || !is.null(dim(y)))) y <- plain_column(y, "y") %||% y
   y <- nan_to_na(y)
   vector <- is.null(dim(y)) && (is.factor(y) || is.logical(y) || is.character(y) || (is.numeric(y) && !is.object(y)))
   if (!vector) {

@@ -128,13 +128,13 @@ print.summary.pcgpu_stability <- function(x, ...) {
 
 #' @exportS3Method plot pcgpu_stability
 plot.pcgpu_stability <- function(x, which = c("strength", "graph"), main = NULL, ...) {
-  check_object(x)
   which <- check_choice(which, c("strength", "graph"), "which")
   of_graph <- setdiff(names(formals(plot_average)), c("x", "main", "..."))
   if (which == "strength" && any(asked <- of_graph %in% names(list(...)))) {
     abort_argument(of_graph[asked][1L], NULL, "give which = \"graph\", too.", is = "for the picture of the graph")
   }
   check_dots(list(...), if (which == "graph") c(of_graph, base_takes) else graphical_takes, "plot.pcgpu_stability")
+  check_object(x)
   if (which == "graph") plot_average(x, main, ...) else plot_strength(x, main, ...)
   invisible(x)
 }

@@ -180,7 +180,7 @@ test_that("text that is numbers is spoken of by name, in every function that tak
   takers <- list(
     pc = function(d) pc(cbind(d, z = rnorm(300)), alpha = 0.01, m.max = 0), discrete = function(d) pc(d, alpha = 0.01, m.max = 0), suff_discrete = suff_discrete,
     suff_knn = function(d) suff_knn(d, k = 3, seed = 1), mixCItest = function(d) pc(d, mixCItest, alpha = 0.01, m.max = 0),
-    select_features = function(d) select_features(d, rep(0:1, 150), 1), stability = function(d) stability(d, alpha = 0.01, replicates = 2, m.max = 0),
+    select_features = function(d) select_features(d, rep(c(0, 0, 1), 100), 1), stability = function(d) stability(d, alpha = 0.01, replicates = 2, m.max = 0),
     holes = function(d) pc(rbind(d, NA), alpha = 0.01, na = "testwise", m.max = 0)
   )
   said <- function(call) {

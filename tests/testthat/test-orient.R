@@ -66,7 +66,7 @@ test_that("the random ways follow set.seed() and the others draw nothing", {
 })
 
 test_that("a GPU that fails in orient() or suff_gauss(), and that another stands in for, is told", {
-  lost <- list(machine = "cuda:1", reason = "it fell out")
+  lost <- list(machine = "cuda:1", reason = "it fell out", failed = TRUE)
   own <- mget(c("rust_orient", "rust_orient_compact", "rust_correlation"), asNamespace("pcgpu"))
   put <- function(functions) Map(function(name, value) utils::assignInNamespace(name, value, "pcgpu"), names(functions), functions)
   on.exit(put(own))

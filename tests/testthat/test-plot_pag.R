@@ -134,5 +134,4 @@ test_that("details are drawn, with a chart for the possible-d-sep phase", {
   )
   texts <- drawn(plot(details), 12, 5)$texts$label
   expect_true(all(c("d-sep 1", "worker 1", "Seconds at work") %in% texts))
-  expect_equal(pcgpu:::seconds_of(details$team), 5)
 })
