@@ -39,6 +39,9 @@ check_tiers <- function(tiers, labels) {
   )
   tiers <- tiers_as_given(tiers, labels, mend)
   if (is.list(tiers)) {
+    # split() names tiers by their numbers, in the order of text.
+    numbers <- suppressWarnings(as.numeric(names(tiers)))
+    if (length(numbers) && !anyNA(numbers)) tiers <- tiers[order(numbers)]
     members <- lapply(tiers, which_variables, argument = "tiers", labels = labels, mend = mend)
     tiers <- stats::setNames(rep(seq_along(members), lengths(members)), labels[unlist(members)])
   }
@@ -252,7 +255,7 @@ tell_untested <- function(arrows, untested) {
   count <- sum(counts)
   if (count > 0) {
     tell("untested", sprintf(
-      "%s over pairs that no test has looked at (`fixedGaps`): as in pcalg, every chain over such a pair becomes one. `maj.rule = TRUE` decides them by tests of the pair.",
+      "%s over pairs that no test has looked at (`fixedGaps`, or knowledge that was not given here): as in pcalg, every chain over such a pair becomes one. Give the knowledge again, or `maj.rule = TRUE` with the test, which tests the pair.",
       counted(count, "v-structure")
     ), count = count)
   }

@@ -22,7 +22,14 @@ check_whole <- function(x, argument, least, most) {
 
 # The default of k. Power between numbers is best at 0.1 n (Runge 2018: 0.1 to 0.2 n; tigramite takes 0.2 n); with levels that loses all power once k is more than
 # the observations of a cell, and the square root of n, mCMIkNN's rule, does not: inst/bench/knn.R neighbours, neighbours-mixed, neighbours-graphs.
-default_neighbours <- function(n, is_mixed) min(n - 1, max(3, round(if (is_mixed) sqrt(n) else 0.1 * n)))
+# `smallest`: half of the rows of a usual level of the column with the smallest levels, and one: with 20 levels of 5 rows the root of n finds nothing, and 3 all.
+default_neighbours <- function(n, levels) {
+  if (!length(levels)) {
+    return(min(n - 1, max(3, round(0.1 * n))))
+  }
+  smallest <- min(vapply(levels, function(column) stats::median(tabulate(column)), 0)) %/% 2 + 1
+  min(n - 1, max(3, min(round(sqrt(n)), smallest)))
+}
 
 # k, or a share of n, as tigramite reads it.
 check_neighbours <- function(k, n, argument = "k") {

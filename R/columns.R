@@ -18,7 +18,7 @@ plain_columns <- function(x, argument) {
     }
     x[odd] <- bare
     if (any(dates)) {
-      tell("dates", sprintf("dates and times are taken as numbers (days, or seconds for times), in %s.", column_names(x, dates)), columns = unname(which(dates)))
+      tell("dates", sprintf("dates and times are taken as numbers (days, or seconds for times of day), in %s.", column_names(x, dates)), columns = unname(which(dates)))
     }
     wide <- vapply(x, function(column) !is.null(dim(column)), NA)
     if (any(wide)) x <- spread_matrices(x, wide)
@@ -30,7 +30,7 @@ plain_columns <- function(x, argument) {
 
 is_value <- function(column) is.numeric(column) || is.factor(column) || is.logical(column) || is.character(column)
 
-is_date <- function(column) inherits(column, c("Date", "POSIXt"))
+is_date <- function(column) inherits(column, c("Date", "POSIXt", "yearmon", "yearqtr", "ITime", "hms", "chron"))
 
 # The packages that know classes which R's own as.numeric() and is.na() would read wrongly. An S4 class names its package.
 packages_of_classes <- c(integer64 = "bit64", haven_labelled_spss = "haven")
@@ -134,8 +134,11 @@ meaning_of_text <- function(column) {
     values[!is.na(values)]
   }
   # Of many rows the first ones say whether the levels are few.
-  if (length(occurring(utils::head(column, 10000L))) <= most_levels_unasked) {
-    return("")
+  few <- occurring(utils::head(column, 10000L))
+  if (length(few) <= most_levels_unasked) {
+    numbers <- grepl("^\\s*[-+]?[0-9]+([.,][0-9]+)?\\s*$", few)
+    # Text of some numbers and a word: "unknown" among whole numbers.
+    return(if (is.character(column) && sum(numbers) >= 3L && !all(numbers) && sum(!numbers) <= 2L) "numbers" else "")
   }
   values <- occurring(column)
   n <- length(column)
@@ -193,6 +196,7 @@ warn_text <- function(x) {
 # A value that as.numeric() does not read, if there is one.
 example_of_text <- function(column) {
   values <- unique(as.character(column[!is.na(column)]))
+  values <- values[nzchar(trimws(values))]
   odd <- values[is.na(suppressWarnings(as.numeric(values)))]
   utils::head(c(odd, values), 1L)
 }
@@ -266,11 +270,24 @@ warn_dependent <- function(C, n, columns = seq_len(ncol(C))) {
     weights <- backsolve(root[free, free, drop = FALSE], root[free, j])
     sort(pivot[c(free[abs(weights) > 1e-6], j)])
   })
-  names <- function(set) paste0("(", enumerate(vapply(set, function(j) column_label(C, j), "")), ")")
-  warn("dependent", sprintf(
-    "linearly dependent columns (each of a group follows from the others in it): %s; no test can tell them apart: leave out one of each group",
-    enumerate(vapply(unique(sets), names, ""), 3L)
-  ), columns = lapply(unique(sets), function(set) columns[set]))
+  groups <- joined(sets)
+  said <- vapply(groups, function(group) {
+    spare <- sum(vapply(sets, function(set) all(set %in% group), NA))
+    sprintf("(%s), of which %d can be left out", enumerate(vapply(group, function(j) column_label(C, j), "")), spare)
+  }, "")
+  warn("dependent", sprintf("linearly dependent columns: %s; tests cannot tell such columns apart", enumerate(said, 3L)),
+    columns = lapply(groups, function(group) columns[group])
+  )
+}
+
+# Sets with a common member as one.
+joined <- function(sets) {
+  groups <- list()
+  for (set in sets) {
+    touches <- vapply(groups, function(group) any(set %in% group), NA)
+    groups <- c(groups[!touches], list(sort(unique(c(set, unlist(groups[touches]))))))
+  }
+  groups[order(vapply(groups, `[`, 0L, 1L))]
 }
 
 # The same of the columns of numbers among others, in the rows without missing values. Columns without correlations are reported elsewhere.

@@ -45,6 +45,8 @@ arrows_of_kinds <- function(found, argument, arrows) {
   kind <- as.character(found$kind)
   row_said <- function(at) sprintf("a row %s %s %s", found$from[at], kind[at], found$to[at])
   mend <- "give rows of edges() whose kind is \"-->\", or columns from and to alone."
+  unknown <- which(!is.na(kind) & grepl("^[<o-]", kind) & !kind %in% c(kinds_of_pag, "-->", "---", "<->"))
+  if (length(unknown)) abort_argument(argument, arrows, mend, has = paste(row_said(unknown[1L]), "of no kind that edge_table() has", sep = ", "))
   circle <- which(kind %in% setdiff(kinds_of_pag[grepl("o", kinds_of_pag, fixed = TRUE)], arrow_of))
   if (length(circle)) abort_argument(argument, arrows, mend, has = paste0(row_said(circle[1L]), ", of which a PAG does not know the direction"))
   both <- which(kind %in% c("---", "<->"))

@@ -36,6 +36,13 @@ read_table <- function(x, argument, counts) {
     assay <- first_assay(x, argument)
     return(if (is_delayed(assay)) DelayedArray::t(assay) else if (is_sparse(assay)) Matrix::t(assay) else t(as.matrix(assay)))
   }
+  if (inherits(x, "dist")) {
+    abort_argument(argument, x, "give the observations themselves, a row each.", is = "distances")
+  }
+  covariances <- if (is.list(x) && !is.object(x) && is.null(x$C)) x$cov
+  if (is.matrix(covariances) && nrow(covariances) == ncol(covariances)) {
+    abort_argument(argument, x, "give list(C = cov2cor(x$cov), n = x$n.obs) with indepTest = gaussCItest.", is = "a list with covariances")
+  }
   if (isS4(x) && methods::is(x, "Matrix") && !is_sparse(x)) x <- as.matrix(x)
   if (is.data.frame(x)) {
     # A table that was read before needs no second look, nor a second warning.

@@ -86,6 +86,10 @@ check_row_names <- function(own, rows) {
 
 # y as Rust wants it: a factor, or numbers to be cut.
 selection_classes <- function(y, n, bins, discretize) {
+  if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
+  if (is.character(y) && meaning_of_text(y) == "numbers") {
+    warn("levels", sprintf("`y` is text that looks like numbers (such as %s), and is taken as classes: make numbers of it by as.numeric()", dQuote(example_of_text(y), FALSE)), columns = integer())
+  }
   if (!is_date(y) && (is.object(y) || !is.null(dim(y)))) y <- plain_column(y, "y") %||% y
   y <- nan_to_na(y)
   vector <- is.null(dim(y)) && (is.factor(y) || is.logical(y) || is.character(y) || (is.numeric(y) && !is.object(y)))

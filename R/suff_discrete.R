@@ -40,6 +40,7 @@
 suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
   na <- check_choice(na, c("error", "pairwise"), "na")
   adaptDF <- check_flag(adaptDF, "adaptDF")
+  is_table <- inherits(x, c("table", "ftable"))
   x <- read_data(x, "x", counts = TRUE, all = FALSE)
   if (is.function(x)) x <- in_memory(x, "x")
   by_blocks <- is_read_by_blocks(x) || is_sparse(x) || is_file(x)
@@ -47,7 +48,7 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
     abort_argument("x", x, "give a data frame or matrix, observations in rows, or a contingency table.")
   }
   tell_if_turned(x, "x")
-  warn_text(x)
+  if (!is_table) warn_text(x)
   if (ncol(x) < 2L || nrow(x) < 1L) {
     abort_argument("x", x, "give at least one row and two columns.")
   }

@@ -39,7 +39,7 @@
 #'   logicals, characters; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations; or data that R does not hold,
 #'   as for [suff_gauss()] (a function is read into a matrix). No missing values.
 #' @param k Number of nearest neighbours of the estimate: a whole number from 1 to n - 1, or a share of n below 1. `NULL` means 0.1 n for
-#'   numbers alone and the square root of n for data with discrete columns, rounded and at least 3; see below.
+#'   numbers alone; with discrete columns the square root of n, or half of the rows of a level (the median over the levels of a column) and one, if that is less. Rounded and at least 3; see below.
 #' @param k_perm Number of nearest neighbours given S, including itself, from which an observation can take its value of x in a permutation:
 #'   a whole number from 1 to n - 1.
 #' @param permutations Number of permutations. With the default form of p, 1 / permutations is the smallest p above 0.
@@ -107,7 +107,8 @@ suff_knn <- function(data, k = NULL, k_perm = 5, permutations = 100,
   warn_constant(constant_columns(matrix), data)
   suff <- list(
     data = matrix, discrete = discrete, levels = lapply(factors, levels),
-    k = if (is.null(k)) default_neighbours(nrow(data), any(discrete)) else check_neighbours(k, nrow(data)), k_perm = check_whole(k_perm, "k_perm", 1, nrow(data) - 1),
+    k = if (is.null(k)) default_neighbours(nrow(data), factors[discrete]) else check_neighbours(k, nrow(data)),
+    k_perm = if (missing(k_perm)) min(5, nrow(data) - 1) else check_whole(k_perm, "k_perm", 1, nrow(data) - 1),
     permutations = check_whole(permutations, "permutations", 1, 1e6),
     estimator = check_choice(estimator, knn_estimators, "estimator"), transform = check_choice(transform, knn_transforms, "transform"),
     seed = if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_whole(seed, "seed", 0, .Machine$integer.max),

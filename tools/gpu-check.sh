@@ -7,7 +7,7 @@
 #
 # Parts, with what they take at most in seconds:
 #   rust-tests 400   the core's tests, among them those of the CUDA engine
-#   r-tests    220   tests/testthat with the GPU tests switched on
+#   r-tests    400   tests/testthat with the GPU tests switched on
 #   sanitize   200   compute-sanitizer's four tools on small searches and selections, where it is there
 #   sanitize-machines 200   the same tools on teams, blocks, budgets and unified memory, where it is there
 #   profile     50   Nsight Compute on the kernels of a search, where it is there
@@ -26,7 +26,7 @@ bundle=$(cd "$(dirname "$0")" && pwd)
 home=/opt/pcgpu-check
 out=${OUT:-./gpu-report}
 parts="rust-tests r-tests sanitize sanitize-machines profile bench first selection neighbours versus"
-declare -A limit=([rust-tests]=400 [r-tests]=220 [sanitize]=200 [sanitize-machines]=200 [profile]=50 [bench]=300 [first]=150 [selection]=40 [neighbours]=240 [versus]=550)
+declare -A limit=([rust-tests]=400 [r-tests]=400 [sanitize]=200 [sanitize-machines]=200 [profile]=50 [bench]=300 [first]=150 [selection]=40 [neighbours]=240 [versus]=550)
 only=$parts
 
 usage() {

@@ -23,11 +23,11 @@ of_numbers <- list(
   stability = function(d) quiet(stability(d, alpha = 0.05, replicates = 3, seed = 1))$counts,
   cstar = function(d) quiet(cstar(d, alpha = 0.05, replicates = 4, seed = 1))$pairs,
   causal_effects = function(d) {
-    fit <- quiet(pc(as.data.frame(lapply(d, as.numeric)), alpha = 0.05))
+    fit <- quiet(pc(pcgpu:::plain_columns(d, "d"), alpha = 0.05))
     as.data.frame(quiet(causal_effects(fit, d)))
   },
   markov_check = function(d) {
-    fit <- quiet(pc(as.data.frame(lapply(d, as.numeric)), alpha = 0.05))
+    fit <- quiet(pc(pcgpu:::plain_columns(d, "d"), alpha = 0.05))
     quiet(markov_check(fit, d, resamples = 1, seed = 1))$summary
   },
   mixCItest = function(d) quiet(mixCItest(1, 2, 3, d)),
@@ -174,7 +174,7 @@ test_that("text that is numbers is spoken of by name, in every function that tak
   bp <- sprintf("%.1f", 100 + 0.8 * age + rnorm(300, sd = 10))
   texts <- list(
     points = bp, commas = sub(".", ",", bp, fixed = TRUE), unit = paste(bp, "mmHg"), percent = paste0(bp, "%"), below = sub("^1", "<1", bp),
-    thousands = format(as.numeric(bp) * 1e4, big.mark = ","), money = paste0("$", bp), word = replace(as.character(age), 3, "unknown"), whole = as.character(age),
+    thousands = format(as.numeric(bp) * 1e4, big.mark = ","), money = paste0("$", bp), word = replace(as.character(age), 3, "unknown"), few_and_word = replace(as.character(age %/% 20), 3, "unknown"), whole = as.character(age),
     factor = factor(bp), factor_and_word = factor(replace(as.character(age), 3, "unknown"))
   )
   takers <- list(
@@ -280,8 +280,10 @@ test_that("columns that follow from others are named", {
   d <- data.frame(a = rnorm(80), b = rnorm(80), c = rnorm(80), z = rnorm(80))
   d$total <- d$a + d$b
   d$copy <- 3 * d$c - 1
-  w <- expect_warning(suppressMessages(pc(d, alpha = 0.01)), "(\"a\", \"b\", \"total\"), (\"c\", \"copy\")", fixed = TRUE, class = "pcgpu_warning_dependent")
+  w <- expect_warning(suppressMessages(pc(d, alpha = 0.01)), "(\"a\", \"b\", \"total\"), of which 1 can be left out, (\"c\", \"copy\"), of which 1", fixed = TRUE, class = "pcgpu_warning_dependent")
   expect_setequal(w$columns, list(c(1L, 2L, 5L), c(3L, 6L)))
+  w <- expect_warning(suppressMessages(pc(data.frame(x1 = d$a, x2 = d$a, x3 = d$a, y = d$b), alpha = 0.01)), "(\"x1\", \"x2\", \"x3\"), of which 2", fixed = TRUE)
+  expect_identical(w$columns, list(1:3))
   dummies <- as.data.frame(stats::model.matrix(~ 0 + factor(sample(letters[1:4], 80, TRUE))) * 1)
   names(dummies) <- letters[1:4]
   w <- expect_warning(suppressMessages(pc(cbind(dummies, x = rnorm(80)), alpha = 0.01)), class = "pcgpu_warning_dependent")

@@ -158,3 +158,20 @@ test_that("tiers that cannot be told apart are refused", {
   no(data.frame(variable = c("a", "b"), tier = 1:2), "no tier for \"c\"")
   no(data.frame(variable = c("a", "b", "b"), tier = 1:3), "more than once \"b\"")
 })
+
+test_that("a kind that no table of edges has is refused, and words are not kinds", {
+  x <- random_data(random_dag(3, 2, seed = 1), 200, seed = 1)
+  arrow <- data.frame(from = colnames(x)[1], to = colnames(x)[2])
+  for (argument in c("required", "forbidden")) {
+    call <- function(kind) suppressMessages(do.call(pc, c(list(x, alpha = 0.01), stats::setNames(list(cbind(arrow, kind = kind)), argument))))
+    expect_error(call("<--"), "of no kind", class = "pcgpu_error_argument")
+    expect_identical(edge_table(call("expert")), edge_table(call("-->")))
+  }
+})
+
+test_that("numbers that name a list of tiers decide their order", {
+  x <- random_data(random_dag(3, 2, seed = 1), 200, seed = 1)
+  v <- colnames(x)
+  with_tiers <- function(tiers) suppressMessages(pc(x, alpha = 0.01, tiers = tiers))@graph
+  expect_identical(with_tiers(split(v, c("10", "2", "9"))), with_tiers(stats::setNames(c(10, 2, 9), v)))
+})

@@ -70,3 +70,17 @@ test_that("of numbers alone the default transform is the same as ranks", {
     expect_identical(p_max(), p_max(transform = "ranks"))
   }
 })
+
+test_that("many levels of few rows have power by default", {
+  set.seed(1)
+  level <- factor(rep(1:20, each = 5))
+  found <- vapply(1:10, function(seed) {
+    set.seed(seed)
+    mixedCItest(1, 2, NULL, suff_knn(data.frame(level, q = stats::rnorm(100) + 2 * stats::rnorm(20)[level]), seed = seed)) <= 0.05
+  }, NA)
+  expect_gte(mean(found), 0.8)
+})
+
+test_that("few rows have defaults that fit", {
+  expect_identical(suff_knn(data.frame(a = c(1, 3, 2, 5), b = c(2, 1, 4, 3)))$k_perm, 3)
+})
