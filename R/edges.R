@@ -8,7 +8,7 @@
 #'
 #' @param x,object A result of [pc()], [skeleton()] or [orient()], of either class; one of [fci()], [rfci()] or [fciPlus()]; a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()]; or a result
 #'   of [stability()], whose edges are those of its averaged graph. `edge_table()` also reads other graphs that [compare_graphs()] accepts, such as a [graph::graphNEL-class] or a graph of igraph.
-#' @param which Not used.
+#' @param which,... Not used.
 #' @return A data frame with one row for each edge: `from` and `to`, names of variables; `kind`, `"-->"` (directed), `"---"` (undirected) or `"<->"` (a conflict,
 #'   `solve.confl = TRUE` only); and
 #'   - for a search: `p`, the largest p-value of its tests (`-Inf` or `-1` if there were none, see `fixedEdges`; not for `fciPlus()`, which keeps none). Rows are ordered by the smaller variable, then the larger;
@@ -34,7 +34,7 @@ edge_table <- function(x) {
 #' @name edges
 #' @aliases edges edges,pcCompact-method edges,matrix-method edges,pcAlgo-method edges,fciAlgo-method edges,pcgpu_graph-method edges,pcgpu_stability-method
 #'   edges,pcgpu_cstar-method edges,pcgpu_effects-method edges,pcgpu_joint_effects-method edges,pcgpu_markov-method edges,pcgpu_selection-method
-#' @usage edges(object, which)
+#' @usage edges(object, which, ...)
 #' @importFrom graph edges
 #' @export edges
 #' @exportMethod edges
