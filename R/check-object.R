@@ -14,7 +14,7 @@ shapes <- list(
     mean = is_numbers(mean) && is.double(mean) && length(mean) > 0L, n = is_count(n), left_out = is_count(left_out),
     least = is.double(least) && length(least) == length(mean) && !anyNA(least),
     largest = is.double(largest) && length(largest) == length(mean) && !anyNA(largest),
-    missing = are_counts(missing) && length(missing) == length(mean), power = is.integer(power) && length(power) == length(mean),
+    missing = is_whole(missing, 0, 2^53) && length(missing) == length(mean), power = is.integer(power) && length(power) == length(mean),
     origin = is.double(origin) && length(origin) == length(mean),
     products = is.double(products) && length(products) == length(mean) * (length(mean) + 1) / 2,
     names = is.null(names) || is.character(names) && length(names) == length(mean)
@@ -88,7 +88,7 @@ shapes <- list(
     ended = is.null(ended) || is_text(ended), level = is.null(level) || is_numbers(level, 1L), algorithm = is.null(algorithm) || is_text(algorithm),
     seconds = is.null(seconds) || is_numbers(seconds, 1L), times = is.null(times) || is_table(times, c("level", "seconds")) && is_numbers(times$seconds),
     valid_cpdag = is.null(valid_cpdag) || is_flag(valid_cpdag), advice = is.null(advice) || is.character(advice), knowledge = is.null(knowledge) || is_flag(knowledge),
-    n.edgetests = is.null(n.edgetests) || are_counts(n.edgetests),
+    n.edgetests = is.null(n.edgetests) || is_whole(n.edgetests, 0, 2^53),
     memory = is.null(memory) || (is.list(memory) || is_numbers(memory)) && is_texts(names(memory)) && all(vapply(memory, is_number, NA)),
     phase = is.null(phase) || is.list(phase) && is_numbers(phase$tests) && !anyNA(phase$tests) && (is.null(phase$ended) || is_numbers(phase$ended, 1L)),
     levels = is.null(levels) || is_table(levels, c("level", "shards", "variables", "bytes_to", "bytes_from")) &&
@@ -121,13 +121,13 @@ shapes <- list(
     rows = check_rust(rust_check_flat(list(p = length(labels), method = method, edges = edges, sets = sets, gaps = gaps)))
   ),
   pcAlgo = described("pc() or skeleton()",
-    nodes = is_texts(graph@nodes), graph = is_graph(graph), call = is.call(call), n = is.integer(n), n.edgetests = are_counts(n.edgetests), max.ord = is.integer(max.ord) && length(max.ord) == 1L,
+    nodes = is_texts(graph@nodes), graph = is_graph(graph), call = is.call(call), n = is.integer(n), n.edgetests = is_whole(n.edgetests, 0, 2^53), max.ord = is.integer(max.ord) && length(max.ord) == 1L,
     sepset = are_sepsets(sepset, length(graph@nodes)), pMax = is.matrix(pMax) && is_numbers(pMax) && identical(dim(pMax), rep(length(graph@nodes), 2L)),
     zMin = is.matrix(zMin)
   ),
   fciAlgo = described("fci()",
     square = is_numbers(amat) && is.matrix(amat) && nrow(amat) == ncol(amat) && are_dimnames(dimnames(amat)), amat = all(amat %in% 0:3) && all((amat != 0) == (t(amat) != 0)),
-    call = is.call(call), n = is.integer(n), n.edgetests = are_counts(n.edgetests), max.ord = is.integer(max.ord) && length(max.ord) == (length(n.edgetests) > 0L),
+    call = is.call(call), n = is.integer(n), n.edgetests = is_whole(n.edgetests, 0, 2^53), max.ord = is.integer(max.ord) && length(max.ord) == (length(n.edgetests) > 0L),
     sepset = !length(sepset) && is.list(sepset) || are_sepsets(sepset, nrow(amat)), pMax = is.matrix(pMax) && (!length(max.ord) || is_numbers(pMax) && identical(dim(pMax), dim(amat))),
     allPdsep = is.list(allPdsep), n.edgetestsPDSEP = is_numbers(n.edgetestsPDSEP), max.ordPDSEP = is.integer(max.ordPDSEP) && length(max.ordPDSEP) <= 1L
   )

@@ -3,20 +3,18 @@
 
 unreadable <- "its answer cannot be read"
 
-is_word <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
-
 is_whole_number <- function(x) is_number(x) && x == floor(x)
 
 # rank_about()'s.
-is_about <- function(about) is.list(about) && is_word(about$host) && is_word(about$version)
+is_about <- function(about) is.list(about) && is_text(about$host) && is_text(about$version)
 
 # rank_answer()'s in a task that Rust leads: raw, text where the worker is gone, or the condition of a test that failed.
 is_answer <- function(answer) {
   if (inherits(answer, "pcgpu_rank_condition")) {
     is_place <- is_whole_number(answer$x) && is_whole_number(answer$y) && (is.null(answer$S) || is.numeric(answer$S))
-    return(is_word(answer$message) && "pcgpu_error_test" %in% answer$class && is_place && (is.null(answer$parent) || is_condition(answer$parent)))
+    return(is_text(answer$message) && "pcgpu_error_test" %in% answer$class && is_place && (is.null(answer$parent) || is_condition(answer$parent)))
   }
-  is_word(answer) || is.raw(answer) && is_said(attr(answer, "said"))
+  is_text(answer) || is.raw(answer) && is_said(attr(answer, "said"))
 }
 
 # with_said()'s.
@@ -26,7 +24,7 @@ is_said <- function(said) {
   }, NA))
 }
 
-is_condition <- function(x) inherits(x, "condition") && is.list(x) && is_word(x$message)
+is_condition <- function(x) inherits(x, "condition") && is.list(x) && is_text(x$message)
 
 # What a worker says where its task ended with an error.
 is_failure <- function(answer) inherits(answer, "pcgpu_rank_failed") && is.list(answer) && inherits(answer$condition, "pcgpu_error") && is_condition(answer$condition)

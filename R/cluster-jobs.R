@@ -148,7 +148,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
       ranks <<- which(there)
       about <- lapply(file.path(folder, ranks, "about"), read_answer)
       names <<- worker_names(rep("?", length(ranks)), ranks)
-      about <- about[keep(vapply(about, function(one) is_about(one) || is_word(one), NA))]
+      about <- about[keep(vapply(about, function(one) is_about(one) || is_text(one), NA))]
       names <<- check_about(about, ranks)
       stats::setNames(about, names)
     },

@@ -171,7 +171,7 @@ node_workers <- function(cluster, own = FALSE) {
     start = function(new_key) {
       key <<- new_key
       about <- call_all(which(!gone()), "rank_about", function(i) list())
-      for (i in which(!gone())) if (!is_about(about[[i]]) && !is_word(about[[i]])) lose(i, unreadable)
+      for (i in which(!gone())) if (!is_about(about[[i]]) && !is_text(about[[i]])) lose(i, unreadable)
       there <- which(!gone())
       names[there] <<- check_about(about[there], there)
       hosts[there] <<- vapply(about[there], function(one) one$host, "")
@@ -186,7 +186,7 @@ node_workers <- function(cluster, own = FALSE) {
       blind <- Filter(function(i) !gone()[i] && (is.null(hellos[[i]]) || isFALSE(hellos[[i]])), ranks)
       hellos[blind] <- open_all(blind, setup)[blind]
       for (i in which(!gone())) {
-        if (is_word(hellos[[i]])) abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
+        if (is_text(hellos[[i]])) abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
         if (!is.raw(hellos[[i]])) lose(i, unreadable)
       }
       go_on()

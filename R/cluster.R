@@ -214,8 +214,8 @@ share_out <- function(workers, setup, count, fits, take, report = NULL, once = F
         found <- came$messages[[at]]
         if (is_failure(found)) stop(found$condition)
         # Nobody answers what nobody asked.
-        if (!is_word(found) && (is.null(held[[i]]) || !fits(held[[i]], found))) found <- unreadable
-        if (is_word(found)) {
+        if (!is_text(found) && (is.null(held[[i]]) || !fits(held[[i]], found))) found <- unreadable
+        if (is_text(found)) {
           left[i] <- TRUE
           lost$machine <- c(lost$machine, names[i])
           lost$reason <- c(lost$reason, found)

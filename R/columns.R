@@ -113,12 +113,6 @@ plain_integer64 <- function(column, argument) {
   numbers
 }
 
-is_level_column <- function(column) {
-  is.null(dim(column)) && (is.factor(column) || is.logical(column) || is.character(column))
-}
-
-is_bare_number <- function(column) is.numeric(column) && is.null(attr(column, "class")) && is.null(dim(column))
-
 # Text with at most this many different values is taken for levels without a question.
 most_levels_unasked <- 10L
 
@@ -211,7 +205,7 @@ tell_if_codes <- function(data, discrete) {
   # The first rows say of most columns that they are no codes.
   for (rows in unique(c(min(100L, nrow(data)), nrow(data)))) {
     column <- function(j) if (is.matrix(data)) data[seq_len(rows), j] else utils::head(data[[j]], rows)
-    few[few] <- vapply(which(few), function(j) is_bare_number(column(j)) && is_code(column(j)), NA)
+    few[few] <- vapply(which(few), function(j) is_code(column(j)), NA)
   }
   few[few] <- vapply(which(few), function(j) {
     column <- if (is.matrix(data)) data[, j] else data[[j]]

@@ -106,9 +106,6 @@ check_moments <- function(parts, argument = "...") {
   }
 }
 
-# Doubles that hold whole numbers to the last digit.
-are_counts <- function(x) is.numeric(x) && !anyNA(x) && all(x >= 0 & x <= 2^53 & x == trunc(x))
-
 #' @exportS3Method print pcgpu_moments
 print.pcgpu_moments <- function(x, ...) {
   check_dots(list(...), character(), "print.pcgpu_moments")

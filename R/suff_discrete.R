@@ -149,15 +149,8 @@ variable_names <- function(x) {
   replace(names, unnamed, paste0("V", unnamed, recycle0 = TRUE))
 }
 
-is_discrete <- function(column) {
-  if (!is.null(dim(column))) {
-    return(FALSE)
-  }
-  if (is.factor(column) || is.logical(column) || is.character(column) || is.integer(column)) {
-    return(TRUE)
-  }
-  is.numeric(column) && is.null(attr(column, "class")) && all(is.na(column) | (is.finite(column) & column == trunc(column)))
-}
+# Of a column that read_data() has read: does it have levels, or whole numbers?
+is_discrete <- function(column) !is.double(column) || all(is.na(column) | (is.finite(column) & column == trunc(column)))
 
 # Of no value at all the least is Inf and the largest -Inf.
 constant_columns <- function(m) {

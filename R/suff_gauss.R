@@ -290,11 +290,8 @@ check_data <- function(x) {
   x
 }
 
-# An ordinary matrix of numbers, or a data frame of vectors of them.
+# Of what read_data() has read: a matrix of numbers, or a data frame of them.
 check_table <- function(x, argument) {
-  if (isS4(x) && methods::is(x, "Matrix")) {
-    x <- as.matrix(x)
-  }
   if (!is.data.frame(x) && !is.matrix(x)) {
     abort_argument(argument, x, "give a numeric matrix or data frame, observations in rows.")
   }
@@ -304,8 +301,7 @@ check_table <- function(x, argument) {
       is = paste("not numeric in", column_names(x, !numeric))
     )
   }
-  plain <- is.data.frame(x) && all(vapply(x, function(column) is.atomic(column) && is.null(dim(column)), NA))
-  if (plain) x else as.matrix(x)
+  x
 }
 
 check_several <- function(x) {

@@ -91,7 +91,7 @@ suff_knn <- function(data, k = NULL, k_perm = 5, permutations = 100,
   if (ncol(data) < 2L || nrow(data) < 3L) {
     abort_argument("data", data, "give at least three rows and two columns.")
   }
-  discrete <- vapply(data, is_level_column, NA, USE.NAMES = FALSE)
+  discrete <- !unname(numeric_columns(data))
   warn_text(data)
   tell_if_codes(data, discrete)
   missing <- vapply(data, function(column) anyNA(column) || is.numeric(column) && !all(is.finite(column)), NA)

@@ -69,3 +69,13 @@ share_always <- function(env = parent.frame()) in_package(shared_cells = 0, shar
 be_quick <- function(seconds, constants = c("grace", "patience_of_pieces"), env = parent.frame()) {
   do.call(in_package, c(stats::setNames(rep(list(seconds), length(constants)), constants), env = env))
 }
+
+# A test that kills one of the processes that it runs in: only one can make the folder `once`.
+deadly_test <- function(once) {
+  force(once)
+  function(x, y, S, suffStat) {
+    if (length(S) > 0 && dir.create(once, showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGKILL)
+    Sys.sleep(0.002)
+    gaussCItest(x, y, S, suffStat)
+  }
+}

@@ -63,13 +63,7 @@ test_that("the answer stays where a worker is killed, and a message names it", {
 test_that("workers of parallel_tests that die leave their work to others, and nothing behind", {
   skip_on_os("windows")
   s <- suff(p = 10, n = 300, degree = 4)
-  once <- tempfile()
-  # Only one process can make the folder.
-  deadly <- function(x, y, S, suffStat) {
-    if (length(S) > 0 && dir.create(once, showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGKILL)
-    Sys.sleep(0.002)
-    gaussCItest(x, y, S, suffStat)
-  }
+  deadly <- deadly_test(tempfile())
   before <- nrow(showConnections())
   expect_message(
     found <- pc(s, deadly, 0.05, p = 10, parallel_tests = TRUE, numCores = 2), "^worker [12] .* failed", class = "pcgpu_message_lost"

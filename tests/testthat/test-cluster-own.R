@@ -88,12 +88,7 @@ test_that("long messages go through, however slowly they are read", {
 
 test_that("a worker of our own that dies leaves its work to the other, and none is an error", {
   s <- suff(p = 10, n = 300, degree = 4)
-  once <- tempfile()
-  deadly <- function(x, y, S, suffStat) {
-    if (length(S) > 0 && dir.create(once, showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGKILL)
-    Sys.sleep(0.002)
-    gaussCItest(x, y, S, suffStat)
-  }
+  deadly <- deadly_test(tempfile())
   expect_message(found <- pc(s, deadly, 0.05, p = 10, cluster = 2), "^worker [12] .* failed.*signal: 9", class = "pcgpu_message_lost")
   expect_identical_answer(found, pc(s, slow_test, 0.05, p = 10))
   ends <- function(x, y, S, suffStat) quit("no", 3)
