@@ -63,7 +63,8 @@ test_that("the answer stays where a worker is killed, and a message names it", {
 test_that("workers of parallel_tests that die leave their work to others, and nothing behind", {
   skip_on_os("windows")
   s <- suff(p = 10, n = 300, degree = 4)
-  deadly <- deadly_test(tempfile())
+  once <- tempfile()
+  deadly <- deadly_test(once)
   before <- nrow(showConnections())
   expect_message(
     found <- pc(s, deadly, 0.05, p = 10, parallel_tests = TRUE, numCores = 2), "^worker [12] .* failed", class = "pcgpu_message_lost"
