@@ -157,7 +157,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
       put(list(key = key, setup = with_files(setup, folder), places = stats::setNames(places, ranks)), file.path(folder, "setup"))
       wait_for(place(seq_along(ranks), "hello"), ranks, "read the data")
       hellos <- lapply(place(seq_along(ranks), "hello"), read_answer)
-      for (i in which(vapply(hellos, is_word, NA))) {
+      for (i in which(vapply(hellos, is_text, NA))) {
         abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
       }
       hellos <- hellos[keep(vapply(hellos, is.raw, NA))]
