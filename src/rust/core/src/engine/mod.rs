@@ -6,6 +6,7 @@ pub mod cpu;
 pub mod crew;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 pub mod cuda;
+mod dispatch;
 mod level_one;
 pub mod replicates;
 pub mod sequential;

@@ -2,15 +2,13 @@
 //!
 //! Each rank has the data, and a worker of its own ([`rank`] answers there). What a level needs is sent as the graph, or what changed of
 //! it, once a rank, then piece by piece: columns of level 0, shards, questions. Pieces are cut as ranks take them, so that each works some
-//! tenths of a second ([`pace`]); each has two in hand, so that none waits for the wire ([`pieces`]). An answer depends on its piece alone, so
+//! tenths of a second ([`dispatch`](super::dispatch)); each has two in hand, so that none waits for the wire. An answer depends on its piece alone, so
 //! that nothing depends on who gives it: a rank that is lost leaves its pieces to the others, and one that is slow is overtaken where nothing
 //! else is left to do. How bytes travel is a [`Link`]'s, but that large answers of ranks on this machine lie [`aside`].
 
 mod aside;
 mod errands;
 pub mod message;
-mod pace;
-mod pieces;
 pub mod rank;
 pub mod selection;
 
@@ -19,6 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::ci::Batch;
+use crate::engine::dispatch::pace::Pace;
+use crate::engine::dispatch::pieces::{Pieces, Turn};
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::Book;
@@ -32,8 +32,6 @@ use crate::{Error, Result};
 use aside::Shelf;
 use errands::{Asking, Deciding, Errand, Pairing, Settling};
 use message::{Hello, Reply, Request};
-use pace::Pace;
-use pieces::{Pieces, Turn};
 
 /// Time between two looks.
 const WATCH: Duration = Duration::from_millis(20);

@@ -24,7 +24,7 @@ struct Given {
 }
 
 /// What a rank does next.
-pub(super) enum Turn {
+pub(in crate::engine) enum Turn {
     /// These units, under this number.
     Take { task: u64, units: Range<usize> },
     /// Nothing now.
@@ -32,7 +32,7 @@ pub(super) enum Turn {
 }
 
 /// The units of an errand.
-pub(super) struct Pieces {
+pub(in crate::engine) struct Pieces {
     /// Before each unit, the cost of those before it; and of all.
     before: Vec<f64>,
     next: usize,

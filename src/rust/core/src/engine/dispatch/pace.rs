@@ -14,7 +14,7 @@ const MOST: f64 = 5.0;
 
 /// Work a second, as far as is known.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pace {
+pub(in crate::engine) struct Pace {
     cost_a_second: Option<f64>,
     /// The cost of the largest piece.
     largest: f64,
