@@ -56,9 +56,9 @@ extern "C" __global__ void settle(const __grid_constant__ Args a) {
 
 // Settles one side, `second`, of the pairs of some rows, whose vertices have numbers of their own (engine/cuda/gauss/blocks). By list entry: `verdict`
 // says what was found, `values` is the p, and `log` has the set that separates, `size` numbers, or zeros. Nothing where the side is not done yet.
-constexpr u32 SIDE_NOTHING = 0;      // host: there was nothing to be asked
+constexpr u32 SIDE_NOTHING = 0;      // there was nothing to be asked
 constexpr u32 SIDE_KEEPS = 1;        // host: no set separates
-constexpr u32 SIDE_SEPARATES = 2;    // one does
+constexpr u32 SIDE_SEPARATES = 2;    // host: one does
 constexpr u32 SIDE_MISSING = 3;      // host: a test has no answer
 extern "C" __global__ void settle_sides(const __grid_constant__ Args a) {
     if (!(a.second ? level_is_done(a.report) : first_is_done(a.report))) return;

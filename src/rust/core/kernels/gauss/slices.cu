@@ -250,14 +250,12 @@ extern "C" __global__ void slice_keep(const __grid_constant__ Slices s) {
     }
 }
 
-// Writes what is found of the pairs of rows first_row to end_row - 1, `gridDim.y` blocks each: p is raised to that of level 0. Separated pairs are
-// removed from `left_graph`, and counted in `record_count` of the vertex that their set is kept under (see count_single).
+// Writes what is found of the pairs of rows first_row to end_row - 1, `gridDim.y` blocks each: p is raised to that of level 0.
 extern "C" __global__ void slice_settle(const __grid_constant__ Slices s) {
     const Args& a = s.a;
     for (u64 row = a.first_row + blockIdx.x; row < a.end_row; row += gridDim.x) {
         const u32 x = (u32)row, count = count_of(s, row);
         const u64 start = start_of(s, row);
-        u32 own = 0;
         for (u32 i = blockIdx.y * blockDim.x + threadIdx.x; i < count; i += gridDim.y * blockDim.x) {
             const Pair pair = s.pairs[start + i];
             const u64 out = start + i - s.out_before;
@@ -274,17 +272,9 @@ extern "C" __global__ void slice_settle(const __grid_constant__ Slices s) {
                     const double marginal = p_of_correlation(a, pair.xy, a.scale_marginal);
                     if (marginal > p) p = marginal;
                 }
-                if (separator) {
-                    if (a.fast || is_second) atomicAdd(&a.record_count[y], 1u); else own++;
-                    remove_neighbour(a, a.left_graph, x, y);
-                    remove_neighbour(a, a.left_graph, y, x);
-                }
             }
             s.verdict[out] = verdict;
             s.values[out] = p;
         }
-        __syncwarp();
-        own = warp_sum(own);
-        if (lane_id() == 0 && own) atomicAdd(&a.record_count[x], own);
     }
 }

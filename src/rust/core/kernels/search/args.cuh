@@ -59,7 +59,6 @@ struct Args {
     u32* graph;           // bit rows, p x words
     const u32* start;     // bit rows of the pairs that may be adjacent at all; null: all of them
     const u32* fixed;     // bit rows of the pairs that are never tested; null: none
-    u32* left_graph;      // by slices (gauss/slices.cuh): bit rows of the next level's graph
     u32* empty;           // bit rows of the pairs that the empty set separates
     double* p_max;        // of all pairs, x < y at y (y - 1) / 2 + x; of those of `left`, in their order; null: level 0 keeps none
     u64* left;            // bit rows, p x words / 2, of the pairs that level 0 left and p_max is of; null: it is of all

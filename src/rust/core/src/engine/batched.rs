@@ -8,6 +8,7 @@
 //! round, of other pairs, while the first is answered.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::ci::Batch;
 use crate::memory::{self, Use};
@@ -235,33 +236,37 @@ struct Round {
 
 /// [`answer`] for a desk.
 pub(super) fn answer_at(desk: &mut dyn Desk, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
-    let mut pages: Vec<Page> = (0..work.shards.len()).map(|shard| book.open(shard)).collect();
-    let open = open_pairs(work)?;
-    answer_some(desk, work, book, &mut pages, open, observer)?;
+    let shards = 0..work.shards.len();
+    let mut pages: Vec<Page> = shards.clone().map(|shard| book.open(shard)).collect();
+    let (mut open, mut partial) = open_pairs(work, shards)?;
+    open.append(&mut partial);
+    answer_some(desk, work, book, (&mut pages, 0), open, observer)?;
     pages.into_iter().for_each(Page::close);
     Ok(())
 }
 
-/// All pairs of a level that have sets, shard by shard.
-pub(super) fn open_pairs(work: &Work) -> Result<VecDeque<Open>> {
-    let mut open: VecDeque<Open> = VecDeque::new();
-    for (shard, part) in work.shards.iter().enumerate() {
+/// All pairs of some shards that have sets, shard by shard: those of which all sets are asked, and those of which some are.
+pub(super) fn open_pairs(work: &Work, shards: Range<usize>) -> Result<(VecDeque<Open>, VecDeque<Open>)> {
+    let (mut whole, mut partial) = (VecDeque::new(), VecDeque::new());
+    for shard in shards {
+        let part = &work.shards[shard];
         let pairs = work.pairs_of(part);
+        let open: &mut VecDeque<Open> = if part.part.is_whole() { &mut whole } else { &mut partial };
         memory::room((open.len() + pairs.len()).saturating_mul(2 * size_of::<Open>()), Use::Level)?;
         open.extend(pairs.into_iter().filter(|(_, _, ranks)| !ranks.is_empty()).map(|(at, side, ranks)| {
             let largest = Verdict::Dependent { rank: ranks.start, p: -1.0 };
             Open { shard, at, side, next: ranks.start, end: ranks.end, largest }
         }));
     }
-    Ok(open)
+    Ok((whole, partial))
 }
 
-/// [`answer`] for one machine and some of the pairs; `pages` are those of all shards.
+/// [`answer`] for one machine and some of the pairs; `pages` are those of the shards from a number on.
 pub(super) fn answer_open(
     asker: &mut dyn Asker,
     work: &Work,
     book: &Book,
-    pages: &mut [Page],
+    pages: (&mut [Page], usize),
     open: VecDeque<Open>,
     observer: &mut dyn Observer,
 ) -> Result<()> {
@@ -272,7 +277,7 @@ fn answer_some(
     desk: &mut dyn Desk,
     work: &Work,
     book: &Book,
-    pages: &mut [Page],
+    (pages, first_shard): (&mut [Page], usize),
     mut open: VecDeque<Open>,
     observer: &mut dyn Observer,
 ) -> Result<()> {
@@ -328,7 +333,7 @@ fn answer_some(
                 pair.side.set_into(work.neighbours, work.size, verdict.rank(), &mut set);
             }
             let outcome = Answer { at: pair.at, verdict, set: &set, exact_tests: 0 };
-            pages[pair.shard].enter(pair.side.row, &outcome);
+            pages[pair.shard - first_shard].enter(pair.side.row, &outcome);
         }
     }
     Ok(())

@@ -166,6 +166,11 @@ impl Adjacency {
         self.p
     }
 
+    /// The rows of bits, one after the other.
+    pub fn words(&self) -> &[u64] {
+        &self.bits
+    }
+
     /// The bit row of `x`: bit `y % 64` of word `y / 64` is set when x - y is an edge.
     pub fn row(&self, x: usize) -> &[u64] {
         &self.bits[x * self.words..(x + 1) * self.words]

@@ -1,13 +1,12 @@
 //! The skeleton phase: which levels are run, and pcalg's counts of them, for every order of visiting and any worker.
 
 use super::cells::symmetrise;
-use super::checkpoint::{Found, Keeper, Limits, State};
+use super::checkpoint::{Keeper, Limits, State};
 use super::largest::Largest;
-use super::ledger::Ledger;
 use super::level::count_sets;
 use super::levels::{LevelReport, Levels, Widest};
 use super::one_by_one::OneByOne;
-use super::order::{ordered, with_ledger};
+use super::order::ordered;
 use super::original::Original;
 use super::stable::Stable;
 use super::worker::Worker;
@@ -47,18 +46,13 @@ pub fn skeleton_within<'l>(
     let mut largest = largest.into();
     let (mut keeper, state) = begin(options, &mut largest, observer, limits)?;
     let pool = worker.pool().clone();
-    let found = match (worker.alone(), options.method) {
-        // A machine that takes whole levels knows no tiers.
-        (Some(alone), Method::Stable | Method::StableFast) if options.tiers.is_none() => {
-            // What it knows between levels is on its machine.
-            let state = state.map(|state| state.rewound(&mut largest));
-            run(alone.begin(options, largest.again())?, options, &mut keeper, state)?
-        }
-        (_, Method::Original) => {
-            run(ordered(Original { worker }, options, largest.again()), options, &mut keeper, state)?
-        }
-        _ => run(ordered(Stable { worker }, options, largest.again()), options, &mut keeper, state)?,
+    let whole = keeps_nothing(&keeper, &state) && options.tiers.is_none() && options.method != Method::Original;
+    let search = match (worker.alone().filter(|_| whole), options.method) {
+        (Some(alone), _) => alone.begin(options, largest.again())?,
+        (None, Method::Original) => ordered(Original { worker }, options, largest.again()),
+        (None, _) => by_shards(worker, options, largest.again()),
     };
+    let found = run(search, options, &mut keeper, state)?;
     finish(options, &mut largest, &pool);
     Ok(found)
 }
@@ -77,20 +71,18 @@ fn begin<'o>(
     Ok((keeper, state))
 }
 
-/// "stable" or "stable.fast" by the shards of a worker, with graph and answers on the host: for a worker that takes whole levels where
-/// they fit its machine, and shards where they do not. `found`: what levels left that have run elsewhere,
-/// whose p-values `largest` then has.
+/// Whether a search may stay on a machine until it has ended: it is neither kept nor gone on with.
+fn keeps_nothing(keeper: &Keeper, state: &Option<State>) -> bool {
+    !keeper.keeps() && state.is_none()
+}
+
+/// "stable" or "stable.fast" by the shards of a worker, with graph and answers on the host.
 pub(crate) fn by_shards<'s>(
-    worker: Box<dyn Worker + 's>,
+    worker: &'s mut dyn Worker,
     options: &'s Options,
     largest: Largest<'s>,
-    found: Option<Found>,
 ) -> Box<dyn Levels + 's> {
-    let mut ledger = Ledger::new(options, largest);
-    if let Some(found) = found {
-        ledger.resume(found, None);
-    }
-    with_ledger(Stable { worker }, ledger)
+    ordered(Stable { worker }, options, largest)
 }
 
 /// Runs the skeleton phase with one question at a time, in the very order in which pcalg asks: for tests that only the caller can

@@ -360,17 +360,19 @@ impl<'s> Ledger<'s> {
         Ok(())
     }
 
-    /// Has a worker decide all pairs of level 1, and enters what it found.
+    /// Has a worker decide all pairs of level 1, and enters what it found; none: it would rather have shards.
     pub fn decide_pairs(
         &mut self,
         worker: &mut dyn Pairwise,
         pool: &Pool,
         observer: &mut dyn Observer,
-    ) -> Result<LevelReport> {
+    ) -> Result<Option<LevelReport>> {
         let options = self.options;
         let start = self.start().copied(pool)?;
-        // Number 0: nobody is asked for another part of it.
-        let level = PairLevel { number: 0, options, graph: &start };
+        let level = PairLevel::new(options, &start);
+        if !worker.prefers_pairs(&level)? {
+            return Ok(None);
+        }
         let mut book = PairBook::new(level, pool.clone())?;
         let largest = &mut self.largest;
         worker.pairs(&level, &(0..options.p), &mut |decided| Ok(book.enter(decided, largest)), observer)?;
@@ -380,7 +382,7 @@ impl<'s> Ledger<'s> {
         self.sepsets.set_singles(singles);
         // Those of level 0 are among the values.
         self.is_exact = true;
-        Ok(report)
+        Ok(Some(report))
     }
 
     /// Completes the p-values, and hands graph and separating sets over. Workers leave the marginal p-values below alpha aside, as

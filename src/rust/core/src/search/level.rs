@@ -1,11 +1,15 @@
 //! The parts of a level of PC: frozen neighbourhoods, the sides of pairs, and the verdicts on sides.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::graph::{subsets, Adjacency, Tiers};
 use crate::{Error, Result};
 
 /// Neighbour lists frozen for a level, and the bit rows they came from.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
+    /// A number that no others have but copies of these.
+    number: u64,
     graph: Option<Adjacency>,
     lists: Vec<u32>,
     starts: Vec<usize>,
@@ -38,7 +42,13 @@ impl Neighbours {
         let p = starts.len() - 1;
         let in_range = |list: &[u32]| list.last().is_none_or(|&v| (v as usize) < p);
         assert!(starts.windows(2).all(|w| in_range(&lists[w[0]..w[1]])), "a neighbour that is no vertex");
-        Neighbours { graph: None, lists, starts }
+        static NUMBERS: AtomicU64 = AtomicU64::new(0);
+        Neighbours { number: NUMBERS.fetch_add(1, Ordering::Relaxed), graph: None, lists, starts }
+    }
+
+    /// A number by which workers know what they have of these neighbourhoods.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// Number of vertices.
@@ -202,6 +212,28 @@ impl PairSide {
         }
     }
 
+    /// The rank of a conditioning set, in the order of its members: the inverse of [`PairSide::set_into`].
+    pub fn rank_of(&self, neighbours: &Neighbours, set: &[u32]) -> u64 {
+        let list = neighbours.list(self.row as usize);
+        match self.order {
+            CandidateOrder::Ascending => {
+                let places: Vec<u32> = set.iter().map(|v| list.partition_point(|known| known < v) as u32).collect();
+                if self.is_outside() {
+                    subsets::rank(list.len(), &places)
+                } else {
+                    subsets::rank_without(list.len(), &places, self.place as usize)
+                }
+            }
+            CandidateOrder::CommonLast => {
+                let mut candidates = Vec::with_capacity(list.len());
+                self.candidates(neighbours, &mut candidates);
+                let place = |v: &u32| candidates.iter().position(|known| known == v).unwrap_or(0) as u32;
+                let places: Vec<u32> = set.iter().map(place).collect();
+                subsets::rank(candidates.len(), &places)
+            }
+        }
+    }
+
     /// The conditioning set of a rank.
     pub fn set(&self, neighbours: &Neighbours, size: usize, rank: u64) -> Vec<u32> {
         let mut set = Vec::new();
@@ -303,6 +335,26 @@ mod tests {
         side.candidates(&neighbours, &mut out);
         assert_eq!(out, [3, 2, 4]);
         assert_eq!(side.set(&neighbours, 2, 1), [3, 4]);
+        assert_eq!(side.rank_of(&neighbours, &[3, 4]), 1);
         assert_eq!(neighbours.common(0, 1), 2);
+    }
+
+    #[test]
+    fn sets_have_the_ranks_that_they_are_made_of() {
+        let lists: Vec<Vec<u32>> =
+            (0..12).map(|x: u32| (0..12).filter(|y| x != *y && (x * y + x + y) % 3 != 1).collect()).collect();
+        let neighbours = Neighbours::of(Adjacency::from_lists(&lists));
+        for (x, y) in (0..12).flat_map(|x| (0..12).map(move |y| (x, y))).filter(|(x, y)| x != y) {
+            let place = neighbours.place_if_any(x, y);
+            for order in [CandidateOrder::Ascending, CandidateOrder::CommonLast] {
+                let side = PairSide { row: x as u32, other: y as u32, place, order, count: 0 };
+                let candidates = side.candidates_of(neighbours.degree(x));
+                for size in 1..=candidates.min(4) {
+                    for rank in 0..subsets::binomial(candidates, size).unwrap() {
+                        assert_eq!(side.rank_of(&neighbours, &side.set(&neighbours, size, rank)), rank, "{side:?}");
+                    }
+                }
+            }
+        }
     }
 }

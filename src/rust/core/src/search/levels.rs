@@ -41,16 +41,22 @@ pub trait Levels {
     }
 
     /// Before any level has run: takes the place of those that had run in an earlier call, and found this. The largest p-values are where
-    /// the search is to leave them. `within`: what of the next level had run; only orders of visiting on the host know what to do with that.
-    fn resume(&mut self, found: Found, within: Option<Within>, observer: &mut dyn Observer) -> Result<()>;
+    /// the search is to leave them. `within`: what of the next level had run. Nothing, for a search that is never gone on with.
+    fn resume(&mut self, _found: Found, _within: Option<Within>, _observer: &mut dyn Observer) -> Result<()> {
+        Ok(())
+    }
 
     /// A level has ended, and the observer [keeps](Observer::keeps) the search: hands over what is known, from where [`Levels::give_up`] may
-    /// take it.
-    fn keep(&mut self, observer: &mut dyn Observer) -> Result<()>;
+    /// take it. Nothing, for a search that is never kept.
+    fn keep(&mut self, _observer: &mut dyn Observer) -> Result<()> {
+        Ok(())
+    }
 
     /// The answer of the levels that have ended, where an error has ended the last one, whose observer [keeps](Observer::keeps) the search. As
-    /// [`Levels::finish`].
-    fn give_up(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)>;
+    /// [`Levels::finish`], which it is for a search that is never kept.
+    fn give_up(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        self.finish(observer)
+    }
 
     /// Completes the largest p-values: where no test was made, the mark of [`Options::untested`]. Of a p x p matrix the lower triangle
     /// and the diagonal hold the mark, too.

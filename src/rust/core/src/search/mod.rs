@@ -12,7 +12,7 @@
 //! * [`level`], [`lanes`], [`shards`]: the work of a level, and how it is cut.
 //! * [`possible_d_sep`]: the second search of FCI, over the edges of a skeleton.
 //! * [`checkpoint`]: how a search is kept, gone on with and bounded.
-//! * [`pairs`]: level 1 for workers that decide both sides of a pair together; `pairs_by_shards`: for a worker that does not; `singly`: verdicts of that
+//! * [`pairs`]: level 1 for workers that decide both sides of a pair together; `singly`: verdicts of that
 //!   level, by number, as separating sets.
 //! * [`sweep`]: all subsets of some candidates at once.
 //! * [`worker`]: what a machine offers; [`answer`]: what it finds; [`book`]: where it enters that; [`wire`]: shards and answers as bytes.
@@ -34,7 +34,6 @@ mod one_by_one;
 mod order;
 mod original;
 pub mod pairs;
-mod pairs_by_shards;
 pub mod possible_d_sep;
 mod progress;
 mod report;
@@ -48,12 +47,11 @@ pub mod sweep;
 pub mod wire;
 pub mod worker;
 
-pub(crate) use cells::{symmetrise, Cells};
+pub(crate) use cells::symmetrise;
 pub(crate) use driver::by_shards;
 pub use driver::{skeleton, skeleton_one_by_one, skeleton_one_by_one_within, skeleton_within};
 pub use largest::{Largest, PairValues};
 pub use look_up::LookUp;
-pub use pairs_by_shards::pairs_by_shards;
 
 use crate::graph::{Adjacency, SepSets, Side, Tiers};
 use crate::memory::{self, Use};

@@ -37,12 +37,7 @@ struct Ordered<'s, O> {
 
 /// Begins a search in an order of visiting.
 pub(super) fn ordered<'s>(order: impl Order + 's, options: &'s Options, largest: Largest<'s>) -> Box<dyn Levels + 's> {
-    with_ledger(order, Ledger::new(options, largest))
-}
-
-/// Likewise with what is known.
-pub(super) fn with_ledger<'s>(order: impl Order + 's, ledger: Ledger<'s>) -> Box<dyn Levels + 's> {
-    Box::new(Ordered { order, ledger })
+    Box::new(Ordered { order, ledger: Ledger::new(options, largest) })
 }
 
 impl<O: Order> Levels for Ordered<'_, O> {

@@ -2,7 +2,7 @@
 //! lists and their way. What they find is as short as it can be read without a search: a verdict and a p-value a pair.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::largest::Largest;
 pub use super::report::LevelReport;
@@ -31,7 +31,7 @@ const SECOND_SHORT: u16 = 1 << 15;
 /// Level 1 as work for such a worker: each pair x < y of the graph is tested given each other neighbour of x, then of y.
 #[derive(Clone, Copy, Debug)]
 pub struct PairLevel<'a> {
-    /// Known by this number to workers that are asked for several parts of it; another level has another one.
+    /// Known by this number to workers that are asked for several parts of it; another level has another one, 0 none.
     pub number: u64,
     /// The search's.
     pub options: &'a Options,
@@ -53,18 +53,29 @@ pub struct Decided<'d> {
 }
 
 /// Takes what was found of some rows; `false`: it cannot be that.
-pub type Take<'t> = &'t mut dyn FnMut(&Decided) -> Result<bool>;
+pub type Take<'t> = &'t mut (dyn FnMut(&Decided) -> Result<bool> + Send);
 
 /// A worker that decides pairs.
 pub trait Pairwise {
+    /// Whether it is quicker so than by shards, at this level.
+    fn prefers_pairs(&mut self, _level: &PairLevel) -> Result<bool> {
+        Ok(true)
+    }
+
     /// Decides the pairs of some rows, whole [blocks](PAIR_ROWS) of them, and hands on what it finds, rows by rows, in any order.
     fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, observer: &mut dyn Observer) -> Result<()>;
 }
 
-impl PairLevel<'_> {
-    /// Whether pairs of a search can be decided so: kernels that do know neither tiers nor edges that stay.
+impl<'a> PairLevel<'a> {
+    /// Level 1 of a search, with a number of its own.
+    pub fn new(options: &'a Options, graph: &'a Adjacency) -> Self {
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        PairLevel { number: NUMBERS.fetch_add(1, Ordering::Relaxed), options, graph }
+    }
+
+    /// Whether pairs of a search can be decided so: kernels that do know no tiers.
     pub fn serves(options: &Options) -> bool {
-        options.tiers.is_none() && options.fixed_edges.is_none()
+        options.tiers.is_none()
     }
 }
 

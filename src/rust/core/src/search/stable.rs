@@ -1,6 +1,6 @@
 //! "stable" and "stable.fast" on a worker: every pair of a level is decided on the graph as the level found it.
 
-use std::ops::{DerefMut, Range};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::checkpoint::{Cut, Part};
@@ -74,12 +74,11 @@ fn outside(
 }
 
 /// The order, on a worker.
-pub(super) struct Stable<W> {
-    /// Borrowed, or in a box.
-    pub worker: W,
+pub(super) struct Stable<'w> {
+    pub worker: &'w mut dyn Worker,
 }
 
-impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
+impl Stable<'_> {
     /// Second sides of "stable.fast", whose order of candidates is the pair's own, of the pairs that are left.
     fn second_sides(
         &mut self,
@@ -221,7 +220,7 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
     }
 }
 
-impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
+impl Order for Stable<'_> {
     fn goes_on_from(&self, size: usize, part: &Part) -> bool {
         // Shards of level 1 also where the worker decides pairs: what is left goes by shards.
         matches!((size, part), (0, Part::Columns(_)) | (1.., Part::Shards(_)))
@@ -261,8 +260,9 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
             let has_work = ledger.widest().is_some_and(|widest| widest.degree > size);
             if let (true, Some(worker)) = (has_work, self.worker.pairwise()) {
                 memory::room(4 * Adjacency::bytes(p) + 4 * ledger.start().edge_count() + 64 * p, Use::Level)?;
-                let report = ledger.decide_pairs(worker, &pool, observer)?;
-                return Ok(LevelReport { go_on: report.go_on || fast, ..report });
+                if let Some(report) = ledger.decide_pairs(worker, &pool, observer)? {
+                    return Ok(LevelReport { go_on: report.go_on || fast, ..report });
+                }
             }
         }
         let graph = ledger.start();
@@ -302,7 +302,7 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
         Ok(report)
     }
 
-    fn finish(mut self, ledger: Ledger, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+    fn finish(self, ledger: Ledger, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         ledger.complete(&mut *self.worker, observer)
     }
 }

@@ -1,5 +1,7 @@
 //! What a machine with a test on it offers to a search.
 
+use std::ops::Range;
+
 use super::book::Book;
 use super::largest::Largest;
 use super::levels::Levels;
@@ -87,7 +89,20 @@ pub trait Worker {
     }
 }
 
-/// A worker that takes a level as one shard: the graph and the outcomes stay on its machine until they are asked for.
+/// A worker that takes parts of a level, beside others on the same test.
+pub trait Parted: Worker {
+    /// Decides some shards of `work`, by number, and enters their outcomes in `book`.
+    fn answer_some(
+        &mut self,
+        work: &Work,
+        shards: Range<usize>,
+        book: &Book,
+        observer: &mut dyn Observer,
+    ) -> Result<()>;
+}
+
+/// A worker that takes a level as one shard: the graph and the outcomes stay on its machine until they are asked for. Such a search cannot be
+/// kept, nor gone on with.
 pub trait Alone {
     /// Begins a search with [`Method::Stable`](super::Method) or `StableFast`. Of a p x p matrix the p-value of a pair x < y belongs to
     /// `[y * p + x]`; nothing in `largest` can be relied on before [`Levels::finish`].

@@ -23,6 +23,7 @@ pub use numbers::Numbers;
 pub use plain::Plain;
 pub use simd::simd;
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use crate::ci::Batch;
@@ -34,7 +35,7 @@ use crate::search::book::{Book, Page};
 use crate::search::level::Verdict;
 use crate::search::shards::{Part, Work};
 use crate::search::sweep::Sweeper;
-use crate::search::worker::{Column, Marginals, Worker};
+use crate::search::worker::{Column, Marginals, Parted, Worker};
 use crate::Result;
 use failed::Failed;
 pub(in crate::engine) use gauss::{sweep_on_threads, Found, Sweeps};
@@ -79,20 +80,7 @@ impl<K: Kernel> Worker for CpuEngine<K> {
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
-        let kernel = &self.kernel;
-        let total = work.cost();
-        let run = |scratch: &mut K::Scratch, shard: usize, stop: &Stop| {
-            let mut page = book.open(shard);
-            run_part(kernel, work, book, &work.shards[shard].part, &mut page, scratch, stop);
-            page.close();
-        };
-        self.pool.run(
-            work.shards.len(),
-            total < kernel.inline_tests(),
-            |shard| work.shards[shard].cost,
-            &mut |done| observer.progress(work.size, done, total),
-            run,
-        )
+        self.answer_some(work, 0..work.shards.len(), book, observer)
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
@@ -119,6 +107,31 @@ impl<K: Kernel> Worker for CpuEngine<K> {
         drop(slots);
         failed.check(|at| batch.get(at))?;
         Ok(values)
+    }
+}
+
+impl<K: Kernel> Parted for CpuEngine<K> {
+    fn answer_some(
+        &mut self,
+        work: &Work,
+        shards: Range<usize>,
+        book: &Book,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let (kernel, some) = (&self.kernel, &work.shards[shards.clone()]);
+        let total: f64 = some.iter().map(|shard| shard.cost).sum();
+        let run = |scratch: &mut K::Scratch, at: usize, stop: &Stop| {
+            let mut page = book.open(shards.start + at);
+            run_part(kernel, work, book, &some[at].part, &mut page, scratch, stop);
+            page.close();
+        };
+        self.pool.run(
+            some.len(),
+            total < kernel.inline_tests(),
+            |at| some[at].cost,
+            &mut |done| observer.progress(work.size, done, total),
+            run,
+        )
     }
 }
 

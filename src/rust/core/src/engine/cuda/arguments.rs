@@ -71,11 +71,11 @@ pub(super) const MASK_GROUP: u32 = 8;
 /// `TILE_BYTES` of kernels/gauss/masks.cu: bytes of a block's tile.
 pub(super) const TILE_BYTES: u32 = 62480;
 
-/// `SIDE_NOTHING` of kernels/gauss/settle.cu: there was nothing to be asked.
-pub(super) const SIDE_NOTHING: u32 = 0;
-
 /// `SIDE_KEEPS` of kernels/gauss/settle.cu: no set separates.
 pub(super) const SIDE_KEEPS: u32 = 1;
+
+/// `SIDE_SEPARATES` of kernels/gauss/settle.cu: one does.
+pub(super) const SIDE_SEPARATES: u32 = 2;
 
 /// `SIDE_MISSING` of kernels/gauss/settle.cu: a test has no answer.
 pub(super) const SIDE_MISSING: u32 = 3;

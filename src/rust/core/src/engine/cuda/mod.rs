@@ -2,7 +2,7 @@
 //! NVIDIA GPU.
 //!
 //! * [`card`]: what every test needs of a card: device, memory, plan, copies, compiled kernels.
-//! * `search`: PC-stable, with the graph and all answers on the card until the end. [`team`]: on several cards.
+//! * `search`: PC-stable, with the graph and all answers on the card until the end.
 //! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables;
 //!   `questions`: how a batch of questions is launched, `cut`: how it is cut where not all columns fit; `asked`: a test that is asked in batches, as a worker; [`gauss::correlation`] makes the correlation matrix of data.
 //! * [`knn`]: the nearest-neighbour test. [`mixed`]: tests of numbers and levels. [`selection`]: the counts of a feature selection.
@@ -22,8 +22,8 @@ mod pointer;
 mod questions;
 mod search;
 pub mod selection;
-mod share;
-pub mod team;
+
+use std::ops::Range;
 
 use crate::ci::correlations::Check;
 use crate::ci::discrete::Discrete;
@@ -37,10 +37,10 @@ use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::search::book::Book;
 use crate::search::levels::Levels;
-use crate::search::pairs::Pairwise;
+use crate::search::pairs::{PairLevel, Pairwise, Take};
 use crate::search::shards::Work;
 use crate::search::sweep::Sweeper;
-use crate::search::worker::{Alone, Column, Marginals, Worker};
+use crate::search::worker::{Alone, Column, Marginals, Parted, Worker};
 use crate::search::Largest;
 use crate::search::Options;
 use crate::team::{Moved, TeamReport};
@@ -53,10 +53,12 @@ use card::unified::MemoryKind;
 use discrete::columns::Packed;
 use discrete::counting::{data_bytes, Coding};
 use discrete::Counted;
-use gauss::pairs::{OpenLevel, Settled};
+use gauss::blocks::State;
 use gauss::source::{Gaussian, Source};
 use ndarray::ArrayView2;
 use pointer::DevicePtr;
+use search::fallback::Fallback;
+use search::CudaSearch;
 
 /// How the tests of a level are handed out on the GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,11 +206,8 @@ pub struct CudaEngine<'a> {
     correlations: Option<DevicePtr<f64>>,
     /// Correlations that were made on the card and brought to the host; empty before.
     brought: Vec<f64>,
-    /// What level 0 has left, for a search that is elsewhere; and its level 1, where that is on the card.
-    settled: Option<Settled>,
-    open_level: Option<OpenLevel>,
-    /// Whether one of these has found too little memory: it is not tried again.
-    lacks_room: bool,
+    /// What stays on the card from one part of a level to the next (the Gaussian test).
+    blocks: State,
     /// Where the level codes are on the card.
     coding: Option<Coding>,
     /// The codes of all variables as the card reads them in the host's memory, where it does not hold all.
@@ -266,7 +265,7 @@ impl<'a> CudaEngine<'a> {
         let pool = Pool::at_most(default_threads());
         let held = Held::open(options.ordinal, pool, options.memory, options.memory_budget)?;
         let (correlations, coding, packed, counted) = Default::default();
-        let (brought, settled, open_level) = Default::default();
+        let (brought, blocks) = Default::default();
         Ok(CudaEngine {
             test,
             alpha,
@@ -274,9 +273,7 @@ impl<'a> CudaEngine<'a> {
             held,
             correlations,
             brought,
-            settled,
-            open_level,
-            lacks_room: false,
+            blocks,
             coding,
             packed,
             counted,
@@ -287,13 +284,6 @@ impl<'a> CudaEngine<'a> {
     pub fn with_pool(mut self, pool: Pool) -> Self {
         self.held.pool = pool;
         self
-    }
-
-    /// Lets this card read another's memory.
-    fn reach(&self, other: &CudaEngine) -> Result<()> {
-        self.held.card.bind()?;
-        self.held.card.reach(&other.held.card);
-        Ok(())
     }
 
     /// The largest plan of the card's memory so far.
@@ -359,7 +349,7 @@ impl Asker for CudaEngine<'_> {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
-        self.close_level();
+        self.blocks.leave();
         self.held.begin(batch.iter().next().map(|(_, _, s)| s.len()));
         self.watched(|engine| match engine.test {
             CudaTest::Gauss(gauss) => gauss::batch::replies(engine, &gauss, batch, watch),
@@ -380,8 +370,7 @@ impl Asker for CudaEngine<'_> {
     }
 }
 
-/// Alone it takes whole levels, which is quicker, and for a search that is elsewhere pairs of level 1. Shards of the Gaussian test are left to the
-/// threads, of other tests they are asked in batches: for orders of visiting that need them.
+/// Alone it takes whole levels of a search that is not kept, which is quicker; of others parts of levels, whose answers are the host's.
 impl Worker for CudaEngine<'_> {
     fn pool(&self) -> &Pool {
         &self.held.pool
@@ -392,17 +381,17 @@ impl Worker for CudaEngine<'_> {
     }
 
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
+        self.held.begin(Some(0));
         match self.test {
-            CudaTest::Gauss(gauss) => {
-                self.held.begin(Some(0));
-                self.close_level();
-                if self.settles(level) && self.has_settled(&gauss, level, observer)? {
-                    return self.settle(level, columns);
-                }
-                self.by_host(&gauss, &mut |share| observer.preparing(share))?.marginal(level, columns, observer)
+            CudaTest::Gauss(_) => {
+                self.by_blocks(level.options().na_delete, None, |blocks| blocks.marginal(level, columns, observer))
             }
-            CudaTest::Discrete(_) => batched::marginal(self, level, columns, observer),
+            CudaTest::Discrete(test) => self.in_parts(test).marginal(level, columns, observer),
         }
+    }
+
+    fn is_exact(&self) -> bool {
+        true
     }
 
     fn is_gradual(&self) -> bool {
@@ -410,15 +399,7 @@ impl Worker for CudaEngine<'_> {
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
-        match self.test {
-            // A shard has too few tests for a card that is asked them one by one: threads walk from one to the next.
-            CudaTest::Gauss(gauss) => {
-                self.held.begin(Some(work.size));
-                self.close_level();
-                self.by_host(&gauss, &mut |_| observer.look())?.answer(work, book, observer)
-            }
-            CudaTest::Discrete(_) => batched::answer(self, work, book, observer),
-        }
+        self.answer_some(work, 0..work.shards.len(), book, observer)
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
@@ -441,7 +422,10 @@ impl Worker for CudaEngine<'_> {
     }
 
     fn pairwise(&mut self) -> Option<&mut dyn Pairwise> {
-        self.decides_pairs().then_some(self as &mut dyn Pairwise)
+        match self.test {
+            CudaTest::Gauss(_) => Some(self),
+            CudaTest::Discrete(_) => None,
+        }
     }
 
     fn alone(&mut self) -> Option<&mut dyn Alone> {
@@ -449,12 +433,52 @@ impl Worker for CudaEngine<'_> {
     }
 }
 
+impl Parted for CudaEngine<'_> {
+    fn answer_some(
+        &mut self,
+        work: &Work,
+        shards: Range<usize>,
+        book: &Book,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        self.held.begin(Some(work.size));
+        match self.test {
+            CudaTest::Gauss(gauss) => {
+                // Ranges of a pair's sets, which ranks of a cluster get that has hosts, too, are left to the threads.
+                let is_partial = |&shard: &usize| !work.shards[shard].part.is_whole();
+                for shard in shards.clone().filter(is_partial) {
+                    let mut host = self.by_host(&gauss, &mut |_| observer.look())?;
+                    host.answer_some(work, shard..shard + 1, book, observer)?;
+                }
+                self.by_blocks(work.na_delete, None, |blocks| blocks.answer(work, shards, book, observer))
+            }
+            CudaTest::Discrete(test) => self.in_parts(test).answer(work, shards, book, observer),
+        }
+    }
+}
+
+impl Pairwise for CudaEngine<'_> {
+    fn prefers_pairs(&mut self, level: &PairLevel) -> Result<bool> {
+        let Options { na_delete, fixed_edges, .. } = level.options;
+        self.by_blocks(*na_delete, fixed_edges.as_ref(), |blocks| blocks.prefers_pairs(level))
+    }
+
+    fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, observer: &mut dyn Observer) -> Result<()> {
+        self.held.begin(Some(1));
+        let Options { na_delete, fixed_edges, .. } = level.options;
+        self.by_blocks(*na_delete, fixed_edges.as_ref(), |blocks| blocks.pairs(level, rows, take, observer))
+    }
+}
+
 impl Alone for CudaEngine<'_> {
     fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Box<dyn Levels + 's>> {
-        self.close_level();
-        match self.test {
-            CudaTest::Gauss(gauss) => Ok(gauss::blocks::begin(self, gauss, options, largest)),
-            CudaTest::Discrete(test) => Ok(discrete::parts::begin(self, test, options, largest)),
+        self.blocks.leave();
+        if let CudaTest::Gauss(gauss) = self.test {
+            return Ok(gauss::blocks::begin(self, gauss, options, largest));
         }
+        if self.coding.is_none() {
+            self.held.restart();
+        }
+        Ok(Box::new(Fallback::new(CudaSearch::new(self, options, largest))))
     }
 }

@@ -162,17 +162,6 @@ fn edges(graph: &Adjacency) -> impl Iterator<Item = (usize, usize)> + '_ {
 }
 
 impl State {
-    /// Without the part of a level that was done.
-    pub fn rewound(mut self, largest: &mut Largest) -> Self {
-        if let (Some(within), Some(found)) = (self.within.take(), &mut self.found) {
-            match within.mark.filter(|_| self.levels > 0) {
-                Some(mark) => found.graph = mark.rewind(self.levels, &mut found.sepsets, largest),
-                None => self.found = None,
-            }
-        }
-        self
-    }
-
     /// Whether these options allow the levels that have run or begun.
     pub fn is_allowed(&self, options: &Options) -> bool {
         let begun = self.levels + usize::from(self.within.is_some());

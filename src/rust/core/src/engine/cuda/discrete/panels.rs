@@ -185,7 +185,8 @@ impl InParts<'_, '_> {
         let rounded = table_bytes(0) + 3 * 256;
         let least = 2 * (column + 16) + rounded;
         let most = p as u64 * (column + 16) + 16 * triangle(p) as u64 + rounded;
-        let mut search = self.search();
+        let options = self.engine.rules(&test, false);
+        let mut search = self.engine.launches(&options);
         let piece = search.plan_piece(&test, 0, 0, [least, most])?;
         let most = Places::most(place).min(p as u64) as usize;
         let cut = Cut::within(p, most, column, piece - rounded);

@@ -1,8 +1,10 @@
-//! Searches for which the card has too little memory to hold data, graph and answers at once: graph and answers are on the host, and
-//! the card gets the columns of some variables at a time, with what their tests need.
+//! Parts of levels for a search whose graph and answers are on the host: the card gets the columns of some variables at a time, as many as it
+//! has memory for, with what their tests need.
 //!
 //! `columns`: how they get there; `panels`: level 0, by pairs of panels of columns; `rows`: levels of sets, by rows with their neighbours'
 //! columns, `shelf`: in which order. A row for which that is too much is asked question by question (`asked`).
+
+use std::ops::Range;
 
 use super::columns::{Places, Table};
 use super::counting::{self, Coding};
@@ -15,70 +17,37 @@ use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Holds;
 use crate::engine::cuda::card::plan::planned;
 use crate::engine::cuda::pointer::DevicePtr;
-use crate::engine::cuda::search::fallback::{Fallback, GivenUp, Parts};
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::{CudaSearch, SLICE_NANOSECONDS};
 use crate::engine::cuda::CudaEngine;
 use crate::observer::Observer;
-use crate::pool::Pool;
 use crate::search::book::{Book, Page};
-use crate::search::by_shards;
-use crate::search::checkpoint::Found;
-use crate::search::levels::Levels;
 use crate::search::shards::Work;
-use crate::search::worker::{Column, Marginals, Worker};
-use crate::search::{Largest, Options};
+use crate::search::worker::{Column, Marginals};
+use crate::search::{Method, Options};
 use crate::Result;
 
-/// A search on the card as a whole, or in parts where it does not fit.
-pub(in crate::engine::cuda) fn begin<'s, 'a>(
-    engine: &'s mut CudaEngine<'a>,
-    test: Discrete<'a>,
-    options: &'s Options,
-    largest: Largest<'s>,
-) -> Box<dyn Levels + 's> {
-    if engine.coding.is_none() {
-        engine.held.restart();
-    }
-    let whole = CudaSearch::new(engine, options, largest);
-    Box::new(Fallback::new(whole, move |given_up, observer| go_over(given_up, test, observer)))
-}
-
-/// Goes on in parts, from what the levels before have found. Where there is no room to gather even that, they are to run again.
-pub(in crate::engine::cuda) fn go_over<'s, 'a>(
-    given_up: GivenUp<CudaSearch<'s, 'a>>,
-    test: Discrete<'a>,
-    observer: &mut dyn Observer,
-) -> Result<Parts<'s>> {
-    let GivenUp { search: mut whole, levels, is_whole } = given_up;
-    let found = match is_whole && levels > 0 {
-        true => match whole.watched(|whole| whole.hand_over(observer)) {
-            Err(error) if error.is_short_of_device_memory() => None,
-            found => {
-                let (graph, sepsets) = found?;
-                Some(Found { levels, graph, sepsets, is_exact: true })
-            }
-        },
-        false => None,
-    };
-    let again = if found.is_some() { 0 } else { levels };
-    let (engine, options, largest) = whole.into_parts();
-    let worker = Box::new(InParts { engine, test, options });
-    Ok(Parts { search: by_shards(worker, options, largest, found), again })
-}
-
 /// A card that answers shards with a part of the columns at a time, and questions to the last digit as a search as a whole does.
-pub(super) struct InParts<'s, 'a> {
-    pub engine: &'s mut CudaEngine<'a>,
+pub(in crate::engine::cuda) struct InParts<'e, 'a> {
+    pub engine: &'e mut CudaEngine<'a>,
     pub test: Discrete<'a>,
-    pub options: &'s Options,
 }
 
-impl<'a> InParts<'_, 'a> {
+impl<'a> CudaEngine<'a> {
+    /// This engine, which has this test, for parts of a level.
+    pub(in crate::engine::cuda) fn in_parts(&mut self, test: Discrete<'a>) -> InParts<'_, 'a> {
+        InParts { engine: self, test }
+    }
+
+    /// What the launches of a part of a level depend on; `fast`: common neighbours come last among the candidates of its sides.
+    pub(super) fn rules(&self, test: &Discrete, fast: bool) -> Options {
+        let method = if fast { Method::StableFast } else { Method::Stable };
+        Options { method, ..Options::new(test.data().p(), self.alpha) }
+    }
+
     /// A search for the kernels' launches on some of the variables.
-    pub fn search(&mut self) -> CudaSearch<'_, 'a> {
-        let p_max = PMax::of_follower(true, self.options.p);
-        let mut search = CudaSearch::with_p_max(self.engine, self.options, p_max);
+    pub(super) fn launches<'e>(&'e mut self, options: &'e Options) -> CudaSearch<'e, 'a> {
+        let mut search = CudaSearch::with_p_max(self, options, PMax::none(options.p));
         search.args.fast = u64::from(search.fast());
         search
     }
@@ -167,50 +136,40 @@ impl CudaSearch<'_, '_> {
     }
 }
 
-impl Worker for InParts<'_, '_> {
-    fn pool(&self) -> &Pool {
-        self.engine.pool()
-    }
-
-    fn shard_tests(&self) -> u64 {
-        batched::SHARD_TESTS
-    }
-
-    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
+impl InParts<'_, '_> {
+    /// Fills columns of level 0, which stand together.
+    pub fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
         let test = self.test;
-        self.engine.held.begin(Some(0));
-        self.engine
-            .watched(|engine| InParts { engine, test, options: self.options }.run_marginal(level, columns, observer))
+        self.engine.watched(|engine| engine.in_parts(test).run_marginal(level, columns, observer))
     }
 
-    fn is_exact(&self) -> bool {
-        true
-    }
-
-    fn is_gradual(&self) -> bool {
-        false
-    }
-
-    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
-        self.engine.held.begin(Some(work.size));
-        let mut pages: Vec<Page> = (0..work.shards.len()).map(|shard| book.open(shard)).collect();
-        let open = batched::open_pairs(work)?;
-        let (test, options) = (self.test, self.options);
-        let left = self
-            .engine
-            .watched(|engine| InParts { engine, test, options }.answer_rows(work, book, &mut pages, open, observer))?;
-        batched::answer_open(self, work, book, &mut pages, left, observer)?;
+    /// Decides some shards, and enters what it finds.
+    pub fn answer(
+        &mut self,
+        work: &Work,
+        shards: Range<usize>,
+        book: &Book,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let mut pages: Vec<Page> = shards.clone().map(|shard| book.open(shard)).collect();
+        let (open, partial) = batched::open_pairs(work, shards.clone())?;
+        let test = self.test;
+        let asked = Asked { work, book, first_shard: shards.start };
+        let mut left =
+            self.engine.watched(|engine| engine.in_parts(test).answer_rows(&asked, &mut pages, open, observer))?;
+        left.extend(partial);
+        batched::answer_open(self, work, book, (&mut pages, shards.start), left, observer)?;
         pages.into_iter().for_each(Page::close);
         Ok(())
     }
+}
 
-    fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
-        batched::p_values(self, batch, observer)
-    }
-
-    fn memory_plan(&self) -> Vec<(&'static str, u64)> {
-        self.engine.memory_plan()
-    }
+/// What is asked, and where outcomes are entered: the pages are those of the shards from this one on.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'w, 'b> {
+    pub work: &'w Work<'w>,
+    pub book: &'w Book<'b>,
+    pub first_shard: usize,
 }
 
 impl Asker for InParts<'_, '_> {

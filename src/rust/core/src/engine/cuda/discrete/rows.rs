@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use super::columns::{table_bytes, Parts, Places, Table};
 use super::counting;
-use super::parts::InParts;
+use super::parts::{Asked, InParts};
 use super::shelf::{Chosen, Shelf};
 use super::{Level, Way};
 use crate::ci::discrete::Discrete;
@@ -20,9 +20,8 @@ use crate::graph::subsets;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::search::answer::Answer;
-use crate::search::book::{Book, Page};
+use crate::search::book::Page;
 use crate::search::level::{CandidateOrder, Neighbours, Verdict};
-use crate::search::shards::Work;
 use crate::Result;
 
 /// Words of 8 bytes of a slot, and what they hold: see `DiscreteSlot`.
@@ -188,12 +187,12 @@ impl InParts<'_, '_> {
     /// Decides pairs, and enters them in the pages; returns those of rows whose neighbours' columns do not fit together.
     pub(super) fn answer_rows(
         &mut self,
-        work: &Work,
-        book: &Book,
+        asked: &Asked,
         pages: &mut [Page],
         open: VecDeque<Open>,
         observer: &mut dyn Observer,
     ) -> Result<VecDeque<Open>> {
+        let Asked { work, .. } = *asked;
         let (test, size, neighbours) = (self.test, work.size, work.neighbours);
         let mut open: Vec<Open> = open.into();
         open.sort_unstable_by_key(|pair| (pair.side.row, pair.side.place));
@@ -219,7 +218,8 @@ impl InParts<'_, '_> {
         let (count, widest) = (near().count() as u64, rows.iter().map(degree).max().unwrap_or(0));
         let cut = Cut { by_common, place, count, entries, widest };
         let least = rows.iter().map(degree).min().unwrap_or(0);
-        let mut search = self.search();
+        let options = self.engine.rules(&test, by_common);
+        let mut search = self.engine.launches(&options);
         let piece = search.plan_piece(&test, size, widest as usize, [cut.total(least + 1), cut.total(count)]);
         let held = match piece {
             Err(error) if error.is_short_of_device_memory() => return Ok(open.into()),
@@ -266,7 +266,7 @@ impl InParts<'_, '_> {
                 let mut slots = &slots[..];
                 for row in batch.rows {
                     let (own, others) = slots.split_at(neighbours.degree(row_of(row)));
-                    enter(work, book, pages, row, own);
+                    enter(asked, pages, row, own);
                     done += row.iter().map(|pair| pair.end as f64).sum::<f64>();
                     slots = others;
                 }
@@ -283,7 +283,8 @@ impl InParts<'_, '_> {
 }
 
 /// Enters what a row's slots say of its pairs.
-fn enter(work: &Work, book: &Book, pages: &mut [Page], row: Row, slots: &[Slot]) {
+fn enter(asked: &Asked, pages: &mut [Page], row: Row, slots: &[Slot]) {
+    let Asked { work, book, first_shard } = *asked;
     let mut set = vec![0; work.size];
     for pair in row {
         let slot = &slots[pair.side.place as usize];
@@ -308,7 +309,7 @@ fn enter(work: &Work, book: &Book, pages: &mut [Page], row: Row, slots: &[Slot])
             pair.side.set_into(work.neighbours, work.size, rank, &mut set);
         }
         let outcome = Answer { at: pair.at, verdict, set: &set, exact_tests: 0 };
-        pages[pair.shard].enter(pair.side.row, &outcome);
+        pages[pair.shard - first_shard].enter(pair.side.row, &outcome);
     }
 }
 

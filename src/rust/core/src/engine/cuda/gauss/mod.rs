@@ -3,7 +3,6 @@
 pub(super) mod batch;
 pub(super) mod blocks;
 pub mod correlation;
-pub(super) mod pairs;
 mod papers;
 mod rows;
 mod rules;
@@ -21,6 +20,7 @@ use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::unified::MemoryKind;
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::{CudaTest, SearchStrategy};
+use crate::graph::Adjacency;
 use crate::observer::Observer;
 use crate::{Error, Result};
 use source::Gaussian;
@@ -79,7 +79,8 @@ impl CudaSearch<'_, '_> {
         gauss: &Gaussian,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        self.refuse_few(gauss, observer)?;
+        let tested = self.options.testable(&self.options.start());
+        self.refuse_few(gauss, &tested, observer)?;
         self.engine.make_correlations(gauss, &mut |share| observer.preparing(share))
     }
 
@@ -119,13 +120,12 @@ impl CudaSearch<'_, '_> {
         rules::fill(&mut self.args, gauss, self.engine.alpha, self.options.na_delete, size);
     }
 
-    /// The error, with its pair, at which pcalg's "stable.fast" stops because the sample is too small for any test.
-    fn refuse_few(&mut self, gauss: &Gaussian, observer: &mut dyn Observer) -> Result<()> {
+    /// The error, with the first of the pairs that are tested, at which pcalg's "stable.fast" stops because the sample is too small for any test.
+    fn refuse_few(&mut self, gauss: &Gaussian, tested: &Adjacency, observer: &mut dyn Observer) -> Result<()> {
         if gauss.test.reading() != Reading::StableFast || gauss.test.n() >= 3.0 {
             return Ok(());
         }
         let gauss = self.engine.on_host(gauss, &mut |share| observer.preparing(share))?;
-        let tested = self.options.testable(&self.options.start());
         for y in 0..self.options.p {
             let mut below = tested.neighbours(y).map(|x| x as usize).take_while(|&x| x < y);
             if let Some(x) = below.find(|&x| !gauss.correlation(x, y).is_nan()) {

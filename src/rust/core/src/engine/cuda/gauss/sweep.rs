@@ -1,4 +1,4 @@
-//! All subsets of the candidates of pairs on cards, see kernels/gauss/sweep.cu. What a card is not certain of the CPU decides by the exact formula;
+//! All subsets of the candidates of pairs on a card, see kernels/gauss/sweep.cu. What a card is not certain of the CPU decides by the exact formula;
 //! q is the CPU's bit for bit, so that it does not matter who swept what.
 
 use std::ops::Range;
@@ -14,7 +14,6 @@ use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::plan::{aligned, MemoryPlan};
 use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::pointer::Plain;
-use crate::engine::cuda::share::{share_out, Machine, Seat, Shard};
 use crate::engine::cuda::{CudaEngine, CudaTest};
 use crate::graph::subsets;
 use crate::matrix::by_column;
@@ -22,7 +21,6 @@ use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::sweep::{Sweep, Sweeper, Swept};
-use crate::team::Lost;
 use crate::Result;
 
 /// Sweeps that are on a card at a time, and numbers of their correlations, at most.
@@ -56,7 +54,7 @@ fn blocks(candidates: usize) -> usize {
 // SAFETY: doubles and whole numbers of 8 bytes, without padding.
 unsafe impl Plain for SweepOutcome {}
 
-/// Sweeps that are on the cards together.
+/// Sweeps that are on the card together.
 struct Batch<'s> {
     sweeps: &'s [Sweep],
     tasks: Vec<SweepTask>,
@@ -98,10 +96,9 @@ impl<'s> Batch<'s> {
         Ok(Batch { sweeps, tasks, cells, rules, blocks: blocks_before })
     }
 
-    /// Launches, as if they were rows.
-    fn launches(&self, blocks_each: usize) -> Vec<Shard> {
-        let ranges = (0..self.blocks).step_by(blocks_each).map(|start| start..self.blocks.min(start + blocks_each));
-        ranges.map(|rows| Shard { cost: rows.len() as f64, rows }).collect()
+    /// Launches of so many blocks each.
+    fn launches(&self, blocks_each: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+        (0..self.blocks).step_by(blocks_each).map(move |start| start..self.blocks.min(start + blocks_each))
     }
 }
 
@@ -172,6 +169,22 @@ impl Card<'_, '_> {
         })
     }
 
+    /// Sweeps all of a batch that is on the card; `follow` is told the share that is done.
+    fn sweep(&mut self, batch: &Batch, follow: &mut dyn FnMut(f64) -> Result<()>) -> Result<()> {
+        let Card { engine, args, shared } = self;
+        let each = BLOCKS_OF_PROCESSOR * engine.held.card.processors as usize;
+        engine.watched(|engine| {
+            for blocks in batch.launches(each) {
+                args.first_block = blocks.start as u64;
+                let launch = Kernel::sweep.on((blocks.len() as u32, 1), SWEEP_THREADS, *shared);
+                // SAFETY: `place` has copied what `args` says; `shared` suffices for the most candidates of the batch, whose blocks these are.
+                unsafe { engine.held.card.launch(launch, args)? };
+                engine.held.wait("a sweep", &mut || follow(blocks.start as f64 / batch.blocks as f64))?;
+            }
+            Ok(())
+        })
+    }
+
     /// What the card has found; none: more is left to the CPU than there is room for.
     fn fetch(&mut self, batch: &Batch) -> Result<Option<OnCard>> {
         let Card { engine, args, .. } = self;
@@ -189,27 +202,6 @@ impl Card<'_, '_> {
                 engine.held.fetch(args.doubted.cast(), &mut doubted, "a sweep")?;
             }
             Ok(Some((outcomes, doubted)))
-        })
-    }
-}
-
-impl Machine for Card<'_, '_> {
-    fn begin(&mut self, blocks: &Range<usize>) -> Result<()> {
-        let Card { engine, args, shared } = self;
-        args.first_block = blocks.start as u64;
-        let launch = Kernel::sweep.on((blocks.len() as u32, 1), SWEEP_THREADS, *shared);
-        // SAFETY: `place` has copied what `args` says; `shared` suffices for the most candidates of the batch, whose blocks these are.
-        engine.watched(|engine| unsafe { engine.held.card.launch(launch, args) })
-    }
-
-    fn is_done(&mut self, look: &mut dyn FnMut() -> Result<()>) -> Result<bool> {
-        look()?;
-        self.engine.watched(|engine| {
-            let done = engine.held.card.is_idle("a sweep")?;
-            if done {
-                engine.held.synchronize("a sweep")?;
-            }
-            Ok(done)
         })
     }
 }
@@ -234,68 +226,42 @@ impl CudaEngine<'_> {
     }
 }
 
-/// Calls `run` with the test on the host, as sweeps ask it, beside some engines of it; the `first` makes the correlations where these are of data.
-pub(in crate::engine::cuda) fn with_host<'a, T>(
-    engines: &mut [CudaEngine<'a>],
-    first: usize,
-    rules: (f64, bool),
-    observer: &mut dyn Observer,
-    run: impl FnOnce(&Sweeps, &mut [CudaEngine<'a>], &mut dyn Observer) -> Result<T>,
-) -> Result<T> {
-    let CudaTest::Gauss(gauss) = engines[first].test else { unreachable!("`takes` says so") };
-    if let Source::Data(..) = gauss.source {
-        engines[first].held.begin(Some(0));
-        engines[first].watched(|engine| engine.on_host(&gauss, &mut |share| observer.preparing(share)).map(drop))?;
-    }
-    let brought = std::mem::take(&mut engines[first].brought);
-    let cells = match gauss.source {
-        Source::Matrix(matrix) => matrix,
-        Source::Data(..) => &brought,
-    };
-    let test = Gauss::new(by_column(cells, gauss.p)?, gauss.test.n(), gauss.test.reading())?;
-    let kernel = GaussKernel::new(test, engines[first].alpha);
-    let outcome = run(&kernel.rules_of_sweeps(rules), engines, observer);
-    engines[first].brought = brought;
-    outcome
-}
-
 impl Sweeper for CudaEngine<'_> {
     fn takes(&mut self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
         takes(candidates, size, largest)
     }
 
     fn sweep(&mut self, sweeps: &[Sweep], rules: (f64, bool), observer: &mut dyn Observer) -> Result<Vec<Swept>> {
-        let (pool, name) = (self.held.pool.clone(), format!("cuda:{}", self.options.ordinal));
-        with_host(std::slice::from_mut(self), 0, rules, observer, |host, engines, observer| {
-            let engines = engines.iter_mut().map(|engine| (engine, name.clone()));
-            Sweeping::new(engines, pool).sweep(sweeps, host, &mut Vec::new(), observer)
-        })
+        let CudaTest::Gauss(gauss) = self.test else { unreachable!("`takes` says so") };
+        self.blocks.leave();
+        if let Source::Data(..) = gauss.source {
+            self.held.begin(Some(0));
+            self.watched(|engine| engine.on_host(&gauss, &mut |share| observer.preparing(share)).map(drop))?;
+        }
+        let brought = std::mem::take(&mut self.brought);
+        let cells = match gauss.source {
+            Source::Matrix(matrix) => matrix,
+            Source::Data(..) => &brought,
+        };
+        let test = Gauss::new(by_column(cells, gauss.p)?, gauss.test.n(), gauss.test.reading())?;
+        let kernel = GaussKernel::new(test, self.alpha);
+        let pool = self.held.pool.clone();
+        let card = Card { engine: self, args: SweepArgs::default(), shared: 0 };
+        let outcome = Sweeping { card, pool }.sweep(sweeps, &kernel.rules_of_sweeps(rules), observer);
+        self.brought = brought;
+        outcome
     }
 }
 
-/// Cards that sweep.
-pub(in crate::engine::cuda) struct Sweeping<'e, 'a> {
-    seats: Vec<Seat<Card<'e, 'a>>>,
+/// A card that sweeps; the threads decide what it is not certain of.
+struct Sweeping<'e, 'a> {
+    card: Card<'e, 'a>,
     pool: Pool,
 }
 
-impl<'e, 'a> Sweeping<'e, 'a> {
-    /// These cards, with their names, all of one test; the threads decide what they are not certain of.
-    pub fn new(engines: impl Iterator<Item = (&'e mut CudaEngine<'a>, String)>, pool: Pool) -> Self {
-        let seat = |(engine, name): (&'e mut CudaEngine<'a>, String)| {
-            Seat::new(Card { engine, args: SweepArgs::default(), shared: 0 }, name)
-        };
-        Sweeping { seats: engines.map(seat).collect(), pool }
-    }
-
-    /// The verdicts on sweeps, in their order; cards that fail are entered.
-    pub fn sweep(
-        &mut self,
-        sweeps: &[Sweep],
-        host: &Sweeps,
-        lost: &mut Vec<Lost>,
-        observer: &mut dyn Observer,
-    ) -> Result<Vec<Swept>> {
+impl Sweeping<'_, '_> {
+    /// The verdicts on sweeps, in their order.
+    fn sweep(&mut self, sweeps: &[Sweep], host: &Sweeps, observer: &mut dyn Observer) -> Result<Vec<Swept>> {
         let total: f64 = sweeps.iter().map(Sweep::cost).sum();
         let size = sweeps.first().map_or(0, |sweep| *sweep.sizes.start());
         let (mut all, mut done) = (Vec::new(), 0.0);
@@ -309,7 +275,7 @@ impl<'e, 'a> Sweeping<'e, 'a> {
             let (some, later) = rest.split_at(rest.iter().take(TOGETHER).take_while(fits).count().max(1));
             let cost: f64 = some.iter().map(Sweep::cost).sum();
             let mut follow = |share: f64| observer.progress(size, done + share * cost, total);
-            all.extend(self.run(some, host, lost, &mut follow)?);
+            all.extend(self.run(some, host, &mut follow)?);
             (rest, done) = (later, done + cost);
         }
         Ok(all)
@@ -320,86 +286,50 @@ impl<'e, 'a> Sweeping<'e, 'a> {
         &mut self,
         sweeps: &[Sweep],
         host: &Sweeps,
-        lost: &mut Vec<Lost>,
         follow: &mut dyn FnMut(f64) -> Result<()>,
     ) -> Result<Vec<Swept>> {
-        if let Some(all) = self.run_batch(sweeps, host, lost, follow)? {
+        if let Some(all) = self.run_batch(sweeps, host, follow)? {
             return Ok(all);
         }
         if let [_] = sweeps {
             return sweep_on_threads(host, &self.pool, sweeps, follow);
         }
         let (some, rest) = sweeps.split_at(sweeps.len() / 2);
-        let mut all = self.run(some, host, lost, &mut |share| follow(share / 2.0))?;
-        all.extend(self.run(rest, host, lost, &mut |share| follow(0.5 + share / 2.0))?);
+        let mut all = self.run(some, host, &mut |share| follow(share / 2.0))?;
+        all.extend(self.run(rest, host, &mut |share| follow(0.5 + share / 2.0))?);
         Ok(all)
     }
 
-    /// The verdicts on sweeps that are on the cards together; none: too much is left to the CPU.
+    /// The verdicts on sweeps that are on the card together; none: too much is left to the CPU.
     fn run_batch(
         &mut self,
         sweeps: &[Sweep],
         host: &Sweeps,
-        lost: &mut Vec<Lost>,
         follow: &mut dyn FnMut(f64) -> Result<()>,
     ) -> Result<Option<Vec<Swept>>> {
         let batch = Batch::new(sweeps, host)?;
-        loop {
-            let mut last = None;
-            for seat in self.seats.iter_mut().filter(|seat| !seat.is_lost) {
-                if let Err(error) = seat.machine.place(&batch) {
-                    last = Some(seat.lose(error, lost)?);
-                }
+        self.card.place(&batch)?;
+        self.card.sweep(&batch, follow)?;
+        let Some((outcomes, doubted)) = self.card.fetch(&batch)? else { return Ok(None) };
+        let found: Vec<Found> = sweeps.iter().map(|sweep| host.open(sweep)).collect();
+        self.pool.each_of(outcomes.chunks(SWEEP_SIZES as usize).collect(), |at, of_sweep: &[SweepOutcome]| {
+            let sweep = &sweeps[at];
+            for size in sweep.sizes.clone() {
+                let of = &of_sweep[size];
+                let smallest = (of.smallest < f64::INFINITY).then_some((of.smallest, of.smallest_set));
+                let end = (of.end_set != 0).then_some((of.end, of.end_condition, of.end_set));
+                host.enter(sweep, &found[at], size, smallest, end);
             }
-            if let (Some(error), true) = (last, self.seats.iter().all(|seat| seat.is_lost)) {
-                return Err(error);
+        });
+        self.pool.each_of(doubted.chunks(64).collect(), |_, some: &[[u64; 2]]| {
+            for &[at, set] in some {
+                host.decide(&sweeps[at as usize], &found[at as usize], set);
             }
-            let processors =
-                self.seats.iter().map(|seat| seat.machine.engine.held.card.processors as usize).max().unwrap_or(1);
-            share_out(
-                &mut self.seats,
-                &batch.launches(BLOCKS_OF_PROCESSOR * processors),
-                lost,
-                &mut |_, _, _| (),
-                follow,
-            )?;
-            let Some(found) = self.fetch(&batch, host, lost)? else { continue };
-            let Some(found) = found else { return Ok(None) };
-            let mut all: Vec<Option<Swept>> = vec![None; sweeps.len()];
-            self.pool.each_of(all.iter_mut().enumerate().collect(), |_, (at, swept): (usize, &mut Option<Swept>)| {
-                *swept = Some(host.close(&sweeps[at], &found[at]));
-            });
-            return Ok(Some(all.into_iter().flatten().collect()));
-        }
-    }
-
-    /// What all cards have found together. None: one has failed, whose launches are to be done again; within: too much is left to the CPU.
-    fn fetch(&mut self, batch: &Batch, host: &Sweeps, lost: &mut Vec<Lost>) -> Result<Option<Option<Vec<Found>>>> {
-        let found: Vec<Found> = batch.sweeps.iter().map(|sweep| host.open(sweep)).collect();
-        for seat in self.seats.iter_mut().filter(|seat| !seat.is_lost) {
-            let (outcomes, doubted) = match seat.machine.fetch(batch) {
-                Ok(Some(found)) => found,
-                Ok(None) => return Ok(Some(None)),
-                Err(error) => {
-                    let error = seat.lose(error, lost)?;
-                    return if self.seats.iter().all(|seat| seat.is_lost) { Err(error) } else { Ok(None) };
-                }
-            };
-            self.pool.each_of(outcomes.chunks(SWEEP_SIZES as usize).collect(), |at, of_sweep: &[SweepOutcome]| {
-                let sweep = &batch.sweeps[at];
-                for size in sweep.sizes.clone() {
-                    let of = &of_sweep[size];
-                    let smallest = (of.smallest < f64::INFINITY).then_some((of.smallest, of.smallest_set));
-                    let end = (of.end_set != 0).then_some((of.end, of.end_condition, of.end_set));
-                    host.enter(sweep, &found[at], size, smallest, end);
-                }
-            });
-            self.pool.each_of(doubted.chunks(64).collect(), |_, some: &[[u64; 2]]| {
-                for &[at, set] in some {
-                    host.decide(&batch.sweeps[at as usize], &found[at as usize], set);
-                }
-            });
-        }
-        Ok(Some(Some(found)))
+        });
+        let mut all: Vec<Option<Swept>> = vec![None; sweeps.len()];
+        self.pool.each_of(all.iter_mut().enumerate().collect(), |_, (at, swept): (usize, &mut Option<Swept>)| {
+            *swept = Some(host.close(&sweeps[at], &found[at]));
+        });
+        Ok(Some(all.into_iter().flatten().collect()))
     }
 }

@@ -68,28 +68,12 @@ impl Log {
         }
     }
 
-    /// How many records level 1 wrote by rows, if they are still to be brought.
-    pub fn waiting(&self) -> usize {
-        self.singles.as_ref().and_then(|starts| starts.last()).map_or(0, |count| *count as usize)
-    }
-
-    /// Brings some of these, from number `first` on.
-    pub fn bring_some(&self, engine: &mut CudaEngine, first: usize, to: &mut [[u32; 2]]) -> Result<()> {
-        engine.held.bring_into(self.at.cast().offset(first as u64), to, &mut || Ok(()))
-    }
-
-    /// Takes them all, once they have been brought.
-    pub fn take_brought(&mut self, records: Vec<[u32; 2]>) {
-        if let Some(starts) = self.singles.take() {
-            self.block = Singles { starts, records };
-        }
-    }
-
     /// Brings what level 1 wrote by rows; later levels may be running.
     pub fn bring_singles(&mut self, engine: &mut CudaEngine) -> Result<()> {
-        if self.singles.is_some() {
-            let records = engine.held.bring_all(self.at.cast(), self.waiting())?;
-            self.take_brought(records);
+        if let Some(starts) = self.singles.take() {
+            let count = starts.last().map_or(0, |count| *count as usize);
+            let records = engine.held.bring_all(self.at.cast(), count)?;
+            self.block = Singles { starts, records };
         }
         Ok(())
     }
@@ -102,20 +86,6 @@ impl Log {
             sepsets.extend(found);
         }
         Ok(())
-    }
-
-    /// A copy of all that was logged, between levels.
-    pub fn copy_into(&mut self, engine: &mut CudaEngine, sepsets: &mut SepSetLog) -> Result<()> {
-        self.drain(engine)?;
-        sepsets.set_singles(self.block.clone());
-        self.brought.iter().for_each(|found| sepsets.extend(found.clone()));
-        Ok(())
-    }
-
-    /// Begins with what was logged in an earlier call.
-    pub fn resume(&mut self, sepsets: &SepSetLog) {
-        let (_, singles, found) = sepsets.parts();
-        (self.block, self.brought) = (singles.clone(), found.to_vec());
     }
 
     /// The set with which the last level entered a pair.

@@ -16,13 +16,10 @@ use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
 use crate::graph::{Adjacency, SepSets};
-use crate::memory;
 use crate::observer::Observer;
-use crate::search::checkpoint::{Found, Within};
 use crate::search::levels::{LevelReport, Levels, Widest};
 use crate::search::{Largest, Method, Options};
 use crate::Result;
-use fallback::Whole;
 use log::Log;
 use p_max::PMax;
 
@@ -52,18 +49,6 @@ pub(in crate::engine::cuda) struct CudaSearch<'s, 'a> {
     pub(in crate::engine::cuda) binomials: Vec<u64>,
     pub(in crate::engine::cuda) log: Log,
     started: bool,
-    /// Bytes for p-values of other cards, that level 1 of the Gaussian test needs.
-    pub(in crate::engine::cuda) share_p_max: u64,
-    /// Whether the host is to have what was found after each level, in case the next is given up.
-    pub(in crate::engine::cuda) is_kept: bool,
-    /// That; the p-values are where the search leaves them.
-    kept: Option<Found>,
-}
-
-fn bits_of(graph: &Adjacency) -> Result<Vec<u64>> {
-    let mut bits = memory::space(graph.p() * graph.p().div_ceil(64), memory::Use::Pairs)?;
-    (0..graph.p()).for_each(|x| bits.extend_from_slice(graph.row(x)));
-    Ok(bits)
 }
 
 /// Plans the memory of a search of p variables that does not depend on the graph. `data`: bytes of the data; `masks`: whether
@@ -106,8 +91,6 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let binomials = Vec::new();
         let log = Log::default();
         let (empty, widest, started) = (None, None, false);
-        let share_p_max = 0;
-        let (is_kept, kept) = (false, None);
         CudaSearch {
             engine,
             options,
@@ -119,9 +102,6 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             binomials,
             log,
             started,
-            share_p_max,
-            is_kept,
-            kept,
         }
     }
 
@@ -174,11 +154,6 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
                 self.engine.held.plan.set(Buffer::Batch, 0);
                 if singles {
                     self.plan_singles(&gauss.test, widest)?;
-                    if self.share_p_max > 0 {
-                        let wanted = self.share_p_max.min(self.engine.held.plan.of(Buffer::PMax));
-                        let room = self.engine.held.room(&[])?.max(1 << 20);
-                        self.engine.held.plan.set(Buffer::Batch, wanted.min(room));
-                    }
                 }
                 self.engine.held.commit()
             }
@@ -285,9 +260,6 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         if engine.held.plan.of(Buffer::PMax) > 0 {
             self.args.p_max = engine.held.device(Buffer::PMax)?;
         }
-        self.args.report = engine.held.device(Buffer::Report)?;
-        self.args.wide_rest = self.args.report.carve(size_of::<Report>() as u64);
-        self.args.wide_blocks = engine.wide_blocks();
         let offsets = 8 * (self.args.p + 1);
         self.args.offset = engine.held.device(Buffer::Rows)?.cast();
         self.args.first_item = self.args.offset.carve(offsets);
@@ -297,14 +269,22 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.args.record_count = self.args.degree;
         if self.options.fixed_gaps.is_some() {
             self.args.start = engine.held.device(Buffer::Start)?;
-            engine.held.upload(self.args.start.cast(), &bits_of(&self.options.start())?)?;
+            engine.held.upload(self.args.start.cast(), self.options.start().words())?;
         }
         if let Some(fixed) = &self.options.fixed_edges {
             self.args.fixed = engine.held.device(Buffer::Fixed)?;
-            engine.held.upload(self.args.fixed.cast(), &bits_of(fixed)?)?;
+            engine.held.upload(self.args.fixed.cast(), fixed.words())?;
         }
+        self.set_report()
+    }
+
+    /// Sets the arguments that launches of any level have in common, once a report is planned and committed.
+    pub(in crate::engine::cuda) fn set_report(&mut self) -> Result<()> {
+        self.args.report = self.engine.held.device(Buffer::Report)?;
+        self.args.wide_rest = self.args.report.carve(size_of::<Report>() as u64);
+        self.args.wide_blocks = self.engine.wide_blocks();
         self.args.mark = self.options.untested();
-        self.args.level_warps = u64::from(engine.held.card.processors) * 16;
+        self.args.level_warps = u64::from(self.engine.held.card.processors) * 16;
         self.args.budget = SLICE_NANOSECONDS;
         self.all_rows();
         Ok(())
@@ -363,11 +343,6 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.take_graph(report);
         Ok(LevelReport { tests: report.tests, exact_tests: report.exact, go_on: self.fast() || report.go_on != 0 })
     }
-
-    /// Whether level 0 has run.
-    pub(in crate::engine::cuda) fn has_begun(&self) -> bool {
-        self.started
-    }
 }
 
 impl Holds for CudaSearch<'_, '_> {
@@ -395,25 +370,13 @@ impl Levels for CudaSearch<'_, '_> {
         self.watched(|search| search.run_conditional(size, observer))
     }
 
-    fn resume(&mut self, found: Found, _within: Option<Within>, observer: &mut dyn Observer) -> Result<()> {
-        self.is_kept = observer.keeps();
-        self.watched(|search| search.run_resume(found, observer))
-    }
-
-    fn keep(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        self.run_keep(observer)
-    }
-
-    fn give_up(mut self: Box<Self>, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        self.last_kept()
-    }
-
     fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         self.end(observer)
     }
 }
 
-impl Whole for CudaSearch<'_, '_> {
+impl CudaSearch<'_, '_> {
+    /// [`Levels::finish`], after which it can still be given up.
     fn end(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         if !self.started {
             return self.finish_unbegun();

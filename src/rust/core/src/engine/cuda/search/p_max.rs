@@ -33,14 +33,9 @@ pub(in crate::engine::cuda) struct PMax<'s> {
     marked: bool,
     /// Of the pairs that level 0 leaves, once they have been brought: their numbers.
     ranked: Option<Ranked>,
-    /// Their values, where these were brought while the last level ran.
-    early: Option<Vec<f64>>,
     /// Once the upper triangle has been brought: the pairs x < y whose values may have changed since.
     open: Option<Vec<[u32; 2]>>,
 }
-
-/// Values that are put on the card together, about.
-const TOGETHER: usize = 1 << 20;
 
 /// Number of pairs x < y of the columns before column `y`.
 pub(in crate::engine::cuda) fn triangle(y: usize) -> usize {
@@ -100,23 +95,13 @@ impl<'s> PMax<'s> {
             crate::memory::prefer_large_pages(values);
         }
         let of_left = matches!(largest, Largest::Left(_));
-        let (ranked, early, open) = Default::default();
-        PMax { largest, of_left, p, values: triangle(p) as u64, marked: false, ranked, early, open }
+        let (ranked, open) = Default::default();
+        PMax { largest, of_left, p, values: triangle(p) as u64, marked: false, ranked, open }
     }
 
-    /// Those of a card that another one's search works like: they stay there. `of_left`: see [`PMax::is_of_left`].
-    pub fn of_follower(of_left: bool, p: usize) -> Self {
-        PMax { marked: true, of_left, ..PMax::new(Largest::Square(&mut []), p) }
-    }
-
-    /// How many there are on the card: of all pairs, or once these are numbered of those that level 0 left.
-    pub fn values(&self) -> u64 {
-        self.values
-    }
-
-    /// Where the values go.
-    pub fn largest(&mut self) -> &mut Largest<'s> {
-        &mut self.largest
+    /// None: for kernels that are launched for a search that is elsewhere.
+    pub fn none(p: usize) -> Self {
+        PMax { marked: true, ..PMax::new(Largest::Square(&mut []), p) }
     }
 
     /// Where the values go, of a search that is given up.
@@ -127,12 +112,6 @@ impl<'s> PMax<'s> {
     /// Whether only the values of the pairs that level 0 leaves are wanted.
     pub fn is_of_left(&self) -> bool {
         self.of_left
-    }
-
-    /// The last level is over, and the values that it has left, of the pairs that level 0 left, have been brought, and perhaps their numbers.
-    pub fn came(&mut self, values: Vec<f64>, ranked: Option<Ranked>) {
-        self.early = Some(values);
-        self.ranked = self.ranked.take().or(ranked);
     }
 
     /// Writes the mark of no test everywhere; `graph` is there at the end.
@@ -182,8 +161,7 @@ impl CudaSearch<'_, '_> {
     /// Brings, once, while the card runs the first level of slots, what that level began with: the adjacent pairs (`list` and
     /// `offset`), level 1's separating sets and all p-values.
     pub(in crate::engine::cuda) fn bring_settled(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        // Of a search that is kept, what the level began with has been brought, and must stay as it is until the level has ended.
-        if self.p_max.is_brought() || self.is_kept {
+        if self.p_max.is_brought() {
             return Ok(());
         }
         if self.p_max.is_of_left() {
@@ -244,66 +222,12 @@ impl CudaSearch<'_, '_> {
         unsafe { self.launch(Kernel::rank_values, self.blocks_for(self.args.p * self.args.words / 64 + 1)) }
     }
 
-    /// Where the numbers of the pairs that level 0 left begin, by smaller vertex, and how many there are; none where all pairs' values are kept. Of the
-    /// Gaussian test.
-    pub(in crate::engine::cuda) fn firsts_of_left(&mut self) -> Result<Option<Vec<u64>>> {
-        if !self.p_max.is_of_left() {
-            return Ok(None);
-        }
-        // SAFETY: the pairs have been numbered, and sets of one, whose places these take, have not.
-        unsafe { self.launch(Kernel::rank_firsts, self.blocks_for(self.args.p))? };
-        let mut firsts = vec![0; self.options.p];
-        self.engine.held.fetch(self.args.first_record, &mut firsts, "level 0")?;
-        firsts.push(self.p_max.values);
-        Ok(Some(firsts))
-    }
-
-    /// The bits of the graph that level 0 left, as [`Adjacency::from_rows`] takes them.
-    pub(in crate::engine::cuda) fn left_rows(&mut self) -> Result<(DevicePtr<u64>, usize)> {
-        let ranks: DevicePtr<u64> = self.engine.held.device(Buffer::Ranks)?;
-        Ok((ranks.offset(self.args.p), self.options.p * self.options.p.div_ceil(64)))
-    }
-
     /// Brings the graph that level 0 left, once, and numbers its pairs.
     pub(in crate::engine::cuda) fn bring_ranks(&mut self) -> Result<()> {
         if self.p_max.is_of_left() && self.p_max.ranked.is_none() {
-            let (rows, _) = self.left_rows()?;
-            let graph = self.bring_graph(rows.cast())?;
+            let ranks: DevicePtr<u64> = self.engine.held.device(Buffer::Ranks)?;
+            let graph = self.bring_graph(ranks.offset(self.args.p).cast())?;
             self.p_max.ranked = Some(Ranked::new(graph, &self.engine.held.pool)?);
-        }
-        Ok(())
-    }
-
-    /// Brings all p-values between levels, of a search that goes on.
-    pub(in crate::engine::cuda) fn copy_p_values(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        self.bring_ranks()?;
-        let (args, ranked) = (self.args, self.p_max.ranked.clone());
-        self.p_max.open = None;
-        self.bring_p_values(observer)?;
-        (self.args, self.p_max.ranked, self.p_max.open) = (args, ranked, None);
-        Ok(())
-    }
-
-    /// Puts the p-values of an earlier call on the card, whose graph is the one that level 0 left where only the values of its pairs are kept.
-    pub(in crate::engine::cuda) fn put_p_values(&mut self, wanted: &Largest) -> Result<()> {
-        if let (CudaTest::Gauss(_), Largest::Left(left)) = (self.engine.test, wanted) {
-            let values = left.parts().map_or(&[][..], |(_, values)| values);
-            return self.engine.held.upload(self.args.p_max, values);
-        }
-        let p = self.options.p;
-        let of_column = |y: usize, packed: &mut Vec<f64>| match wanted {
-            Largest::Square(values) => packed.extend_from_slice(&values[y * p..y * p + y]),
-            Largest::Left(left) => packed.extend((0..y).map(|x| left.get(x, y).unwrap_or(0.0))),
-        };
-        let mut packed = Vec::new();
-        let mut first = 0;
-        for y in 0..p {
-            of_column(y, &mut packed);
-            if packed.len() >= TOGETHER || y + 1 == p {
-                self.engine.held.upload(self.args.p_max.offset(first), &packed)?;
-                first += packed.len() as u64;
-                packed.clear();
-            }
         }
         Ok(())
     }
@@ -345,10 +269,7 @@ impl CudaSearch<'_, '_> {
             self.keep_left(values, self.args.p_max)?;
             self.engine.held.card.copies_follow()?;
         }
-        let values = match self.p_max.early.take() {
-            Some(values) => values,
-            None => self.engine.held.bring_all(self.args.p_max, pairs.len())?,
-        };
+        let values = self.engine.held.bring_all(self.args.p_max, pairs.len())?;
         if let Largest::Left(left) = &mut self.p_max.largest {
             left.enter(pairs, values);
         }

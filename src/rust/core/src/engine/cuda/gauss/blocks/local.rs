@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use crate::engine::cuda::arguments::NO_COLUMN;
 use crate::engine::cuda::card::transfer::threads_for_steps;
-use crate::graph::Adjacency;
 use crate::pool::{part_of, Pool};
+use crate::search::level::Neighbours;
 
 /// Bits of a word of the card's graphs.
 pub(super) const BITS: usize = 32;
@@ -61,33 +61,23 @@ pub(super) struct Local {
 }
 
 impl Local {
-    /// Blocks of these rows, which have so many neighbours, in a graph.
-    pub fn new(graph: &Adjacency, degrees: &[usize], rows: Vec<u32>, width: usize, pool: &Pool) -> Self {
+    /// Blocks of these rows with their neighbours.
+    pub fn new(neighbours: &Neighbours, rows: Vec<u32>, width: usize, pool: &Pool) -> Self {
         let mut vertices = vec![NO_COLUMN; rows.len() * width];
         let mut own = vec![0; rows.len()];
         let mut starts = Vec::with_capacity(rows.len() + 1);
         starts.push(0);
-        rows.iter().for_each(|&x| starts.push(starts[starts.len() - 1] + degrees[x as usize]));
-        let steps = rows.len() * graph.p() / 64 + 16 * starts[rows.len()];
+        rows.iter().for_each(|&x| starts.push(starts[starts.len() - 1] + neighbours.degree(x as usize)));
+        let steps = 4 * starts[rows.len()];
         let each = part_of(rows.len(), threads_for_steps(pool, steps));
         let parts = rows.chunks(each).zip(vertices.chunks_mut(each * width)).zip(own.chunks_mut(each)).collect();
         pool.each_of(parts, |_, ((rows, vertices), own): ((&[u32], &mut [u32]), &mut [u32])| {
             for ((&x, block), own) in rows.iter().zip(vertices.chunks_exact_mut(width)).zip(own) {
-                let mut place = None;
-                let mut count = 0;
-                for y in graph.neighbours(x as usize) {
-                    if y > x && place.is_none() {
-                        place = Some(count);
-                        block[count] = x;
-                        count += 1;
-                    }
-                    block[count] = y;
-                    count += 1;
-                }
-                let place = place.unwrap_or_else(|| {
-                    block[count] = x;
-                    count
-                });
+                let list = neighbours.list(x as usize);
+                let place = neighbours.place(x as usize, x as usize) as usize;
+                block[..place].copy_from_slice(&list[..place]);
+                block[place] = x;
+                block[place + 1..=list.len()].copy_from_slice(&list[place..]);
                 *own = place as u32;
             }
         });
@@ -210,8 +200,8 @@ impl Local {
         }
     }
 
-    /// The bits of a graph among the vertices of each block.
-    pub fn bits(&self, graph: &Adjacency, pool: &Pool) -> Vec<u32> {
+    /// The bits of the graph among the vertices of each block; none where only rows were frozen.
+    pub fn bits(&self, neighbours: &Neighbours, pool: &Pool) -> Vec<u32> {
         let (width, rows) = (self.width, self.rows.len());
         let mut bits = vec![0u32; words_before(rows, width)];
         // Parts begin with a whole word.
@@ -224,7 +214,7 @@ impl Local {
                 let mut set =
                     |i: usize, j: usize| own[i * words_of_row(width) + (first + j) / BITS] |= 1 << ((first + j) % BITS);
                 for (i, &x) in block.iter().enumerate() {
-                    for (j, _) in block[..i].iter().enumerate().filter(|(_, &y)| graph.has(x as usize, y as usize)) {
+                    for (j, _) in block[..i].iter().enumerate().filter(|(_, &y)| neighbours.adjacent(x as usize, y as usize)) {
                         set(i, j);
                         set(j, i);
                     }
@@ -246,6 +236,7 @@ impl Local {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Adjacency;
 
     /// One in so many pairs or more is an edge.
     fn graph(of: usize) -> Adjacency {
@@ -270,8 +261,8 @@ mod tests {
             let most = rows.iter().map(|&x| graph.degree(x as usize) + 1).max().unwrap();
             let width = width_of(most);
             widths.insert(width);
-            let degrees: Vec<usize> = (0..100).map(|x| graph.degree(x)).collect();
-            let local = Local::new(&graph, &degrees, rows.clone(), width, &Pool::new(3));
+            let neighbours = Neighbours::of(graph.clone());
+            let local = Local::new(&neighbours, rows.clone(), width, &Pool::new(3));
             let (offsets, list) = local.lists(&Pool::new(3));
             assert_eq!((offsets.len(), list.len()), (local.count() + 1, local.entries()));
             let all = cells_of(width) * rows.len();
@@ -293,8 +284,8 @@ mod tests {
                 };
                 assert_eq!(found, (0..rows.len()).flat_map(of_block).collect::<Vec<f64>>());
             }
-            let bits = local.bits(&graph, &Pool::none());
-            assert!(bits == local.bits(&graph, &Pool::new(3)) && bits.len() == words_before(rows.len(), width));
+            let bits = local.bits(&neighbours, &Pool::none());
+            assert!(bits == local.bits(&neighbours, &Pool::new(3)) && bits.len() == words_before(rows.len(), width));
             let words = words_of_row(width);
             for (row, &x) in rows.iter().enumerate() {
                 let x = x as usize;

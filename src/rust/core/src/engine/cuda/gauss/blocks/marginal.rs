@@ -2,18 +2,20 @@
 
 use std::ops::Range;
 
-use super::{cells_of, hash, BlockSearch};
+use super::{cells_of, hash, Blocks};
 use crate::engine::cuda::arguments::SliceArgs;
-use crate::engine::cuda::card::buffer::{Buffer, BufferId};
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::gauss::rows::{Cells, Panel, STEP};
 use crate::engine::cuda::pointer::DevicePtr;
-use crate::engine::cuda::search::p_max::{bring_columns, triangle};
+use crate::engine::cuda::search::p_max::triangle;
 use crate::engine::cuda::search::{blocks_on, USUAL_THREADS};
 use crate::error::DeviceError;
 use crate::observer::Observer;
-use crate::search::levels::LevelReport;
+use crate::pool::Pool;
+use crate::search::worker::{Column, Marginals};
 use crate::{Error, Result};
 
 /// Panels that a level is cut into at least: the more, the less of the half of the correlations that is not wanted is copied.
@@ -27,72 +29,120 @@ pub(super) fn too_little(held: &mut Held, needed: u64, what: &str) -> Error {
     }
 }
 
-impl BlockSearch<'_, '_> {
-    /// Plans what does not depend on the graph, in place of all that was there before blocks were needed.
-    pub(super) fn plan_card(&mut self) -> Result<()> {
-        let held = &mut self.search.engine.held;
-        held.spare(BufferId::ALL)?;
-        // The uses that are not known yet get what is left.
-        self.search.plan_variables(0);
-        self.search.engine.held.plan.set(Buffer::PMax, 0);
-        let room = self.search.engine.held.room(&[])?;
-        let held = &mut self.search.engine.held;
-        self.rows.plan(held, cells_of(&self.gauss, &self.data), self.gauss.p, room);
+/// Columns of level 0 that are filled panel by panel.
+struct Columns<'l, 'c> {
+    level: &'l Marginals<'l>,
+    pool: Pool,
+    /// Whether all pairs are tested.
+    is_complete: bool,
+    rest: std::vec::IntoIter<Column<'c>>,
+}
+
+impl Columns<'_, '_> {
+    /// Fills the next columns, those of some rows, with the p-values that stand packed from `at` on.
+    fn fill(
+        &mut self,
+        held: &mut Held,
+        at: DevicePtr<f64>,
+        rows: &Range<usize>,
+        look: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<()> {
+        let mut values = vec![0.0; triangle(rows.end) - triangle(rows.start)];
+        held.bring_into(at, &mut values, look)?;
+        let (level, before) = (self.level, triangle(rows.start));
+        let fill = |_, mut column: Column| {
+            let y = column.y();
+            let own = &values[triangle(y) - before..][..y];
+            let cells = column.open(level);
+            if self.is_complete {
+                cells[..y].copy_from_slice(own);
+            } else {
+                let tested = level.pairs().neighbours(y).map(|x| x as usize).take_while(|&x| x < y);
+                tested.for_each(|x| cells[x] = own[x]);
+            }
+            column.close(level);
+        };
+        each(&self.pool, values.len(), self.rest.by_ref().take(rows.len()).collect(), fill);
         Ok(())
     }
 
-    /// Has what is planned there and nothing else, and sends what correlations are made of.
-    pub(super) fn begin_card(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        self.search.engine.held.commit_exactly()?;
-        self.search.set_places()?;
-        let held = &mut self.search.engine.held;
-        self.rows.begin(held, cells_of(&self.gauss, &self.data), self.gauss.p, &mut || observer.look())
+    /// Fills all columns, those of some rows, where no p-values are kept: with the bits that `separated` and `kept` have for each row.
+    fn settle(self, [separated, kept]: [Vec<u64>; 2]) {
+        let (level, words) = (self.level, self.level.pairs().p().div_ceil(64));
+        let settle = |at: usize, column: Column| {
+            let own = at * words..(at + 1) * words;
+            column.settle(level, &separated[own.clone()], &kept[own]);
+        };
+        each(&self.pool, kept.len(), self.rest.collect(), settle);
     }
+}
 
-    pub(super) fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let (gauss, p, square) = (self.gauss, self.gauss.p, self.answer.is_square());
-        self.search.refuse_few(&gauss, observer)?;
+/// Does work on all columns, which is about as much as to copy so many numbers.
+fn each<'c>(pool: &Pool, numbers: usize, columns: Vec<Column<'c>>, work: impl Fn(usize, Column<'c>) + Sync) {
+    match threads_for(pool, numbers) {
+        1 => columns.into_iter().enumerate().for_each(|(at, column)| work(at, column)),
+        _ => pool.each_of(columns, work),
+    }
+}
+
+impl Blocks<'_, '_> {
+    /// Fills columns of level 0, which stand together.
+    pub(in crate::engine::cuda) fn marginal(
+        &mut self,
+        level: &Marginals,
+        columns: Vec<Column>,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let Some(first) = columns.first().map(Column::y) else { return Ok(()) };
+        let (gauss, p, all) = (self.gauss, self.gauss.p, first..first + columns.len());
+        self.search.refuse_few(&gauss, level.pairs(), observer)?;
         self.plan_card()?;
-        let wished = self.wished_rows();
+        let (wished, keeps) = (self.wished_rows(), level.keeps());
         let held = &mut self.search.engine.held;
         let room = held.room(&[])?;
-        let bytes_of_row = |places: u64| 8 * p as u64 * (places + u64::from(square));
+        let bytes_of_row = |places: u64| 8 * all.end as u64 * (places + u64::from(keeps));
         // Two take turns, where there is room.
         let places: u64 = if room >= bytes_of_row(2) * p.min(STEP) as u64 { 2 } else { 1 };
         let row = bytes_of_row(places);
-        let most = wished.unwrap_or(p.div_ceil(PANELS)).min(self.rows.most_rows(p));
+        let most = wished.unwrap_or(p.div_ceil(PANELS)).min(self.state.rows.most_rows(p));
         let rows = ((room / row) as usize / STEP * STEP).min(most.next_multiple_of(STEP));
         if rows == 0 && room < row * p.min(STEP) as u64 {
             let needed = held.plan.total() + row * p.min(STEP) as u64;
             return Err(too_little(held, needed, "that is for the graph, and for 64 rows of the correlations"));
         }
         let rows = rows.max(STEP).min(p);
-        held.plan.set(Buffer::Data, 8 * places * (rows * p) as u64);
-        held.plan.set(Buffer::PMax, if square { 8 * (rows * p) as u64 } else { 0 });
+        let cells_of_panel = rows * all.end;
+        held.plan.set(Buffer::Data, 8 * places * cells_of_panel as u64);
+        held.plan.set(Buffer::PMax, if keeps { 8 * cells_of_panel as u64 } else { 0 });
         self.begin_card(observer)?;
         let cells = cells_of(&gauss, &self.data);
         self.search.set_rules(&gauss.test, 0);
         self.search.reset_report(0)?;
-        self.search.args.keeps_marginal = 1;
-        let total = (p * (p - 1)) as f64 / 2.0;
+        self.search.args.keeps_marginal = u64::from(keeps);
+        let done_at = |end: usize| (triangle(end) - triangle(all.start)) as f64;
         let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
-        let panels: Vec<Panel> = (0..p)
+        let panels: Vec<Panel> = all
+            .clone()
             .step_by(rows)
-            .map(|first| {
-                let (end, turn) = (p.min(first + rows), first / rows % places as usize);
-                Panel { rows: first..end, columns: 0..end, at: base.offset((turn * rows * p) as u64) }
+            .enumerate()
+            .map(|(number, first)| {
+                let (end, turn) = (all.end.min(first + rows), number % places as usize);
+                Panel { rows: first..end, columns: 0..end, at: base.offset((turn * cells_of_panel) as u64) }
             })
             .collect();
-        let values = if square { Some(self.search.engine.held.device(Buffer::PMax)?) } else { None };
-        let (args, answer) = (self.search.args, &mut self.answer);
-        // Brings the p-values of a panel, where all pairs' are wanted.
+        let values = if keeps { Some(self.search.engine.held.device(Buffer::PMax)?) } else { None };
+        let is_complete = level.pairs().edge_count() == triangle(p);
+        let pool = self.search.engine.held.pool.clone();
+        let mut columns = Columns { level, pool, is_complete, rest: columns.into_iter() };
+        // Brings the p-values of a panel, where they are kept.
         let mut bring = |held: &mut Held, panel: &Panel, observer: &mut dyn Observer| {
-            let (Some(at), Some((values, mark))) = (values, answer.columns(panel.rows.clone())) else { return Ok(()) };
+            let Some(at) = values else { return Ok(()) };
             held.card.copies_follow()?;
-            bring_columns(held, at, panel.rows.clone(), p, (values, Some(mark)), &mut || observer.look())
+            columns.fill(held, at, &panel.rows, &mut || observer.look())
         };
+        let args = self.search.args;
         let held = &mut self.search.engine.held;
-        self.rows.make_each(held, (cells, p), &panels, observer, &mut |held, number, observer| {
+        self.state.rows.make_each(held, (cells, p), &panels, observer, &mut |held, number, observer| {
             let Panel { rows: Range { start, end }, at, .. } = panels[number].clone();
             if number > 0 {
                 bring(held, &panels[number - 1], observer)?;
@@ -120,23 +170,24 @@ impl BlockSearch<'_, '_> {
             if places == 1 {
                 card.sends_follow()?;
             }
-            observer.progress(0, triangle(end) as f64 * 0.999, total)
+            observer.progress(0, done_at(end) * 0.999, done_at(all.end))
         })?;
         if let Some(last) = panels.last() {
             bring(&mut self.search.engine.held, last, observer)?;
         }
         self.search.args.keeps_marginal = 0;
-        self.search.args.pitch = p as u64;
-        self.search.all_rows();
-        self.search.complete_marginal()?;
         let report = self.search.report("level 0", &mut || observer.look())?;
-        self.lower = matches!(cells, Cells::Matrix(_)).then_some(report.below);
-        let level = self.search.end_marginal(&report)?;
-        let graph = self.search.bring_graph(self.search.args.graph)?;
-        let empty = self.search.bring_graph(self.search.args.empty)?;
-        let degrees = self.answer.begin(&self.search.engine.held.pool, &graph, empty)?;
-        self.take_degrees(graph, degrees);
-        observer.progress(0, total, total)?;
-        Ok(level)
+        let is_all = all == (0..p) && matches!(cells, Cells::Matrix(_));
+        self.state.lower = is_all.then_some(report.below);
+        if !keeps {
+            let words = p.div_ceil(64);
+            let held = &mut self.search.engine.held;
+            let mut bits = |graph: DevicePtr<u32>| {
+                held.bring_all(graph.cast::<u64>().offset((all.start * words) as u64), all.len() * words)
+            };
+            let bits = [bits(self.search.args.empty)?, bits(self.search.args.graph)?];
+            columns.settle(bits);
+        }
+        observer.progress(0, done_at(all.end), done_at(all.end))
     }
 }

@@ -1,16 +1,13 @@
-//! The Gaussian search within less memory than all correlations take, on one card: the dissertation's algorithm 16, and levels from 2 on.
-//! Its algorithm 17, which shares blocks out among several cards, is not built.
+//! The Gaussian test for a search whose graph and answers are on the host: a GPU holds as much of the correlations as it has memory for, and
+//! answers parts of levels. One GPU within little memory is the dissertation's algorithm 16; several that share a search are its algorithm 17.
 //!
-//! * `marginal`: level 0 by panels of rows. `slices`: level 1 by slices of the variables that pairs are tested given, of sparse graphs of the upper
-//!   triangle.
+//! * `marginal`: columns of level 0, by panels of rows. `slices`: pairs of level 1 by slices of the variables that they are tested given, of
+//!   sparse graphs of the upper triangle.
 //! * `packed`, `local`: a side of a pair needs the correlations of its row's neighbours alone: such small matrices, of as many rows as fit, from
 //!   level 2 on, and at level 1 where they are smaller than the slices that would pass.
-//! * `answer`: what is found, on the host. The card has the graph of levels 0 and 1, as bits.
 //!
-//! Answers are those of [`CudaSearch`] to the last bit: the same kernels decide. A search begins there, and comes here where memory does not
-//! suffice.
+//! Answers are those of [`CudaSearch`] to the last bit: the same kernels decide.
 
-mod answer;
 mod local;
 mod marginal;
 mod packed;
@@ -20,25 +17,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::rows::{Cells, Rows, STEP};
 use super::source::{Gaussian, Source};
+use crate::ci::gauss::Reading;
 use crate::engine::cpu::correlation::Centred;
 use crate::engine::cuda::arguments::SliceArgs;
+use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::opened::Card;
 use crate::engine::cuda::card::plan::MemoryPlan;
-use crate::engine::cuda::card::transfer::threads_for_steps;
-use crate::engine::cuda::search::fallback::{Fallback, GivenUp, Parts};
+use crate::engine::cuda::search::fallback::Fallback;
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::{CudaSearch, USUAL_THREADS};
-use crate::engine::cuda::{CudaEngine, SearchStrategy};
-use crate::graph::{Adjacency, SepSets};
+use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
+use crate::graph::Adjacency;
 use crate::observer::Observer;
-use crate::pool::part_of;
-use crate::search::checkpoint::{self, Found, Kept, Within};
-use crate::search::levels::{widest_of, LevelReport, Levels, Widest};
-use crate::search::{Largest, Options};
+use crate::search::levels::Levels;
+use crate::search::{by_shards, Largest, Method, Options};
 use crate::{Error, Result};
-use answer::Answer;
 
 /// What a test's correlations are made of; `data`: its columns, where it has them.
 fn cells_of<'c>(gauss: &Gaussian<'c>, data: &'c Option<Centred<'c>>) -> Cells<'c> {
@@ -48,7 +43,7 @@ fn cells_of<'c>(gauss: &Gaussian<'c>, data: &'c Option<Centred<'c>>) -> Cells<'c
     }
 }
 
-/// A search with all correlations on the card, or by blocks where these do not fit or the caller says so.
+/// A search with all correlations, the graph and the answers on the GPU; part by part where these do not fit or the caller says so.
 pub(in crate::engine::cuda) fn begin<'s, 'a>(
     engine: &'s mut CudaEngine<'a>,
     gauss: Gaussian<'a>,
@@ -58,13 +53,14 @@ pub(in crate::engine::cuda) fn begin<'s, 'a>(
     let (strategy, block) = (engine.options.strategy, engine.options.block);
     let mut whole = CudaSearch::new(engine, options, largest);
     if strategy != SearchStrategy::Shared {
-        // Those of the papers have all correlations on the card.
+        // Those of the papers have all correlations on the GPU.
         return Box::new(whole);
     }
     if block.is_some() || whole.watched(|whole| is_too_much(whole, &gauss)).unwrap_or(false) {
-        return Box::new(BlockSearch::new(whole, gauss));
+        let (engine, options, largest) = whole.into_parts();
+        return by_shards(engine, options, largest);
     }
-    Box::new(Fallback::new(whole, move |given_up, _| Ok(go_over(given_up, gauss))))
+    Box::new(Fallback::new(whole))
 }
 
 /// Whether two correlations are not the same; all NaN are.
@@ -128,218 +124,128 @@ fn is_too_much(search: &mut CudaSearch, gauss: &Gaussian) -> Result<bool> {
     Ok(dependent.count() as f64 / LOOKED_AT as f64 * all > room)
 }
 
-/// Goes on by blocks, from the first level on.
-pub(in crate::engine::cuda) fn go_over<'s, 'a>(
-    given_up: GivenUp<CudaSearch<'s, 'a>>,
-    gauss: Gaussian<'a>,
-) -> Parts<'s> {
-    Parts { search: Box::new(BlockSearch::new(given_up.search, gauss)), again: given_up.levels }
-}
-
-/// A search by blocks.
-pub(in crate::engine::cuda) struct BlockSearch<'s, 'a> {
-    /// The card, its graph, and what kernels are launched with. It keeps no p-values.
-    search: CudaSearch<'s, 'a>,
-    gauss: Gaussian<'a>,
-    /// The columns of data, where correlations are made of these.
-    data: Option<Centred<'a>>,
+/// What stays from one part of a level to the next.
+#[derive(Default)]
+pub(in crate::engine::cuda) struct State {
+    /// Columns of data on the GPU.
     rows: Rows,
+    /// Whether they are there, and nothing of another kind of search is in their way.
+    is_there: bool,
     /// The correlations of variables with themselves, of a matrix, once they are asked for.
     diagonal: Vec<f64>,
     /// Whether correlations of a matrix that are asked for from now on are known to be those of the other triangle, too; and whether the blocks of the
     /// level that runs are looked at for that.
     is_symmetric: bool,
     are_all_looked_at: bool,
-    /// The sum of hashes of a matrix below its diagonal, once level 0 has run.
+    /// The sum of hashes of a matrix below its diagonal, once all of level 0 has run.
     lower: Option<u64>,
-    answer: Answer<'s>,
-    /// After a level; before the first none.
-    graph: Adjacency,
-    degrees: Vec<usize>,
-    widest: Option<Widest>,
-    /// What was found after the last level, of a search that is kept.
-    kept: Option<Kept>,
+    /// The blocks of a level's rows, or the slices of level 1, that are on the GPU.
+    placed: Option<packed::Standing>,
+    level: Option<slices::Level>,
 }
 
-impl<'s, 'a> BlockSearch<'s, 'a> {
-    /// In place of a search with all correlations on the card.
-    fn new(whole: CudaSearch<'s, 'a>, gauss: Gaussian<'a>) -> Self {
-        let (engine, options, largest) = whole.into_parts();
+impl State {
+    /// Something else runs on the GPU: nothing there can be relied on.
+    pub fn leave(&mut self) {
+        (self.is_there, self.placed, self.level) = (false, None, None);
+    }
+}
+
+/// Parts of levels on one GPU.
+pub(in crate::engine::cuda) struct Blocks<'w, 'a> {
+    /// The GPU, and what kernels are launched with. It keeps no p-values.
+    search: CudaSearch<'w, 'a>,
+    gauss: Gaussian<'a>,
+    /// The columns of data, where correlations are made of these.
+    data: Option<Centred<'a>>,
+    state: State,
+}
+
+impl<'a> CudaEngine<'a> {
+    /// Runs a part of a level of the Gaussian test; `na_delete`: whether a test without an answer separates; `fixed`: pairs that are not tested.
+    pub(in crate::engine::cuda) fn by_blocks<T>(
+        &mut self,
+        na_delete: bool,
+        fixed: Option<&Adjacency>,
+        run: impl FnOnce(&mut Blocks) -> Result<T>,
+    ) -> Result<T> {
+        let CudaTest::Gauss(gauss) = self.test else { return Err(Error::Interrupted) };
+        let method = if gauss.test.reading() == Reading::StableFast { Method::StableFast } else { Method::Stable };
+        let fixed_edges = fixed.cloned();
+        let options = Options { method, na_delete, fixed_edges, ..Options::new(gauss.p, self.alpha) };
         // They are going to be elsewhere.
-        engine.correlations = None;
-        let search = CudaSearch::with_p_max(engine, options, PMax::of_follower(false, options.p));
+        self.correlations = None;
         let data = match gauss.source {
             Source::Data(x, n) => Some(Centred::of_cells(x, n)),
             Source::Matrix(_) => None,
         };
-        let answer = Answer::new(options, largest);
-        BlockSearch {
-            search,
-            gauss,
-            data,
-            rows: Rows::default(),
-            diagonal: Vec::new(),
-            is_symmetric: false,
-            are_all_looked_at: false,
-            lower: None,
-            answer,
-            graph: Adjacency::empty(0),
-            degrees: Vec::new(),
-            widest: None,
-            kept: None,
+        let state = std::mem::take(&mut self.blocks);
+        let search = CudaSearch::with_p_max(self, &options, PMax::none(gauss.p));
+        let mut blocks = Blocks { search, gauss, data, state };
+        let outcome = blocks.watched(run);
+        let Blocks { search, mut state, .. } = blocks;
+        if outcome.is_err() {
+            state.leave();
         }
-    }
-
-    /// The number of rows that panels have where the caller says so, in whole blocks.
-    fn wished_rows(&self) -> Option<usize> {
-        self.search.engine.options.block.map(|rows| rows.max(1).next_multiple_of(STEP))
-    }
-
-    fn fast(&self) -> bool {
-        self.search.fast()
-    }
-
-    /// The level is over, and has left this graph.
-    fn take_graph(&mut self, graph: Adjacency) {
-        let pool = &self.search.engine.held.pool;
-        let mut degrees = vec![0; graph.p()];
-        let part = part_of(graph.p(), threads_for_steps(pool, graph.p() * graph.p() / 64));
-        pool.each_of(degrees.chunks_mut(part).collect(), |number, degrees: &mut [usize]| {
-            for (x, degree) in (number * part..).zip(degrees) {
-                *degree = graph.degree(x);
-            }
-        });
-        self.take_degrees(graph, degrees);
-    }
-
-    /// Likewise, where its degrees are known.
-    fn take_degrees(&mut self, graph: Adjacency, degrees: Vec<usize>) {
-        self.widest = widest_of(self.search.options, &graph, |x| degrees[x]);
-        self.search.ends = degrees.iter().sum::<usize>() as u64;
-        self.degrees = degrees;
-        self.graph = graph;
-    }
-
-    fn run_resume(&mut self, found: Found, observer: &mut dyn Observer) -> Result<()> {
-        self.plan_card()?;
-        self.begin_card(observer)?;
-        self.search.put_graph(&found.graph, observer)?;
-        self.search.has_resumed();
-        self.answer.resume(&found, &self.search.engine.held.pool)?;
-        if !found.is_exact {
-            // The earlier call was to ask for these of the edges that are left.
-            let tested = self.search.options.testable(&found.graph);
-            for x in 0..self.gauss.p {
-                let Some(cells) = self.answer.cells() else { break };
-                tested
-                    .neighbours_above(x)
-                    .for_each(|y| cells.raise(x, y as usize, p_value(&self.gauss, x, y as usize)));
-                observer.look()?;
-            }
-        }
-        self.take_graph(found.graph.clone());
-        self.kept = Some(Kept::new(found, self.answer.largest()));
-        Ok(())
+        search.engine.blocks = state;
+        outcome
     }
 }
 
-impl Holds for BlockSearch<'_, '_> {
+impl Holds for Blocks<'_, '_> {
     fn held(&mut self) -> &mut Held {
         &mut self.search.engine.held
     }
 }
 
-impl Levels for BlockSearch<'_, '_> {
-    fn edge_count(&self) -> usize {
-        self.search.edge_count()
+impl Blocks<'_, '_> {
+    /// The number of rows that panels have where the caller says so, in whole blocks.
+    fn wished_rows(&self) -> Option<usize> {
+        self.search.engine.options.block.map(|rows| rows.max(1).next_multiple_of(STEP))
     }
 
-    fn widest(&self) -> Option<Widest> {
-        self.widest
-    }
-
-    fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        self.search.engine.held.begin(Some(0));
-        self.watched(|blocks| blocks.run_marginal(observer))
-    }
-
-    fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let Some(widest) = self.widest.map(|widest| widest.degree).filter(|&degree| degree > size) else {
-            return Ok(LevelReport { go_on: self.fast(), ..LevelReport::default() });
-        };
-        self.search.engine.held.begin(Some(size));
-        self.watched(|blocks| match size {
-            1 => blocks.run_singles(widest, observer),
-            _ => blocks.run_packed(size, widest, observer),
-        })
-    }
-
-    fn resume(&mut self, found: Found, _within: Option<Within>, observer: &mut dyn Observer) -> Result<()> {
-        self.watched(|blocks| blocks.run_resume(found, observer))
-    }
-
-    fn keep(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        self.search.engine.held.begin(None);
-        if self.answer.wants_values() {
-            // Level 1 has not run.
-            self.watched(|blocks| blocks.bring_values(observer))?;
+    /// Plans what does not depend on the graph, in place of all that was there before.
+    fn plan_card(&mut self) -> Result<()> {
+        (self.state.placed, self.state.level) = (None, None);
+        let held = &mut self.search.engine.held;
+        if self.state.is_there {
+            let kept = kept();
+            held.spare(&BufferId::ALL.iter().copied().filter(|what| !kept.contains(what)).collect::<Vec<_>>())?;
+            let plan = held.plan.clone();
+            self.search.plan_variables(0);
+            let held = &mut self.search.engine.held;
+            kept.into_iter().for_each(|what| held.plan.raise(what, plan.of(what)));
+        } else {
+            held.spare(BufferId::ALL)?;
+            // The uses that are not known yet get what is left.
+            self.search.plan_variables(0);
+            let room = self.search.engine.held.room(&[])?;
+            let held = &mut self.search.engine.held;
+            self.state.rows.plan(held, cells_of(&self.gauss, &self.data), self.gauss.p, room);
         }
-        let levels = self.kept.as_ref().map_or(0, Kept::levels) + 1;
-        let found = self.answer.found(levels, &self.graph, &self.search.engine.held.pool)?;
-        checkpoint::keep(&found, self.answer.largest(), observer)?;
-        self.kept = Some(Kept::new(found, self.answer.largest()));
+        self.search.engine.held.plan.set(Buffer::PMax, 0);
         Ok(())
     }
 
-    fn give_up(mut self: Box<Self>, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        match self.kept.take() {
-            Some(kept) => {
-                let found = kept.take(self.answer.largest());
-                Ok((found.graph, found.sepsets.finish(&self.search.engine.held.pool)?))
-            }
-            None => self.answer.finish_unbegun(self.search.options.start()),
+    /// Has what is planned there, and sends what correlations are made of, where that is not there.
+    fn begin_card(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        if self.state.is_there {
+            self.search.engine.held.commit()?;
+            return self.search.set_places();
         }
-    }
-
-    fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        if !self.search.has_begun() {
-            return self.answer.finish_unbegun(self.search.options.start());
-        }
-        self.search.engine.held.begin(None);
-        if self.answer.wants_values() {
-            // Level 1 did not run.
-            self.watched(|blocks| blocks.bring_values(observer))?;
-        }
-        let BlockSearch { search, answer, graph, .. } = *self;
-        answer.finish(graph, &search.engine.held.pool)
-    }
-}
-
-impl BlockSearch<'_, '_> {
-    /// Refuses a matrix in which the correlations of a pair of the graph differ.
-    fn check_pairs(&self) -> Result<()> {
-        let (p, Source::Matrix(cells)) = (self.gauss.p, self.gauss.source) else { return Ok(()) };
-        let (graph, odd) = (&self.graph, AtomicUsize::new(usize::MAX));
-        self.search.engine.held.pool.each(p.div_ceil(STEP), |part| {
-            for x in part * STEP..p.min((part + 1) * STEP) {
-                for y in graph.neighbours_above(x).map(|y| y as usize) {
-                    let (one, other) = (cells[x * p + y], cells[y * p + x]);
-                    if differ(one, other) {
-                        odd.fetch_min(x * p + y, Ordering::Relaxed);
-                    }
-                }
-            }
-        });
-        match odd.into_inner() {
-            usize::MAX => Ok(()),
-            pair => Err(self.differing(pair as u64)),
-        }
+        // Nothing that another search left is in the way.
+        self.search.engine.held.commit_exactly()?;
+        self.search.set_places()?;
+        let held = &mut self.search.engine.held;
+        self.state.rows.begin(held, cells_of(&self.gauss, &self.data), self.gauss.p, &mut || observer.look())?;
+        self.state.is_there = true;
+        Ok(())
     }
 
     /// Brings a matrix's diagonal together, where that has not been done.
     fn look_at_diagonal(&mut self) {
-        if let (Source::Matrix(cells), true) = (self.gauss.source, self.diagonal.is_empty()) {
-            self.diagonal = cells.iter().step_by(self.gauss.p + 1).copied().collect();
+        if let (Source::Matrix(cells), true) = (self.gauss.source, self.state.diagonal.is_empty()) {
+            self.state.diagonal = cells.iter().step_by(self.gauss.p + 1).copied().collect();
         }
     }
 
@@ -375,4 +281,9 @@ impl BlockSearch<'_, '_> {
                 .into(),
         }
     }
+}
+
+/// The uses of memory that stay from one part of a level to the next.
+fn kept() -> [BufferId; 3] {
+    [Buffer::Report.into(), Buffer::Columns.into(), Buffer::Batch.into()]
 }

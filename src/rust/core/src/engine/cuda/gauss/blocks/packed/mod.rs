@@ -1,81 +1,61 @@
-//! Levels of two and more, and level 1 where neighbours are few: rows in blocks of their neighbours. The first sides of all rows, then the
-//! second ones of pairs that are left. Blocks stay on the card for both where all fit; where not, as many as fit are brought at a time, for each
-//! side anew.
+//! Sides of pairs given sets, and given single variables where neighbours are few: rows in blocks of their neighbours. Blocks of a whole level
+//! stay on the GPU for its second sides where all fit; where not, as many as fit are brought at a time, for each side again.
 
 mod found;
 mod place;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::local::{closely, width_of};
 use super::marginal::too_little;
-use super::BlockSearch;
+use super::{kept, Blocks};
 use crate::ci::gauss::{Undefined, MISSING};
 use crate::engine::cuda::arguments::{
-    settle_doubles, Report, SearchArgs, DECIDING_THREADS, SIDE_KEEPS, SIDE_MISSING, SIDE_NOTHING,
+    settle_doubles, Report, SearchArgs, DECIDING_THREADS, SIDE_KEEPS, SIDE_MISSING, SIDE_SEPARATES,
 };
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::transfer::threads_for_steps;
 use crate::engine::cuda::gauss::source::Source;
-use crate::graph::{Adjacency, Separations};
+use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::part_of;
-use crate::search::levels::LevelReport;
-use crate::{Error, Result};
+use crate::search::answer::Answer;
+use crate::search::book::{Book, Page};
+use crate::search::level::{CandidateOrder, Neighbours, PairSide, Verdict};
+use crate::search::shards::{Part, Work};
+use crate::Result;
 use found::SideFound;
-use place::{Level, Placed, Places};
+use place::{Placed, Places};
 
 /// Numbers of vertices in a batch, at most: some kernels go through them by one block.
 const MOST_NUMBERS: usize = 1 << 20;
 
-/// Bytes that blocks may take, at most, so that they are run with wider ones: more would be written in more time than a batch takes.
+/// Blocks are not padded beyond this many bytes: writing the padding would take longer than the batch that it saves.
 const WIDENED: u64 = 16 << 20;
 
-/// The uses of memory that levels by rows have no part in.
-fn not_kept() -> Vec<BufferId> {
-    let kept = [Buffer::Report.into(), Buffer::Columns.into(), Buffer::Batch.into()];
-    BufferId::ALL.iter().copied().filter(|what| !kept.contains(what)).collect()
+/// What a level is: the size of its sets, and the most neighbours of a row; and whether correlations are made of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Level {
+    pub size: usize,
+    pub widest: usize,
+    pub of_data: bool,
 }
 
-/// Pairs that the first sides of a level separate, by their larger vertex.
-#[derive(Default)]
-struct Removed {
-    starts: Vec<usize>,
-    /// The smaller vertices, ascending for each larger one.
-    smaller: Vec<u32>,
+/// The blocks of all rows of a level, of neighbourhoods that have this number.
+pub(super) struct Standing {
+    of: (u64, Level),
+    placed: Vec<Placed>,
 }
 
-impl Removed {
-    fn new(p: usize, found: &[Separations]) -> Self {
-        let pairs = || found.iter().flat_map(|found| &found.pairs).map(|&[x, y]| (x.min(y), x.max(y) as usize));
-        let mut starts = vec![0; p + 1];
-        pairs().for_each(|(_, high)| starts[high + 1] += 1);
-        for v in 0..p {
-            starts[v + 1] += starts[v];
-        }
-        let (mut next, mut smaller) = (starts.clone(), vec![0; starts[p]]);
-        for (low, high) in pairs() {
-            smaller[next[high]] = low;
-            next[high] += 1;
-        }
-        starts.windows(2).for_each(|row| smaller[row[0]..row[1]].sort_unstable());
-        Removed { starts, smaller }
-    }
-
-    fn has(&self, low: u32, high: u32) -> bool {
-        let high = high as usize;
-        let row = if self.starts.is_empty() { 0..0 } else { self.starts[high]..self.starts[high + 1] };
-        self.smaller[row].binary_search(&low).is_ok()
-    }
-}
-
-/// Which rows are asked for: those that have a pair on either side, on the first, or on the second once these are removed.
+/// A pair that is asked: its row, where the other vertex stands in the row's list, and where its outcome is entered.
 #[derive(Clone, Copy)]
-enum Asked<'r> {
-    Either,
-    First,
-    Second(&'r Removed),
+struct Open {
+    row: u32,
+    place: u32,
+    shard: u32,
+    at: u32,
 }
 
 /// Rows whose blocks have one width, and where on the card these stand, in bytes.
@@ -106,10 +86,15 @@ impl Class {
     }
 }
 
-/// Has blocks run with the next wider ones where that takes little of what they leave of `room`: so batches are few, each of which has its waits.
-fn join(by_width: BTreeMap<usize, Vec<u32>>, degrees: &[usize], room: u64, level: Level) -> Vec<Class> {
+/// Merges blocks into the next wider class where the padding fits in the remaining room. Each batch has a fixed cost, so fewer are faster.
+fn join(
+    by_width: BTreeMap<usize, Vec<u32>>,
+    degree: impl Fn(usize) -> usize,
+    room: u64,
+    level: Level,
+) -> Vec<Class> {
     let class = |(width, rows): (usize, Vec<u32>)| {
-        let of_rows = || rows.iter().map(|&x| degrees[x as usize]);
+        let of_rows = || rows.iter().map(|&x| degree(x as usize));
         let (entries, cells) = (of_rows().sum(), of_rows().map(|degree| closely(degree + 1)).sum());
         Class { width, rows, entries, cells }
     };
@@ -134,166 +119,252 @@ fn join(by_width: BTreeMap<usize, Vec<u32>>, degrees: &[usize], room: u64, level
     joined
 }
 
-/// What sides have found.
-#[derive(Default)]
-struct Sides {
-    tests: u64,
-    exact_tests: u64,
-    go_on: bool,
-    found: Vec<Separations>,
-    /// The pairs (row, other) that a test without an answer ended, with its set.
-    missing: Option<([u32; 2], Vec<u32>)>,
+/// What a call asks, and where it enters what it finds.
+struct Asking<'w, 'b> {
+    work: &'w Work<'w>,
+    book: &'w Book<'b>,
+    level: Level,
+    second: bool,
+    /// By row, then place.
+    open: Vec<Open>,
+    first_shard: usize,
+    pages: Vec<Page<'w, 'b>>,
 }
 
-/// Likewise some rows of a batch.
-#[derive(Default)]
-struct Part {
-    found: Separations,
-    missing: Option<([u32; 2], Vec<u32>)>,
-}
-
-impl BlockSearch<'_, '_> {
-    /// A level of sets of `size`; `widest` is the largest degree.
-    pub(super) fn run_packed(
-        &mut self,
-        size: usize,
-        widest: usize,
-        observer: &mut dyn Observer,
-    ) -> Result<LevelReport> {
-        self.search.set_rules(&self.gauss.test, size);
-        let level = self.level(size, widest);
-        let mut all = Sides::default();
-        self.look_at_diagonal();
-        self.are_all_looked_at = true;
-        match self.batches(level, Asked::Either)? {
-            Some(batches) => self.run_together(batches, level, &mut all, observer)?,
-            None => self.run_in_turn(level, &mut all, observer)?,
+impl<'w, 'b> Asking<'w, 'b> {
+    /// The pairs of some shards, whole ones.
+    fn new(work: &'w Work<'w>, shards: &Range<usize>, book: &'w Book<'b>, of_data: bool) -> Result<Self> {
+        let (neighbours, mut open) = (work.neighbours, Vec::new());
+        for shard in shards.clone() {
+            let mut push = |row: u32, place: u32, at: usize| {
+                let (shard, at) = (shard as u32, at as u32);
+                memory::push(&mut open, Open { row, place, shard, at }, Use::Level)
+            };
+            match &work.shards[shard].part {
+                Part::Tile { rows, others } => {
+                    for row in rows.clone() {
+                        for at in work.lanes_between(row, others) {
+                            push(row as u32, work.lanes.of(row)[at], at)?;
+                        }
+                    }
+                }
+                Part::Sides(sides) => {
+                    for at in sides.clone() {
+                        push(work.sides[at].row, work.sides[at].place, at)?;
+                    }
+                }
+                Part::Lanes { .. } | Part::Ranks { .. } => {}
+            }
         }
-        if let Some(([x, y], s)) = all.missing {
-            let Undefined(reason) = MISSING;
-            return Err(Error::Numeric { x: x as usize, y: y as usize, s, reason });
-        }
-        let mut graph = std::mem::replace(&mut self.graph, Adjacency::empty(0));
-        let mut degrees = std::mem::take(&mut self.degrees);
-        for found in all.found {
-            graph.remove_all(&found.pairs);
-            found.pairs.iter().flatten().for_each(|&x| degrees[x as usize] -= 1);
-            self.answer.separate(found);
-        }
-        self.take_degrees(graph, degrees);
-        observer.progress(size, 1.0, 1.0)?;
-        // Blocks of later levels are parts of these.
-        self.is_symmetric |= self.are_all_looked_at;
-        let go_on = self.fast() || all.go_on;
-        Ok(LevelReport { tests: all.tests, exact_tests: all.exact_tests, go_on })
+        open.sort_unstable_by_key(|open| (open.row, open.place));
+        let second = open.first().is_some_and(|open| other_of(neighbours, open) < open.row);
+        let widest = (0..neighbours.p()).map(|x| neighbours.degree(x)).max().unwrap_or(0);
+        let level = Level { size: work.size, widest, of_data };
+        let pages = shards.clone().map(|shard| book.open(shard)).collect();
+        Ok(Asking { work, book, level, second, open, first_shard: shards.start, pages })
     }
 
-    /// Both sides of all rows, whose blocks stay on the card.
-    fn run_together(
+    /// The rows that are asked, ascending.
+    fn rows(&self) -> Vec<u32> {
+        self.open.chunk_by(|a, b| a.row == b.row).map(|of_row| of_row[0].row).collect()
+    }
+
+    /// The pairs that are asked of a row.
+    fn of_row(&self, row: u32) -> &[Open] {
+        let first = self.open.partition_point(|open| open.row < row);
+        let count = self.open[first..].partition_point(|open| open.row == row);
+        &self.open[first..first + count]
+    }
+
+    /// Enters what was found of a batch's pairs; a call has `exact_tests` by the exact formula.
+    fn enter(&mut self, placed: &Placed, found: &SideFound, exact_tests: u64, pool: &crate::pool::Pool) {
+        let local = &placed.local;
+        let mut asked: Vec<(Open, usize)> = Vec::new();
+        for (row, &x) in local.rows.iter().enumerate() {
+            asked.extend(self.of_row(x).iter().map(|open| (*open, local.starts[row] + open.place as usize)));
+        }
+        asked.sort_by_key(|(open, _)| open.shard);
+        let Asking { work, book, ref mut pages, first_shard, .. } = *self;
+        let each = part_of(asked.len().max(1), threads_for_steps(pool, 64 * asked.len()));
+        // Parts of whole shards, each with its pages.
+        let (mut parts, mut rest, mut pages, mut first) = (Vec::new(), &asked[..], &mut pages[..], first_shard);
+        while let Some((last, _)) = rest.get(each - 1).or(rest.last()) {
+            let last = last.shard as usize;
+            let (own, others) = rest.split_at(rest.partition_point(|(open, _)| open.shard as usize <= last));
+            let (of_part, later) = std::mem::take(&mut pages).split_at_mut(last + 1 - first);
+            parts.push((own, of_part, first));
+            (rest, pages, first) = (others, later, last + 1);
+        }
+        pool.each_of(parts, |number, (asked, pages, first): (&[(Open, usize)], &mut [Page], usize)| {
+            let mut exact_tests = if number == 0 { exact_tests } else { 0 };
+            let mut set = Vec::new();
+            for &(Open { row, place, shard, at }, entry) in asked {
+                let side = match work.sides.get(at as usize) {
+                    Some(side) => *side,
+                    None => {
+                        let other = work.neighbours.list(row as usize)[place as usize];
+                        PairSide { row, other, place, order: CandidateOrder::Ascending, count: 0 }
+                    }
+                };
+                set.clear();
+                let verdict = match found.verdict(entry) {
+                    verdict @ (SIDE_SEPARATES | SIDE_MISSING) => {
+                        set.extend(found.set(entry).iter().map(|&number| local.vertices[number as usize]));
+                        let rank = side.rank_of(work.neighbours, &set);
+                        match verdict {
+                            SIDE_MISSING => Verdict::Undefined { rank, reason: { let Undefined(reason) = MISSING; reason } },
+                            _ => Verdict::Independent { rank, p: found.value(entry) },
+                        }
+                    }
+                    SIDE_KEEPS => Verdict::Dependent { rank: 0, p: found.value(entry) },
+                    // All its tests are those of the first side.
+                    _ => Verdict::Dependent { rank: 0, p: -1.0 },
+                };
+                if !book.wants_sets() {
+                    set.clear();
+                }
+                let exact_tests = std::mem::take(&mut exact_tests);
+                pages[shard as usize - first].enter(row, &Answer { at: at as usize, verdict, set: &set, exact_tests });
+            }
+        });
+    }
+}
+
+/// The other vertex of a pair that is asked.
+fn other_of(neighbours: &Neighbours, open: &Open) -> u32 {
+    neighbours.list(open.row as usize)[open.place as usize]
+}
+
+impl Blocks<'_, '_> {
+    /// Decides whole shards, and enters what it finds.
+    pub(in crate::engine::cuda) fn answer(
         &mut self,
-        batches: Vec<Batch>,
-        level: Level,
-        all: &mut Sides,
+        work: &Work,
+        shards: Range<usize>,
+        book: &Book,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let count = batches.len();
-        let mut placed = Vec::with_capacity(count);
+        let is_all = shards.len() == work.shards.len();
+        let mut asking = Asking::new(work, &shards, book, matches!(self.gauss.source, Source::Data(..)))?;
+        if !asking.open.is_empty() {
+            self.search.set_rules(&self.gauss.test, work.size);
+            self.look_at_diagonal();
+            self.state.are_all_looked_at = true;
+            self.decide(&mut asking, is_all, observer)?;
+            // Blocks of later levels are parts of these.
+            self.state.is_symmetric |= is_all && self.state.are_all_looked_at;
+        }
+        asking.pages.into_iter().for_each(Page::close);
+        Ok(())
+    }
+
+    fn decide(&mut self, asking: &mut Asking, is_all: bool, observer: &mut dyn Observer) -> Result<()> {
+        let (neighbours, level) = (asking.work.neighbours, asking.level);
+        let of = (neighbours.number(), level);
+        if let Some(standing) = self.state.placed.take().filter(|standing| standing.of == of) {
+            self.begin_level(level)?;
+            let outcome = self.run_all(&standing.placed, asking, observer);
+            self.state.placed = Some(standing);
+            return outcome;
+        }
+        self.plan_packed(level, observer)?;
+        // The blocks of the second sides, too, where all fit.
+        let takes_part = |x: &usize| neighbours.degree(*x) > level.size;
+        let all: Vec<u32> = (0..neighbours.p()).filter(takes_part).map(|x| x as u32).collect();
+        if is_all && !asking.second {
+            if let Some(batches) = self.batches(neighbours, &all, level, true)? {
+                let mut placed = Vec::with_capacity(batches.len());
+                for batch in batches {
+                    placed.push(self.place_batch(neighbours, batch, level, observer)?);
+                }
+                let outcome = self.run_all(&placed, asking, observer);
+                self.state.placed = Some(Standing { of, placed });
+                return outcome;
+            }
+        }
+        let batches = self.batches(neighbours, &asking.rows(), level, false)?.unwrap_or_default();
+        let count = batches.len() as f64;
         for (done, batch) in batches.into_iter().enumerate() {
-            placed.push(self.place_batch(batch, level, observer)?);
-            self.run_batch(&placed[done], level, None, all, done as f64 / count as f64 / 2.0, observer)?;
-        }
-        let removed = Removed::new(self.gauss.p, &all.found);
-        for (done, placed) in placed.iter().enumerate() {
-            self.run_batch(placed, level, Some(&removed), all, (1.0 + done as f64 / count as f64) / 2.0, observer)?;
+            let placed = self.place_batch(neighbours, batch, level, observer)?;
+            self.run_batch(&placed, asking, done as f64 / count, observer)?;
         }
         Ok(())
     }
 
-    /// One side of all rows, then the other; a batch is on the card alone.
-    fn run_in_turn(&mut self, level: Level, all: &mut Sides, observer: &mut dyn Observer) -> Result<()> {
-        let mut removed = None;
-        for second in [false, true] {
-            let asked = removed.as_ref().map_or(Asked::First, Asked::Second);
-            let batches = self.batches(level, asked)?.unwrap_or_default();
-            let count = batches.len() as f64;
-            for (done, batch) in batches.into_iter().enumerate() {
-                let share = (f64::from(u8::from(second)) + done as f64 / count) / 2.0;
-                let placed = self.place_batch(batch, level, observer)?;
-                self.run_batch(&placed, level, removed.as_ref(), all, share, observer)?;
-            }
-            if !second {
-                removed = Some(Removed::new(self.gauss.p, &all.found));
-            }
+    /// Runs all batches, which are on the GPU.
+    fn run_all(&mut self, placed: &[Placed], asking: &mut Asking, observer: &mut dyn Observer) -> Result<()> {
+        for (done, batch) in placed.iter().enumerate() {
+            self.run_batch(batch, asking, done as f64 / placed.len() as f64, observer)?;
         }
         Ok(())
-    }
-
-    fn level(&self, size: usize, widest: usize) -> Level {
-        let has_fixed = self.search.options.fixed_edges.is_some();
-        Level { size, widest, has_fixed, of_data: matches!(self.gauss.source, Source::Data(..)) }
     }
 
     /// Whether a row with so many neighbours has room at level 1, once all is let go that levels by rows do not need.
     pub(super) fn has_room_for(&mut self, neighbours: usize) -> Result<bool> {
-        let needed =
-            Places::new(1, width_of(neighbours + 1), neighbours, closely(neighbours + 1), self.level(1, neighbours))
-                .end;
-        let room = self.search.engine.held.room(&not_kept())?;
-        Ok(needed <= room && neighbours < self.rows.most_gathered())
+        let level = Level { size: 1, widest: neighbours, of_data: matches!(self.gauss.source, Source::Data(..)) };
+        let (width, cells) = (width_of(neighbours + 1), closely(neighbours + 1));
+        let needed = Places::new(1, width, neighbours, cells, level).end;
+        let kept = kept();
+        let others: Vec<BufferId> = BufferId::ALL.iter().copied().filter(|what| !kept.contains(what)).collect();
+        let room = self.search.engine.held.room(&others)?;
+        Ok(needed <= room && neighbours < self.state.rows.most_gathered())
     }
 
-    /// The rows that are asked for, in batches that fit: those of either side all at once (none where these do not), those of one side one after
-    /// the other. Plans and commits what they take.
-    fn batches(&mut self, level: Level, asked: Asked) -> Result<Option<Vec<Batch>>> {
-        let (p, options) = (self.gauss.p, self.search.options);
-        let (graph, degrees) = (&self.graph, &self.degrees);
-        // Of either side, where no edge is fixed, any neighbour will do.
-        let all_take_part = matches!(asked, Asked::Either) && !level.has_fixed;
-        let takes_part = |x: usize| {
-            let takes = |y: u32| match asked {
-                Asked::Either => true,
-                Asked::First => y as usize > x,
-                Asked::Second(removed) => (y as usize) < x && !removed.has(y, x as u32),
-            };
-            degrees[x] > level.size
-                && degrees[x] <= level.widest
-                && (all_take_part || graph.neighbours(x).any(|y| takes(y) && !options.is_fixed(x, y as usize)))
-        };
-        let pool = &self.search.engine.held.pool;
-        let each = part_of(p, threads_for_steps(pool, if all_take_part { p } else { p * p / 64 }));
-        let mut are_taken = vec![false; p];
-        pool.each_of(are_taken.chunks_mut(each).collect(), |part, taken: &mut [bool]| {
-            taken.iter_mut().enumerate().for_each(|(i, taken)| *taken = takes_part(part * each + i));
-        });
-        let mut by_width: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
-        for x in (0..p).filter(|&x| are_taken[x]) {
-            by_width.entry(width_of(degrees[x] + 1)).or_default().push(x as u32);
+    /// Plans what a level takes besides its batches, which get what is left.
+    fn plan_packed(&mut self, level: Level, observer: &mut dyn Observer) -> Result<()> {
+        if !self.state.is_there {
+            self.plan_card()?;
+            self.begin_card(observer)?;
         }
         self.search.ends = 1 << 24;
         let binomials = self.search.binomial_count(level.size, level.widest);
         let scratch = self.search.scratch_of_sets(level.size, level.widest);
+        let kept = kept();
         let held = &mut self.search.engine.held;
-        // The card's graph is not needed any more: what is left of it is known here.
-        held.spare(&not_kept())?;
-        let is_of_sets = level.size > 1;
-        held.plan.set(Buffer::Binomials, if is_of_sets { 8 * binomials } else { 0 });
-        held.plan.set(Buffer::Scratch, if is_of_sets { scratch } else { 0 });
-        let room = held.room(&[])?;
-        let most_gathered = self.rows.most_gathered();
-        let is_together = matches!(asked, Asked::Either);
+        held.spare(&BufferId::ALL.iter().copied().filter(|what| !kept.contains(what)).collect::<Vec<_>>())?;
+        held.plan.set(Buffer::Binomials, if level.size > 1 { 8 * binomials } else { 0 });
+        held.plan.set(Buffer::Scratch, if level.size > 1 { scratch } else { 0 });
+        Ok(())
+    }
+
+    /// Sets what a level's launches have in common, once its memory is committed.
+    fn begin_level(&mut self, level: Level) -> Result<()> {
+        self.search.ends = 1 << 24;
+        self.search.set_report()?;
+        if level.size > 1 {
+            self.search.send_binomials(level.size, level.widest)?;
+        }
+        Ok(())
+    }
+
+    /// Rows in batches that fit, `together` (none where they do not) or one after the other. Plans and commits what they take.
+    fn batches(
+        &mut self,
+        neighbours: &Neighbours,
+        rows: &[u32],
+        level: Level,
+        together: bool,
+    ) -> Result<Option<Vec<Batch>>> {
+        let mut by_width: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+        for &x in rows {
+            by_width.entry(width_of(neighbours.degree(x as usize) + 1)).or_default().push(x);
+        }
+        let held = &mut self.search.engine.held;
+        let room = held.room(&[Buffer::Data.into()])?;
+        let most_gathered = self.state.rows.most_gathered();
         let mut batches = Vec::new();
         // What those before take that stay, and what is taken at most.
         let (mut at, mut most) = (0, 0);
-        for Class { width, rows, .. } in join(by_width, &self.degrees, room, level) {
+        for Class { width, rows, .. } in join(by_width, |x| neighbours.degree(x), room, level) {
             let mut rest = &rows[..];
             while !rest.is_empty() {
                 let (mut count, mut entries, mut cells, mut bytes) = (0, 0, 0, 0);
                 for &x in rest {
-                    let degree = self.degrees[x as usize];
+                    let degree = neighbours.degree(x as usize);
                     let cells_with = cells + closely(degree + 1);
                     let with = Places::new(count + 1, width, entries + degree, cells_with, level).end;
                     let is_much = (count + 1) * width > MOST_NUMBERS || entries + count + degree + 1 > most_gathered;
-                    if is_together && at + with > room {
+                    if together && at + with > room {
                         return Ok(None);
                     }
                     if (with > room || is_much) && count > 0 {
@@ -313,7 +384,7 @@ impl BlockSearch<'_, '_> {
                 }
                 batches.push(Batch { rows: rest[..count].to_vec(), width, at });
                 most = most.max(at + bytes);
-                if is_together {
+                if together {
                     at += bytes;
                 }
                 rest = &rest[count..];
@@ -321,79 +392,39 @@ impl BlockSearch<'_, '_> {
         }
         held.plan.set(Buffer::Data, most);
         held.commit()?;
-        if is_of_sets {
-            self.search.send_binomials(level.size, level.widest)?;
-        }
+        self.begin_level(level)?;
         Ok(Some(batches))
     }
 
-    /// A side of a batch: the second one where what the first removed is given.
+    /// The sides that are asked of a batch's rows.
     fn run_batch(
         &mut self,
         placed: &Placed,
-        level: Level,
-        removed: Option<&Removed>,
-        all: &mut Sides,
+        asking: &mut Asking,
         share: f64,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let local = &placed.local;
+        let (local, level) = (&placed.local, asking.level);
+        let mut is_asked = vec![false; local.entries()];
+        for (row, &x) in local.rows.iter().enumerate() {
+            asking.of_row(x).iter().for_each(|open| is_asked[local.starts[row] + open.place as usize] = true);
+        }
+        if !is_asked.contains(&true) {
+            return Ok(());
+        }
         self.search.engine.held.piece(local.rows.len());
-        let entries = local.entries();
-        self.begin_batch(placed, level, removed)?;
-        observer.progress(level.size, share * 0.999, 1.0)?;
-        let mut args = self.search.args;
-        args.second = u64::from(removed.is_some());
+        self.begin_batch(asking.work.neighbours, placed, level, &is_asked, asking.second)?;
+        let total = asking.work.cost();
+        observer.progress(level.size, share * 0.999 * total, total)?;
+        let (mut args, entries) = (self.search.args, local.entries());
         let report = match level.size {
             1 => self.run_side_of_singles(&args, entries, observer)?,
             _ => self.run_side_of_sets(level, &mut args, local.count(), observer)?,
         };
-        all.tests += report.tests;
-        all.exact_tests += report.exact;
-        all.go_on |= report.go_on != 0;
         let held = &mut self.search.engine.held;
         held.card.copies_follow()?;
         let found = SideFound::bring(held, args.values, entries, level.size)?;
-        let pool = held.pool.clone();
-        let (options, cells) = (self.search.options, self.answer.cells());
-        let each = part_of(local.rows.len(), threads_for_steps(&pool, 64 * entries));
-        let mut parts: Vec<Part> = local.rows.chunks(each).map(|_| Part::default()).collect();
-        pool.each_of(parts.iter_mut().collect(), |number, part: &mut Part| {
-            part.found.size = level.size;
-            let mut members = vec![0; level.size];
-            let first = number * each;
-            for (row, &x) in (first..).zip(&local.rows[first..local.rows.len().min(first + each)]) {
-                for (e, y) in (local.starts[row]..).zip(local.neighbours(row)) {
-                    let verdict = found.verdict(e);
-                    if verdict == SIDE_NOTHING {
-                        continue;
-                    }
-                    // Of a side, each pair is in one row alone.
-                    if let Some(cells) = cells {
-                        cells.raise(x as usize, y as usize, found.value(e));
-                    }
-                    if verdict == SIDE_KEEPS {
-                        continue;
-                    }
-                    for (member, &number) in members.iter_mut().zip(found.set(e)) {
-                        *member = local.vertices[number as usize];
-                    }
-                    if verdict == SIDE_MISSING && part.missing.as_ref().is_none_or(|(pair, _)| [x, y] < *pair) {
-                        part.missing = Some(([x, y], members.clone()));
-                    }
-                    let [under, with] = options.kept_under(x, y);
-                    part.found.push(under, with, &members);
-                }
-            }
-        });
-        for Part { found, missing } in parts {
-            all.found.push(found);
-            if let Some((pair, set)) = missing {
-                if all.missing.as_ref().is_none_or(|(known, _)| pair < *known) {
-                    all.missing = Some((pair, set));
-                }
-            }
-        }
+        asking.enter(placed, &found, report.exact, &held.pool.clone());
         Ok(())
     }
 
@@ -446,18 +477,18 @@ mod tests {
 
     #[test]
     fn blocks_are_joined_as_far_as_there_is_room() {
-        let level = Level { size: 2, widest: 200, has_fixed: false, of_data: false };
+        let level = Level { size: 2, widest: 200, of_data: false };
         let degrees: Vec<usize> = (0..900).map(|x| 3 + (x * 7919) % if x % 50 == 0 { 190 } else { 12 }).collect();
         let mut by_width: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         for (x, &degree) in degrees.iter().enumerate() {
             by_width.entry(width_of(degree + 1)).or_default().push(x as u32);
         }
         let bytes = |classes: &[Class]| classes.iter().map(|class| class.bytes(level)).sum::<u64>();
-        let apart = join(by_width.clone(), &degrees, 0, level);
+        let apart = join(by_width.clone(), |x| degrees[x], 0, level);
         assert_eq!(apart.len(), by_width.len());
         let mut counts = std::collections::BTreeSet::new();
         for room in (0..40).map(|k| bytes(&apart) + (k << 20)) {
-            let joined = join(by_width.clone(), &degrees, room, level);
+            let joined = join(by_width.clone(), |x| degrees[x], room, level);
             assert!(bytes(&joined) <= room && joined.iter().all(|class| class.rows.is_sorted()));
             let mut rows = joined.iter().flat_map(|class| class.rows.clone()).collect::<Vec<u32>>();
             rows.sort_unstable();

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::engine::cuda::gauss::source::{Gaussian, Source};
+use crate::graph::Adjacency;
 
 /// How many neighbours come before each row, and how many larger ones: p + 1 numbers.
 pub(in super::super) struct Ends {
@@ -11,11 +12,13 @@ pub(in super::super) struct Ends {
 }
 
 impl Ends {
-    /// Of vertices with so many neighbours, whose pairs with larger ones are numbered from `larger` on.
-    pub fn new(degrees: &[usize], larger: Vec<u64>) -> Self {
-        let mut all = vec![0; degrees.len() + 1];
-        for (x, &degree) in degrees.iter().enumerate() {
-            all[x + 1] = all[x] + degree as u64;
+    /// Of a graph.
+    pub fn new(graph: &Adjacency) -> Self {
+        let p = graph.p();
+        let (mut all, mut larger) = (vec![0; p + 1], vec![0; p + 1]);
+        for x in 0..p {
+            all[x + 1] = all[x] + graph.degree(x) as u64;
+            larger[x + 1] = larger[x] + graph.degree_above(x) as u64;
         }
         Ends { all, larger }
     }
@@ -144,10 +147,9 @@ impl Cut {
         }
     }
 
-    /// The rows from `first` on that a panel takes; none of them may have pairs.
-    pub fn panel_from(&self, first: usize, ends: &Ends) -> Range<usize> {
-        let p = ends.larger.len() - 1;
-        let most = p.min(first + self.rows);
+    /// The rows from `first` on, before `end`, that a panel takes; none of them may have pairs.
+    pub fn panel_from(&self, first: usize, end: usize, ends: &Ends) -> Range<usize> {
+        let most = end.min(first + self.rows);
         let fitting = ends.larger[first + 1..=most].partition_point(|&end| end - ends.larger[first] <= self.panel);
         first..first + fitting.max(1)
     }
@@ -217,8 +219,6 @@ pub(super) fn cut(ends: &Ends, own: Own, room: u64, most: usize, wished: bool) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Adjacency, Ranked};
-    use crate::pool::Pool;
 
     fn ends(p: usize, one_in: u64) -> Ends {
         let mut graph = Adjacency::empty(p);
@@ -231,8 +231,7 @@ mod tests {
                 }
             }
         }
-        let degrees: Vec<usize> = (0..p).map(|x| graph.degree(x)).collect();
-        let ends = Ends::new(&degrees, Ranked::new(graph.clone(), &Pool::none()).unwrap().firsts());
+        let ends = Ends::new(&graph);
         assert_eq!((ends.all[p], ends.pairs()), (2 * graph.edge_count() as u64, graph.edge_count() as u64));
         ends
     }
@@ -251,7 +250,7 @@ mod tests {
                     assert!(cut.is_whole(p) || cut.kept >= cut.panel);
                     let (mut first, mut pairs) = (0, 0);
                     while first < p {
-                        let rows = cut.panel_from(first, &ends);
+                        let rows = cut.panel_from(first, p, &ends);
                         assert!(rows.start == first && !rows.is_empty() && rows.end <= p);
                         assert!(cut.is_whole(p) || own == Own::Pairs || rows.len() <= cut.width / 2);
                         let count = ends.of_rows(&rows);

@@ -1,20 +1,20 @@
-//! Level 1 by slices of the variables that pairs are tested given, see kernels/gauss/slices.cuh.
+//! Pairs of level 1 by slices of the variables that they are tested given, see kernels/gauss/slices.cuh.
 //!
-//! The first slice stays while panels of rows pass: of each the pairs with larger vertices are tested given that slice, and those that are still
-//! open wait. Once as many wait as there is room for, or all have come, the other slices pass by them: one is copied while the one before is
-//! worked on. So all correlations pass once for each time that this happens, which is few times, as most pairs end in the first slice.
+//! The first slice stays on the GPU. Each panel of rows is tested against it; pairs that stay open are queued. When the queue is full, or all
+//! panels have passed, the remaining slices are streamed past it. All correlations cross once for each time that this happens, which is seldom,
+//! as most pairs end in the first slice.
 //!
 //! Of sparse graphs, `triangle`.
 
 mod cut;
+mod found;
 mod own;
 mod triangle;
 mod waiting;
 
 use std::ops::Range;
 
-use super::marginal::too_little;
-use super::{cells_of, hash, local, BlockSearch};
+use super::{cells_of, hash, local, Blocks};
 use crate::engine::cuda::arguments::{Report, SliceArgs, SLICE_THREADS, VERDICT_OPEN};
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::held::Held;
@@ -26,9 +26,10 @@ use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::USUAL_THREADS;
 use crate::engine::LevelOne;
 use crate::observer::Observer;
-use crate::search::levels::LevelReport;
+use crate::search::pairs::{PairLevel, Take};
 use crate::Result;
 use cut::{cut, Cut, Ends, Own};
+use found::{Found, Handing};
 use triangle::Triangle;
 
 /// How many cells pass in the time that one is gathered from a matrix on the host.
@@ -41,13 +42,15 @@ const SLICED_TESTS: f64 = 2e11;
 const USES: [BufferId; 6] =
     [BufferId::Data, BufferId::Singles, BufferId::Slots, BufferId::List, BufferId::Verdicts, BufferId::PMax];
 
-/// How level 1 is cut, of a graph with these neighbours, and where its pairs' own correlations come from.
-struct Level {
+/// Level 1 on the GPU: how it is cut, how many neighbours there are, and where the pairs' own correlations come from.
+pub(super) struct Level {
+    /// By which the search knows it, see [`PairLevel::number`].
+    number: u64,
     cut: Cut,
     ends: Ends,
     own: Own,
-    /// Whether the matrix is to be looked through for symmetry.
-    checks: bool,
+    /// Whether the only slice, of all variables, is there.
+    is_there: bool,
 }
 
 impl Level {
@@ -83,56 +86,85 @@ unsafe fn on_rows(card: &Card, kernel: Kernel<SliceArgs>, threads: u32, args: &S
     card.launch(kernel.on((rows as u32, parts(card.processors, rows)), threads, 0), args)
 }
 
-impl BlockSearch<'_, '_> {
-    /// Level 1; `widest` is the largest degree.
-    pub(super) fn run_singles(&mut self, widest: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let p = self.gauss.p;
-        self.search.set_rules(&self.gauss.test, 1);
-        let ends = Ends::new(&self.degrees, self.answer.firsts());
-        if let Some(triangle) = self.plan_triangle(&ends)? {
-            let packed = self.cells_of_packed() < (p * p / 2) as u64;
-            if self.wished_rows().is_none() && packed && self.has_room_for(widest)? {
-                return self.run_packed_singles(widest, observer);
-            }
-            return self.run_triangles(triangle, ends, observer);
+/// How many neighbours each variable has.
+fn degrees_of(level: &PairLevel) -> Vec<usize> {
+    (0..level.graph.p()).map(|x| level.graph.degree(x)).collect()
+}
+
+impl Blocks<'_, '_> {
+    /// Whether pairs are decided by slices, rather than by small matrices of each row's neighbours: where more cells would have to be gathered
+    /// for these than pass by slices, or where these do not fit.
+    pub(in crate::engine::cuda) fn prefers_pairs(&mut self, level: &PairLevel) -> Result<bool> {
+        if self.wished_rows().is_some() {
+            return Ok(true);
         }
-        let own = Own::of(&self.gauss, ends.pairs());
-        let cut = match self.plan_slices(&ends, own) {
-            Ok(cut)
-                if self.wished_rows().is_none()
-                    && self.cells_of_packed() < (p * p) as u64 * (1 + cut.passes(p, &ends))
-                    && self.has_room_for(widest)? =>
-            {
-                return self.run_packed_singles(widest, observer);
+        let (p, degrees) = (self.gauss.p, degrees_of(level));
+        let (widest, ends) = (degrees.iter().copied().max().unwrap_or(0), Ends::new(level.graph));
+        self.plan_card()?;
+        let gathered = self.cells_of_packed(&degrees);
+        let passing = match self.triangle(&degrees, &ends)? {
+            Some(_) => Some((p * p / 2) as u64),
+            None => {
+                let (most, wished) = self.most_of_slice();
+                let room = self.room_of_slices()?;
+                let found = cut(&ends, Own::of(&self.gauss, ends.pairs()), room, most, wished);
+                found.map(|cut| (p * p) as u64 * (1 + cut.passes(p, &ends)))
             }
-            Err(short) if self.wished_rows().is_none() && short.is_short_of_device_memory() => {
-                return match self.run_packed_singles(widest, observer) {
-                    Err(error) if error.is_short_of_device_memory() => Err(short),
-                    found => found,
-                };
-            }
-            cut => cut?,
         };
-        let checks = matches!(self.gauss.source, Source::Matrix(_));
-        self.run_slices(&mut Level { cut, ends, own, checks }, observer)
+        Ok(passing.is_some_and(|passing| gathered >= passing) || !self.has_room_for(widest)?)
     }
 
-    /// Lets go what slices have their own of, and returns how much memory there is for them.
+    /// Decides the pairs of some rows with larger vertices.
+    pub(in crate::engine::cuda) fn pairs(
+        &mut self,
+        level: &PairLevel,
+        rows: &Range<usize>,
+        take: Take,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let mut handing = Handing::new(take, self.gauss.p, self.search.engine.held.pool.clone());
+        let standing = self.state.level.take().filter(|standing| level.number != 0 && standing.number == level.number);
+        self.search.set_rules(&self.gauss.test, 1);
+        if let Some(mut standing) = standing {
+            self.search.set_places()?;
+            self.point_to_pairs()?;
+            self.run_slices(&mut standing, level, rows, &mut handing, observer)?;
+            self.state.level = Some(standing);
+            return Ok(());
+        }
+        let ends = Ends::new(level.graph);
+        self.plan_card()?;
+        if *rows == (0..self.gauss.p) {
+            if let Some(triangle) = self.triangle(&degrees_of(level), &ends)? {
+                self.plan_triangle(&triangle, &ends);
+                self.begin_pairs(level, &ends, observer)?;
+                return self.run_triangles(triangle, level, ends, &mut handing, observer);
+            }
+        }
+        let own = Own::of(&self.gauss, ends.pairs());
+        let cut = self.plan_slices(&ends, own)?;
+        self.begin_pairs(level, &ends, observer)?;
+        let mut standing = Level { number: level.number, cut, ends, own, is_there: false };
+        self.run_slices(&mut standing, level, rows, &mut handing, observer)?;
+        self.state.level = Some(standing);
+        Ok(())
+    }
+
+    /// How much memory there is for slices.
     fn room_of_slices(&mut self) -> Result<u64> {
         let p = self.gauss.p;
         let held = &mut self.search.engine.held;
-        held.spare(&USES)?;
         held.plan.set(Buffer::Ranks, 8 * p as u64 + 4 * (p * p.div_ceil(64)) as u64);
-        held.room(&[])
+        held.room(&USES)
     }
 
     /// Variables of a slice, at most, and whether the caller has said so.
     fn most_of_slice(&self) -> (usize, bool) {
         let wished = self.wished_rows();
-        (wished.unwrap_or(usize::MAX / 2).min(self.rows.most_rows(self.gauss.p)).max(1), wished.is_some())
+        (wished.unwrap_or(usize::MAX / 2).min(self.state.rows.most_rows(self.gauss.p)).max(1), wished.is_some())
     }
 
-    /// Plans and commits the memory of level 1 by slices.
+    /// Plans the memory of slices.
     fn plan_slices(&mut self, ends: &Ends, own: Own) -> Result<Cut> {
         let p = self.gauss.p;
         let room = self.room_of_slices()?;
@@ -141,37 +173,38 @@ impl BlockSearch<'_, '_> {
         let Some(found) = cut(ends, own, room, most, wished) else {
             let needed = held.plan.total() + cut::least(ends);
             let what = "that is for the graph, and for slices of 64 rows of the correlations";
-            return Err(too_little(held, needed, what));
+            return Err(super::marginal::too_little(held, needed, what));
         };
         for (what, bytes) in USES.into_iter().zip(found.uses(p).all()) {
             held.plan.set(what, bytes);
         }
-        held.commit()?;
         Ok(found)
     }
 
-    /// Likewise by triangles, where these serve and fit.
-    fn plan_triangle(&mut self, ends: &Ends) -> Result<Option<Triangle>> {
+    /// How triangles are cut, where they serve and fit.
+    fn triangle(&mut self, degrees: &[usize], ends: &Ends) -> Result<Option<Triangle>> {
         // Both triangles can be compared where level 0 has looked at the lower one.
-        if self.lower.is_none() || !triangle::serves(&self.degrees) {
+        if self.state.lower.is_none() || !triangle::serves(degrees) {
             return Ok(None);
         }
         let room = self.room_of_slices()?;
         let (most, wished) = self.most_of_slice();
-        let Some(found) = Triangle::new(ends, room, most, wished) else { return Ok(None) };
-        let [rows, states, open, verdicts, values] = found.bytes(ends);
+        Ok(Triangle::new(ends, room, most, wished))
+    }
+
+    /// Plans the memory of triangles.
+    fn plan_triangle(&mut self, triangle: &Triangle, ends: &Ends) {
+        let [rows, states, open, verdicts, values] = triangle.bytes(ends);
         let held = &mut self.search.engine.held;
         for (what, bytes) in USES.into_iter().zip([rows, 0, states, open, verdicts, values]) {
             held.plan.set(what, bytes);
         }
-        held.commit()?;
-        Ok(Some(found))
     }
 
     /// How many cells pass in the time that small matrices of each row's neighbours take: the triangles of a matrix are gathered, those of data are
     /// made, for each side if there is no room for all.
-    fn cells_of_packed(&self) -> u64 {
-        let degrees = self.degrees.iter().filter(|&&degree| degree > 1);
+    fn cells_of_packed(&self, degrees: &[usize]) -> u64 {
+        let degrees = degrees.iter().filter(|&&degree| degree > 1);
         match self.gauss.source {
             Source::Matrix(_) => {
                 EFFORT_OF_GATHERED * degrees.map(|degree| local::closely(degree + 1) as u64).sum::<u64>()
@@ -184,28 +217,26 @@ impl BlockSearch<'_, '_> {
         }
     }
 
-    /// Level 1 where small matrices of each row's neighbours take fewer cells than the slices that would pass.
-    fn run_packed_singles(&mut self, widest: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        if self.answer.wants_values() {
-            self.bring_values(observer)?;
-        }
-        self.run_packed(1, widest, observer)
-    }
-
-    /// Has the kernels number the pairs x < y of the graph.
-    fn number_pairs(&mut self, ends: &Ends) -> Result<()> {
-        let p = self.gauss.p as u64;
-        let ranks = self.search.engine.held.device(Buffer::Ranks)?;
-        self.search.args.left_first = ranks;
-        self.search.args.left_before = ranks.offset(p).cast();
-        self.search.args.left = self.search.args.graph.cast();
+    /// Has the graph on the GPU, with the pairs x < y numbered, once all is planned.
+    fn begin_pairs(&mut self, level: &PairLevel, ends: &Ends, observer: &mut dyn Observer) -> Result<()> {
+        self.begin_card(observer)?;
+        self.point_to_pairs()?;
+        self.search.engine.held.upload(self.search.args.graph.cast(), level.graph.words())?;
         // SAFETY: the places are those planned.
         unsafe { self.search.by_row(Kernel::rank_words)? };
         let held = &mut self.search.engine.held;
         held.upload(self.search.args.left_first, &ends.less_smaller())?;
         held.upload(self.search.args.offset, &ends.all)?;
-        held.upload(self.search.args.first_record, &ends.larger)?;
-        held.upload(self.search.args.record_count, &vec![0; self.gauss.p])
+        held.upload(self.search.args.first_record, &ends.larger)
+    }
+
+    /// Has the kernels find where the pairs of a row begin.
+    fn point_to_pairs(&mut self) -> Result<()> {
+        let ranks = self.search.engine.held.device(Buffer::Ranks)?;
+        self.search.args.left_first = ranks;
+        self.search.args.left_before = ranks.offset(self.gauss.p as u64).cast();
+        self.search.args.left = self.search.args.graph.cast();
+        Ok(())
     }
 
     /// The kernels' arguments, of pairs of panels; `Buffer::Slots` has the states, then the arrays by row.
@@ -235,50 +266,35 @@ impl BlockSearch<'_, '_> {
         })
     }
 
-    fn run_slices(&mut self, level: &mut Level, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let p = self.gauss.p;
-        self.begin_slices(&level.ends)?;
+    fn run_slices(
+        &mut self,
+        level: &mut Level,
+        of: &PairLevel,
+        rows: &Range<usize>,
+        handing: &mut Handing,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        self.search.reset_report(0)?;
         let args = self.slice_args(level)?;
-        let slices = level.slices(p);
-        let mut progress = Progress { done: 0.0, total: level.ends.pairs() as f64 * slices.len() as f64 };
-        let mut first = 0;
-        while first < p {
-            let rows = self.run_panels(first, level, args, &mut progress, observer)?;
-            if !level.cut.is_whole(p) {
-                self.pass_slices(&rows, level, args, &mut progress, observer)?;
+        let slices = level.slices(self.gauss.p).len();
+        let mut progress = Progress { done: 0.0, total: (level.ends.of_rows(rows) as f64 * slices as f64).max(1.0) };
+        let mut checks = matches!(self.gauss.source, Source::Matrix(_)) && !self.state.is_symmetric;
+        let mut rest = rows.clone();
+        while !rest.is_empty() {
+            let mut found = Found::at(rest.start);
+            let run = self.run_panels(&rest, level, of, (args, checks), (&mut found, handing), &mut progress, observer)?;
+            if !level.cut.is_whole(self.gauss.p) {
+                self.pass_slices(&run, level, (args, checks), &mut found, &mut progress, observer)?;
             }
-            first = rows.end;
+            let report = self.search.report("level 1", &mut || observer.look())?;
+            if report.above != report.below {
+                return Err(self.asymmetric());
+            }
+            handing.hand(&mut found, &level.ends, &report)?;
+            (checks, rest.start) = (false, run.end);
         }
-        let report = self.search.report("level 1", &mut || observer.look())?;
-        if report.above != report.below {
-            return Err(self.asymmetric());
-        }
-        self.end_slices(&report, observer)
-    }
-
-    /// Numbers the pairs, and makes what is left of the graph, and where verdicts go.
-    fn begin_slices(&mut self, ends: &Ends) -> Result<()> {
-        self.number_pairs(ends)?;
-        // What is left goes where the pairs of the empty set were, which have been brought.
-        let held = &mut self.search.engine.held;
-        let (from, card, count) =
-            (self.search.args.graph, held.card.clone(), self.gauss.p * self.search.args.words as usize);
-        held.copy_from(self.search.args.empty, &card, from, count)?;
-        self.search.args.left_graph = self.search.args.empty;
-        self.answer.begin_singles()?;
-        self.search.reset_report(0)
-    }
-
-    /// Takes over what level 1 has left, once all that was found of pairs is brought.
-    fn end_slices(&mut self, report: &Report, observer: &mut dyn Observer) -> Result<LevelReport> {
-        self.is_symmetric = true;
-        let counts = self.search.engine.held.bring_all(self.search.args.record_count, self.gauss.p)?;
-        self.answer.set_counts(counts);
-        let graph = self.search.bring_graph(self.search.args.left_graph)?;
-        self.take_graph(graph);
-        observer.progress(1, 1.0, 1.0)?;
-        let go_on = self.fast() || report.go_on != 0;
-        Ok(LevelReport { tests: report.tests, exact_tests: report.exact, go_on })
+        self.state.is_symmetric = true;
+        Ok(())
     }
 
     /// Puts a slice on the card, at one of two places by turns.
@@ -292,16 +308,11 @@ impl BlockSearch<'_, '_> {
         let p = self.gauss.p;
         let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
         let at = base.offset((turn % 2 * level.cut.width * p) as u64);
-        self.send_panel(Panel { rows: slice.clone(), columns: 0..p, at }, observer)
-    }
-
-    /// Puts rows of a slice on the card.
-    fn send_panel(&mut self, panel: Panel, observer: &mut dyn Observer) -> Result<()> {
-        let p = self.gauss.p;
+        let panel = Panel { rows: slice.clone(), columns: 0..p, at };
         let cells = cells_of(&self.gauss, &self.data);
         let held = &mut self.search.engine.held;
         held.piece(panel.rows.len());
-        let mut bring = |held: &mut Held| self.rows.make(held, cells, p, &panel, &mut || observer.look());
+        let mut bring = |held: &mut Held| self.state.rows.make(held, cells, p, &panel, &mut || observer.look());
         match cells {
             Cells::Matrix(_) => held.ahead(bring),
             // Kernels make them.
@@ -337,23 +348,30 @@ impl BlockSearch<'_, '_> {
         Ok(args)
     }
 
-    /// Tests pairs given the first slice, panel by panel from a row on, until no more can wait. Returns their rows.
+    /// Tests pairs of rows given the first slice, panel by panel, until no more can wait. Returns the rows that were tested. What is found of
+    /// panels whose pairs all end is handed on; else it is in `found`, where pairs that wait are open.
     fn run_panels(
         &mut self,
-        first: usize,
-        level: &Level,
-        args: SliceArgs,
+        all: &Range<usize>,
+        level: &mut Level,
+        of: &PairLevel,
+        (args, checks): (SliceArgs, bool),
+        (found, handing): (&mut Found, &mut Handing),
         progress: &mut Progress,
         observer: &mut dyn Observer,
     ) -> Result<Range<usize>> {
-        let (p, cut, ends) = (self.gauss.p, &level.cut, &level.ends);
+        let (p, first) = (self.gauss.p, all.start);
         let slices = level.slices(p);
-        self.bring_slice(&slices[0], 0, level, observer)?;
-        let args = self.open_slice(&slices[0], 0, level, level.checks && first == 0, args)?;
+        if !level.is_there {
+            self.bring_slice(&slices[0], 0, level, observer)?;
+        }
+        let args = self.open_slice(&slices[0], 0, level, checks, args)?;
+        level.is_there = level.cut.is_whole(p);
+        let (cut, ends) = (&level.cut, &level.ends);
         self.search.engine.held.upload(args.kept_first.offset(first as u64), &[0])?;
-        let (mut rows, mut turn) = (cut.panel_from(first, ends), 0);
-        let mut before: Option<Range<usize>> = None;
-        self.send_own(&rows, turn, level, observer)?;
+        let (mut rows, mut turn) = (cut.panel_from(first, all.end, ends), 0);
+        let mut before: Option<(Range<usize>, Report)> = None;
+        self.send_own(&rows, turn, level, of, observer)?;
         loop {
             let panel = self.panel_args(&rows, turn, level, args)?;
             self.search.engine.held.card.follow_sends()?;
@@ -372,34 +390,37 @@ impl BlockSearch<'_, '_> {
                 on_rows(&self.search.engine.held.card, Kernel::slice_settle, USUAL_THREADS, &panel)?;
             }
             self.search.ask_report()?;
-            if let Some(before) = before.take() {
-                self.bring_panel(&before, 1 - turn, level, observer)?;
+            if let Some((before, report)) = before.take() {
+                self.bring_panel(&before, 1 - turn, level, found, observer)?;
+                if cut.is_whole(p) {
+                    handing.hand(found, ends, &report)?;
+                }
             }
-            let next = (rows.end < p).then(|| cut.panel_from(rows.end, ends));
+            let next = (rows.end < all.end).then(|| cut.panel_from(rows.end, all.end, ends));
             if let Some(next) = &next {
-                self.send_own(next, 1 - turn, level, observer)?;
+                self.send_own(next, 1 - turn, level, of, observer)?;
             }
             self.search.engine.held.wait("level 1", &mut || observer.look())?;
             progress.step(ends.of_rows(&rows) as f64, observer)?;
-            let kept = self.search.read_report()?.kept;
-            let is_full = |next: &Range<usize>| kept + ends.of_rows(next) > cut.kept;
-            match next.filter(|next| cut.is_whole(p) || !(is_full(next) || self.is_even(kept, first..rows.end, level)))
-            {
+            let report = self.search.read_report()?;
+            let is_full = |next: &Range<usize>| report.kept + ends.of_rows(next) > cut.kept;
+            let is_even = || self.is_even(report.kept, first..rows.end, all.end, level);
+            match next.filter(|next| cut.is_whole(p) || !(is_full(next) || is_even())) {
                 Some(next) => {
-                    before = Some(std::mem::replace(&mut rows, next));
+                    before = Some((std::mem::replace(&mut rows, next), report));
                     turn = 1 - turn;
                 }
                 None => {
-                    self.bring_panel(&rows, turn, level, observer)?;
+                    self.bring_panel(&rows, turn, level, found, observer)?;
                     return Ok(first..rows.end);
                 }
             }
         }
     }
 
-    /// Whether as many pairs wait as come to each time that the slices pass, if as many are left of further rows as of these.
-    fn is_even(&self, kept: u64, rows: Range<usize>, level: &Level) -> bool {
-        let left = level.ends.of_rows(&(rows.end..self.gauss.p)) as f64;
+    /// Whether enough pairs wait to justify a pass, assuming that rows up to `end` leave pairs open at the same rate.
+    fn is_even(&self, kept: u64, rows: Range<usize>, end: usize, level: &Level) -> bool {
+        let left = level.ends.of_rows(&(rows.end..end)) as f64;
         let further = kept as f64 / level.ends.of_rows(&rows).max(1) as f64 * left;
         let passes = ((kept as f64 + further) / level.cut.kept as f64).ceil();
         passes > 1.0 && kept as f64 >= (kept as f64 + further) / passes
@@ -425,22 +446,16 @@ impl BlockSearch<'_, '_> {
         rows: &Range<usize>,
         turn: usize,
         level: &Level,
+        found: &mut Found,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let count = level.ends.of_rows(rows) as usize;
-        let pairs = level.ends.larger[rows.start] as usize..level.ends.larger[rows.end] as usize;
+        let (verdicts, values) = found.extend(rows, level.ends.of_rows(rows) as usize)?;
         let held = &mut self.search.engine.held;
-        let found = turn as u64 * level.cut.panel;
-        let at = held.device(Buffer::PMax)?.offset(found);
-        match self.answer.left_values(pairs.clone()) {
-            Some(values) => held.bring_into(at, values, &mut || observer.look())?,
-            None => {
-                let values = held.bring_all(at, count)?;
-                self.answer.enter_rows(&held.pool, rows, &values);
-            }
-        }
-        let at = held.device(Buffer::Verdicts)?.offset(found);
-        held.bring_into(at, self.answer.verdicts(pairs), &mut || observer.look())
+        let at = turn as u64 * level.cut.panel;
+        let from = held.device(Buffer::PMax)?.offset(at);
+        held.bring_into(from, values, &mut || observer.look())?;
+        let from = held.device(Buffer::Verdicts)?.offset(at);
+        held.bring_into(from, verdicts, &mut || observer.look())
     }
 }
 

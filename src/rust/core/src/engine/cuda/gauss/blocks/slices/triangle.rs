@@ -3,17 +3,18 @@
 use std::ops::Range;
 
 use super::cut::{Cut, Ends, Own, AT_ONCE, FOUND, LEAST, STATE};
+use super::found::{Found, Handing};
 use super::waiting::portions;
-use super::{on_rows, with_rows, Level, Progress};
+use super::{degrees_of, on_rows, with_rows, Level, Progress};
 use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::gauss::blocks::{cells_of, hash, BlockSearch};
+use crate::engine::cuda::gauss::blocks::{cells_of, hash, Blocks};
 use crate::engine::cuda::gauss::rows::Panel;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::{blocks_on, USUAL_THREADS};
 use crate::observer::Observer;
-use crate::search::levels::LevelReport;
+use crate::search::pairs::PairLevel;
 use crate::Result;
 
 /// Triangles are for graphs whose pairs have at most so many tests for each cell of the matrix: with more, the tests, which are in double precision
@@ -87,18 +88,21 @@ pub(super) fn serves(degrees: &[usize]) -> bool {
     tests_of(degrees) <= TESTS_OF_CELL * (degrees.len() as f64).powi(2)
 }
 
-impl BlockSearch<'_, '_> {
+impl Blocks<'_, '_> {
+    /// Decides all pairs.
     pub(super) fn run_triangles(
         &mut self,
         triangle: Triangle,
+        of: &PairLevel,
         ends: Ends,
+        handing: &mut Handing,
         observer: &mut dyn Observer,
-    ) -> Result<LevelReport> {
+    ) -> Result<()> {
         let p = self.gauss.p;
-        let tests = tests_of(&self.degrees);
+        let tests = tests_of(&degrees_of(of));
         let cut = Cut { width: 0, rows: p, panel: triangle.panel, kept: 0 };
-        let level = Level { cut, ends, own: Own::Pairs, checks: true };
-        self.begin_slices(&level.ends)?;
+        let level = Level { number: 0, cut, ends, own: Own::Pairs, is_there: false };
+        self.search.reset_report(0)?;
         let held = &mut self.search.engine.held;
         let pairs: DevicePtr<[u64; 3]> = held.device(Buffer::Slots)?.cast();
         let args = SliceArgs {
@@ -110,7 +114,7 @@ impl BlockSearch<'_, '_> {
             ..SliceArgs::default()
         };
         let mut progress = Progress { done: 0.0, total: triangle.slices.len() as f64 };
-        self.begin_pairs(&level, args, observer)?;
+        self.begin_states(&level, of, args, observer)?;
         let slices = &triangle.slices;
         let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
         let launches = tests / slices.len() as f64 / TESTS / self.search.engine.options.launch_share;
@@ -125,7 +129,7 @@ impl BlockSearch<'_, '_> {
             })
             .collect();
         let (cells, held) = (cells_of(&self.gauss, &self.data), &mut self.search.engine.held);
-        self.rows.make_each(held, (cells, p), &panels, observer, &mut |held, turn, observer| {
+        self.state.rows.make_each(held, (cells, p), &panels, observer, &mut |held, turn, observer| {
             let Panel { rows: slice, at, .. } = panels[turn].clone();
             held.piece(slice.len());
             let here = SliceArgs {
@@ -157,19 +161,27 @@ impl BlockSearch<'_, '_> {
             progress.step(1.0, observer)
         })?;
         self.search.engine.held.wait("level 1", &mut || observer.look())?;
-        self.bring_pairs(&level, args, observer)?;
+        let mut found = Found::at(0);
+        self.bring_pairs(&level, args, &mut found, observer)?;
         let report = self.search.report("level 1", &mut || observer.look())?;
-        if self.lower != Some(report.above) {
+        if self.state.lower != Some(report.above) {
             return Err(self.asymmetric());
         }
-        self.end_slices(&report, observer)
+        self.state.is_symmetric = true;
+        handing.hand(&mut found, &level.ends, &report)
     }
 
     /// Sends the pairs' own correlations, and makes what is known of them before the first slice.
-    fn begin_pairs(&mut self, level: &Level, args: SliceArgs, observer: &mut dyn Observer) -> Result<()> {
+    fn begin_states(
+        &mut self,
+        level: &Level,
+        of: &PairLevel,
+        args: SliceArgs,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
         let p = self.gauss.p;
-        let (mut rows, mut turn) = (level.cut.panel_from(0, &level.ends), 0);
-        self.send_own(&rows, turn, level, observer)?;
+        let (mut rows, mut turn) = (level.cut.panel_from(0, p, &level.ends), 0);
+        self.send_own(&rows, turn, level, of, observer)?;
         loop {
             let at = self.search.engine.held.device(Buffer::PMax)?.offset(turn as u64 * level.cut.panel);
             let here = SliceArgs { values: at.before(level.ends.larger[rows.start]), ..args };
@@ -178,9 +190,9 @@ impl BlockSearch<'_, '_> {
             unsafe {
                 on_rows(&self.search.engine.held.card, Kernel::slice_begin, SLICE_THREADS, &with_rows(here, &rows))?
             };
-            let next = (rows.end < p).then(|| level.cut.panel_from(rows.end, &level.ends));
+            let next = (rows.end < p).then(|| level.cut.panel_from(rows.end, p, &level.ends));
             if let Some(next) = &next {
-                self.send_own(next, 1 - turn, level, observer)?;
+                self.send_own(next, 1 - turn, level, of, observer)?;
             }
             self.search.engine.held.wait("level 1", &mut || observer.look())?;
             let Some(next) = next else { return Ok(()) };
@@ -189,12 +201,18 @@ impl BlockSearch<'_, '_> {
     }
 
     /// Brings what was found of all pairs.
-    fn bring_pairs(&mut self, level: &Level, args: SliceArgs, observer: &mut dyn Observer) -> Result<()> {
+    fn bring_pairs(
+        &mut self,
+        level: &Level,
+        args: SliceArgs,
+        found: &mut Found,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
         let p = self.gauss.p;
         let mut before: Option<(Range<usize>, usize)> = None;
         let (mut first, mut turn) = (0, 0);
         while first < p || before.is_some() {
-            let rows = (first < p).then(|| level.cut.panel_from(first, &level.ends));
+            let rows = (first < p).then(|| level.cut.panel_from(first, p, &level.ends));
             if let Some(rows) = &rows {
                 let here = SliceArgs { out_before: level.ends.larger[rows.start], ..args };
                 let here = with_rows(self.with_found(turn, level, here)?, rows);
@@ -202,7 +220,7 @@ impl BlockSearch<'_, '_> {
                 unsafe { on_rows(&self.search.engine.held.card, Kernel::slice_settle, USUAL_THREADS, &here)? };
             }
             if let Some((before, turn)) = before.take() {
-                self.bring_panel(&before, turn, level, observer)?;
+                self.bring_panel(&before, turn, level, found, observer)?;
             }
             self.search.engine.held.wait("level 1", &mut || observer.look())?;
             first = rows.as_ref().map_or(p, |rows| rows.end);
@@ -220,8 +238,8 @@ mod tests {
     #[test]
     fn every_variable_is_in_one_slice_that_fits() {
         for (p, degree) in [(2, 1), (65, 3), (300, 7), (1500, 20), (40_000, 400)] {
-            let larger = (0..=p as u64).map(|x| x * degree / 2).collect();
-            let ends = Ends::new(&vec![degree as usize; p], larger);
+            let of_rows = |each: u64| (0..=p as u64).map(|x| x * each / 2).collect();
+            let ends = Ends { all: of_rows(2 * degree), larger: of_rows(degree) };
             let mut largest = 0;
             for room in (0..32).map(|k| (60_000u64 << k >> (k / 2)) + k % 3) {
                 for (most, wished) in [(1, true), (100, true), (usize::MAX / 2, false)] {

@@ -2,30 +2,32 @@
 
 use std::ops::Range;
 
+use super::found::Found;
 use super::{on_rows, with_rows, Level, Progress, SLICED_TESTS};
 use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::gauss::blocks::BlockSearch;
+use crate::engine::cuda::gauss::blocks::Blocks;
 use crate::engine::cuda::search::USUAL_THREADS;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::Result;
 
-impl BlockSearch<'_, '_> {
+impl Blocks<'_, '_> {
     /// Has all slices but the first pass by the pairs of rows that wait, and brings what is found of them.
     pub(super) fn pass_slices(
         &mut self,
         rows: &Range<usize>,
         level: &Level,
-        args: SliceArgs,
+        (args, checks): (SliceArgs, bool),
+        found: &mut Found,
         progress: &mut Progress,
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let p = self.gauss.p;
         let mut starts = vec![0u64; rows.len() + 1];
         self.search.engine.held.fetch(args.kept_first.offset(rows.start as u64), &mut starts, "level 1")?;
-        let (kept, checks) = (starts[rows.len()], level.checks && rows.start == 0);
+        let kept = starts[rows.len()];
         if kept == 0 && !checks {
             return Ok(());
         }
@@ -62,7 +64,7 @@ impl BlockSearch<'_, '_> {
             }
             progress.step(share, observer)?;
         }
-        self.end_waiting(rows, &starts, level, waiting, observer)
+        self.end_waiting(rows, &starts, level, waiting, found, observer)
     }
 
     /// Brings what was found of the pairs that waited, whose rows' start at `starts`.
@@ -72,6 +74,7 @@ impl BlockSearch<'_, '_> {
         starts: &[u64],
         level: &Level,
         waiting: SliceArgs,
+        into: &mut Found,
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let held = &mut self.search.engine.held;
@@ -100,7 +103,7 @@ impl BlockSearch<'_, '_> {
                 held.bring_into(verdict, to.0, &mut || observer.look())?;
                 held.bring_into(values, to.1, &mut || observer.look())?;
                 let vertices = rows.start + before.start..rows.start + before.end;
-                self.answer.close(&held.pool, vertices, &starts[before.start..=before.end], to.0, to.1)?;
+                into.close(&held.pool, &level.ends, vertices, &starts[before.start..=before.end], (to.0, to.1));
             }
             self.search.engine.held.wait("level 1", &mut || observer.look())?;
             before = some.map(|some| (some, turn));
