@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::ci::Batch;
-use crate::engine::dispatch::pace::Pace;
 use crate::engine::dispatch::pieces::{Pieces, Turn};
+use crate::engine::dispatch::rank_pace::Pace;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::Book;

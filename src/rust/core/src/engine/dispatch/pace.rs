@@ -1,57 +1,201 @@
-//! How fast a rank is.
+//! How fast a seat is, and how much it takes at a time.
 
-/// Seconds that a piece is to take: long beside what it costs to send one, short enough for a word from everybody now and then.
-const PIECE: f64 = 0.3;
+use std::collections::BTreeMap;
 
-/// Less than so many seconds are not worth a message.
-const LEAST: f64 = 0.01;
+/// Seconds that a piece takes at least: what a call or a message costs is then little.
+const LEAST_SECONDS: f64 = 0.01;
 
-/// A piece costs at most so many times what the largest before it did.
+/// Seconds that it takes at most, unless that is less than keeps the machine busy: little is then lost with a machine, or waits for it.
+const MOST_SECONDS: f64 = 0.3;
+
+/// The smallest piece as a share of what keeps a machine busy, and the largest as its multiple: more at once gains nothing.
+const LEAST_SHARE: f64 = 16.0;
+const MOST: f64 = 4.0;
+
+/// A piece costs at most so many times what the largest of its level did. Tests that end early make the first pieces quick, and others the
+/// next ones slow.
 const GROWTH: f64 = 4.0;
 
-/// A rank that is silent for some times so many seconds may be gone.
-const MOST: f64 = 5.0;
+/// Another seat takes a late piece if it needs less than the holder still does, by this factor.
+const LATE: f64 = 1.5;
 
-/// Work a second, as far as is known.
+/// Seconds that a piece takes as far as is known of it: not more, as costs are only about right.
+const KNOWN: f64 = 5.0;
+
+/// The pieces of a level that a seat has done; what was long ago counts less.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::engine) struct Pace {
-    cost_a_second: Option<f64>,
+struct Counted {
+    pieces: u32,
+    cost: f64,
+    seconds: f64,
     /// The cost of the largest piece.
     largest: f64,
 }
 
+/// What is known of a seat's speed, by level.
+#[derive(Clone, Debug)]
+pub(in crate::engine) struct Pace {
+    /// The cost that keeps the machine busy; 0 where one unit does.
+    batch: f64,
+    /// Seconds that a piece may take beyond its work before it is late.
+    grace: f64,
+    by_level: BTreeMap<Option<usize>, Counted>,
+}
+
 impl Pace {
-    /// A piece of this cost took so many seconds.
-    pub fn enter(&mut self, cost: f64, seconds: f64) {
+    /// Of a machine that stops when another has done its piece.
+    pub fn of_member(batch: f64) -> Self {
+        Pace { batch, grace: 0.01, by_level: BTreeMap::new() }
+    }
+
+    /// Of a machine that goes on until its piece is done, and answers by messages.
+    pub fn of_rank() -> Self {
+        Pace { batch: 0.0, grace: 0.5, by_level: BTreeMap::new() }
+    }
+
+    /// The cost that keeps the machine busy.
+    pub fn batch(&self) -> f64 {
+        self.batch
+    }
+
+    /// Enters a piece of this cost.
+    pub fn enter(&mut self, level: Option<usize>, cost: f64, seconds: f64) {
         // What cost nothing says nothing.
         if cost <= 0.0 {
             return;
         }
-        let now = cost / seconds.max(1e-6);
-        self.largest = self.largest.max(cost);
-        let known = self.cost_a_second.unwrap_or(now);
-        // What was measured last counts half: levels differ.
-        self.cost_a_second = Some(0.5 * (known + now));
+        let counted = self.by_level.entry(level).or_default();
+        // The first piece of a level waits for kernels and for the data; what comes after is compared with nothing before.
+        let kept = if counted.pieces < 2 { 0.0 } else { 0.5 };
+        counted.pieces = counted.pieces.saturating_add(1);
+        counted.cost = kept * counted.cost + cost;
+        counted.seconds = kept * counted.seconds + seconds.max(1e-9);
+        counted.largest = counted.largest.max(cost);
     }
 
-    /// Work a second.
-    pub fn known(&self) -> Option<f64> {
-        self.cost_a_second
+    /// Cost a second at this level, or at the nearest that is known; none before the first piece.
+    pub fn rate(&self, level: Option<usize>) -> Option<f64> {
+        let distance = |other: Option<usize>| match (level, other) {
+            (Some(a), Some(b)) => a.abs_diff(b),
+            (a, b) if a == b => 0,
+            _ => usize::MAX,
+        };
+        let nearest = self.by_level.iter().min_by_key(|(&other, _)| distance(other));
+        nearest.map(|(_, counted)| counted.cost / counted.seconds)
     }
 
-    /// The cost of a piece for this rank; none: not known, so that the first one is to be small.
-    /// Tests that end early make the first pieces quick, and those that do not the next ones slow: pieces grow step by step.
-    pub fn piece(&self) -> Option<f64> {
-        self.cost_a_second.map(|pace| (pace * PIECE).min(GROWTH * self.largest))
+    /// The largest cost of a piece; 0 where the first piece of a level is to be one unit.
+    pub fn most(&self, level: Option<usize>) -> f64 {
+        let largest = self.by_level.get(&level).map_or(0.0, |counted| counted.largest);
+        let by_time = self.rate(level).unwrap_or(0.0) * MOST_SECONDS;
+        let most = if self.batch > 0.0 { by_time.clamp(self.batch, MOST * self.batch) } else { by_time };
+        most.min((GROWTH * largest).max(self.batch))
     }
 
-    /// The least that a piece of this rank costs, where that much is left.
-    pub fn least(&self) -> Option<f64> {
-        self.cost_a_second.map(|pace| pace * LEAST)
+    /// The cost of this seat's next piece, where so much waits for it and the others that work. None where one of the others is done
+    /// with all sooner than it with its smallest piece.
+    ///
+    /// This is guided self-scheduling (Polychronopoulos and Kuck 1987) by rate: half of its share of what is left.
+    pub fn piece(&self, others: &[&Pace], level: Option<usize>, waiting: f64) -> Option<f64> {
+        let least = self.batch / LEAST_SHARE;
+        let Some(own) = self.rate(level) else {
+            return Some((waiting / (4 * (others.len() + 1)) as f64).clamp(least, self.batch / 4.0));
+        };
+        let quickest = others.iter().filter_map(|other| other.rate(level)).fold(0.0, f64::max);
+        // The quickest seat itself never finds this true, so that somebody takes what is left.
+        if waiting / quickest < least.min(waiting) / own {
+            return None;
+        }
+        let all = own + others.iter().map(|other| other.rate(level).unwrap_or(own)).sum::<f64>();
+        let least = least.max(own * LEAST_SECONDS);
+        let least = if self.batch > 0.0 { least.min(self.batch) } else { least };
+        let most = self.most(level);
+        Some((waiting * own / all / 2.0).clamp(least.min(most), most))
     }
 
-    /// Seconds that a piece takes, about; not more than a piece that was cut too large may take, as costs are only about right.
-    pub fn seconds(&self, cost: f64) -> f64 {
-        self.cost_a_second.map_or(PIECE, |pace| cost / pace).min(MOST)
+    /// How many seconds a piece of this seat is late, for another seat that might take it; negative where it is not.
+    pub fn late(&self, other: &Pace, level: Option<usize>, cost: f64, elapsed: f64) -> f64 {
+        let seconds = |pace: &Pace| pace.rate(level).map(|rate| (cost / rate).min(KNOWN));
+        let (own, others) = (seconds(self), seconds(other));
+        let expected = own.or(others).unwrap_or(MOST_SECONDS);
+        let again = others.or(own).unwrap_or(MOST_SECONDS);
+        // Once it has taken longer than it should: as long again.
+        let left = if expected > elapsed { expected - elapsed } else { elapsed };
+        left - LATE * again - self.grace
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Option<usize> = Some(1);
+
+    fn member(batch: f64, rate: f64) -> Pace {
+        let mut pace = Pace::of_member(batch);
+        pace.enter(ONE, 1000.0, 1e9);
+        pace.enter(ONE, 1000.0, 1000.0 / rate);
+        pace
+    }
+
+    #[test]
+    fn the_first_piece_of_a_level_does_not_count_once_there_is_another() {
+        let mut pace = Pace::of_member(100.0);
+        assert_eq!(pace.rate(Some(2)), None);
+        pace.enter(Some(2), 10.0, 1.0);
+        assert_eq!((pace.rate(Some(2)), pace.rate(Some(0)), pace.rate(None)), (Some(10.0), Some(10.0), Some(10.0)));
+        pace.enter(Some(2), 100.0, 1.0);
+        assert_eq!(pace.rate(Some(2)), Some(100.0));
+        pace.enter(Some(2), 150.0, 0.5);
+        assert_eq!(pace.rate(Some(2)), Some(200.0));
+        pace.enter(Some(4), 7.0, 1.0);
+        assert_eq!([1, 2, 9].map(|level| pace.rate(Some(level))), [Some(200.0), Some(200.0), Some(7.0)]);
+    }
+
+    #[test]
+    fn pieces_are_as_the_rates_and_shrink() {
+        let (quick, slow) = (member(8000.0, 1000.0), member(64.0, 100.0));
+        let of = |a: &Pace, b: &Pace, waiting: f64| a.piece(&[b], ONE, waiting).map(f64::floor);
+        assert_eq!(of(&quick, &slow, 11_000.0), Some(5000.0));
+        assert_eq!(of(&slow, &quick, 1100.0), Some(50.0));
+        assert_eq!(of(&quick, &slow, 2200.0), Some(1000.0));
+        assert_eq!(of(&slow, &quick, 1e6), Some(64.0));
+        assert_eq!(of(&quick, &slow, 10.0), Some(500.0));
+        // 4 questions take the slow one 0.04 s, and the quick one all that is left 0.03 s.
+        assert_eq!(of(&slow, &quick, 30.0), None);
+        assert_eq!(slow.piece(&[], ONE, 3.0), Some(4.0));
+        assert_eq!(Pace::of_member(160.0).piece(&[&quick], ONE, 1e5), Some(40.0));
+    }
+
+    #[test]
+    fn pieces_of_ranks_begin_with_one_unit_and_grow_step_by_step() {
+        let mut pace = Pace::of_rank();
+        assert_eq!(pace.piece(&[], ONE, 1e6), Some(0.0));
+        pace.enter(ONE, 1.0, 1e-4);
+        assert_eq!(pace.piece(&[], ONE, 1e6), Some(4.0));
+        pace.enter(ONE, 4.0, 1e-4);
+        assert_eq!(pace.piece(&[], ONE, 1e6), Some(16.0));
+        assert_eq!(pace.piece(&[], Some(2), 1e6), Some(0.0));
+        pace.enter(ONE, 1e5, 2.5);
+        assert!(pace.piece(&[], ONE, 1e6).unwrap() < 0.31 * pace.rate(ONE).unwrap());
+    }
+
+    #[test]
+    fn somebody_always_takes_what_is_left() {
+        let rates = [1.0, 3.0, 3.0, 50.0, 1e6];
+        for waiting in 1..50 {
+            for a in rates {
+                for b in rates {
+                    for c in rates {
+                        let crew = [member(1.0, a), member(5000.0, b), member(90.0, c)];
+                        let taken = (0..3).filter(|&at| {
+                            let others: Vec<&Pace> = (0..3).filter(|&o| o != at).map(|o| &crew[o]).collect();
+                            crew[at].piece(&others, ONE, waiting as f64).is_some()
+                        });
+                        assert!(taken.count() > 0);
+                    }
+                }
+            }
+        }
     }
 }

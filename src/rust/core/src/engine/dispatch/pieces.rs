@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::pace::Pace;
+use super::rank_pace::Pace;
 
 /// A rank that has had a piece so much longer than it should is overtaken by one that has nothing to do.
 const LATE: f64 = 2.0;

@@ -1,0 +1,421 @@
+//! Several machines of this process: each has a thread while there is work, and the calling thread enters results and asks the observer.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::pace::Pace;
+use super::queue::{Costs, Queue, Units};
+use super::seat::{self, Piece, Seat};
+use crate::memory::{self, Use};
+use crate::observer::Observer;
+use crate::team::{Lost, Moved, TeamReport};
+use crate::{DeviceError, Error, Result};
+
+/// Time between two looks of the calling thread.
+const WATCH: Duration = Duration::from_millis(20);
+
+/// Time after which a member without work looks for late pieces.
+const AGAIN: Duration = Duration::from_millis(5);
+
+/// Stack of a member's thread in bytes.
+const STACK: usize = 2 << 20;
+
+/// Gets the share of a piece that is done, and may end it.
+pub(in crate::engine) type Watch<'w> = &'w mut dyn FnMut(f64) -> Result<()>;
+
+/// Does these units of a job on a machine.
+///
+/// [`Error::Device`] means that the machine is lost. Any other error ends the run, but [`Error::Interrupted`] of a piece that another
+/// machine has done.
+pub(in crate::engine) type Work<'w, M, U, T> = &'w (dyn Fn(&mut M, &U, &Range<usize>, Watch) -> Result<T> + Sync);
+
+/// Machines of this process.
+pub(in crate::engine) struct Members<M> {
+    machines: Vec<M>,
+    seats: Vec<Seat>,
+    /// What was copied to a machine and from it so far.
+    moved: fn(&M) -> Moved,
+    /// Why the last machine that failed did.
+    failure: Option<DeviceError>,
+    report: TeamReport,
+}
+
+impl<M: Send> Members<M> {
+    /// None yet; `moved` says what was copied to a machine and from it so far.
+    pub fn new(moved: fn(&M) -> Moved) -> Self {
+        Members { machines: Vec::new(), seats: Vec::new(), moved, failure: None, report: TeamReport::default() }
+    }
+
+    /// Adds a machine; `batch`: the cost that keeps it busy, 0 where one unit does.
+    pub fn add(&mut self, name: impl Into<String>, machine: M, batch: f64) {
+        self.machines.push(machine);
+        self.seats.push(Seat::new(name, Pace::of_member(batch)));
+    }
+
+    /// Notes a machine that could not be had, and why.
+    pub fn without(&mut self, name: impl Into<String>, error: DeviceError) {
+        self.report.lost.push(Lost::by(name, &Error::Device(error.clone())));
+        self.failure = Some(error);
+    }
+
+    /// The machines by name, lost ones among them.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &M)> {
+        self.seats.iter().map(|seat| seat.name.as_str()).zip(&self.machines)
+    }
+
+    /// A machine, unless it is lost.
+    pub fn machine(&mut self, number: usize) -> Option<&mut M> {
+        self.machines.get_mut(number).filter(|_| self.seats.get(number).is_some_and(|seat| !seat.is_lost))
+    }
+
+    /// Leaves a machine out from now on.
+    pub fn lose(&mut self, number: usize, error: DeviceError) {
+        self.seats[number].is_lost = true;
+        self.without(self.seats[number].name.clone(), error);
+    }
+
+    /// What the machines did since this was asked last.
+    pub fn report(&mut self) -> TeamReport {
+        std::mem::take(&mut self.report)
+    }
+
+    /// The error where no machine is left.
+    pub fn nobody(&self) -> Error {
+        match &self.failure {
+            Some(failure) => Error::Device(failure.clone()),
+            None => Error::Argument {
+                argument: "device",
+                value: "has no machine".into(),
+                mend: "name the CPU, a GPU, or several".into(),
+            },
+        }
+    }
+
+    /// Has the machines do units of these costs, and `enter` what each piece of them yields, on the calling thread. `level`: what they
+    /// count for; none: the observer is only asked whether to stop.
+    ///
+    /// # Errors
+    /// The last machine's where all are lost, any error but of a device, and those of `enter` and the observer.
+    pub fn run_units<T: Send>(
+        &mut self,
+        costs: Vec<f64>,
+        level: Option<usize>,
+        work: Work<M, Costs, T>,
+        enter: &mut dyn FnMut(Range<usize>, T) -> Result<()>,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        if costs.is_empty() {
+            return Ok(());
+        }
+        let units = Costs::new(costs, level);
+        let (mut left, total) = (units.len(), units.cost(&(0..units.len())));
+        let (most, mut reported) = (total * (1.0 - 1e-9), 0.0f64);
+        let mut watch = |done: f64| match level {
+            Some(level) => {
+                // A lost machine takes with it what it had done of a piece. The whole is for the end.
+                reported = reported.max(done.min(most));
+                observer.progress(level, reported, total)
+            }
+            None => observer.look(),
+        };
+        self.together(work, |front| {
+            front.give(units.into());
+            while left > 0 {
+                let (piece, found) = front.next(&mut watch)?;
+                left -= piece.units.len();
+                enter(piece.units, found)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Runs `run` on the calling thread while the machines work on what it gives to the front.
+    ///
+    /// # Errors
+    /// Those of `run`, and those of [`Front::next`].
+    pub fn together<U: Units + Send + Sync, T: Send, R>(
+        &mut self,
+        work: Work<M, U, T>,
+        run: impl FnOnce(&mut Front<U, T>) -> Result<R>,
+    ) -> Result<R> {
+        let works: Vec<bool> = self.seats.iter().map(|seat| !seat.is_lost).collect();
+        if !works.contains(&true) {
+            return Err(self.nobody());
+        }
+        let began = Instant::now();
+        let room = Room::new(Queue::new(std::mem::take(&mut self.seats), 0));
+        let moved = self.moved;
+        let outcome = std::thread::scope(|scope| {
+            // Also where `run` panics: the scope waits for all threads.
+            let _closing = Closing(&room);
+            for (number, machine) in self.machines.iter_mut().enumerate().filter(|(number, _)| works[*number]) {
+                let name = format!("pcgpu-{}", room.locked().queue.seats[number].name);
+                let room = &room;
+                let serve = move || room.serve(number, machine, work, moved);
+                if std::thread::Builder::new().name(name).stack_size(STACK).spawn_scoped(scope, serve).is_err() {
+                    return Err(Use::Threads.error(STACK));
+                }
+            }
+            run(&mut Front { room: &room, looked: Instant::now() })
+        });
+        let State { queue, lost, panic, .. } = room.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.seats = queue.end();
+        for (number, error) in lost {
+            self.lose(number, error);
+        }
+        seat::report(&mut self.seats, began.elapsed().as_secs_f64(), &mut self.report);
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+        outcome
+    }
+}
+
+/// What the threads of a run share.
+struct State<U, T> {
+    queue: Queue<U>,
+    /// Pieces that are done and not entered, and what they yield.
+    found: VecDeque<(Piece, T)>,
+    /// Whether nothing more is asked.
+    closed: bool,
+    /// Those that failed, and why.
+    lost: Vec<(usize, DeviceError)>,
+    /// Why the run is to end.
+    ended: Option<Error>,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+/// Where members take work and bring what they have done.
+struct Room<U, T> {
+    state: Mutex<State<U, T>>,
+    /// There is work, or no more; for members.
+    work: Condvar,
+    /// Something is done, or went wrong; for the calling thread.
+    news: Condvar,
+    /// Whether all are to stop.
+    stop: AtomicBool,
+    /// By member: whether another has done its piece, and the share of it that is done (the bits of an f64).
+    dropped: Vec<AtomicBool>,
+    shares: Vec<AtomicU64>,
+}
+
+impl<U: Units, T> Room<U, T> {
+    fn new(queue: Queue<U>) -> Self {
+        let members = queue.seats.len();
+        let (found, lost) = (VecDeque::new(), Vec::new());
+        Room {
+            state: Mutex::new(State { queue, found, closed: false, lost, ended: None, panic: None }),
+            work: Condvar::new(),
+            news: Condvar::new(),
+            stop: AtomicBool::new(false),
+            dropped: (0..members).map(|_| AtomicBool::new(false)).collect(),
+            shares: (0..members).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, State<U, T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next piece for a member, with its job's units; none once all is done.
+    fn next(&self, member: usize) -> Option<(Piece, Arc<U>)> {
+        let mut state = self.locked();
+        loop {
+            if state.closed {
+                return None;
+            }
+            if let Some(piece) = state.queue.turn(member) {
+                self.shares[member].store(0, Ordering::Relaxed);
+                self.dropped[member].store(false, Ordering::Relaxed);
+                let units = state.queue.units(piece.job)?;
+                return Some((piece, units));
+            }
+            state = self.work.wait_timeout(state, AGAIN).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// What a member does on its thread.
+    fn serve<M>(&self, member: usize, machine: &mut M, work: Work<M, U, T>, moved: fn(&M) -> Moved) {
+        while let Some((piece, units)) = self.next(member) {
+            let (began, before) = (Instant::now(), moved(machine));
+            let mut watch = |share: f64| {
+                self.shares[member].store(share.clamp(0.0, 1.0).to_bits(), Ordering::Relaxed);
+                if self.stop.load(Ordering::Relaxed) || self.dropped[member].load(Ordering::Relaxed) {
+                    return Err(Error::Interrupted);
+                }
+                Ok(())
+            };
+            let outcome = catch_unwind(AssertUnwindSafe(|| work(machine, &units, &piece.units, &mut watch)));
+            let (seconds, moved) = (began.elapsed().as_secs_f64(), moved(machine) - before);
+            let mut state = self.locked();
+            let queue = &mut state.queue;
+            queue.seats[member].worked(piece.level, 0, moved, 0.0);
+            match outcome {
+                Ok(Ok(found)) => {
+                    if let Some(piece) = queue.answered(member, piece.task, seconds) {
+                        queue.holders(piece.task).for_each(|other| self.dropped[other].store(true, Ordering::Relaxed));
+                        state.found.push_back((piece, found));
+                    }
+                }
+                Ok(Err(Error::Interrupted)) if !queue.is_open(piece.task) => {
+                    queue.answered(member, piece.task, seconds);
+                }
+                Ok(Err(Error::Device(error))) => {
+                    queue.seats[member].worked(piece.level, 0, Moved::default(), seconds);
+                    queue.lose(member);
+                    if queue.live().next().is_none() {
+                        state.ended.get_or_insert(Error::Device(error.clone()));
+                    }
+                    state.lost.push((member, error));
+                    self.work.notify_all();
+                    return self.news.notify_all();
+                }
+                Ok(Err(error)) => {
+                    state.ended.get_or_insert(error);
+                    return self.news.notify_all();
+                }
+                Err(panic) => {
+                    state.ended.get_or_insert(Error::Interrupted);
+                    state.panic.get_or_insert(panic);
+                    return self.news.notify_all();
+                }
+            }
+            self.news.notify_all();
+        }
+    }
+}
+
+/// Ends a run for all its members.
+struct Closing<'a, U: Units, T>(&'a Room<U, T>);
+
+impl<U: Units, T> Drop for Closing<'_, U, T> {
+    fn drop(&mut self) {
+        self.0.stop.store(true, Ordering::Relaxed);
+        self.0.locked().closed = true;
+        self.0.work.notify_all();
+    }
+}
+
+/// The members as the calling thread sees them.
+pub(in crate::engine) struct Front<'a, U, T> {
+    room: &'a Room<U, T>,
+    looked: Instant,
+}
+
+impl<U: Units, T> Front<'_, U, T> {
+    /// The cost that keeps all members busy.
+    pub fn batch(&self) -> f64 {
+        let state = self.room.locked();
+        state.queue.live().map(|member| state.queue.seats[member].pace.batch()).sum()
+    }
+
+    /// Takes a job in, and returns its number.
+    pub fn give(&mut self, units: Arc<U>) -> u64 {
+        let job = self.room.locked().queue.give(units);
+        self.room.work.notify_all();
+        job
+    }
+
+    /// Forgets a job, which counts no more as done.
+    pub fn close(&mut self, job: u64) {
+        self.room.locked().queue.close(job);
+    }
+
+    /// Waits for the next piece that is done, of any job. `watch` gets the cost of what is done of all jobs that are not closed.
+    ///
+    /// # Errors
+    /// What ends the run, and what `watch` returns.
+    pub fn next(&mut self, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<(Piece, T)> {
+        let share = |member: usize| f64::from_bits(self.room.shares[member].load(Ordering::Relaxed));
+        let mut state = self.room.locked();
+        loop {
+            if let Some(error) = &state.ended {
+                return Err(error.clone());
+            }
+            if self.looked.elapsed() >= WATCH {
+                let done = state.queue.done(&share);
+                drop(state);
+                memory::check()?;
+                watch(done)?;
+                self.looked = Instant::now();
+                state = self.room.locked();
+            }
+            if let Some(found) = state.found.pop_front() {
+                return Ok(found);
+            }
+            let wait = WATCH.saturating_sub(self.looked.elapsed());
+            state = self.room.news.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::DeviceKind;
+    use crate::observer::Unobserved;
+
+    /// A machine that fails at its piece with this number.
+    struct Toy {
+        fails_at: Option<usize>,
+        begun: usize,
+    }
+
+    fn members(fails_at: &[Option<usize>]) -> Members<Toy> {
+        let mut members = Members::new(|toy: &Toy| Moved { to: toy.begun as u64, from: 0 });
+        for (number, &fails_at) in fails_at.iter().enumerate() {
+            members.add(number.to_string(), Toy { fails_at, begun: 0 }, 0.0);
+        }
+        members
+    }
+
+    fn work(toy: &mut Toy, units: &Costs, piece: &Range<usize>, watch: Watch) -> Result<f64> {
+        toy.begun += 1;
+        if toy.fails_at == Some(toy.begun) {
+            let message = format!("failed at {}", toy.begun);
+            return Err(Error::Device(DeviceError { kind: DeviceKind::Failed, message, mend: "none".into() }));
+        }
+        watch(0.5)?;
+        std::thread::sleep(Duration::from_micros(300));
+        Ok(units.cost(piece))
+    }
+
+    #[test]
+    fn each_unit_is_entered_once_whoever_fails() {
+        let costs: Vec<f64> = (0..200).map(|unit| (unit % 7) as f64).collect();
+        let lists: [&[Option<usize>]; 4] = [&[None], &[None, None], &[Some(1), None], &[Some(3), None, Some(2)]];
+        for fails_at in lists {
+            let mut members = members(fails_at);
+            let mut times = vec![0; costs.len()];
+            let mut enter = |units: Range<usize>, found: f64| {
+                assert_eq!(found, costs[units.clone()].iter().sum::<f64>());
+                units.for_each(|unit| times[unit] += 1);
+                Ok(())
+            };
+            members.run_units(costs.clone(), Some(2), &work, &mut enter, &mut Unobserved).unwrap();
+            assert!(times.iter().all(|&times| times == 1), "{times:?}");
+            let report = members.report();
+            assert!(report.lost.len() <= fails_at.iter().flatten().count());
+            assert_eq!(report.shares.iter().map(|share| share.shards).sum::<u64>(), 200);
+            assert!(report.shares.iter().all(|share| share.level == Some(2)), "{report:?}");
+            assert!(report.shares.iter().any(|share| share.moved.to > 0 && share.busy > 0.0), "{report:?}");
+        }
+        let mut members = members(&[Some(2), Some(1)]);
+        let ended = members.run_units(costs.clone(), None, &work, &mut |_, _| Ok(()), &mut Unobserved);
+        assert_eq!(members.report().lost.len(), 2);
+        assert_eq!(ended, Err(members.nobody()));
+        assert!(members.machine(0).is_none());
+    }
+
+    #[test]
+    fn an_error_on_entering_ends_the_run() {
+        let mut enter = |_, _| Err(Error::Interrupted);
+        let ended = members(&[None, None]).run_units(vec![1.0; 9], Some(1), &work, &mut enter, &mut Unobserved);
+        assert_eq!(ended, Err(Error::Interrupted));
+    }
+}

@@ -1,0 +1,374 @@
+//! Work that is waiting or in hand, cut into pieces as seats ask for some.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::pace::Pace;
+use super::seat::{Piece, Seat};
+use crate::team::Moved;
+
+/// Units of work, in the order in which they are to be done.
+pub(in crate::engine) trait Units {
+    /// Number of units.
+    fn len(&self) -> usize;
+
+    /// What these cost together.
+    fn cost(&self, units: &Range<usize>) -> f64;
+
+    /// The level of a unit. A piece has units of one level.
+    fn level(&self, unit: usize) -> Option<usize>;
+
+    /// How many of the report's shards these are.
+    fn shards(&self, units: &Range<usize>) -> usize {
+        units.len()
+    }
+
+    /// Where the piece ends that begins with the first of these units, and is to cost about `wanted`. It has at least one unit.
+    fn cut(&self, units: &Range<usize>, wanted: f64) -> usize;
+}
+
+/// Units of one level, of which only the costs are known.
+pub(in crate::engine) struct Costs {
+    /// Before each unit the cost of those before it; and of all.
+    before: Vec<f64>,
+    level: Option<usize>,
+}
+
+impl Costs {
+    pub fn new(costs: Vec<f64>, level: Option<usize>) -> Self {
+        let mut before = Vec::with_capacity(costs.len() + 1);
+        before.push(0.0);
+        before.extend(costs.iter().scan(0.0, |sum, cost| {
+            *sum += cost;
+            Some(*sum)
+        }));
+        Costs { before, level }
+    }
+}
+
+impl Units for Costs {
+    fn len(&self) -> usize {
+        self.before.len() - 1
+    }
+
+    fn cost(&self, units: &Range<usize>) -> f64 {
+        self.before[units.end] - self.before[units.start]
+    }
+
+    fn level(&self, _unit: usize) -> Option<usize> {
+        self.level
+    }
+
+    fn cut(&self, units: &Range<usize>, wanted: f64) -> usize {
+        let end = self.before.partition_point(|&before| before <= self.before[units.start] + wanted);
+        end.saturating_sub(1).clamp(units.start + 1, units.end)
+    }
+}
+
+/// Units that were given together.
+struct Job<U> {
+    units: Arc<U>,
+    /// What nobody has taken, the next last.
+    waiting: Vec<Range<usize>>,
+    /// Number of units that are not done, and the cost of those that are.
+    open: usize,
+    done: f64,
+}
+
+impl<U: Units> Job<U> {
+    fn waiting(&self) -> f64 {
+        self.waiting.iter().map(|units| self.units.cost(units)).sum()
+    }
+}
+
+/// Jobs, and who works on what.
+pub(in crate::engine) struct Queue<U> {
+    pub seats: Vec<Seat>,
+    jobs: BTreeMap<u64, Job<U>>,
+    /// The numbers of pieces that are in hand, and that nobody has done.
+    open: BTreeSet<u64>,
+    next: u64,
+}
+
+impl<U: Units> Queue<U> {
+    /// Pieces are numbered from `next`.
+    pub fn new(seats: Vec<Seat>, next: u64) -> Self {
+        Queue { seats, jobs: BTreeMap::new(), open: BTreeSet::new(), next }
+    }
+
+    /// The seats, with nothing in hand.
+    pub fn end(mut self) -> Vec<Seat> {
+        self.seats.iter_mut().for_each(|seat| seat.held.clear());
+        self.seats
+    }
+
+    /// A number that no piece has.
+    pub fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// The seats that are not lost.
+    pub fn live(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.seats.len()).filter(|&seat| !self.seats[seat].is_lost)
+    }
+
+    /// Takes a job in, and returns its number.
+    pub fn give(&mut self, units: Arc<U>) -> u64 {
+        let (number, open) = (self.number(), units.len());
+        let waiting = (open > 0).then_some(0..open).into_iter().collect();
+        self.jobs.insert(number, Job { units, waiting, open, done: 0.0 });
+        number
+    }
+
+    /// The units of a job.
+    pub fn units(&self, job: u64) -> Option<Arc<U>> {
+        self.jobs.get(&job).map(|job| job.units.clone())
+    }
+
+    /// Whether all units of a job are done.
+    pub fn is_done(&self, job: u64) -> bool {
+        self.jobs.get(&job).is_none_or(|job| job.open == 0)
+    }
+
+    /// Forgets a job, done or not.
+    pub fn close(&mut self, job: u64) {
+        self.jobs.remove(&job);
+        for (piece, _) in self.seats.iter().flat_map(|seat| &seat.held).filter(|(piece, _)| piece.job == job) {
+            self.open.remove(&piece.task);
+        }
+    }
+
+    /// The cost of what is done of all jobs; `share` is that of a seat's piece which is in hand.
+    pub fn done(&self, share: &dyn Fn(usize) -> f64) -> f64 {
+        let mut in_hand: BTreeMap<u64, f64> = BTreeMap::new();
+        for (number, seat) in self.seats.iter().enumerate() {
+            for (piece, _) in seat.held.iter().filter(|(piece, _)| self.is_open(piece.task)) {
+                let most = in_hand.entry(piece.task).or_default();
+                *most = most.max(share(number) * piece.cost);
+            }
+        }
+        self.jobs.values().map(|job| job.done).sum::<f64>() + in_hand.values().sum::<f64>()
+    }
+
+    /// Whether a piece is in hand, and nobody has done it.
+    pub fn is_open(&self, task: u64) -> bool {
+        self.open.contains(&task)
+    }
+
+    /// Whether a seat has something in hand that others have done.
+    pub fn is_behind(&self, seat: usize) -> bool {
+        self.seats[seat].held.iter().any(|(piece, _)| !self.is_open(piece.task))
+    }
+
+    /// Those that have this piece in hand.
+    pub fn holders(&self, task: u64) -> impl Iterator<Item = usize> + '_ {
+        let holds = move |seat: &Seat| seat.held.iter().any(|(piece, _)| piece.task == task);
+        self.seats.iter().enumerate().filter(move |(_, seat)| holds(seat)).map(|(number, _)| number)
+    }
+
+    /// The next piece for a seat, which it then has in hand; none: nothing now.
+    pub fn turn(&mut self, seat: usize) -> Option<Piece> {
+        let piece = match self.jobs.iter().find(|(_, job)| !job.waiting.is_empty()) {
+            Some((&job, _)) => self.fresh(seat, job)?,
+            None => self.overtake(seat)?,
+        };
+        self.seats[seat].held.push((piece.clone(), Instant::now()));
+        Some(piece)
+    }
+
+    /// What nobody has taken, of this job.
+    fn fresh(&mut self, seat: usize, job: u64) -> Option<Piece> {
+        let waiting = self.jobs.values().map(Job::waiting).sum::<f64>();
+        let first = self.jobs.get(&job)?.waiting.last()?.clone();
+        let level = self.jobs.get(&job)?.units.level(first.start);
+        let others: Vec<&Pace> =
+            self.live().filter(|&other| other != seat).map(|other| &self.seats[other].pace).collect();
+        let Seat { pace, held, .. } = &self.seats[seat];
+        // Near the end what waits in one hand is what another might do.
+        if !held.is_empty() && waiting < pace.most(level) * (others.len() + 1) as f64 {
+            return None;
+        }
+        let wanted = pace.piece(&others, level, waiting)?;
+        let task = self.number();
+        let job_of = self.jobs.get_mut(&job)?;
+        let units = first.start..job_of.units.cut(&first, wanted);
+        job_of.waiting.pop();
+        if units.end < first.end {
+            job_of.waiting.push(units.end..first.end);
+        }
+        self.open.insert(task);
+        let (cost, shards) = (job_of.units.cost(&units), job_of.units.shards(&units));
+        Some(Piece { task, job, units, cost, level, shards })
+    }
+
+    /// What another seat, which is slower than was thought, would be done with much later. Whoever is first counts.
+    fn overtake(&self, seat: usize) -> Option<Piece> {
+        let Seat { pace, held, .. } = &self.seats[seat];
+        if !held.is_empty() {
+            return None;
+        }
+        let others =
+            self.seats.iter().flat_map(|other| other.held.iter().map(move |(piece, since)| (other, piece, since)));
+        let late = |(other, piece, since): (&Seat, &'_ Piece, &Instant)| {
+            let late = other.pace.late(pace, piece.level, piece.cost, since.elapsed().as_secs_f64());
+            (late > 0.0 && self.is_open(piece.task) && self.holders(piece.task).count() == 1)
+                .then_some((late, piece.task))
+        };
+        let (_, task) = others.filter_map(late).max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+        let all = self.seats.iter().flat_map(|other| &other.held);
+        all.map(|(piece, _)| piece).find(|piece| piece.task == task).cloned()
+    }
+
+    /// A seat has come back from a piece after so many seconds of work: the piece, unless another has done it. It is done then.
+    pub fn answered(&mut self, seat: usize, task: u64, seconds: f64) -> Option<Piece> {
+        let held = &mut self.seats[seat].held;
+        let at = held.iter().position(|(piece, _)| piece.task == task)?;
+        let (piece, _) = held.remove(at);
+        // It begins with the next one now.
+        held.iter_mut().for_each(|(_, since)| *since = Instant::now());
+        let is_first = self.open.remove(&task);
+        let shards = if is_first { piece.shards } else { 0 };
+        self.seats[seat].worked(piece.level, shards, Moved::default(), seconds);
+        if !is_first {
+            return None;
+        }
+        self.seats[seat].pace.enter(piece.level, piece.cost, seconds);
+        for Seat { pace, held, .. } in &mut self.seats {
+            if let Some((_, since)) = held.iter().find(|(piece, _)| piece.task == task) {
+                // It would have taken longer: by how much nobody knows.
+                pace.enter(piece.level, piece.cost, 2.0 * since.elapsed().as_secs_f64());
+            }
+        }
+        if let Some(job) = self.jobs.get_mut(&piece.job) {
+            job.open -= piece.units.len();
+            job.done += piece.cost;
+        }
+        Some(piece)
+    }
+
+    /// A piece was done, but wrongly.
+    pub fn again(&mut self, piece: Piece) {
+        if let Some(job) = self.jobs.get_mut(&piece.job) {
+            job.open += piece.units.len();
+            job.done -= piece.cost;
+            job.waiting.push(piece.units);
+        }
+    }
+
+    /// A seat is lost: what it alone has in hand waits for others.
+    pub fn lose(&mut self, seat: usize) {
+        self.seats[seat].is_lost = true;
+        for (piece, _) in std::mem::take(&mut self.seats[seat].held) {
+            if self.holders(piece.task).next().is_none() && self.open.remove(&piece.task) {
+                if let Some(job) = self.jobs.get_mut(&piece.job) {
+                    job.waiting.push(piece.units);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    fn random(state: &mut u64) -> usize {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 33) as usize
+    }
+
+    fn queue(paces: impl IntoIterator<Item = Pace>) -> Queue<Costs> {
+        Queue::new(paces.into_iter().map(|pace| Seat::new("", pace)).collect(), 5)
+    }
+
+    /// Whatever the costs, the paces, how many jobs there are, and who is lost.
+    #[test]
+    fn every_unit_is_done_once() {
+        for seed in 0..300 {
+            let state = &mut (seed + 1);
+            let count = 1 + random(state) % 5;
+            let pace = |state: &mut u64| match random(state) % 2 {
+                0 => Pace::of_rank(),
+                _ => Pace::of_member((random(state) % 200) as f64),
+            };
+            let mut queue = queue((0..count).map(|_| pace(state)));
+            let mut times: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+            for _ in 0..1 + random(state) % 3 {
+                let costs: Vec<f64> =
+                    (0..random(state) % 200).map(|_| [0.0, 1.0, 7.0, 1e4][random(state) % 4]).collect();
+                let units = vec![0; costs.len()];
+                times.insert(queue.give(Costs::new(costs, Some(random(state) % 3)).into()), units);
+            }
+            let total: f64 = queue.jobs.values().map(Job::waiting).sum();
+            while times.keys().any(|&job| !queue.is_done(job)) {
+                let seat = random(state) % count;
+                let in_hand = queue.seats[seat].in_hand();
+                if queue.seats[seat].is_lost {
+                    assert_eq!(in_hand, 0);
+                } else if random(state) % 20 == 0 && queue.live().count() > 1 {
+                    queue.lose(seat);
+                } else if in_hand < 2 && random(state) % 2 == 0 {
+                    if let Some(piece) = queue.turn(seat) {
+                        assert!(!piece.units.is_empty() && queue.is_open(piece.task));
+                    }
+                } else if in_hand > 0 {
+                    let task = queue.seats[seat].held[0].0.task;
+                    if let Some(piece) = queue.answered(seat, task, 0.001 * (1 + random(state) % 50) as f64) {
+                        if random(state) % 30 == 0 {
+                            queue.again(piece);
+                        } else {
+                            piece.units.for_each(|unit| times.get_mut(&piece.job).unwrap()[unit] += 1);
+                        }
+                    }
+                }
+            }
+            assert!(times.values().flatten().all(|&times| times == 1), "{times:?}");
+            assert!((queue.done(&|_| 0.0) - total).abs() <= 1e-9 * total);
+        }
+    }
+
+    #[test]
+    fn what_a_slow_seat_has_is_done_by_one_that_is_free() {
+        let mut queue = queue([Pace::of_member(64.0), Pace::of_member(64.0), Pace::of_member(64.0)]);
+        let job = queue.give(Costs::new(vec![1.0; 4], Some(1)).into());
+        let first = queue.turn(0).unwrap();
+        assert_eq!(first.units, 0..4);
+        // Nobody knows how long it is to take.
+        assert!(queue.turn(1).is_none());
+        queue.seats[1].pace.enter(Some(1), 100.0, 1e-6);
+        sleep(Duration::from_millis(20));
+        let again = queue.turn(1).unwrap();
+        assert_eq!(again.task, first.task);
+        // Nobody is third, and who is second need not be first to end.
+        queue.seats[2].pace.enter(Some(1), 100.0, 1e-6);
+        assert!(queue.turn(2).is_none() && !queue.is_behind(0));
+        assert!(queue.answered(1, first.task, 0.001).is_some() && queue.is_done(job));
+        assert!(queue.is_behind(0) && queue.holders(first.task).eq([0]));
+        assert!(queue.answered(0, first.task, 0.1).is_none() && !queue.is_behind(0));
+        // What a seat has alone waits for others once it is lost.
+        queue.give(Costs::new(vec![1.0], Some(1)).into());
+        let piece = queue.turn(2).unwrap();
+        queue.lose(2);
+        assert!(!queue.is_open(piece.task));
+        // The slow one leaves it to the quick one.
+        assert!(queue.turn(0).is_none());
+        assert_eq!(queue.turn(1).unwrap().units, 0..1);
+    }
+
+    #[test]
+    fn a_rank_that_goes_on_to_the_end_is_given_more_time() {
+        let mut queue = queue([Pace::of_rank(), Pace::of_rank()]);
+        queue.give(Costs::new(vec![1.0], None).into());
+        let first = queue.turn(0).unwrap();
+        queue.seats[1].pace.enter(None, 1.0, 1e-3);
+        sleep(Duration::from_millis(100));
+        assert!(queue.turn(1).is_none());
+        sleep(Duration::from_millis(500));
+        assert_eq!(queue.turn(1).unwrap().task, first.task);
+    }
+}
