@@ -1,6 +1,5 @@
 //! The skeleton phase: which levels are run, and pcalg's counts of them, for every order of visiting and any worker.
 
-use super::cells::symmetrise;
 use super::checkpoint::{Found, Keeper, Limits, State};
 use super::largest::Largest;
 use super::ledger::Ledger;
@@ -13,6 +12,7 @@ use super::stable::Stable;
 use super::worker::Worker;
 use super::{Method, Options, Skeleton};
 use crate::ci::CiTest;
+use crate::matrix::symmetrise;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;

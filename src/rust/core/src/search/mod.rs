@@ -48,7 +48,7 @@ pub mod sweep;
 pub mod wire;
 pub mod worker;
 
-pub(crate) use cells::{symmetrise, Cells};
+pub(crate) use cells::Cells;
 pub(crate) use driver::by_shards;
 pub use driver::{skeleton, skeleton_one_by_one, skeleton_one_by_one_within, skeleton_within};
 pub use largest::{Largest, PairValues};

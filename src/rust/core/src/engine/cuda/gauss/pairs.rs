@@ -7,7 +7,6 @@
 use std::ops::Range;
 
 use super::source::Gaussian;
-use crate::engine::cpu::correlation::Watch;
 use crate::engine::cpu::{CpuEngine, GaussKernel};
 use crate::engine::cuda::arguments::{SearchArgs, MASK_ROWS};
 use crate::engine::cuda::card::held::Holds;
@@ -16,6 +15,7 @@ use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::share::cut;
 use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
 use crate::graph::Adjacency;
+use crate::moments::Watch;
 use crate::observer::Observer;
 use crate::search::pairs::{
     bytes_of_verdict, verdicts_into_bytes, Decided, LevelReport, PairLevel, Pairwise, Take, PAIR_ROWS,

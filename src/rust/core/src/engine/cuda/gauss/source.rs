@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::ci::correlations::Check;
 use crate::ci::gauss::{FisherZ, Gauss};
-use crate::engine::cpu::correlation::{Centred, Watch};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::opened::Card;
 use crate::engine::cuda::gauss::correlation::{by_rows, make};
@@ -13,6 +12,7 @@ use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
 use crate::matrix::by_column;
 use crate::memory::{self, Use};
+use crate::moments::{Centred, Watch};
 use crate::Result;
 
 /// Cells that have come to a card before it gives them to others, at least: 32 MB.

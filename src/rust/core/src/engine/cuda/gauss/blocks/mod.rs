@@ -20,7 +20,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::rows::{Cells, Rows, STEP};
 use super::source::{Gaussian, Source};
-use crate::engine::cpu::correlation::Centred;
 use crate::engine::cuda::arguments::SliceArgs;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::Kernel;
@@ -32,6 +31,7 @@ use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::{CudaSearch, USUAL_THREADS};
 use crate::engine::cuda::{CudaEngine, SearchStrategy};
 use crate::graph::{Adjacency, SepSets};
+use crate::moments::Centred;
 use crate::observer::Observer;
 use crate::pool::part_of;
 use crate::search::checkpoint::{self, Found, Kept, Within};
