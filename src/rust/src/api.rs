@@ -5,7 +5,6 @@ use std::time::Instant;
 use extendr_api::prelude::*;
 use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::gauss::{Gauss, Reading, Undefined};
-use pcgpu_core::engine::cpu::simd;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::{self, ColliderRule};
 use pcgpu_core::pool::{default_threads, Pool};
@@ -14,6 +13,7 @@ use pcgpu_core::search::worker::{Worker, WorkerTest};
 use pcgpu_core::search::{
     skeleton_one_by_one, skeleton_one_by_one_within, skeleton_within, Largest, Method, Options, PairValues, Skeleton,
 };
+use pcgpu_core::simd::simd;
 use pcgpu_core::Error;
 
 use crate::checked;

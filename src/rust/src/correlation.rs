@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use extendr_api::prelude::*;
-use pcgpu_core::engine::cpu::correlation::{
-    centred, correlation, of_centred, of_sparse, summaries, Centred, Kind, Rows, Sparse, Summary,
-};
-use pcgpu_core::engine::cpu::Numbers;
 use pcgpu_core::file::{Content, DataFile, Writer};
 use pcgpu_core::memory::Use;
+use pcgpu_core::moments::{
+    centred, correlation, of_centred, of_sparse, summaries, Centred, Kind, Rows, Sparse, Summary,
+};
+use pcgpu_core::numbers::Numbers;
 use pcgpu_core::observer::Observer;
 
 use crate::api::Call;

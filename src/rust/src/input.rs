@@ -11,11 +11,11 @@ use extendr_ffi::{
 };
 use ndarray::ArrayView2;
 use pcgpu_core::background::Background;
-use pcgpu_core::engine::cpu::Numbers;
 use pcgpu_core::file::DataFile;
 use pcgpu_core::graph::{Adjacency, SepSets, Side, Tiers};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
+use pcgpu_core::numbers::Numbers;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::{Method, Options};
 use pcgpu_core::{shown, Error};

@@ -9,7 +9,7 @@ use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::ci::mixed::Mixed;
-use pcgpu_core::engine::cpu::correlation::{Centred, Watch};
+use pcgpu_core::moments::{Centred, Watch};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::{CountLogs, Counting, Member, Runner, Samples};

@@ -1,8 +1,8 @@
 //! Correlations of rows that come block by block.
 
 use extendr_api::prelude::*;
-use pcgpu_core::engine::cpu::correlation::running::{Columns, Running, Totals};
 use pcgpu_core::memory::{self, Use};
+use pcgpu_core::moments::running::{Columns, Running, Totals};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 

@@ -12,9 +12,10 @@
 use std::time::Instant;
 
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
-use pcgpu_core::engine::cpu::correlation::{centred, of_centred, Centred, Kind, Rows};
-use pcgpu_core::engine::cpu::{Bound, CpuEngine, GaussKernel, GaussOfData, Numbers};
+use pcgpu_core::engine::cpu::{Bound, CpuEngine, GaussKernel, GaussOfData};
 use pcgpu_core::matrix::by_column;
+use pcgpu_core::moments::{centred, of_centred, Centred, Kind, Rows};
+use pcgpu_core::numbers::Numbers;
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;

@@ -8,9 +8,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use pcgpu_core::engine::cpu::correlation::running::Running;
-use pcgpu_core::engine::cpu::correlation::{correlation, Kind, Rows};
-use pcgpu_core::engine::cpu::Numbers;
+use pcgpu_core::moments::running::Running;
+use pcgpu_core::moments::{correlation, Kind, Rows};
+use pcgpu_core::numbers::Numbers;
 use pcgpu_core::pool::Pool;
 
 /// Multiply-adds of a second that a thread does on numbers in registers, by AVX2: on processors with two units for AVX-512 it is half of what

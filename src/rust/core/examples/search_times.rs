@@ -26,8 +26,7 @@ use std::time::Instant;
 
 use card::take_unified;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
-use pcgpu_core::engine::cpu::correlation::{self, Kind, Rows};
-use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel, Numbers};
+use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::team::CudaTeam;
@@ -35,6 +34,8 @@ use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
+use pcgpu_core::moments::{self, Kind, Rows};
+use pcgpu_core::numbers::Numbers;
 use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Largest, Method, Options, PairValues, Skeleton};
@@ -98,7 +99,7 @@ fn of_columns(name: &str, columns: &[Vec<f64>]) -> Result<Problem, Failure> {
     let (p, n) = (columns.len(), columns.first().map_or(0, Vec::len) as f64);
     let mut c = vec![0.0; p * p];
     let pool = Pool::at_most(default_threads());
-    correlation::correlation(&numbers, Kind::Pearson, Rows::All, &pool, &mut c, &mut |_| Ok(()))?;
+    moments::correlation(&numbers, Kind::Pearson, Rows::All, &pool, &mut c, &mut |_| Ok(()))?;
     Ok(Problem { name: name.replace(',', " "), c, p, n })
 }
 

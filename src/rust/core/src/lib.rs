@@ -4,7 +4,9 @@
 //!
 //! * [`memory`]: what is done where there is not enough. [`observer`]: how the caller follows a run.
 //! * [`team`]: what machines that work together say of it.
-//! * [`matrix`]: views of matrices by column. [`random`]: random numbers by counter. [`pool`]: the threads of a call.
+//! * [`random`]: random numbers by counter. [`pool`]: the threads of a call. [`simd`]: work in the registers that a machine has.
+//! * [`matrix`]: views of matrices by column. [`numbers`]: columns of numbers.
+//! * [`moments`]: correlations of data.
 //! * [`file`]: data in a file that processes share.
 //! * [`graph`]: adjacency, neighbour lists, separating sets, subsets and their ranks.
 //! * [`ci`]: conditional independence tests as plain functions.
@@ -35,6 +37,8 @@ pub mod file;
 pub mod graph;
 pub mod matrix;
 pub mod memory;
+pub mod moments;
+pub mod numbers;
 pub mod observer;
 pub mod orient;
 pub mod pag;
@@ -43,6 +47,7 @@ pub mod pool;
 pub mod random;
 pub mod search;
 pub mod selection;
+pub mod simd;
 pub mod simulation;
 pub mod stability;
 pub mod team;

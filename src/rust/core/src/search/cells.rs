@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::graph::Ranked;
-use crate::pool::Pool;
+use crate::matrix::atomics;
 
 /// The caller's array while threads work on it. No two threads ever raise the same pair, so that plain loads and stores suffice.
 #[derive(Clone, Copy)]
@@ -19,14 +19,6 @@ enum Place<'a> {
     Square(usize),
     /// At its number.
     Left(&'a Ranked),
-}
-
-/// Borrows doubles as atomics.
-fn atomics(values: &mut [f64]) -> &[AtomicU64] {
-    // SAFETY: an AtomicU64 has the size and alignment of an f64 (8 bytes each on the 64-bit machines that R runs on, as
-    // asserted), every bit pattern is valid for both, and the exclusive borrow is held for as long as the atomics live.
-    const { assert!(align_of::<AtomicU64>() == align_of::<f64>() && size_of::<AtomicU64>() == size_of::<f64>()) };
-    unsafe { std::slice::from_raw_parts(values.as_mut_ptr().cast::<AtomicU64>(), values.len()) }
 }
 
 impl<'a> Cells<'a> {
@@ -84,36 +76,6 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Copies the upper triangle to the lower one, in tiles that stay in cache, and sets the diagonal to 1.
-pub(crate) fn symmetrise(m: &mut [f64], p: usize, pool: &Pool) {
-    const TILE: usize = 64;
-    let tiles = p.div_ceil(TILE);
-    assert_eq!(m.len(), p * p);
-    let cells = atomics(m);
-    // Tiles of columns from the right: the longest come first. No two threads write one number, and none reads what another
-    // writes.
-    let run = |task: usize| {
-        let left = (tiles - 1 - task) * TILE;
-        for top in (0..=left).step_by(TILE) {
-            for y in left..(left + TILE).min(p) {
-                for x in top..(top + TILE).min(y) {
-                    let value = cells[y * p + x].load(Ordering::Relaxed);
-                    cells[x * p + y].store(value, Ordering::Relaxed);
-                }
-            }
-        }
-    };
-    if p < LARGE {
-        (0..tiles).for_each(run);
-    } else {
-        pool.each(tiles, run);
-    }
-    m.iter_mut().step_by(p + 1).for_each(|cell| *cell = 1.0);
-}
-
-/// From this many variables on, several threads are quicker than one.
-const LARGE: usize = 1000;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,21 +93,5 @@ mod tests {
         p_max[3] = f64::NAN;
         Cells::of_square(&mut p_max, 3).raise(0, 1, 0.5);
         assert!(p_max[3].is_nan());
-    }
-
-    #[test]
-    fn the_upper_triangle_is_copied_down() {
-        for p in [1usize, 2, 63, 64, 65, 150, 1100] {
-            let before: Vec<f64> = (0..p * p).map(|i| i as f64).collect();
-            let mut m = before.clone();
-            symmetrise(&mut m, p, &crate::pool::Pool::new(2));
-            for x in 0..p {
-                assert_eq!(m[x * p + x], 1.0);
-                for y in x + 1..p {
-                    let value = before[y * p + x];
-                    assert_eq!((m[y * p + x], m[x * p + y]), (value, value));
-                }
-            }
-        }
     }
 }

@@ -1,6 +1,5 @@
 //! The skeleton phase: which levels are run, and pcalg's counts of them, for every order of visiting and any worker.
 
-use super::cells::symmetrise;
 use super::checkpoint::{Keeper, Limits, State};
 use super::largest::Largest;
 use super::level::count_sets;
@@ -12,6 +11,7 @@ use super::stable::Stable;
 use super::worker::Worker;
 use super::{Method, Options, Skeleton};
 use crate::ci::CiTest;
+use crate::matrix::symmetrise;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;

@@ -8,10 +8,11 @@ use crate::support::problems::{dense_problem, less_means, problem, samples, Rand
 use crate::support::ranks::{with_ranks, Manner};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::ci::Batch;
-use pcgpu_core::engine::cpu::correlation::{centred, of_centred, Centred, Kind, Rows};
-use pcgpu_core::engine::cpu::{Bound, CpuEngine, GaussKernel, GaussOfData, Numbers};
+use pcgpu_core::engine::cpu::{Bound, CpuEngine, GaussKernel, GaussOfData};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
+use pcgpu_core::moments::{centred, of_centred, Centred, Kind, Rows};
+use pcgpu_core::numbers::Numbers;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;

@@ -6,9 +6,10 @@ use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::effects::{self, Asked, Kind, Plan};
-use pcgpu_core::engine::cpu::correlation::{self, correlation, Rows};
-use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, Numbers};
+use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, KnnKernel};
 use pcgpu_core::matrix::by_column;
+use pcgpu_core::moments::{self, correlation, Rows};
+use pcgpu_core::numbers::Numbers;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::orient::{self, orient, ColliderRule, Pdag};
 use pcgpu_core::pool::Pool;
@@ -115,14 +116,10 @@ fn gaussian_replicates_are_searches_of_their_rows() {
             let has_constant = !rows.contains(&3);
             let left = p - usize::from(has_constant);
             let mut few = vec![0.0; left * left];
-            let all = correlation(
-                &columns[..left],
-                correlation::Kind::Pearson,
-                Rows::All,
-                &Pool::none(),
-                &mut few,
-                &mut |_| Ok(()),
-            );
+            let all =
+                correlation(&columns[..left], moments::Kind::Pearson, Rows::All, &Pool::none(), &mut few, &mut |_| {
+                    Ok(())
+                });
             assert!(all.unwrap().is_done);
             few.chunks(left).zip(c.chunks_mut(p)).for_each(|(few, column)| column[..left].copy_from_slice(few));
             c[p * p - 1] = 1.0;

@@ -2,10 +2,10 @@
 
 use std::sync::Mutex;
 
-use super::numbers::{Numbers, SMALL};
-use super::simd;
 use crate::memory::{self, Use};
+use crate::numbers::{Numbers, SMALL};
 use crate::pool::{Pool, Stop};
+use crate::simd;
 use crate::Result;
 
 /// The values of a column are at most so far apart: a flag for each says which occur.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::gauss::correlation::{of_centred, Centred};
 use super::kernel::Signal;
-use super::numbers::Numbers;
 use super::plain::Plain;
 use crate::ci::mixed::{Holes, Mixed, Sums, Work};
 use crate::memory::{self, Use};
+use crate::moments::{of_centred, Centred};
+use crate::numbers::Numbers;
 use crate::pool::Pool;
 use crate::{Error, Result};
 

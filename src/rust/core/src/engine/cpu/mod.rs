@@ -8,20 +8,16 @@ mod gauss;
 mod kernel;
 mod knn;
 mod mixed;
-mod numbers;
 mod plain;
 pub mod selection;
-mod simd;
 pub mod together;
 
 pub use discrete::DiscreteKernel;
-pub use gauss::{correlation, Bound, GaussKernel, GaussOfData};
+pub use gauss::{Bound, GaussKernel, GaussOfData};
 pub use kernel::{Kernel, RowView, SideView, Signal};
 pub use knn::KnnKernel;
 pub use mixed::{with_sums, MixedKernel};
-pub use numbers::Numbers;
 pub use plain::Plain;
-pub use simd::simd;
 
 use std::ops::Range;
 use std::sync::Mutex;

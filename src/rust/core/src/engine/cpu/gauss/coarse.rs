@@ -9,8 +9,8 @@
 use std::sync::OnceLock;
 
 use crate::ci::gauss::Gauss;
-use crate::engine::cpu::simd::{self, Task};
 use crate::memory::{self, Use};
+use crate::simd::{self, Task};
 
 /// The rounding of single precision.
 const ROUNDING: f64 = 1.0 / (1 << 24) as f64;

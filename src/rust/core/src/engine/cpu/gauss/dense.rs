@@ -7,10 +7,10 @@ use super::coarse::{self, Band, Coarse, Threshold, BLOCK};
 use super::rules::{Rules, Single};
 use super::scan::{between, fold, Least, Scan, Tests};
 use crate::engine::cpu::kernel::Signal;
-use crate::engine::cpu::simd::Task;
 use crate::engine::LevelOne;
 use crate::graph::{Adjacency, BITS};
 use crate::search::level::{Neighbours, Verdict};
+use crate::simd::Task;
 
 /// A vertex is taken so where at least one in so many of all variables is its neighbour: below, lists are quicker.
 const ONE_IN: u64 = 12;

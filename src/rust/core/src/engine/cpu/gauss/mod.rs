@@ -11,7 +11,6 @@
 //! No fused multiply-add: the same q on every machine, whatever SIMD it has.
 
 mod coarse;
-pub mod correlation;
 mod dense;
 mod judge;
 mod of_data;
@@ -27,7 +26,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::kernel::{Kernel, RowView, SideView, Signal};
-use super::simd;
 use super::CpuEngine;
 use crate::ci::gauss::{trusted_above, Gauss, Undefined};
 use crate::engine::LevelOne;
@@ -37,6 +35,7 @@ use crate::search::answer::Answer;
 use crate::search::level::{CandidateOrder, Neighbours, Verdict};
 use crate::search::shards::Work;
 use crate::search::sweep::Sweeper;
+use crate::simd;
 use coarse::Coarse;
 use dense::{Decided, Pair, Pairs};
 use rows::Row;

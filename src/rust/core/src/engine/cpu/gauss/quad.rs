@@ -7,8 +7,8 @@ use std::arch::x86_64::{
 };
 
 #[cfg(target_arch = "x86_64")]
-use crate::engine::cpu::simd::Avx2;
-use crate::engine::cpu::simd::Plain;
+use crate::simd::Avx2;
+use crate::simd::Plain;
 
 /// Four doubles in memory.
 pub(super) type Four = [f64; 4];

@@ -8,10 +8,10 @@ use std::arch::{
 };
 
 use super::coarse::{Band, Block, Threshold, BLOCK};
-use crate::engine::cpu::simd::Plain;
+use crate::simd::Plain;
 
 #[cfg(target_arch = "x86_64")]
-use crate::engine::cpu::simd::{Avx2, Avx512};
+use crate::simd::{Avx2, Avx512};
 
 /// The smallest |r| that single precision finds in a block, in any order of the lanes: bits of floats, infinity where none is asked.
 #[derive(Clone, Copy, Debug)]

@@ -9,10 +9,10 @@ use super::judge::Judge;
 use super::rules::Rules;
 use crate::ci::gauss::COLLINEAR;
 use crate::engine::cpu::kernel::{SideView, Signal};
-use crate::engine::cpu::simd::{self, Task};
 use crate::graph::subsets;
 use crate::memory::{self, Use};
 use crate::search::level::{CandidateOrder, Verdict};
+use crate::simd::{self, Task};
 
 /// Tests in a block.
 const BLOCK: usize = 64;

@@ -163,8 +163,8 @@ mod tests {
     use super::super::wide::{Doubles, Words};
     use super::*;
     #[cfg(target_arch = "x86_64")]
-    use crate::engine::cpu::simd::Avx2;
-    use crate::engine::cpu::simd::Plain;
+    use crate::simd::Avx2;
+    use crate::simd::Plain;
 
     fn check<W: Wide>(simd: W::Simd, distances: &[W::Cell])
     where

@@ -5,8 +5,8 @@ use std::arch::x86_64::*;
 
 use super::cell::Cell;
 #[cfg(target_arch = "x86_64")]
-use crate::engine::cpu::simd::Avx2;
-use crate::engine::cpu::simd::Plain;
+use crate::simd::Avx2;
+use crate::simd::Plain;
 
 /// A cell that registers hold many of.
 pub(super) trait Packed: Cell {

@@ -5,9 +5,9 @@ use super::loops::padded;
 use super::sums::{Estimates, Rows};
 use super::wide::{Machine, Packed};
 use crate::ci::knn::{Knn, Outcome, Shuffler};
-use crate::engine::cpu::simd::{self, Task};
 use crate::memory::{self, Use};
 use crate::random::Key;
+use crate::simd::{self, Task};
 
 /// Bytes of permuted x that are worked on together: they stay in the cache.
 const PERMUTED_BYTES: usize = 1 << 20;

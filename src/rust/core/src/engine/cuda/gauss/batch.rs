@@ -9,7 +9,6 @@ use super::source::{Gaussian, Source};
 use crate::ci::gauss::Undefined;
 use crate::ci::Batch;
 use crate::engine::batched::Reply;
-use crate::engine::cpu::correlation::Centred;
 use crate::engine::cuda::arguments::{exact_doubles, SearchArgs};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Held;
@@ -20,6 +19,7 @@ use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::questions::{each_launch, launched_bytes, Questions};
 use crate::engine::cuda::CudaEngine;
 use crate::memory;
+use crate::moments::Centred;
 use crate::Result;
 
 /// Replies that a thread of the CPU makes at a time.

@@ -3,7 +3,6 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::engine::cpu::correlation::{Centred, Watch};
 use crate::engine::cuda::arguments::{CorrelationArgs, CORRELATION_THREADS, PRODUCT_BYTES, TILE};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
@@ -12,6 +11,7 @@ use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::card::unified::MemoryKind;
 use crate::engine::cuda::gauss::rows::{centre, Cells, Panel, Rows, SLICE_PRODUCTS, STEP};
 use crate::engine::cuda::pointer::DevicePtr;
+use crate::moments::{Centred, Watch};
 use crate::pool::Pool;
 use crate::{Error, Result};
 

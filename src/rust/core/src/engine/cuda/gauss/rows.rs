@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::engine::cpu::correlation::Centred;
 use crate::engine::cuda::arguments::{CorrelationArgs, CORRELATION_THREADS, PRODUCT_BYTES, TILE};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Held;
@@ -10,6 +9,7 @@ use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::portions::Portion;
 use crate::engine::cuda::card::transfer::numbers_of;
 use crate::engine::cuda::pointer::DevicePtr;
+use crate::moments::Centred;
 use crate::observer::Observer;
 use crate::Result;
 

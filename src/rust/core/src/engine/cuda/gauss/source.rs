@@ -2,7 +2,6 @@
 
 use crate::ci::correlations::Check;
 use crate::ci::gauss::{FisherZ, Gauss};
-use crate::engine::cpu::correlation::{Centred, Watch};
 use crate::engine::cpu::{CpuEngine, GaussKernel};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Holds;
@@ -11,6 +10,7 @@ use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
 use crate::matrix::by_column;
 use crate::memory::{self, Use};
+use crate::moments::{Centred, Watch};
 use crate::Result;
 
 /// The Gaussian test of p variables, and what its correlations are made of.

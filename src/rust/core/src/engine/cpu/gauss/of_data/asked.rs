@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::super::correlation::{Gathered, Tiles};
 use super::GaussOfData;
 use crate::ci::gauss::{Gauss, Undefined};
 use crate::ci::Batch;
 use crate::engine::cpu::failed::Failed;
 use crate::memory::{self, Use};
+use crate::moments::{Gathered, Tiles};
 use crate::observer::Observer;
 use crate::pool::Stop;
 use crate::Result;

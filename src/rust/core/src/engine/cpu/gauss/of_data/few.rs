@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::super::correlation::Gathered;
 use super::rows::effort;
 use super::GaussOfData;
 use crate::memory::{self, Use};
+use crate::moments::Gathered;
 use crate::observer::Observer;
 use crate::pool::Stop;
 use crate::Result;

@@ -16,7 +16,6 @@ use std::sync::Arc;
 
 use ndarray::ArrayView2;
 
-use super::correlation::Tiles;
 use super::thresholds::Thresholds;
 use super::GaussKernel;
 use crate::ci::gauss::{FisherZ, Gauss};
@@ -25,6 +24,7 @@ use crate::engine::cpu::fill_columns;
 use crate::engine::LevelOne;
 use crate::matrix;
 use crate::memory::{self, Use};
+use crate::moments::Tiles;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::Book;
@@ -90,7 +90,7 @@ pub struct GaussOfData<'a> {
 }
 
 impl<'a> GaussOfData<'a> {
-    /// `x`: n x p, columns as [`Centred::write`](super::correlation::Centred::write) writes them.
+    /// `x`: n x p, columns as [`Centred::write`](crate::moments::Centred::write) writes them.
     ///
     /// # Errors
     /// [`Error::Argument`] where the bound has no room for two columns of correlations.

@@ -1,12 +1,12 @@
 //! What one row asks for: a problem of its own, among the row and its neighbours.
 
-use super::super::correlation::{Gathered, Tiles};
 use super::super::{Coarse, GaussKernel};
 use super::GaussOfData;
 use crate::ci::gauss::Gauss;
 use crate::engine::LevelOne;
 use crate::graph::Adjacency;
 use crate::memory::{self, Use};
+use crate::moments::{Gathered, Tiles};
 use crate::pool::Stop;
 use crate::search::level::{Neighbours, PairSide};
 

@@ -6,20 +6,20 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::super::correlation::{Gathered, Tiles};
 use super::super::Scratch;
 use super::problem::{Problem, Wanted};
 use super::{rows_of, Bound, GaussOfData};
 use crate::engine::cpu::enter_side;
 use crate::engine::cpu::kernel::{Kernel, RowView, SideView, Signal};
+use crate::matrix::symmetrise;
 use crate::memory::{self, Use};
+use crate::moments::{Gathered, Tiles};
 use crate::observer::Observer;
 use crate::pool::Stop;
 use crate::search::answer::Answer;
 use crate::search::book::{Book, Page};
 use crate::search::level::{CandidateOrder, Verdict};
 use crate::search::shards::{Part, Work};
-use crate::search::symmetrise;
 use crate::Result;
 
 /// Most pairs of a level of single variables fall to one of their first sets: of longer rows so many candidates are asked first, and the

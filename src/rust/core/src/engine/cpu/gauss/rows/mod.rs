@@ -21,7 +21,7 @@ mod singles;
 
 use super::quad::Machine;
 use super::walk;
-use crate::engine::cpu::simd::Task;
+use crate::simd::Task;
 pub(super) use row::Row;
 use sets::{Sets, LANES};
 use singles::Singles;

@@ -7,8 +7,8 @@ use super::columns::{Centre, Of, Summary};
 use super::product::{multiply, ratio};
 use super::ranks::enter_ranks;
 use super::Watch;
-use crate::engine::cpu::numbers::{Numbers, SMALL};
 use crate::memory::{self, Use};
+use crate::numbers::{Numbers, SMALL};
 use crate::pool::{Pool, Stop};
 use crate::Result;
 

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use super::columns::Of;
-use crate::engine::cpu::numbers::{Numbers, SMALL};
 use crate::memory::{self, Use};
+use crate::numbers::{Numbers, SMALL};
 use crate::pool::{Pool, Stop};
 use crate::Result;
 

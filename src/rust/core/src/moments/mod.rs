@@ -19,10 +19,10 @@ pub use tiles::{Gathered, Tiles};
 
 use std::sync::Mutex;
 
-use crate::engine::cpu::numbers::{Numbers, SMALL};
+use crate::matrix::symmetrise;
 use crate::memory::{self, Use};
+use crate::numbers::{Numbers, SMALL};
 use crate::pool::{Pool, Stop};
-use crate::search::symmetrise;
 use crate::Result;
 use columns::{rows_that_count, summarise, Of};
 use pairwise::pairwise;

@@ -1,6 +1,6 @@
 //! Products of columns, and the correlations that they make.
 
-use crate::engine::cpu::simd::{self, Task};
+use crate::simd::{self, Task};
 
 /// Columns of as many values each, `stride` apart.
 #[derive(Clone, Copy)]

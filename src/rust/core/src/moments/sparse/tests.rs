@@ -1,6 +1,6 @@
 use super::super::correlation;
 use super::*;
-use crate::engine::cpu::numbers::Numbers;
+use crate::numbers::Numbers;
 
 struct Slots(Vec<i32>, Vec<i32>, Vec<f64>);
 

@@ -14,9 +14,9 @@ use std::sync::Mutex;
 
 use super::super::product::Moments;
 use super::super::BLOCK;
+use crate::matrix::symmetrise;
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
-use crate::search::symmetrise;
 use crate::Result;
 
 /// What columns hold.

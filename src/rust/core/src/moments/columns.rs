@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use crate::engine::cpu::numbers::{real, Numbers, SMALL};
 use crate::memory::{self, Use};
+use crate::numbers::{real, Numbers, SMALL};
 use crate::pool::{Pool, Stop};
 use crate::Result;
 

@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use super::super::product::{multiply_rows, Moments};
 use super::super::{Watch, BLOCK};
 use super::View;
+use crate::matrix::symmetrise;
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
-use crate::search::symmetrise;
 use crate::Result;
 
 /// Entries that are in order of rows at a time, 192 MiB.

@@ -14,10 +14,10 @@ use std::sync::Mutex;
 
 use super::columns::{rows_that_count, summarise, Holding, Of, Summary};
 use super::Watch;
-use crate::engine::cpu::numbers::{Numbers, SMALL};
-use crate::engine::cpu::simd::{self, Task};
 use crate::memory::{self, Use};
+use crate::numbers::{Numbers, SMALL};
 use crate::pool::{Pool, Stop};
+use crate::simd::{self, Task};
 use crate::Result;
 use panels::{multiply, panels, Row, WIDE};
 pub(super) use totals::{power_for, times_power};

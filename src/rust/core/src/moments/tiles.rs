@@ -9,9 +9,9 @@ use std::sync::Mutex;
 use super::columns::Centred;
 use super::product::{multiply_columns, Columns, Moments};
 use super::{AT_ONCE, BLOCK, NARROW, SEGMENT};
+use crate::matrix::symmetrise;
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
-use crate::search::symmetrise;
 use crate::Result;
 
 /// Values of columns that are gathered at a time, 2 MiB, but at least [`BLOCK`] columns.

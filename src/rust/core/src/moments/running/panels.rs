@@ -1,9 +1,9 @@
 //! Products of columns that stand in panels: eight columns side by side, row after row, so that the kernel reads what it needs in order.
 
 use super::totals::shape;
-use crate::engine::cpu::simd::{self, Plain, Task};
+use crate::simd::{self, Plain, Task};
 #[cfg(target_arch = "x86_64")]
-use crate::engine::cpu::simd::{Avx2, Avx512};
+use crate::simd::{Avx2, Avx512};
 
 /// Columns of a panel. The last one is filled up with zeros.
 pub(super) const WIDE: usize = 8;

@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 
 /// For any machine.
 #[derive(Clone, Copy)]
-pub(super) struct Plain;
+pub(crate) struct Plain;
 
 /// The machine has AVX2, and the instructions that came with it: on bits, and fused multiply-adds: made where it was asked, and nowhere else.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
-pub(super) struct Avx2(());
+pub(crate) struct Avx2(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
@@ -28,7 +28,7 @@ impl Avx2 {
 /// The machine has AVX-512 F and DQ beside [`Avx2`]: made where it was asked, and nowhere else.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
-pub(super) struct Avx512(());
+pub(crate) struct Avx512(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx512 {
@@ -43,7 +43,7 @@ impl Avx512 {
 
 /// Work that is compiled for each kind of machine. `run`, and what it calls in its loops, must be `#[inline(always)]`: a function
 /// of its own is compiled for any machine.
-pub(super) trait Task<S> {
+pub(crate) trait Task<S> {
     type Output;
 
     fn run(self, simd: S) -> Self::Output;
@@ -52,7 +52,7 @@ pub(super) trait Task<S> {
 /// Does the work in the widest registers that this machine has.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub(super) fn run<T, O>(task: T) -> O
+pub(crate) fn run<T, O>(task: T) -> O
 where
     T: Task<Plain, Output = O> + Task<Avx2, Output = O>,
 {
@@ -70,7 +70,7 @@ where
 /// Likewise, for work that knows AVX-512, too.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub(super) fn run_wide<T, O>(task: T) -> O
+pub(crate) fn run_wide<T, O>(task: T) -> O
 where
     T: Task<Plain, Output = O> + Task<Avx2, Output = O> + Task<Avx512, Output = O>,
 {
@@ -86,12 +86,12 @@ where
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) use run as run_wide;
+pub(crate) use run as run_wide;
 
 /// Does the work in the widest registers that are known of.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
-pub(super) fn run<T: Task<Plain>>(task: T) -> T::Output {
+pub(crate) fn run<T: Task<Plain>>(task: T) -> T::Output {
     task.run(Plain)
 }
 

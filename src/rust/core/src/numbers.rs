@@ -1,7 +1,7 @@
 //! Columns of numbers as R keeps them.
 
 /// Below this many values the calling thread is done before others have started.
-pub(super) const SMALL: usize = 100_000;
+pub(crate) const SMALL: usize = 100_000;
 
 /// A column of numbers.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub enum Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Numbers::Doubles(values) => values.len(),
             Numbers::Integers(values) => values.len(),
@@ -22,7 +22,7 @@ impl Numbers<'_> {
 
     /// The value, NaN where it is missing.
     #[inline]
-    pub(super) fn at(&self, row: usize) -> f64 {
+    pub(crate) fn at(&self, row: usize) -> f64 {
         match self {
             Numbers::Doubles(values) => values[row],
             Numbers::Integers(values) => real(values[row]),
@@ -32,7 +32,7 @@ impl Numbers<'_> {
 
 /// An integer as a double, NaN where it is missing.
 #[inline]
-pub(super) fn real(value: i32) -> f64 {
+pub(crate) fn real(value: i32) -> f64 {
     if value == i32::MIN {
         f64::NAN
     } else {
