@@ -19,8 +19,7 @@ use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
 use pcgpu_core::engine::cuda::selection::{self, CudaCounting, SelectionOptions};
-use pcgpu_core::engine::cuda::team::CudaTeam;
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::moments::{Centred, Watch};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
@@ -108,7 +107,7 @@ impl Gpu {
         let on = |ordinal| Ok(make(CudaOptions { ordinal, ..options })?.with_pool(pool.clone()));
         Ok(match self.ordinals[..] {
             [ordinal] => Box::new(on(ordinal)?),
-            _ => Box::new(CudaTeam::new(&self.card_names(), |at| on(self.ordinals[at]))?),
+            _ => Box::new(cuda::team(&self.card_names(), |at| on(self.ordinals[at]))?),
         })
     }
 

@@ -19,8 +19,7 @@ use std::time::Instant;
 use card::take_unified;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
-use pcgpu_core::engine::cuda::team::CudaTeam;
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
@@ -113,7 +112,7 @@ fn together(
     let [mut one, mut all] = [f64::INFINITY; 2];
     for repeat in 0..=repeats {
         let (of_one, digest) = run(&mut on(ordinals[0])?)?;
-        let (of_all, same) = run(&mut CudaTeam::new(&names, |at| on(ordinals[at]))?)?;
+        let (of_all, same) = run(&mut cuda::team(&names, |at| on(ordinals[at]))?)?;
         if digest != same {
             return Err("one card and several differ".into());
         }

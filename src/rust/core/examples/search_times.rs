@@ -29,8 +29,7 @@ use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::card::unified::MemoryKind;
-use pcgpu_core::engine::cuda::team::CudaTeam;
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
@@ -231,7 +230,7 @@ fn engine<'a>(
     }
     let names: Vec<String> =
         ordinals.iter().enumerate().map(|(at, ordinal)| format!("cuda:{ordinal} as {at}")).collect();
-    Ok(Box::new(CudaTeam::new(&names, |at| on(ordinals[at]))?))
+    Ok(Box::new(cuda::team(&names, |at| on(ordinals[at]))?))
 }
 
 fn search(

@@ -64,14 +64,6 @@ extern "C" __global__ void slice_begin(const __grid_constant__ Slices s) {
     }
 }
 
-// p of the pairs of rows first_row to end_row - 1 given nothing.
-extern "C" __global__ void slice_marginal(const __grid_constant__ Slices s) {
-    const Args& a = s.a;
-    each_pair(s, [&](u32 x, u32 y, u64 place, double xy) {
-        s.values[place] = is_tested(a, x, y) ? p_of_correlation(a, xy, a.scale_marginal) : a.mark;
-    });
-}
-
 // Tests up to 32 pairs of x given the variables of the slice; `open` has their numbers.
 __device__ __forceinline__ void take_pairs(const Slices& s, u32 x, u32* open, u32 count, float limit, Counts& counts) {
     constexpr u32 EACH = SLICE_DEPTH / WARP, NO_STEP = FULL;

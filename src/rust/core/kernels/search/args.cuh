@@ -92,6 +92,7 @@ struct Args {
     u64 end_smaller;
     double* values;       // sides that are settled one by one: p, by list entry
     u64 second;           // 0: sets of the smaller vertex's neighbours, 1: of the larger one's
+    u64 any_side;         // whether either vertex of a pair may be the larger one: its entry's twin says whether a side is asked (engine/cuda/gauss/blocks)
     u64 budget;           // nanoseconds after which a launch takes no more work
     u64 level_warps;      // about how many warps share the work of a level
     u64 first_rank;       // ranks of this launch: first_rank to end_rank - 1 (strategies of the papers, discrete variables)

@@ -33,13 +33,6 @@ extern "C" __global__ void pick(const __grid_constant__ Args a) {
     for (u64 i : by_thread(a.count)) a.answers[i] = *packed(a, a.pairs[2 * i], a.pairs[2 * i + 1]);
 }
 
-// Raises p_max, from its start on, to another card's.
-extern "C" __global__ void raise_values(const __grid_constant__ Args a) {
-    for (u64 i : by_thread(a.count)) {
-        if (a.answers[i] > a.p_max[i]) a.p_max[i] = a.answers[i];
-    }
-}
-
 // Copies the graph to `left`, and counts the bits before each word; a warp takes a row.
 extern "C" __global__ void rank_words(const __grid_constant__ Args a) {
     const u64 words = a.words / 2;
@@ -69,11 +62,6 @@ extern "C" __global__ void rank_rows(const __grid_constant__ Args a) {
     auto below = [&](u64 x) { return smaller_left(a, x); };
     scan((u64)a.p, blockDim.x, sums, [&](u64 x) { return a.degree[x] - below(x); },
          [&](u64 x, u64 before) { a.left_first[x] = before - below(x); });
-}
-
-// Puts the numbers of the rows' first pairs x < y, of those of `left`, to `first_record`.
-extern "C" __global__ void rank_firsts(const __grid_constant__ Args a) {
-    for (u64 x : by_thread(a.p)) a.first_record[x] = a.left_first[x] + smaller_left(a, x);
 }
 
 // Begins p_max of the pairs of `left`: with what `answers` has of all pairs, packed, or if that is null with 0 or the mark of no

@@ -6,12 +6,12 @@
 // The slot's `stop`, which other warps may be changing.
 template <class Slot> __device__ __forceinline__ u64 stop_of(const Slot* slot) { return *(const volatile u64*)&slot->stop; }
 
-// Whether the sides of this launch include (x, y), from the neighbours of x: the pair is tested, and its other side has not separated it: that
-// is told of before the second sides begin, and of parts of a level before the first ones, too (engine/cuda/gauss/blocks).
+// Whether the sides of this launch include (x, y), from the neighbours of x: the pair is tested, and its other side has not separated it. Of
+// parts of a level the host says which sides are asked, by a slot that stands for the other side.
 template <class Slot> __device__ __forceinline__ bool takes_part(const Args& a, const Slot* slots, u32 x, u64 entry) {
     u32 y = a.list[entry];
     if (!is_tested(a, x, y)) return false;
-    return (a.second ? y < x : y > x) && slots[a.twin[entry]].stop == NEVER;
+    return (a.any_side || (a.second ? y < x : y > x)) && slots[a.twin[entry]].stop == NEVER;
 }
 
 // Empties the slots and finds every entry's twin.

@@ -245,20 +245,23 @@ pub(super) fn answer_at(desk: &mut dyn Desk, work: &Work, book: &Book, observer:
     Ok(())
 }
 
-/// All pairs of some shards that have sets, shard by shard: those of which all sets are asked, and those of which some are.
+/// All pairs of some shards that have sets, shard by shard: those of which a row's candidates are asked for all sets, and others.
 pub(super) fn open_pairs(work: &Work, shards: Range<usize>) -> Result<(VecDeque<Open>, VecDeque<Open>)> {
-    let (mut whole, mut partial) = (VecDeque::new(), VecDeque::new());
+    let (mut whole, mut others) = (VecDeque::new(), VecDeque::new());
     for shard in shards {
         let part = &work.shards[shard];
         let pairs = work.pairs_of(part);
-        let open: &mut VecDeque<Open> = if part.part.is_whole() { &mut whole } else { &mut partial };
-        memory::room((open.len() + pairs.len()).saturating_mul(2 * size_of::<Open>()), Use::Level)?;
-        open.extend(pairs.into_iter().filter(|(_, _, ranks)| !ranks.is_empty()).map(|(at, side, ranks)| {
+        memory::room((whole.len() + others.len() + pairs.len()).saturating_mul(2 * size_of::<Open>()), Use::Level)?;
+        for (at, side, ranks) in pairs.into_iter().filter(|(_, _, ranks)| !ranks.is_empty()) {
             let largest = Verdict::Dependent { rank: ranks.start, p: -1.0 };
-            Open { shard, at, side, next: ranks.start, end: ranks.end, largest }
-        }));
+            let open = Open { shard, at, side, next: ranks.start, end: ranks.end, largest };
+            match part.part.is_whole() && !side.is_outside() {
+                true => whole.push_back(open),
+                false => others.push_back(open),
+            }
+        }
     }
-    Ok((whole, partial))
+    Ok((whole, others))
 }
 
 /// [`answer`] for one machine and some of the pairs; `pages` are those of the shards from a number on.

@@ -153,12 +153,6 @@ impl Largest<'_> {
         }
     }
 
-    /// Raises the largest p-value of a pair that level 0 has left.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn raise_left(&mut self, x: usize, y: usize, p: f64, options: &Options) {
-        self.raise(x, y, p, options);
-    }
-
     /// Raises those of the pairs of some rows of a graph, within what level 0 has left: these doubles, as bytes, by number.
     pub(super) fn raise_numbered(&mut self, ranked: &Ranked, rows: &Range<usize>, values: &[u8], pool: &Pool) {
         let numbers = ranked.numbers_of(rows);

@@ -96,7 +96,25 @@ fn tell<'a>(closed: Option<&'a Closed<'a>>, column: ClosedColumn<'a>) {
     }
 }
 
-impl Column<'_> {
+impl<'a> Column<'a> {
+    /// The same column, for a worker that may fail: who lends it [ends](Column::end) it.
+    pub(crate) fn lend(&mut self) -> Column<'_> {
+        let p_values = match &mut self.p_values {
+            Values::Lent(p_values) => Values::Lent(p_values),
+            Values::Spare(p_values) => Values::Spare(std::mem::take(p_values)),
+        };
+        Column { y: self.y, p_values, separated: self.separated, kept: self.kept, closed: None }
+    }
+
+    /// Ends a column that was filled where it was lent to.
+    pub(crate) fn end(self) {
+        let values = match self.p_values {
+            Values::Lent(p_values) => Some(&*p_values),
+            Values::Spare(_) => None,
+        };
+        tell(self.closed, ClosedColumn { y: self.y, separated: self.separated, kept: self.kept, values });
+    }
+
     /// Its number, y.
     pub fn y(&self) -> usize {
         self.y

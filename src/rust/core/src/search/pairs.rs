@@ -19,6 +19,9 @@ use crate::Result;
 /// Rows are given and taken in blocks of so many, the last ones aside.
 pub const PAIR_ROWS: usize = 64;
 
+/// How many numbers pass in the time that one is gathered.
+const GATHERING: usize = 16;
+
 /// Pairs that a thread takes at a time.
 const TOGETHER: usize = 1 << 16;
 
@@ -71,6 +74,13 @@ impl<'a> PairLevel<'a> {
     pub fn new(options: &'a Options, graph: &'a Adjacency) -> Self {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         PairLevel { number: NUMBERS.fetch_add(1, Ordering::Relaxed), options, graph }
+    }
+
+    /// Whether there are so many neighbours that all correlations pass a machine sooner than it gathers those of each row's neighbours.
+    pub fn is_dense(&self) -> bool {
+        let p = self.graph.p();
+        let gathered: usize = (0..p).map(|x| self.graph.degree(x).pow(2) / 2).sum();
+        GATHERING * gathered >= p * p
     }
 
     /// Whether pairs of a search can be decided so: kernels that do know no tiers.

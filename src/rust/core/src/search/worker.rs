@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::book::Book;
+use super::book::{Book, Page};
 use super::largest::Largest;
 use super::levels::Levels;
 pub use super::marginals::{Column, Marginals};
@@ -13,7 +13,7 @@ use super::Options;
 use crate::ci::{Batch, CiTest};
 use crate::observer::Observer;
 use crate::pool::Pool;
-use crate::team::TeamReport;
+use crate::team::{Moved, TeamReport};
 use crate::Result;
 
 /// A machine with a test on it, which answers the shards of a level.
@@ -89,16 +89,24 @@ pub trait Worker {
     }
 }
 
-/// A worker that takes parts of a level, beside others on the same test.
+/// A worker that takes parts of a level while others on the same test take the rest.
 pub trait Parted: Worker {
-    /// Decides some shards of `work`, by number, and enters their outcomes in `book`.
-    fn answer_some(
+    /// Tests that keep it busy.
+    fn busy(&self) -> f64;
+
+    /// What was copied to it and from it so far.
+    fn moved(&self) -> Moved {
+        Moved::default()
+    }
+
+    /// Decides some shards of `work`, by number, and enters their outcomes in pages of `book`, which the caller closes.
+    fn answer_some<'b, 'w>(
         &mut self,
         work: &Work,
         shards: Range<usize>,
-        book: &Book,
+        book: &'b Book<'w>,
         observer: &mut dyn Observer,
-    ) -> Result<()>;
+    ) -> Result<Vec<Page<'b, 'w>>>;
 }
 
 /// A worker that takes a level as one shard: the graph and the outcomes stay on its machine until they are asked for. Such a search cannot be

@@ -261,10 +261,6 @@ fn a_search_by_blocks_can_be_stopped_and_an_odd_matrix_is_refused() {
         matches!(&found, Err(Error::Argument { argument: "suffStat", value, .. }) if value.contains("C[")),
         "{found:?}"
     );
-    // Where level 1 does not run, level 0's p-values are brought.
-    let none = Options { m_max: 0.0, ..options.clone() };
-    let found = searched(&mut CudaEngine::new(gauss, 0.05, cuda).unwrap(), &none, true, &mut Unobserved);
-    assert!(matches!(&found, Err(Error::Argument { argument: "suffStat", .. })), "{found:?}");
     assert!(searched(
         &mut CudaEngine::new(gauss, 0.05, CudaOptions::default()).unwrap(),
         &options,

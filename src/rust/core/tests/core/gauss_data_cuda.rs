@@ -10,8 +10,7 @@ use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
-use pcgpu_core::engine::cuda::team::CudaTeam;
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::moments::{centred, of_centred, Centred, Kind, Rows};
 use pcgpu_core::numbers::Numbers;
@@ -87,7 +86,7 @@ fn a_card_checks_the_matrix_of_its_search() {
             let cuda = CudaOptions { ordinal: [0, last][seat], ..CudaOptions::default() };
             Ok(CudaEngine::new(gauss, options.alpha, cuda)?.checked_by(Some(&check)))
         };
-        run(&mut CudaTeam::new(&["one".into(), "other".into()], make).unwrap()).unwrap();
+        run(&mut cuda::team(&["one".into(), "other".into()], make).unwrap()).unwrap();
         assert!(check.has_begun());
         assert_eq!(check.verdict(&Pool::none()), wanted, "{number} on two cards");
     }

@@ -20,8 +20,7 @@ use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
 use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
 use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions};
-use pcgpu_core::engine::cuda::team::CudaTeam;
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
@@ -122,7 +121,7 @@ impl Cards {
             return on(&mut make(0)?, options, compact);
         }
         let names: Vec<String> = (0..self.ordinals().len()).map(|at| format!("card {at}")).collect();
-        on(&mut CudaTeam::new(&names, |at| make(self.ordinals()[at]))?, options, compact)
+        on(&mut cuda::team(&names, |at| make(self.ordinals()[at]))?, options, compact)
     }
 
     fn neighbours(&self, knn: &Knn, options: &Options, compact: bool) -> Outcome<Answer> {

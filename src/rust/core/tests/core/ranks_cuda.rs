@@ -1,22 +1,24 @@
 //! Ranks of a cluster that have a card each: levels 0 and 1 of the Gaussian test by the card, as it takes its own, and the answer of one machine.
 
+use std::collections::BTreeMap;
+
 use crate::one_answer::{gauss, reading, Found, Problem, Task, Test, Wanted};
 use crate::one_answer_problems::{problems, Size};
 use crate::support::answer::{searched, Digits};
 use crate::support::cuda::emulated;
+use crate::support::pairs::ByPairs;
 use crate::support::problems::dense_problem;
 use crate::support::ranks::{with_ranks, Manner};
 use pcgpu_core::ci::gauss::FisherZ;
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cuda::card::device;
-use pcgpu_core::engine::cuda::team::CudaTeam;
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
-use pcgpu_core::search::pairs::{verdicts_to_bytes, Decided, PairLevel, NO_SEPARATOR};
+use pcgpu_core::search::pairs::{verdicts_to_bytes, Decided, PairLevel, Pairwise, NO_SEPARATOR};
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::search::{pairs_by_shards, skeleton, Method, Options};
+use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::team::Share;
 use pcgpu_core::{Error, Result};
 
@@ -122,7 +124,7 @@ fn dense_levels_on_ranks() {
     assert!(timely > 0);
 }
 
-/// A card that a level does not fit leaves it to the threads; of every budget that suffices for the correlations the answer is the same.
+/// Of every budget that suffices the answer is the same.
 #[test]
 #[ignore = "needs a GPU"]
 fn ranks_within_little_memory() {
@@ -162,19 +164,23 @@ fn an_engine_is_asked_for_parts_of_a_level_by_turns_with_others() {
         let mut all: Rows = Vec::new();
         // The last rows first.
         for first in (0..p).step_by(64).rev() {
-            let (mut verdicts, mut values, mut tests) = (Vec::new(), Vec::new(), 0);
+            // By rows, which come in any order.
+            let (mut by_row, mut tests) = (BTreeMap::new(), 0);
             let mut take = |decided: &Decided| {
-                verdicts.extend_from_slice(decided.verdicts);
-                values.extend(decided.values.chunks_exact(8).map(|v| f64::from_le_bytes(v.try_into().unwrap())));
+                let values = decided.values.chunks_exact(8).map(|v| f64::from_le_bytes(v.try_into().unwrap()));
+                by_row.insert(decided.rows.start, (decided.verdicts.to_vec(), values.collect::<Vec<f64>>()));
                 tests += decided.counted.tests;
                 Ok(true)
             };
             let rows = first..p.min(first + 64);
             match by_threads {
-                true => pairs_by_shards(worker, &level, &rows, &mut take, &mut Unobserved).unwrap(),
+                true => ByPairs { worker: &mut *worker, is_wrong: false, levels: 0 }
+                    .pairs(&level, &rows, &mut take, &mut Unobserved)
+                    .unwrap(),
                 false => worker.pairwise().unwrap().pairs(&level, &rows, &mut take, &mut Unobserved).unwrap(),
             }
-            all.push((verdicts, values, tests));
+            let (verdicts, values): (Vec<_>, Vec<_>) = by_row.into_values().unzip();
+            all.push((verdicts.concat(), values.concat(), tests));
         }
         all
     };
@@ -214,7 +220,7 @@ fn an_engine_is_asked_for_parts_of_a_level_by_turns_with_others() {
     }
 }
 
-/// A team of cards in one rank decides by its first.
+/// A rank that has several cards.
 #[test]
 #[ignore = "needs a GPU"]
 fn a_rank_with_a_team() {
@@ -223,7 +229,7 @@ fn a_rank_with_a_team() {
     let wanted = Wanted::new(problem.on_cpu(1, 1 << 16, false));
     let make = |run: &mut dyn FnMut(&mut dyn Worker)| {
         let names = ["one".to_string(), "two".to_string()];
-        run(&mut CudaTeam::new(&names, |_| engine(&problem, CudaOptions::default()).unwrap()).unwrap());
+        run(&mut cuda::team(&names, |_| engine(&problem, CudaOptions::default()).unwrap()).unwrap());
     };
     let found = with_ranks(&[Manner::Sound], make, |cluster| searched(cluster, options, true, &mut Unobserved));
     wanted.compare("a team in a rank", true, &found.map(Found::Search), Digits::Nine);

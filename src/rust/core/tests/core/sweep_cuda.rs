@@ -3,8 +3,7 @@
 use crate::support::cuda::emulated;
 use crate::support::problems::{correlation_matrix, samples, Random};
 use crate::sweep::{on_threads, problems, swept, Problem};
-use pcgpu_core::engine::cuda::team::CudaTeam;
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions};
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::sweep::Sweep;
 use pcgpu_core::search::worker::Worker;
@@ -47,7 +46,7 @@ fn sweep_cuda_of_a_team() {
     for problem in taken(if emulated() { 13 } else { 18 }).iter().step_by(2) {
         let names: Vec<String> = (0..2).map(|at| format!("cuda:0 as {at}")).collect();
         let make = |_| CudaEngine::new(problem.gauss(), problem.alpha, CudaOptions::default());
-        compare("a team", &mut CudaTeam::new(&names, make).unwrap(), problem);
+        compare("a team", &mut cuda::team(&names, make).unwrap(), problem);
     }
 }
 

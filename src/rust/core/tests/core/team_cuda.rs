@@ -5,24 +5,22 @@ use std::process::Command;
 
 use crate::driver::{driver, own_function};
 use crate::gauss_cuda::reading;
-use crate::support::answer::{self, sets, Answer};
+use crate::support::answer::{self, Answer};
 use crate::support::cuda::{emulated, planned, same_outcome, StopAt};
 use crate::support::discrete::{self, RULES};
 use crate::support::golden::cases;
 use crate::support::problems::{correlation_matrix, dense_problem, problem, samples, Random};
-use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cuda::card::device;
-use pcgpu_core::engine::cuda::team::CudaTeam;
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::team::Team;
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
-use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::search::{skeleton, Method, Options};
+use pcgpu_core::search::{Method, Options};
 use pcgpu_core::team::{Share, TeamReport};
 use pcgpu_core::{Error, Result};
 
@@ -44,16 +42,16 @@ fn teams() -> Vec<Vec<usize>> {
     }
 }
 
-fn team<'a>(cards: &[usize], make: impl Fn(usize) -> Result<CudaEngine<'a>>) -> Result<CudaTeam<'a>> {
+fn team<'a>(cards: &[usize], make: impl Fn(usize) -> Result<CudaEngine<'a>>) -> Result<Team<'a>> {
     let names: Vec<String> = cards.iter().enumerate().map(|(at, card)| format!("cuda:{card} as {at}")).collect();
-    CudaTeam::new(&names, |at| make(cards[at]))
+    cuda::team(&names, |at| make(cards[at]))
 }
 
-/// Every card was given the data, and some have brought the answer.
+/// Some cards were given data, and have brought what they found.
 fn check_copies(report: &TeamReport, cards: usize) {
-    let of_level = |level| report.shares.iter().filter(move |share| share.level == level);
-    assert!(of_level(Some(0)).count() == cards && of_level(Some(0)).all(|share| share.moved.to > 0), "{report:?}");
-    assert!(of_level(None).count() >= 1 && of_level(None).all(|share| share.moved.from > 0), "{report:?}");
+    let of_zero: Vec<&Share> = report.shares.iter().filter(|share| share.level == Some(0)).collect();
+    assert!(of_zero.len() == cards && of_zero.iter().any(|share| share.moved.to > 0), "{report:?}");
+    assert!(of_zero.iter().all(|share| (share.moved.to > 0) == (share.moved.from > 0)), "{report:?}");
 }
 
 /// Compares all teams with one card; `make(card, share)` makes an engine whose shards are so large.
@@ -133,15 +131,6 @@ fn dense_searches() {
             for options in further.iter().chain([&options]) {
                 compare(&format!("dense {number} {level_one:?} to level {}", options.m_max), options, make);
             }
-            // Every card brings a part of what level 1 has separated, and p-values while the level runs.
-            for cards in teams() {
-                let mut team = team(&cards, |card| make(card, 1e-9)).unwrap();
-                let (_, report) = searched(&mut team, &options, true, &mut Unobserved);
-                for level in [Some(1), None] {
-                    let bring = report.shares.iter().filter(|share| share.level == level && share.moved.from > 0);
-                    assert_eq!(bring.count(), cards.len(), "{level_one:?} {level:?}: {report:?}");
-                }
-            }
         }
     }
 }
@@ -206,10 +195,10 @@ fn what_a_team_cannot_do_is_refused() {
     assert!(searched(&mut one, &options, false, &mut Unobserved).0.is_ok());
 }
 
-/// A search that fits no card goes on in parts on one of them.
+/// Cards that do not hold a search share it, whatever each of them has.
 #[test]
 #[ignore = "needs a GPU"]
-fn a_search_that_no_card_holds_goes_on_in_parts_on_one() {
+fn a_search_that_no_card_holds_is_shared() {
     let mut random = Random(3);
     let c = correlation_matrix(&samples(&mut random, 300, 60, 0.02, 0.0));
     let options = Options { method: Method::StableFast, ..Options::new(300, 0.01) };
@@ -217,38 +206,38 @@ fn a_search_that_no_card_holds_goes_on_in_parts_on_one() {
     let data = discrete::problem(&mut Random(7), 30, 4000, 0.0).coded();
     let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt: true });
     let of_codes = Options { method: Method::StableFast, m_max: 1.0, ..Options::new(30, 0.2) };
-    let gaussian = |cuda| CudaEngine::new(gauss, options.alpha, cuda);
-    let coded = |cuda| CudaEngine::discrete(test, of_codes.alpha, cuda);
-    in_parts("gauss", &options, gaussian);
-    in_parts("discrete", &of_codes, coded);
+    shared("gauss", &options, |cuda| CudaEngine::new(gauss, options.alpha, cuda));
+    shared("discrete", &of_codes, |cuda| CudaEngine::discrete(test, of_codes.alpha, cuda));
 }
 
-fn in_parts<'a>(label: &str, options: &Options, make: impl Fn(CudaOptions) -> Result<CudaEngine<'a>>) {
+fn shared<'a>(label: &str, options: &Options, make: impl Fn(CudaOptions) -> Result<CudaEngine<'a>>) {
     for compact in [false, true] {
         let mut whole = make(CudaOptions::default()).unwrap();
         let one = searched(&mut whole, options, compact, &mut Unobserved).0;
-        let memory_budget = Some(planned(&whole) / 2);
+        let all = planned(&whole);
         drop(whole);
-        let mut team =
-            team(&[0, 0], |ordinal| make(CudaOptions { ordinal, memory_budget, ..CudaOptions::default() })).unwrap();
-        let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
-        same_outcome(format!("{label}, compact {compact}"), &found, &one);
-        // The other has too little memory: it did not fail, and the report says which one goes on alone.
-        assert_eq!(report.lost.len(), 1, "{:?}", report.lost);
-        let reason = &report.lost[0].reason;
-        assert!(reason.contains("bytes") && reason.contains("runs the search alone, in blocks"), "{reason}");
-        assert!(!report.lost[0].failed);
-        // The card with more memory goes on, whichever was asked first.
-        for order in [[1, 0], [0, 1]] {
-            let mut of_both = CudaTeam::new(&["cuda:0 as 0".into(), "cuda:0 as 1".into()], |at| {
-                let memory_budget = if order[at] == 1 { memory_budget } else { Some(6) };
-                make(CudaOptions { memory_budget, ..CudaOptions::default() })
-            })
-            .unwrap();
-            let (found, report) = searched(&mut of_both, options, compact, &mut Unobserved);
-            same_outcome(format!("{label}, compact {compact}, {order:?}"), &found, &one);
-            assert!(report.lost.len() == 1 && report.lost[0].reason.contains("6 bytes"), "{:?}", report.lost);
+        for (first, second) in [(2, 2), (3, 2), (2, 1)] {
+            let budgets = [first, second].map(|part| Some(all / part));
+            let within = |at: usize| {
+                make(CudaOptions { memory_budget: budgets[at], launch_share: 1e-9, ..CudaOptions::default() })
+            };
+            let mut team = cuda::team(&["one".into(), "other".into()], within).unwrap();
+            let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
+            same_outcome(format!("{label}, 1/{first} and 1/{second}, compact {compact}"), &found, &one);
+            assert_eq!(report.lost, []);
+            let has_worked = |name: &&str| report.shares.iter().any(|s| s.machine == **name && s.shards > 0);
+            assert_eq!(["one", "other"].iter().filter(|name| has_worked(name)).count(), 2, "{report:?}");
         }
+        // One that has too little memory for anything leaves all to the other.
+        let little = |at: usize| {
+            let memory_budget = if at == 0 { Some(6) } else { Some(all / 2) };
+            make(CudaOptions { memory_budget, ..CudaOptions::default() })
+        };
+        let mut team = cuda::team(&["one".into(), "other".into()], little).unwrap();
+        let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
+        same_outcome(format!("{label}, compact {compact}, 6 bytes"), &found, &one);
+        assert!(report.lost.len() == 1 && report.lost[0].reason.contains("6 bytes"), "{:?}", report.lost);
+        assert!(!report.lost[0].failed);
     }
 }
 
@@ -286,7 +275,6 @@ fn lost() {
     if std::env::var_os(HERE).is_none() {
         return;
     }
-    without_one_that_gives();
     let mut random = Random(7);
     let p = 36;
     let c = correlation_matrix(&samples(&mut random, p, 120, 0.3, 0.2));
@@ -297,10 +285,8 @@ fn lost() {
     let of_codes = Options { method: Method::StableFast, ..Options::new(9, 0.2) };
     let on = |ordinal| CudaOptions { ordinal, launch_share: 1e-9, ..CudaOptions::default() };
     without_some("gauss", &options, |ordinal| CudaEngine::new(gauss, options.alpha, on(ordinal)));
-    // The last level, whose p-values are brought while it runs.
     let to_one = Options { m_max: 1.0, ..options.clone() };
     without_some("level 1", &to_one, |ordinal| CudaEngine::new(gauss, options.alpha, on(ordinal)));
-    checked_without_some(&c, &to_one);
     without_some("discrete", &of_codes, |ordinal| CudaEngine::discrete(test, of_codes.alpha, on(ordinal)));
     // Correlations that one card makes of data.
     let mut x: Vec<f64> = (0..40 * 30).map(|_| random.normal()).collect();
@@ -317,7 +303,7 @@ fn lost() {
     without_some("data", &of_data, |ordinal| CudaEngine::of_data(fisher, x, of_data.alpha, on(ordinal)));
     let mut batch = Batch::new();
     (1..p).for_each(|y| batch.push(0, y, &[]));
-    let asked = |team: &mut CudaTeam| {
+    let asked = |team: &mut Team| {
         let values = team.p_values(&batch, &mut Unobserved).unwrap();
         (values, team.team().lost.into_iter().map(|lost| lost.machine).collect::<Vec<String>>())
     };
@@ -327,65 +313,6 @@ fn lost() {
     assert_eq!(asked(&mut team), (values.clone(), vec!["cuda:0 as 0".to_string()]));
     lose(0, 0);
     assert_eq!(asked(&mut team), (values, none));
-}
-
-/// The check of the matrix comes to its end whichever card fails, and whenever: the one that was to tell of it, or all.
-fn checked_without_some(c: &[f64], options: &Options) {
-    let p = options.p;
-    let mut odd = c.to_vec();
-    odd[p] += 1e-3;
-    let on = |ordinal| CudaOptions { ordinal, launch_share: 1e-9, ..CudaOptions::default() };
-    let mut told = [0, 0];
-    for (cells, wanted) in [(c, Some(false)), (&odd[..], None)] {
-        let gauss = Gauss::new(by_column(cells, p).unwrap(), 120.0, reading(options.method)).unwrap();
-        for fail in [vec![0], vec![1], vec![0, 1]] {
-            for launch in 1..10 {
-                let check = Check::new(by_column(cells, p).unwrap());
-                let make = |ordinal| Ok(CudaEngine::new(gauss, options.alpha, on(ordinal))?.checked_by(Some(&check)));
-                let mut team = team(&[0, 1], make).unwrap();
-                fail.iter().for_each(|&card| lose(card, launch));
-                let (found, report) = searched(&mut team, options, true, &mut Unobserved);
-                fail.iter().for_each(|&card| lose(card, 0));
-                assert_eq!(found.is_ok(), fail.len() == 1, "{fail:?} at launch {launch}: {:?}", report.lost);
-                // A card has told of a wrong matrix before it is asked, or has not.
-                told[usize::from(check.is_refused())] += 1;
-                assert_eq!(check.verdict(&Pool::new(2)), wanted, "{fail:?} at launch {launch}: {:?}", report.lost);
-            }
-        }
-    }
-    assert!(told[0] > 27 && told[1] > 9, "{told:?}");
-}
-
-/// A card that fails while others copy what it has found: its rows are done once more, and what they have of them already is not counted
-/// twice.
-fn without_one_that_gives() {
-    // Some columns nearly equal others, so that the exact formula decides many tests.
-    let columns = samples(&mut Random(21), 24, 300, 0.35, 0.2);
-    let (c, p) = (correlation_matrix(&columns), columns.len());
-    let options = Options { method: Method::Stable, m_max: 3.0, ..Options::new(p, 0.05) };
-    let gauss = Gauss::new(by_column(&c, p).unwrap(), 300.0, reading(options.method)).unwrap();
-    let on = |ordinal| CudaOptions { ordinal, launch_share: 1e-9, ..CudaOptions::default() };
-    let search = |copy: usize| {
-        let mut team = team(&[0, 1, 2], |ordinal| CudaEngine::new(gauss, options.alpha, on(ordinal))).unwrap();
-        fail(c"emulated_lose_giving", 1, copy);
-        let mut p_max = vec![0.0; p * p];
-        let found = skeleton(&mut team, &options, &mut p_max, &mut Unobserved).unwrap();
-        fail(c"emulated_lose_giving", 1, 0);
-        (found, p_max, team.team().lost.len())
-    };
-    let (whole, p_max, none) = search(0);
-    assert!(whole.exact_tests > 0 && none == 0, "{}", whole.exact_tests);
-    let mut lost = 0;
-    for copy in 1.. {
-        let (found, values, failed) = search(copy);
-        assert!(sets(&found) == sets(&whole) && found.tests == whole.tests && values == p_max, "copy {copy}");
-        assert_eq!(found.exact_tests, whole.exact_tests, "copy {copy}");
-        if failed == 0 {
-            break;
-        }
-        lost += failed;
-    }
-    assert!(lost > 4, "{lost}");
 }
 
 fn without_some<'a>(label: &str, options: &Options, make: impl Fn(usize) -> Result<CudaEngine<'a>>) {

@@ -23,8 +23,8 @@ use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions};
-use pcgpu_core::engine::cuda::team::CudaTeam;
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::team::Team;
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::moments::Centred;
@@ -54,8 +54,8 @@ fn searched(worker: &mut dyn Worker, options: &Options) -> Result<Answer> {
 }
 
 /// The same card twice.
-fn team<'a>(make: impl Fn() -> Result<CudaEngine<'a>>) -> Result<CudaTeam<'a>> {
-    CudaTeam::new(&["one".into(), "two".into()], |_| make())
+fn team<'a>(make: impl Fn() -> Result<CudaEngine<'a>>) -> Result<Team<'a>> {
+    cuda::team(&["one".into(), "two".into()], |_| make())
 }
 
 #[test]

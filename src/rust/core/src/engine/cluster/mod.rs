@@ -415,6 +415,11 @@ fn refused(name: &str, refusal: &envelope::Refusal) -> Error {
 }
 
 impl Pairwise for Cluster<'_> {
+    /// Ranks know of no fixed edges.
+    fn prefers_pairs(&mut self, level: &PairLevel) -> Result<bool> {
+        Ok(level.options.fixed_edges.is_none() && level.is_dense())
+    }
+
     fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, observer: &mut dyn Observer) -> Result<()> {
         self.number(Frozen::Graph(level.graph.clone()));
         let ranks = self.live().count();

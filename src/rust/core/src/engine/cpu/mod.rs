@@ -20,7 +20,7 @@ pub use mixed::{with_sums, MixedKernel};
 pub use plain::Plain;
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use crate::ci::Batch;
 use crate::memory::{self, Use};
@@ -76,7 +76,7 @@ impl<K: Kernel> Worker for CpuEngine<K> {
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
-        self.answer_some(work, 0..work.shards.len(), book, observer)
+        self.decide(work, 0..work.shards.len(), book, &Page::close, observer)
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
@@ -106,12 +106,14 @@ impl<K: Kernel> Worker for CpuEngine<K> {
     }
 }
 
-impl<K: Kernel> Parted for CpuEngine<K> {
-    fn answer_some(
-        &mut self,
+impl<K: Kernel> CpuEngine<K> {
+    /// Decides some shards, and calls `end` with the page of each.
+    fn decide<'b, 'w>(
+        &self,
         work: &Work,
         shards: Range<usize>,
-        book: &Book,
+        book: &'b Book<'w>,
+        end: &(dyn Fn(Page<'b, 'w>) + Sync),
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let (kernel, some) = (&self.kernel, &work.shards[shards.clone()]);
@@ -119,7 +121,7 @@ impl<K: Kernel> Parted for CpuEngine<K> {
         let run = |scratch: &mut K::Scratch, at: usize, stop: &Stop| {
             let mut page = book.open(shards.start + at);
             run_part(kernel, work, book, &some[at].part, &mut page, scratch, stop);
-            page.close();
+            end(page);
         };
         self.pool.run(
             some.len(),
@@ -128,6 +130,25 @@ impl<K: Kernel> Parted for CpuEngine<K> {
             &mut |done| observer.progress(work.size, done, total),
             run,
         )
+    }
+}
+
+impl<K: Kernel> Parted for CpuEngine<K> {
+    fn busy(&self) -> f64 {
+        (self.shard_tests as f64 * self.pool.threads() as f64).min(1e9)
+    }
+
+    fn answer_some<'b, 'w>(
+        &mut self,
+        work: &Work,
+        shards: Range<usize>,
+        book: &'b Book<'w>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Page<'b, 'w>>> {
+        let pages = Mutex::new(Vec::with_capacity(shards.len()));
+        let end = |page| pages.lock().unwrap_or_else(PoisonError::into_inner).push(page);
+        self.decide(work, shards, book, &end, observer)?;
+        Ok(pages.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -448,8 +448,6 @@ pub(super) struct SearchArgs {
     pub start: DevicePtr<u32>,
     /// bit rows of the pairs that are never tested; null: none
     pub fixed: DevicePtr<u32>,
-    /// by slices (gauss/slices.cuh): bit rows of the next level's graph
-    pub left_graph: DevicePtr<u32>,
     /// bit rows of the pairs that the empty set separates
     pub empty: DevicePtr<u32>,
     /// of all pairs, x < y at y (y - 1) / 2 + x; of those of `left`, in their order; null: level 0 keeps none
@@ -512,6 +510,8 @@ pub(super) struct SearchArgs {
     pub values: DevicePtr<f64>,
     /// 0: sets of the smaller vertex's neighbours, 1: of the larger one's
     pub second: u64,
+    /// whether either vertex of a pair may be the larger one: its entry's twin says whether a side is asked (engine/cuda/gauss/blocks)
+    pub any_side: u64,
     /// nanoseconds after which a launch takes no more work
     pub budget: u64,
     /// about how many warps share the work of a level

@@ -31,11 +31,12 @@ use crate::ci::gauss::{FisherZ, Gauss};
 use crate::ci::Batch;
 use crate::engine::batched::{self, Asker, Reply};
 use crate::engine::cuda::arguments::SearchArgs;
+use crate::engine::team::Team;
 use crate::engine::LevelOne;
 use crate::matrix;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
-use crate::search::book::Book;
+use crate::search::book::{Book, Page};
 use crate::search::levels::Levels;
 use crate::search::pairs::{PairLevel, Pairwise, Take};
 use crate::search::shards::Work;
@@ -266,18 +267,7 @@ impl<'a> CudaEngine<'a> {
         let held = Held::open(options.ordinal, pool, options.memory, options.memory_budget)?;
         let (correlations, coding, packed, counted) = Default::default();
         let (brought, blocks) = Default::default();
-        Ok(CudaEngine {
-            test,
-            alpha,
-            options,
-            held,
-            correlations,
-            brought,
-            blocks,
-            coding,
-            packed,
-            counted,
-        })
+        Ok(CudaEngine { test, alpha, options, held, correlations, brought, blocks, coding, packed, counted })
     }
 
     /// Lets these threads of the CPU help.
@@ -399,7 +389,8 @@ impl Worker for CudaEngine<'_> {
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
-        self.answer_some(work, 0..work.shards.len(), book, observer)
+        self.answer_some(work, 0..work.shards.len(), book, observer)?.into_iter().for_each(Page::close);
+        Ok(())
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
@@ -433,27 +424,45 @@ impl Worker for CudaEngine<'_> {
     }
 }
 
+/// Tests that a card does in about the time that beginning a part of a level takes; of discrete variables, samples times tests.
+const BUSY_TESTS: f64 = 5e7;
+const BUSY_COUNTS: f64 = 5e8;
+
 impl Parted for CudaEngine<'_> {
-    fn answer_some(
+    fn busy(&self) -> f64 {
+        match self.test {
+            CudaTest::Gauss(_) => BUSY_TESTS * self.options.launch_share,
+            CudaTest::Discrete(test) => BUSY_COUNTS / test.data().n() as f64 * self.options.launch_share,
+        }
+    }
+
+    fn moved(&self) -> Moved {
+        self.held.moved()
+    }
+
+    fn answer_some<'b, 'w>(
         &mut self,
         work: &Work,
         shards: Range<usize>,
-        book: &Book,
+        book: &'b Book<'w>,
         observer: &mut dyn Observer,
-    ) -> Result<()> {
-        self.held.begin(Some(work.size));
-        match self.test {
-            CudaTest::Gauss(gauss) => {
-                // Ranges of a pair's sets, which ranks of a cluster get that has hosts, too, are left to the threads.
-                let is_partial = |&shard: &usize| !work.shards[shard].part.is_whole();
-                for shard in shards.clone().filter(is_partial) {
-                    let mut host = self.by_host(&gauss, &mut |_| observer.look())?;
-                    host.answer_some(work, shard..shard + 1, book, observer)?;
-                }
-                self.by_blocks(work.na_delete, None, |blocks| blocks.answer(work, shards, book, observer))
-            }
-            CudaTest::Discrete(test) => self.in_parts(test).answer(work, shards, book, observer),
+    ) -> Result<Vec<Page<'b, 'w>>> {
+        if shards.is_empty() {
+            return Ok(Vec::new());
         }
+        self.held.begin(Some(work.size));
+        let gauss = match self.test {
+            CudaTest::Gauss(gauss) => gauss,
+            CudaTest::Discrete(test) => return self.in_parts(test).answer(work, shards, book, observer),
+        };
+        // Ranges of a pair's sets are what ranks of a cluster get that has hosts, too.
+        let mut pages = Vec::new();
+        for shard in shards.clone().filter(|shard| gauss::blocks::is_for_host(work, *shard)) {
+            let mut host = self.by_host(&gauss, &mut |_| observer.look())?;
+            pages.append(&mut host.answer_some(work, shard..shard + 1, book, observer)?);
+        }
+        pages.append(&mut self.by_blocks(work.na_delete, None, |blocks| blocks.answer(work, shards, book, observer))?);
+        Ok(pages)
     }
 }
 
@@ -480,5 +489,42 @@ impl Alone for CudaEngine<'_> {
             self.held.restart();
         }
         Ok(Box::new(Fallback::new(CudaSearch::new(self, options, largest))))
+    }
+}
+
+/// Several GPUs as one worker: the engines that `make` makes by number, all for the same test; `names` are those of their cards. A card that cannot
+/// be opened is left out, see [`Worker::team`].
+///
+/// # Errors
+/// Where none can be opened, the last one's; any other error than [`Error::Device`]; [`Error::Argument`] for a strategy of the papers,
+/// which are those of one GPU.
+pub fn team<'a>(names: &[String], make: impl Fn(usize) -> Result<CudaEngine<'a>>) -> Result<Team<'a>> {
+    let (mut team, mut pool, mut last) = (Team::new(Pool::none()), None, None);
+    for (number, name) in names.iter().enumerate() {
+        match make(number) {
+            Ok(engine) if engine.options.strategy != SearchStrategy::Shared => {
+                return Err(Error::Argument {
+                    argument: "strategy",
+                    value: format!("{:?} on {} GPUs", engine.options.strategy, names.len()),
+                    mend: "it runs on one GPU: give one, or strategy = \"shared\"".into(),
+                });
+            }
+            Ok(engine) => {
+                pool.get_or_insert_with(|| engine.held.pool.clone());
+                team = team.with(name.clone(), engine);
+            }
+            Err(Error::Device(error)) => {
+                team = team.without(name.clone(), error.clone());
+                last = Some(error);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match (pool, last) {
+        (Some(pool), _) => Ok(team.on(pool)),
+        (None, Some(error)) => Err(Error::Device(error)),
+        (None, None) => {
+            Err(Error::Argument { argument: "device", value: "no GPU".into(), mend: "name at least one".into() })
+        }
     }
 }

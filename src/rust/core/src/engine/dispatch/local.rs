@@ -68,6 +68,21 @@ impl<M: Send> Members<M> {
         self.seats.iter().map(|seat| seat.name.as_str()).zip(&self.machines)
     }
 
+    /// The machines that are not lost, by name.
+    pub fn live(&self) -> impl Iterator<Item = (&str, &M)> {
+        self.all().zip(&self.seats).filter(|(_, seat)| !seat.is_lost).map(|(machine, _)| machine)
+    }
+
+    /// These, to be asked for something.
+    pub fn live_mut(&mut self) -> impl Iterator<Item = &mut M> {
+        self.machines.iter_mut().zip(&self.seats).filter(|(_, seat)| !seat.is_lost).map(|(machine, _)| machine)
+    }
+
+    /// The number of the first of these.
+    pub fn first(&self) -> Option<usize> {
+        self.seats.iter().position(|seat| !seat.is_lost)
+    }
+
     /// A machine, unless it is lost.
     pub fn machine(&mut self, number: usize) -> Option<&mut M> {
         self.machines.get_mut(number).filter(|_| self.seats.get(number).is_some_and(|seat| !seat.is_lost))
@@ -109,10 +124,35 @@ impl<M: Send> Members<M> {
         enter: &mut dyn FnMut(Range<usize>, T) -> Result<()>,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        if costs.is_empty() {
+        self.run(Costs::new(costs, level), level, work, enter, observer)
+    }
+
+    /// [`Members::run_units`] of units that must not be done twice: a late machine is waited for.
+    ///
+    /// # Errors
+    /// Those of [`Members::run_units`].
+    pub fn run_once<T: Send>(
+        &mut self,
+        costs: Vec<f64>,
+        level: Option<usize>,
+        work: Work<M, Costs, T>,
+        enter: &mut dyn FnMut(Range<usize>, T) -> Result<()>,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        self.run(Costs::once(costs, level), level, work, enter, observer)
+    }
+
+    fn run<T: Send>(
+        &mut self,
+        units: Costs,
+        level: Option<usize>,
+        work: Work<M, Costs, T>,
+        enter: &mut dyn FnMut(Range<usize>, T) -> Result<()>,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        if units.len() == 0 {
             return Ok(());
         }
-        let units = Costs::new(costs, level);
         let (mut left, total) = (units.len(), units.cost(&(0..units.len())));
         let (most, mut reported) = (total * (1.0 - 1e-9), 0.0f64);
         let mut watch = |done: f64| match level {

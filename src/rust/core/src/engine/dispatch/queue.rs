@@ -25,6 +25,11 @@ pub(in crate::engine) trait Units {
         units.len()
     }
 
+    /// Whether a second seat may do a piece that is late.
+    fn may_be_done_twice(&self) -> bool {
+        true
+    }
+
     /// Where the piece ends that begins with the first of these units, and is to cost about `wanted`. It has at least one unit.
     fn cut(&self, units: &Range<usize>, wanted: f64) -> usize;
 }
@@ -34,9 +39,15 @@ pub(in crate::engine) struct Costs {
     /// Before each unit the cost of those before it; and of all.
     before: Vec<f64>,
     level: Option<usize>,
+    is_once: bool,
 }
 
 impl Costs {
+    /// Units that only one seat may do.
+    pub fn once(costs: Vec<f64>, level: Option<usize>) -> Self {
+        Costs { is_once: true, ..Self::new(costs, level) }
+    }
+
     pub fn new(costs: Vec<f64>, level: Option<usize>) -> Self {
         let mut before = Vec::with_capacity(costs.len() + 1);
         before.push(0.0);
@@ -44,7 +55,7 @@ impl Costs {
             *sum += cost;
             Some(*sum)
         }));
-        Costs { before, level }
+        Costs { before, level, is_once: false }
     }
 }
 
@@ -59,6 +70,10 @@ impl Units for Costs {
 
     fn level(&self, _unit: usize) -> Option<usize> {
         self.level
+    }
+
+    fn may_be_done_twice(&self) -> bool {
+        !self.is_once
     }
 
     fn cut(&self, units: &Range<usize>, wanted: f64) -> usize {
@@ -214,7 +229,8 @@ impl<U: Units> Queue<U> {
             self.seats.iter().flat_map(|other| other.held.iter().map(move |(piece, since)| (other, piece, since)));
         let late = |(other, piece, since): (&Seat, &'_ Piece, &Instant)| {
             let late = other.pace.late(pace, piece.level, piece.cost, since.elapsed().as_secs_f64());
-            (late > 0.0 && self.is_open(piece.task) && self.holders(piece.task).count() == 1)
+            let may = self.jobs.get(&piece.job).is_some_and(|job| job.units.may_be_done_twice());
+            (may && late > 0.0 && self.is_open(piece.task) && self.holders(piece.task).count() == 1)
                 .then_some((late, piece.task))
         };
         let (_, task) = others.filter_map(late).max_by(|(a, _), (b, _)| a.total_cmp(b))?;

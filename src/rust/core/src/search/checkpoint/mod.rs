@@ -21,12 +21,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 #[cfg(feature = "cuda")]
-use super::Largest;
 #[cfg(feature = "cuda")]
-use crate::observer::Observer;
 #[cfg(feature = "cuda")]
-use crate::Result;
-
 pub use asked::{Asked, Digest};
 pub(super) use bytes::write_view;
 pub(super) use keeper::Keeper;
@@ -102,39 +98,4 @@ impl Checkpoint {
         name.push(end);
         name.into()
     }
-}
-
-/// What levels have found, of a search that changes p-values in place while it runs the next.
-#[cfg(feature = "cuda")]
-pub(crate) struct Kept {
-    found: Found,
-    mark: Mark,
-}
-
-#[cfg(feature = "cuda")]
-impl Kept {
-    /// After these levels.
-    pub fn new(found: Found, largest: &mut Largest) -> Self {
-        Kept { mark: Mark::new(&found.graph, Some(largest)), found }
-    }
-
-    /// How many.
-    pub fn levels(&self) -> usize {
-        self.found.levels
-    }
-
-    /// What was found, and the p-values as they were.
-    pub fn take(mut self, largest: &mut Largest) -> Found {
-        // Sets that were found since are not there.
-        self.found.graph = self.mark.rewind(usize::MAX, &mut self.found.sepsets, largest);
-        self.found
-    }
-}
-
-/// Has an observer keep what levels have found, for a search whose largest p-values these are.
-#[cfg(feature = "cuda")]
-pub(crate) fn keep(found: &Found, largest: &mut Largest, observer: &mut dyn Observer) -> Result<()> {
-    let Found { graph, sepsets, is_exact, .. } = found;
-    let view = View { graph, sepsets, is_exact: *is_exact, known: largest.known(graph.p(), true), within: None };
-    observer.keep(&mut |out| write_view(&view, out))
 }

@@ -34,8 +34,6 @@ pub(in crate::engine::cuda) struct Held {
     pub(super) is_beside: bool,
     /// Whether one may be under way there; then the place of pinned memory, of those that take turns, that is the next.
     pub(super) ahead: Option<usize>,
-    /// Whether a copy from another card, or to one, may be under way beside the stream.
-    pub(super) sharing: bool,
     /// Bytes of the card that may be used; none: what is free.
     budget: Option<u64>,
     /// The memory that what runs next needs.
@@ -70,7 +68,6 @@ impl Held {
             sending: false,
             is_beside: false,
             ahead: None,
-            sharing: false,
             budget,
             plan,
             all,
@@ -289,9 +286,9 @@ impl Held {
         unsafe { self.memory().brought(bytes) }
     }
 
-    /// Waits for what goes ahead, and for copies between cards.
+    /// Waits for what goes ahead.
     fn end_sends(&mut self) -> Result<()> {
-        if self.ahead.take().is_some() | std::mem::take(&mut self.sharing) {
+        if self.ahead.take().is_some() {
             self.card.end_sends()?;
         }
         Ok(())
@@ -372,11 +369,6 @@ impl Held {
             (Some(budget), Ok(available)) => limit(available.on_card(), None) < budget,
             _ => true,
         }
-    }
-
-    /// Forgets a failure that was another card's fault.
-    pub fn forgive(&mut self) {
-        self.failed = false;
     }
 
     /// Notes whether a run on the card failed or ran out of memory; returns its outcome.

@@ -88,12 +88,12 @@ macro_rules! modules {
 }
 
 modules! {
-    "search/graph" SearchArgs: mirror pick raise_values rank_words rank_rows rank_firsts rank_values degrees offsets log_offsets items fill removal;
+    "search/graph" SearchArgs: mirror pick rank_words rank_rows rank_values degrees offsets log_offsets items fill removal;
     "gauss/marginal" SearchArgs: marginal raise_marginal check_cells;
     "gauss/single" SearchArgs: single settle_single count_single log_single log_tiles;
     "gauss/columns" SearchArgs: column_near column_first column_second;
     "gauss/masks" SearchArgs: mask_begin mask_tiles mask_rest;
-    "gauss/slices" SliceArgs: slice_singles slice_symmetry slice_begin slice_marginal slice_tests slice_pack slice_place slice_keep slice_settle;
+    "gauss/slices" SliceArgs: slice_singles slice_symmetry slice_begin slice_tests slice_pack slice_place slice_keep slice_settle;
     "gauss/triangles" SliceArgs: triangle_tests;
     "gauss/shared_2" SearchArgs: shared_2;
     "gauss/shared_3" SearchArgs: shared_3;

@@ -5,14 +5,12 @@
 //!   the memory itself.
 //! * `image`: machine code and PTX, unpacked; `kernels`: the loaded kernels. [`about`]: their PTX version.
 //! * `opened`: a card that this process has opened. [`device`]: the cards of this machine.
-//! * `account`: what was copied, level by level. `held`: a card while something runs on it; `between`: copies between cards; `transfer`: copies to a
-//!   card and from it, `portions` of which are sent in one go; `courier`: copies from several.
+//! * `account`: what was copied, level by level. `held`: a card while something runs on it; `transfer`: copies to a
+//!   card and from it, `portions` of which are sent in one go.
 
 pub mod about;
 mod account;
-mod between;
 pub(super) mod buffer;
-pub(super) mod courier;
 pub mod device;
 pub(super) mod driver;
 pub(super) mod held;

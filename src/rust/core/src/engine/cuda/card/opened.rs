@@ -49,7 +49,7 @@ pub(in crate::engine::cuda) struct Card {
     stream: sys::CUstream,
     /// Copies to the host that run beside the stream.
     copies: sys::CUstream,
-    /// Copies from the host that do, and between cards.
+    /// Copies from the host that do.
     sends: sys::CUstream,
     /// The point of the stream that copies and sends wait for, and that of the sends that the stream does.
     reached: sys::CUevent,
@@ -257,67 +257,6 @@ impl Card {
         }
     }
 
-    /// Lets this card read another's memory by itself, where the machine can do so; copies from it else go by way of the host.
-    pub fn reach(&self, other: &Card) {
-        if self.device != other.device {
-            // SAFETY: both contexts live. Where it is so already, or cannot be, the call fails, and nothing has changed.
-            let _ = unsafe { sys::cuCtxEnablePeerAccess(other.context, 0) };
-        }
-    }
-
-    /// Copies from another card, or from elsewhere on this one, once what was put on the stream before is done.
-    ///
-    /// # Safety
-    /// `count` elements must be at `from` on the other card, where nothing may change or free them before this stream is
-    /// synchronised; there must be room for as many at `to`.
-    pub unsafe fn copy_from<T: Plain>(
-        &self,
-        to: DevicePtr<T>,
-        other: &Card,
-        from: DevicePtr<T>,
-        count: usize,
-    ) -> Result<()> {
-        copy_between([self, other], to, from, count, self.stream)
-    }
-
-    /// Likewise beside what is on the stream, which must leave the place alone, see [`Card::follow_sends`].
-    ///
-    /// # Safety
-    /// That of [`Card::copy_from`], before [`Card::end_sends`].
-    pub unsafe fn copy_from_beside<T: Plain>(
-        &self,
-        to: DevicePtr<T>,
-        other: &Card,
-        from: DevicePtr<T>,
-        count: usize,
-    ) -> Result<()> {
-        copy_between([self, other], to, from, count, self.sends)
-    }
-
-    /// Likewise to another card, from this one.
-    ///
-    /// # Safety
-    /// As many must be at `from`, and room for them on the other card, neither of which may be freed or changed before [`Card::end_sends`].
-    pub unsafe fn copy_to_beside<T: Plain>(
-        &self,
-        to: DevicePtr<T>,
-        other: &Card,
-        from: DevicePtr<T>,
-        count: usize,
-    ) -> Result<()> {
-        copy_between([other, self], to, from, count, self.sends)
-    }
-
-    /// Copies from another card's unified memory, or elsewhere in this one's, once what was put on the stream before is done. The
-    /// driver knows where its pages are.
-    ///
-    /// # Safety
-    /// That of [`Card::copy_from`], where all is unified memory.
-    pub unsafe fn copy_unified<T: Plain>(&self, to: DevicePtr<T>, from: DevicePtr<T>, count: usize) -> Result<()> {
-        result::memcpy_dtod_async(to.address(), from.address(), count * size_of::<T>(), self.stream)
-            .map_err(|e| failure("copying from another GPU", e))
-    }
-
     /// Copies from the device once what was put on the stream before is done; best to pinned memory.
     ///
     /// # Safety
@@ -442,22 +381,6 @@ impl Card {
         // SAFETY: the device came from `cuDeviceGet`. After the reset every call in the old context fails, as before.
         let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(self.device) };
     }
-}
-
-/// Puts a copy to a card from another one on a stream of either.
-///
-/// # Safety
-/// That of [`Card::copy_from`], for this stream.
-unsafe fn copy_between<T: Plain>(
-    [card, other]: [&Card; 2],
-    to: DevicePtr<T>,
-    from: DevicePtr<T>,
-    count: usize,
-    stream: sys::CUstream,
-) -> Result<()> {
-    let (to, from, bytes) = (to.address(), from.address(), count * size_of::<T>());
-    result::memcpy_peer_async(card.context, to, other.context, from, bytes, stream)
-        .map_err(|e| failure("copying from another GPU", e))
 }
 
 /// A retained context that nobody owns yet.

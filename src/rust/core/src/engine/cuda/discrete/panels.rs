@@ -64,29 +64,29 @@ impl Step {
     }
 }
 
-/// How p variables are cut: columns of a panel that stays, a multiple of those of one that passes.
-#[derive(Clone, Copy)]
+/// How some rows, each with all smaller vertices, are cut: columns of a panel that stays, a multiple of those of one that passes.
+#[derive(Clone, Debug)]
 struct Cut {
-    p: usize,
+    rows: Range<usize>,
     stay: usize,
     pass: usize,
 }
 
 impl Cut {
     /// With so many columns on the card at a time, two at least where p is more.
-    fn new(p: usize, held: usize) -> Self {
-        let pass = (held / 3).max(1);
-        match held {
-            _ if held >= p => Cut { p, stay: p, pass: p },
-            _ => Cut { p, stay: (held - pass) / pass * pass, pass },
+    fn new(rows: &Range<usize>, held: usize) -> Self {
+        let (rows, pass) = (rows.clone(), (held / 3).max(1));
+        match rows.start == 0 && held >= rows.end {
+            true => Cut { stay: rows.end, pass: rows.end, rows },
+            false => Cut { stay: (held - pass) / pass * pass, pass, rows },
         }
     }
 
     /// With as many columns of `column` bytes, `most` at most, as there is room for in so many bytes beside p-values: those of a tile twice, or a
     /// fifth of the bytes, which then holds two rows, as a column takes more than four times their bytes.
-    fn within(p: usize, most: usize, column: u64, bytes: u64) -> Self {
+    fn within(rows: &Range<usize>, most: usize, column: u64, bytes: u64) -> Self {
         let fits = |held: usize| {
-            let cut = Cut::new(p, held);
+            let cut = Cut::new(rows, held);
             let of_tile = triangle(cut.held()) - triangle(cut.held() - cut.stay);
             held as u64 * column + (16 * of_tile as u64).min(bytes / 5) <= bytes
         };
@@ -99,30 +99,32 @@ impl Cut {
                 most = middle - 1;
             }
         }
-        Cut::new(p, least)
+        Cut::new(rows, least)
     }
 
     /// Columns on the card at a time.
-    fn held(self) -> usize {
-        if self.stay == self.p {
-            self.p
+    fn held(&self) -> usize {
+        if self.rows == (0..self.stay) {
+            self.stay
         } else {
             self.stay + self.pass
         }
     }
 
     /// The panels that stay, one after the other.
-    fn panels(self) -> impl Iterator<Item = Range<usize>> {
-        (0..self.p).step_by(self.stay).map(move |start| start..self.p.min(start + self.stay))
+    fn panels(&self) -> impl Iterator<Item = Range<usize>> {
+        let (stay, end) = (self.stay, self.rows.end);
+        self.rows.clone().step_by(stay).map(move |start| start..end.min(start + stay))
     }
 
     /// The tiles of each panel that stays: itself, then with those that pass, in one direction and back, so that the last may be used again.
-    fn tiles(self) -> impl Iterator<Item = Tile> {
+    fn tiles(&self) -> impl Iterator<Item = Tile> {
+        let pass = self.pass;
         self.panels().enumerate().flat_map(move |(turn, y)| {
-            let count = y.start / self.pass;
+            let (count, end) = (y.start.div_ceil(pass), y.start);
             let x = move |i: usize| {
                 let i = if turn % 2 == 0 { count - 1 - i } else { i };
-                i * self.pass..(i + 1) * self.pass
+                i * pass..end.min((i + 1) * pass)
             };
             let own = Tile { x: y.clone(), y: y.clone() };
             std::iter::once(own).chain((0..count).map(move |i| Tile { x: x(i), y: y.clone() }))
@@ -130,7 +132,7 @@ impl Cut {
     }
 
     /// What is run at a time, where there is room for so many p-values.
-    fn steps(self, room: usize) -> impl Iterator<Item = Step> {
+    fn steps(&self, room: usize) -> impl Iterator<Item = Step> {
         self.tiles().flat_map(move |tile| {
             let (mut from, end) = (tile.first(), tile.first() + tile.y.len());
             std::iter::from_fn(move || {
@@ -176,7 +178,8 @@ impl InParts<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let test = self.test;
-        let p = test.data().p();
+        let Some(start) = columns.first().map(Column::y) else { return Ok(()) };
+        let (p, all) = (test.data().p(), start..start + columns.len());
         let pool = self.engine.held.pool.clone();
         let parts = Parts::of_pairs(&test);
         let place = (0..p).map(|v| parts.bytes(&test, v)).max().unwrap_or(0);
@@ -189,7 +192,7 @@ impl InParts<'_, '_> {
         let mut search = self.engine.launches(&options);
         let piece = search.plan_piece(&test, 0, 0, [least, most])?;
         let most = Places::most(place).min(p as u64) as usize;
-        let cut = Cut::within(p, most, column, piece - rounded);
+        let cut = Cut::within(&all, most, column, piece - rounded);
         let held = cut.held() as u64;
         let at = search.engine.held.device(Buffer::Data)?;
         let places = Places { at, bytes: place, parts };
@@ -197,8 +200,9 @@ impl InParts<'_, '_> {
         let values = table.carve(table_bytes(held).next_multiple_of(256));
         let room = ((at.address() + piece - values.address()) / 16) as usize;
         let is_complete = level.pairs().edge_count() == triangle(p);
-        let mut card = OnCard { cut, places, table, values, room, steps: 0, is_complete, tile: None, passed: 0..0 };
-        let total = (p * p) as f64;
+        let mut card =
+            OnCard { cut: cut.clone(), places, table, values, room, steps: 0, is_complete, tile: None, passed: 0..0 };
+        let total = (all.end * all.end - all.start * all.start) as f64;
         let mut done = 0.0;
         let mut columns = columns.into_iter();
         let mut steps = cut.steps(room);
@@ -331,31 +335,33 @@ mod tests {
 
     #[test]
     fn every_pair_is_in_one_step_and_panels_that_pass_are_few() {
-        for (p, held) in [(2, 2), (3, 2), (7, 3), (20, 4), (100, 5), (100, 33), (100, 99), (100, 100), (1, 2)] {
-            let cut = Cut::new(p, held);
-            assert!(cut.stay + cut.pass <= held || cut.stay == p, "{p} {held}");
-            let mut seen = vec![0; p * p];
-            let mut copied = 0;
-            let mut passed = 0..0;
-            for tile in cut.tiles() {
-                if tile.is_diagonal() {
-                    copied += tile.y.len();
-                } else if std::mem::replace(&mut passed, tile.x.clone()) != tile.x {
-                    copied += tile.x.len();
-                }
-            }
-            assert!(copied <= p + p * p / (2 * cut.stay), "{p} {held}: {copied} columns");
-            for room in [p, 3 * p] {
-                for Step { tile, rows } in cut.steps(room) {
-                    assert!(!rows.is_empty() && triangle(rows.end) - triangle(rows.start) <= room);
-                    for row in rows {
-                        let y = tile.y.start + row - tile.first();
-                        tile.x.clone().filter(|x| *x < y).for_each(|x| seen[y * p + x] += 1);
+        for (p, held) in [(2, 2), (3, 2), (7, 3), (20, 4), (100, 5), (100, 33), (100, 99), (100, 100)] {
+            for all in [0..p, 0..p / 2, p / 3..p, p / 2..p / 2 + 1] {
+                let cut = Cut::new(&all, held);
+                assert!(cut.held() <= held && cut.stay > 0, "{p} {held}");
+                let mut seen = vec![0; p * p];
+                let mut copied = 0;
+                let mut passed = 0..0;
+                for tile in cut.tiles() {
+                    if tile.is_diagonal() {
+                        copied += tile.y.len();
+                    } else if std::mem::replace(&mut passed, tile.x.clone()) != tile.x {
+                        copied += tile.x.len();
                     }
                 }
+                assert!(copied <= p + cut.pass * all.len() + p * p / (2 * cut.stay), "{p} {held}: {copied} columns");
+                for room in [p, 3 * p] {
+                    for Step { tile, rows } in cut.steps(room) {
+                        assert!(!rows.is_empty() && triangle(rows.end) - triangle(rows.start) <= room);
+                        for row in rows {
+                            let y = tile.y.start + row - tile.first();
+                            tile.x.clone().filter(|x| *x < y).for_each(|x| seen[y * p + x] += 1);
+                        }
+                    }
+                }
+                let expected = |at: usize| if at % p < at / p && all.contains(&(at / p)) { 2 } else { 0 };
+                assert!((0..p * p).all(|at| seen[at] == expected(at)), "{p} {held} {all:?}");
             }
-            let expected = |at: usize| if at % p < at / p { 2 } else { 0 };
-            assert!((0..p * p).all(|at| seen[at] == expected(at)), "{p} {held}");
         }
     }
 }

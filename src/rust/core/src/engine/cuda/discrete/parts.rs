@@ -143,14 +143,14 @@ impl InParts<'_, '_> {
         self.engine.watched(|engine| engine.in_parts(test).run_marginal(level, columns, observer))
     }
 
-    /// Decides some shards, and enters what it finds.
-    pub fn answer(
+    /// Decides some shards, and enters what it finds in their pages.
+    pub fn answer<'b, 'w>(
         &mut self,
         work: &Work,
         shards: Range<usize>,
-        book: &Book,
+        book: &'b Book<'w>,
         observer: &mut dyn Observer,
-    ) -> Result<()> {
+    ) -> Result<Vec<Page<'b, 'w>>> {
         let mut pages: Vec<Page> = shards.clone().map(|shard| book.open(shard)).collect();
         let (open, partial) = batched::open_pairs(work, shards.clone())?;
         let test = self.test;
@@ -159,8 +159,7 @@ impl InParts<'_, '_> {
             self.engine.watched(|engine| engine.in_parts(test).answer_rows(&asked, &mut pages, open, observer))?;
         left.extend(partial);
         batched::answer_open(self, work, book, (&mut pages, shards.start), left, observer)?;
-        pages.into_iter().for_each(Page::close);
-        Ok(())
+        Ok(pages)
     }
 }
 

@@ -250,7 +250,7 @@ impl InParts<'_, '_> {
             });
             chosen.map(|chosen| Batch::new(chosen, &rows, neighbours, by_common, &mut numbers))
         };
-        let second = u64::from(side.other < side.row);
+        let second = u64::from(by_common);
         let total = work.cost();
         let mut done = 0.0;
         let mut before: Option<Launched> = None;
@@ -331,7 +331,7 @@ impl CudaSearch<'_, '_> {
         let Way { beta, gamma, kernel, stages } = self.way(test, size, batch.widest);
         let tiles = 2 * batch.entries as u64 / u64::from(counted.scratch.blocks);
         args.tile = tiles.next_power_of_two().clamp(4, args.tile);
-        args.a.beta = beta;
+        (args.a.beta, args.a.any_side) = (beta, 1);
         args.a.gamma = gamma;
         args.a.slot = slots.cast();
         args.a.twin = slots.carve(twins);

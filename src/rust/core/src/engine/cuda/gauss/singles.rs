@@ -1,7 +1,5 @@
 //! Level 1 of the Gaussian test on the card: rows with many neighbours by masks, those with fewer by columns, the others by lists.
 
-use std::ops::Range;
-
 use crate::ci::gauss::FisherZ;
 use crate::engine::cuda::arguments::{
     column_bytes, Report, COLUMN_THREADS, DECIDING_THREADS, LOG_BYTES, LOG_ROWS, LOG_THREADS, MASK_COLUMNS, MASK_GROUP,
@@ -133,46 +131,6 @@ impl CudaSearch<'_, '_> {
             passes.push((tests / LISTED_TESTS, 1, |search, rows| search.launch_lists(rows)));
         }
         passes
-    }
-
-    /// How many launches the pairs of a row take at level 1, about; `offsets`: where the lists of neighbours start.
-    pub(in crate::engine::cuda) fn cost_of_singles(&self, row: usize, offsets: &[u64]) -> f64 {
-        let (p, rows) = (self.options.p, MASK_ROWS as usize);
-        let (first, degree) = (row / rows * rows, (offsets[row + 1] - offsets[row]) as f64);
-        let ends = offsets[p.min(first + rows)] - offsets[first];
-        if ends >= self.args.mask_ends {
-            degree * p as f64 / MASKED_TESTS
-        } else if ends >= self.args.column_ends {
-            2.0 * degree * degree / COLUMN_TESTS
-        } else {
-            degree * degree / LISTED_TESTS
-        }
-    }
-
-    /// Puts level 1 of the pairs on the stream whose smaller vertex is one of these, up to their p-values and verdicts.
-    pub(in crate::engine::cuda) fn launch_singles(&mut self, smaller: Range<usize>) -> Result<()> {
-        let p = self.options.p;
-        let rows = smaller.len();
-        let of_pairs = [smaller.start as u64, smaller.end as u64];
-        [self.args.first_row, self.args.end_row] = of_pairs;
-        [self.args.first_smaller, self.args.end_smaller] = of_pairs;
-        if self.args.mask_ends <= self.ends {
-            self.launch_masks(rows, p)?;
-        }
-        if self.args.column_ends < u64::MAX {
-            // The blocks' vertices are the larger ones.
-            self.args.end_row = p as u64;
-            self.launch_columns(0, p - smaller.start)?;
-            self.args.end_row = of_pairs[1];
-            self.launch_columns(1, rows)?;
-        }
-        if self.args.mask_ends.min(self.args.column_ends) > 0 {
-            self.launch_lists(rows)?;
-        }
-        // SAFETY: the lists are the level's, with as many verdicts.
-        unsafe { self.by_row(Kernel::settle_single)? };
-        self.all_rows();
-        Ok(())
     }
 
     /// Once all verdicts are there: the log of separated pairs, and what is left of the graph.

@@ -91,18 +91,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let binomials = Vec::new();
         let log = Log::default();
         let (empty, widest, started) = (None, None, false);
-        CudaSearch {
-            engine,
-            options,
-            p_max,
-            empty,
-            args,
-            ends,
-            widest,
-            binomials,
-            log,
-            started,
-        }
+        CudaSearch { engine, options, p_max, empty, args, ends, widest, binomials, log, started }
     }
 
     /// What it was made of.

@@ -100,12 +100,6 @@ impl Local {
         &vertices[..self.starts[row + 1] - self.starts[row] + 1]
     }
 
-    /// The neighbours of a row, as vertices.
-    pub fn neighbours(&self, row: usize) -> impl Iterator<Item = u32> + '_ {
-        let own = self.own[row] as usize;
-        self.block(row).iter().enumerate().filter(move |(place, _)| *place != own).map(|(_, &y)| y)
-    }
-
     /// Their lists by number, and where those of each number start: only the rows have one.
     pub fn lists(&self, pool: &Pool) -> (Vec<u64>, Vec<u32>) {
         let (mut offsets, mut list) = (vec![self.entries() as u64; self.count() + 1], vec![0; self.entries()]);
@@ -214,7 +208,9 @@ impl Local {
                 let mut set =
                     |i: usize, j: usize| own[i * words_of_row(width) + (first + j) / BITS] |= 1 << ((first + j) % BITS);
                 for (i, &x) in block.iter().enumerate() {
-                    for (j, _) in block[..i].iter().enumerate().filter(|(_, &y)| neighbours.adjacent(x as usize, y as usize)) {
+                    for (j, _) in
+                        block[..i].iter().enumerate().filter(|(_, &y)| neighbours.adjacent(x as usize, y as usize))
+                    {
                         set(i, j);
                         set(j, i);
                     }
@@ -293,7 +289,6 @@ mod tests {
                 let own = &list[offsets[number] as usize..offsets[number + 1] as usize];
                 let vertices: Vec<u32> = own.iter().map(|&v| local.vertices[v as usize]).collect();
                 assert_eq!(vertices, graph.neighbours(x).collect::<Vec<_>>());
-                assert_eq!(vertices, local.neighbours(row).collect::<Vec<_>>());
                 assert!(own.iter().all(|&v| (v as usize > number) == (local.vertices[v as usize] as usize > x)));
                 for &i in own.iter().chain([&(number as u32)]) {
                     for &j in own {

@@ -8,6 +8,8 @@
 //!
 //! Answers are those of [`CudaSearch`] to the last bit: the same kernels decide.
 
+pub(in crate::engine::cuda) use packed::is_for_host;
+
 mod local;
 mod marginal;
 mod packed;

@@ -87,12 +87,7 @@ impl Class {
 }
 
 /// Merges blocks into the next wider class where the padding fits in the remaining room. Each batch has a fixed cost, so fewer are faster.
-fn join(
-    by_width: BTreeMap<usize, Vec<u32>>,
-    degree: impl Fn(usize) -> usize,
-    room: u64,
-    level: Level,
-) -> Vec<Class> {
+fn join(by_width: BTreeMap<usize, Vec<u32>>, degree: impl Fn(usize) -> usize, room: u64, level: Level) -> Vec<Class> {
     let class = |(width, rows): (usize, Vec<u32>)| {
         let of_rows = || rows.iter().map(|&x| degree(x as usize));
         let (entries, cells) = (of_rows().sum(), of_rows().map(|degree| closely(degree + 1)).sum());
@@ -120,20 +115,20 @@ fn join(
 }
 
 /// What a call asks, and where it enters what it finds.
-struct Asking<'w, 'b> {
-    work: &'w Work<'w>,
-    book: &'w Book<'b>,
+struct Asking<'a, 'b, 'w> {
+    work: &'a Work<'a>,
+    book: &'b Book<'w>,
     level: Level,
     second: bool,
     /// By row, then place.
     open: Vec<Open>,
     first_shard: usize,
-    pages: Vec<Page<'w, 'b>>,
+    pages: Vec<Page<'b, 'w>>,
 }
 
-impl<'w, 'b> Asking<'w, 'b> {
+impl<'a, 'b, 'w> Asking<'a, 'b, 'w> {
     /// The pairs of some shards, whole ones.
-    fn new(work: &'w Work<'w>, shards: &Range<usize>, book: &'w Book<'b>, of_data: bool) -> Result<Self> {
+    fn new(work: &'a Work<'a>, shards: &Range<usize>, book: &'b Book<'w>, of_data: bool) -> Result<Self> {
         let (neighbours, mut open) = (work.neighbours, Vec::new());
         for shard in shards.clone() {
             let mut push = |row: u32, place: u32, at: usize| {
@@ -148,16 +143,21 @@ impl<'w, 'b> Asking<'w, 'b> {
                         }
                     }
                 }
-                Part::Sides(sides) => {
+                Part::Sides(sides) if !is_for_host(work, shard) => {
                     for at in sides.clone() {
                         push(work.sides[at].row, work.sides[at].place, at)?;
                     }
                 }
-                Part::Lanes { .. } | Part::Ranks { .. } => {}
+                Part::Sides(_) | Part::Lanes { .. } | Part::Ranks { .. } => {}
             }
         }
         open.sort_unstable_by_key(|open| (open.row, open.place));
-        let second = open.first().is_some_and(|open| other_of(neighbours, open) < open.row);
+        // The first sides, which are of smaller vertices, have asked what is given common neighbours.
+        let is_second = |open: &Open| other_of(neighbours, open) < open.row;
+        let second = match work.sides.first() {
+            Some(side) => side.order == CandidateOrder::CommonLast,
+            None => work.size == 1 && neighbours.graph().is_some() && open.iter().all(is_second),
+        };
         let widest = (0..neighbours.p()).map(|x| neighbours.degree(x)).max().unwrap_or(0);
         let level = Level { size: work.size, widest, of_data };
         let pages = shards.clone().map(|shard| book.open(shard)).collect();
@@ -212,7 +212,13 @@ impl<'w, 'b> Asking<'w, 'b> {
                         set.extend(found.set(entry).iter().map(|&number| local.vertices[number as usize]));
                         let rank = side.rank_of(work.neighbours, &set);
                         match verdict {
-                            SIDE_MISSING => Verdict::Undefined { rank, reason: { let Undefined(reason) = MISSING; reason } },
+                            SIDE_MISSING => Verdict::Undefined {
+                                rank,
+                                reason: {
+                                    let Undefined(reason) = MISSING;
+                                    reason
+                                },
+                            },
                             _ => Verdict::Independent { rank, p: found.value(entry) },
                         }
                     }
@@ -230,20 +236,29 @@ impl<'w, 'b> Asking<'w, 'b> {
     }
 }
 
+/// Whether a shard is left to the host: some sets of its pairs, or pairs whose other vertex is none of the row's candidates.
+pub(in crate::engine::cuda) fn is_for_host(work: &Work, shard: usize) -> bool {
+    match &work.shards[shard].part {
+        Part::Tile { .. } => false,
+        Part::Sides(sides) => work.sides[sides.clone()].iter().any(PairSide::is_outside),
+        Part::Lanes { .. } | Part::Ranks { .. } => true,
+    }
+}
+
 /// The other vertex of a pair that is asked.
 fn other_of(neighbours: &Neighbours, open: &Open) -> u32 {
     neighbours.list(open.row as usize)[open.place as usize]
 }
 
 impl Blocks<'_, '_> {
-    /// Decides whole shards, and enters what it finds.
-    pub(in crate::engine::cuda) fn answer(
+    /// Decides the whole ones of some shards, and enters what it finds in their pages.
+    pub(in crate::engine::cuda) fn answer<'b, 'w>(
         &mut self,
         work: &Work,
         shards: Range<usize>,
-        book: &Book,
+        book: &'b Book<'w>,
         observer: &mut dyn Observer,
-    ) -> Result<()> {
+    ) -> Result<Vec<Page<'b, 'w>>> {
         let is_all = shards.len() == work.shards.len();
         let mut asking = Asking::new(work, &shards, book, matches!(self.gauss.source, Source::Data(..)))?;
         if !asking.open.is_empty() {
@@ -254,8 +269,7 @@ impl Blocks<'_, '_> {
             // Blocks of later levels are parts of these.
             self.state.is_symmetric |= is_all && self.state.are_all_looked_at;
         }
-        asking.pages.into_iter().for_each(Page::close);
-        Ok(())
+        Ok(shards.zip(asking.pages).filter(|(shard, _)| !is_for_host(work, *shard)).map(|(_, page)| page).collect())
     }
 
     fn decide(&mut self, asking: &mut Asking, is_all: bool, observer: &mut dyn Observer) -> Result<()> {
@@ -268,10 +282,10 @@ impl Blocks<'_, '_> {
             return outcome;
         }
         self.plan_packed(level, observer)?;
-        // The blocks of the second sides, too, where all fit.
+        // The blocks of the other half's rows, too, where all fit.
         let takes_part = |x: &usize| neighbours.degree(*x) > level.size;
         let all: Vec<u32> = (0..neighbours.p()).filter(takes_part).map(|x| x as u32).collect();
-        if is_all && !asking.second {
+        if is_all && asking.work.sides.is_empty() {
             if let Some(batches) = self.batches(neighbours, &all, level, true)? {
                 let mut placed = Vec::with_capacity(batches.len());
                 for batch in batches {

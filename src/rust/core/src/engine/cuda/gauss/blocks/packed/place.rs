@@ -110,8 +110,7 @@ impl Blocks<'_, '_> {
         let places = self.places(local, level);
         let base: DevicePtr<u8> = self.search.engine.held.device::<u8>(Buffer::Data)?.carve(placed.at);
         let mut args = self.search.args;
-        (args.p, args.pitch, args.words) =
-            (local.count() as u64, local.width as u64, words_of_row(local.width) as u64);
+        (args.p, args.pitch, args.words) = (local.count() as u64, local.width as u64, words_of_row(local.width) as u64);
         args.c = base.carve(places.cells);
         args.graph = base.carve(places.bits);
         args.offset = base.carve(places.offset);
@@ -210,7 +209,8 @@ impl Blocks<'_, '_> {
         Ok(placed)
     }
 
-    /// Makes a batch ready for its first or `second` sides, those of entries that are asked.
+    /// Makes a batch ready for the sides of entries that are asked; `second`: common neighbours come last among their candidates, or have been
+    /// asked by the first sides.
     pub(super) fn begin_batch(
         &mut self,
         neighbours: &Neighbours,
@@ -221,7 +221,7 @@ impl Blocks<'_, '_> {
     ) -> Result<()> {
         let local = &placed.local;
         self.search.args = self.args_of(placed, level)?;
-        self.search.args.second = u64::from(second);
+        (self.search.args.second, self.search.args.any_side) = (u64::from(second), 1);
         self.search.all_rows();
         // SAFETY: the lists are there, with as many slots and twins.
         unsafe { self.search.by_row(Kernel::slots)? };
@@ -230,7 +230,7 @@ impl Blocks<'_, '_> {
         held.upload(args.slot.offset(SLOT_BYTES * u64::from(open)).cast::<u64>(), &[OPEN, CLOSED].concat())?;
         let twins: Vec<u32> = is_asked.iter().map(|asked| if *asked { open } else { open + 1 }).collect();
         held.upload(args.twin, &twins)?;
-        if second && (args.fast != 0 || level.size == 1) {
+        if second {
             let bits = local.bits(neighbours, &held.pool);
             held.upload(args.graph, &bits)?;
         }

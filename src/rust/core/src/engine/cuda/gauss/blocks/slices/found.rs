@@ -97,9 +97,8 @@ impl<'t> Handing<'t> {
         let parts = self.bytes.chunks_mut(each * TOGETHER).zip(verdicts.chunks(TOGETHER)).collect();
         self.pool.each_of(parts, |_, (bytes, verdicts): (&mut [u8], &[u32])| verdicts_into_bytes(p, verdicts, bytes));
         // SAFETY: doubles are bytes, in the order of this machine, which is little-endian wherever there is a GPU.
-        let of_values = unsafe {
-            std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values.as_slice()))
-        };
+        let of_values =
+            unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values.as_slice())) };
         let decided = Decided { rows: rows.clone(), counted, verdicts: &self.bytes, values: of_values };
         if !(self.take)(&decided)? {
             return Err(Error::Interrupted);

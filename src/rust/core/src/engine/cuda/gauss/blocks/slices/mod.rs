@@ -282,7 +282,8 @@ impl Blocks<'_, '_> {
         let mut rest = rows.clone();
         while !rest.is_empty() {
             let mut found = Found::at(rest.start);
-            let run = self.run_panels(&rest, level, of, (args, checks), (&mut found, handing), &mut progress, observer)?;
+            let run =
+                self.run_panels(&rest, level, of, (args, checks), (&mut found, handing), &mut progress, observer)?;
             if !level.cut.is_whole(self.gauss.p) {
                 self.pass_slices(&run, level, (args, checks), &mut found, &mut progress, observer)?;
             }

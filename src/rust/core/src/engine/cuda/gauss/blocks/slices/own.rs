@@ -12,9 +12,9 @@ use crate::engine::cuda::gauss::rows::{Cells, Panel};
 use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::graph::Adjacency;
-use crate::search::pairs::PairLevel;
 use crate::memory;
 use crate::observer::Observer;
+use crate::search::pairs::PairLevel;
 use crate::Result;
 
 /// How many correlations are on their way while one is gathered.

@@ -1,0 +1,275 @@
+//! Several machines of this process with one test, as one worker: each takes parts of levels, and what they find is entered once, whoever is lost.
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::dispatch::local::{Members, Watch};
+use super::dispatch::queue::Costs;
+use crate::ci::Batch;
+use crate::memory::{self, Use};
+use crate::observer::Observer;
+use crate::pool::Pool;
+use crate::search::book::{Book, Page};
+use crate::search::pairs::{Decided, PairLevel, Pairwise, Take, PAIR_ROWS};
+use crate::search::shards::Work;
+use crate::search::sweep::{Sweep, Sweeper, Swept};
+use crate::search::worker::{Column, Marginals, Parted, Worker};
+use crate::team::TeamReport;
+use crate::{DeviceError, Error, Result};
+
+/// Parts of level 0 for each machine.
+const COLUMNS_EACH: usize = 4;
+
+/// Parts of level 1 for each machine, where pairs are decided: each may have all correlations cross.
+const PAIRS_EACH: usize = 2;
+
+/// Questions that are asked together.
+const QUESTIONS: usize = 1 << 14;
+
+type Machine<'a> = Box<dyn Parted + Send + 'a>;
+
+/// Several machines as one worker. They answer as each does alone.
+pub struct Team<'a> {
+    members: Members<Machine<'a>>,
+    pool: Pool,
+}
+
+/// Follows a part of a level for the machine that does it.
+struct Following<'w> {
+    watch: Watch<'w>,
+    /// The share of the part that is done.
+    done: f64,
+}
+
+impl<'w> Following<'w> {
+    fn new(watch: Watch<'w>) -> Self {
+        Following { watch, done: 0.0 }
+    }
+}
+
+impl Observer for Following<'_> {
+    fn look(&mut self) -> Result<()> {
+        (self.watch)(self.done)
+    }
+
+    fn progress(&mut self, _level: usize, done: f64, total: f64) -> Result<()> {
+        self.done = done / total.max(f64::MIN_POSITIVE);
+        (self.watch)(self.done)
+    }
+}
+
+/// What threads share.
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Neighbouring units of these costs in about `count` groups of equal cost.
+fn grouped(costs: &[f64], count: usize) -> Vec<(Range<usize>, f64)> {
+    let most = costs.iter().sum::<f64>() / count.max(1) as f64;
+    let mut groups: Vec<(Range<usize>, f64)> = Vec::new();
+    for (at, &cost) in costs.iter().enumerate() {
+        match groups.last_mut() {
+            Some((group, sum)) if *sum + cost / 2.0 <= most => {
+                group.end = at + 1;
+                *sum += cost;
+            }
+            _ => groups.push((at..at + 1, cost)),
+        }
+    }
+    groups
+}
+
+impl<'a> Team<'a> {
+    /// A team without machines; the threads are those of what the calling thread does itself.
+    pub fn new(pool: Pool) -> Self {
+        Team { members: Members::new(|machine: &Machine| machine.moved()), pool }
+    }
+
+    /// With these threads for the calling thread.
+    pub fn on(self, pool: Pool) -> Self {
+        Team { pool, ..self }
+    }
+
+    /// With one more machine, of this name in what the team says of itself ("cpu", "cuda:0").
+    pub fn with(mut self, name: impl Into<String>, machine: impl Parted + Send + 'a) -> Self {
+        let busy = machine.busy();
+        self.members.add(name, Box::new(machine), busy);
+        self
+    }
+
+    /// Without a machine that could not be had, and why: it counts as one that failed.
+    pub fn without(mut self, name: impl Into<String>, error: DeviceError) -> Self {
+        self.members.without(name, error);
+        self
+    }
+
+    /// How many machines are left.
+    fn left(&self) -> usize {
+        self.members.live().count()
+    }
+
+    fn first(&self) -> Option<&Machine<'a>> {
+        self.members.live().next().map(|(_, machine)| machine)
+    }
+
+    /// What the first machine says that does not fail.
+    fn by_first<T>(&mut self, mut run: impl FnMut(&mut Machine<'a>) -> Result<T>) -> Result<T> {
+        loop {
+            let Some(number) = self.members.first() else { return Err(self.members.nobody()) };
+            match self.members.machine(number).map(&mut run) {
+                Some(Err(Error::Device(error))) => self.members.lose(number, error),
+                Some(outcome) => return outcome,
+                None => return Err(self.members.nobody()),
+            }
+        }
+    }
+}
+
+impl Worker for Team<'_> {
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn shard_tests(&self) -> u64 {
+        self.members.live().map(|(_, machine)| machine.shard_tests()).min().unwrap_or(1)
+    }
+
+    fn hands(&self) -> usize {
+        self.members.live().map(|(_, machine)| machine.hands()).sum::<usize>().max(1)
+    }
+
+    fn is_exact(&self) -> bool {
+        self.members.live().all(|(_, machine)| machine.is_exact())
+    }
+
+    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
+        let costs: Vec<f64> = columns.iter().map(|column| column.y() as f64 + 1.0).collect();
+        let units = grouped(&costs, COLUMNS_EACH * self.left());
+        let mut columns = columns.into_iter();
+        let lots: Vec<Mutex<Vec<Column>>> =
+            units.iter().map(|(unit, _)| Mutex::new(columns.by_ref().take(unit.len()).collect())).collect();
+        let fill = |machine: &mut Machine, _: &Costs, piece: &Range<usize>, watch: Watch| {
+            let mut observer = Following::new(watch);
+            for lot in &lots[piece.clone()] {
+                machine.marginal(level, locked(lot).iter_mut().map(Column::lend).collect(), &mut observer)?;
+            }
+            Ok(())
+        };
+        let mut end = |piece: Range<usize>, ()| {
+            lots[piece].iter().for_each(|lot| locked(lot).drain(..).for_each(Column::end));
+            Ok(())
+        };
+        self.members.run_once(units.into_iter().map(|(_, cost)| cost).collect(), Some(0), &fill, &mut end, observer)
+    }
+
+    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        let costs = work.shards.iter().map(|shard| shard.cost).collect();
+        let answer = |machine: &mut Machine, _: &Costs, shards: &Range<usize>, watch: Watch| {
+            machine.answer_some(work, shards.clone(), book, &mut Following::new(watch))
+        };
+        let mut close = |_, pages: Vec<Page>| {
+            pages.into_iter().for_each(Page::close);
+            Ok(())
+        };
+        self.members.run_units(costs, Some(work.size), &answer, &mut close, observer)
+    }
+
+    fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
+        let mut values = memory::zeros(batch.len(), Use::Level)?;
+        let places = |piece: &Range<usize>| piece.start * QUESTIONS..batch.len().min(piece.end * QUESTIONS);
+        let costs = (0..batch.len().div_ceil(QUESTIONS)).map(|at| places(&(at..at + 1)).len() as f64).collect();
+        let ask = |machine: &mut Machine, _: &Costs, piece: &Range<usize>, watch: Watch| {
+            let mut part = Batch::with_space(places(piece).len(), 0)?;
+            places(piece).map(|at| batch.get(at)).for_each(|(x, y, s)| part.push(x, y, s));
+            machine.p_values(&part, &mut Following::new(watch))
+        };
+        let mut enter = |piece: Range<usize>, found: Vec<f64>| {
+            values[places(&piece)].copy_from_slice(&found);
+            Ok(())
+        };
+        self.members.run_units(costs, None, &ask, &mut enter, observer)?;
+        Ok(values)
+    }
+
+    /// That of the first machine: they are alike.
+    fn memory_plan(&self) -> Vec<(&'static str, u64)> {
+        self.first().map_or_else(Vec::new, |machine| machine.memory_plan())
+    }
+
+    fn team(&mut self) -> TeamReport {
+        self.members.report()
+    }
+
+    fn sweeper(&mut self) -> Option<&mut dyn Sweeper> {
+        let all = self.members.live_mut().all(|machine| machine.sweeper().is_some());
+        all.then_some(self as &mut dyn Sweeper)
+    }
+
+    fn pairwise(&mut self) -> Option<&mut dyn Pairwise> {
+        let all = self.members.live_mut().all(|machine| machine.pairwise().is_some());
+        all.then_some(self as &mut dyn Pairwise)
+    }
+}
+
+impl Pairwise for Team<'_> {
+    fn prefers_pairs(&mut self, level: &PairLevel) -> Result<bool> {
+        self.by_first(|machine| machine.pairwise().map_or(Ok(false), |worker| worker.prefers_pairs(level)))
+    }
+
+    fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, observer: &mut dyn Observer) -> Result<()> {
+        let graph = level.graph;
+        // About half of a row's pairs are with larger vertices, the fewer the later it comes.
+        let cost = |x: usize| (graph.degree(x) * graph.degree_above(x)) as f64 + 1.0;
+        let block = |at: usize| rows.start + at * PAIR_ROWS..rows.end.min(rows.start + (at + 1) * PAIR_ROWS);
+        let blocks: Vec<f64> = (0..rows.len().div_ceil(PAIR_ROWS)).map(|at| block(at).map(cost).sum()).collect();
+        let units = grouped(&blocks, PAIRS_EACH * self.left());
+        let rows_of = |unit: usize| {
+            let blocks = &units[unit].0;
+            block(blocks.start).start..block(blocks.end - 1).end
+        };
+        // Where a machine is lost within a part, another goes on behind what has been taken.
+        let taking = Mutex::new((take, (0..units.len()).map(|unit| rows_of(unit).start).collect::<Vec<usize>>()));
+        let decide = |machine: &mut Machine, _: &Costs, piece: &Range<usize>, watch: Watch| {
+            let mut observer = Following::new(watch);
+            for unit in piece.clone() {
+                let mut take = |decided: &Decided| {
+                    let (take, taken) = &mut *locked(&taking);
+                    let is_taken = take(decided)?;
+                    taken[unit] = decided.rows.end;
+                    Ok(is_taken)
+                };
+                let from = locked(&taking).1[unit];
+                let rest = from..rows_of(unit).end;
+                if let (false, Some(worker)) = (rest.is_empty(), machine.pairwise()) {
+                    worker.pairs(level, &rest, &mut take, &mut observer)?;
+                }
+            }
+            Ok(())
+        };
+        let costs = units.iter().map(|&(_, cost)| cost).collect();
+        self.members.run_once(costs, Some(1), &decide, &mut |_, ()| Ok(()), observer)
+    }
+}
+
+impl Sweeper for Team<'_> {
+    fn takes(&mut self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
+        let number = self.members.first()?;
+        self.members.machine(number)?.sweeper()?.takes(candidates, size, largest)
+    }
+
+    fn sweep(&mut self, sweeps: &[Sweep], rules: (f64, bool), observer: &mut dyn Observer) -> Result<Vec<Swept>> {
+        let mut all: Vec<Option<Swept>> = vec![None; sweeps.len()];
+        let sweep = |machine: &mut Machine, _: &Costs, piece: &Range<usize>, watch: Watch| {
+            let Some(sweeper) = machine.sweeper() else { return Err(Error::Interrupted) };
+            sweeper.sweep(&sweeps[piece.clone()], rules, &mut Following::new(watch))
+        };
+        let mut enter = |piece: Range<usize>, found: Vec<Swept>| {
+            all[piece].iter_mut().zip(found).for_each(|(swept, found)| *swept = Some(found));
+            Ok(())
+        };
+        let size = sweeps.first().map_or(0, |sweep| *sweep.sizes.start());
+        let costs = sweeps.iter().map(Sweep::cost).collect();
+        self.members.run_units(costs, Some(size), &sweep, &mut enter, observer)?;
+        Ok(all.into_iter().flatten().collect())
+    }
+}
