@@ -30,6 +30,7 @@ pub mod level;
 pub mod levels;
 mod look_up;
 mod marginals;
+mod neighbours;
 mod one_by_one;
 mod order;
 mod original;

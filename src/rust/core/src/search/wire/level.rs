@@ -174,8 +174,7 @@ fn read_side(bytes: &mut Reader, neighbours: &Neighbours, size: usize) -> Option
     let side = PairSide { row, other, place, order, count };
     let mut all = subsets::binomial(side.candidates_of(neighbours.degree(row as usize)), size)?;
     if order == CandidateOrder::CommonLast {
-        // Common neighbours are known from bit rows alone; sets of them are left out.
-        neighbours.graph()?;
+        // Sets of common neighbours alone are left out.
         all -= subsets::binomial(neighbours.common(row as usize, other as usize), size)?;
     }
     let is_side = (other as usize) < p && other != row && side.is_outside() == (form == OUTSIDE) && count <= all;
