@@ -20,7 +20,7 @@ pub const OUTSIDE: u32 = u32::MAX;
 const WORDS_A_STEP: usize = 4;
 
 /// Neighbour lists frozen for a level, and the bit rows they came from, where these are at hand.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Neighbours {
     graph: Option<Adjacency>,
     lists: Vec<u32>,
@@ -35,7 +35,7 @@ impl Neighbours {
     }
 
     /// Freezes the lists of a graph alone.
-    fn lists_of(graph: &Adjacency) -> Self {
+    pub(super) fn lists_of(graph: &Adjacency) -> Self {
         let mut lists = vec![0; 2 * graph.edge_count()];
         let mut starts = Vec::with_capacity(graph.p() + 1);
         starts.push(0);
@@ -51,6 +51,21 @@ impl Neighbours {
                 }
             }
             starts.push(end);
+        }
+        Self::checked(lists, starts)
+    }
+
+    /// Of the edges x < y of a graph, in ascending order of y, then of x; without bit rows.
+    pub(super) fn of_pairs(p: usize, pairs: &[[u32; 2]]) -> Self {
+        let mut starts = vec![0; p + 1];
+        pairs.iter().flatten().for_each(|&v| starts[v as usize + 1] += 1);
+        (0..p).for_each(|x| starts[x + 1] += starts[x]);
+        let (mut ends, mut lists) = (starts.clone(), vec![0; 2 * pairs.len()]);
+        for &[x, y] in pairs {
+            for (v, neighbour) in [(x as usize, y), (y as usize, x)] {
+                lists[ends[v]] = neighbour;
+                ends[v] += 1;
+            }
         }
         Self::checked(lists, starts)
     }
@@ -106,6 +121,11 @@ impl Neighbours {
         &self.lists[self.starts[x]..self.starts[x + 1]]
     }
 
+    /// Number of edges of the graph whose lists these are.
+    pub fn edge_count(&self) -> usize {
+        self.lists.len() / 2
+    }
+
     /// Number of neighbours of x.
     #[inline]
     pub fn degree(&self, x: usize) -> usize {
@@ -122,8 +142,12 @@ impl Neighbours {
         self.list(x).binary_search(&(y as u32)).map_or(OUTSIDE, |place| place as u32)
     }
 
+    /// The graph whose lists these are.
+    pub(super) fn to_graph(&self) -> Adjacency {
+        Adjacency::from_lists(&(0..self.p()).map(|x| self.list(x)).collect::<Vec<_>>())
+    }
+
     /// The lists alone.
-    #[cfg(test)]
     pub(super) fn to_lists(&self) -> Self {
         Neighbours { graph: None, lists: self.lists.clone(), starts: self.starts.clone() }
     }

@@ -105,6 +105,7 @@ impl Rank {
                 Ok(None)
             }
             Asked::Columns { number, is_exact, bytes } => {
+                self.make_bit_rows()?;
                 let pairs = self.graph(number)?.graph().ok_or_else(strange)?;
                 let columns =
                     Columns::from_bytes(bytes).filter(|columns| columns.options.p == pairs.p()).ok_or_else(strange)?;
@@ -115,6 +116,7 @@ impl Rank {
                 Ok(Some(room.found()))
             }
             Asked::Pairs { number, bytes } => {
+                self.make_bit_rows()?;
                 let graph = self.graph(number)?.graph().ok_or_else(strange)?;
                 let asked =
                     Columns::from_bytes(bytes).filter(|asked| asked.options.p == graph.p()).ok_or_else(strange)?;
@@ -168,6 +170,11 @@ impl Rank {
             }
             Asked::Begin { .. } | Asked::Turn { .. } => Err(strange()),
         }
+    }
+
+    /// Levels 0 and 1 ask for pairs by bit rows.
+    fn make_bit_rows(&mut self) -> Result<()> {
+        self.graph.as_mut().map_or(Ok(()), Frozen::make_bit_rows)
     }
 
     fn graph(&self, number: u64) -> Result<&Frozen> {
