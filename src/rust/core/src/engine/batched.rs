@@ -308,8 +308,8 @@ fn answer_some(
                 match answers.next() {
                     Some(_) if ends.is_some() => {}
                     Some(Reply::Undefined(reason)) => ends = Some(Verdict::Undefined { rank, reason }),
-                    Some(Reply::P(p)) => match work.read(p) {
-                        p if p >= work.alpha => ends = Some(Verdict::Independent { rank, p }),
+                    Some(Reply::P(p)) => match work.options.read(p) {
+                        p if p >= work.options.alpha => ends = Some(Verdict::Independent { rank, p }),
                         p => pair.largest = pair.largest.merge(Verdict::Dependent { rank, p }),
                     },
                     None => break,

@@ -71,16 +71,6 @@ pub enum Method {
     Original,
 }
 
-/// p as pcalg reads that of a test from level 1 on, and of its R methods at level 0: without an answer, `NAdelete` decides.
-#[inline]
-pub(crate) fn read(p: f64, na_delete: bool) -> f64 {
-    if p.is_nan() {
-        f64::from(u8::from(na_delete))
-    } else {
-        p
-    }
-}
-
 /// The arguments of a skeleton search.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -235,9 +225,14 @@ impl Options {
         }
     }
 
-    /// p with pcalg's reading of a test that has no answer.
+    /// p as pcalg reads that of a test from level 1 on, and of its R methods at level 0: without an answer, `NAdelete` decides.
+    #[inline]
     pub fn read(&self, p: f64) -> f64 {
-        read(p, self.na_delete)
+        if p.is_nan() {
+            f64::from(u8::from(self.na_delete))
+        } else {
+            p
+        }
     }
 
     /// pcalg's mark in `pMax` for "never tested".

@@ -338,7 +338,8 @@ mod tests {
 
         fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
             let lists = work.neighbours.to_lists();
-            let same = Work::piece_from_bytes(&work.piece_to_bytes(0..work.shards.len()), &lists).unwrap();
+            let bytes = work.piece_to_bytes(0..work.shards.len());
+            let same = Work::piece_from_bytes(&bytes, &lists, work.options).unwrap();
             self.0.answer(&same, book, observer)
         }
 

@@ -16,7 +16,6 @@ use crate::search::wire::envelope::Refusal;
 use crate::search::wire::graph::Frozen;
 use crate::search::wire::Writer;
 use crate::search::worker::{Marginals, Worker};
-use crate::search::Options;
 use crate::{Error, Result};
 
 /// Tests in a shard at most: a rank takes several, and a driver waits for the last.
@@ -140,9 +139,9 @@ impl Rank {
                     (none, Some(graph)) => none.insert(graph.clone().into_neighbours()),
                     (None, None) => return Err(strange()),
                 };
-                let work = Work::piece_from_bytes(bytes, graph).ok_or_else(strange)?;
-                let options = Options::new(graph.p(), work.alpha);
-                let book = Book::of_answers(&work, &options);
+                let options = Work::options_of_piece(bytes, graph.p()).ok_or_else(strange)?;
+                let work = Work::piece_from_bytes(bytes, graph, &options).ok_or_else(strange)?;
+                let book = Book::of_answers(&work);
                 worker.answer(&work, &book, observer)?;
                 crate::memory::check()?;
                 let answers = book.into_answers();
