@@ -255,7 +255,7 @@ pub(super) fn open_pairs(work: &Work, shards: Range<usize>) -> Result<(VecDeque<
         for (at, side, ranks) in pairs.into_iter().filter(|(_, _, ranks)| !ranks.is_empty()) {
             let largest = Verdict::Dependent { rank: ranks.start, p: -1.0 };
             let open = Open { shard, at, side, next: ranks.start, end: ranks.end, largest };
-            match part.part.is_whole() && !side.is_outside() {
+            match part.part.is_whole() && !side.is_outside() && !work.reads_largest {
                 true => whole.push_back(open),
                 false => others.push_back(open),
             }
@@ -316,8 +316,8 @@ fn answer_some(
                 match answers.next() {
                     Some(_) if ends.is_some() => {}
                     Some(Reply::Undefined(reason)) => ends = Some(Verdict::Undefined { rank, reason }),
-                    Some(Reply::P(p)) => match work.read(p) {
-                        p if p >= work.alpha => ends = Some(Verdict::Independent { rank, p }),
+                    Some(Reply::P(p)) => match work.options.read(p) {
+                        p if p >= work.options.alpha => ends = Some(Verdict::Independent { rank, p }),
                         p => pair.largest = pair.largest.merge(Verdict::Dependent { rank, p }),
                     },
                     None => break,

@@ -106,9 +106,9 @@ impl Worker for Sequential<'_> {
                         break;
                     }
                     side.set_into(work.neighbours, work.size, rank, &mut set);
-                    let p = work.read(self.test.p_value(side.row as usize, side.other as usize, &set)?);
+                    let p = work.options.read(self.test.p_value(side.row as usize, side.other as usize, &set)?);
                     observer.look()?;
-                    if p >= work.alpha {
+                    if p >= work.options.alpha {
                         verdict = Verdict::Independent { rank, p };
                         break;
                     }

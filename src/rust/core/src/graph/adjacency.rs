@@ -244,23 +244,6 @@ impl Adjacency {
         Vertices::within(self.row(x), x + 1..64 * self.words)
     }
 
-    /// The `n`-th (from 0) of the neighbours of `x` that are neither neighbours of `y` nor `y` itself, ascending.
-    pub fn nth_without(&self, x: usize, y: usize, n: u64) -> Option<u32> {
-        let mut left = n;
-        for w in 0..self.words {
-            let mut word = self.word_without(x, y, w);
-            let here = u64::from(word.count_ones());
-            if left < here {
-                for _ in 0..left {
-                    word &= word - 1;
-                }
-                return Some(w as u32 * 64 + word.trailing_zeros());
-            }
-            left -= here;
-        }
-        None
-    }
-
     /// Word `w` of the neighbours of `x` that are neither neighbours of `y` nor `y` itself.
     #[inline]
     pub fn word_without(&self, x: usize, y: usize, w: usize) -> u64 {
@@ -470,8 +453,6 @@ mod tests {
         graph.insert(70, 64);
         graph.insert(70, 10);
         graph.insert(3, 64);
-        let without: Vec<Option<u32>> = (0..4).map(|n| graph.nth_without(70, 3, n)).collect();
-        assert_eq!(without, [Some(10), Some(99), None, None]);
         assert_eq!(graph.at_distance_two(10).collect::<Vec<_>>(), [3, 64, 99]);
         assert_eq!(graph.at_distance_two(64).collect::<Vec<_>>(), [10, 99]);
     }

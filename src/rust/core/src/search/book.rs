@@ -8,14 +8,12 @@ use super::cells::Cells;
 use super::checkpoint::DoneShards;
 use super::level::Verdict;
 use super::shards::{Part, Shard, Work};
-use super::Options;
 use crate::graph::{subsets, Separations};
 use crate::memory::{self, Use};
 
 /// The outcomes of a level's shards, entered from any thread, in any order.
 pub struct Book<'a> {
     work: &'a Work<'a>,
-    options: &'a Options,
     /// The largest p-values; none: verdicts are kept as they are, and change nothing.
     cells: Option<Cells<'a>>,
     founds: Mutex<Vec<(usize, ShardFound)>>,
@@ -62,15 +60,14 @@ struct Piece {
 }
 
 impl<'a> Book<'a> {
-    pub(super) fn new(work: &'a Work, options: &'a Options, cells: Cells<'a>) -> Self {
-        Book { cells: Some(cells), ..Self::of_verdicts(work, options) }
+    pub(super) fn new(work: &'a Work, cells: Cells<'a>) -> Self {
+        Book { cells: Some(cells), ..Self::of_verdicts(work) }
     }
 
     /// A book that keeps the verdicts on sides as they are.
-    pub(super) fn of_verdicts(work: &'a Work, options: &'a Options) -> Self {
+    pub(super) fn of_verdicts(work: &'a Work) -> Self {
         Book {
             work,
-            options,
             cells: None,
             founds: Mutex::default(),
             pieces: Mutex::default(),
@@ -80,8 +77,8 @@ impl<'a> Book<'a> {
     }
 
     /// A book that keeps the answers as they come, without sets, for whoever asked from afar.
-    pub(crate) fn of_answers(work: &'a Work, options: &'a Options) -> Self {
-        Book { answers: Some(Mutex::default()), ..Self::of_verdicts(work, options) }
+    pub(crate) fn of_answers(work: &'a Work) -> Self {
+        Book { answers: Some(Mutex::default()), ..Self::of_verdicts(work) }
     }
 
     /// The answers of [`Book::of_answers`], of each shard: one that was opened several times has all together, one that never was has none.
@@ -162,13 +159,7 @@ impl<'a> Book<'a> {
     }
 
     fn entering(&self) -> Entering<'a> {
-        Entering {
-            work: self.work,
-            options: self.options,
-            cells: self.cells,
-            row_sets: (u32::MAX, 0),
-            raises: Vec::new(),
-        }
+        Entering { work: self.work, cells: self.cells, row_sets: (u32::MAX, 0), raises: Vec::new() }
     }
 
     /// Whether sets are read that separate or have no answer.
@@ -287,7 +278,6 @@ impl ShardFound {
 /// What is needed to enter verdicts.
 struct Entering<'a> {
     work: &'a Work<'a>,
-    options: &'a Options,
     cells: Option<Cells<'a>>,
     /// A row, and the number of sets of each of its pairs.
     row_sets: (u32, u64),
@@ -343,7 +333,7 @@ impl Entering<'_> {
             Verdict::Dependent { p, .. } => self.raise(row, other, p),
             Verdict::Independent { p, .. } => {
                 self.raise(row, other, p);
-                let [x, y] = self.options.kept_under(row, other);
+                let [x, y] = self.work.options.kept_under(row, other);
                 found.separations.push(x, y, outcome.set);
             }
             Verdict::Undefined { reason, .. } => {

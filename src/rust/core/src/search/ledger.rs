@@ -324,7 +324,7 @@ impl<'s> Ledger<'s> {
         let Some(cells) = self.largest.cells(self.options.p) else { return Ok(()) };
         let (done, parts) = step.done_of(work);
         progress.add(parts.values().map(|shard| shard.cost).sum());
-        let mut book = Book::new(work, self.options, cells);
+        let mut book = Book::new(work, cells);
         if let Some(done) = done {
             book.restore(done, &parts);
         }

@@ -1,136 +1,10 @@
-//! The parts of a level of PC: frozen neighbourhoods, the sides of pairs, and the verdicts on sides.
+//! The parts of a level of PC: the sides of pairs, and the verdicts on sides.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+pub use super::neighbours::{Neighbours, Without};
 
-use crate::graph::{subsets, Adjacency, Tiers};
+use super::neighbours;
+use crate::graph::subsets;
 use crate::{Error, Result};
-
-/// Neighbour lists frozen for a level, and the bit rows they came from.
-#[derive(Clone, Debug)]
-pub struct Neighbours {
-    /// A number that no others have but copies of these.
-    number: u64,
-    graph: Option<Adjacency>,
-    lists: Vec<u32>,
-    starts: Vec<usize>,
-}
-
-impl Neighbours {
-    /// Freezes a graph.
-    pub fn of(graph: Adjacency) -> Self {
-        let mut lists = vec![0; 2 * graph.edge_count()];
-        let mut starts = Vec::with_capacity(graph.p() + 1);
-        starts.push(0);
-        let mut end = 0;
-        for x in 0..graph.p() {
-            for (w, &word) in graph.row(x).iter().enumerate() {
-                let mut rest = word;
-                // There may be a million: written without an iterator's or a vector's state.
-                while rest != 0 {
-                    lists[end] = w as u32 * 64 + rest.trailing_zeros();
-                    end += 1;
-                    rest &= rest - 1;
-                }
-            }
-            starts.push(end);
-        }
-        Neighbours { graph: Some(graph), ..Self::checked(lists, starts) }
-    }
-
-    /// Kernels rely on it that every neighbour is a vertex.
-    fn checked(lists: Vec<u32>, starts: Vec<usize>) -> Self {
-        let p = starts.len() - 1;
-        let in_range = |list: &[u32]| list.last().is_none_or(|&v| (v as usize) < p);
-        assert!(starts.windows(2).all(|w| in_range(&lists[w[0]..w[1]])), "a neighbour that is no vertex");
-        static NUMBERS: AtomicU64 = AtomicU64::new(0);
-        Neighbours { number: NUMBERS.fetch_add(1, Ordering::Relaxed), graph: None, lists, starts }
-    }
-
-    /// A number by which workers know what they have of these neighbourhoods.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// Number of vertices.
-    pub fn p(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    /// The neighbours that sets are chosen from ([`Tiers::candidates`]) of some rows alone, ascending, for sides in ascending order of
-    /// candidates.
-    pub(super) fn of_rows(tiers: &Tiers, graph: &Adjacency, rows: impl IntoIterator<Item = usize>) -> Self {
-        let mut lists = Vec::new();
-        let mut starts = Vec::with_capacity(graph.p() + 1);
-        starts.push(0);
-        let mut rows = rows.into_iter().peekable();
-        for x in 0..graph.p() {
-            if rows.next_if_eq(&x).is_some() {
-                lists.extend(tiers.candidates(graph, x));
-            }
-            starts.push(lists.len());
-        }
-        Self::checked(lists, starts)
-    }
-
-    /// Of p vertices, of which one has all others as neighbours, and these have none; without bit rows.
-    pub(crate) fn of_star(p: usize, centre: usize) -> Self {
-        let lists = (0..p as u32).filter(|&v| v as usize != centre).collect();
-        let starts = (0..=p).map(|x| if x <= centre { 0 } else { p - 1 }).collect();
-        Self::checked(lists, starts)
-    }
-
-    /// Of lists, each ascending, without bit rows.
-    pub(super) fn of_lists(lists: &[Vec<u32>]) -> Self {
-        let ends = lists.iter().scan(0, |end, list| {
-            *end += list.len();
-            Some(*end)
-        });
-        Self::checked(lists.concat(), std::iter::once(0).chain(ends).collect())
-    }
-
-    /// Neighbours of x, ascending.
-    #[inline]
-    pub fn list(&self, x: usize) -> &[u32] {
-        &self.lists[self.starts[x]..self.starts[x + 1]]
-    }
-
-    /// Number of neighbours of x.
-    #[inline]
-    pub fn degree(&self, x: usize) -> usize {
-        self.starts[x + 1] - self.starts[x]
-    }
-
-    /// Where y stands in the list of x.
-    pub fn place(&self, x: usize, y: usize) -> u32 {
-        self.list(x).partition_point(|&v| (v as usize) < y) as u32
-    }
-
-    /// Likewise, or [`PairSide::OUTSIDE`].
-    pub fn place_if_any(&self, x: usize, y: usize) -> u32 {
-        let place = self.place(x, y);
-        if self.list(x).get(place as usize) == Some(&(y as u32)) {
-            place
-        } else {
-            PairSide::OUTSIDE
-        }
-    }
-
-    /// The graph, unless only rows were frozen.
-    pub fn graph(&self) -> Option<&Adjacency> {
-        self.graph.as_ref()
-    }
-
-    /// Whether x and y are neighbours; `false` throughout where only rows were frozen.
-    #[inline]
-    pub fn adjacent(&self, x: usize, y: usize) -> bool {
-        self.graph.as_ref().is_some_and(|graph| graph.has(x, y))
-    }
-
-    /// How many vertices are neighbours of both x and y.
-    pub fn common(&self, x: usize, y: usize) -> usize {
-        self.graph.as_ref().map_or(0, |graph| graph.common(x, y))
-    }
-}
 
 /// The order in which the candidates of a side stand, and with it the ranks of its conditioning sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +33,7 @@ pub struct PairSide {
 
 impl PairSide {
     /// In place of a place: the other vertex is not in the row's list, as it is of a later tier.
-    pub const OUTSIDE: u32 = u32::MAX;
+    pub const OUTSIDE: u32 = neighbours::OUTSIDE;
 
     /// Whether it is.
     pub fn is_outside(&self) -> bool {
@@ -179,9 +53,8 @@ impl PairSide {
             CandidateOrder::Ascending => out.extend(list.iter().copied().filter(|&v| v != self.other)),
             CandidateOrder::CommonLast => {
                 let other = self.other as usize;
-                let common = |v: &u32| neighbours.adjacent(other, *v as usize);
-                out.extend(list.iter().copied().filter(|v| *v != self.other && !common(v)));
-                out.extend(list.iter().copied().filter(common));
+                out.extend(neighbours.without(self.row as usize, other));
+                out.extend(list.iter().copied().filter(|&v| neighbours.adjacent(other, v as usize)));
             }
         }
     }
@@ -191,17 +64,18 @@ impl PairSide {
         let list = neighbours.list(self.row as usize);
         set.clear();
         set.resize(size, 0);
-        match (self.order, &neighbours.graph) {
-            (CandidateOrder::Ascending, _) => {
+        match self.order {
+            CandidateOrder::Ascending => {
                 subsets::unrank(self.candidates_of(list.len()), rank, set);
                 for member in set {
                     *member = list[*member as usize + usize::from(*member >= self.place)];
                 }
             }
-            (CandidateOrder::CommonLast, Some(graph)) if size == 1 => {
-                set[0] = graph.nth_without(self.row as usize, self.other as usize, rank).unwrap_or(u32::MAX);
+            CandidateOrder::CommonLast if size == 1 => {
+                let mut candidates = neighbours.without(self.row as usize, self.other as usize);
+                set[0] = candidates.nth(rank as usize).unwrap_or(u32::MAX);
             }
-            (CandidateOrder::CommonLast, _) => {
+            CandidateOrder::CommonLast => {
                 let mut candidates = Vec::with_capacity(list.len());
                 self.candidates(neighbours, &mut candidates);
                 subsets::unrank(candidates.len(), rank, set);
@@ -324,6 +198,7 @@ pub fn count_sets(x: usize, y: usize, candidates: usize, size: usize) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Adjacency;
 
     #[test]
     fn common_neighbours_stand_last_on_the_second_side_of_stable_fast() {
@@ -337,6 +212,53 @@ mod tests {
         assert_eq!(side.set(&neighbours, 2, 1), [3, 4]);
         assert_eq!(side.rank_of(&neighbours, &[3, 4]), 1);
         assert_eq!(neighbours.common(0, 1), 2);
+    }
+
+    #[test]
+    fn lists_alone_say_what_bit_rows_say() {
+        for (p, of_256) in [(1, 100), (2, 256), (63, 30), (64, 200), (65, 90), (130, 0), (130, 3), (130, 250), (700, 1)]
+        {
+            let is_edge =
+                |x: usize, y: usize| (x.min(y) * 7919 + x.max(y) * 104_729) * 2_654_435_761 >> 7 & 255 < of_256;
+            let list = |x: usize| (0..p as u32).filter(|&y| y as usize != x && is_edge(x, y as usize)).collect();
+            let graph = Adjacency::from_lists(&(0..p).map(list).collect::<Vec<Vec<u32>>>());
+            let with = Neighbours::of(graph.clone());
+            let alone = with.to_lists();
+            assert!(with.graph().is_some() && alone.graph().is_none());
+            for (x, y) in (0..p).flat_map(|x| (0..p).step_by(1 + p / 64).map(move |y| (x, y))).filter(|(x, y)| x != y) {
+                let without: Vec<u32> =
+                    graph.neighbours(x).filter(|&v| v as usize != y && !graph.has(y, v as usize)).collect();
+                for neighbours in [&with, &alone] {
+                    assert_eq!(neighbours.adjacent(x, y), graph.has(x, y));
+                    assert_eq!(neighbours.place_if_any(x, y) != PairSide::OUTSIDE, graph.has(x, y));
+                    assert_eq!(neighbours.common(x, y), graph.common(x, y));
+                    assert_eq!(neighbours.without(x, y).collect::<Vec<_>>(), without);
+                    for n in [0, 1, 7, 64, 65].into_iter().filter(|&n| n <= without.len()) {
+                        let mut rest = neighbours.without(x, y);
+                        assert_eq!((rest.nth(n), rest.next()), (without.get(n).copied(), without.get(n + 1).copied()));
+                    }
+                }
+                let side = |order| PairSide {
+                    row: x as u32,
+                    other: y as u32,
+                    place: with.place_if_any(x, y),
+                    order,
+                    count: 1,
+                };
+                for side in [CandidateOrder::Ascending, CandidateOrder::CommonLast].map(side) {
+                    let (mut of_bits, mut of_lists) = (Vec::new(), Vec::new());
+                    side.candidates(&with, &mut of_bits);
+                    side.candidates(&alone, &mut of_lists);
+                    assert_eq!(of_bits, of_lists);
+                    for (size, rank) in [(1, 0), (1, 2), (2, 0), (2, 5)] {
+                        let sets = if side.order == CandidateOrder::Ascending { of_bits.len() } else { without.len() };
+                        if rank < sets as u64 && (size == 1 || sets > 4) {
+                            assert_eq!(side.set(&with, size, rank), side.set(&alone, size, rank));
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]

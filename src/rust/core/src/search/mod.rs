@@ -30,6 +30,7 @@ pub mod level;
 pub mod levels;
 mod look_up;
 mod marginals;
+mod neighbours;
 mod one_by_one;
 mod order;
 mod original;
@@ -65,16 +66,6 @@ pub enum Method {
     StableFast,
     /// The PC algorithm of Spirtes et al., where a removal changes the tests that follow.
     Original,
-}
-
-/// p as pcalg reads that of a test from level 1 on, and of its R methods at level 0: without an answer, `NAdelete` decides.
-#[inline]
-pub(crate) fn read(p: f64, na_delete: bool) -> f64 {
-    if p.is_nan() {
-        f64::from(u8::from(na_delete))
-    } else {
-        p
-    }
 }
 
 /// The arguments of a skeleton search.
@@ -231,9 +222,14 @@ impl Options {
         }
     }
 
-    /// p with pcalg's reading of a test that has no answer.
+    /// p as pcalg reads that of a test from level 1 on, and of its R methods at level 0: without an answer, `NAdelete` decides.
+    #[inline]
     pub fn read(&self, p: f64) -> f64 {
-        read(p, self.na_delete)
+        if p.is_nan() {
+            f64::from(u8::from(self.na_delete))
+        } else {
+            p
+        }
     }
 
     /// pcalg's mark in `pMax` for "never tested".

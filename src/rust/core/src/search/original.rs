@@ -58,8 +58,8 @@ impl Original<'_> {
     }
 
     /// The verdicts on sides whose work is `work`, and the number of exact tests.
-    fn decide(&mut self, options: &Options, work: &Work, progress: &mut LevelProgress) -> Result<(Vec<Verdict>, u64)> {
-        let book = Book::of_verdicts(work, options);
+    fn decide(&mut self, work: &Work, progress: &mut LevelProgress) -> Result<(Vec<Verdict>, u64)> {
+        let book = Book::of_verdicts(work);
         self.worker.answer(work, &book, progress)?;
         let verdicts = book.verdicts();
         memory::check()?;
@@ -85,9 +85,9 @@ impl Original<'_> {
             let now_side =
                 PairSide { place: fresh.place_if_any(x, y), count: count_sets(x, y, now.len(), size)?, ..*side };
             let shard_tests = self.worker.shard_tests();
-            let again = Work::of_sides(size, &fresh, vec![now_side], ledger.options, shard_tests)?;
+            let again = Work::of_sides(size, &fresh, vec![now_side], ledger.options, shard_tests)?.reading_largest();
             // The window has counted these tests already.
-            verdict = self.decide(ledger.options, &again, progress)?.0[0];
+            verdict = self.decide(&again, progress)?.0[0];
             set = now_side.set(&fresh, size, verdict.rank());
         }
         let count = match verdict {
@@ -164,8 +164,9 @@ impl Original<'_> {
             for side in &mut sides {
                 side.place = frozen.place_if_any(side.row as usize, side.other as usize);
             }
-            let work = Work::of_sides(size, &frozen, sides, ledger.options, self.worker.shard_tests())?;
-            let (verdicts, exact_tests) = self.decide(ledger.options, &work, progress)?;
+            let work =
+                Work::of_sides(size, &frozen, sides, ledger.options, self.worker.shard_tests())?.reading_largest();
+            let (verdicts, exact_tests) = self.decide(&work, progress)?;
             visited.report.exact_tests += exact_tests;
             progress.add(work.cost());
             for ((side, number), verdict) in work.sides.iter().zip(numbers).zip(verdicts) {

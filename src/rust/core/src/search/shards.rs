@@ -89,36 +89,40 @@ pub struct Work<'a> {
     pub size: usize,
     /// The frozen neighbourhoods.
     pub neighbours: &'a Neighbours,
-    /// Significance level.
-    pub alpha: f64,
-    /// Whether a test without an answer separates.
-    pub na_delete: bool,
+    /// The search's: the significance level, and how a test without an answer is read.
+    pub options: &'a Options,
     /// The pairs, where their candidates stand in ascending order and a row's pairs are decided together;
     pub lanes: Lanes,
     /// or else one by one.
     pub sides: Vec<PairSide>,
     /// The shards.
     pub shards: Vec<Shard>,
+    /// Whether the rank of a pair's largest p-value is read where no set separates.
+    pub reads_largest: bool,
     /// By pair whose sets are cut: the smallest rank found to separate, by which other shards know what they can leave.
     limits: Vec<AtomicU64>,
 }
 
 impl<'a> Work<'a> {
-    /// From parts, without shards. `rules`: significance level, and whether a test without an answer separates.
+    /// The same, for an order that reads the rank of a pair's largest p-value.
+    pub fn reading_largest(self) -> Self {
+        Work { reads_largest: true, ..self }
+    }
+
+    /// From parts, without shards.
     pub(super) fn of_parts(
         size: usize,
         neighbours: &'a Neighbours,
-        rules: (f64, bool),
+        options: &'a Options,
         lanes: Lanes,
         sides: Vec<PairSide>,
         limits: Vec<AtomicU64>,
     ) -> Self {
-        Work { size, neighbours, alpha: rules.0, na_delete: rules.1, lanes, sides, shards: Vec::new(), limits }
+        Work { size, neighbours, options, lanes, sides, shards: Vec::new(), reads_largest: false, limits }
     }
 
-    fn empty(size: usize, neighbours: &'a Neighbours, options: &Options) -> Self {
-        let rules = (options.alpha, options.na_delete);
-        Self::of_parts(size, neighbours, rules, Lanes::default(), Vec::new(), Vec::new())
+    fn empty(size: usize, neighbours: &'a Neighbours, options: &'a Options) -> Self {
+        Self::of_parts(size, neighbours, options, Lanes::default(), Vec::new(), Vec::new())
     }
 
     /// Cuts the lanes of rows with at least `size` other neighbours into shards of about `shard_tests` tests or, of the many
@@ -130,7 +134,7 @@ impl<'a> Work<'a> {
         size: usize,
         neighbours: &'a Neighbours,
         lanes: Lanes,
-        options: &Options,
+        options: &'a Options,
         shard_tests: u64,
         threads: usize,
     ) -> Result<Self> {
@@ -216,7 +220,7 @@ impl<'a> Work<'a> {
         size: usize,
         neighbours: &'a Neighbours,
         sides: Vec<PairSide>,
-        options: &Options,
+        options: &'a Options,
         shard_tests: u64,
     ) -> Result<Self> {
         let shard_tests = if shard_tests < FEW_TESTS { TIMES_FEW * shard_tests } else { shard_tests };
@@ -261,11 +265,6 @@ impl<'a> Work<'a> {
     /// Bytes that so many sides take with their shards and verdicts, about: a shard has several sides.
     pub(super) fn bytes(sides: usize) -> usize {
         sides.saturating_mul(2 * size_of::<PairSide>() + 3 * size_of::<Verdict>())
-    }
-
-    /// p with pcalg's reading of a test that has no answer.
-    pub fn read(&self, p: f64) -> f64 {
-        super::read(p, self.na_delete)
     }
 
     /// Number of tests if none is left out (as a float: it may exceed 64 bits).
@@ -358,7 +357,8 @@ mod tests {
         let asked = Adjacency::from_lists(&asked);
         for (size, shard_tests, threads) in [(1, 1, 1), (1, 1 << 16, 2), (2, 3, 1), (3, 500, 8), (2, 1 << 30, 3)] {
             let lanes = Lanes::of_first_in(&neighbours, size, &asked);
-            let work = Work::of_lanes(size, &neighbours, lanes, &Options::new(p, 0.05), shard_tests, threads).unwrap();
+            let options = Options::new(p, 0.05);
+            let work = Work::of_lanes(size, &neighbours, lanes, &options, shard_tests, threads).unwrap();
             let lanes = &work.lanes;
             let mut seen: Vec<Vec<Range<u64>>> = vec![Vec::new(); p * p];
             for shard in &work.shards {
@@ -406,7 +406,8 @@ mod tests {
             .map(|&count| PairSide { row: 0, other: 1, place: 0, order: CandidateOrder::Ascending, count })
             .collect();
         for shard_tests in [1, 7, 100, 1 << 20] {
-            let work = Work::of_sides(1, &neighbours, sides.clone(), &Options::new(3, 0.05), shard_tests).unwrap();
+            let options = Options::new(3, 0.05);
+            let work = Work::of_sides(1, &neighbours, sides.clone(), &options, shard_tests).unwrap();
             let mut seen: Vec<Vec<Range<u64>>> = vec![Vec::new(); counts.len()];
             for shard in &work.shards {
                 match &shard.part {
@@ -431,7 +432,8 @@ mod tests {
         let neighbours = Neighbours::of(Adjacency::complete(9));
         for (size, shard_tests) in [(1, 1), (2, 3), (3, 1), (3, 40), (4, 1 << 20)] {
             let lanes = Lanes::of_first(&neighbours, size);
-            let work = Work::of_lanes(size, &neighbours, lanes, &Options::new(9, 0.05), shard_tests, 4).unwrap();
+            let options = Options::new(9, 0.05);
+            let work = Work::of_lanes(size, &neighbours, lanes, &options, shard_tests, 4).unwrap();
             let mut next = vec![0; 81];
             for shard in &work.shards {
                 for (at, side, ranks) in work.pairs_of(shard) {

@@ -306,3 +306,79 @@ impl Order for Stable<'_> {
         ledger.complete(&mut *self.worker, observer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ci::gauss::{Gauss, Reading};
+    use crate::ci::Batch;
+    use crate::engine::cpu::{CpuEngine, GaussKernel};
+    use crate::engine::LevelOne;
+    use crate::observer::Unobserved;
+    use crate::pool::Pool;
+    use crate::search::book::Book;
+    use crate::search::worker::{Column, Marginals};
+    use crate::search::{skeleton, Method};
+
+    /// A worker that gets the neighbourhoods of every level as lists alone.
+    struct OfLists<W>(W);
+
+    impl<W: Worker> Worker for OfLists<W> {
+        fn pool(&self) -> &Pool {
+            self.0.pool()
+        }
+
+        fn shard_tests(&self) -> u64 {
+            self.0.shard_tests()
+        }
+
+        fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
+            self.0.marginal(level, columns, observer)
+        }
+
+        fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+            let lists = work.neighbours.to_lists();
+            let bytes = work.piece_to_bytes(0..work.shards.len());
+            let same = Work::piece_from_bytes(&bytes, &lists, work.options).unwrap();
+            self.0.answer(&same, book, observer)
+        }
+
+        fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
+            self.0.p_values(batch, observer)
+        }
+    }
+
+    #[test]
+    fn lists_alone_have_the_answers_of_bit_rows() {
+        let p = 70;
+        // Blocks of variables that depend on one another, and a few on all: some vertices keep many neighbours.
+        let c: Vec<f64> = (0..p * p)
+            .map(|at| (at / p, at % p))
+            .map(|(x, y)| match (x == y, x / 9 == y / 9 || x.min(y) < 3) {
+                (true, _) => 1.0,
+                (_, true) => 0.2 + 0.01 * ((x * y) % 9) as f64,
+                _ => 0.04 + 0.002 * ((x + y) % 7) as f64,
+            })
+            .collect();
+        for (method, reading) in [(Method::Stable, Reading::GaussCItest), (Method::StableFast, Reading::StableFast)] {
+            let options = Options { method, m_max: 2.0, ..Options::new(p, 0.02) };
+            let worker = |level_one| {
+                let gauss = Gauss::new(crate::matrix::by_column(&c, p).unwrap(), 500.0, reading).unwrap();
+                CpuEngine::with_shards(GaussKernel::new(gauss, 0.02).with_level_one(level_one), 2, 50)
+            };
+            let search = |worker: &mut dyn Worker| {
+                let mut p_max = vec![0.0; p * p];
+                (skeleton(worker, &options, &mut p_max, &mut Unobserved).unwrap(), p_max)
+            };
+            let (wanted, p_max) = search(&mut worker(LevelOne::Masks));
+            assert!(wanted.tests.len() == 3 && wanted.graph.edge_count() > 0, "{:?}", wanted.tests);
+            for level_one in [LevelOne::Masks, LevelOne::Lists] {
+                let (found, of_lists) = search(&mut OfLists(worker(level_one)));
+                assert_eq!((&found.graph, &found.tests, &of_lists), (&wanted.graph, &wanted.tests, &p_max));
+                for (x, y) in (0..p).flat_map(|x| (0..p).map(move |y| (x, y))) {
+                    assert_eq!(found.sepsets.get(x, y), wanted.sepsets.get(x, y));
+                }
+            }
+        }
+    }
+}

@@ -70,7 +70,7 @@ fn answers_of(work: &Work, shard: &Shard, number: usize) -> Answers {
         for rank in ranks {
             side.set_into(work.neighbours, work.size, rank, &mut set);
             let p = p_value(side.row.min(side.other) as usize, side.row.max(side.other) as usize, &sorted(&set));
-            if p >= work.alpha {
+            if p >= work.options.alpha {
                 verdict = Verdict::Independent { rank, p };
                 break;
             }

@@ -244,7 +244,7 @@ impl<'a> Cluster<'a> {
     /// The number of this graph, which becomes the one that ranks are sent.
     fn number(&mut self, graph: Frozen) -> u64 {
         let number = match &self.sent {
-            Some(sent) if is_same(&sent.graph, &graph) => return sent.number,
+            Some(sent) if sent.graph == graph => return sent.number,
             Some(sent) => sent.number + 1,
             None => 1,
         };
@@ -394,11 +394,6 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// Whether neighbourhoods are of one graph. Of rows alone it is not looked at: they are sent again.
-fn is_same(a: &Frozen, b: &Frozen) -> bool {
-    matches!((a.graph(), b.graph()), (Some(a), Some(b)) if a == b)
-}
-
 fn refused(name: &str, refusal: &envelope::Refusal) -> Error {
     let ours = envelope::version();
     let (message, mend) = match refusal {
@@ -421,7 +416,7 @@ impl Pairwise for Cluster<'_> {
     }
 
     fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, observer: &mut dyn Observer) -> Result<()> {
-        self.number(Frozen::Graph(level.graph.clone()));
+        self.number(Frozen::of_graph(level.graph.clone()));
         let ranks = self.live().count();
         self.run(&mut Pairing::new(level, rows, ranks, take), Some(1), observer)
     }
@@ -449,7 +444,7 @@ impl Worker for Cluster<'_> {
     }
 
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
-        self.number(Frozen::Graph(level.pairs().clone()));
+        self.number(Frozen::of_graph(level.pairs().clone()));
         let is_exact = self.is_exact();
         // A card makes all of level 0 at once, and hands out parts of that.
         let groups = (!level.keeps() && self.decide_pairs()).then(|| LEVEL_ZERO_UNITS * self.live().count());

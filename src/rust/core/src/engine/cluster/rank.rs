@@ -16,7 +16,6 @@ use crate::search::wire::envelope::Refusal;
 use crate::search::wire::graph::Frozen;
 use crate::search::wire::Writer;
 use crate::search::worker::{Marginals, Worker};
-use crate::search::Options;
 use crate::{Error, Result};
 
 /// Tests in a shard at most: a rank takes several, and a driver waits for the last.
@@ -105,6 +104,7 @@ impl Rank {
                 Ok(None)
             }
             Asked::Columns { number, is_exact, bytes } => {
+                self.make_bit_rows()?;
                 let pairs = self.graph(number)?.graph().ok_or_else(strange)?;
                 let columns =
                     Columns::from_bytes(bytes).filter(|columns| columns.options.p == pairs.p()).ok_or_else(strange)?;
@@ -115,6 +115,7 @@ impl Rank {
                 Ok(Some(room.found()))
             }
             Asked::Pairs { number, bytes } => {
+                self.make_bit_rows()?;
                 let graph = self.graph(number)?.graph().ok_or_else(strange)?;
                 let asked =
                     Columns::from_bytes(bytes).filter(|asked| asked.options.p == graph.p()).ok_or_else(strange)?;
@@ -138,9 +139,9 @@ impl Rank {
                     (none, Some(graph)) => none.insert(graph.clone().into_neighbours()),
                     (None, None) => return Err(strange()),
                 };
-                let work = Work::piece_from_bytes(bytes, graph).ok_or_else(strange)?;
-                let options = Options::new(graph.p(), work.alpha);
-                let book = Book::of_answers(&work, &options);
+                let options = Work::options_of_piece(bytes, graph.p()).ok_or_else(strange)?;
+                let work = Work::piece_from_bytes(bytes, graph, &options).ok_or_else(strange)?;
+                let book = Book::of_answers(&work);
                 worker.answer(&work, &book, observer)?;
                 crate::memory::check()?;
                 let answers = book.into_answers();
@@ -168,6 +169,11 @@ impl Rank {
             }
             Asked::Begin { .. } | Asked::Turn { .. } => Err(strange()),
         }
+    }
+
+    /// Levels 0 and 1 ask for pairs by bit rows.
+    fn make_bit_rows(&mut self) -> Result<()> {
+        self.graph.as_mut().map_or(Ok(()), Frozen::make_bit_rows)
     }
 
     fn graph(&self, number: u64) -> Result<&Frozen> {

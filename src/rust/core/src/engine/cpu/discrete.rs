@@ -8,10 +8,11 @@ use std::sync::OnceLock;
 use super::kernel::{Kernel, RowView, SideView, Signal};
 use crate::ci::chi_squared::{ln_upper_tail, upper_tail};
 use crate::ci::discrete::{Bound, Counter, Discrete, Joints, Margins, Shared, Table, Way};
-use crate::graph::{subsets, Adjacency};
+use crate::graph::subsets;
 use crate::memory::{self, Use};
 use crate::search::answer::Answer;
 use crate::search::level::Verdict;
+use crate::search::worker::Marginals;
 
 /// A test of discrete variables in the form that the CPU engine runs.
 pub struct DiscreteKernel<'a> {
@@ -229,15 +230,15 @@ impl Kernel for DiscreteKernel<'_> {
 
     fn marginal(
         &self,
+        level: &Marginals,
         y: usize,
-        pairs: &Adjacency,
-        alpha: f64,
         column: &mut [f64],
         _signal: &Signal,
     ) -> Result<(), (usize, &'static str)> {
+        let alpha = level.alpha();
         let mut margins = Margins::default();
         let mut others = Vec::new();
-        for x in pairs.neighbours(y).take_while(|&x| (x as usize) < y) {
+        for x in level.pairs().neighbours(y).take_while(|&x| (x as usize) < y) {
             if self.test.surely_too_few(x as usize, y, &[]) {
                 column[x as usize] = 1.0;
             } else {
@@ -301,7 +302,7 @@ impl Kernel for DiscreteKernel<'_> {
             for (i, lane) in lanes.iter_mut().enumerate().filter(|(_, lane)| !positions.contains(&lane.place)) {
                 if !test.surely_too_few(x, lane.vertex as usize, set) {
                     counted.push(i);
-                } else if let Some(p) = lane.largest.judge_too_few(row.alpha, rank) {
+                } else if let Some(p) = lane.largest.judge_too_few(row.options.alpha, rank) {
                     told(lane, p);
                     lane.index = usize::MAX;
                     decided = true;
@@ -312,7 +313,7 @@ impl Kernel for DiscreteKernel<'_> {
             joints.count(test.data(), &self.shared, row.row, set, others, &mut |at, table| {
                 let lane = &mut lanes[counted[at]];
                 let pair = [x, lane.vertex as usize];
-                if let Some(p) = lane.largest.judge_table(self, pair, set, table, (row.alpha, rank), margins) {
+                if let Some(p) = lane.largest.judge_table(self, pair, set, table, (row.options.alpha, rank), margins) {
                     told(lane, p);
                     lane.index = usize::MAX;
                     decided = true;
@@ -354,10 +355,10 @@ impl Kernel for DiscreteKernel<'_> {
             set.extend(positions.iter().map(|&at| candidates[at as usize]));
             let mut separates = None;
             if test.surely_too_few(x, y, set) {
-                separates = largest.judge_too_few(side.alpha, rank);
+                separates = largest.judge_too_few(side.options.alpha, rank);
             } else {
                 joints.count(test.data(), &self.shared, row, set, &[other], &mut |_, table| {
-                    separates = largest.judge_table(self, [x, y], set, table, (side.alpha, rank), margins);
+                    separates = largest.judge_table(self, [x, y], set, table, (side.options.alpha, rank), margins);
                 });
             }
             if let Some(p) = separates {

@@ -5,12 +5,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::CpuEngine;
-use crate::graph::{subsets, Adjacency};
+use crate::graph::subsets;
 use crate::pool::Stop;
 use crate::search::answer::Answer;
 use crate::search::level::{Neighbours, PairSide, Verdict};
 use crate::search::shards::Work;
 use crate::search::sweep::Sweeper;
+use crate::search::worker::Marginals;
+use crate::search::Options;
 
 /// A test in the form that the CPU engine runs.
 pub trait Kernel: Sync {
@@ -35,29 +37,16 @@ pub trait Kernel: Sync {
         1 << 16
     }
 
-    /// Writes p of (x, y) given nothing to `column[x]` for the neighbours x < y of y in `pairs`, or anything from 0 to alpha
-    /// where p is below alpha. Fails, naming x, where pcalg stops with an error. May return early, with anything, once the
-    /// signal says so.
+    /// Writes p of (x, y) given nothing to `column[x]` for the pairs x < y of the level. [`Marginals::alpha`] and [`Marginals::keeps`]
+    /// say which other numbers will do. Fails, naming x, where pcalg stops with an error. May return early, with anything, once
+    /// the signal says so.
     fn marginal(
         &self,
+        level: &Marginals,
         y: usize,
-        pairs: &Adjacency,
-        alpha: f64,
         column: &mut [f64],
         signal: &Signal,
     ) -> Result<(), (usize, &'static str)>;
-
-    /// As [`Kernel::marginal`], but where p is not below alpha any number will do that is not, either.
-    fn settle_marginal(
-        &self,
-        y: usize,
-        pairs: &Adjacency,
-        alpha: f64,
-        column: &mut [f64],
-        signal: &Signal,
-    ) -> Result<(), (usize, &'static str)> {
-        self.marginal(y, pairs, alpha, column, signal)
-    }
 
     /// Decides pairs of one row whose candidates stand in ascending order, and calls `out` with the outcome of each, by its index among
     /// all lanes of the row: [`RowView::first`] and the index into [`RowView::places`]. May return
@@ -164,10 +153,8 @@ pub struct RowView<'a> {
     pub sets: Range<u64>,
     /// By lane, where other tasks have sets before these: the smallest rank found to separate.
     pub found: Option<&'a [AtomicU64]>,
-    /// Significance level.
-    pub alpha: f64,
-    /// Whether a test without an answer separates.
-    pub na_delete: bool,
+    /// The search's.
+    pub options: &'a Options,
 }
 
 impl<'a> RowView<'a> {
@@ -181,8 +168,7 @@ impl<'a> RowView<'a> {
             size: work.size,
             sets: 0..subsets::binomial(work.neighbours.degree(row), work.size).unwrap_or(u64::MAX),
             found: None,
-            alpha: work.alpha,
-            na_delete: work.na_delete,
+            options: work.options,
         }
     }
 }
@@ -198,23 +184,14 @@ pub struct SideView<'a> {
     pub size: usize,
     /// Which ranks.
     pub ranks: Range<u64>,
-    /// Significance level.
-    pub alpha: f64,
-    /// Whether a test without an answer separates.
-    pub na_delete: bool,
+    /// The search's.
+    pub options: &'a Options,
 }
 
 impl<'a> SideView<'a> {
     /// The view of some ranks of a side.
     pub fn new(work: &Work<'a>, side: &PairSide, ranks: Range<u64>) -> Self {
-        SideView {
-            side: *side,
-            neighbours: work.neighbours,
-            size: work.size,
-            ranks,
-            alpha: work.alpha,
-            na_delete: work.na_delete,
-        }
+        SideView { side: *side, neighbours: work.neighbours, size: work.size, ranks, options: work.options }
     }
 }
 

@@ -172,8 +172,7 @@ fn fill_columns<K: Kernel>(
         let of_task = &columns[columns.len() - 1 - task];
         let Some(mut column) = of_task.lock().ok().and_then(|mut slot| slot.take()) else { return };
         let y = column.y();
-        let run = if level.keeps() { K::marginal } else { K::settle_marginal };
-        match run(kernel, y, level.pairs(), level.alpha(), column.open(level), &Signal::of(stop)) {
+        match kernel.marginal(level, y, column.open(level), &Signal::of(stop)) {
             Ok(()) => column.close(level),
             Err((x, reason)) => failed.note((y, x), reason),
         }

@@ -1,10 +1,10 @@
 //! Tests that share nothing with one another but the data: the search for the first set that separates, one question after the other.
 
 use super::kernel::{Kernel, RowView, SideView, Signal};
-use crate::graph::{subsets, Adjacency};
-use crate::search;
+use crate::graph::subsets;
 use crate::search::answer::Answer;
 use crate::search::level::Verdict;
+use crate::search::worker::Marginals;
 
 /// Such a test.
 pub trait Plain: Sync {
@@ -68,14 +68,13 @@ impl<T: Plain> Kernel for T {
 
     fn marginal(
         &self,
+        level: &Marginals,
         y: usize,
-        pairs: &Adjacency,
-        _alpha: f64,
         column: &mut [f64],
         signal: &Signal,
     ) -> Result<(), (usize, &'static str)> {
         let mut work = T::Work::default();
-        for x in pairs.neighbours(y).take_while(|&x| (x as usize) < y) {
+        for x in level.pairs().neighbours(y).take_while(|&x| (x as usize) < y) {
             let Some(p) = self.test(x as usize, y, &[], &mut work, signal) else { break };
             column[x as usize] = p;
         }
@@ -117,8 +116,8 @@ impl<T: Plain> Kernel for T {
                     ended = true;
                     return true;
                 };
-                let p = search::read(p, row.na_delete);
-                let separates = p >= row.alpha;
+                let p = row.options.read(p);
+                let separates = p >= row.options.alpha;
                 if separates {
                     let rank = subsets::rank_without(d, &positions, lane.place as usize);
                     let verdict = Verdict::Independent { rank, p };
@@ -164,8 +163,8 @@ impl<T: Plain> Kernel for T {
             set.clear();
             set.extend(positions.iter().map(|&at| candidates[at as usize]));
             let Some(p) = self.test(x, y, &set, &mut scratch.work, signal) else { break };
-            let p = search::read(p, side.na_delete);
-            if p >= side.alpha {
+            let p = side.options.read(p);
+            if p >= side.options.alpha {
                 verdict = Verdict::Independent { rank, p };
                 break;
             }

@@ -455,13 +455,17 @@ impl Parted for CudaEngine<'_> {
             CudaTest::Gauss(gauss) => gauss,
             CudaTest::Discrete(test) => return self.in_parts(test).answer(work, shards, book, observer),
         };
-        // Ranges of a pair's sets are what ranks of a cluster get that has hosts, too.
         let mut pages = Vec::new();
+        if work.reads_largest {
+            return self.by_host(&gauss, &mut |_| observer.look())?.answer_some(work, shards, book, observer);
+        }
         for shard in shards.clone().filter(|shard| gauss::blocks::is_for_host(work, *shard)) {
             let mut host = self.by_host(&gauss, &mut |_| observer.look())?;
             pages.append(&mut host.answer_some(work, shard..shard + 1, book, observer)?);
         }
-        pages.append(&mut self.by_blocks(work.na_delete, None, |blocks| blocks.answer(work, shards, book, observer))?);
+        pages.append(
+            &mut self.by_blocks(work.options.na_delete, None, |blocks| blocks.answer(work, shards, book, observer))?,
+        );
         Ok(pages)
     }
 }

@@ -252,8 +252,8 @@ impl<'a> Ahead<'a> {
         let neighbours = Neighbours::of_lists(&lists);
         let lanes = Lanes::of_rows(places);
         let (tests, hands) = (self.worker.shard_tests(), self.worker.hands());
-        let work = Work::of_lanes(size, &neighbours, lanes, self.options, tests, hands)?;
-        let book = Book::of_verdicts(&work, self.options);
+        let work = Work::of_lanes(size, &neighbours, lanes, self.options, tests, hands)?.reading_largest();
+        let book = Book::of_verdicts(&work);
         let mut progress = LevelProgress::of_total(observer, size, work.cost());
         self.worker.answer(&work, &book, &mut progress)?;
         progress.add(work.cost());

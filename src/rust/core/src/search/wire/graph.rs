@@ -3,11 +3,14 @@
 //! A graph goes in the form that takes the fewest bytes: the pairs that are gone since the graph before, which the receiver has; the pairs that are edges;
 //! those that are none, of which a search has few at its beginning; or a bit a pair. Of each pair one direction is written. Pairs go row by row, as the
 //! numbers of vertices that lie between, in groups of seven bits: a byte each where they are dense.
+//!
+//! Both ends keep a graph of few edges as lists, which take less room than its bits.
 
 use super::{Reader, Writer};
 use crate::graph::Adjacency;
 use crate::memory::{self, Use};
 use crate::search::level::Neighbours;
+use crate::Result;
 
 /// How neighbourhoods are written.
 const BITS: u64 = 0;
@@ -16,12 +19,14 @@ const ROWS: u64 = 2;
 const REMOVED: u64 = 3;
 const ABSENT: u64 = 4;
 
-/// Neighbourhoods as they are sent and kept: lists are made of a graph where they are needed, as they take more room than its bits.
-#[derive(Clone, Debug)]
+/// Neighbourhoods as they are sent and kept. A graph has the form that takes less room.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Frozen {
-    /// Of all vertices.
+    /// A graph as bit rows. Lists are made of it where they are needed.
     Graph(Adjacency),
-    /// Of a few rows.
+    /// A graph of few edges, as lists.
+    Lists(Neighbours),
+    /// Lists that need not be those of a graph.
     Rows(Neighbours),
 }
 
@@ -29,67 +34,148 @@ impl Frozen {
     /// Those of a level.
     pub fn of(neighbours: &Neighbours) -> Self {
         match neighbours.graph() {
+            Some(_) if is_sparse(neighbours.p(), neighbours.edge_count()) => Frozen::Lists(neighbours.to_lists()),
             Some(graph) => Frozen::Graph(graph.clone()),
             None => Frozen::Rows(neighbours.clone()),
         }
+    }
+
+    /// Those of a graph.
+    pub fn of_graph(graph: Adjacency) -> Self {
+        if is_sparse(graph.p(), graph.edge_count()) {
+            Frozen::Lists(Neighbours::lists_of(&graph))
+        } else {
+            Frozen::Graph(graph)
+        }
+    }
+
+    /// Those of a graph with these edges, in the order of [`Neighbours::of_pairs`]; none where memory does not suffice.
+    fn of_pairs(p: usize, pairs: &[[u32; 2]]) -> Option<Self> {
+        if is_sparse(p, pairs.len()) {
+            memory::room(bytes_of_lists(p, pairs.len()), Use::Pairs).ok()?;
+            return Some(Frozen::Lists(Neighbours::of_pairs(p, pairs)));
+        }
+        memory::room(Adjacency::bytes(p), Use::Pairs).ok()?;
+        let mut graph = Adjacency::empty(p);
+        pairs.iter().for_each(|&[x, y]| graph.insert(x as usize, y as usize));
+        Some(Frozen::Graph(graph))
     }
 
     /// With their lists.
     pub fn into_neighbours(self) -> Neighbours {
         match self {
             Frozen::Graph(graph) => Neighbours::of(graph),
-            Frozen::Rows(neighbours) => neighbours,
+            Frozen::Lists(neighbours) | Frozen::Rows(neighbours) => neighbours,
         }
     }
 
-    /// The graph, unless only rows were frozen.
+    /// Makes bit rows of a graph's lists.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory).
+    pub fn make_bit_rows(&mut self) -> Result<()> {
+        if let Frozen::Lists(neighbours) = self {
+            memory::room(Adjacency::bytes(neighbours.p()), Use::Pairs)?;
+            *self = Frozen::Graph(neighbours.to_graph());
+        }
+        Ok(())
+    }
+
+    /// The bit rows, where it has these.
     pub fn graph(&self) -> Option<&Adjacency> {
         match self {
             Frozen::Graph(graph) => Some(graph),
-            Frozen::Rows(_) => None,
+            Frozen::Lists(_) | Frozen::Rows(_) => None,
+        }
+    }
+
+    fn p(&self) -> usize {
+        match self {
+            Frozen::Graph(graph) => graph.p(),
+            Frozen::Lists(neighbours) | Frozen::Rows(neighbours) => neighbours.p(),
+        }
+    }
+
+    fn edge_count(&self) -> usize {
+        match self {
+            Frozen::Graph(graph) => graph.edge_count(),
+            Frozen::Lists(neighbours) | Frozen::Rows(neighbours) => neighbours.edge_count(),
+        }
+    }
+
+    fn has(&self, x: usize, y: usize) -> bool {
+        match self {
+            Frozen::Graph(graph) => graph.has(x, y),
+            Frozen::Lists(neighbours) | Frozen::Rows(neighbours) => neighbours.adjacent(x, y),
+        }
+    }
+
+    /// Whether every edge of a graph is one of another.
+    fn is_within(&self, other: &Frozen) -> bool {
+        match (self, other) {
+            (_, Frozen::Rows(_)) => false,
+            _ if self.p() != other.p() => false,
+            (Frozen::Graph(graph), Frozen::Graph(other)) => {
+                (0..graph.p()).all(|x| graph.row(x).iter().zip(other.row(x)).all(|(a, b)| a & !b == 0))
+            }
+            _ => (0..self.p()).all(|y| self.smaller(y).all(|x| other.has(x as usize, y))),
+        }
+    }
+
+    /// The smaller neighbours of a vertex, ascending.
+    fn smaller(&self, y: usize) -> Box<dyn Iterator<Item = u32> + '_> {
+        match self {
+            Frozen::Graph(graph) => Box::new(graph.neighbours_between(y, 0..y)),
+            Frozen::Lists(neighbours) | Frozen::Rows(neighbours) => {
+                Box::new(neighbours.list(y)[..neighbours.place(y, y) as usize].iter().copied())
+            }
+        }
+    }
+
+    /// Adds the smaller vertices of the pairs of row `y` that this form lists.
+    fn listed(&self, form: u64, before: Option<&Frozen>, y: usize, row: &mut Vec<u32>) {
+        let mut of_words = |word: &dyn Fn(usize) -> u64| {
+            (0..words_of(y)).for_each(|w| row.extend(crate::graph::bits(w, word(w) & below(y, w))));
+        };
+        match (self, form, before) {
+            (Frozen::Graph(graph), ABSENT, _) => of_words(&|w| !graph.row(y)[w]),
+            (Frozen::Graph(graph), REMOVED, Some(Frozen::Graph(before))) => {
+                of_words(&|w| before.row(y)[w] & !graph.row(y)[w]);
+            }
+            (_, REMOVED, Some(before)) => row.extend(before.smaller(y).filter(|&x| !self.has(x as usize, y))),
+            _ => row.extend(self.smaller(y)),
         }
     }
 
     /// As bytes: whole, or, where that is shorter, as the pairs that are gone since `before`, which the receiver has.
     pub fn to_bytes(&self, before: Option<&Frozen>) -> Vec<u8> {
-        let p = match self {
-            Frozen::Graph(graph) => graph.p(),
-            Frozen::Rows(neighbours) => neighbours.p(),
-        };
+        let p = self.p();
         let begin = |form: u64| {
             let mut bytes = Writer::default();
             bytes.number(p as u64);
             bytes.number(form);
             bytes
         };
-        let graph = match self {
-            Frozen::Graph(graph) => graph,
-            Frozen::Rows(neighbours) => {
-                let mut bytes = begin(ROWS);
-                (0..p).for_each(|x| bytes.vertices(neighbours.list(x)));
-                return bytes.0;
-            }
-        };
-        let edges = graph.edge_count();
-        let before = before.and_then(Frozen::graph).filter(|before| before.p() == p && is_within(graph, before));
-        let gone = before.map(|before| (before, before.edge_count() - edges));
+        if let Frozen::Rows(neighbours) = self {
+            let mut bytes = begin(ROWS);
+            (0..p).for_each(|x| bytes.vertices(neighbours.list(x)));
+            return bytes.0;
+        }
+        let edges = self.edge_count();
+        let before = before.filter(|before| self.is_within(before));
+        let gone = before.map_or(usize::MAX, |before| before.edge_count() - edges);
         let absent = p * p.saturating_sub(1) / 2 - edges;
-        // The bytes of bits, and then those of the shortest form so far. A pair takes a byte at least.
-        let mut limit = words_of_all(p).unwrap_or(usize::MAX).saturating_mul(8);
+        // The bytes of bits, and then those of the shortest form so far. A pair takes a byte at least. Of few edges, lists are the shortest.
+        let mut limit = words_of_all(p).filter(|_| self.graph().is_some()).unwrap_or(usize::MAX).saturating_mul(8);
         let mut shortest = None;
-        let mut lists = [(gone.map_or(usize::MAX, |(_, count)| count), REMOVED), (edges, EDGES), (absent, ABSENT)];
+        let mut lists = [(gone, REMOVED), (edges, EDGES), (absent, ABSENT)];
         lists.sort_unstable();
         for (count, form) in lists {
             if count >= limit {
                 break;
             }
-            let word = |y: usize, w: usize| match (form, gone) {
-                (REMOVED, Some((before, _))) => before.row(y)[w] & !graph.row(y)[w],
-                (EDGES, _) => graph.row(y)[w],
-                _ => !graph.row(y)[w],
-            };
             let mut bytes = begin(form);
-            if write_pairs(p, word, limit, &mut bytes) {
+            if write_pairs(p, |y, row| self.listed(form, before, y, row), limit, &mut bytes) {
                 limit = bytes.0.len() - 16;
                 shortest = Some(bytes.0);
             }
@@ -98,7 +184,7 @@ impl Frozen {
             let mut bytes = begin(BITS);
             bytes.0.reserve_exact(limit);
             (0..p).flat_map(|y| (0..words_of(y)).map(move |w| (y, w))).for_each(|(y, w)| {
-                bytes.number(graph.row(y)[w] & below(y, w));
+                bytes.number(self.graph().map_or(0, |graph| graph.row(y)[w] & below(y, w)));
             });
             bytes.0
         })
@@ -108,13 +194,13 @@ impl Frozen {
     pub fn from_bytes(bytes: &[u8], before: Option<&Frozen>) -> Option<Self> {
         let mut bytes = Reader(bytes);
         let p = bytes.index()?;
-        let form = bytes.number()?;
         // A few bytes may be a large graph.
-        memory::room(Adjacency::bytes(p), Use::Pairs).ok()?;
-        let found = match form {
+        let room = || memory::room(Adjacency::bytes(p), Use::Pairs).ok();
+        let found = match bytes.number()? {
             BITS => {
                 // Before room is made for them.
                 (words_of_all(p)?.checked_mul(8)? == bytes.0.len()).then_some(())?;
+                room()?;
                 let mut fits = true;
                 let graph = Adjacency::from_lower(p, |y, w| {
                     // What lies past the words of the row is no pair.
@@ -122,24 +208,34 @@ impl Frozen {
                     fits &= word.is_some_and(|word| word & !below(y, w) == 0);
                     word.unwrap_or(0) & below(y, w)
                 });
-                Frozen::Graph(fits.then_some(graph)?)
+                Frozen::of_graph(fits.then_some(graph)?)
             }
-            EDGES => {
-                let pairs = read_pairs(p, &mut bytes)?;
-                let mut graph = Adjacency::empty(p);
-                pairs.iter().for_each(|&[x, y]| graph.insert(x as usize, y as usize));
-                Frozen::Graph(graph)
-            }
+            EDGES => Frozen::of_pairs(p, &read_pairs(p, &mut bytes)?)?,
             ABSENT => {
                 let pairs = read_pairs(p, &mut bytes)?;
+                room()?;
                 let mut graph = Adjacency::complete(p);
                 graph.remove_all(&pairs);
-                Frozen::Graph(graph)
+                Frozen::of_graph(graph)
             }
             REMOVED => {
-                let mut graph = before?.graph().filter(|before| before.p() == p)?.clone();
-                graph.remove_all(&read_pairs(p, &mut bytes)?);
-                Frozen::Graph(graph)
+                let before = before.filter(|before| before.p() == p)?;
+                let gone = read_pairs(p, &mut bytes)?;
+                match before {
+                    Frozen::Graph(graph) => {
+                        room()?;
+                        let mut graph = graph.clone();
+                        graph.remove_all(&gone);
+                        Frozen::of_graph(graph)
+                    }
+                    Frozen::Lists(_) => {
+                        let pairs = (0..p).flat_map(|y| before.smaller(y).map(move |x| [x, y as u32]));
+                        let is_gone =
+                            |pair: &[u32; 2]| gone.binary_search_by_key(&(pair[1], pair[0]), |&[x, y]| (y, x)).is_ok();
+                        Frozen::of_pairs(p, &pairs.filter(|pair| !is_gone(pair)).collect::<Vec<_>>())?
+                    }
+                    Frozen::Rows(_) => return None,
+                }
             }
             ROWS => {
                 let rows = (0..bytes.fits(p, 8)?).map(|_| bytes.vertices()).collect::<Option<Vec<_>>>()?;
@@ -151,6 +247,16 @@ impl Frozen {
         };
         bytes.0.is_empty().then_some(found)
     }
+}
+
+/// Bytes of the lists of a graph.
+fn bytes_of_lists(p: usize, edges: usize) -> usize {
+    edges.saturating_add(p).saturating_mul(8)
+}
+
+/// Whether the lists of a graph take less room than its bit rows.
+fn is_sparse(p: usize, edges: usize) -> bool {
+    bytes_of_lists(p, edges) < Adjacency::bytes(p)
 }
 
 /// The words of a bit row that have pairs with smaller vertices.
@@ -174,16 +280,14 @@ fn below(y: usize, w: usize) -> u64 {
     }
 }
 
-/// Writes pairs x < y, those whose bits are set in the words of row y; gives up where they take as many bytes as `limit`.
-fn write_pairs(p: usize, word: impl Fn(usize, usize) -> u64, limit: usize, bytes: &mut Writer) -> bool {
+/// Writes pairs x < y, of each y those x that `add` appends; gives up where they take as many bytes as `limit`.
+fn write_pairs(p: usize, add: impl Fn(usize, &mut Vec<u32>), limit: usize, bytes: &mut Writer) -> bool {
     let before = bytes.0.len();
     let mut row = Vec::new();
     let mut next_row = 0;
     for y in 0..p {
         row.clear();
-        for w in 0..words_of(y) {
-            row.extend(crate::graph::bits(w, word(y, w) & below(y, w)));
-        }
+        add(y, &mut row);
         if row.is_empty() {
             continue;
         }
@@ -225,11 +329,6 @@ fn read_pairs(p: usize, bytes: &mut Reader) -> Option<Vec<[u32; 2]>> {
     }
 }
 
-/// Whether every edge of a graph is one of another.
-fn is_within(graph: &Adjacency, other: &Adjacency) -> bool {
-    (0..graph.p()).all(|x| graph.row(x).iter().zip(other.row(x)).all(|(a, b)| a & !b == 0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,7 +341,10 @@ mod tests {
 
     fn same(found: Option<Frozen>, wanted: &Frozen) {
         let found = found.unwrap();
-        assert_eq!(found.graph(), wanted.graph());
+        // Of a graph the form is what its size says.
+        let is_rows = |frozen: &Frozen| matches!(frozen, Frozen::Rows(_));
+        assert_eq!(is_rows(&found), is_rows(wanted));
+        assert_eq!(matches!(found, Frozen::Lists(_)), !is_rows(&found) && is_sparse(found.p(), found.edge_count()));
         let (found, wanted) = (found.into_neighbours(), wanted.clone().into_neighbours());
         assert_eq!(found.p(), wanted.p());
         (0..found.p()).for_each(|x| assert_eq!(found.list(x), wanted.list(x)));
@@ -304,8 +406,22 @@ mod tests {
                 let before = graph(p, |x, y| hash(x, y) < share);
                 let after = graph(p, |x, y| hash(x, y) < share && hash(y + 300, x) >= 3);
                 for (found, before) in [(&before, None), (&after, None), (&after, Some(&before))] {
-                    let form = Reader(&found.to_bytes(before)[8..]).number().unwrap();
+                    let bytes = found.to_bytes(before);
+                    let form = Reader(&bytes[8..]).number().unwrap();
                     let length = comes_back(found, before, form);
+                    // In either form, also of the graph before.
+                    let other = |frozen: &Frozen| {
+                        let mut other = Frozen::of(&frozen.clone().into_neighbours());
+                        other.make_bit_rows().unwrap();
+                        [Frozen::of(&frozen.clone().into_neighbours()), other]
+                    };
+                    for found in other(found) {
+                        assert_eq!(found.to_bytes(before), bytes);
+                        for before in before.into_iter().flat_map(other) {
+                            assert_eq!(found.to_bytes(Some(&before)), bytes);
+                            comes_back(&found, Some(&before), form);
+                        }
+                    }
                     forms[form as usize] += 1;
                     let bits = 8 * words_of_all(p as usize).unwrap();
                     assert_eq!(bits, 8 * (0..p as usize).map(words_of).sum::<usize>());
@@ -314,6 +430,24 @@ mod tests {
             }
         }
         assert!([BITS, EDGES, REMOVED, ABSENT].iter().all(|&form| forms[form as usize] > 20), "{forms:?}");
+    }
+
+    #[test]
+    fn a_graph_of_few_edges_is_lists_and_has_bit_rows_where_they_are_asked_for() {
+        let sparse = graph(300, |x, y| x + 1 == y || x == 7 && y % 10 == 0);
+        let bits = sparse.graph().unwrap().clone();
+        for mut frozen in [Frozen::of_graph(bits.clone()), Frozen::of(&Neighbours::of(bits.clone()))] {
+            assert!(matches!(frozen, Frozen::Lists(_)) && frozen.graph().is_none());
+            frozen.make_bit_rows().unwrap();
+            assert_eq!(frozen.graph(), Some(&bits));
+        }
+        let mut rows = Frozen::Rows(Neighbours::of_rows(&Tiers::default(), &bits, [3, 70]));
+        rows.make_bit_rows().unwrap();
+        assert!(rows.graph().is_none());
+        // What is gone is gone from a graph alone.
+        let less = graph(300, |x, y| x + 1 == y).to_bytes(Some(&sparse));
+        assert_eq!(Reader(&less[8..]).number(), Some(REMOVED));
+        assert!(Frozen::from_bytes(&less, Some(&rows)).is_none());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::graph::subsets;
 use crate::search::lanes::Lanes;
 use crate::search::level::{CandidateOrder, Neighbours, PairSide};
 use crate::search::shards::{Part, Shard, Work};
+use crate::search::Options;
 
 /// How the candidates of a side stand, and whether the other vertex is in the row's list.
 const ASCENDING: u8 = 0;
@@ -21,8 +22,9 @@ impl<'a> Work<'a> {
         let shards = &self.shards[shards];
         let mut bytes = Writer::default();
         bytes.small(self.size as u64);
-        bytes.float(self.alpha);
-        bytes.0.push(u8::from(self.na_delete) | if self.sides.is_empty() { 0 } else { 2 });
+        bytes.float(self.options.alpha);
+        let form = [self.options.na_delete, !self.sides.is_empty(), self.reads_largest];
+        bytes.0.push((0..).zip(form).map(|(bit, is)| u8::from(is) << bit).sum());
         if self.sides.is_empty() {
             self.write_rows(shards, &mut bytes);
         } else {
@@ -98,13 +100,19 @@ impl<'a> Work<'a> {
         moved.iter().for_each(|(shard, start)| shard.write(*start, bytes));
     }
 
+    /// What the search's options say of a piece of p variables; `None` where it is none.
+    pub fn options_of_piece(bytes: &[u8], p: usize) -> Option<Options> {
+        let (_, alpha, form) = read_head(&mut Reader(bytes))?;
+        Some(Options { na_delete: form & 1 != 0, ..Options::new(p, alpha) })
+    }
+
     /// From bytes; `None` where they are not those of [`Work::piece_to_bytes`] on these neighbourhoods. Its shards have the order in which they
-    /// were sent.
-    pub fn piece_from_bytes(bytes: &[u8], neighbours: &'a Neighbours) -> Option<Self> {
+    /// were sent. `options`: those of [`Work::options_of_piece`].
+    pub fn piece_from_bytes(bytes: &[u8], neighbours: &'a Neighbours, options: &'a Options) -> Option<Self> {
         let mut bytes = Reader(bytes);
         let p = neighbours.p();
-        let (size, alpha, form) = (bytes.small_index()?, bytes.float()?, bytes.take(1)?[0]);
-        if !(1..p).contains(&size) || form > 3 {
+        let (size, _, form) = read_head(&mut bytes)?;
+        if !(1..p).contains(&size) || form > 7 {
             return None;
         }
         let mut sides = Vec::new();
@@ -128,7 +136,8 @@ impl<'a> Work<'a> {
             // Nothing found yet is 0.
             limits.push(AtomicU64::new(bytes.small()?.wrapping_sub(1)));
         }
-        let mut work = Work::of_parts(size, neighbours, (alpha, form & 1 != 0), lanes, sides, limits);
+        let mut work = Work::of_parts(size, neighbours, options, lanes, sides, limits);
+        work.reads_largest = form & 4 != 0;
         let count = bytes.small_index()?;
         for _ in 0..bytes.fits(count, 8)? {
             let shard = Shard::read(&mut bytes)?;
@@ -163,6 +172,11 @@ impl<'a> Work<'a> {
     }
 }
 
+/// What a piece begins with: the size of its sets, the significance level, and its form.
+fn read_head(bytes: &mut Reader) -> Option<(usize, f64, u8)> {
+    Some((bytes.small_index()?, bytes.float()?, bytes.take(1)?[0]))
+}
+
 /// A side that is one of these neighbourhoods, with no more sets than it can have.
 fn read_side(bytes: &mut Reader, neighbours: &Neighbours, size: usize) -> Option<PairSide> {
     let p = neighbours.p();
@@ -174,8 +188,7 @@ fn read_side(bytes: &mut Reader, neighbours: &Neighbours, size: usize) -> Option
     let side = PairSide { row, other, place, order, count };
     let mut all = subsets::binomial(side.candidates_of(neighbours.degree(row as usize)), size)?;
     if order == CandidateOrder::CommonLast {
-        // Common neighbours are known from bit rows alone; sets of them are left out.
-        neighbours.graph()?;
+        // Sets of common neighbours alone are left out.
         all -= subsets::binomial(neighbours.common(row as usize, other as usize), size)?;
     }
     let is_side = (other as usize) < p && other != row && side.is_outside() == (form == OUTSIDE) && count <= all;
@@ -212,7 +225,6 @@ impl Limits {
 mod tests {
     use super::*;
     use crate::graph::Adjacency;
-    use crate::search::Options;
 
     fn graph(p: u32, keeps: impl Fn(u32, u32) -> bool) -> Adjacency {
         let list = |x: u32| (0..p).filter(|&y| x != y && keeps(x.min(y), x.max(y))).collect();
@@ -240,8 +252,10 @@ mod tests {
             for from in 0..work.shards.len() {
                 let shards = from..work.shards.len().min(from + 1 + from % 7);
                 let bytes = work.piece_to_bytes(shards.clone());
-                let back = Work::piece_from_bytes(&bytes, &neighbours).unwrap();
-                assert_eq!((back.size, back.alpha, back.na_delete), (2, 0.03, false));
+                let read = |bytes: &[u8], neighbours| Work::piece_from_bytes(bytes, neighbours, &options).is_some();
+                let known = Work::options_of_piece(&bytes, 40).unwrap();
+                let back = Work::piece_from_bytes(&bytes, &neighbours, &known).unwrap();
+                assert_eq!((back.size, known.alpha, known.na_delete), (2, 0.03, false));
                 assert_eq!(back.shards.len(), shards.len());
                 for (shard, known) in back.shards.iter().zip(&work.shards[shards]) {
                     let of = |work: &Work, shard: &Shard| {
@@ -258,9 +272,9 @@ mod tests {
                     };
                     assert_eq!(limits(&back, shard), limits(&work, known));
                 }
-                (0..bytes.len()).for_each(|cut| assert!(Work::piece_from_bytes(&bytes[..cut], &neighbours).is_none()));
+                (0..bytes.len()).for_each(|cut| assert!(!read(&bytes[..cut], &neighbours)));
                 let few = Neighbours::of(Adjacency::empty(40));
-                assert!(Work::piece_from_bytes(&bytes, &few).is_none());
+                assert!(!read(&bytes, &few));
             }
         }
     }

@@ -71,8 +71,8 @@ impl Worker for Steps<'_> {
                     side.set_into(work.neighbours, work.size, rank, &mut set);
                     match self.p(side.row as usize, side.other as usize, &set) {
                         Err(reason) => verdict = Verdict::Undefined { rank, reason },
-                        Ok(p) => match work.read(p) {
-                            p if p >= work.alpha => verdict = Verdict::Independent { rank, p },
+                        Ok(p) => match work.options.read(p) {
+                            p if p >= work.options.alpha => verdict = Verdict::Independent { rank, p },
                             p => verdict = verdict.merge(Verdict::Dependent { rank, p }),
                         },
                     }

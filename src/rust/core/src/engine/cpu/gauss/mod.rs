@@ -29,12 +29,14 @@ use super::kernel::{Kernel, RowView, SideView, Signal};
 use super::CpuEngine;
 use crate::ci::gauss::{trusted_above, Gauss, Undefined};
 use crate::engine::LevelOne;
-use crate::graph::{Adjacency, BITS};
+use crate::graph::BITS;
 use crate::pool::Stop;
 use crate::search::answer::Answer;
 use crate::search::level::{CandidateOrder, Neighbours, Verdict};
 use crate::search::shards::Work;
 use crate::search::sweep::Sweeper;
+use crate::search::worker::Marginals;
+use crate::search::Options;
 use crate::simd;
 use coarse::Coarse;
 use dense::{Decided, Pair, Pairs};
@@ -86,30 +88,53 @@ impl Kernel for GaussKernel<'_> {
 
     fn marginal(
         &self,
+        level: &Marginals,
         y: usize,
-        pairs: &Adjacency,
-        alpha: f64,
         column: &mut [f64],
         _signal: &Signal,
     ) -> Result<(), (usize, &'static str)> {
-        self.fill_column::<true>(y, pairs, alpha, column, 0.0)
-    }
-
-    fn settle_marginal(
-        &self,
-        y: usize,
-        pairs: &Adjacency,
-        alpha: f64,
-        column: &mut [f64],
-        _signal: &Signal,
-    ) -> Result<(), (usize, &'static str)> {
-        let below = self.thresholds.cutoff(0).independent_below;
-        // Where nothing is dependent, pcalg may stop with an error.
-        self.fill_column::<false>(y, pairs, alpha, column, if below.is_finite() { below } else { 0.0 })
+        let Rules { cutoff, curve, .. } = self.rules(level.options(), 0);
+        // Below, 1 is written in place of a p-value that is not kept. Where nothing is dependent, pcalg may stop with an error.
+        let independent_below =
+            if level.keeps() || cutoff.independent_below.is_infinite() { 0.0 } else { cutoff.independent_below };
+        let correlations = self.gauss.column(y);
+        for (w, &word) in level.pairs().row(y).iter().enumerate().take(y / 64 + 1) {
+            let below = if w == y / 64 { (1 << (y % 64)) - 1 } else { !0u64 };
+            let asked = word & below;
+            let part = w * 64..correlations.len().min(w * 64 + 64);
+            let (correlations, cells) = (&correlations[part.clone()], &mut column[part]);
+            let mut look = 0u64;
+            for (&r, &bit) in correlations.iter().zip(&BITS) {
+                look |= if r * r > cutoff.dependent_above { 0 } else { bit };
+            }
+            // Of neighbours whose correlation is dependent for certain, and there may be many, nothing is computed.
+            if asked == !0 {
+                cells.fill(0.0);
+            } else {
+                for (i, cell) in cells.iter_mut().enumerate() {
+                    *cell = if asked >> i & 1 == 1 { 0.0 } else { *cell };
+                }
+            }
+            look &= asked;
+            while look != 0 {
+                let i = look.trailing_zeros() as usize;
+                look &= look - 1;
+                let r = correlations[i];
+                if r * r < independent_below {
+                    cells[i] = 1.0;
+                    continue;
+                }
+                cells[i] = match curve.and_then(|curve| curve.at(r.abs())) {
+                    Some(p) => p,
+                    None => self.gauss.p_of_marginal(r).map_err(|Undefined(reason)| (w * 64 + i, reason))?,
+                };
+            }
+        }
+        Ok(())
     }
 
     fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
-        let rules = self.rules(row.alpha, row.size, row.na_delete);
+        let rules = self.rules(row.options, row.size);
         let x = row.row as usize;
         if self.takes_masks(&rules, row.neighbours, x) {
             let list = row.neighbours.list(x);
@@ -135,7 +160,7 @@ impl Kernel for GaussKernel<'_> {
         signal: &Signal,
         out: &mut dyn FnMut(u32, &Answer),
     ) {
-        let rules = self.rules(work.alpha, work.size, work.na_delete);
+        let rules = self.rules(work.options, work.size);
         // By row that is taken by masks: the lanes that are not asked yet.
         let mut masked = Vec::new();
         for x in rows {
@@ -172,7 +197,7 @@ impl Kernel for GaussKernel<'_> {
         stop: &Stop,
         out: &mut dyn FnMut(usize, Verdict, u64),
     ) {
-        let rules = self.rules(work.alpha, work.size, work.na_delete);
+        let rules = self.rules(work.options, work.size);
         let mut pairs = Vec::new();
         for at in sides {
             let side = &work.sides[at];
@@ -192,7 +217,7 @@ impl Kernel for GaussKernel<'_> {
     }
 
     fn walk(&self, side: &SideView, scratch: &mut Scratch, signal: &Signal) -> Verdict {
-        let rules = self.rules(side.alpha, side.size, side.na_delete);
+        let rules = self.rules(side.options, side.size);
         walk::judge_side(&rules, side, &mut scratch.walk, signal, None)
     }
 
@@ -209,55 +234,6 @@ impl Kernel for GaussKernel<'_> {
 }
 
 impl<'a> GaussKernel<'a> {
-    /// [`Kernel::marginal`]. Where the p-values are not kept and the squared correlation is below `independent_below`, 1 is written
-    /// in place of p.
-    fn fill_column<const KEPT: bool>(
-        &self,
-        y: usize,
-        pairs: &Adjacency,
-        alpha: f64,
-        column: &mut [f64],
-        independent_below: f64,
-    ) -> Result<(), (usize, &'static str)> {
-        assert_eq!(alpha, self.thresholds.alpha, "the kernel was made for another alpha");
-        let correlations = self.gauss.column(y);
-        let dependent_above = self.thresholds.cutoff(0).dependent_above;
-        let curve = self.thresholds.curve(0);
-        for (w, &word) in pairs.row(y).iter().enumerate().take(y / 64 + 1) {
-            let below = if w == y / 64 { (1 << (y % 64)) - 1 } else { !0u64 };
-            let asked = word & below;
-            let part = w * 64..correlations.len().min(w * 64 + 64);
-            let (correlations, cells) = (&correlations[part.clone()], &mut column[part]);
-            let mut look = 0u64;
-            for (&r, &bit) in correlations.iter().zip(&BITS) {
-                look |= if r * r > dependent_above { 0 } else { bit };
-            }
-            // Of neighbours whose correlation is dependent for certain, and there may be many, nothing is computed.
-            if asked == !0 {
-                cells.fill(0.0);
-            } else {
-                for (i, cell) in cells.iter_mut().enumerate() {
-                    *cell = if asked >> i & 1 == 1 { 0.0 } else { *cell };
-                }
-            }
-            look &= asked;
-            while look != 0 {
-                let i = look.trailing_zeros() as usize;
-                look &= look - 1;
-                let r = correlations[i];
-                if !KEPT && r * r < independent_below {
-                    cells[i] = 1.0;
-                    continue;
-                }
-                cells[i] = match curve.and_then(|curve| curve.at(r.abs())) {
-                    Some(p) => p,
-                    None => self.gauss.p_of_marginal(r).map_err(|Undefined(reason)| (w * 64 + i, reason))?,
-                };
-            }
-        }
-        Ok(())
-    }
-
     fn takes_masks(&self, rules: &Rules, neighbours: &Neighbours, x: usize) -> bool {
         dense::takes(rules, &self.coarse, self.level_one, neighbours, x)
     }
@@ -280,7 +256,8 @@ impl<'a> GaussKernel<'a> {
         simd::run_wide(Pairs { rules, neighbours, coarse, signal, pairs, scratch, out: &mut tell });
     }
 
-    fn rules(&'a self, alpha: f64, size: usize, na_delete: bool) -> Rules<'a> {
+    fn rules(&'a self, options: &Options, size: usize) -> Rules<'a> {
+        let Options { alpha, na_delete, .. } = *options;
         assert_eq!(alpha, self.thresholds.alpha, "the kernel was made for another alpha");
         Rules {
             gauss: &self.gauss,

@@ -121,49 +121,32 @@ fn trusted(num: f64, den_x: f64, den_y: f64, scale: f64, pivot: f64, above: f64)
 }
 
 /// Conditioning sets of one variable. Most pairs fall to one of their first sets, so candidates are taken as they are
-/// needed: off the row's list, or, with common neighbours left out, off its bits (those stand last, and sets of them alone
-/// are not visited).
+/// needed: off the row's list, or with common neighbours left out (those stand last, and sets of them alone are not visited).
 #[inline(always)]
 fn singles(judge: &mut Judge, walker: &mut Walker) -> Option<Verdict> {
     let (x, y) = (judge.row(), judge.other());
     let neighbours = judge.side.neighbours;
     let place = judge.side.side.place as usize;
     let list = neighbours.list(x);
-    match (judge.side.side.order, neighbours.graph()) {
-        (CandidateOrder::CommonLast, Some(graph)) => {
-            let start = judge.side.ranks.start;
-            let mut next_word = 0;
-            let mut word = 0;
-            let mut drop = start;
+    let mut rank = judge.side.ranks.start as usize;
+    match judge.side.side.order {
+        CandidateOrder::CommonLast => {
+            let mut candidates = neighbours.without(x, y);
+            if rank > 0 {
+                candidates.nth(rank - 1);
+            }
             singles_of(judge, &mut walker.block, |block, wanted| {
-                let mut n = 0;
-                while n < wanted {
-                    while word == 0 {
-                        word = graph.word_without(x, y, next_word);
-                        next_word += 1;
-                    }
-                    let v = (next_word - 1) * 64 + word.trailing_zeros() as usize;
-                    word &= word - 1;
-                    block[n] = v as u32;
-                    if drop > 0 {
-                        drop -= 1;
-                    } else {
-                        n += 1;
-                    }
-                }
+                block[..wanted].fill_with(|| candidates.next().unwrap_or_default());
             })
         }
-        _ => {
-            let mut rank = judge.side.ranks.start as usize;
-            singles_of(judge, &mut walker.block, |block, wanted| {
-                let before = place.saturating_sub(rank).min(wanted);
-                block[..before].copy_from_slice(&list[rank..rank + before]);
-                if before < wanted {
-                    block[before..wanted].copy_from_slice(&list[rank + before + 1..rank + wanted + 1]);
-                }
-                rank += wanted;
-            })
-        }
+        CandidateOrder::Ascending => singles_of(judge, &mut walker.block, |block, wanted| {
+            let before = place.saturating_sub(rank).min(wanted);
+            block[..before].copy_from_slice(&list[rank..rank + before]);
+            if before < wanted {
+                block[before..wanted].copy_from_slice(&list[rank + before + 1..rank + wanted + 1]);
+            }
+            rank += wanted;
+        }),
     }
 }
 

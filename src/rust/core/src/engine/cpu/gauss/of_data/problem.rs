@@ -46,13 +46,13 @@ impl Problem {
         self.members.extend_from_slice(&list[self.at as usize..]);
         self.listed = self.members.len();
         let d = self.listed;
-        self.neighbours = Some(match of.graph().filter(|_| by_graph) {
-            None => Neighbours::of_star(d, self.at as usize),
-            Some(graph) => {
+        self.neighbours = Some(match by_graph {
+            false => Neighbours::of_star(d, self.at as usize),
+            true => {
                 let mut small = Adjacency::empty(d);
                 for (v, &of_v) in self.members.iter().enumerate() {
                     for (u, &of_u) in self.members[..v].iter().enumerate() {
-                        if graph.has(of_u as usize, of_v as usize) {
+                        if of.adjacent(of_u as usize, of_v as usize) {
                             small.insert(u, v);
                         }
                     }

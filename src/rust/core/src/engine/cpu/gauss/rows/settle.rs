@@ -141,7 +141,6 @@ fn side_of<'a>(row: &RowView<'a>, place: u32, ranks: Range<u64>) -> SideView<'a>
         neighbours: row.neighbours,
         size: row.size,
         ranks,
-        alpha: row.alpha,
-        na_delete: row.na_delete,
+        options: row.options,
     }
 }

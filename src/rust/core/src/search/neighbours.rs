@@ -1,0 +1,293 @@
+//! Frozen neighbourhoods: who is whose neighbour throughout a level.
+//!
+//! Lists answer every question about neighbourhoods. Bit rows, of p x p bits, only answer some of them faster. A search of 100,000
+//! variables or more would have to do without them. These still hold them:
+//!
+//! * the ledger: the graph, the pairs tested at level 0, and of a search that is kept the graph as a level found it;
+//! * level 0, and level 1 where workers decide pairs: which pairs are asked for;
+//! * "stable": these neighbourhoods, the pairs that are tested, and those left for second sides;
+//! * masks of the CPU's Gaussian test at level 1, for vertices with many neighbours; without bit rows it takes lists;
+//! * searches on GPUs.
+//!
+//! The largest p-values are p x p doubles, or one for each pair that is left after level 0.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::graph::{Adjacency, Tiers};
+
+/// In place of a place in a list: the vertex is not in it.
+pub const OUTSIDE: u32 = u32::MAX;
+
+/// A step in a list takes as long as this many words of bit rows.
+const WORDS_A_STEP: usize = 4;
+
+/// A number of neighbourhoods. Those with the same lists are equal, whatever their numbers.
+#[derive(Clone, Copy, Debug)]
+struct Number(u64);
+
+impl PartialEq for Number {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// Neighbour lists frozen for a level, and the bit rows they came from, where these are at hand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Neighbours {
+    number: Number,
+    graph: Option<Adjacency>,
+    lists: Vec<u32>,
+    starts: Vec<usize>,
+}
+
+impl Neighbours {
+    /// Freezes a graph.
+    pub fn of(graph: Adjacency) -> Self {
+        let lists = Self::lists_of(&graph);
+        Neighbours { graph: Some(graph), ..lists }
+    }
+
+    /// Freezes the lists of a graph alone.
+    pub(super) fn lists_of(graph: &Adjacency) -> Self {
+        let mut lists = vec![0; 2 * graph.edge_count()];
+        let mut starts = Vec::with_capacity(graph.p() + 1);
+        starts.push(0);
+        let mut end = 0;
+        for x in 0..graph.p() {
+            for (w, &word) in graph.row(x).iter().enumerate() {
+                let mut rest = word;
+                // There may be a million: written without an iterator's or a vector's state.
+                while rest != 0 {
+                    lists[end] = w as u32 * 64 + rest.trailing_zeros();
+                    end += 1;
+                    rest &= rest - 1;
+                }
+            }
+            starts.push(end);
+        }
+        Self::checked(lists, starts)
+    }
+
+    /// Of the edges x < y of a graph, in ascending order of y, then of x; without bit rows.
+    pub(super) fn of_pairs(p: usize, pairs: &[[u32; 2]]) -> Self {
+        let mut starts = vec![0; p + 1];
+        pairs.iter().flatten().for_each(|&v| starts[v as usize + 1] += 1);
+        (0..p).for_each(|x| starts[x + 1] += starts[x]);
+        let (mut ends, mut lists) = (starts.clone(), vec![0; 2 * pairs.len()]);
+        for &[x, y] in pairs {
+            for (v, neighbour) in [(x as usize, y), (y as usize, x)] {
+                lists[ends[v]] = neighbour;
+                ends[v] += 1;
+            }
+        }
+        Self::checked(lists, starts)
+    }
+
+    /// Kernels rely on it that every neighbour is a vertex.
+    fn checked(lists: Vec<u32>, starts: Vec<usize>) -> Self {
+        let p = starts.len() - 1;
+        let in_range = |list: &[u32]| list.last().is_none_or(|&v| (v as usize) < p);
+        assert!(starts.windows(2).all(|w| in_range(&lists[w[0]..w[1]])), "a neighbour that is no vertex");
+        static NUMBERS: AtomicU64 = AtomicU64::new(0);
+        let number = Number(NUMBERS.fetch_add(1, Ordering::Relaxed));
+        Neighbours { number, graph: None, lists, starts }
+    }
+
+    /// A number that only copies of these neighbourhoods have, by which workers know what they have of them.
+    pub fn number(&self) -> u64 {
+        self.number.0
+    }
+
+    /// Number of vertices.
+    pub fn p(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The neighbours that sets are chosen from ([`Tiers::candidates`]) of some rows alone, ascending, for sides in ascending order of
+    /// candidates.
+    pub(super) fn of_rows(tiers: &Tiers, graph: &Adjacency, rows: impl IntoIterator<Item = usize>) -> Self {
+        let mut lists = Vec::new();
+        let mut starts = Vec::with_capacity(graph.p() + 1);
+        starts.push(0);
+        let mut rows = rows.into_iter().peekable();
+        for x in 0..graph.p() {
+            if rows.next_if_eq(&x).is_some() {
+                lists.extend(tiers.candidates(graph, x));
+            }
+            starts.push(lists.len());
+        }
+        Self::checked(lists, starts)
+    }
+
+    /// Of p vertices, of which one has all others as neighbours, and these have none; without bit rows.
+    pub(crate) fn of_star(p: usize, centre: usize) -> Self {
+        let lists = (0..p as u32).filter(|&v| v as usize != centre).collect();
+        let starts = (0..=p).map(|x| if x <= centre { 0 } else { p - 1 }).collect();
+        Self::checked(lists, starts)
+    }
+
+    /// Of lists, each ascending, without bit rows.
+    pub(super) fn of_lists(lists: &[Vec<u32>]) -> Self {
+        let ends = lists.iter().scan(0, |end, list| {
+            *end += list.len();
+            Some(*end)
+        });
+        Self::checked(lists.concat(), std::iter::once(0).chain(ends).collect())
+    }
+
+    /// Neighbours of x, ascending.
+    #[inline]
+    pub fn list(&self, x: usize) -> &[u32] {
+        &self.lists[self.starts[x]..self.starts[x + 1]]
+    }
+
+    /// Number of edges of the graph whose lists these are.
+    pub fn edge_count(&self) -> usize {
+        self.lists.len() / 2
+    }
+
+    /// Number of neighbours of x.
+    #[inline]
+    pub fn degree(&self, x: usize) -> usize {
+        self.starts[x + 1] - self.starts[x]
+    }
+
+    /// Where y stands in the list of x.
+    pub fn place(&self, x: usize, y: usize) -> u32 {
+        self.list(x).partition_point(|&v| (v as usize) < y) as u32
+    }
+
+    /// Where y stands in the list of x, or [`OUTSIDE`].
+    pub fn place_if_any(&self, x: usize, y: usize) -> u32 {
+        self.list(x).binary_search(&(y as u32)).map_or(OUTSIDE, |place| place as u32)
+    }
+
+    /// The graph whose lists these are.
+    pub(super) fn to_graph(&self) -> Adjacency {
+        Adjacency::from_lists(&(0..self.p()).map(|x| self.list(x)).collect::<Vec<_>>())
+    }
+
+    /// The lists alone.
+    pub(super) fn to_lists(&self) -> Self {
+        Neighbours { graph: None, ..self.clone() }
+    }
+
+    /// The bit rows, where these are at hand.
+    pub fn graph(&self) -> Option<&Adjacency> {
+        self.graph.as_ref()
+    }
+
+    /// Whether y is a neighbour of x.
+    #[inline]
+    pub fn adjacent(&self, x: usize, y: usize) -> bool {
+        match &self.graph {
+            Some(graph) => graph.has(x, y),
+            None => self.list(x).binary_search(&(y as u32)).is_ok(),
+        }
+    }
+
+    /// How many vertices are neighbours of both x and y.
+    pub fn common(&self, x: usize, y: usize) -> usize {
+        match self.quick_rows(x, y) {
+            Some(graph) => graph.common(x, y),
+            None => {
+                let (mut list, mut others, mut count) = (self.list(x), self.list(y), 0);
+                while let (Some(a), Some(b)) = (list.first(), others.first()) {
+                    count += usize::from(a == b);
+                    let (passes_a, passes_b) = (a <= b, b <= a);
+                    list = &list[usize::from(passes_a)..];
+                    others = &others[usize::from(passes_b)..];
+                }
+                count
+            }
+        }
+    }
+
+    /// The neighbours of x that are neither y nor neighbours of y, ascending.
+    #[inline]
+    pub fn without(&self, x: usize, y: usize) -> Without<'_> {
+        match self.quick_rows(x, y) {
+            Some(graph) => Without::Rows { word: 0, next: 0, graph, x, y },
+            None => Without::Lists { list: self.list(x), others: self.list(y), y: y as u32 },
+        }
+    }
+
+    /// The bit rows, where a pass through those of x and y takes no longer than one through their lists.
+    #[inline]
+    fn quick_rows(&self, x: usize, y: usize) -> Option<&Adjacency> {
+        let steps = self.degree(x) + self.degree(y);
+        self.graph.as_ref().filter(|_| self.p().div_ceil(64) <= WORDS_A_STEP * steps)
+    }
+}
+
+/// See [`Neighbours::without`].
+#[derive(Clone, Debug)]
+pub enum Without<'a> {
+    /// Off the bit rows of both vertices.
+    Rows {
+        /// What is left of a word.
+        word: u64,
+        /// Number of the word behind it.
+        next: usize,
+        /// The bit rows.
+        graph: &'a Adjacency,
+        /// The vertex.
+        x: usize,
+        /// The other.
+        y: usize,
+    },
+    /// Off the rest of their lists.
+    Lists {
+        /// Neighbours of the vertex.
+        list: &'a [u32],
+        /// Neighbours of the other.
+        others: &'a [u32],
+        /// The other vertex.
+        y: u32,
+    },
+}
+
+impl Iterator for Without<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        self.nth(0)
+    }
+
+    #[inline]
+    fn nth(&mut self, mut n: usize) -> Option<u32> {
+        match self {
+            Without::Rows { word, next, graph, x, y } => loop {
+                let here = word.count_ones() as usize;
+                if n < here {
+                    (0..n).for_each(|_| *word &= *word - 1);
+                    let bit = word.trailing_zeros();
+                    *word &= *word - 1;
+                    return Some((*next as u32 - 1) * 64 + bit);
+                }
+                n -= here;
+                *word = 0;
+                if *next == graph.row(*x).len() {
+                    return None;
+                }
+                *word = graph.word_without(*x, *y, *next);
+                *next += 1;
+            },
+            Without::Lists { list, others, y } => loop {
+                let (&first, rest) = list.split_first()?;
+                *list = rest;
+                while others.first().is_some_and(|&other| other < first) {
+                    *others = &others[1..];
+                }
+                if first == *y || others.first() == Some(&first) {
+                    continue;
+                }
+                if n == 0 {
+                    return Some(first);
+                }
+                n -= 1;
+            },
+        }
+    }
+}
