@@ -32,5 +32,4 @@ pub use samples::{FeatureCodes, FeatureColumn, Samples, SparseVariable};
 pub(crate) use select::Step;
 pub use select::{select, Machines, Selection};
 pub use selector::{Choice, Problem, Selector};
-pub(crate) use shards::apportion;
 pub use shards::{Maker, Member, Shards};

@@ -113,12 +113,12 @@ impl Pace {
         Some((waiting * own / all / 2.0).clamp(least.min(most), most))
     }
 
-    /// How many seconds a piece of this seat is late, for another seat that might take it; negative where it is not.
-    pub fn late(&self, other: &Pace, level: Option<usize>, cost: f64, elapsed: f64) -> f64 {
-        let seconds = |pace: &Pace| pace.rate(level).map(|rate| (cost / rate).min(KNOWN));
-        let (own, others) = (seconds(self), seconds(other));
-        let expected = own.or(others).unwrap_or(MOST_SECONDS);
-        let again = others.or(own).unwrap_or(MOST_SECONDS);
+    /// How many seconds a piece of this seat is late, for another seat that might do it; negative where it is not. `costs`: what is left
+    /// for this seat, and for the other.
+    pub fn late(&self, other: &Pace, level: Option<usize>, costs: (f64, f64), elapsed: f64) -> f64 {
+        let seconds = |pace: &Pace, cost: f64| pace.rate(level).map(|rate| (cost / rate).min(KNOWN));
+        let expected = seconds(self, costs.0).or(seconds(other, costs.0)).unwrap_or(MOST_SECONDS);
+        let again = seconds(other, costs.1).or(seconds(self, costs.1)).unwrap_or(MOST_SECONDS);
         // Once it has taken longer than it should: as long again.
         let left = if expected > elapsed { expected - elapsed } else { elapsed };
         left - LATE * again - self.grace

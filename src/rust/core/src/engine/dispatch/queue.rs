@@ -25,6 +25,11 @@ pub(in crate::engine) trait Units {
         units.len()
     }
 
+    /// The seat that a unit is for; none: any.
+    fn owner(&self, _unit: usize) -> Option<usize> {
+        None
+    }
+
     /// Where the piece ends that begins with the first of these units, and is to cost about `wanted`. It has at least one unit.
     fn cut(&self, units: &Range<usize>, wanted: f64) -> usize;
 }
@@ -34,6 +39,7 @@ pub(in crate::engine) struct Costs {
     /// Before each unit the cost of those before it; and of all.
     before: Vec<f64>,
     level: Option<usize>,
+    owner: Option<usize>,
 }
 
 impl Costs {
@@ -44,7 +50,12 @@ impl Costs {
             *sum += cost;
             Some(*sum)
         }));
-        Costs { before, level }
+        Costs { before, level, owner: None }
+    }
+
+    /// One unit, which is for this seat.
+    pub fn of_seat(seat: usize, cost: f64, level: Option<usize>) -> Self {
+        Costs { owner: Some(seat), ..Costs::new(vec![cost], level) }
     }
 }
 
@@ -59,6 +70,10 @@ impl Units for Costs {
 
     fn level(&self, _unit: usize) -> Option<usize> {
         self.level
+    }
+
+    fn owner(&self, _unit: usize) -> Option<usize> {
+        self.owner
     }
 
     fn cut(&self, units: &Range<usize>, wanted: f64) -> usize {
@@ -78,6 +93,11 @@ struct Job<U> {
 }
 
 impl<U: Units> Job<U> {
+    /// The place of the next units that a seat may take.
+    fn next(&self, seat: usize) -> Option<usize> {
+        self.waiting.iter().rposition(|units| self.units.owner(units.start).is_none_or(|owner| owner == seat))
+    }
+
     fn waiting(&self) -> f64 {
         self.waiting.iter().map(|units| self.units.cost(units)).sum()
     }
@@ -118,7 +138,11 @@ impl<U: Units> Queue<U> {
     /// Takes a job in, and returns its number.
     pub fn give(&mut self, units: Arc<U>) -> u64 {
         let (number, open) = (self.number(), units.len());
-        let waiting = (open > 0).then_some(0..open).into_iter().collect();
+        let waiting = match open {
+            0 => Vec::new(),
+            _ if units.owner(0).is_some() => (0..open).map(|unit| unit..unit + 1).collect(),
+            _ => vec![0..open],
+        };
         self.jobs.insert(number, Job { units, waiting, open, done: 0.0 });
         number
     }
@@ -171,19 +195,36 @@ impl<U: Units> Queue<U> {
 
     /// The next piece for a seat, which it then has in hand; none: nothing now.
     pub fn turn(&mut self, seat: usize) -> Option<Piece> {
-        let piece = match self.jobs.iter().find(|(_, job)| !job.waiting.is_empty()) {
-            Some((&job, _)) => self.fresh(seat, job)?,
+        let next = self.jobs.iter().find_map(|(&job, of_job)| Some((job, of_job.next(seat)?)));
+        let piece = match next {
+            Some((job, at)) => self.fresh(seat, job, at)?,
             None => self.overtake(seat)?,
         };
         self.seats[seat].held.push((piece.clone(), Instant::now()));
         Some(piece)
     }
 
-    /// What nobody has taken, of this job.
-    fn fresh(&mut self, seat: usize, job: u64) -> Option<Piece> {
+    /// Of what nobody has taken of this job, the units at this place.
+    fn fresh(&mut self, seat: usize, job: u64, at: usize) -> Option<Piece> {
+        let of_job = self.jobs.get(&job)?;
+        let first = of_job.waiting[at].clone();
+        let (level, is_owned) = (of_job.units.level(first.start), of_job.units.owner(first.start).is_some());
+        let end = if is_owned { first.end } else { of_job.units.cut(&first, self.wanted(seat, level)?) };
+        let units = first.start..end;
+        let (cost, shards) = (of_job.units.cost(&units), of_job.units.shards(&units));
+        let task = self.number();
+        let waiting = &mut self.jobs.get_mut(&job)?.waiting;
+        waiting.remove(at);
+        if end < first.end {
+            waiting.push(end..first.end);
+        }
+        self.open.insert(task);
+        Some(Piece { task, job, units, cost, level, shards, is_owned })
+    }
+
+    /// The cost of the next piece for a seat; none: nothing now.
+    fn wanted(&self, seat: usize, level: Option<usize>) -> Option<f64> {
         let waiting = self.jobs.values().map(Job::waiting).sum::<f64>();
-        let first = self.jobs.get(&job)?.waiting.last()?.clone();
-        let level = self.jobs.get(&job)?.units.level(first.start);
         let others: Vec<&Pace> =
             self.live().filter(|&other| other != seat).map(|other| &self.seats[other].pace).collect();
         let Seat { pace, held, .. } = &self.seats[seat];
@@ -191,17 +232,7 @@ impl<U: Units> Queue<U> {
         if !held.is_empty() && waiting < pace.most(level) * (others.len() + 1) as f64 {
             return None;
         }
-        let wanted = pace.piece(&others, level, waiting)?;
-        let task = self.number();
-        let job_of = self.jobs.get_mut(&job)?;
-        let units = first.start..job_of.units.cut(&first, wanted);
-        job_of.waiting.pop();
-        if units.end < first.end {
-            job_of.waiting.push(units.end..first.end);
-        }
-        self.open.insert(task);
-        let (cost, shards) = (job_of.units.cost(&units), job_of.units.shards(&units));
-        Some(Piece { task, job, units, cost, level, shards })
+        pace.piece(&others, level, waiting)
     }
 
     /// What another seat, which is slower than was thought, would be done with much later. Whoever is first counts.
@@ -213,9 +244,9 @@ impl<U: Units> Queue<U> {
         let others =
             self.seats.iter().flat_map(|other| other.held.iter().map(move |(piece, since)| (other, piece, since)));
         let late = |(other, piece, since): (&Seat, &'_ Piece, &Instant)| {
-            let late = other.pace.late(pace, piece.level, piece.cost, since.elapsed().as_secs_f64());
-            (late > 0.0 && self.is_open(piece.task) && self.holders(piece.task).count() == 1)
-                .then_some((late, piece.task))
+            let late = other.pace.late(pace, piece.level, (piece.cost, piece.cost), since.elapsed().as_secs_f64());
+            let may = late > 0.0 && !piece.is_owned && self.is_open(piece.task);
+            (may && self.holders(piece.task).count() == 1).then_some((late, piece.task))
         };
         let (_, task) = others.filter_map(late).max_by(|(a, _), (b, _)| a.total_cmp(b))?;
         let all = self.seats.iter().flat_map(|other| &other.held);
@@ -231,7 +262,10 @@ impl<U: Units> Queue<U> {
         held.iter_mut().for_each(|(_, since)| *since = Instant::now());
         let is_first = self.open.remove(&task);
         let shards = if is_first { piece.shards } else { 0 };
-        self.seats[seat].worked(piece.level, shards, Moved::default(), seconds);
+        // What is late beyond its job counts nowhere.
+        if self.jobs.contains_key(&piece.job) {
+            self.seats[seat].worked(piece.level, shards, Moved::default(), seconds);
+        }
         if !is_first {
             return None;
         }

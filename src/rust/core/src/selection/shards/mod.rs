@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::time::Instant;
 
-pub(crate) use self::chief::apportion;
+use self::chief::apportion;
 use self::chief::{Chief, Post, Told};
 use self::machine::{Machine, Progress};
 use super::select::{room, Machines};

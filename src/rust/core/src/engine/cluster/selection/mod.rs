@@ -9,35 +9,25 @@ mod data;
 pub mod rank;
 
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use self::data::write_column;
 pub use self::data::Source;
 use super::message::{Reply, Request};
-use super::{refused, Cluster, News, WATCH};
+use super::{Cluster, News, STRANGE, WATCH};
+use crate::engine::dispatch::queue::Costs;
+use crate::engine::dispatch::shares::Shares;
 use crate::observer::Observer;
 use crate::search::wire::{envelope, Writer};
-use crate::selection::{apportion, Choice, CountLogs, Criterion, Problem, Selection, Step};
-use crate::team::{Lost, Moved, Share};
+use crate::selection::{Choice, CountLogs, Criterion, Problem, Selection, Step};
+use crate::team::{Lost, Moved};
 use crate::{Error, Result};
 
-/// A rank for which all others wait so many times what its turn should take is overtaken, ...
-const LATE: f64 = 2.0;
-
-/// ... after at least this time, ...
-const PATIENCE: Duration = Duration::from_millis(500);
-
-/// ... and the seconds that a byte takes to it at the most.
+/// The seconds that a byte takes to a rank at the most.
 const A_BYTE: f64 = 1e-7;
 
-/// Features are cut again where a turn is to take at most this share of what it takes now, ...
-const WORTH: f64 = 0.9;
-
-/// ... and all turns that are left save this many times what the move costs.
-const MARGIN: f64 = 2.0;
-
-/// Turns that took less in all, in seconds, do not tell how fast a rank is.
-const SURE: f64 = 0.02;
+/// What turns count for.
+const LEVEL: Option<usize> = Some(0);
 
 /// What to do where no rank is left.
 const MEND: &str = "start the cluster again";
@@ -56,17 +46,12 @@ struct Hand {
     known: usize,
     turn: Option<Turn>,
     best: Option<Choice>,
-    /// Seconds of its last turn by unit of work, see [`Hand::work`].
-    pace: Option<f64>,
-    /// Features and seconds of turns since features moved.
-    counted: f64,
-    seconds: f64,
-    turns: u64,
 }
 
 /// A turn that is not answered yet.
 struct Turn {
     task: u64,
+    job: u64,
     since: Instant,
     work: f64,
     bytes: usize,
@@ -113,6 +98,8 @@ struct Job<'s> {
     number: u64,
     k: usize,
     hands: Vec<Hand>,
+    /// How many features each rank has, with those of its next turn.
+    shares: Shares,
     choices: Vec<Choice>,
     /// The columns of these, as bytes.
     columns: Vec<Vec<u8>>,
@@ -136,12 +123,12 @@ impl Cluster<'_> {
         observer: &mut dyn Observer,
     ) -> Result<(Selection, Vec<usize>)> {
         let began = Instant::now();
-        for rank in &mut self.ranks {
-            (rank.moved, rank.busy) = (Moved::default(), 0.0);
-        }
+        self.ranks.iter_mut().for_each(|rank| rank.moved = Moved::default());
         let hands = self.ranks.iter().map(|_| Hand::default()).collect();
+        let shares = Shares::new(self.ranks.iter().map(|rank| rank.hello.hands.max(1) as f64).collect());
         let (choices, columns, spare) = (Vec::new(), Vec::new(), std::iter::once(0..source.p()).collect());
-        let mut job = Job { source, criterion, number: self.task(), k, hands, choices, columns, spare, flaw: None };
+        let number = self.queue.number();
+        let mut job = Job { source, criterion, number, k, hands, shares, choices, columns, spare, flaw: None };
         let mut selection = Selection::default();
         let mut levels = Vec::new();
         let problem = Problem { samples: source.class(), logs, criterion };
@@ -149,21 +136,12 @@ impl Cluster<'_> {
             selection.add(&problem, choice);
             levels.push(of);
         });
-        let elapsed = began.elapsed().as_secs_f64();
-        for (rank, hand) in self.ranks.iter_mut().zip(job.hands) {
-            rank.owes.extend(hand.turn.map(|turn| turn.task));
-            let (machine, shards, moved, busy) = (rank.name.clone(), hand.turns, rank.moved, rank.busy);
-            self.report.enter(Share { machine, level: Some(0), shards, moved, busy, elapsed, rows: 0 });
-        }
+        job.hands.iter().filter_map(|hand| hand.turn.as_ref()).for_each(|turn| self.queue.close(turn.job));
+        self.report(LEVEL, began);
         outcome?;
         let steps = k as f64;
         observer.progress(0, steps, steps)?;
         Ok((selection, levels))
-    }
-
-    fn task(&mut self) -> u64 {
-        self.next_task += 1;
-        self.next_task - 1
     }
 
     fn choose(
@@ -176,7 +154,7 @@ impl Cluster<'_> {
         for step in 0..job.k {
             let within = &mut Step { observer: &mut *observer, step, steps: job.k };
             for rank in 0..self.ranks.len() {
-                if job.hands[rank].count() + job.hands[rank].more.len() > 0 {
+                if job.shares.count(rank) > 0 {
                     self.turn(job, rank)?;
                 }
             }
@@ -194,8 +172,8 @@ impl Cluster<'_> {
     }
 
     /// Those that may be given something: others have to answer first.
-    fn free(&self, job: &Job) -> Vec<usize> {
-        self.live().filter(|&rank| self.ranks[rank].owes.is_empty() && job.hands[rank].turn.is_none()).collect()
+    fn free(&self) -> Vec<usize> {
+        self.live().filter(|&rank| self.queue.seats[rank].in_hand() == 0).collect()
     }
 
     /// Asks a rank for the best of its features after all choices.
@@ -225,10 +203,12 @@ impl Cluster<'_> {
         hand.more.iter().for_each(|range| job.source.write(range.clone(), &mut bytes));
         hand.features.append(&mut hand.more);
         hand.known = job.choices.len();
-        let task = self.task();
+        let of_queue = self.queue.give(Costs::of_seat(rank, work, LEVEL).into());
+        let Some(piece) = self.queue.turn(rank) else { return Ok(()) };
         let request = Request::turn(job.number, &bytes.0);
-        let message = envelope::seal(request.kind(), task, request.body());
-        job.hands[rank].turn = Some(Turn { task, since: Instant::now(), work, bytes: message.len(), is_plain });
+        let message = envelope::seal(request.kind(), piece.task, request.body());
+        let (task, since, bytes) = (piece.task, Instant::now(), message.len());
+        job.hands[rank].turn = Some(Turn { task, job: of_queue, since, work, bytes, is_plain });
         self.send(rank, &message)
     }
 
@@ -238,7 +218,7 @@ impl Cluster<'_> {
             if self.live().next().is_none() {
                 return Err(self.nobody(MEND));
             }
-            let free = self.free(job);
+            let free = self.free();
             if job.hands.iter().all(|hand| hand.turn.is_none()) {
                 if let Some((_, flaw)) = job.flaw.take() {
                     return Err(flaw);
@@ -248,8 +228,8 @@ impl Cluster<'_> {
                 }
                 if !free.is_empty() {
                     let spare = std::mem::take(&mut job.spare);
-                    let weights = self.speeds(job, &free);
-                    job.deal(spare, &weights);
+                    let more = job.shares.deal(count_of(&spare), &job.shares.speeds(&free));
+                    job.deal(spare, &more);
                 }
                 for rank in free {
                     if !job.hands[rank].more.is_empty() {
@@ -271,144 +251,98 @@ impl Cluster<'_> {
         }
     }
 
-    /// How fast ranks are, features of a turn a second; of others than these 0.
-    fn speeds(&self, job: &Job, ranks: &[usize]) -> Vec<f64> {
-        let known = |rank: usize| {
-            let hand = &job.hands[rank];
-            (hand.counted > 0.0 && hand.seconds > 0.0).then(|| hand.counted / hand.seconds)
-        };
-        // Those that have counted nothing yet are beside the others what they said.
-        let guess = |rank: usize| self.ranks[rank].hello.hands.max(1) as f64;
-        let (sum, guessed) = ranks
-            .iter()
-            .filter_map(|&rank| Some((known(rank)?, guess(rank))))
-            .fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
-        let unit = if guessed > 0.0 { sum / guessed } else { 1.0 };
-        let mut speeds = vec![0.0; self.ranks.len()];
-        ranks.iter().for_each(|&rank| speeds[rank] = known(rank).unwrap_or_else(|| guess(rank) * unit));
-        speeds
-    }
-
-    /// Whoever all others have waited for for too long leaves its features to them, and gets nothing until it has answered.
+    /// Whoever takes longer than the others would need for its features leaves them to these, and gets nothing until it has answered.
     fn set_aside(&mut self, job: &mut Job, free: &[usize]) {
-        let slowest = free.iter().filter_map(|&rank| job.hands[rank].pace).fold(0.0, f64::max);
         for rank in 0..job.hands.len() {
             let hand = &job.hands[rank];
             let Some(turn) = &hand.turn else { continue };
-            let pace = hand.pace.unwrap_or(0.0).max(slowest);
-            let expected = turn.work * pace + turn.bytes as f64 * A_BYTE;
-            let waited = turn.since.elapsed();
-            if pace > 0.0 && waited > PATIENCE && waited.as_secs_f64() > LATE * expected {
-                self.ranks[rank].owes.push(turn.task);
-                job.take_back(rank);
+            let elapsed = turn.since.elapsed().as_secs_f64() - turn.bytes as f64 * A_BYTE;
+            // They count for them from the first choice on.
+            let costs = (turn.work, (hand.count() * (job.choices.len() + 1)) as f64);
+            let seats = &self.queue.seats;
+            let is_late = |&other: &usize| seats[rank].pace.late(&seats[other].pace, LEVEL, costs, elapsed) > 0.0;
+            if free.iter().any(is_late) {
+                self.take_back(job, rank);
             }
         }
     }
 
     fn drop_rank(&mut self, job: &mut Job, rank: usize, why: String) {
-        if !self.ranks[rank].is_lost {
-            self.strike(rank, why);
-            job.take_back(rank);
+        self.lose(rank, why);
+        self.take_back(job, rank);
+    }
+
+    /// A rank has no features any more, and knows nothing.
+    fn take_back(&mut self, job: &mut Job, rank: usize) {
+        let hand = std::mem::take(&mut job.hands[rank]);
+        if let Some(turn) = hand.turn {
+            self.queue.close(turn.job);
         }
+        job.spare.extend(hand.features);
+        job.spare.extend(hand.more);
+        job.shares.set(rank, 0);
     }
 
     fn hear(&mut self, job: &mut Job, rank: usize, message: &[u8]) {
-        self.ranks[rank].moved.from += message.len() as u64;
-        let (task, reply) = match Reply::of_message(message) {
-            Ok(found) => found,
-            Err(refusal) => {
-                let why = refused(&self.ranks[rank].name, &refusal).to_string();
-                return self.drop_rank(job, rank, why);
+        let Some((task, reply)) = self.open_reply(rank, message) else {
+            if self.queue.seats[rank].is_lost {
+                self.take_back(job, rank);
             }
+            return;
         };
-        if self.ranks[rank].owes.contains(&task) {
-            return self.ranks[rank].owes.retain(|&owed| owed != task);
-        }
         let hand = &mut job.hands[rank];
         let Some(turn) = hand.turn.take_if(|turn| turn.task == task) else { return };
+        self.queue.answered(rank, task, reply.seconds());
+        self.queue.close(turn.job);
         match reply {
             Reply::Done { seconds, body } => {
                 let best = <&[u8; 48]>::try_from(body).map(Choice::from_bytes);
                 let is_its = |best: &Choice| hand.features.iter().any(|range| range.contains(&best.feature));
                 hand.best = best.ok().filter(is_its);
                 if hand.best.is_none() && !body.is_empty() {
-                    return self.drop_rank(job, rank, "it gave an answer to something else than it was asked".into());
+                    return self.drop_rank(job, rank, STRANGE.into());
                 }
-                hand.pace = Some(turn.since.elapsed().as_secs_f64() / turn.work.max(1.0));
-                hand.turns += 1;
                 if turn.is_plain {
-                    hand.counted += turn.work;
-                    hand.seconds += seconds;
+                    job.shares.enter(rank, seconds);
                 }
-                self.ranks[rank].busy += seconds;
             }
             // Choices are small.
-            Reply::Aside { .. } => {
-                self.drop_rank(job, rank, "it gave an answer to something else than it was asked".into());
-            }
+            Reply::Aside { .. } => self.drop_rank(job, rank, STRANGE.into()),
             Reply::Failed(error @ Error::Argument { .. }) => {
                 let start = hand.features.iter().map(|range| range.start).min().unwrap_or(0);
                 if job.flaw.as_ref().is_none_or(|&(first, _)| start < first) {
                     job.flaw = Some((start, error));
                 }
             }
-            Reply::Failed(error) => {
-                let lost = Lost::by("", &error);
-                self.drop_rank(job, rank, lost.reason);
-            }
+            Reply::Failed(error) => self.drop_rank(job, rank, Lost::by("", &error).reason),
         }
     }
 
     /// Moves features from slow ranks to fast ones, with their next turns, where that pays within the `left` ones.
     fn cut_again(&self, job: &mut Job, left: usize) {
-        let free = self.free(job);
-        let speeds = self.speeds(job, &free);
-        let total: usize = job.hands.iter().map(Hand::count).sum();
-        let seconds = job.hands.iter().map(|hand| hand.seconds).fold(0.0, f64::max);
-        if seconds < SURE || speeds.iter().all(|&speed| speed == 0.0) {
-            return;
-        }
-        let longest = |counts: &dyn Fn(usize) -> usize| {
-            free.iter().map(|&rank| counts(rank) as f64 / speeds[rank]).fold(0.0, f64::max)
-        };
-        let wanted = apportion(total, &speeds);
-        let (now, then) = (longest(&|rank| job.hands[rank].count()), longest(&|rank| wanted[rank]));
-        let gain = |rank: usize| wanted[rank].saturating_sub(job.hands[rank].count());
+        let free = self.free();
         // What moves is counted for from the beginning.
-        let cost = longest(&gain) * (job.choices.len() + 1) as f64;
-        if !(then < WORTH * now && (now - then) * left as f64 > MARGIN * cost) {
-            return;
-        }
-        let gains: Vec<f64> = (0..wanted.len()).map(|rank| gain(rank) as f64).collect();
+        let (speeds, anew) = (job.shares.speeds(&free), (job.choices.len() + 1) as f64);
+        let Some((gives, gains)) = job.shares.cut_again(left, &free, &|rank| anew / speeds[rank]) else { return };
         let mut moving = Vec::new();
-        for (hand, &wanted) in job.hands.iter_mut().zip(&wanted) {
-            let less = hand.count().saturating_sub(wanted);
-            moving.extend(split_last(&mut hand.features, less));
+        for (hand, gives) in job.hands.iter_mut().zip(gives) {
+            moving.extend(split_last(&mut hand.features, gives));
             // Who has none left is told when it gets others.
-            hand.less += less;
+            hand.less += gives;
             if hand.features.is_empty() {
                 hand.best = None;
             }
-            (hand.counted, hand.seconds) = (0.0, 0.0);
         }
+        job.shares.deal(count_of(&moving), &gains.iter().map(|&gain| gain as f64).collect::<Vec<f64>>());
         job.deal(moving, &gains);
     }
 }
 
 impl Job<'_> {
-    /// Hands features out, as many to each rank as its share says, for its next turn.
-    fn deal(&mut self, mut features: Vec<Range<usize>>, shares: &[f64]) {
-        let counts = apportion(count_of(&features), shares);
-        for (hand, count) in self.hands.iter_mut().zip(counts) {
+    /// Hands features out, so many to each rank, for its next turn.
+    fn deal(&mut self, mut features: Vec<Range<usize>>, counts: &[usize]) {
+        for (hand, &count) in self.hands.iter_mut().zip(counts) {
             hand.more.extend(split_last(&mut features, count));
         }
-    }
-
-    /// A rank has no features any more, and knows nothing.
-    fn take_back(&mut self, rank: usize) {
-        let hand = std::mem::take(&mut self.hands[rank]);
-        self.spare.extend(hand.features);
-        self.spare.extend(hand.more);
-        self.hands[rank] = Hand { turns: hand.turns, ..Hand::default() };
     }
 }
