@@ -10,5 +10,6 @@ mod dispatch;
 mod level_one;
 pub mod replicates;
 pub mod sequential;
+pub mod shards;
 
 pub use level_one::LevelOne;

@@ -27,7 +27,8 @@ use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::Options;
-use pcgpu_core::selection::{select, CountLogs, Criterion, Samples, Selection, Shards};
+use pcgpu_core::engine::shards::Shards;
+use pcgpu_core::selection::{select, CountLogs, Criterion, Samples, Selection};
 use pcgpu_core::{DeviceKind, Error, Result};
 
 /// Cards, and how they run.

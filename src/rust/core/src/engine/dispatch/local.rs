@@ -68,6 +68,16 @@ impl<M: Send> Members<M> {
         self.seats.iter().map(|seat| seat.name.as_str()).zip(&self.machines)
     }
 
+    /// The numbers of those that are not lost.
+    pub fn working(&self) -> Vec<usize> {
+        (0..self.seats.len()).filter(|&seat| !self.seats[seat].is_lost).collect()
+    }
+
+    /// The machines, lost ones among them.
+    pub fn machines(&mut self) -> &mut [M] {
+        &mut self.machines
+    }
+
     /// A machine, unless it is lost.
     pub fn machine(&mut self, number: usize) -> Option<&mut M> {
         self.machines.get_mut(number).filter(|_| self.seats.get(number).is_some_and(|seat| !seat.is_lost))
@@ -226,7 +236,7 @@ impl<U: Units, T> Room<U, T> {
     fn next(&self, member: usize) -> Option<(Piece, Arc<U>)> {
         let mut state = self.locked();
         loop {
-            if state.closed {
+            if state.closed || state.queue.seats[member].is_lost {
                 return None;
             }
             if let Some(piece) = state.queue.turn(member) {
@@ -319,6 +329,13 @@ impl<U: Units, T> Front<'_, U, T> {
         let job = self.room.locked().queue.give(units);
         self.room.work.notify_all();
         job
+    }
+
+    /// Leaves a member out, which has nothing in hand.
+    pub fn lose(&mut self, member: usize, error: DeviceError) {
+        let mut state = self.room.locked();
+        state.queue.lose(member);
+        state.lost.push((member, error));
     }
 
     /// Forgets a job, which counts no more as done.

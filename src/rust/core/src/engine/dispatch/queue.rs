@@ -208,8 +208,8 @@ impl<U: Units> Queue<U> {
     fn fresh(&mut self, seat: usize, job: u64, at: usize) -> Option<Piece> {
         let of_job = self.jobs.get(&job)?;
         let first = of_job.waiting[at].clone();
-        let (level, is_owned) = (of_job.units.level(first.start), of_job.units.owner(first.start).is_some());
-        let end = if is_owned { first.end } else { of_job.units.cut(&first, self.wanted(seat, level)?) };
+        let (level, owner) = (of_job.units.level(first.start), of_job.units.owner(first.start));
+        let end = if owner.is_some() { first.end } else { of_job.units.cut(&first, self.wanted(seat, level)?) };
         let units = first.start..end;
         let (cost, shards) = (of_job.units.cost(&units), of_job.units.shards(&units));
         let task = self.number();
@@ -219,7 +219,7 @@ impl<U: Units> Queue<U> {
             waiting.push(end..first.end);
         }
         self.open.insert(task);
-        Some(Piece { task, job, units, cost, level, shards, is_owned })
+        Some(Piece { task, job, units, cost, level, shards, owner })
     }
 
     /// The cost of the next piece for a seat; none: nothing now.
@@ -245,7 +245,7 @@ impl<U: Units> Queue<U> {
             self.seats.iter().flat_map(|other| other.held.iter().map(move |(piece, since)| (other, piece, since)));
         let late = |(other, piece, since): (&Seat, &'_ Piece, &Instant)| {
             let late = other.pace.late(pace, piece.level, (piece.cost, piece.cost), since.elapsed().as_secs_f64());
-            let may = late > 0.0 && !piece.is_owned && self.is_open(piece.task);
+            let may = late > 0.0 && piece.owner.is_none() && self.is_open(piece.task);
             (may && self.holders(piece.task).count() == 1).then_some((late, piece.task))
         };
         let (_, task) = others.filter_map(late).max_by(|(a, _), (b, _)| a.total_cmp(b))?;

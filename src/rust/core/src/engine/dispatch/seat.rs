@@ -19,8 +19,8 @@ pub(in crate::engine) struct Piece {
     pub level: Option<usize>,
     /// How many of the report's shards it counts for.
     pub(super) shards: usize,
-    /// Whether no other seat may do it.
-    pub(super) is_owned: bool,
+    /// The seat that it is for; none: any.
+    pub owner: Option<usize>,
 }
 
 /// What a seat did at a level.

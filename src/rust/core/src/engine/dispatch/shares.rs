@@ -78,7 +78,7 @@ impl Shares {
     }
 
     /// Where it pays within the `left` steps that units move from slow seats to fast ones, of those that are named: how many units each
-    /// seat gives up, after which it has so many less, and how many it is to get. `cost`: seconds that a seat needs for a unit that it gets.
+    /// seat gives up, and how many it gets. `cost`: seconds that a seat needs for a unit that it gets.
     pub fn cut_again(
         &mut self,
         left: usize,
@@ -107,7 +107,7 @@ impl Shares {
             return None;
         }
         let gives: Vec<usize> = self.counts.iter().zip(&wanted).map(less).collect();
-        self.counts.iter_mut().zip(&gives).for_each(|(count, gives)| *count -= gives);
+        self.counts = wanted;
         self.steps.iter_mut().for_each(Vec::clear);
         Some((gives, gains))
     }

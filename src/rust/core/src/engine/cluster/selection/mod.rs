@@ -333,7 +333,6 @@ impl Cluster<'_> {
                 hand.best = None;
             }
         }
-        job.shares.deal(count_of(&moving), &gains.iter().map(|&gain| gain as f64).collect::<Vec<f64>>());
         job.deal(moving, &gains);
     }
 }
