@@ -75,7 +75,7 @@ impl<C: Counting + ?Sized> Machines for C {
         let mut selector = Selector::new(problem.samples, problem.logs, problem.criterion, 0..problem.samples.p());
         let steps = problem.steps(k);
         for step in 0..k {
-            selector.prepare(self, &mut Step { observer: &mut *observer, step, steps })?;
+            selector.prepare(self, &mut Step { observer: &mut *observer, step, count: 1, steps })?;
             memory::check()?;
             let Some(best) = selector.best() else { break };
             chosen(best);
@@ -121,10 +121,12 @@ pub(crate) fn room(problem: &Problem, shards: usize) -> Result<()> {
     memory::room(96 * problem.samples.p() + 16 * problem.samples.n() * shards, Use::Features)
 }
 
-/// The progress of one step as that of the whole.
+/// The progress of some steps as that of all.
 pub(crate) struct Step<'a> {
     pub observer: &'a mut dyn Observer,
+    /// The first, their number, and that of all.
     pub step: usize,
+    pub count: usize,
     pub steps: usize,
 }
 
@@ -132,7 +134,8 @@ impl Observer for Step<'_> {
     fn progress(&mut self, _level: usize, done: f64, total: f64) -> Result<()> {
         // Short of the whole until the end: observers take the whole for the end.
         let share = if total > 0.0 { (done / total).min(1.0 - 1e-9) } else { 0.0 };
-        self.observer.progress(0, (self.step as f64 + share).min(self.steps as f64), self.steps as f64)
+        let done = self.step as f64 + self.count as f64 * share;
+        self.observer.progress(0, done.min(self.steps as f64), self.steps as f64)
     }
 
     fn look(&mut self) -> Result<()> {

@@ -22,12 +22,12 @@ use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
 use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+use pcgpu_core::engine::shards::Shards;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::Options;
-use pcgpu_core::engine::shards::Shards;
 use pcgpu_core::selection::{select, CountLogs, Criterion, Samples, Selection};
 use pcgpu_core::{DeviceKind, Error, Result};
 

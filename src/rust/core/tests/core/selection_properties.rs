@@ -7,9 +7,7 @@ use pcgpu_core::engine::shards::Shards;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::selection::discretise::{Column, Discretise};
-use pcgpu_core::selection::{
-    select, CountLogs, Counting, Criterion, Machines, Partner, Samples, Selector, Sums,
-};
+use pcgpu_core::selection::{select, CountLogs, Counting, Criterion, Machines, Partner, Samples, Selector, Sums};
 use pcgpu_core::{Error, Result};
 
 #[test]

@@ -317,7 +317,9 @@ impl<'a> Cluster<'a> {
     fn open_reply<'m>(&mut self, rank: usize, message: &'m [u8]) -> Option<(u64, Reply<'m>)> {
         self.ranks[rank].moved.from += message.len() as u64;
         match Reply::of_message(message) {
-            Ok((task, reply)) if self.queue.is_open(task) => Some((task, reply)),
+            Ok((task, reply)) if self.queue.is_open(task) && self.queue.holders(task).any(|holder| holder == rank) => {
+                Some((task, reply))
+            }
             Ok((task, reply)) => {
                 self.queue.answered(rank, task, reply.seconds());
                 None

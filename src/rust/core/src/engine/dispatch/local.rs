@@ -28,16 +28,50 @@ const STACK: usize = 2 << 20;
 /// Gets the share of a piece that is done, and may end it.
 pub(in crate::engine) type Watch<'w> = &'w mut dyn FnMut(f64) -> Result<()>;
 
+/// Follows what a machine does of a piece, some units at a time.
+pub(in crate::engine) struct Follow<'w> {
+    watch: Watch<'w>,
+    /// The cost of the piece, of what is done, and of what is being done.
+    all: f64,
+    before: f64,
+    own: f64,
+    share: f64,
+}
+
+impl<'w> Follow<'w> {
+    pub fn new(watch: Watch<'w>, all: f64) -> Self {
+        Follow { watch, all, before: 0.0, own: 0.0, share: 0.0 }
+    }
+
+    /// The next units have this cost.
+    pub fn next(&mut self, cost: f64) -> &mut Self {
+        (self.before, self.own, self.share) = (self.before + self.own, cost, 0.0);
+        self
+    }
+}
+
+impl Observer for Follow<'_> {
+    fn progress(&mut self, _level: usize, done: f64, total: f64) -> Result<()> {
+        self.share = if total > 0.0 { done / total } else { 0.0 };
+        self.look()
+    }
+
+    fn look(&mut self) -> Result<()> {
+        (self.watch)((self.before + self.share * self.own) / self.all)
+    }
+}
+
 /// Does these units of a job on a machine.
 ///
-/// [`Error::Device`] means that the machine is lost. Any other error ends the run, but [`Error::Interrupted`] of a piece that another
-/// machine has done.
+/// [`Error::Device`] means that the machine is lost. [`Error::Interrupted`] is no error where another machine has done the piece. Any
+/// other error ends the run.
 pub(in crate::engine) type Work<'w, M, U, T> = &'w (dyn Fn(&mut M, &U, &Range<usize>, Watch) -> Result<T> + Sync);
 
 /// Machines of this process.
 pub(in crate::engine) struct Members<M> {
-    machines: Vec<M>,
-    seats: Vec<Seat>,
+    pub machines: Vec<M>,
+    /// The seat of each, under its number.
+    pub seats: Vec<Seat>,
     /// What was copied to a machine and from it so far.
     moved: fn(&M) -> Moved,
     /// Why the last machine that failed did.
@@ -61,26 +95,6 @@ impl<M: Send> Members<M> {
     pub fn without(&mut self, name: impl Into<String>, error: DeviceError) {
         self.report.lost.push(Lost::by(name, &Error::Device(error.clone())));
         self.failure = Some(error);
-    }
-
-    /// The machines by name, lost ones among them.
-    pub fn all(&self) -> impl Iterator<Item = (&str, &M)> {
-        self.seats.iter().map(|seat| seat.name.as_str()).zip(&self.machines)
-    }
-
-    /// The numbers of those that are not lost.
-    pub fn working(&self) -> Vec<usize> {
-        (0..self.seats.len()).filter(|&seat| !self.seats[seat].is_lost).collect()
-    }
-
-    /// The machines, lost ones among them.
-    pub fn machines(&mut self) -> &mut [M] {
-        &mut self.machines
-    }
-
-    /// A machine, unless it is lost.
-    pub fn machine(&mut self, number: usize) -> Option<&mut M> {
-        self.machines.get_mut(number).filter(|_| self.seats.get(number).is_some_and(|seat| !seat.is_lost))
     }
 
     /// Leaves a machine out from now on.
@@ -110,7 +124,7 @@ impl<M: Send> Members<M> {
     /// count for; none: the observer is only asked whether to stop.
     ///
     /// # Errors
-    /// The last machine's where all are lost, any error but of a device, and those of `enter` and the observer.
+    /// The last machine's where all are lost, any other error than of a device, and those of `enter` and the observer.
     pub fn run_units<T: Send>(
         &mut self,
         costs: Vec<f64>,
@@ -191,13 +205,21 @@ struct State<U, T> {
     queue: Queue<U>,
     /// Pieces that are done and not entered, and what they yield.
     found: VecDeque<(Piece, T)>,
-    /// Whether nothing more is asked.
-    closed: bool,
     /// Those that failed, and why.
     lost: Vec<(usize, DeviceError)>,
     /// Why the run is to end.
     ended: Option<Error>,
     panic: Option<Box<dyn Any + Send>>,
+}
+
+impl<U: Units, T> State<U, T> {
+    fn lose(&mut self, member: usize, error: DeviceError) {
+        self.queue.lose(member);
+        if self.queue.live().next().is_none() {
+            self.ended.get_or_insert(Error::Device(error.clone()));
+        }
+        self.lost.push((member, error));
+    }
 }
 
 /// Where members take work and bring what they have done.
@@ -219,7 +241,7 @@ impl<U: Units, T> Room<U, T> {
         let members = queue.seats.len();
         let (found, lost) = (VecDeque::new(), Vec::new());
         Room {
-            state: Mutex::new(State { queue, found, closed: false, lost, ended: None, panic: None }),
+            state: Mutex::new(State { queue, found, lost, ended: None, panic: None }),
             work: Condvar::new(),
             news: Condvar::new(),
             stop: AtomicBool::new(false),
@@ -236,7 +258,7 @@ impl<U: Units, T> Room<U, T> {
     fn next(&self, member: usize) -> Option<(Piece, Arc<U>)> {
         let mut state = self.locked();
         loop {
-            if state.closed || state.queue.seats[member].is_lost {
+            if self.stop.load(Ordering::Relaxed) || state.queue.seats[member].is_lost {
                 return None;
             }
             if let Some(piece) = state.queue.turn(member) {
@@ -277,11 +299,7 @@ impl<U: Units, T> Room<U, T> {
                 }
                 Ok(Err(Error::Device(error))) => {
                     queue.seats[member].worked(piece.level, 0, Moved::default(), seconds);
-                    queue.lose(member);
-                    if queue.live().next().is_none() {
-                        state.ended.get_or_insert(Error::Device(error.clone()));
-                    }
-                    state.lost.push((member, error));
+                    state.lose(member, error);
                     self.work.notify_all();
                     return self.news.notify_all();
                 }
@@ -305,8 +323,9 @@ struct Closing<'a, U: Units, T>(&'a Room<U, T>);
 
 impl<U: Units, T> Drop for Closing<'_, U, T> {
     fn drop(&mut self) {
+        // Under the lock, so that no member begins to wait after it.
+        let _state = self.0.locked();
         self.0.stop.store(true, Ordering::Relaxed);
-        self.0.locked().closed = true;
         self.0.work.notify_all();
     }
 }
@@ -331,11 +350,9 @@ impl<U: Units, T> Front<'_, U, T> {
         job
     }
 
-    /// Leaves a member out, which has nothing in hand.
+    /// Leaves a member out.
     pub fn lose(&mut self, member: usize, error: DeviceError) {
-        let mut state = self.room.locked();
-        state.queue.lose(member);
-        state.lost.push((member, error));
+        self.room.locked().lose(member, error);
     }
 
     /// Forgets a job, which counts no more as done.
@@ -426,7 +443,7 @@ mod tests {
         let ended = members.run_units(costs.clone(), None, &work, &mut |_, _| Ok(()), &mut Unobserved);
         assert_eq!(members.report().lost.len(), 2);
         assert_eq!(ended, Err(members.nobody()));
-        assert!(members.machine(0).is_none());
+        assert!(members.seats.iter().all(|seat| seat.is_lost));
     }
 
     #[test]

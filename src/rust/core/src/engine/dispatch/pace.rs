@@ -12,8 +12,8 @@ const MOST_SECONDS: f64 = 0.3;
 const LEAST_SHARE: f64 = 16.0;
 const MOST: f64 = 4.0;
 
-/// A piece costs at most so many times what the largest of its level did. Tests that end early make the first pieces quick, and others the
-/// next ones slow.
+/// The cost of a piece as a multiple of the largest before it at its level, at most. Tests that end early make the first pieces quick, and
+/// others make the next ones slow.
 const GROWTH: f64 = 4.0;
 
 /// Another seat takes a late piece if it needs less than the holder still does, by this factor.
@@ -92,8 +92,8 @@ impl Pace {
         most.min((GROWTH * largest).max(self.batch))
     }
 
-    /// The cost of this seat's next piece, where so much waits for it and the others that work. None where one of the others is done
-    /// with all sooner than it with its smallest piece.
+    /// The cost of this seat's next piece. `waiting`: the cost of what nobody has taken. None where one of the others that work would be done
+    /// with all of it sooner than this seat with its smallest piece.
     ///
     /// This is guided self-scheduling (Polychronopoulos and Kuck 1987) by rate: half of its share of what is left.
     pub fn piece(&self, others: &[&Pace], level: Option<usize>, waiting: f64) -> Option<f64> {

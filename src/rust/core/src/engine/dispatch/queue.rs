@@ -138,11 +138,9 @@ impl<U: Units> Queue<U> {
     /// Takes a job in, and returns its number.
     pub fn give(&mut self, units: Arc<U>) -> u64 {
         let (number, open) = (self.number(), units.len());
-        let waiting = match open {
-            0 => Vec::new(),
-            _ if units.owner(0).is_some() => (0..open).map(|unit| unit..unit + 1).collect(),
-            _ => vec![0..open],
-        };
+        // What is for one seat stands alone.
+        let step = if open > 0 && units.owner(0).is_none() { open } else { 1 };
+        let waiting = (0..open).step_by(step).map(|unit| unit..unit + step).collect();
         self.jobs.insert(number, Job { units, waiting, open, done: 0.0 });
         number
     }
@@ -165,7 +163,7 @@ impl<U: Units> Queue<U> {
         }
     }
 
-    /// The cost of what is done of all jobs; `share` is that of a seat's piece which is in hand.
+    /// The cost of what is done of all jobs. `share`: how much of its piece in hand a seat has done.
     pub fn done(&self, share: &dyn Fn(usize) -> f64) -> f64 {
         let mut in_hand: BTreeMap<u64, f64> = BTreeMap::new();
         for (number, seat) in self.seats.iter().enumerate() {
@@ -241,19 +239,21 @@ impl<U: Units> Queue<U> {
         if !held.is_empty() {
             return None;
         }
-        let others =
-            self.seats.iter().flat_map(|other| other.held.iter().map(move |(piece, since)| (other, piece, since)));
-        let late = |(other, piece, since): (&Seat, &'_ Piece, &Instant)| {
-            let late = other.pace.late(pace, piece.level, (piece.cost, piece.cost), since.elapsed().as_secs_f64());
-            let may = late > 0.0 && piece.owner.is_none() && self.is_open(piece.task);
-            (may && self.holders(piece.task).count() == 1).then_some((late, piece.task))
-        };
-        let (_, task) = others.filter_map(late).max_by(|(a, _), (b, _)| a.total_cmp(b))?;
-        let all = self.seats.iter().flat_map(|other| &other.held);
-        all.map(|(piece, _)| piece).find(|piece| piece.task == task).cloned()
+        let mut latest: Option<(f64, &Piece)> = None;
+        for other in &self.seats {
+            for (piece, since) in
+                other.held.iter().filter(|(piece, _)| piece.owner.is_none() && self.is_open(piece.task))
+            {
+                let late = other.pace.late(pace, piece.level, (piece.cost, piece.cost), since.elapsed().as_secs_f64());
+                if late > latest.map_or(0.0, |(most, _)| most) && self.holders(piece.task).count() == 1 {
+                    latest = Some((late, piece));
+                }
+            }
+        }
+        latest.map(|(_, piece)| piece.clone())
     }
 
-    /// A seat has come back from a piece after so many seconds of work: the piece, unless another has done it. It is done then.
+    /// A seat has come back from a piece, on which it worked for `seconds`. Returns the piece if nobody else has done it.
     pub fn answered(&mut self, seat: usize, task: u64, seconds: f64) -> Option<Piece> {
         let held = &mut self.seats[seat].held;
         let at = held.iter().position(|(piece, _)| piece.task == task)?;
@@ -283,7 +283,7 @@ impl<U: Units> Queue<U> {
         Some(piece)
     }
 
-    /// A piece was done, but wrongly.
+    /// Gives a piece again that was done wrongly.
     pub fn again(&mut self, piece: Piece) {
         if let Some(job) = self.jobs.get_mut(&piece.job) {
             job.open += piece.units.len();

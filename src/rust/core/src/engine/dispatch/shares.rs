@@ -39,12 +39,12 @@ impl Shares {
         self.counts[seat]
     }
 
-    /// A seat has so many units.
+    /// Sets the number of a seat's units.
     pub fn set(&mut self, seat: usize, count: usize) {
         self.counts[seat] = count;
     }
 
-    /// A seat did its units in so many seconds.
+    /// Enters the seconds of a seat's step.
     pub fn enter(&mut self, seat: usize, seconds: f64) {
         if self.counts[seat] > 0 {
             self.steps[seat].push(seconds / self.counts[seat] as f64);

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::engine::dispatch::local::Watch;
+use crate::engine::dispatch::local::{Follow, Watch};
 use crate::engine::dispatch::queue::Units;
 use crate::observer::Observer;
-use crate::selection::{Choice, Counting, Maker, Problem, Selector};
+use crate::selection::{Choice, Counting, Maker, Selector};
 use crate::team::Moved;
 use crate::{DeviceError, Error, Result};
 
@@ -28,11 +28,6 @@ pub(super) struct Answer<'p> {
     pub seconds: f64,
 }
 
-/// Number of some selectors' features.
-pub(super) fn features(selectors: &[Selector]) -> usize {
-    selectors.iter().map(|selector| selector.range().len()).sum()
-}
-
 /// Orders, each for its machine.
 pub(super) struct Orders<'p> {
     /// By order: the machine, and the features.
@@ -42,7 +37,8 @@ pub(super) struct Orders<'p> {
 
 impl<'p> Orders<'p> {
     pub fn new(orders: Vec<Order<'p>>) -> Self {
-        let of = orders.iter().map(|order| (order.machine, features(&order.selectors))).collect();
+        let features = |order: &Order| order.selectors.iter().map(|selector| selector.range().len()).sum();
+        let of = orders.iter().map(|order| (order.machine, features(order))).collect();
         Orders { of, orders: Mutex::new(orders.into_iter().map(Some).collect()) }
     }
 
@@ -83,8 +79,8 @@ pub(super) struct Machine<'a> {
     pieces: Vec<Piece<'a>>,
     /// What was copied for features that it has no more.
     past: Moved,
-    /// Seconds that it took to get a feature and to count for it once; 0 before it has got any.
-    pub making: f64,
+    /// Seconds that it took to get a feature and to count for it once; none before it has got any.
+    pub making: Option<f64>,
 }
 
 struct Piece<'a> {
@@ -93,40 +89,9 @@ struct Piece<'a> {
     counting: Option<Box<dyn Counting + Send + 'a>>,
 }
 
-/// Follows the count of a piece.
-struct Follow<'w> {
-    watch: Watch<'w>,
-    /// The features of this piece, of those before it, and of all.
-    features: f64,
-    before: f64,
-    all: f64,
-    share: f64,
-}
-
-impl Observer for Follow<'_> {
-    fn progress(&mut self, _level: usize, done: f64, total: f64) -> Result<()> {
-        self.share = if total > 0.0 { done / total } else { 0.0 };
-        self.look()
-    }
-
-    fn look(&mut self) -> Result<()> {
-        (self.watch)((self.before + self.share * self.features) / self.all)
-    }
-}
-
 impl<'a> Machine<'a> {
     pub fn new(make: Maker<'a>) -> Self {
-        Machine { make, pieces: Vec::new(), past: Moved::default(), making: 0.0 }
-    }
-
-    /// Number of its features.
-    pub fn features(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.range.len()).sum()
-    }
-
-    /// Whether it has got its features.
-    pub fn has_all(&self) -> bool {
-        self.pieces.iter().all(|piece| piece.counting.is_some())
+        Machine { make, pieces: Vec::new(), past: Moved::default(), making: None }
     }
 
     /// What was copied to it and from it.
@@ -136,30 +101,21 @@ impl<'a> Machine<'a> {
         all
     }
 
-    /// Gives it these features and no others.
-    pub fn assign(&mut self, range: Range<usize>) {
-        self.keep(0);
-        if !range.is_empty() {
-            self.pieces.push(Piece { range, counting: None });
-        }
-    }
-
     /// Keeps the first `count` pieces.
-    fn keep(&mut self, count: usize) {
+    pub fn keep(&mut self, count: usize) {
         let kept = self.pieces.split_off(count.min(self.pieces.len()));
         kept.iter().filter_map(|piece| piece.counting.as_ref()).for_each(|counting| self.past += counting.moved());
     }
 
-    /// A selector for each of its pieces.
-    pub fn selectors<'p>(&self, problem: &Problem<'p>) -> Vec<Selector<'p>> {
-        let Problem { samples, logs, criterion } = *problem;
-        self.pieces.iter().map(|piece| Selector::new(samples, logs, criterion, piece.range.clone())).collect()
+    /// The features of its pieces.
+    pub fn ranges(&self) -> Vec<Range<usize>> {
+        self.pieces.iter().map(|piece| piece.range.clone()).collect()
     }
 
     /// Does what is ordered.
     ///
     /// # Errors
-    /// Any but of a device: such a one is in the answer, with the features.
+    /// Those of a device are in the answer, with the features. Any other is returned.
     pub fn answer<'p>(&mut self, orders: &Orders<'p>, order: &Range<usize>, watch: Watch) -> Result<Answer<'p>> {
         let began = Instant::now();
         let Order { mut selectors, last, .. } = orders.take(order.start).ok_or(Error::Interrupted)?;
@@ -169,7 +125,7 @@ impl<'a> Machine<'a> {
         let best = match self.prepare(&mut selectors, watch) {
             Ok(()) => Ok(selectors.iter().filter_map(Selector::best).max()),
             Err(Error::Device(error)) => {
-                // Here, as a card's memory is given back on the thread that has used it.
+                // Here, as a GPU's memory is given back on the thread that has used it.
                 self.keep(0);
                 Err(error)
             }
@@ -181,11 +137,11 @@ impl<'a> Machine<'a> {
     /// [`Selector::prepare`] of all, once its pieces are theirs. Features leave from the end, and others come behind it.
     fn prepare(&mut self, selectors: &mut [Selector], watch: Watch) -> Result<()> {
         self.keep(selectors.len());
-        let mut follow = Follow { watch, features: 0.0, before: 0.0, all: features(selectors) as f64, share: 0.0 };
+        let mut follow =
+            Follow::new(watch, selectors.iter().map(|selector| selector.range().len()).sum::<usize>() as f64);
         for (at, selector) in selectors.iter_mut().enumerate() {
             let range = selector.range();
-            (follow.before, follow.features, follow.share) = (follow.before + follow.features, range.len() as f64, 0.0);
-            follow.look()?;
+            follow.next(range.len() as f64).look()?;
             if self.pieces.len() == at {
                 self.pieces.push(Piece { range: range.clone(), counting: None });
             }

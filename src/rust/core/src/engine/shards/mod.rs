@@ -1,20 +1,23 @@
 //! Several machines that select together, each with features of its own: shards.
 //!
-//! The calling thread makes the choices and asks the observer. The features are cut by a guess of the machines' speeds, and are cut
+//! The calling thread makes the choices and asks the observer ([`chooser`]). The features are cut by a guess of the machines' speeds, and are cut
 //! again where what the machines then take says that it pays ([`shares`](super::dispatch::shares)). What is known of a feature moves with
 //! it, so that nothing is counted twice; a machine that fails loses its features to the others in the same way, also within a step.
 
-mod chief;
+pub(in crate::engine) mod chooser;
 mod machine;
 
-use self::chief::{Chief, Post};
-use self::machine::Machine;
-use super::dispatch::local::Members;
+use std::ops::Range;
+
+use self::chooser::{count_of, Chooser, Counters, News};
+use self::machine::{Answer, Machine, Order, Orders};
+use super::dispatch::local::{Front, Members};
 use super::dispatch::shares::Shares;
+use crate::memory;
 use crate::observer::Observer;
-use crate::selection::{room, Choice, Machines, Member, Problem};
+use crate::selection::{room, Choice, Machines, Member, Problem, Selector};
 use crate::team::TeamReport;
-use crate::Result;
+use crate::{Error, Result};
 
 /// Several machines. Where one fails with [`Error::Device`](crate::Error::Device), the others take over its features, and the report says so.
 pub struct Shards<'a> {
@@ -40,22 +43,15 @@ impl<'a> Shards<'a> {
         Ok(shards)
     }
 
-    /// Cuts p features by the machines' speeds, unless an earlier selection has left each feature to a machine.
-    fn cut(&mut self, p: usize) -> Shares {
-        let mut shares = Shares::new(self.speeds.clone());
-        let works = self.members.working();
-        let counts: Vec<usize> = self.members.machines().iter().map(Machine::features).collect();
-        if counts.iter().sum::<usize>() == p {
-            counts.into_iter().enumerate().for_each(|(at, count)| shares.set(at, count));
-            return shares;
+    /// The features of each machine that works, as an earlier selection has left them; or else all p are to be dealt.
+    fn features(&self, p: usize) -> (Vec<Option<Vec<Range<usize>>>>, Vec<Range<usize>>) {
+        let all = self.members.seats.iter().zip(&self.members.machines);
+        let mut seats: Vec<_> = all.map(|(seat, machine)| (!seat.is_lost).then(|| machine.ranges())).collect();
+        let has_all = seats.iter().flatten().map(|ranges| count_of(ranges)).sum::<usize>() == p;
+        if !has_all {
+            seats.iter_mut().flatten().for_each(Vec::clear);
         }
-        let mut start = 0;
-        let counts = shares.deal(p, &shares.speeds(&works));
-        for (machine, count) in self.members.machines().iter_mut().zip(counts) {
-            machine.assign(start..start + count);
-            start += count;
-        }
-        shares
+        (seats, if has_all { Vec::new() } else { vec![0..p] })
     }
 }
 
@@ -68,24 +64,21 @@ impl Machines for Shards<'_> {
         chosen: &mut dyn FnMut(Choice),
     ) -> Result<()> {
         room(problem, self.speeds.len())?;
-        let works = self.members.working();
-        let shares = self.cut(problem.samples.p());
-        let post =
-            |(at, machine): (usize, &Machine)| Post::new(machine, machine.selectors(problem), !works.contains(&at));
-        let posts = self.members.machines().iter().enumerate().map(post).collect();
-        let mut making = Vec::new();
-        let outcome = self.members.together(&Machine::answer, |front| {
-            let mut chief =
-                Chief { problem: *problem, front, posts, shares, jobs: Vec::new(), is_fresh: true, reported: 0.0 };
-            let outcome = chief.choose(k, observer, chosen);
-            making.extend(chief.posts.iter().map(|post| post.making));
-            outcome
-        });
-        for (machine, making) in self.members.machines().iter_mut().zip(making) {
+        let (seats, spare) = self.features(problem.samples.p());
+        let Problem { samples, logs, criterion } = *problem;
+        let new = |range: Range<usize>| Selector::new(samples, logs, criterion, range);
+        let selectors = seats.iter().flatten().flatten().chain(&spare).cloned().map(new).collect();
+        let making = self.members.machines.iter().map(|machine| machine.making).collect();
+        let (outcome, making) = self.members.together(&Machine::answer, |front| {
+            let counters = Local { front, chosen, selectors, jobs: Vec::new(), making };
+            let mut chooser = Chooser::new(counters, seats, spare, Shares::new(self.speeds.clone()));
+            Ok((chooser.choose(k, problem.steps(k), observer), chooser.counters.making))
+        })?;
+        for (machine, making) in self.members.machines.iter_mut().zip(making) {
             machine.making = making;
             if outcome.is_err() {
                 // Features may be on their way from one to another.
-                machine.assign(0..0);
+                machine.keep(0);
             }
         }
         outcome
@@ -93,5 +86,78 @@ impl Machines for Shards<'_> {
 
     fn report(&mut self) -> TeamReport {
         self.members.report()
+    }
+}
+
+/// Machines of this process, as the chooser sees them.
+struct Local<'p, 'f, 'r, 'c> {
+    front: &'f mut Front<'r, Orders<'p>, Answer<'p>>,
+    chosen: &'c mut dyn FnMut(Choice),
+    /// What is known of features that no machine works on.
+    selectors: Vec<Selector<'p>>,
+    /// The orders of this step.
+    jobs: Vec<u64>,
+    /// See [`Machine`].
+    making: Vec<Option<f64>>,
+}
+
+impl<'p> Local<'p, '_, '_, '_> {
+    /// What is known of these features.
+    fn take(&mut self, range: &Range<usize>) -> Option<Selector<'p>> {
+        let at = self.selectors.iter().position(|selector| selector.range().contains(&range.start))?;
+        let mut selector = self.selectors.swap_remove(at);
+        let start = selector.range().start;
+        if range.end < selector.range().end {
+            self.selectors.push(selector.split_off(range.end - start));
+        }
+        if start < range.start {
+            let own = selector.split_off(range.start - start);
+            self.selectors.push(std::mem::replace(&mut selector, own));
+        }
+        Some(selector)
+    }
+}
+
+impl Counters for Local<'_, '_, '_, '_> {
+    fn order(&mut self, orders: Vec<(usize, &[Range<usize>])>, last: Option<Choice>) -> Result<()> {
+        let mut all = Vec::new();
+        for (machine, features) in orders {
+            let selectors = features.iter().filter_map(|range| self.take(range)).collect();
+            all.push(Order { machine, selectors, last });
+        }
+        self.jobs.push(self.front.give(Orders::new(all).into()));
+        Ok(())
+    }
+
+    fn next(&mut self, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<News> {
+        let (piece, Answer { selectors, best, seconds }) = self.front.next(watch)?;
+        let seat = piece.owner.ok_or(Error::Interrupted)?;
+        self.selectors.extend(selectors);
+        Ok(match best {
+            Ok(best) => {
+                // Its first order brings it its features.
+                self.making[seat].get_or_insert(seconds / piece.cost.max(1.0));
+                News::Counted { seat, best, seconds }
+            }
+            Err(error) => {
+                self.front.lose(seat, error);
+                News::Left { seat }
+            }
+        })
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.jobs.drain(..).for_each(|job| self.front.close(job));
+        memory::check()
+    }
+
+    fn chosen(&mut self, choice: Choice, _observer: &mut dyn Observer) -> Result<()> {
+        (self.chosen)(choice);
+        Ok(())
+    }
+
+    /// What is known of a feature moves with it.
+    fn cost(&self, seat: usize, _speed: f64) -> f64 {
+        self.making[seat].unwrap_or(0.0)
     }
 }
