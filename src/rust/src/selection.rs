@@ -4,12 +4,13 @@ use extendr_api::prelude::*;
 use pcgpu_core::engine::cluster::selection::Source;
 use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
 use pcgpu_core::engine::replicates::{on_machines, on_threads, Replicates};
+use pcgpu_core::engine::shards::Shards;
 use pcgpu_core::file::DataFile;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::discretise::{Bins, Column, Discretise};
-use pcgpu_core::selection::{select, CountLogs, Criterion, Machines, Resampling, Samples, Selection, Selector, Shards};
+use pcgpu_core::selection::{select, CountLogs, Criterion, Machines, Resampling, Samples, Selection, Selector};
 use pcgpu_core::team::TeamReport;
 
 use crate::failure::{Failure, Outcome};

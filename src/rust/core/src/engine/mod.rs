@@ -10,6 +10,7 @@ mod dispatch;
 mod level_one;
 pub mod replicates;
 pub mod sequential;
+pub mod shards;
 pub mod team;
 
 pub use level_one::LevelOne;

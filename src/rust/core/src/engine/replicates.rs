@@ -8,12 +8,12 @@
 use std::ops::Range;
 
 use super::cpu::together;
-use super::dispatch::local::{Members, Watch};
+use super::dispatch::local::{Follow, Members, Watch};
 use super::dispatch::queue::Costs;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Pool;
-use crate::selection::{CountLogs, Criterion, Resampling, Runner, Samples, Selection};
+use crate::selection::{CountLogs, Criterion, Resampling, Runner, Samples, Selection, Step};
 use crate::team::{Moved, TeamReport};
 use crate::Result;
 
@@ -69,48 +69,6 @@ impl Machine<'_> {
     }
 }
 
-/// Follows replicates that a machine runs one after the other.
-struct Follow<'w> {
-    watch: Watch<'w>,
-    /// Number of those that are done, of how many, and the share of the next.
-    before: usize,
-    count: usize,
-    share: f64,
-}
-
-impl Observer for Follow<'_> {
-    fn progress(&mut self, _level: usize, done: f64, total: f64) -> Result<()> {
-        self.share = if total > 0.0 { done / total } else { 0.0 };
-        self.look()
-    }
-
-    fn look(&mut self) -> Result<()> {
-        (self.watch)((self.before as f64 + self.share) / self.count as f64)
-    }
-}
-
-/// The progress of some replicates as that of all.
-struct Part<'s> {
-    observer: &'s mut dyn Observer,
-    /// Number of replicates before these, of these, and of all.
-    before: usize,
-    these: usize,
-    all: usize,
-}
-
-impl Observer for Part<'_> {
-    fn progress(&mut self, _level: usize, done: f64, total: f64) -> Result<()> {
-        let (share, all) = (if total > 0.0 { done / total } else { 0.0 }, self.all as f64);
-        let done = self.before as f64 + share * self.these as f64;
-        // The whole is for the end.
-        self.observer.progress(0, done.min(all * (1.0 - 1e-9)), all)
-    }
-
-    fn look(&mut self) -> Result<()> {
-        self.observer.look()
-    }
-}
-
 /// The tables of all replicates.
 fn logs(of: &Replicates) -> Result<CountLogs> {
     // Two tables by count, and the answers.
@@ -131,20 +89,15 @@ fn side_by_side(
         members.add(runner.name.clone(), Machine { runner, moved: Moved::default() }, 0.0);
     }
     let work = |machine: &mut Machine, _: &Costs, replicates: &Range<usize>, watch: Watch| {
-        let mut follow = Follow { watch, before: 0, count: replicates.len(), share: 0.0 };
-        let mut found = Vec::new();
-        for replicate in replicates.clone() {
-            (follow.before, follow.share) = (found.len(), 0.0);
-            found.push(machine.run(of, logs, replicate, &mut follow)?);
-        }
-        Ok(found)
+        let mut follow = Follow::new(watch, replicates.len() as f64);
+        replicates.clone().map(|replicate| machine.run(of, logs, replicate, follow.next(1.0))).collect()
     };
     let mut answers: Vec<Option<Replicate>> = vec![None; count];
     let mut enter = |replicates: Range<usize>, found: Vec<Replicate>| {
         answers[replicates].iter_mut().zip(found).for_each(|(answer, found)| *answer = Some(found));
         Ok(())
     };
-    let mut part = Part { observer, before: 0, these: count, all: of.count };
+    let mut part = Step { observer, step: 0, count, steps: of.count };
     members.run_units(vec![1.0; count], Some(0), &work, &mut enter, &mut part)?;
     Ok((answers.into_iter().flatten().collect(), members.report()))
 }
@@ -169,7 +122,7 @@ pub fn on_threads(of: Replicates, pool: &Pool, observer: &mut dyn Observer) -> R
     let (mut answers, _) = side_by_side(&of, &logs, beside, runners, observer)?;
     let mut all = Machine { runner: together::runner(pool.clone()), moved: Moved::default() };
     for replicate in beside..of.count {
-        let mut part = Part { observer: &mut *observer, before: replicate, these: 1, all: of.count };
+        let mut part = Step { observer: &mut *observer, step: replicate, count: 1, steps: of.count };
         answers.push(all.run(&of, &logs, replicate, &mut part)?);
     }
     observer.progress(0, of.count as f64, of.count as f64)?;

@@ -159,7 +159,9 @@ impl Worker for Team<'_> {
             lots[piece].iter().for_each(|lot| locked(lot).drain(..).for_each(Column::end));
             Ok(())
         };
-        self.members.run_once(units.into_iter().map(|(_, cost)| cost).collect(), Some(0), &fill, &mut end, observer)
+        let costs = units.into_iter().map(|(_, cost)| cost).collect();
+        self.members.run_once(costs, Some(0), &fill, &mut end, observer)?;
+        observer.progress(0, 1.0, 1.0)
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
@@ -171,7 +173,8 @@ impl Worker for Team<'_> {
             pages.into_iter().for_each(Page::close);
             Ok(())
         };
-        self.members.run_units(costs, Some(work.size), &answer, &mut close, observer)
+        self.members.run_units(costs, Some(work.size), &answer, &mut close, observer)?;
+        observer.progress(work.size, work.cost(), work.cost())
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
@@ -247,7 +250,8 @@ impl Pairwise for Team<'_> {
             Ok(())
         };
         let costs = units.iter().map(|&(_, cost)| cost).collect();
-        self.members.run_once(costs, Some(1), &decide, &mut |_, ()| Ok(()), observer)
+        self.members.run_once(costs, Some(1), &decide, &mut |_, ()| Ok(()), observer)?;
+        observer.progress(1, 1.0, 1.0)
     }
 }
 

@@ -10,7 +10,7 @@
 //! * [`Counting`]: what an engine does, those sums for all candidates and one [`Partner`]. A machine has a range of features
 //!   (a shard) and never sees another's.
 //! * [`Selector`]: the scores of a shard, and the best of them, a [`Choice`]. The choice is the largest of all shards'.
-//! * [`Machines`]: one machine, or several that select together ([`Shards`]).
+//! * [`Machines`]: one machine, or several that select together (`engine::shards`).
 //! * [`discretise`]: from numbers to codes.
 //! * [`Resampling`]: samples drawn from samples, for ensembles of selections.
 
@@ -22,15 +22,12 @@ mod resample;
 mod samples;
 mod select;
 mod selector;
-mod shards;
 
 pub use count_logs::CountLogs;
 pub use counting::{Counting, Joint, Partner, Sums};
 pub use criterion::Criterion;
 pub use resample::{Resampling, Run, Runner};
 pub use samples::{FeatureCodes, FeatureColumn, Samples, SparseVariable};
-pub(crate) use select::Step;
-pub use select::{select, Machines, Selection};
+pub(crate) use select::{room, Step};
+pub use select::{select, Machines, Maker, Member, Selection};
 pub use selector::{Choice, Problem, Selector};
-pub(crate) use shards::apportion;
-pub use shards::{Maker, Member, Shards};

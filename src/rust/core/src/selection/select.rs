@@ -1,5 +1,7 @@
 //! Greedy forward selection.
 
+use std::ops::Range;
+
 use super::selector::{Choice, Problem, Selector};
 use super::{CountLogs, Counting, Criterion, Samples};
 use crate::memory::{self, Use};
@@ -25,6 +27,19 @@ impl Selection {
         self.index.push(choice.feature);
         self.relevance.push(problem.logs.bits(i128::from(choice.relevance), 1));
     }
+}
+
+/// Makes a machine count for a range of features; called on the thread that then counts.
+pub type Maker<'a> = Box<dyn FnMut(Range<usize>) -> Result<Box<dyn Counting + Send + 'a>> + Send + 'a>;
+
+/// A machine that is to select beside others.
+pub struct Member<'a> {
+    /// Its name, as R knows it: "cpu", "cuda:0".
+    pub name: String,
+    /// How fast it is beside the others, as a guess: the features are first cut by it. Above 0.
+    pub speed: f64,
+    /// Makes it count; for more features, where it takes some from others.
+    pub make: Maker<'a>,
 }
 
 /// One machine, or several that count at the same time, each for its features. The scores of a feature depend on no other
@@ -58,9 +73,9 @@ impl<C: Counting + ?Sized> Machines for C {
     ) -> Result<()> {
         room(problem, 1)?;
         let mut selector = Selector::new(problem.samples, problem.logs, problem.criterion, 0..problem.samples.p());
-        let steps = steps(problem, k);
+        let steps = problem.steps(k);
         for step in 0..k {
-            selector.prepare(self, &mut Step { observer: &mut *observer, step, steps })?;
+            selector.prepare(self, &mut Step { observer: &mut *observer, step, count: 1, steps })?;
             memory::check()?;
             let Some(best) = selector.best() else { break };
             chosen(best);
@@ -95,30 +110,23 @@ pub fn select(
     machines.choose(problem, k, observer, &mut |choice| {
         selection.add(problem, &choice);
     })?;
-    let steps = steps(problem, k) as f64;
+    let steps = problem.steps(k) as f64;
     observer.progress(0, steps, steps)?;
     Ok(selection)
 }
 
-/// The counts of a selection of k features: the marginal tables and those of every selected feature but the last.
-pub(super) fn steps(problem: &Problem, k: usize) -> usize {
-    if problem.criterion.looks_at_pairs() {
-        k
-    } else {
-        1
-    }
-}
-
 /// Plans what a selection takes in so many shards.
-pub(super) fn room(problem: &Problem, shards: usize) -> Result<()> {
+pub(crate) fn room(problem: &Problem, shards: usize) -> Result<()> {
     // By feature: two pairs of sums, a relevance, a key while it is made anew, a flag; by sample and shard: a few numbers.
     memory::room(96 * problem.samples.p() + 16 * problem.samples.n() * shards, Use::Features)
 }
 
-/// The progress of one step as that of the whole.
+/// The progress of some steps as that of all.
 pub(crate) struct Step<'a> {
     pub observer: &'a mut dyn Observer,
+    /// The first, their number, and that of all.
     pub step: usize,
+    pub count: usize,
     pub steps: usize,
 }
 
@@ -126,7 +134,8 @@ impl Observer for Step<'_> {
     fn progress(&mut self, _level: usize, done: f64, total: f64) -> Result<()> {
         // Short of the whole until the end: observers take the whole for the end.
         let share = if total > 0.0 { (done / total).min(1.0 - 1e-9) } else { 0.0 };
-        self.observer.progress(0, (self.step as f64 + share).min(self.steps as f64), self.steps as f64)
+        let done = self.step as f64 + self.count as f64 * share;
+        self.observer.progress(0, done.min(self.steps as f64), self.steps as f64)
     }
 
     fn look(&mut self) -> Result<()> {

@@ -78,6 +78,15 @@ pub struct Problem<'a> {
 }
 
 impl Problem<'_> {
+    /// The counts of a selection of k features: the marginal tables and those of every selected feature but the last.
+    pub(crate) fn steps(&self, k: usize) -> usize {
+        if self.criterion.looks_at_pairs() {
+            k
+        } else {
+            1
+        }
+    }
+
     /// The score that a key stands for once `selected` features are.
     pub fn score(&self, key: i128, selected: usize) -> f64 {
         if self.criterion == Criterion::Disr && selected > 0 {

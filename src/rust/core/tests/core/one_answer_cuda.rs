@@ -21,12 +21,13 @@ use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
 use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
 use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions};
+use pcgpu_core::engine::shards::Shards;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::Options;
-use pcgpu_core::selection::{select, CountLogs, Criterion, Samples, Selection, Shards};
+use pcgpu_core::selection::{select, CountLogs, Criterion, Samples, Selection};
 use pcgpu_core::{DeviceKind, Error, Result};
 
 /// Cards, and how they run.

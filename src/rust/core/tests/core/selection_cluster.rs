@@ -156,12 +156,12 @@ impl Counting for Slow<'_> {
 #[test]
 fn features_move_from_a_slow_rank_to_a_fast_one() {
     let samples = simulated(60, 64, 3, 2, 9);
-    // Whoever has the first feature is ten times slower.
+    // Whoever has the first feature is four times slower.
     let first = samples.codes(0).to_vec(60);
     let make: Make = Arc::new(move |samples, logs| {
         let counting = CpuCounting::new(samples, logs, 0..samples.p(), 1);
         let is_slow = samples.codes(0).to_vec(60) == first;
-        Ok(Box::new(Slow(counting, Duration::from_micros(if is_slow { 1000 } else { 100 }))))
+        Ok(Box::new(Slow(counting, Duration::from_micros(if is_slow { 1000 } else { 250 }))))
     });
     for criterion in [Criterion::Jmi, Criterion::Cmi, Criterion::Disr] {
         let wanted = alone(&samples, criterion, 60);

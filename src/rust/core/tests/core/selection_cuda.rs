@@ -12,11 +12,12 @@ use pcgpu_core::engine::cpu::together::{member as cpu_member, runner as cpu_runn
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::selection::{member, runner, CudaCounting, SelectionOptions, SelectionStrategy};
 use pcgpu_core::engine::replicates::{on_machines, on_threads, Replicates};
+use pcgpu_core::engine::shards::Shards;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::selection::{
-    select, CountLogs, Counting, Criterion, Joint, Machines, Member, Partner, Resampling, Runner, Samples, Shards, Sums,
+    select, CountLogs, Counting, Criterion, Joint, Machines, Member, Partner, Resampling, Runner, Samples, Sums,
 };
 use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
 

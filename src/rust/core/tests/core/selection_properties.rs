@@ -3,12 +3,11 @@
 use crate::support::selection::{samples_of, score_by_definition, simulated, sparse_and_dense};
 use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
 use pcgpu_core::engine::cpu::together::member;
+use pcgpu_core::engine::shards::Shards;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::selection::discretise::{Column, Discretise};
-use pcgpu_core::selection::{
-    select, CountLogs, Counting, Criterion, Machines, Partner, Samples, Selector, Shards, Sums,
-};
+use pcgpu_core::selection::{select, CountLogs, Counting, Criterion, Machines, Partner, Samples, Selector, Sums};
 use pcgpu_core::{Error, Result};
 
 #[test]

@@ -9,10 +9,11 @@ use crate::support::problems::Random;
 use crate::support::selection::simulated;
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::together::member;
+use pcgpu_core::engine::shards::Shards;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::selection::{
-    select, CountLogs, Counting, Criterion, Machines, Member, Partner, Samples, Selection, Shards, Sums,
+    select, CountLogs, Counting, Criterion, Machines, Member, Partner, Samples, Selection, Sums,
 };
 use pcgpu_core::team::{Moved, Share};
 use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
@@ -137,7 +138,7 @@ fn whoever_fails_and_whenever_the_answer_is_that_of_one_machine() {
                 let found = team.together(&mut shards, criterion, k).unwrap();
                 assert_eq!(found, wanted, "round {round}, {criterion:?}, {manners:?}");
                 let report = shards.report();
-                assert!(report.shares.len() == machines && report.shares.iter().all(|share| share.level == Some(0)));
+                assert!(report.shares.len() <= machines && report.shares.iter().all(|share| share.level == Some(0)));
                 assert!(report.lost.iter().all(|lost| lost.machine != "fake:0" && lost.reason.contains("broken")));
                 failures += report.lost.len();
             }
@@ -194,7 +195,8 @@ fn features_move_from_a_slow_machine_to_a_fast_one() {
         let keep = || {
             let mut shards = team.of(&[(1.0, slow), (1.0, slow)]);
             team.together(&mut shards, criterion, 8).unwrap();
-            shards.report().shares.iter().all(|share| share.shards == 8)
+            // One piece of features is copied to each.
+            shards.report().shares.iter().all(|share| share.moved.from == 1)
         };
         assert!((0..10).any(|_| keep()));
     }
@@ -215,9 +217,10 @@ fn features_stay_where_a_step_was_held_up_or_a_move_costs_more_than_it_saves() {
         let mut shards = team.of(manners);
         let mut selection = || {
             assert_eq!(team.together(&mut shards, Criterion::Jmi, 8).unwrap(), team.alone(Criterion::Jmi, 8));
-            shards.report().shares.iter().all(|share| share.shards == 8)
+            shards.report().shares.iter().map(|share| share.moved.from).sum::<u64>()
         };
-        selection() && selection()
+        // One piece of features is copied to each.
+        selection() + selection() == 2
     };
     // Other programs may make one of them slow for a while.
     assert!((0..10).any(|_| stay(&[(1.0, held_up), (1.0, usual)])));

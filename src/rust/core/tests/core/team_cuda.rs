@@ -51,7 +51,7 @@ fn team<'a>(cards: &[usize], make: impl Fn(usize) -> Result<CudaEngine<'a>>) -> 
 fn check_copies(report: &TeamReport, cards: usize) {
     let of_zero: Vec<&Share> = report.shares.iter().filter(|share| share.level == Some(0)).collect();
     assert!(of_zero.len() == cards && of_zero.iter().any(|share| share.moved.to > 0), "{report:?}");
-    assert!(of_zero.iter().all(|share| (share.moved.to > 0) == (share.moved.from > 0)), "{report:?}");
+    assert!(of_zero.iter().any(|share| share.moved.from > 0), "{report:?}");
 }
 
 /// Compares all teams with one card; `make(card, share)` makes an engine whose shards are so large.

@@ -24,6 +24,7 @@ use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::shards::Shards;
 use pcgpu_core::engine::team::Team;
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
@@ -32,7 +33,7 @@ use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options};
-use pcgpu_core::selection::{select, CountLogs, Criterion, Shards};
+use pcgpu_core::selection::{select, CountLogs, Criterion};
 use pcgpu_core::{DeviceKind, Error, Result};
 
 const UNIFIED: MemoryKind = MemoryKind::Unified { cards: 1 };

@@ -217,6 +217,14 @@ pub(super) fn failed(task: u64, error: &Error) -> Vec<u8> {
 }
 
 impl<'a> Reply<'a> {
+    /// The seconds that it took, as far as it says so.
+    pub fn seconds(&self) -> f64 {
+        match self {
+            Reply::Done { seconds, .. } | Reply::Aside { seconds, .. } => *seconds,
+            Reply::Failed(_) => 0.0,
+        }
+    }
+
     /// The task, and the reply.
     pub fn of_message(message: &'a [u8]) -> Result<(u64, Self), Refusal> {
         let (kind, task, body) = envelope::open(message)?;

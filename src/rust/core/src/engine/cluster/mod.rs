@@ -17,8 +17,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::ci::Batch;
-use crate::engine::dispatch::pieces::{Pieces, Turn};
-use crate::engine::dispatch::rank_pace::Pace;
+use crate::engine::dispatch::pace::Pace;
+use crate::engine::dispatch::queue::{Costs, Queue, Units};
+use crate::engine::dispatch::seat::{self, Seat};
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::Book;
@@ -27,7 +28,7 @@ use crate::search::shards::Work;
 use crate::search::wire::envelope;
 use crate::search::wire::graph::Frozen;
 use crate::search::worker::{Column, Marginals, Worker};
-use crate::team::{Lost, Moved, Share, TeamReport};
+use crate::team::{Lost, Moved, TeamReport};
 use crate::{Error, Result};
 use aside::Shelf;
 use errands::{Asking, Deciding, Errand, Pairing, Settling};
@@ -50,6 +51,9 @@ const LEVEL_ZERO_UNITS: usize = 3;
 
 /// What to do where no rank is left of a search.
 const MEND: &str = "start the cluster again; a checkpoint keeps what was done";
+
+/// Why a rank is lost that sends what nobody asked for.
+const STRANGE: &str = "it gave an answer to something else than it was asked";
 
 /// Numbers of tasks are those of one cluster alone, as a late answer is known by its number.
 static TASKS: AtomicU64 = AtomicU64::new(1);
@@ -78,25 +82,16 @@ pub trait Link {
     fn receive(&mut self, wait: Duration) -> Result<Vec<News>>;
 }
 
-/// A rank as the cluster knows it.
+/// A rank as the cluster knows it; its seat has the same number.
 struct Rank {
-    name: String,
     hello: Hello,
-    pace: Pace,
-    /// The same of this errand alone, by which pieces are cut: levels differ.
-    here: Pace,
     /// The number of the graph that it has.
     graph: Option<u64>,
     /// Whether it knows where large answers go.
     knows_shelf: bool,
-    is_lost: bool,
-    /// What it has not answered of errands that are done, as others were quicker: it gets nothing until it has.
-    owes: Vec<u64>,
     /// A task that is too large to be sent before it has answered, as a message.
     ready: Option<(u64, Vec<u8>)>,
     moved: Moved,
-    busy: f64,
-    shards: u64,
 }
 
 /// The graph that ranks were sent last.
@@ -112,11 +107,11 @@ struct Sent {
 pub struct Cluster<'a> {
     link: Box<dyn Link + 'a>,
     ranks: Vec<Rank>,
+    queue: Queue<Costs>,
     pool: Pool,
     sent: Option<Sent>,
     /// This process's own, for what is done sooner than sent.
     own: Option<Box<dyn Worker + 'a>>,
-    next_task: u64,
     report: TeamReport,
     why_lost: String,
     /// Where ranks of this machine put large answers, once some are asked for, of at least so many bytes.
@@ -130,30 +125,16 @@ impl<'a> Cluster<'a> {
     /// # Errors
     /// [`Error::Cluster`] where there is none, or one is of another version of this program.
     pub fn new(link: Box<dyn Link + 'a>, ranks: Vec<(String, Vec<u8>)>, pool: Pool) -> Result<Self> {
-        let rank = |(name, hello): (String, Vec<u8>)| {
-            let hello = Hello::of_message(&hello).map_err(|refusal| refused(&name, &refusal))?;
-            let (pace, moved) = (Pace::default(), Moved::default());
-            Ok(Rank {
-                name,
-                hello,
-                pace,
-                here: Pace::default(),
-                graph: None,
-                knows_shelf: false,
-                is_lost: false,
-                owes: Vec::new(),
-                ready: None,
-                moved,
-                busy: 0.0,
-                shards: 0,
-            })
+        let rank = |(name, hello): &(String, Vec<u8>)| {
+            let hello = Hello::of_message(hello).map_err(|refusal| refused(name, &refusal))?;
+            Ok(Rank { hello, graph: None, knows_shelf: false, ready: None, moved: Moved::default() })
         };
-        let ranks = ranks.into_iter().map(rank).collect::<Result<Vec<Rank>>>()?;
-        let why_lost = "it has no worker".into();
-        let (sent, own, next_task, report) =
-            (None, None, TASKS.fetch_add(1 << 32, Ordering::Relaxed), TeamReport::default());
+        let of_ranks = ranks.iter().map(rank).collect::<Result<Vec<Rank>>>()?;
+        let seats = ranks.into_iter().map(|(name, _)| Seat::new(name, Pace::of_rank())).collect();
+        let queue = Queue::new(seats, TASKS.fetch_add(1 << 32, Ordering::Relaxed));
+        let (sent, own, report, why_lost) = (None, None, TeamReport::default(), "it has no worker".into());
         let (shelf, aside_from) = (None, aside::LARGE);
-        let cluster = Cluster { link, ranks, pool, sent, own, next_task, report, why_lost, shelf, aside_from };
+        let cluster = Cluster { link, ranks: of_ranks, queue, pool, sent, own, report, why_lost, shelf, aside_from };
         cluster.live().next().map(drop).ok_or_else(|| cluster.nobody(MEND))?;
         Ok(cluster)
     }
@@ -165,14 +146,14 @@ impl<'a> Cluster<'a> {
     }
 
     /// The worker of this process, where work of this cost is too little for the others.
-    fn own_for(&mut self, cost: f64) -> Option<&mut Box<dyn Worker + 'a>> {
-        let seconds = |rank: usize| self.ranks[rank].pace.known().map(|pace| cost / pace);
+    fn own_for(&mut self, level: Option<usize>, cost: f64) -> Option<&mut Box<dyn Worker + 'a>> {
+        let seconds = |rank: usize| self.queue.seats[rank].pace.rate(level).map(|rate| cost / rate);
         let soonest = self.live().filter_map(seconds).min_by(f64::total_cmp)?;
         self.own.as_mut().filter(|_| soonest < LITTLE)
     }
 
     fn live(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.ranks.len()).filter(|&rank| !self.ranks[rank].is_lost)
+        self.queue.live()
     }
 
     /// Whether all ranks decide pairs.
@@ -185,18 +166,15 @@ impl<'a> Cluster<'a> {
         Error::Cluster { message, mend: mend.into() }
     }
 
-    fn lose(&mut self, rank: usize, why: String, pieces: &mut Pieces) {
-        if !self.ranks[rank].is_lost {
-            pieces.lose(rank);
-            self.ranks[rank].ready = None;
-            self.strike(rank, why);
+    /// A rank is gone.
+    fn lose(&mut self, rank: usize, why: String) {
+        if self.queue.seats[rank].is_lost {
+            return;
         }
-    }
-
-    /// A rank is lost, and has nothing in hand.
-    fn strike(&mut self, rank: usize, why: String) {
-        self.ranks[rank].is_lost = true;
-        self.report.lost.push(Lost { machine: self.ranks[rank].name.clone(), reason: why.clone(), failed: true });
+        self.queue.lose(rank);
+        self.ranks[rank].ready = None;
+        let machine = self.queue.seats[rank].name.clone();
+        self.report.lost.push(Lost { machine, reason: why.clone(), failed: true });
         self.why_lost = why;
     }
 
@@ -206,11 +184,11 @@ impl<'a> Cluster<'a> {
     }
 
     /// Gives a rank pieces, as many as it is to have in hand: whether any.
-    fn give(&mut self, rank: usize, errand: &dyn Errand, pieces: &mut Pieces) -> Result<bool> {
+    fn give(&mut self, rank: usize, errand: &dyn Errand) -> Result<bool> {
         let mut has_sent = false;
         loop {
             // What it has to answer.
-            let open = pieces.in_hand(rank) - usize::from(self.ranks[rank].ready.is_some());
+            let open = self.queue.seats[rank].in_hand() - usize::from(self.ranks[rank].ready.is_some());
             if let Some((task, message)) = self.ranks[rank].ready.take() {
                 if open > 0 {
                     self.ranks[rank].ready = Some((task, message));
@@ -225,15 +203,15 @@ impl<'a> Cluster<'a> {
             if open >= IN_HAND || open > 0 && lacks_graph {
                 return Ok(has_sent);
             }
-            let Turn::Take { task, units } = pieces.turn(rank, &self.ranks[rank].here) else { return Ok(has_sent) };
+            let Some(piece) = self.queue.turn(rank) else { return Ok(has_sent) };
             if lacks_graph {
                 self.tell_shelf(rank)?;
                 self.send_graph(rank)?;
             }
-            let request = errand.request(number, units);
-            let message = envelope::seal(request.kind(), task, request.body());
+            let request = errand.request(number, piece.units);
+            let message = envelope::seal(request.kind(), piece.task, request.body());
             if open > 0 && message.len() > SMALL {
-                self.ranks[rank].ready = Some((task, message));
+                self.ranks[rank].ready = Some((piece.task, message));
             } else {
                 self.send(rank, &message)?;
                 has_sent = true;
@@ -276,50 +254,58 @@ impl<'a> Cluster<'a> {
     /// Has the ranks do an errand. `level`: what it counts for.
     fn run(&mut self, errand: &mut dyn Errand, level: Option<usize>, observer: &mut dyn Observer) -> Result<()> {
         let began = Instant::now();
-        let mut pieces = Pieces::new(errand.costs(), self.ranks.len(), self.next_task);
-        for rank in &mut self.ranks {
-            (rank.moved, rank.busy, rank.shards) = (Moved::default(), 0.0, 0);
-            rank.here = Pace::default();
+        let units = Costs::new(errand.costs(), level);
+        let total = units.cost(&(0..units.len()));
+        let job = self.queue.give(units.into());
+        let outcome = self.follow(errand, job, (level, total), observer);
+        self.queue.close(job);
+        for rank in 0..self.ranks.len() {
+            // What was not sent has no answer.
+            if let Some((task, _)) = self.ranks[rank].ready.take() {
+                self.queue.answered(rank, task, 0.0);
+            }
         }
-        let outcome = self.follow(errand, &mut pieces, level, observer);
-        self.next_task = pieces.next_task();
-        for (number, rank) in self.ranks.iter_mut().enumerate() {
-            let unsent = rank.ready.take().map(|(task, _)| task);
-            rank.owes.extend(pieces.held(number).iter().filter(|&&task| Some(task) != unsent));
-        }
-        for rank in self.ranks.iter().filter(|rank| rank.shards > 0 || !rank.is_lost) {
-            let elapsed = began.elapsed().as_secs_f64();
-            let Rank { name, shards, moved, busy, .. } = rank;
-            let (machine, shards, moved, busy) = (name.clone(), *shards, *moved, *busy);
-            self.report.enter(Share { machine, level, shards, moved, busy, elapsed, rows: 0 });
-        }
+        self.report(level, began);
         outcome
+    }
+
+    /// Enters what ranks did since `began`.
+    fn report(&mut self, level: Option<usize>, began: Instant) {
+        for (rank, seat) in self.ranks.iter_mut().zip(&mut self.queue.seats) {
+            let moved = std::mem::take(&mut rank.moved);
+            if !seat.is_lost || moved != Moved::default() {
+                seat.worked(level, 0, moved, 0.0);
+            }
+        }
+        seat::report(&mut self.queue.seats, began.elapsed().as_secs_f64(), &mut self.report);
     }
 
     fn follow(
         &mut self,
         errand: &mut dyn Errand,
-        pieces: &mut Pieces,
-        level: Option<usize>,
+        job: u64,
+        (level, total): (Option<usize>, f64),
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        while !pieces.is_done() {
+        while !self.queue.is_done(job) {
             if self.live().next().is_none() {
                 return Err(self.nobody(MEND));
             }
             let mut sent = false;
-            for rank in self.live().filter(|&rank| self.ranks[rank].owes.is_empty()).collect::<Vec<usize>>() {
-                sent |= self.give(rank, errand, pieces)?;
+            // One that others were quicker than gets nothing until it has answered.
+            for rank in self.live().filter(|&rank| !self.queue.is_behind(rank)).collect::<Vec<usize>>() {
+                sent |= self.give(rank, errand)?;
             }
             for news in self.link.receive(if sent { Duration::ZERO } else { WATCH })? {
                 match news {
-                    News::Lost(rank, why) => self.lose(rank, why, pieces),
-                    News::Message(rank, message) => self.take(rank, &message, errand, pieces)?,
+                    News::Lost(rank, why) => self.lose(rank, why),
+                    News::Message(rank, message) => self.take(rank, &message, errand)?,
                 }
             }
             match level {
                 Some(level) => {
-                    observer.progress(level, pieces.done().min(pieces.total() * (1.0 - 1e-9)), pieces.total())?
+                    let done = self.queue.done(&|_| 0.0);
+                    observer.progress(level, done.min(total * (1.0 - 1e-9)), total)?
                 }
                 None => observer.look()?,
             }
@@ -327,43 +313,41 @@ impl<'a> Cluster<'a> {
         Ok(())
     }
 
-    fn take(&mut self, rank: usize, message: &[u8], errand: &mut dyn Errand, pieces: &mut Pieces) -> Result<()> {
+    /// The reply of a message to something that nobody else has answered; a rank that sends anything else as a reply is lost.
+    fn open_reply<'m>(&mut self, rank: usize, message: &'m [u8]) -> Option<(u64, Reply<'m>)> {
         self.ranks[rank].moved.from += message.len() as u64;
-        let (task, reply) = match Reply::of_message(message) {
-            Ok(found) => found,
-            Err(refusal) => {
-                let why = refused(&self.ranks[rank].name, &refusal).to_string();
-                self.lose(rank, why, pieces);
-                return Ok(());
+        match Reply::of_message(message) {
+            Ok((task, reply)) if self.queue.is_open(task) && self.queue.holders(task).any(|holder| holder == rank) => {
+                Some((task, reply))
             }
-        };
-        if self.ranks[rank].owes.contains(&task) {
-            self.ranks[rank].owes.retain(|&owed| owed != task);
-            return Ok(());
+            Ok((task, reply)) => {
+                self.queue.answered(rank, task, reply.seconds());
+                None
+            }
+            Err(refusal) => {
+                let why = refused(&self.queue.seats[rank].name, &refusal).to_string();
+                self.lose(rank, why);
+                None
+            }
         }
+    }
+
+    fn take(&mut self, rank: usize, message: &[u8], errand: &mut dyn Errand) -> Result<()> {
+        let Some((task, reply)) = self.open_reply(rank, message) else { return Ok(()) };
         match reply {
-            Reply::Done { seconds, body } => self.enter(rank, (task, seconds), Some(body), errand, pieces)?,
+            Reply::Done { seconds, body } => self.enter(rank, (task, seconds), Some(body), errand)?,
             Reply::Aside { seconds, length } => {
-                // One that others have answered stays where it is, and goes with the rest.
-                let map = self.shelf.as_ref().filter(|_| pieces.is_open(task));
-                let map = map.and_then(|shelf| shelf.take(task, length));
-                if map.is_none() && pieces.is_open(task) {
+                let map = self.shelf.as_ref().and_then(|shelf| shelf.take(task, length));
+                if map.is_none() {
                     // Somebody has removed it. Without the folder ranks answer by the connection.
                     self.shelf = None;
                 }
                 self.ranks[rank].moved.from += map.as_ref().map_or(0, |map| map.len() as u64);
-                self.enter(rank, (task, seconds), map.as_deref(), errand, pieces)?;
+                self.enter(rank, (task, seconds), map.as_deref(), errand)?;
             }
             // The caller has the reason, or it is the caller's data.
-            Reply::Failed(error @ (Error::Test { .. } | Error::Numeric { .. })) => {
-                if pieces.is_open(task) {
-                    return Err(error);
-                }
-            }
-            Reply::Failed(error) => {
-                let lost = Lost::by("", &error);
-                self.lose(rank, lost.reason, pieces);
-            }
+            Reply::Failed(error @ (Error::Test { .. } | Error::Numeric { .. })) => return Err(error),
+            Reply::Failed(error) => self.lose(rank, Lost::by("", &error).reason),
         }
         Ok(())
     }
@@ -375,20 +359,15 @@ impl<'a> Cluster<'a> {
         (task, seconds): (u64, f64),
         body: Option<&[u8]>,
         errand: &mut dyn Errand,
-        pieces: &mut Pieces,
     ) -> Result<()> {
-        self.ranks[rank].busy += seconds;
-        let Some((units, cost)) = pieces.answered(rank, task) else { return Ok(()) };
-        self.ranks[rank].pace.enter(cost, seconds);
-        self.ranks[rank].here.enter(cost, seconds);
-        self.ranks[rank].shards += units.len() as u64;
+        let Some(piece) = self.queue.answered(rank, task, seconds) else { return Ok(()) };
         let Some(body) = body else {
-            pieces.again(units);
+            self.queue.again(piece);
             return Ok(());
         };
-        if errand.take(units.clone(), body)?.is_none() {
-            pieces.again(units);
-            self.lose(rank, "it gave an answer to something else than it was asked".into(), pieces);
+        if errand.take(piece.units.clone(), body)?.is_none() {
+            self.queue.again(piece);
+            self.lose(rank, STRANGE.into());
         }
         Ok(())
     }
@@ -458,7 +437,7 @@ impl Worker for Cluster<'_> {
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
-        if let Some(own) = self.own_for(work.cost()) {
+        if let Some(own) = self.own_for(Some(work.size), work.cost()) {
             return own.answer(work, book, observer);
         }
         self.number(Frozen::of(work.neighbours));
@@ -466,7 +445,7 @@ impl Worker for Cluster<'_> {
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
-        if let Some(own) = self.own_for(batch.len() as f64) {
+        if let Some(own) = self.own_for(None, batch.len() as f64) {
             return own.p_values(batch, observer);
         }
         let mut asking = Asking::new(batch);

@@ -61,7 +61,12 @@ impl<'a> Crew<'a> {
 
     /// The bytes of device memory that each member has planned, by its name and by use.
     pub fn memory_plans(&self) -> Vec<(String, Vec<(&'static str, u64)>)> {
-        self.members.all().map(|(name, asker)| (name.to_string(), asker.planned())).collect()
+        self.members
+            .seats
+            .iter()
+            .zip(&self.members.machines)
+            .map(|(seat, asker)| (seat.name.clone(), asker.planned()))
+            .collect()
     }
 
     /// Runs `run` with all members at work on what it gives to the desk.
@@ -75,14 +80,14 @@ impl<'a> Crew<'a> {
         self.members.together(&work, |front| run(&mut Counter { front, jobs: VecDeque::new() }))
     }
 
-    /// The member that sweeps: the last, as cards come behind the CPU, of which the others would be a small part.
+    /// The member that sweeps: the last, as GPUs come after the CPU.
     fn sweeping(&mut self) -> Option<usize> {
-        let count = self.members.all().count();
-        (0..count).rfind(|&number| self.sweeper_of(number).is_some())
+        (0..self.members.seats.len()).rfind(|&number| self.sweeper_of(number).is_some())
     }
 
     fn sweeper_of(&mut self, number: usize) -> Option<&mut dyn Sweeper> {
-        self.members.machine(number)?.sweeper()
+        let Members { machines, seats, .. } = &mut self.members;
+        machines.get_mut(number).filter(|_| !seats[number].is_lost)?.sweeper()
     }
 
     fn replies(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
@@ -123,7 +128,7 @@ impl Worker for Crew<'_> {
     /// By use, over all members; [`Crew::memory_plans`] has those of each.
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
         let mut all: Vec<(&'static str, u64)> = Vec::new();
-        for (what, bytes) in self.members.all().flat_map(|(_, asker)| asker.planned()) {
+        for (what, bytes) in self.members.machines.iter().flat_map(|asker| asker.planned()) {
             match all.iter_mut().find(|(known, _)| *known == what) {
                 Some((_, sum)) => *sum += bytes,
                 None => all.push((what, bytes)),

@@ -394,7 +394,10 @@ impl Worker for CudaEngine<'_> {
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
-        batched::p_values(self, batch, observer)
+        match self.test {
+            CudaTest::Gauss(_) => batched::p_values(self, batch, observer),
+            CudaTest::Discrete(test) => batched::p_values(&mut self.in_parts(test), batch, observer),
+        }
     }
 
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {

@@ -28,16 +28,50 @@ const STACK: usize = 2 << 20;
 /// Gets the share of a piece that is done, and may end it.
 pub(in crate::engine) type Watch<'w> = &'w mut dyn FnMut(f64) -> Result<()>;
 
+/// Follows what a machine does of a piece, some units at a time.
+pub(in crate::engine) struct Follow<'w> {
+    watch: Watch<'w>,
+    /// The cost of the piece, of what is done, and of what is being done.
+    all: f64,
+    before: f64,
+    own: f64,
+    share: f64,
+}
+
+impl<'w> Follow<'w> {
+    pub fn new(watch: Watch<'w>, all: f64) -> Self {
+        Follow { watch, all, before: 0.0, own: 0.0, share: 0.0 }
+    }
+
+    /// The next units have this cost.
+    pub fn next(&mut self, cost: f64) -> &mut Self {
+        (self.before, self.own, self.share) = (self.before + self.own, cost, 0.0);
+        self
+    }
+}
+
+impl Observer for Follow<'_> {
+    fn progress(&mut self, _level: usize, done: f64, total: f64) -> Result<()> {
+        self.share = if total > 0.0 { done / total } else { 0.0 };
+        self.look()
+    }
+
+    fn look(&mut self) -> Result<()> {
+        (self.watch)((self.before + self.share * self.own) / self.all)
+    }
+}
+
 /// Does these units of a job on a machine.
 ///
-/// [`Error::Device`] means that the machine is lost. Any other error ends the run, but [`Error::Interrupted`] of a piece that another
-/// machine has done.
+/// [`Error::Device`] means that the machine is lost. [`Error::Interrupted`] is no error where another machine has done the piece. Any
+/// other error ends the run.
 pub(in crate::engine) type Work<'w, M, U, T> = &'w (dyn Fn(&mut M, &U, &Range<usize>, Watch) -> Result<T> + Sync);
 
 /// Machines of this process.
 pub(in crate::engine) struct Members<M> {
-    machines: Vec<M>,
-    seats: Vec<Seat>,
+    pub machines: Vec<M>,
+    /// The seat of each, under its number.
+    pub seats: Vec<Seat>,
     /// What was copied to a machine and from it so far.
     moved: fn(&M) -> Moved,
     /// Why the last machine that failed did.
@@ -115,7 +149,7 @@ impl<M: Send> Members<M> {
     /// count for; none: the observer is only asked whether to stop.
     ///
     /// # Errors
-    /// The last machine's where all are lost, any error but of a device, and those of `enter` and the observer.
+    /// The last machine's where all are lost, any other error than of a device, and those of `enter` and the observer.
     pub fn run_units<T: Send>(
         &mut self,
         costs: Vec<f64>,
@@ -221,13 +255,21 @@ struct State<U, T> {
     queue: Queue<U>,
     /// Pieces that are done and not entered, and what they yield.
     found: VecDeque<(Piece, T)>,
-    /// Whether nothing more is asked.
-    closed: bool,
     /// Those that failed, and why.
     lost: Vec<(usize, DeviceError)>,
     /// Why the run is to end.
     ended: Option<Error>,
     panic: Option<Box<dyn Any + Send>>,
+}
+
+impl<U: Units, T> State<U, T> {
+    fn lose(&mut self, member: usize, error: DeviceError) {
+        self.queue.lose(member);
+        if self.queue.live().next().is_none() {
+            self.ended.get_or_insert(Error::Device(error.clone()));
+        }
+        self.lost.push((member, error));
+    }
 }
 
 /// Where members take work and bring what they have done.
@@ -249,7 +291,7 @@ impl<U: Units, T> Room<U, T> {
         let members = queue.seats.len();
         let (found, lost) = (VecDeque::new(), Vec::new());
         Room {
-            state: Mutex::new(State { queue, found, closed: false, lost, ended: None, panic: None }),
+            state: Mutex::new(State { queue, found, lost, ended: None, panic: None }),
             work: Condvar::new(),
             news: Condvar::new(),
             stop: AtomicBool::new(false),
@@ -266,7 +308,7 @@ impl<U: Units, T> Room<U, T> {
     fn next(&self, member: usize) -> Option<(Piece, Arc<U>)> {
         let mut state = self.locked();
         loop {
-            if state.closed {
+            if self.stop.load(Ordering::Relaxed) || state.queue.seats[member].is_lost {
                 return None;
             }
             if let Some(piece) = state.queue.turn(member) {
@@ -307,11 +349,7 @@ impl<U: Units, T> Room<U, T> {
                 }
                 Ok(Err(Error::Device(error))) => {
                     queue.seats[member].worked(piece.level, 0, Moved::default(), seconds);
-                    queue.lose(member);
-                    if queue.live().next().is_none() {
-                        state.ended.get_or_insert(Error::Device(error.clone()));
-                    }
-                    state.lost.push((member, error));
+                    state.lose(member, error);
                     self.work.notify_all();
                     return self.news.notify_all();
                 }
@@ -335,8 +373,9 @@ struct Closing<'a, U: Units, T>(&'a Room<U, T>);
 
 impl<U: Units, T> Drop for Closing<'_, U, T> {
     fn drop(&mut self) {
+        // Under the lock, so that no member begins to wait after it.
+        let _state = self.0.locked();
         self.0.stop.store(true, Ordering::Relaxed);
-        self.0.locked().closed = true;
         self.0.work.notify_all();
     }
 }
@@ -359,6 +398,11 @@ impl<U: Units, T> Front<'_, U, T> {
         let job = self.room.locked().queue.give(units);
         self.room.work.notify_all();
         job
+    }
+
+    /// Leaves a member out.
+    pub fn lose(&mut self, member: usize, error: DeviceError) {
+        self.room.locked().lose(member, error);
     }
 
     /// Forgets a job, which counts no more as done.
@@ -449,7 +493,7 @@ mod tests {
         let ended = members.run_units(costs.clone(), None, &work, &mut |_, _| Ok(()), &mut Unobserved);
         assert_eq!(members.report().lost.len(), 2);
         assert_eq!(ended, Err(members.nobody()));
-        assert!(members.machine(0).is_none());
+        assert!(members.seats.iter().all(|seat| seat.is_lost));
     }
 
     #[test]

@@ -12,8 +12,8 @@ const MOST_SECONDS: f64 = 0.3;
 const LEAST_SHARE: f64 = 16.0;
 const MOST: f64 = 4.0;
 
-/// A piece costs at most so many times what the largest of its level did. Tests that end early make the first pieces quick, and others the
-/// next ones slow.
+/// The cost of a piece as a multiple of the largest before it at its level, at most. Tests that end early make the first pieces quick, and
+/// others make the next ones slow.
 const GROWTH: f64 = 4.0;
 
 /// Another seat takes a late piece if it needs less than the holder still does, by this factor.
@@ -92,8 +92,8 @@ impl Pace {
         most.min((GROWTH * largest).max(self.batch))
     }
 
-    /// The cost of this seat's next piece, where so much waits for it and the others that work. None where one of the others is done
-    /// with all sooner than it with its smallest piece.
+    /// The cost of this seat's next piece. `waiting`: the cost of what nobody has taken. None where one of the others that work would be done
+    /// with all of it sooner than this seat with its smallest piece.
     ///
     /// This is guided self-scheduling (Polychronopoulos and Kuck 1987) by rate: half of its share of what is left.
     pub fn piece(&self, others: &[&Pace], level: Option<usize>, waiting: f64) -> Option<f64> {
@@ -113,12 +113,12 @@ impl Pace {
         Some((waiting * own / all / 2.0).clamp(least.min(most), most))
     }
 
-    /// How many seconds a piece of this seat is late, for another seat that might take it; negative where it is not.
-    pub fn late(&self, other: &Pace, level: Option<usize>, cost: f64, elapsed: f64) -> f64 {
-        let seconds = |pace: &Pace| pace.rate(level).map(|rate| (cost / rate).min(KNOWN));
-        let (own, others) = (seconds(self), seconds(other));
-        let expected = own.or(others).unwrap_or(MOST_SECONDS);
-        let again = others.or(own).unwrap_or(MOST_SECONDS);
+    /// How many seconds a piece of this seat is late, for another seat that might do it; negative where it is not. `costs`: what is left
+    /// for this seat, and for the other.
+    pub fn late(&self, other: &Pace, level: Option<usize>, costs: (f64, f64), elapsed: f64) -> f64 {
+        let seconds = |pace: &Pace, cost: f64| pace.rate(level).map(|rate| (cost / rate).min(KNOWN));
+        let expected = seconds(self, costs.0).or(seconds(other, costs.0)).unwrap_or(MOST_SECONDS);
+        let again = seconds(other, costs.1).or(seconds(self, costs.1)).unwrap_or(MOST_SECONDS);
         // Once it has taken longer than it should: as long again.
         let left = if expected > elapsed { expected - elapsed } else { elapsed };
         left - LATE * again - self.grace

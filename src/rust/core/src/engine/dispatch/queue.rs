@@ -30,6 +30,11 @@ pub(in crate::engine) trait Units {
         true
     }
 
+    /// The seat that a unit is for; none: any.
+    fn owner(&self, _unit: usize) -> Option<usize> {
+        None
+    }
+
     /// Where the piece ends that begins with the first of these units, and is to cost about `wanted`. It has at least one unit.
     fn cut(&self, units: &Range<usize>, wanted: f64) -> usize;
 }
@@ -40,6 +45,7 @@ pub(in crate::engine) struct Costs {
     before: Vec<f64>,
     level: Option<usize>,
     is_once: bool,
+    owner: Option<usize>,
 }
 
 impl Costs {
@@ -55,7 +61,12 @@ impl Costs {
             *sum += cost;
             Some(*sum)
         }));
-        Costs { before, level, is_once: false }
+        Costs { before, level, is_once: false, owner: None }
+    }
+
+    /// One unit, which is for this seat.
+    pub fn of_seat(seat: usize, cost: f64, level: Option<usize>) -> Self {
+        Costs { owner: Some(seat), ..Costs::new(vec![cost], level) }
     }
 }
 
@@ -76,6 +87,10 @@ impl Units for Costs {
         !self.is_once
     }
 
+    fn owner(&self, _unit: usize) -> Option<usize> {
+        self.owner
+    }
+
     fn cut(&self, units: &Range<usize>, wanted: f64) -> usize {
         let end = self.before.partition_point(|&before| before <= self.before[units.start] + wanted);
         end.saturating_sub(1).clamp(units.start + 1, units.end)
@@ -93,6 +108,11 @@ struct Job<U> {
 }
 
 impl<U: Units> Job<U> {
+    /// The place of the next units that a seat may take.
+    fn next(&self, seat: usize) -> Option<usize> {
+        self.waiting.iter().rposition(|units| self.units.owner(units.start).is_none_or(|owner| owner == seat))
+    }
+
     fn waiting(&self) -> f64 {
         self.waiting.iter().map(|units| self.units.cost(units)).sum()
     }
@@ -133,7 +153,9 @@ impl<U: Units> Queue<U> {
     /// Takes a job in, and returns its number.
     pub fn give(&mut self, units: Arc<U>) -> u64 {
         let (number, open) = (self.number(), units.len());
-        let waiting = (open > 0).then_some(0..open).into_iter().collect();
+        // What is for one seat stands alone.
+        let step = if open > 0 && units.owner(0).is_none() { open } else { 1 };
+        let waiting = (0..open).step_by(step).map(|unit| unit..unit + step).collect();
         self.jobs.insert(number, Job { units, waiting, open, done: 0.0 });
         number
     }
@@ -156,7 +178,7 @@ impl<U: Units> Queue<U> {
         }
     }
 
-    /// The cost of what is done of all jobs; `share` is that of a seat's piece which is in hand.
+    /// The cost of what is done of all jobs. `share`: how much of its piece in hand a seat has done.
     pub fn done(&self, share: &dyn Fn(usize) -> f64) -> f64 {
         let mut in_hand: BTreeMap<u64, f64> = BTreeMap::new();
         for (number, seat) in self.seats.iter().enumerate() {
@@ -186,19 +208,36 @@ impl<U: Units> Queue<U> {
 
     /// The next piece for a seat, which it then has in hand; none: nothing now.
     pub fn turn(&mut self, seat: usize) -> Option<Piece> {
-        let piece = match self.jobs.iter().find(|(_, job)| !job.waiting.is_empty()) {
-            Some((&job, _)) => self.fresh(seat, job)?,
+        let next = self.jobs.iter().find_map(|(&job, of_job)| Some((job, of_job.next(seat)?)));
+        let piece = match next {
+            Some((job, at)) => self.fresh(seat, job, at)?,
             None => self.overtake(seat)?,
         };
         self.seats[seat].held.push((piece.clone(), Instant::now()));
         Some(piece)
     }
 
-    /// What nobody has taken, of this job.
-    fn fresh(&mut self, seat: usize, job: u64) -> Option<Piece> {
+    /// Of what nobody has taken of this job, the units at this place.
+    fn fresh(&mut self, seat: usize, job: u64, at: usize) -> Option<Piece> {
+        let of_job = self.jobs.get(&job)?;
+        let first = of_job.waiting[at].clone();
+        let (level, owner) = (of_job.units.level(first.start), of_job.units.owner(first.start));
+        let end = if owner.is_some() { first.end } else { of_job.units.cut(&first, self.wanted(seat, level)?) };
+        let units = first.start..end;
+        let (cost, shards) = (of_job.units.cost(&units), of_job.units.shards(&units));
+        let task = self.number();
+        let waiting = &mut self.jobs.get_mut(&job)?.waiting;
+        waiting.remove(at);
+        if end < first.end {
+            waiting.push(end..first.end);
+        }
+        self.open.insert(task);
+        Some(Piece { task, job, units, cost, level, shards, owner })
+    }
+
+    /// The cost of the next piece for a seat; none: nothing now.
+    fn wanted(&self, seat: usize, level: Option<usize>) -> Option<f64> {
         let waiting = self.jobs.values().map(Job::waiting).sum::<f64>();
-        let first = self.jobs.get(&job)?.waiting.last()?.clone();
-        let level = self.jobs.get(&job)?.units.level(first.start);
         let others: Vec<&Pace> =
             self.live().filter(|&other| other != seat).map(|other| &self.seats[other].pace).collect();
         let Seat { pace, held, .. } = &self.seats[seat];
@@ -206,17 +245,7 @@ impl<U: Units> Queue<U> {
         if !held.is_empty() && waiting < pace.most(level) * (others.len() + 1) as f64 {
             return None;
         }
-        let wanted = pace.piece(&others, level, waiting)?;
-        let task = self.number();
-        let job_of = self.jobs.get_mut(&job)?;
-        let units = first.start..job_of.units.cut(&first, wanted);
-        job_of.waiting.pop();
-        if units.end < first.end {
-            job_of.waiting.push(units.end..first.end);
-        }
-        self.open.insert(task);
-        let (cost, shards) = (job_of.units.cost(&units), job_of.units.shards(&units));
-        Some(Piece { task, job, units, cost, level, shards })
+        pace.piece(&others, level, waiting)
     }
 
     /// What another seat, which is slower than was thought, would be done with much later. Whoever is first counts.
@@ -225,20 +254,22 @@ impl<U: Units> Queue<U> {
         if !held.is_empty() {
             return None;
         }
-        let others =
-            self.seats.iter().flat_map(|other| other.held.iter().map(move |(piece, since)| (other, piece, since)));
-        let late = |(other, piece, since): (&Seat, &'_ Piece, &Instant)| {
-            let late = other.pace.late(pace, piece.level, piece.cost, since.elapsed().as_secs_f64());
-            let may = self.jobs.get(&piece.job).is_some_and(|job| job.units.may_be_done_twice());
-            (may && late > 0.0 && self.is_open(piece.task) && self.holders(piece.task).count() == 1)
-                .then_some((late, piece.task))
+        let may = |piece: &Piece| {
+            piece.owner.is_none() && self.jobs.get(&piece.job).is_some_and(|job| job.units.may_be_done_twice())
         };
-        let (_, task) = others.filter_map(late).max_by(|(a, _), (b, _)| a.total_cmp(b))?;
-        let all = self.seats.iter().flat_map(|other| &other.held);
-        all.map(|(piece, _)| piece).find(|piece| piece.task == task).cloned()
+        let mut latest: Option<(f64, &Piece)> = None;
+        for other in &self.seats {
+            for (piece, since) in other.held.iter().filter(|(piece, _)| may(piece) && self.is_open(piece.task)) {
+                let late = other.pace.late(pace, piece.level, (piece.cost, piece.cost), since.elapsed().as_secs_f64());
+                if late > latest.map_or(0.0, |(most, _)| most) && self.holders(piece.task).count() == 1 {
+                    latest = Some((late, piece));
+                }
+            }
+        }
+        latest.map(|(_, piece)| piece.clone())
     }
 
-    /// A seat has come back from a piece after so many seconds of work: the piece, unless another has done it. It is done then.
+    /// A seat has come back from a piece, on which it worked for `seconds`. Returns the piece if nobody else has done it.
     pub fn answered(&mut self, seat: usize, task: u64, seconds: f64) -> Option<Piece> {
         let held = &mut self.seats[seat].held;
         let at = held.iter().position(|(piece, _)| piece.task == task)?;
@@ -247,7 +278,10 @@ impl<U: Units> Queue<U> {
         held.iter_mut().for_each(|(_, since)| *since = Instant::now());
         let is_first = self.open.remove(&task);
         let shards = if is_first { piece.shards } else { 0 };
-        self.seats[seat].worked(piece.level, shards, Moved::default(), seconds);
+        // What is late beyond its job counts nowhere.
+        if self.jobs.contains_key(&piece.job) {
+            self.seats[seat].worked(piece.level, shards, Moved::default(), seconds);
+        }
         if !is_first {
             return None;
         }
@@ -265,7 +299,7 @@ impl<U: Units> Queue<U> {
         Some(piece)
     }
 
-    /// A piece was done, but wrongly.
+    /// Gives a piece again that was done wrongly.
     pub fn again(&mut self, piece: Piece) {
         if let Some(job) = self.jobs.get_mut(&piece.job) {
             job.open += piece.units.len();

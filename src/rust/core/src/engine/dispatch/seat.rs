@@ -10,7 +10,7 @@ use crate::team::{Moved, Share, TeamReport};
 /// Units that a seat takes at a time.
 #[derive(Clone, Debug)]
 pub(in crate::engine) struct Piece {
-    /// Its number: no other piece has it, but a second seat may have the piece as well.
+    /// Its number, which no other piece has. A second seat may have the piece as well.
     pub task: u64,
     /// The number of the job that it is of.
     pub job: u64,
@@ -19,6 +19,8 @@ pub(in crate::engine) struct Piece {
     pub level: Option<usize>,
     /// How many of the report's shards it counts for.
     pub(super) shards: usize,
+    /// The seat that it is for; none: any.
+    pub owner: Option<usize>,
 }
 
 /// What a seat did at a level.

@@ -8,36 +8,29 @@
 mod data;
 pub mod rank;
 
+use std::collections::VecDeque;
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use self::data::write_column;
 pub use self::data::Source;
 use super::message::{Reply, Request};
-use super::{refused, Cluster, News, WATCH};
+use super::{Cluster, STRANGE, WATCH};
+use crate::engine::dispatch::queue::Costs;
+use crate::engine::dispatch::seat::Seat;
+use crate::engine::dispatch::shares::Shares;
+use crate::engine::shards::chooser::{count_of, Chooser, Counters, News};
 use crate::observer::Observer;
 use crate::search::wire::{envelope, Writer};
-use crate::selection::{apportion, Choice, CountLogs, Criterion, Problem, Selection, Step};
-use crate::team::{Lost, Moved, Share};
+use crate::selection::{Choice, CountLogs, Criterion, Problem, Selection};
+use crate::team::{Lost, Moved};
 use crate::{Error, Result};
 
-/// A rank for which all others wait so many times what its turn should take is overtaken, ...
-const LATE: f64 = 2.0;
-
-/// ... after at least this time, ...
-const PATIENCE: Duration = Duration::from_millis(500);
-
-/// ... and the seconds that a byte takes to it at the most.
+/// The seconds that a byte takes to a rank at the most.
 const A_BYTE: f64 = 1e-7;
 
-/// Features are cut again where a turn is to take at most this share of what it takes now, ...
-const WORTH: f64 = 0.9;
-
-/// ... and all turns that are left save this many times what the move costs.
-const MARGIN: f64 = 2.0;
-
-/// Turns that took less in all, in seconds, do not tell how fast a rank is.
-const SURE: f64 = 0.02;
+/// What turns count for.
+const LEVEL: Option<usize> = Some(0);
 
 /// What to do where no rank is left.
 const MEND: &str = "start the cluster again";
@@ -47,77 +40,35 @@ const MEND: &str = "start the cluster again";
 struct Hand {
     /// Its features, in the order in which it got them.
     features: Vec<Range<usize>>,
-    /// Those that it is given with its next turn.
-    more: Vec<Range<usize>>,
-    /// How many it gives up then, the last.
-    less: usize,
     has_begun: bool,
     /// How many choices it knows.
     known: usize,
     turn: Option<Turn>,
-    best: Option<Choice>,
-    /// Seconds of its last turn by unit of work, see [`Hand::work`].
-    pace: Option<f64>,
-    /// Features and seconds of turns since features moved.
-    counted: f64,
-    seconds: f64,
-    turns: u64,
 }
 
 /// A turn that is not answered yet.
 struct Turn {
     task: u64,
+    job: u64,
     since: Instant,
     work: f64,
     bytes: usize,
-    /// Whether it does nothing but count for the features that it had.
-    is_plain: bool,
 }
 
-fn count_of(ranges: &[Range<usize>]) -> usize {
-    ranges.iter().map(Range::len).sum()
-}
-
-/// Takes so many features from the end of some ranges.
-fn split_last(ranges: &mut Vec<Range<usize>>, mut count: usize) -> Vec<Range<usize>> {
-    let mut taken = Vec::new();
-    while count > 0 {
-        let Some(mut last) = ranges.pop() else { break };
-        if last.len() > count {
-            let mid = last.end - count;
-            ranges.push(last.start..mid);
-            last.start = mid;
-        }
-        count -= last.len();
-        taken.push(last);
-    }
-    taken
-}
-
-impl Hand {
-    fn count(&self) -> usize {
-        count_of(&self.features)
-    }
-
-    /// Features that are counted for in its next turn, each as often as there are choices that it has not counted for.
-    fn work(&self, choices: usize) -> f64 {
-        let anew = count_of(&self.more) * (choices + 1);
-        (self.count() * (choices - self.known) + anew) as f64
-    }
-}
-
-/// A selection that is under way.
-struct Job<'s> {
+/// The ranks of a selection that is under way.
+struct Ranks<'c, 'a, 's> {
+    cluster: &'c mut Cluster<'a>,
     source: Source<'s>,
-    criterion: Criterion,
+    problem: Problem<'c>,
     number: u64,
     k: usize,
     hands: Vec<Hand>,
+    news: VecDeque<News>,
     choices: Vec<Choice>,
     /// The columns of these, as bytes.
     columns: Vec<Vec<u8>>,
-    /// Features that no rank has.
-    spare: Vec<Range<usize>>,
+    selection: Selection,
+    levels: Vec<usize>,
     /// A flaw in the data, that of the first column of those that were told of.
     flaw: Option<(usize, Error)>,
 }
@@ -136,279 +87,202 @@ impl Cluster<'_> {
         observer: &mut dyn Observer,
     ) -> Result<(Selection, Vec<usize>)> {
         let began = Instant::now();
-        for rank in &mut self.ranks {
-            (rank.moved, rank.busy) = (Moved::default(), 0.0);
-        }
+        self.ranks.iter_mut().for_each(|rank| rank.moved = Moved::default());
         let hands = self.ranks.iter().map(|_| Hand::default()).collect();
-        let (choices, columns, spare) = (Vec::new(), Vec::new(), std::iter::once(0..source.p()).collect());
-        let mut job = Job { source, criterion, number: self.task(), k, hands, choices, columns, spare, flaw: None };
-        let mut selection = Selection::default();
-        let mut levels = Vec::new();
+        let shares = Shares::new(self.ranks.iter().map(|rank| rank.hello.hands.max(1) as f64).collect());
+        let number = self.queue.number();
+        // Those that have something else to answer come back later.
+        let free = |seat: &Seat| (!seat.is_lost && seat.in_hand() == 0).then(Vec::new);
+        let seats = self.queue.seats.iter().map(free).collect();
+        let all = std::iter::once(0..source.p()).collect();
         let problem = Problem { samples: source.class(), logs, criterion };
-        let outcome = self.choose(&mut job, observer, &mut |choice, of| {
-            selection.add(&problem, choice);
-            levels.push(of);
-        });
-        let elapsed = began.elapsed().as_secs_f64();
-        for (rank, hand) in self.ranks.iter_mut().zip(job.hands) {
-            rank.owes.extend(hand.turn.map(|turn| turn.task));
-            let (machine, shards, moved, busy) = (rank.name.clone(), hand.turns, rank.moved, rank.busy);
-            self.report.enter(Share { machine, level: Some(0), shards, moved, busy, elapsed, rows: 0 });
-        }
+        let counters = Ranks {
+            cluster: &mut *self,
+            problem,
+            source,
+            number,
+            k,
+            hands,
+            news: VecDeque::new(),
+            choices: Vec::new(),
+            columns: Vec::new(),
+            selection: Selection::default(),
+            levels: Vec::new(),
+            flaw: None,
+        };
+        let mut chooser = Chooser::new(counters, seats, all, shares);
+        let steps = problem.steps(k);
+        let outcome = chooser.choose(k, steps, observer);
+        let Ranks { hands, selection, levels, .. } = chooser.counters;
+        hands.into_iter().filter_map(|hand| hand.turn).for_each(|turn| self.queue.close(turn.job));
+        self.report(LEVEL, began);
         outcome?;
-        let steps = k as f64;
-        observer.progress(0, steps, steps)?;
+        observer.progress(0, steps as f64, steps as f64)?;
         Ok((selection, levels))
-    }
-
-    fn task(&mut self) -> u64 {
-        self.next_task += 1;
-        self.next_task - 1
-    }
-
-    fn choose(
-        &mut self,
-        job: &mut Job,
-        observer: &mut dyn Observer,
-        chosen: &mut dyn FnMut(&Choice, usize),
-    ) -> Result<()> {
-        let looks_at_pairs = job.criterion.looks_at_pairs();
-        for step in 0..job.k {
-            let within = &mut Step { observer: &mut *observer, step, steps: job.k };
-            for rank in 0..self.ranks.len() {
-                if job.hands[rank].count() + job.hands[rank].more.len() > 0 {
-                    self.turn(job, rank)?;
-                }
-            }
-            self.collect(job, within)?;
-            let Some(best) = job.hands.iter().filter_map(|hand| hand.best).max() else { break };
-            let (levels, column) = job.source.column(best.feature, within)?;
-            chosen(&best, levels);
-            job.choices.push(best);
-            job.columns.push(column);
-            if looks_at_pairs && step > 0 && (step + 1).is_power_of_two() {
-                self.cut_again(job, job.k - step - 1);
-            }
-        }
-        Ok(())
-    }
-
-    /// Those that may be given something: others have to answer first.
-    fn free(&self, job: &Job) -> Vec<usize> {
-        self.live().filter(|&rank| self.ranks[rank].owes.is_empty() && job.hands[rank].turn.is_none()).collect()
-    }
-
-    /// Asks a rank for the best of its features after all choices.
-    fn turn(&mut self, job: &mut Job, rank: usize) -> Result<()> {
-        if !job.hands[rank].has_begun {
-            let class = job.source.class();
-            let mut bytes = Writer::default();
-            let criterion = Criterion::ALL.iter().position(|&criterion| criterion == job.criterion).unwrap_or(0);
-            [class.n(), job.k - 1, criterion].iter().for_each(|&number| bytes.small(number as u64));
-            write_column(class, class.class(), &mut bytes);
-            let request = Request::begin(job.number, &bytes.0);
-            self.send(rank, &envelope::seal(request.kind(), 0, request.body()))?;
-            job.hands[rank].has_begun = true;
-        }
-        let hand = &mut job.hands[rank];
-        let work = hand.work(job.choices.len());
-        let is_plain = hand.more.is_empty() && hand.less == 0;
-        let mut bytes = Writer::default();
-        bytes.small(hand.known as u64);
-        bytes.small((job.choices.len() - hand.known) as u64);
-        for (choice, column) in job.choices.iter().zip(&job.columns).skip(hand.known) {
-            bytes.0.extend_from_slice(&choice.to_bytes());
-            bytes.0.extend_from_slice(column);
-        }
-        bytes.small(std::mem::take(&mut hand.less) as u64);
-        bytes.small(hand.more.len() as u64);
-        hand.more.iter().for_each(|range| job.source.write(range.clone(), &mut bytes));
-        hand.features.append(&mut hand.more);
-        hand.known = job.choices.len();
-        let task = self.task();
-        let request = Request::turn(job.number, &bytes.0);
-        let message = envelope::seal(request.kind(), task, request.body());
-        job.hands[rank].turn = Some(Turn { task, since: Instant::now(), work, bytes: message.len(), is_plain });
-        self.send(rank, &message)
-    }
-
-    /// Waits until all features have a score after the last choice.
-    fn collect(&mut self, job: &mut Job, observer: &mut dyn Observer) -> Result<()> {
-        loop {
-            if self.live().next().is_none() {
-                return Err(self.nobody(MEND));
-            }
-            let free = self.free(job);
-            if job.hands.iter().all(|hand| hand.turn.is_none()) {
-                if let Some((_, flaw)) = job.flaw.take() {
-                    return Err(flaw);
-                }
-                if job.spare.is_empty() {
-                    return Ok(());
-                }
-                if !free.is_empty() {
-                    let spare = std::mem::take(&mut job.spare);
-                    let weights = self.speeds(job, &free);
-                    job.deal(spare, &weights);
-                }
-                for rank in free {
-                    if !job.hands[rank].more.is_empty() {
-                        self.turn(job, rank)?;
-                    }
-                }
-            } else if !free.is_empty() {
-                self.set_aside(job, &free);
-            }
-            for news in self.link.receive(WATCH)? {
-                match news {
-                    News::Lost(rank, why) => self.drop_rank(job, rank, why),
-                    News::Message(rank, message) => self.hear(job, rank, &message),
-                }
-            }
-            let waiting = |hand: &Hand| if hand.turn.is_some() { 0 } else { hand.count() };
-            let done: usize = job.hands.iter().map(waiting).sum();
-            observer.progress(0, done as f64, job.source.p() as f64)?;
-        }
-    }
-
-    /// How fast ranks are, features of a turn a second; of others than these 0.
-    fn speeds(&self, job: &Job, ranks: &[usize]) -> Vec<f64> {
-        let known = |rank: usize| {
-            let hand = &job.hands[rank];
-            (hand.counted > 0.0 && hand.seconds > 0.0).then(|| hand.counted / hand.seconds)
-        };
-        // Those that have counted nothing yet are beside the others what they said.
-        let guess = |rank: usize| self.ranks[rank].hello.hands.max(1) as f64;
-        let (sum, guessed) = ranks
-            .iter()
-            .filter_map(|&rank| Some((known(rank)?, guess(rank))))
-            .fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
-        let unit = if guessed > 0.0 { sum / guessed } else { 1.0 };
-        let mut speeds = vec![0.0; self.ranks.len()];
-        ranks.iter().for_each(|&rank| speeds[rank] = known(rank).unwrap_or_else(|| guess(rank) * unit));
-        speeds
-    }
-
-    /// Whoever all others have waited for for too long leaves its features to them, and gets nothing until it has answered.
-    fn set_aside(&mut self, job: &mut Job, free: &[usize]) {
-        let slowest = free.iter().filter_map(|&rank| job.hands[rank].pace).fold(0.0, f64::max);
-        for rank in 0..job.hands.len() {
-            let hand = &job.hands[rank];
-            let Some(turn) = &hand.turn else { continue };
-            let pace = hand.pace.unwrap_or(0.0).max(slowest);
-            let expected = turn.work * pace + turn.bytes as f64 * A_BYTE;
-            let waited = turn.since.elapsed();
-            if pace > 0.0 && waited > PATIENCE && waited.as_secs_f64() > LATE * expected {
-                self.ranks[rank].owes.push(turn.task);
-                job.take_back(rank);
-            }
-        }
-    }
-
-    fn drop_rank(&mut self, job: &mut Job, rank: usize, why: String) {
-        if !self.ranks[rank].is_lost {
-            self.strike(rank, why);
-            job.take_back(rank);
-        }
-    }
-
-    fn hear(&mut self, job: &mut Job, rank: usize, message: &[u8]) {
-        self.ranks[rank].moved.from += message.len() as u64;
-        let (task, reply) = match Reply::of_message(message) {
-            Ok(found) => found,
-            Err(refusal) => {
-                let why = refused(&self.ranks[rank].name, &refusal).to_string();
-                return self.drop_rank(job, rank, why);
-            }
-        };
-        if self.ranks[rank].owes.contains(&task) {
-            return self.ranks[rank].owes.retain(|&owed| owed != task);
-        }
-        let hand = &mut job.hands[rank];
-        let Some(turn) = hand.turn.take_if(|turn| turn.task == task) else { return };
-        match reply {
-            Reply::Done { seconds, body } => {
-                let best = <&[u8; 48]>::try_from(body).map(Choice::from_bytes);
-                let is_its = |best: &Choice| hand.features.iter().any(|range| range.contains(&best.feature));
-                hand.best = best.ok().filter(is_its);
-                if hand.best.is_none() && !body.is_empty() {
-                    return self.drop_rank(job, rank, "it gave an answer to something else than it was asked".into());
-                }
-                hand.pace = Some(turn.since.elapsed().as_secs_f64() / turn.work.max(1.0));
-                hand.turns += 1;
-                if turn.is_plain {
-                    hand.counted += turn.work;
-                    hand.seconds += seconds;
-                }
-                self.ranks[rank].busy += seconds;
-            }
-            // Choices are small.
-            Reply::Aside { .. } => {
-                self.drop_rank(job, rank, "it gave an answer to something else than it was asked".into());
-            }
-            Reply::Failed(error @ Error::Argument { .. }) => {
-                let start = hand.features.iter().map(|range| range.start).min().unwrap_or(0);
-                if job.flaw.as_ref().is_none_or(|&(first, _)| start < first) {
-                    job.flaw = Some((start, error));
-                }
-            }
-            Reply::Failed(error) => {
-                let lost = Lost::by("", &error);
-                self.drop_rank(job, rank, lost.reason);
-            }
-        }
-    }
-
-    /// Moves features from slow ranks to fast ones, with their next turns, where that pays within the `left` ones.
-    fn cut_again(&self, job: &mut Job, left: usize) {
-        let free = self.free(job);
-        let speeds = self.speeds(job, &free);
-        let total: usize = job.hands.iter().map(Hand::count).sum();
-        let seconds = job.hands.iter().map(|hand| hand.seconds).fold(0.0, f64::max);
-        if seconds < SURE || speeds.iter().all(|&speed| speed == 0.0) {
-            return;
-        }
-        let longest = |counts: &dyn Fn(usize) -> usize| {
-            free.iter().map(|&rank| counts(rank) as f64 / speeds[rank]).fold(0.0, f64::max)
-        };
-        let wanted = apportion(total, &speeds);
-        let (now, then) = (longest(&|rank| job.hands[rank].count()), longest(&|rank| wanted[rank]));
-        let gain = |rank: usize| wanted[rank].saturating_sub(job.hands[rank].count());
-        // What moves is counted for from the beginning.
-        let cost = longest(&gain) * (job.choices.len() + 1) as f64;
-        if !(then < WORTH * now && (now - then) * left as f64 > MARGIN * cost) {
-            return;
-        }
-        let gains: Vec<f64> = (0..wanted.len()).map(|rank| gain(rank) as f64).collect();
-        let mut moving = Vec::new();
-        for (hand, &wanted) in job.hands.iter_mut().zip(&wanted) {
-            let less = hand.count().saturating_sub(wanted);
-            moving.extend(split_last(&mut hand.features, less));
-            // Who has none left is told when it gets others.
-            hand.less += less;
-            if hand.features.is_empty() {
-                hand.best = None;
-            }
-            (hand.counted, hand.seconds) = (0.0, 0.0);
-        }
-        job.deal(moving, &gains);
     }
 }
 
-impl Job<'_> {
-    /// Hands features out, as many to each rank as its share says, for its next turn.
-    fn deal(&mut self, mut features: Vec<Range<usize>>, shares: &[f64]) {
-        let counts = apportion(count_of(&features), shares);
-        for (hand, count) in self.hands.iter_mut().zip(counts) {
-            hand.more.extend(split_last(&mut features, count));
+impl Ranks<'_, '_, '_> {
+    /// Asks a rank for the best of these features after all choices.
+    fn turn(&mut self, rank: usize, features: &[Range<usize>]) -> Result<()> {
+        if !self.hands[rank].has_begun {
+            let class = self.source.class();
+            let mut bytes = Writer::default();
+            let criterion = Criterion::ALL.iter().position(|&other| other == self.problem.criterion).unwrap_or(0);
+            [class.n(), self.k - 1, criterion].iter().for_each(|&number| bytes.small(number as u64));
+            write_column(class, class.class(), &mut bytes);
+            let request = Request::begin(self.number, &bytes.0);
+            self.cluster.send(rank, &envelope::seal(request.kind(), 0, request.body()))?;
+            self.hands[rank].has_begun = true;
+        }
+        let hand = &mut self.hands[rank];
+        let (same, kept) = common(&hand.features, features);
+        let (more, choices) = (&features[same..], self.choices.len());
+        // Features that it has, each as often as there are choices that it has not counted for, and others from the beginning.
+        let work = (kept * (choices - hand.known) + count_of(more) * (choices + 1)) as f64;
+        let mut bytes = Writer::default();
+        bytes.small(hand.known as u64);
+        bytes.small((choices - hand.known) as u64);
+        for (choice, column) in self.choices.iter().zip(&self.columns).skip(hand.known) {
+            bytes.0.extend_from_slice(&choice.to_bytes());
+            bytes.0.extend_from_slice(column);
+        }
+        bytes.small((count_of(&hand.features) - kept) as u64);
+        bytes.small(more.len() as u64);
+        more.iter().for_each(|range| self.source.write(range.clone(), &mut bytes));
+        (hand.features, hand.known) = (features.to_vec(), choices);
+        let job = self.cluster.queue.give(Costs::of_seat(rank, work, LEVEL).into());
+        let Some(piece) = self.cluster.queue.turn(rank) else { return Ok(()) };
+        let request = Request::turn(self.number, &bytes.0);
+        let message = envelope::seal(request.kind(), piece.task, request.body());
+        let (task, since, bytes) = (piece.task, Instant::now(), message.len());
+        self.hands[rank].turn = Some(Turn { task, job, since, work, bytes });
+        self.cluster.send(rank, &message)
+    }
+
+    /// A rank that takes longer than another would need for its features.
+    fn late(&self) -> Option<usize> {
+        let (seats, choices) = (&self.cluster.queue.seats, self.choices.len());
+        let free = || self.cluster.live().filter(|&rank| seats[rank].in_hand() == 0);
+        (0..self.hands.len()).find(|&rank| {
+            let hand = &self.hands[rank];
+            let Some(turn) = &hand.turn else { return false };
+            let elapsed = turn.since.elapsed().as_secs_f64() - turn.bytes as f64 * A_BYTE;
+            // The other counts for them from the first choice on.
+            let costs = (turn.work, (count_of(&hand.features) * (choices + 1)) as f64);
+            free().any(|other| seats[rank].pace.late(&seats[other].pace, LEVEL, costs, elapsed) > 0.0)
+        })
+    }
+
+    /// A rank leaves its features to others, and knows nothing any more.
+    fn leave(&mut self, rank: usize) {
+        if let Some(turn) = std::mem::take(&mut self.hands[rank]).turn {
+            self.cluster.queue.close(turn.job);
+        }
+        self.news.push_back(News::Left { seat: rank });
+    }
+
+    fn lose(&mut self, rank: usize, why: String) {
+        self.cluster.lose(rank, why);
+        self.leave(rank);
+    }
+
+    fn hear(&mut self, rank: usize, message: &[u8]) {
+        let Some((task, reply)) = self.cluster.open_reply(rank, message) else {
+            let seat = &self.cluster.queue.seats[rank];
+            match (seat.is_lost, seat.in_hand()) {
+                (true, _) => self.leave(rank),
+                (false, 0) => self.news.push_back(News::Back { seat: rank }),
+                _ => {}
+            }
+            return;
+        };
+        let hand = &mut self.hands[rank];
+        let Some(turn) = hand.turn.take_if(|turn| turn.task == task) else { return };
+        let seconds = reply.seconds();
+        self.cluster.queue.answered(rank, task, seconds);
+        self.cluster.queue.close(turn.job);
+        let best = match reply {
+            Reply::Done { body: [], .. } => None,
+            Reply::Done { body, .. } => {
+                let best = <&[u8; 48]>::try_from(body).map(Choice::from_bytes);
+                let is_its = |best: &Choice| hand.features.iter().any(|range| range.contains(&best.feature));
+                let Some(best) = best.ok().filter(is_its) else { return self.lose(rank, STRANGE.into()) };
+                Some(best)
+            }
+            // Choices are small.
+            Reply::Aside { .. } => return self.lose(rank, STRANGE.into()),
+            Reply::Failed(error @ Error::Argument { .. }) => {
+                let start = hand.features.iter().map(|range| range.start).min().unwrap_or(0);
+                if self.flaw.as_ref().is_none_or(|&(first, _)| start < first) {
+                    self.flaw = Some((start, error));
+                }
+                None
+            }
+            Reply::Failed(error) => return self.lose(rank, Lost::by("", &error).reason),
+        };
+        self.news.push_back(News::Counted { seat: rank, best, seconds });
+    }
+}
+
+impl Counters for Ranks<'_, '_, '_> {
+    fn order(&mut self, orders: Vec<(usize, &[Range<usize>])>, _last: Option<Choice>) -> Result<()> {
+        orders.into_iter().try_for_each(|(rank, features)| self.turn(rank, features))
+    }
+
+    fn next(&mut self, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<News> {
+        loop {
+            if let Some(news) = self.news.pop_front() {
+                return Ok(news);
+            }
+            if self.cluster.live().next().is_none() {
+                return Err(self.cluster.nobody(MEND));
+            }
+            if let Some(rank) = self.late() {
+                self.leave(rank);
+                continue;
+            }
+            for news in self.cluster.link.receive(WATCH)? {
+                match news {
+                    super::News::Lost(rank, why) => self.lose(rank, why),
+                    super::News::Message(rank, message) => self.hear(rank, &message),
+                }
+            }
+            let rest = self.hands.iter().filter(|hand| hand.turn.is_none());
+            watch(rest.map(|hand| count_of(&hand.features)).sum::<usize>() as f64)?;
         }
     }
 
-    /// A rank has no features any more, and knows nothing.
-    fn take_back(&mut self, rank: usize) {
-        let hand = std::mem::take(&mut self.hands[rank]);
-        self.spare.extend(hand.features);
-        self.spare.extend(hand.more);
-        self.hands[rank] = Hand { turns: hand.turns, ..Hand::default() };
+    fn end(&mut self) -> Result<()> {
+        self.flaw.take().map_or(Ok(()), |(_, flaw)| Err(flaw))
     }
+
+    fn chosen(&mut self, choice: Choice, observer: &mut dyn Observer) -> Result<()> {
+        let (levels, column) = self.source.column(choice.feature, observer)?;
+        self.selection.add(&self.problem, &choice);
+        self.levels.push(levels);
+        self.choices.push(choice);
+        self.columns.push(column);
+        Ok(())
+    }
+
+    /// What moves is counted for from the beginning.
+    fn cost(&self, _rank: usize, speed: f64) -> f64 {
+        (self.choices.len() + 1) as f64 / speed
+    }
+}
+
+/// How many of the ranges begin as before, of which the last may have become shorter; and how many features they have.
+fn common(before: &[Range<usize>], now: &[Range<usize>]) -> (usize, usize) {
+    let (mut same, mut kept) = (0, 0);
+    for (before, now) in before.iter().zip(now) {
+        if before.start != now.start || before.end < now.end {
+            break;
+        }
+        (same, kept) = (same + 1, kept + now.len());
+        if before.end != now.end {
+            break;
+        }
+    }
+    (same, kept)
 }

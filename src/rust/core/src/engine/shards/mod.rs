@@ -1,0 +1,163 @@
+//! Several machines that select together, each with features of its own: shards.
+//!
+//! The calling thread makes the choices and asks the observer ([`chooser`]). The features are cut by a guess of the machines' speeds, and are cut
+//! again where what the machines then take says that it pays ([`shares`](super::dispatch::shares)). What is known of a feature moves with
+//! it, so that nothing is counted twice; a machine that fails loses its features to the others in the same way, also within a step.
+
+pub(in crate::engine) mod chooser;
+mod machine;
+
+use std::ops::Range;
+
+use self::chooser::{count_of, Chooser, Counters, News};
+use self::machine::{Answer, Machine, Order, Orders};
+use super::dispatch::local::{Front, Members};
+use super::dispatch::shares::Shares;
+use crate::memory;
+use crate::observer::Observer;
+use crate::selection::{room, Choice, Machines, Member, Problem, Selector};
+use crate::team::TeamReport;
+use crate::{Error, Result};
+
+/// Several machines. Where one fails with [`Error::Device`](crate::Error::Device), the others take over its features, and the report says so.
+pub struct Shards<'a> {
+    members: Members<Machine<'a>>,
+    /// How fast they are compared with one another, as a guess.
+    speeds: Vec<f64>,
+}
+
+impl<'a> Shards<'a> {
+    /// Of these machines, in order.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) where there is none.
+    pub fn new(members: Vec<Member<'a>>) -> Result<Self> {
+        let mut shards = Shards { members: Members::new(Machine::moved), speeds: Vec::new() };
+        for Member { name, speed, make } in members {
+            shards.members.add(name, Machine::new(make), 0.0);
+            shards.speeds.push(speed.max(1e-9));
+        }
+        if shards.speeds.is_empty() {
+            return Err(shards.members.nobody());
+        }
+        Ok(shards)
+    }
+
+    /// The features of each machine that works, as an earlier selection has left them; or else all p are to be dealt.
+    fn features(&self, p: usize) -> (Vec<Option<Vec<Range<usize>>>>, Vec<Range<usize>>) {
+        let all = self.members.seats.iter().zip(&self.members.machines);
+        let mut seats: Vec<_> = all.map(|(seat, machine)| (!seat.is_lost).then(|| machine.ranges())).collect();
+        let has_all = seats.iter().flatten().map(|ranges| count_of(ranges)).sum::<usize>() == p;
+        if !has_all {
+            seats.iter_mut().flatten().for_each(Vec::clear);
+        }
+        (seats, if has_all { Vec::new() } else { vec![0..p] })
+    }
+}
+
+impl Machines for Shards<'_> {
+    fn choose(
+        &mut self,
+        problem: &Problem,
+        k: usize,
+        observer: &mut dyn Observer,
+        chosen: &mut dyn FnMut(Choice),
+    ) -> Result<()> {
+        room(problem, self.speeds.len())?;
+        let (seats, spare) = self.features(problem.samples.p());
+        let Problem { samples, logs, criterion } = *problem;
+        let new = |range: Range<usize>| Selector::new(samples, logs, criterion, range);
+        let selectors = seats.iter().flatten().flatten().chain(&spare).cloned().map(new).collect();
+        let making = self.members.machines.iter().map(|machine| machine.making).collect();
+        let (outcome, making) = self.members.together(&Machine::answer, |front| {
+            let counters = Local { front, chosen, selectors, jobs: Vec::new(), making };
+            let mut chooser = Chooser::new(counters, seats, spare, Shares::new(self.speeds.clone()));
+            Ok((chooser.choose(k, problem.steps(k), observer), chooser.counters.making))
+        })?;
+        for (machine, making) in self.members.machines.iter_mut().zip(making) {
+            machine.making = making;
+            if outcome.is_err() {
+                // Features may be on their way from one to another.
+                machine.keep(0);
+            }
+        }
+        outcome
+    }
+
+    fn report(&mut self) -> TeamReport {
+        self.members.report()
+    }
+}
+
+/// Machines of this process, as the chooser sees them.
+struct Local<'p, 'f, 'r, 'c> {
+    front: &'f mut Front<'r, Orders<'p>, Answer<'p>>,
+    chosen: &'c mut dyn FnMut(Choice),
+    /// What is known of features that no machine works on.
+    selectors: Vec<Selector<'p>>,
+    /// The orders of this step.
+    jobs: Vec<u64>,
+    /// See [`Machine`].
+    making: Vec<Option<f64>>,
+}
+
+impl<'p> Local<'p, '_, '_, '_> {
+    /// What is known of these features.
+    fn take(&mut self, range: &Range<usize>) -> Option<Selector<'p>> {
+        let at = self.selectors.iter().position(|selector| selector.range().contains(&range.start))?;
+        let mut selector = self.selectors.swap_remove(at);
+        let start = selector.range().start;
+        if range.end < selector.range().end {
+            self.selectors.push(selector.split_off(range.end - start));
+        }
+        if start < range.start {
+            let own = selector.split_off(range.start - start);
+            self.selectors.push(std::mem::replace(&mut selector, own));
+        }
+        Some(selector)
+    }
+}
+
+impl Counters for Local<'_, '_, '_, '_> {
+    fn order(&mut self, orders: Vec<(usize, &[Range<usize>])>, last: Option<Choice>) -> Result<()> {
+        let mut all = Vec::new();
+        for (machine, features) in orders {
+            let selectors = features.iter().filter_map(|range| self.take(range)).collect();
+            all.push(Order { machine, selectors, last });
+        }
+        self.jobs.push(self.front.give(Orders::new(all).into()));
+        Ok(())
+    }
+
+    fn next(&mut self, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<News> {
+        let (piece, Answer { selectors, best, seconds }) = self.front.next(watch)?;
+        let seat = piece.owner.ok_or(Error::Interrupted)?;
+        self.selectors.extend(selectors);
+        Ok(match best {
+            Ok(best) => {
+                // Its first order brings it its features.
+                self.making[seat].get_or_insert(seconds / piece.cost.max(1.0));
+                News::Counted { seat, best, seconds }
+            }
+            Err(error) => {
+                self.front.lose(seat, error);
+                News::Left { seat }
+            }
+        })
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.jobs.drain(..).for_each(|job| self.front.close(job));
+        memory::check()
+    }
+
+    fn chosen(&mut self, choice: Choice, _observer: &mut dyn Observer) -> Result<()> {
+        (self.chosen)(choice);
+        Ok(())
+    }
+
+    /// What is known of a feature moves with it.
+    fn cost(&self, seat: usize, _speed: f64) -> f64 {
+        self.making[seat].unwrap_or(0.0)
+    }
+}
