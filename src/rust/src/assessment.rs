@@ -10,13 +10,13 @@ use pcgpu_core::observer::Observer;
 use pcgpu_core::search::worker::WorkerTest;
 use pcgpu_core::Error;
 
-use crate::api::Call;
-use crate::compact::na;
+use crate::call::Call;
 use crate::failure::{Failure, Outcome};
+use crate::respond::respond;
 use crate::session::{RObserver, RTest};
 use crate::test::Test;
 use crate::token::Token;
-use crate::value::Value;
+use crate::value::{na, Value};
 use crate::{input, output};
 
 /// A graph of `edges`, p vectors of the j with an arc i -> j, and `marks`, likewise their marks, or NULL where all are 1.
@@ -177,4 +177,59 @@ pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj,
     };
     asked.map_err(|error| token.explain(error))?;
     Ok(Value::from(found))
+}
+
+/// The CPDAG of a DAG by edges: `list(from, to, directed)`; NULL for what is no DAG.
+/// @noRd
+#[extendr]
+fn rust_cpdag(edges: Robj) -> Robj {
+    respond([&edges], |token| cpdag(&edges, token))
+}
+
+/// Counts of estimated graphs beside the true one, a vector each.
+/// @noRd
+#[extendr]
+fn rust_compare(estimates: Robj, truth: Robj, as_cpdags: Robj) -> Robj {
+    respond([&estimates, &truth, &as_cpdags], |token| {
+        let as_cpdags = input::flag(&as_cpdags, "as_cpdags")?;
+        compared(&input::list(&estimates, "estimates")?, &input::list(&truth, "truth")?, as_cpdags, token)
+    })
+}
+
+/// q-values of some p-values among others: `list(q, count)`.
+/// @noRd
+#[extendr]
+fn rust_q_values(of: Robj, values: Robj, p: Robj, count: Robj, by: Robj) -> Robj {
+    respond([&of, &values, &p, &count, &by], |_| {
+        let correction = if input::flag(&by, "by")? { Correction::Yekutieli } else { Correction::Hochberg };
+        adjusted(&of, &values, input::count(&p, "p", 0)?, input::number(&count, "count")?, correction)
+    })
+}
+
+/// Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`.
+/// @noRd
+#[extendr]
+fn rust_implied(edges: Robj, marks: Robj, asked: Robj) -> Robj {
+    respond([&edges, &marks, &asked], |token| implied(&edges, &marks, &input::list(&asked, "asked")?, token))
+}
+
+/// p-values of the chosen of such questions about p variables.
+/// @noRd
+#[extendr]
+fn rust_p_values(test: Robj, p: Robj, asked: Robj, chosen: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&test, &p, &asked, &chosen, &alpha, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let Some(test) = Test::optional(&test, &call.machine.pool)? else { return Ok(().into()) };
+        let (p, alpha) = (input::count(&p, "p", 1)?, input::number(&alpha, "alpha")?);
+        p_values(&call, &test, p, &input::list(&asked, "asked")?, &chosen, alpha)
+    })
+}
+
+extendr_module! {
+    mod assessment;
+    fn rust_cpdag;
+    fn rust_compare;
+    fn rust_q_values;
+    fn rust_implied;
+    fn rust_p_values;
 }

@@ -7,7 +7,7 @@ use pcgpu_core::search::checkpoint::Limits;
 use pcgpu_core::search::Options;
 use pcgpu_core::Error;
 
-use crate::api::Call;
+use crate::call::Call;
 use crate::failure::{Failure, Outcome};
 use crate::test::Test;
 use crate::value::Value;

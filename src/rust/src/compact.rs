@@ -1,5 +1,6 @@
 //! Results that hold what was found and nothing for each pair: flat arrays, by row. R/compact.R describes them.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use extendr_api::prelude::*;
@@ -11,74 +12,19 @@ use pcgpu_core::planes::{self, cut, Doubles, DoublesMut};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::{Options, PairValues, Skeleton};
 
-use crate::compact_sets::{sets, Values};
+use crate::compact_sets::{counted, parts, sets, start_vector, starts, unlike, Values};
 use crate::failure::{Failure, Outcome};
 use crate::input;
-use crate::output::{named, vector};
+use crate::output::{self, named, vector};
+use crate::respond::respond;
 use crate::token::Token;
-use crate::value::Value;
+use crate::value::{na, Value};
 
 /// Marks of an edge between x < y.
 const UNDIRECTED: u8 = 1;
 const TO_LARGER: u8 = 2;
 const TO_SMALLER: u8 = 3;
 const CONFLICT: u8 = 4;
-
-/// R's NA of a double.
-pub fn na() -> f64 {
-    f64::from_bits(0x7ff0_0000_0000_07a2)
-}
-
-pub fn unlike() -> Failure {
-    Failure::Input("internal: a vector of another type".into())
-}
-
-/// By row the number of its first entry, and the number of all: p + 1 numbers.
-pub fn starts(counts: impl Iterator<Item = u64>) -> Vec<u64> {
-    let mut end = 0;
-    let sums = counts.map(|count| {
-        end += count;
-        end
-    });
-    std::iter::once(0).chain(sums).collect()
-}
-
-pub fn start_vector(starts: &[u64]) -> Value {
-    Value::from(starts.iter().map(|&start| start as f64).collect::<Vec<f64>>())
-}
-
-/// Rows in parts of about as many entries each, enough for all threads.
-fn parts(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
-    let (p, all) = (starts.len() - 1, starts[starts.len() - 1]);
-    let each = (all / (8 * pool.threads() as u64)).max(1 << 14);
-    let mut parts = Vec::new();
-    let mut from = 0;
-    while from < p {
-        let goal = starts[from] + each;
-        let to = (from + 1 + starts[from + 1..p].partition_point(|&start| start < goal)).min(p);
-        parts.push(from..to);
-        from = to;
-    }
-    parts
-}
-
-/// Likewise of whole words of vertices.
-pub fn parts_of_words(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
-    let p = starts.len() - 1;
-    let words: Vec<u64> = (0..=p.div_ceil(64)).map(|word| starts[p.min(64 * word)]).collect();
-    parts(pool, &words).into_iter().map(|words| 64 * words.start..p.min(64 * words.end)).collect()
-}
-
-/// `count(x)` for every row, by several threads.
-pub fn counted<T: Default + Clone + Send>(pool: &Pool, p: usize, count: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let mut counts = vec![T::default(); p];
-    pool.each_of(counts.chunks_mut(256).enumerate().collect(), |_, (chunk, counts): (usize, &mut [T])| {
-        for (i, slot) in counts.iter_mut().enumerate() {
-            *slot = count(256 * chunk + i);
-        }
-    });
-    counts
-}
 
 /// `list(start, to, mark, p)` of the edges x < y, with the values of what level 0 left.
 pub fn edges(token: &Token, pool: &Pool, graph: &Adjacency, pdag: Option<&Pdag>, left: &PairValues) -> Outcome<Value> {
@@ -381,4 +327,64 @@ impl Flat {
         }
         Ok(())
     }
+}
+
+/// The p x p parts of pcalg's class, of a result in flat arrays: `pMax`, and the slot `sepset` of `object`, which is fresh.
+/// `level0`: the p-values of level 0 as a p x p matrix, or NULL where they are not known.
+/// @noRd
+#[extendr]
+fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
+    respond([&found, &level0, &object], |token| {
+        let found = input::list(&found, "found")?;
+        let p = input::count(&input::field(&found, "p")?, "p", 1)?;
+        let flat = Flat::from_list(&found)?;
+        let mut p_max = output::matrix(token, p, p, Use::Square)?;
+        let cells = output::cells(&mut p_max)?;
+        if level0.is_null() {
+            cells.fill(na());
+        } else {
+            let known = input::square(&level0, p, "level0")?;
+            cells.copy_from_slice(
+                known.to_slice_memory_order().ok_or_else(|| Failure::Input("internal: `level0`".into()))?,
+            );
+        }
+        flat.fill_p_max(cells)?;
+        output::fill_sepsets(token, &object, &flat.sepsets(&flat.graph()?)?)?;
+        Ok(p_max.into())
+    })
+}
+
+thread_local! {
+    /// The parts of the flat result that was found whole last, by address: R copies a list before it changes it, and users ask about one result pair by pair.
+    static WHOLE: Cell<[usize; 4]> = const { Cell::new([0; 4]) };
+}
+
+/// Whether the parts of a result in flat arrays go together: TRUE, or the name of one that does not.
+/// @noRd
+#[extendr]
+fn rust_check_flat(found: Robj) -> Robj {
+    respond([&found], |_| {
+        let found = input::list(&found, "found")?;
+        // SAFETY: the addresses are compared alone.
+        let address = |name: &str| input::field(&found, name).map(|part| unsafe { part.get() } as usize);
+        let p = input::count(&input::field(&found, "p")?, "p", 1)?;
+        let parts = [p, address("edges")?, address("sets")?, address("gaps")?];
+        if WHOLE.get() == parts {
+            return Ok(Value::from(true));
+        }
+        match Flat::from_list(&found) {
+            Ok(_) => {
+                WHOLE.set(parts);
+                Ok(Value::from(true))
+            }
+            Err(Failure::Part(part)) => Ok(Value::from(part)),
+            Err(failure) => Err(failure),
+        }
+    })
+}
+
+extendr_module! {
+    mod compact;
+    fn rust_expand;
+    fn rust_check_flat;
 }

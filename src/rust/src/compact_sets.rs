@@ -9,11 +9,61 @@ use pcgpu_core::planes::{bytes_of_bit, cut, put_shared, BitsMut, DoublesMut};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::{LookUp, PairValues};
 
-use crate::compact::{counted, na, parts_of_words, start_vector, starts, unlike};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::output::{named, vector};
 use crate::token::Token;
-use crate::value::Value;
+use crate::value::{na, Value};
+
+pub fn unlike() -> Failure {
+    Failure::Input("internal: a vector of another type".into())
+}
+
+/// By row the number of its first entry, and the number of all: p + 1 numbers.
+pub fn starts(counts: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut end = 0;
+    let sums = counts.map(|count| {
+        end += count;
+        end
+    });
+    std::iter::once(0).chain(sums).collect()
+}
+
+pub fn start_vector(starts: &[u64]) -> Value {
+    Value::from(starts.iter().map(|&start| start as f64).collect::<Vec<f64>>())
+}
+
+/// Rows in parts of about as many entries each, enough for all threads.
+pub fn parts(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
+    let (p, all) = (starts.len() - 1, starts[starts.len() - 1]);
+    let each = (all / (8 * pool.threads() as u64)).max(1 << 14);
+    let mut parts = Vec::new();
+    let mut from = 0;
+    while from < p {
+        let goal = starts[from] + each;
+        let to = (from + 1 + starts[from + 1..p].partition_point(|&start| start < goal)).min(p);
+        parts.push(from..to);
+        from = to;
+    }
+    parts
+}
+
+/// Likewise of whole words of vertices.
+pub fn parts_of_words(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
+    let p = starts.len() - 1;
+    let words: Vec<u64> = (0..=p.div_ceil(64)).map(|word| starts[p.min(64 * word)]).collect();
+    parts(pool, &words).into_iter().map(|words| 64 * words.start..p.min(64 * words.end)).collect()
+}
+
+/// `count(x)` for every row, by several threads.
+pub fn counted<T: Default + Clone + Send>(pool: &Pool, p: usize, count: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut counts = vec![T::default(); p];
+    pool.each_of(counts.chunks_mut(256).enumerate().collect(), |_, (chunk, counts): (usize, &mut [T])| {
+        for (i, slot) in counts.iter_mut().enumerate() {
+            *slot = count(256 * chunk + i);
+        }
+    });
+    counts
+}
 
 /// What a row of separating sets holds: entries, sets of two and more, and the members of these.
 #[derive(Clone, Default)]

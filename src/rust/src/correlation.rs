@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use extendr_api::prelude::*;
+use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::engine::cpu::correlation::{
     centred, correlation, of_centred, of_sparse, summaries, Centred, Kind, Rows, Sparse, Summary,
 };
@@ -10,12 +11,15 @@ use pcgpu_core::engine::cpu::Numbers;
 use pcgpu_core::file::{Content, DataFile, Writer};
 use pcgpu_core::memory::Use;
 use pcgpu_core::observer::Observer;
+use pcgpu_core::pool::Pool;
 
-use crate::api::Call;
+use crate::call::Call;
 use crate::data_file;
 use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
+use crate::respond::respond;
 use crate::session::RObserver;
+use crate::table::Table;
 use crate::token::Token;
 use crate::value::Value;
 use crate::{input, output};
@@ -23,7 +27,7 @@ use crate::{input, output};
 /// `list(least, largest, missing, n)` of the columns of x, which has n rows; `complete`: of the rows without missing values, whose
 /// number is the last.
 pub fn summary(x: &Robj, n: usize, complete: bool, machine: &Machine, token: &Token) -> Outcome<Value> {
-    let table = input::Table::new(x)?;
+    let table = Table::new(x)?;
     let columns = table.columns(n)?;
     let mut observer = RObserver::silent(token);
     let look = &mut || observer.look();
@@ -55,7 +59,7 @@ struct Made {
 /// "centred"` gives `list(n, C)` with the C that there would have been.
 pub fn matrix(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Value> {
     let (kind, rows, names) = asked(options)?;
-    let table = input::Table::new(x)?;
+    let table = Table::new(x)?;
     let columns = table.columns(n)?;
     let keep = input::text(&input::field(options, "keep")?, "keep")?;
     let made = match (keep.as_str(), kind) {
@@ -150,7 +154,7 @@ pub fn centred_file(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<
         return Err(Failure::Input("internal: the columns are centred".into()));
     };
     let path = input::text(&input::field(options, "path")?, "path")?;
-    let table = input::Table::new(x)?;
+    let table = Table::new(x)?;
     let mut observer = call.observer();
     let mut written = None;
     let found = centred(&table.columns(n)?, kind, rows, &machine.pool, &mut |_| observer.look(), |x, watch| {
@@ -195,4 +199,71 @@ fn data(columns: &[Numbers], kind: Kind, rows: Rows, names: Robj, call: &Call) -
         made.matrix = Some(("data", data, [().into(), names]));
     }
     Ok(made)
+}
+
+/// Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA. 0: no, 1: yes, 2: with NA.
+/// @noRd
+#[extendr]
+fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
+    respond([&c, &p, &threads], |_| {
+        let p = input::count(&p, "p", 1)?;
+        let threads = input::count(&threads, "threads", 1)?;
+        let check = Check::new(input::square(&c, p, "C")?);
+        // Of fewer variables, one thread is quicker than several, and even to ask the system how many it has takes its time.
+        let pool = if p < 1000 { Pool::none() } else { Pool::at_most(threads) };
+        Ok(Value::from(match check.verdict(&pool) {
+            None => 0,
+            Some(has_na) => 1 + i32::from(has_na),
+        }))
+    })
+}
+
+/// Smallest, largest and missing values of the columns of x, which has n rows.
+/// @noRd
+#[extendr]
+fn rust_summary(x: Robj, n: Robj, complete: Robj, engine: Robj) -> Robj {
+    respond([&x, &n, &complete, &engine], |token| {
+        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
+        summary(&x, input::count(&n, "n", 1)?, input::flag(&complete, "complete")?, &machine, token)
+    })
+}
+
+/// The correlations of the columns of x, which has n rows, or the data ready to be correlated.
+/// @noRd
+#[extendr]
+fn rust_correlation(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&x, &n, &options, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        matrix(&x, input::count(&n, "n", 1)?, &input::list(&options, "options")?, &call)
+    })
+}
+
+/// The correlations of the columns of a sparse matrix of n rows.
+/// @noRd
+#[extendr]
+fn rust_sparse_correlation(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&x, &n, &options, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let (x, options) = (input::list(&x, "x")?, input::list(&options, "options")?);
+        sparse_matrix(&x, input::count(&n, "n", 1)?, &options, &call)
+    })
+}
+
+/// The data ready to be correlated, in a file.
+/// @noRd
+#[extendr]
+fn rust_centred_file(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&x, &n, &options, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        centred_file(&x, input::count(&n, "n", 1)?, &input::list(&options, "options")?, &call)
+    })
+}
+
+extendr_module! {
+    mod correlation;
+    fn rust_is_correlation;
+    fn rust_summary;
+    fn rust_correlation;
+    fn rust_sparse_correlation;
+    fn rust_centred_file;
 }

@@ -8,10 +8,11 @@ use pcgpu_core::memory::Use;
 use pcgpu_core::observer::Observer;
 use pcgpu_core::{shown, Error};
 
-use crate::api::Call;
+use crate::call::Call;
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::output;
+use crate::respond::respond;
 use crate::token::Token;
 use crate::value::Value;
 
@@ -160,4 +161,64 @@ pub fn read(x: &Robj, rows: &Robj, columns: &Robj, token: &Token) -> Outcome<Val
         }
     }
     Ok(made.into())
+}
+
+/// What a data file is.
+/// @noRd
+#[extendr]
+fn rust_file_look(path: Robj, digest: Robj, verify: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&path, &digest, &verify, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        look(&path, &digest, input::flag(&verify, "verify")?, &call)
+    })
+}
+
+/// A data file in the making.
+/// @noRd
+#[extendr]
+fn rust_file_create(path: Robj, n: Robj, p: Robj, names: Robj) -> Robj {
+    respond([&path, &n, &p, &names], |token| {
+        create(&path, input::count(&n, "n", 1)?, input::count(&p, "p", 1)?, &names, token)
+    })
+}
+
+/// Writes a block of it.
+/// @noRd
+#[extendr]
+fn rust_file_write(file: Robj, x: Robj, row: Robj, column: Robj, rows: Robj) -> Robj {
+    respond([&file, &x, &row, &column, &rows], |token| {
+        let (row, column) = (input::count(&row, "row", 0)?, input::count(&column, "column", 0)?);
+        write(&file, &x, row, column, input::count(&rows, "rows", 1)?, token)
+    })
+}
+
+/// Gives it its name; returns its digest.
+/// @noRd
+#[extendr]
+fn rust_file_finish(file: Robj, engine: Robj) -> Robj {
+    respond([&file, &engine], |token| finish(&file, &Call::silent(&engine, token)?))
+}
+
+/// Gives it up.
+/// @noRd
+#[extendr]
+fn rust_file_give_up(file: Robj) -> Robj {
+    respond([&file], |_| give_up(&file))
+}
+
+/// Some rows and columns of a data file.
+/// @noRd
+#[extendr]
+fn rust_file_read(file: Robj, rows: Robj, columns: Robj) -> Robj {
+    respond([&file, &rows, &columns], |token| read(&file, &rows, &columns, token))
+}
+
+extendr_module! {
+    mod data_file;
+    fn rust_file_look;
+    fn rust_file_create;
+    fn rust_file_write;
+    fn rust_file_finish;
+    fn rust_file_give_up;
+    fn rust_file_read;
 }

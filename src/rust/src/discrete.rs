@@ -1,5 +1,7 @@
 //! Discrete data and their tests from R.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use extendr_api::prelude::*;
 use ndarray::ArrayView2;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic, MOST_LEVELS};
@@ -13,7 +15,9 @@ use pcgpu_core::{shown, Error};
 
 use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
+use crate::respond::respond;
 use crate::session::RObserver;
+use crate::table::Table;
 use crate::token::Token;
 use crate::value::Value;
 use crate::{input, output};
@@ -140,11 +144,11 @@ fn declared(nlev: &Robj, p: usize) -> Outcome<Vec<u32>> {
 /// `list(dm, values, missing)`: the codes of the columns of x, which has n rows, with the names (or NULL) as those of columns, and of each
 /// its different values and the number of missing ones; NULL for the values of a column that has no codes. `factors`: by column, whether
 /// it has the numbers of its levels.
-pub fn codes(x: &Robj, n: usize, factors: &Robj, names: &Robj, machine: &Machine, token: &Token) -> Outcome<Value> {
+fn codes(x: &Robj, n: usize, factors: &Robj, names: &Robj, machine: &Machine, token: &Token) -> Outcome<Value> {
     let factors =
         factors.as_logical_slice().map(|factors| factors.iter().map(|factor| factor.is_true()).collect::<Vec<_>>());
     let factors = factors.ok_or_else(|| Failure::Input("internal: `factors` are not logical".into()))?;
-    let table = input::Table::new(x)?;
+    let table = Table::new(x)?;
     let columns = table.columns(n)?;
     let mut dm = output::integer_matrix(token, n, columns.len())?;
     let cells = dm.as_integer_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix of integers".into()))?;
@@ -155,4 +159,91 @@ pub fn codes(x: &Robj, n: usize, factors: &Robj, names: &Robj, machine: &Machine
     let missing: Vec<f64> = found.iter().map(|levels| levels.as_ref().map_or(0.0, |l| l.missing as f64)).collect();
     let values = found.into_iter().map(|levels| levels.map(|levels| levels.values).into()).collect();
     Ok(output::named(vec![("dm", dm.into()), ("values", Value::List(values)), ("missing", Value::from(missing))]))
+}
+
+/// Values that a thread looks at in one go.
+const VALUES: usize = 1 << 18;
+
+/// Whether one of the values is NA or NaN, and whether all others are 0 or 1; `threads` look, at most.
+fn look_at_codes(x: &Robj, threads: usize) -> Outcome<(bool, bool)> {
+    // One for each 4 million values, which take it as long as some threads to start.
+    let pool = match threads.min(x.len() >> 22) {
+        0..=1 => Pool::none(),
+        threads => Pool::at_most(threads),
+    };
+    if let Some(values) = x.as_integer_slice() {
+        return Ok(look(values, |&value: &i32| (value == i32::MIN, value as u32 <= 1), &pool));
+    }
+    if let Some(values) = x.as_logical_slice() {
+        return Ok(look(values, |value: &Rbool| (value.is_na(), true), &pool));
+    }
+    let values = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not of numbers".into()))?;
+    Ok(look(values, |&value: &f64| (value.is_nan(), value == 0.0 || value == 1.0), &pool))
+}
+
+/// What `of` says of a value: whether it is missing, and whether it is binary.
+fn look<T: Sync>(values: &[T], of: impl Fn(&T) -> (bool, bool) + Sync, pool: &Pool) -> (bool, bool) {
+    let (any_missing, is_other) = (AtomicBool::new(false), AtomicBool::new(false));
+    pool.each_of(values.chunks(VALUES).collect(), |_, part: &[T]| {
+        // Without a branch many are looked at at once.
+        let (missing, other) = part.iter().fold((false, false), |(any, others), value| {
+            let (missing, binary) = of(value);
+            (any | missing, others | !(missing | binary))
+        });
+        any_missing.fetch_or(missing, Ordering::Relaxed);
+        is_other.fetch_or(other, Ordering::Relaxed);
+    });
+    (any_missing.into_inner(), !is_other.into_inner())
+}
+
+/// Whether a value of a vector of integers, logicals or numbers is NA or NaN, and whether all others are 0 or 1.
+/// @noRd
+#[extendr]
+fn rust_look_at_codes(x: Robj, threads: Robj) -> Robj {
+    respond([&x, &threads], |_| {
+        let threads = input::count(&threads, "threads", 1)?;
+        let (any_missing, are_binary) = look_at_codes(&x, threads)?;
+        Ok(output::named(vec![("missing", Value::from(any_missing)), ("are_binary", Value::from(are_binary))]))
+    })
+}
+
+/// One test of discrete variables: columns 1 and 2 of the data given all others.
+/// @noRd
+#[extendr]
+fn rust_discrete_test(test: Robj) -> Robj {
+    respond([&test], |_| {
+        let test = DiscreteTest::from_list(&input::list(&test, "test")?, &Pool::none())?;
+        if test.p() < 2 {
+            return Err(Failure::Input("internal: `dm` has one column".into()));
+        }
+        let given: Vec<u32> = (2..test.p() as u32).collect();
+        let test = test.test();
+        let outcome = test.test(0, 1, &given);
+        memory::check()?;
+        Ok(output::named(vec![
+            ("statistic", Value::from(outcome.statistic)),
+            ("df", Value::from(outcome.df)),
+            ("p", Value::from(outcome.p)),
+            ("too_few", Value::from(outcome.too_few)),
+            ("n", Value::from(test.data().n() as f64)),
+            ("full_df", Value::from(test.full_df(0, 1, &given))),
+        ]))
+    })
+}
+
+/// The codes of columns of whole numbers and factors.
+/// @noRd
+#[extendr]
+fn rust_codes(x: Robj, n: Robj, factors: Robj, names: Robj, engine: Robj) -> Robj {
+    respond([&x, &n, &factors, &names, &engine], |token| {
+        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
+        codes(&x, input::count(&n, "n", 1)?, &factors, &names, &machine, token)
+    })
+}
+
+extendr_module! {
+    mod discrete;
+    fn rust_look_at_codes;
+    fn rust_discrete_test;
+    fn rust_codes;
 }

@@ -1,12 +1,21 @@
 //! Edges that a search has removed or kept without an answer of a test.
 
-use pcgpu_core::search::{Options, PairValues, Skeleton};
+use std::sync::Mutex;
 
-use crate::api::Call;
+use pcgpu_core::ci::mixed::{Mixed, Work};
+use pcgpu_core::observer::Observer;
+use pcgpu_core::pool::Stop;
+use pcgpu_core::search::{Method, Options, PairValues, Skeleton};
+
+use crate::call::Call;
 use crate::failure::Outcome;
+use crate::mixed::MixedTest;
 use crate::output;
 use crate::test::Test;
 use crate::value::Value;
+
+/// Variables from which threads share what is looked at after a search.
+const SHARED: usize = 64;
 
 /// How many edges no test has decided.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,7 +57,7 @@ impl Doubts {
         };
         Ok(match test {
             Test::Discrete(test) => Doubts { too_few: test.too_few(&found.sepsets), ..Doubts::default() },
-            Test::Mixed(test) => test.doubts(call, found, options, &may_lack)?,
+            Test::Mixed(test) => of_mixed(test, call, found, options, &may_lack)?,
             _ => Doubts { tests, ..Doubts::default() },
         })
     }
@@ -70,4 +79,66 @@ impl Doubts {
         let counts = output::named(of.into_iter().map(|(name, count)| (name, Value::from(count as f64))).collect());
         ("doubts", counts)
     }
+}
+
+/// Which edges no test has decided. `may_lack`: whether the largest p of a pair may be that of a test without an answer.
+fn of_mixed(
+    test: &MixedTest,
+    call: &Call,
+    found: &Skeleton,
+    options: &Options,
+    may_lack: &(dyn Fn(usize, usize) -> bool + Sync),
+) -> Outcome<Doubts> {
+    let (p, pool, mut observer) = (test.p(), &call.machine.pool, call.observer());
+    let test = test.test(pool, &mut |_| observer.look())?;
+    let missing = test.missing();
+    let any_few = missing.iter().any(|&missing| missing > 0.0) || test.n() < found.tests.len() as f64 + 3.0;
+    let all = Mutex::new(Doubts::default());
+    let of_row = |work: &mut Work, x: usize, _: &Stop| {
+        let mut doubts = Doubts::default();
+        let mut look = |y: u32, s: &[u32]| {
+            if any_few && is_few(&test, &missing, [x, y as usize], s, work) {
+                doubts.few_rows += 1;
+            } else if may_lack(x, y as usize) {
+                let is_missing = test.p_value(x, y as usize, s, work).is_nan();
+                doubts.removed += u64::from(is_missing);
+                doubts.too_few += u64::from(work.too_few());
+            }
+        };
+        found.sepsets.row(x).for_each(|(y, s)| look(y, s));
+        if options.method == Method::StableFast {
+            // Without an answer at level 0 there is no set.
+            let is_gap = |y: usize| options.fixed_gaps.as_ref().is_some_and(|gaps| gaps.has(x, y));
+            let gone = |y: &usize| !found.graph.has(x, *y) && !is_gap(*y);
+            let unset = |y: &usize| found.sepsets.get(x, *y).or_else(|| found.sepsets.get(*y, x)).is_none();
+            (x + 1..p).filter(gone).filter(unset).for_each(|y| look(y as u32, &[]));
+        }
+        if !options.na_delete {
+            let is_fixed = |y: usize| options.fixed_edges.as_ref().is_some_and(|edges| edges.has(x, y));
+            // Of the tests that cannot have removed it those of no or one variable are looked at, which are quickly done.
+            let given_one = found.tests.len() > 1;
+            let mut is_kept = |y: usize| {
+                let mut unknown = |s: &[u32]| test.p_value(x, y, s, work).is_nan();
+                let mut near = [x, y].into_iter().flat_map(|vertex| found.graph.neighbours(vertex));
+                unknown(&[]) || given_one && near.any(|z| z as usize != x && z as usize != y && unknown(&[z]))
+            };
+            let others = found.graph.neighbours(x).map(|y| y as usize).filter(|&y| x < y && !is_fixed(y));
+            doubts.kept += others.filter(|&y| is_kept(y)).count() as u64;
+        }
+        if let Ok(mut all) = all.lock() {
+            all.add(&doubts);
+        }
+    };
+    let told = pool.run(p, p < SHARED, |_| 1.0, &mut |_| observer.look(), of_row);
+    told.map_err(|error| call.token.explain(error))?;
+    Ok(all.into_inner().unwrap_or_default())
+}
+
+/// Whether the rows that have all values of a test are fewer than Fisher's z of k given variables takes, k + 4.
+fn is_few(test: &Mixed, missing: &[f64], [x, y]: [usize; 2], s: &[u32], work: &mut Work) -> bool {
+    let needed = s.len() as f64 + 4.0;
+    // Rows are counted only where the holes of the variables together are enough to matter.
+    let all = [x, y].into_iter().chain(s.iter().map(|&variable| variable as usize));
+    let least = test.n() - all.map(|variable| missing.get(variable).copied().unwrap_or(0.0)).sum::<f64>();
+    least < needed && test.rows(x, y, s, work) < needed
 }

@@ -4,11 +4,11 @@ use extendr_api::prelude::*;
 use pcgpu_core::effects::{describe, Asked, Kind, Method, Own, Pairs, Plan, Technique, Together};
 use pcgpu_core::memory::Use;
 
-use crate::api::Call;
-use crate::compact::na;
+use crate::call::Call;
 use crate::failure::{Failure, Outcome};
+use crate::respond::respond;
 use crate::token::Token;
-use crate::value::Value;
+use crate::value::{na, Value};
 use crate::{input, output};
 
 /// NaN as R's NA.
@@ -139,4 +139,38 @@ pub fn table(found: &List, rows: usize, token: &Token) -> Outcome<Value> {
         cells.into_iter().for_each(with_na);
     }
     Ok(output::named(vec![("smallest", smallest.into()), ("median", median.into()), ("count", number.into())]))
+}
+
+/// The effects of each x on each y: `list(columns, values, own, valid)`, or `list(smallest, valid)`.
+/// @noRd
+#[extendr]
+fn rust_effects(edges: Robj, asked: Robj, mcov: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&edges, &asked, &mcov, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        single(&input::list(&edges, "edges")?, &input::list(&asked, "asked")?, &mcov, &call)
+    })
+}
+
+/// The effects of all x together on each y: `list(columns, values, valid)`.
+/// @noRd
+#[extendr]
+fn rust_joint_effects(edges: Robj, asked: Robj, mcov: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&edges, &asked, &mcov, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        joint(&input::list(&edges, "edges")?, &input::list(&asked, "asked")?, &mcov, &call)
+    })
+}
+
+/// What is said of each pair: `list(smallest, median, count)`.
+/// @noRd
+#[extendr]
+fn rust_effects_table(found: Robj, rows: Robj) -> Robj {
+    respond([&found, &rows], |token| table(&input::list(&found, "found")?, input::count(&rows, "rows", 0)?, token))
+}
+
+extendr_module! {
+    mod effects;
+    fn rust_effects;
+    fn rust_joint_effects;
+    fn rust_effects_table;
 }

@@ -2,7 +2,6 @@
 //! or a direct call of the internals, from reading memory that is not there.
 
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use extendr_api::prelude::*;
 use extendr_ffi::{
@@ -11,17 +10,13 @@ use extendr_ffi::{
 };
 use ndarray::ArrayView2;
 use pcgpu_core::background::Background;
-use pcgpu_core::engine::cpu::Numbers;
-use pcgpu_core::file::DataFile;
 use pcgpu_core::graph::{Adjacency, SepSets, Side, Tiers};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
-use pcgpu_core::pool::Pool;
 use pcgpu_core::search::{Method, Options};
 use pcgpu_core::{shown, Error};
 
 use crate::altrep::DATAPTR_RO;
-use crate::data_file;
 use crate::failure::{Failure, Outcome};
 
 /// The entries of a list, which protects them.
@@ -106,49 +101,6 @@ pub fn flag(value: &Robj, name: &str) -> Outcome<bool> {
 /// A string.
 pub fn text(value: &Robj, name: &str) -> Outcome<String> {
     value.as_str().map(str::to_owned).ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one string")))
-}
-
-/// A table of numbers: a matrix, a list of vectors, or a data file.
-pub struct Table<'a> {
-    x: &'a Robj,
-    /// The list of vectors that it is, where it is one.
-    parts: Option<List>,
-    file: Option<DataFile>,
-}
-
-impl<'a> Table<'a> {
-    pub fn new(x: &'a Robj) -> Outcome<Self> {
-        let file = data_file::named_by(x)?;
-        let parts = match &file {
-            Some(_) => None,
-            None => x.as_list(),
-        };
-        Ok(Table { x, parts, file })
-    }
-
-    /// Its columns of n rows; doubles or integers.
-    pub fn columns(&self, n: usize) -> Outcome<Vec<Numbers<'_>>> {
-        if let Some(file) = &self.file {
-            return Ok(file.cells().chunks_exact(n).map(Numbers::Doubles).collect());
-        }
-        let Some(parts) = &self.parts else { return cut(self.x, n) };
-        let columns: Vec<Vec<Numbers>> = entries(parts).iter().map(|part| cut(part, n)).collect::<Outcome<_>>()?;
-        match columns.iter().all(|column| column.len() == 1) {
-            true => Ok(columns.concat()),
-            false => Err(no_numbers()),
-        }
-    }
-}
-
-/// Numbers as columns of n rows.
-fn cut(values: &Robj, n: usize) -> Outcome<Vec<Numbers<'_>>> {
-    let doubles = values.as_real_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Doubles).collect());
-    let integers = || values.as_integer_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Integers).collect());
-    doubles.or_else(integers).ok_or_else(no_numbers)
-}
-
-fn no_numbers() -> Failure {
-    Failure::Input("internal: `x` is not a matrix or a list of numbers".into())
 }
 
 /// The cells of a p x p matrix as a matrix.
@@ -346,39 +298,4 @@ unsafe fn read_set(entry: SEXP, p: usize, set: &mut Vec<u32>) -> Option<bool> {
         set.push(v as u32 - 1);
     }
     Some(true)
-}
-
-/// Values that a thread looks at in one go.
-const VALUES: usize = 1 << 18;
-
-/// Whether one of the values is NA or NaN, and whether all others are 0 or 1; `threads` look, at most.
-pub fn look_at_codes(x: &Robj, threads: usize) -> Outcome<(bool, bool)> {
-    // One for each 4 million values, which take it as long as some threads to start.
-    let pool = match threads.min(x.len() >> 22) {
-        0..=1 => Pool::none(),
-        threads => Pool::at_most(threads),
-    };
-    if let Some(values) = x.as_integer_slice() {
-        return Ok(look(values, |&value: &i32| (value == i32::MIN, value as u32 <= 1), &pool));
-    }
-    if let Some(values) = x.as_logical_slice() {
-        return Ok(look(values, |value: &Rbool| (value.is_na(), true), &pool));
-    }
-    let values = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not of numbers".into()))?;
-    Ok(look(values, |&value: &f64| (value.is_nan(), value == 0.0 || value == 1.0), &pool))
-}
-
-/// What `of` says of a value: whether it is missing, and whether it is binary.
-fn look<T: Sync>(values: &[T], of: impl Fn(&T) -> (bool, bool) + Sync, pool: &Pool) -> (bool, bool) {
-    let (any_missing, is_other) = (AtomicBool::new(false), AtomicBool::new(false));
-    pool.each_of(values.chunks(VALUES).collect(), |_, part: &[T]| {
-        // Without a branch many are looked at at once.
-        let (missing, other) = part.iter().fold((false, false), |(any, others), value| {
-            let (missing, binary) = of(value);
-            (any | missing, others | !(missing | binary))
-        });
-        any_missing.fetch_or(missing, Ordering::Relaxed);
-        is_other.fetch_or(other, Ordering::Relaxed);
-    });
-    (any_missing.into_inner(), !is_other.into_inner())
 }

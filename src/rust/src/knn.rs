@@ -9,7 +9,11 @@ use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 
 use crate::failure::{Failure, Outcome as Answer};
-use crate::input;
+use crate::machine::Machine;
+use crate::respond::respond;
+use crate::session::RObserver;
+use crate::value::Value;
+use crate::{input, output};
 
 /// The test with its data.
 pub struct KnnTest {
@@ -120,4 +124,38 @@ impl KnnTest {
     ) -> pcgpu_core::Result<Outcome> {
         KnnKernel::new(&self.knn).test(x, y, s, pool.clone(), observer)
     }
+}
+
+/// One nearest-neighbour test of the columns x and y of its data given all others.
+/// @noRd
+#[extendr]
+fn rust_knn_test(test: Robj, x: Robj, y: Robj, engine: Robj) -> Robj {
+    respond([&test, &x, &y, &engine], |token| {
+        let test = KnnTest::from_list(&input::list(&test, "test")?)?;
+        let column = |value: &Robj, name: &str| match input::vertices(value, test.p(), name)?[..] {
+            [v] => Ok(v),
+            _ => Err(Failure::Input(format!("internal: `{name}` is not one column"))),
+        };
+        let (x, y) = (column(&x, "x")?, column(&y, "y")?);
+        if x == y {
+            return Err(Failure::Input("internal: `x` and `y` are one column".into()));
+        }
+        let given: Vec<u32> = (0..test.p() as u32).filter(|&column| column != x && column != y).collect();
+        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
+        let mut observer = RObserver::silent(token);
+        let outcome = test
+            .outcome(x as usize, y as usize, &given, &machine.pool, &mut observer)
+            .map_err(|error| token.explain(error))?;
+        Ok(output::named(vec![
+            ("estimate", Value::from(outcome.estimate)),
+            ("p", Value::from(outcome.p)),
+            ("drawn", Value::from(outcome.drawn as f64)),
+            ("count", Value::from(outcome.count as f64)),
+        ]))
+    })
+}
+
+extendr_module! {
+    mod knn;
+    fn rust_knn_test;
 }

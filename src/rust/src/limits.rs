@@ -6,8 +6,9 @@ use extendr_api::prelude::*;
 use pcgpu_core::search::checkpoint::{Asked, Checkpoint, Digest, Limits};
 use pcgpu_core::Error;
 
-use crate::failure::{respond, Outcome};
+use crate::failure::Outcome;
 use crate::input;
+use crate::respond::respond;
 use crate::value::Value;
 
 /// Parts of a test that say which it is; all others are its data, but for those that say what of these is known.

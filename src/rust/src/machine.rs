@@ -10,16 +10,19 @@ use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::cluster::selection::rank::{on_threads, Make, SelectionRank};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
+use pcgpu_core::engine::cpu::simd;
 use pcgpu_core::engine::cpu::{together, Bound, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, MixedKernel};
-use pcgpu_core::pool::Pool;
+use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::{CountLogs, Counting, Member, Runner, Samples};
 use pcgpu_core::{Error, Result};
 
-use crate::cluster::Ranks;
 use crate::failure::{Failure, Outcome};
-use crate::gpu::Gpu;
-use crate::input;
+use crate::gpu::{self, Gpu};
+use crate::ranks::Ranks;
+use crate::respond::respond;
+use crate::value::Value;
+use crate::{input, output};
 
 /// Where to run.
 pub struct Machine {
@@ -174,4 +177,58 @@ impl Machine {
             (None, None) => vec!["cpu".into()],
         }
     }
+}
+
+/// The GPUs of this machine, as parallel vectors; `free`: with the free memory of all.
+/// @noRd
+#[extendr]
+fn rust_devices(free: Robj) -> Robj {
+    respond([&free], |_| gpu::devices(input::flag(&free, "free")?))
+}
+
+/// Whether a GPU may be had.
+/// @noRd
+#[extendr]
+fn rust_may_have_gpu() -> Robj {
+    respond([], |_| Ok(Value::from(gpu::may_be_there())))
+}
+
+/// Gives back what this process holds on GPUs.
+/// @noRd
+#[extendr]
+fn rust_release() -> Robj {
+    respond([], |_| {
+        gpu::release();
+        Ok(().into())
+    })
+}
+
+/// The number of cores, for calls that name no threads.
+/// @noRd
+#[extendr]
+fn rust_cores() -> i32 {
+    default_threads() as i32
+}
+
+/// What this build and machine are; takes some milliseconds.
+/// @noRd
+#[extendr]
+fn rust_info() -> Robj {
+    respond([], |_| {
+        Ok(output::named(vec![
+            ("version", Value::from(env!("CARGO_PKG_VERSION"))),
+            ("simd", Value::from(simd())),
+            ("cores", Value::from(default_threads() as i32)),
+            ("kernels", Value::from(gpu::kernels())),
+        ]))
+    })
+}
+
+extendr_module! {
+    mod machine;
+    fn rust_devices;
+    fn rust_may_have_gpu;
+    fn rust_release;
+    fn rust_cores;
+    fn rust_info;
 }

@@ -11,8 +11,11 @@ use pcgpu_core::search::worker::WorkerTest;
 use pcgpu_core::team::Lost;
 use pcgpu_core::Error;
 
-use crate::api::Call;
+use crate::call::Call;
+use crate::compact::Flat;
+use crate::compact_sets::{self, Values};
 use crate::failure::{Failure, Outcome};
+use crate::respond::respond;
 use crate::session::{self, RObserver, RTest};
 use crate::test::Test;
 use crate::token::Token;
@@ -220,4 +223,73 @@ pub fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static
             ]),
         ),
     ])
+}
+
+/// Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
+/// @noRd
+#[extendr]
+fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&skeleton, &orient, &test, &alpha, &engine, &callbacks], |token| {
+        let skeleton = input::list(&skeleton, "skeleton")?;
+        let part = |name: &str| input::list(&input::field(&skeleton, name)?, name);
+        let p = input::count(&input::field(&skeleton, "p")?, "p", 1)?;
+        let graph = input::graph(&part("edges")?, p)?;
+        let options = orientation(&input::list(&orient, "orient")?, p)?;
+        // The other rules change separating sets, and hand all of them back.
+        let needed = (options.collider_rule == ColliderRule::Standard).then_some(&graph);
+        let mut sepsets = input::sepsets(&part("sepset")?, p, needed)?;
+        let call = Call::new(&engine, &callbacks, token)?;
+        let test = Test::optional(&test, &call.machine.pool)?;
+        let alpha = input::number(&alpha, "alpha")?;
+        let asked = (test.as_ref(), alpha, u64::MAX);
+        let Oriented { pdag, lost, .. } = oriented(&call, (&graph, &mut sepsets), &options, asked, None)?;
+        let mut result = graph_lists(token, &pdag)?;
+        result.push(("lost", output::lost(&lost)));
+        // The standard rule reads the separating sets and leaves them alone.
+        if options.collider_rule != ColliderRule::Standard {
+            result.push(("sepset", output::sepsets(token, &sepsets)?.into()));
+        }
+        Ok(output::named(result))
+    })
+}
+
+/// Orientation of a skeleton in flat arrays; see [`Flat`].
+/// @noRd
+#[extendr]
+fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&skeleton, &orient, &test, &alpha, &engine, &callbacks], |token| {
+        let skeleton = Flat::from_list(&input::list(&skeleton, "skeleton")?)?;
+        let call = Call::new(&engine, &callbacks, token)?;
+        let test = Test::optional(&test, &call.machine.pool)?;
+        let graph = skeleton.graph()?;
+        let options = orientation(&input::list(&orient, "orient")?, graph.p())?;
+        let mut sepsets = skeleton.sepsets(&graph)?;
+        let alpha = input::number(&alpha, "alpha")?;
+        let asked = (test.as_ref(), alpha, u64::MAX);
+        let Oriented { pdag, lost, .. } = oriented(&call, (&graph, &mut sepsets), &options, asked, None)?;
+        let pool = &call.machine.pool;
+        let mut result = Vec::from(judged(&pdag));
+        result.push(("lost", output::lost(&lost)));
+        result.push(("mark", skeleton.marks(token, pool, &graph, &pdag)?.into()));
+        if options.collider_rule != ColliderRule::Standard {
+            result.push(("sets", compact_sets::sets(token, pool, &sepsets, Values::Asked(&skeleton.removed()?))?));
+        }
+        Ok(output::named(result))
+    })
+}
+
+/// Knowledge added to a graph that has been oriented, as lists of where arcs go and their marks: the graph, or `list(kind, arrow)`, why it cannot have it.
+/// @noRd
+#[extendr]
+fn rust_add_knowledge(edges: Robj, marks: Robj, knowledge: Robj, check: Robj) -> Robj {
+    respond([&edges, &marks, &knowledge, &check], |token| {
+        add_knowledge(token, &input::list(&edges, "edges")?, &marks, &knowledge, input::flag(&check, "check")?)
+    })
+}
+
+extendr_module! {
+    mod orientation;
+    fn rust_orient;
+    fn rust_orient_compact;
+    fn rust_add_knowledge;
 }

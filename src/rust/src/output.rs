@@ -18,8 +18,10 @@ use pcgpu_core::team::{Lost, Share, TeamReport};
 use pcgpu_core::Error;
 
 use crate::failure::{Failure, Outcome};
-use crate::token::{self, Token};
-use crate::value::Value;
+use crate::input;
+use crate::respond::respond;
+use crate::token::Token;
+use crate::value::{allocate, Value};
 
 // SEXPREC is opaque: only pointers to it pass.
 #[allow(improper_ctypes)]
@@ -27,23 +29,6 @@ extern "C" {
     // Parts of R's API that extendr-ffi leaves out.
     fn R_RegisterCFinalizer(pointer: SEXP, finalise: unsafe extern "C" fn(SEXP));
     fn Rf_installChar(name: SEXP) -> SEXP;
-}
-
-/// Bytes from which R's own error is asked for, so that it is not printed.
-const LARGE: usize = 1 << 20;
-
-/// Runs `make`, which allocates so many bytes in R, and protects what it returns.
-pub fn allocate(token: &Token, bytes: usize, why: Use, make: impl FnMut() -> SEXP) -> Outcome<Robj> {
-    memory::room(bytes, why)?;
-    let made = match bytes {
-        LARGE.. => token.caught(make).map_err(|condition| match condition {
-            Some(_) => why.error(bytes).into(),
-            None => token.explain(Error::Interrupted),
-        })?,
-        _ => token::attempt(make).ok_or_else(|| why.error(bytes))?,
-    };
-    // SAFETY: the object was just made on R's thread.
-    Ok(unsafe { Robj::from_sexp(made) })
 }
 
 /// An R matrix of rows x columns doubles to be filled in place.
@@ -308,4 +293,16 @@ pub fn counts(values: &[u64]) -> Value {
 /// The cells of a fresh R matrix.
 pub fn cells(matrix: &mut Robj) -> Outcome<&mut [f64]> {
     matrix.as_real_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix".into()))
+}
+
+/// The object with these slots put in place; it must be fresh.
+/// @noRd
+#[extendr]
+fn rust_fill_slots(object: Robj, slots: Robj) -> Robj {
+    respond([&object, &slots], |token| fill_slots(token, &object, &input::list(&slots, "slots")?))
+}
+
+extendr_module! {
+    mod output;
+    fn rust_fill_slots;
 }

@@ -15,9 +15,11 @@ use pcgpu_core::search::{self, Largest, Method, Options};
 use pcgpu_core::team::TeamReport;
 use pcgpu_core::Error;
 
-use crate::api::{self, Call};
+use crate::call::Call;
 use crate::doubts::{Doubts, LargestP};
-use crate::failure::{self, Failure, Outcome};
+use crate::failure::{Failure, Outcome};
+use crate::respond::{of_device, respond};
+use crate::search::skeleton;
 use crate::session::{self, RObserver, RTest};
 use crate::test::Test;
 use crate::token::Token;
@@ -130,7 +132,7 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let began = std::time::Instant::now();
     let of_search = (&options, limits);
     let largest = Largest::from(output::cells(&mut p_max)?);
-    let (mut found, unanswered) = api::skeleton(call, test, of_search, worked.as_deref_mut(), largest, None)?;
+    let (mut found, unanswered) = skeleton(call, test, of_search, worked.as_deref_mut(), largest, None)?;
     let largest = LargestP::Square(output::cells(&mut p_max)?);
     let doubts = Doubts::new(call, test, (&found, &options), &largest, unanswered)?;
     let seconds = began.elapsed().as_secs_f64();
@@ -154,7 +156,7 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
                 names.extend(later.names(false));
                 worked = card;
             }
-            Err(Failure::Core(error @ Error::Device(_))) => fallback = failure::of_device(error),
+            Err(Failure::Core(error @ Error::Device(_))) => fallback = of_device(error),
             Err(failure) => return Err(failure),
         }
     }
@@ -415,4 +417,50 @@ pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List,
         ("lost", output::lost(&lost)),
     ]);
     Ok(output::named(result))
+}
+
+/// FCI, RFCI or FCI+, by `fci$algorithm`. `object` is a fresh result, whose slot `sepset` is filled.
+/// @noRd
+#[extendr]
+fn rust_fci(test: Robj, options: Robj, fci: Robj, engine: Robj, callbacks: Robj, object: Robj) -> Robj {
+    respond([&test, &options, &fci, &engine, &callbacks, &object], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let (options, listed) = (input::list(&options, "options")?, input::list(&test, "test")?);
+        let limits = limits::limits(&options, &listed, &fci)?;
+        let p = input::count(&input::field(&options, "p")?, "p", 2)?;
+        let test = Test::from_list(&listed, &call.machine.pool)?;
+        let asked = Asked::from_list(&input::list(&fci, "fci")?, p)?;
+        search(&call, &test, (&options, &limits), &asked, &object)
+    })
+}
+
+/// The possible-d-sep phase on a skeleton, `list(edges, sepset, pMax)`.
+/// @noRd
+#[extendr]
+fn rust_pdsep(test: Robj, options: Robj, skeleton: Robj, asked: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&test, &options, &skeleton, &asked, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let test = Test::from_list(&input::list(&test, "test")?, &call.machine.pool)?;
+        let [options, skeleton, asked] =
+            [(&options, "options"), (&skeleton, "skeleton"), (&asked, "asked")].map(|(of, name)| input::list(of, name));
+        possible_d_sep(&call, &test, &options?, &skeleton?, &asked?)
+    })
+}
+
+/// Marks on the edges of a graph, pcalg's matrix `amat`.
+/// @noRd
+#[extendr]
+fn rust_orient_pag(amat: Robj, p: Robj, sepset: Robj, asked: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&amat, &p, &sepset, &asked, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let p = input::count(&p, "p", 1)?;
+        orient_marked(&call, &amat, p, &input::list(&sepset, "sepset")?, &input::list(&asked, "asked")?)
+    })
+}
+
+extendr_module! {
+    mod pag;
+    fn rust_fci;
+    fn rust_pdsep;
+    fn rust_orient_pag;
 }

@@ -6,11 +6,13 @@ use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 
-use crate::api::Call;
+use crate::call::Call;
 use crate::correlation::summary_list;
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::output;
+use crate::respond::respond;
+use crate::table::Table;
 use crate::token::Token;
 use crate::value::Value;
 
@@ -32,7 +34,7 @@ fn coming(state: &Robj) -> Outcome<(Coming, Running)> {
 /// Adds a block of n rows. Returns `list(least, largest, missing, n)` of it.
 pub fn add(state: &Robj, x: &Robj, n: usize, call: &Call) -> Outcome<Value> {
     let (mut state, mut running) = coming(state)?;
-    let table = input::Table::new(x)?;
+    let table = Table::new(x)?;
     let columns = table.columns(n)?;
     if columns.len() != running.p() {
         let text = format!("internal: a block has {} columns in place of {}", columns.len(), running.p());
@@ -153,4 +155,50 @@ pub fn correlations(moments: &Robj, names: &Robj, call: &Call) -> Outcome<Value>
     let mut list = about(&totals.columns);
     list.push(("C", c.into()));
     Ok(output::named(list))
+}
+
+/// Moments of rows that are to come.
+/// @noRd
+#[extendr]
+fn rust_moments_begin(p: Robj, complete: Robj) -> Robj {
+    respond([&p, &complete], |token| begin(input::count(&p, "p", 1)?, input::flag(&complete, "complete")?, token))
+}
+
+/// Adds a block of rows.
+/// @noRd
+#[extendr]
+fn rust_moments_add(state: Robj, x: Robj, n: Robj, engine: Robj) -> Robj {
+    respond([&state, &x, &n, &engine], |token| {
+        add(&state, &x, input::count(&n, "n", 1)?, &Call::silent(&engine, token)?)
+    })
+}
+
+/// The moments of all rows that came.
+/// @noRd
+#[extendr]
+fn rust_moments_end(state: Robj, engine: Robj) -> Robj {
+    respond([&state, &engine], |token| end(&state, &Call::silent(&engine, token)?))
+}
+
+/// Moments of several parts of the rows as one.
+/// @noRd
+#[extendr]
+fn rust_moments_join(parts: Robj, engine: Robj) -> Robj {
+    respond([&parts, &engine], |token| join(&input::list(&parts, "parts")?, &Call::silent(&engine, token)?))
+}
+
+/// The correlations of rows that came, or of moments.
+/// @noRd
+#[extendr]
+fn rust_moments_correlations(moments: Robj, names: Robj, engine: Robj) -> Robj {
+    respond([&moments, &names, &engine], |token| correlations(&moments, &names, &Call::silent(&engine, token)?))
+}
+
+extendr_module! {
+    mod running;
+    fn rust_moments_begin;
+    fn rust_moments_add;
+    fn rust_moments_end;
+    fn rust_moments_join;
+    fn rust_moments_correlations;
 }

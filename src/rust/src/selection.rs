@@ -14,6 +14,8 @@ use pcgpu_core::team::TeamReport;
 
 use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
+use crate::respond::respond;
+use crate::session::{Callbacks, RObserver};
 use crate::token::Token;
 use crate::value::Value;
 use crate::{data_file, input, output};
@@ -246,4 +248,34 @@ impl Observer for Looking<'_> {
     fn look(&mut self) -> pcgpu_core::Result<()> {
         self.0.look()
     }
+}
+
+/// Feature selection by mutual information.
+/// @noRd
+#[extendr]
+fn rust_select(x: Robj, y: Robj, options: Robj, engine: Robj, progress: Robj) -> Robj {
+    respond([&x, &y, &options, &engine, &progress], |token| {
+        let (x, options) = (input::list(&x, "x")?, input::list(&options, "options")?);
+        let engine = input::list(&engine, "engine")?;
+        let machine = Machine::from_list(&engine)?;
+        let progress = (!progress.is_null()).then(|| progress.clone());
+        let mut observer = RObserver::new(token, Callbacks { progress, ..Callbacks::default() });
+        run(&x, &y, &options, &machine, &mut observer, token)
+    })
+}
+
+/// The rows of a replicate of an ensemble.
+/// @noRd
+#[extendr]
+fn rust_ensemble_rows(n: Robj, ensemble: Robj, replicate: Robj, draw: Robj) -> Robj {
+    respond([&n, &ensemble, &replicate, &draw], |_| {
+        let (n, replicate) = (input::count(&n, "n", 1)?, input::count(&replicate, "replicate", 1)?);
+        rows(n, &input::list(&ensemble, "ensemble")?, replicate, input::count(&draw, "draw", 0)?)
+    })
+}
+
+extendr_module! {
+    mod selection;
+    fn rust_select;
+    fn rust_ensemble_rows;
 }

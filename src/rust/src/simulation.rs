@@ -4,9 +4,10 @@ use extendr_api::prelude::*;
 use pcgpu_core::memory::Use;
 use pcgpu_core::simulation::{random_dag, random_data, Dag, Kind, Mechanism, Missing, Model, Sample, Shape};
 
-use crate::api::Call;
+use crate::call::Call;
 use crate::effects::with_na;
 use crate::failure::{Failure, Outcome};
+use crate::respond::respond;
 use crate::value::Value;
 use crate::{input, output};
 
@@ -79,4 +80,28 @@ pub fn data(dag: &List, sample: &List, seed: u64, call: &Call) -> Outcome<Value>
     }
     let levels = levels.into_iter().map(|levels| levels as i32).collect::<Vec<i32>>();
     Ok(output::named(vec![("x", x.into()), ("levels", levels.into())]))
+}
+
+/// A random DAG: `list(from, to, weight)`.
+/// @noRd
+#[extendr]
+fn rust_random_dag(shape: Robj, seed: Robj) -> Robj {
+    respond([&shape, &seed], |_| dag(&input::list(&shape, "shape")?, input::count(&seed, "seed", 0)? as u64))
+}
+
+/// Data of a DAG: `list(x, levels)`.
+/// @noRd
+#[extendr]
+fn rust_random_data(dag: Robj, sample: Robj, seed: Robj, engine: Robj) -> Robj {
+    respond([&dag, &sample, &seed, &engine], |token| {
+        let seed = input::count(&seed, "seed", 0)? as u64;
+        let call = Call::silent(&engine, token)?;
+        data(&input::list(&dag, "dag")?, &input::list(&sample, "sample")?, seed, &call)
+    })
+}
+
+extendr_module! {
+    mod simulation;
+    fn rust_random_dag;
+    fn rust_random_data;
 }

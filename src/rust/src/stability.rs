@@ -14,10 +14,11 @@ use pcgpu_core::search::{Method, Options};
 use pcgpu_core::stability::{lower_bounds, run, Counts, Drawn, Edge, Machine, Replicates, Search, Source};
 use pcgpu_core::{orient, Error, Result};
 
-use crate::api::Call;
+use crate::call::Call;
 use crate::failure::{Failure, Outcome};
 use crate::knn::KnnData;
 use crate::orientation::orientation;
+use crate::respond::respond;
 use crate::selection::{resampling, MOST_REPLICATES};
 use crate::session::{self, RTest};
 use crate::test::Test;
@@ -251,4 +252,55 @@ pub fn is_valid(p: usize, pairs: &Robj, arrows: &Robj, known: bool) -> Outcome<b
         skeleton.insert(x as usize, y as usize);
     }
     Ok(orient::is_valid(&skeleton, &halves(arrows, "arrows")?, known)?)
+}
+
+/// How often replicates have each edge.
+/// @noRd
+#[extendr]
+fn rust_stability(test: Robj, options: Robj, orient: Robj, resampled: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&test, &options, &orient, &resampled, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let list = |value: &Robj, name| input::list(value, name);
+        let (test, options) = (list(&test, "test")?, list(&options, "options")?);
+        counts(&test, &options, &list(&orient, "orient")?, &list(&resampled, "resampled")?, &call)
+    })
+}
+
+/// What replicates say of causal effects.
+/// @noRd
+#[extendr]
+fn rust_stable_effects(
+    test: Robj,
+    options: Robj,
+    orient: Robj,
+    resampled: Robj,
+    effects: Robj,
+    engine: Robj,
+    callbacks: Robj,
+) -> Robj {
+    respond([&test, &options, &orient, &resampled, &effects, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let list = |value: &Robj, name| input::list(value, name);
+        let (test, options, orient) = (list(&test, "test")?, list(&options, "options")?, list(&orient, "orient")?);
+        let (resampled, effects) = (list(&resampled, "resampled")?, list(&effects, "effects")?);
+        bounds(&test, &options, &orient, &resampled, &effects, &call)
+    })
+}
+
+/// Whether the graph of p vertices with these pairs, and the arrows among them, is a CPDAG; with knowledge, whether it has a DAG. All are vectors
+/// of vertices: x before all y, tails before all heads.
+/// @noRd
+#[extendr]
+fn rust_is_valid_graph(p: Robj, pairs: Robj, arrows: Robj, known: Robj) -> Robj {
+    respond([&p, &pairs, &arrows, &known], |_| {
+        let p = input::count(&p, "p", 1)?;
+        is_valid(p, &pairs, &arrows, input::flag(&known, "known")?).map(Value::from)
+    })
+}
+
+extendr_module! {
+    mod stability;
+    fn rust_stability;
+    fn rust_stable_effects;
+    fn rust_is_valid_graph;
 }

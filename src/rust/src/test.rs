@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::correlations::Check;
-use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
+use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading, Undefined};
 use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
 use pcgpu_core::engine::cpu::{Bound, GaussOfData};
 use pcgpu_core::file::{Content, DataFile};
@@ -13,8 +13,8 @@ use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
+use pcgpu_core::Error;
 
-use crate::cluster::Ranks;
 use crate::data_file;
 use crate::discrete::DiscreteTest;
 use crate::failure::{Failure, Outcome};
@@ -22,7 +22,10 @@ use crate::input;
 use crate::knn::KnnTest;
 use crate::machine::Machine;
 use crate::mixed::MixedTest;
+use crate::ranks::Ranks;
+use crate::respond::respond;
 use crate::session::RObserver;
+use crate::value::Value;
 
 /// A test as R names it.
 pub enum Test {
@@ -101,6 +104,14 @@ impl Test {
                 None => Err(Failure::Input("internal: `fun` is missing".into())),
             },
             other => Err(Failure::Input(format!("internal: there is no test `{other}`"))),
+        }
+    }
+
+    /// A test; none of NULL.
+    pub fn optional(test: &Robj, pool: &Pool) -> Outcome<Option<Self>> {
+        match test.is_null() {
+            true => Ok(None),
+            false => Test::from_list(&input::list(test, "test")?, pool).map(Some),
         }
     }
 
@@ -240,4 +251,31 @@ impl Test {
             Test::Function(_) => None,
         })
     }
+}
+
+/// One p-value of pcalg's gaussCItest().
+/// @noRd
+#[extendr]
+fn rust_gauss_p_value(x: Robj, y: Robj, s: Robj, c: Robj, n: Robj) -> Robj {
+    respond([&x, &y, &s, &c, &n], |_| {
+        let p = (c.len() as f64).sqrt() as usize;
+        let gauss = Gauss::new(input::square(&c, p, "C")?, input::number(&n, "n")?, Reading::GaussCItest)?;
+        let vertex = |value: &Robj, name: &str| {
+            let found = input::vertices(value, p, name)?;
+            match found[..] {
+                [v] => Ok(v as usize),
+                _ => Err(Failure::Input(format!("internal: `{name}` is not one vertex"))),
+            }
+        };
+        let (x, y, s) = (vertex(&x, "x")?, vertex(&y, "y")?, input::vertices(&s, p, "S")?);
+        match gauss.p_value(x, y, &s) {
+            Ok(p) => Ok(Value::from(p)),
+            Err(Undefined(reason)) => Err(Error::Numeric { x, y, s, reason }.into()),
+        }
+    })
+}
+
+extendr_module! {
+    mod test;
+    fn rust_gauss_p_value;
 }

@@ -9,12 +9,11 @@ use extendr_ffi::{
     cetype_t, R_NamesSymbol, R_NilValue, Rf_ScalarInteger, Rf_allocVector, Rf_mkCharLenCE, Rf_protect, Rf_setAttrib,
     Rf_unprotect, INTEGER, LOGICAL, RAW, REAL, SET_STRING_ELT, SET_VECTOR_ELT, SEXP, SEXPTYPE,
 };
-use pcgpu_core::memory::Use;
+use pcgpu_core::memory::{self, Use};
+use pcgpu_core::Error;
 
-use crate::compact::na;
 use crate::failure::Outcome;
-use crate::output::allocate;
-use crate::token::Token;
+use crate::token::{self, Token};
 
 // SEXPREC is opaque: only pointers to it pass.
 #[allow(improper_ctypes)]
@@ -22,6 +21,28 @@ extern "C" {
     // Parts of R's API that extendr-ffi leaves out.
     fn Rf_ScalarLogical(value: i32) -> SEXP;
     fn Rf_ScalarReal(value: f64) -> SEXP;
+}
+
+/// R's NA of a double.
+pub fn na() -> f64 {
+    f64::from_bits(0x7ff0_0000_0000_07a2)
+}
+
+/// Bytes from which R's own error is asked for, so that it is not printed.
+const LARGE: usize = 1 << 20;
+
+/// Runs `make`, which allocates so many bytes in R, and protects what it returns.
+pub fn allocate(token: &Token, bytes: usize, why: Use, make: impl FnMut() -> SEXP) -> Outcome<Robj> {
+    memory::room(bytes, why)?;
+    let made = match bytes {
+        LARGE.. => token.caught(make).map_err(|condition| match condition {
+            Some(_) => why.error(bytes).into(),
+            None => token.explain(Error::Interrupted),
+        })?,
+        _ => token::attempt(make).ok_or_else(|| why.error(bytes))?,
+    };
+    // SAFETY: the object was just made on R's thread.
+    Ok(unsafe { Robj::from_sexp(made) })
 }
 
 /// A value for R.

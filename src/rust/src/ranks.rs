@@ -1,24 +1,17 @@
-//! Workers of other R processes: how bytes travel between them is R's (R/cluster.R); here they become messages of the core. At the other end, an R
-//! process that answers as a [`Rank`].
+//! Workers of other R processes: how bytes travel between them is R's (R/cluster.R); here they become messages of the core. rank.rs is the other end.
 
-use std::mem::ManuallyDrop;
 use std::time::Duration;
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::gauss::Reading;
-use pcgpu_core::engine::cluster::rank::{self, Rank};
-use pcgpu_core::engine::cluster::selection::rank::SelectionRank;
 use pcgpu_core::engine::cluster::{Cluster, Link, News};
-use pcgpu_core::engine::sequential::Sequential;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::{Error, Result};
 
 use crate::failure::{Failure, Outcome};
 use crate::input;
-use crate::machine::Machine;
-use crate::session::{self, RObserver, RTest};
-use crate::test::Test;
+use crate::session;
 use crate::token::Token;
 
 /// Ranks that R has opened, and how to reach them.
@@ -112,101 +105,5 @@ impl Link for RLink<'_> {
             }
         };
         ranks.iter().zip(input::entries(&messages)).map(news).collect()
-    }
-}
-
-/// What a rank keeps from message to message.
-pub enum Held {
-    /// Of a search.
-    Search(Searching),
-    /// Of a selection of features.
-    Selection(SelectionRank),
-}
-
-impl Held {
-    /// What it says first.
-    pub fn hello(&mut self, token: &Token) -> Vec<u8> {
-        match self {
-            Held::Search(search) => search.hello(token),
-            Held::Selection(selection) => selection.hello(),
-        }
-    }
-
-    /// Answers a message.
-    pub fn answer(&mut self, message: &[u8], token: &Token) -> Outcome<Option<Vec<u8>>> {
-        let mut observer = RObserver::silent(token);
-        let answer = match self {
-            Held::Search(search) => search.answer(message, &mut observer, token),
-            Held::Selection(selection) => selection.answer(message, &mut observer),
-        };
-        answer.map_err(|error| token.explain(error))
-    }
-}
-
-/// A search of which this process is a rank.
-pub struct Searching {
-    /// None: an R function, which is asked one question after the other. It borrows from `test`, and goes first.
-    worker: ManuallyDrop<Option<Box<dyn Worker>>>,
-    /// From a box.
-    test: *mut Test,
-    rank: Rank,
-}
-
-impl Drop for Searching {
-    fn drop(&mut self) {
-        // SAFETY: neither is used again; the worker, which borrows from the test, goes before it.
-        unsafe {
-            ManuallyDrop::drop(&mut self.worker);
-            drop(Box::from_raw(self.test));
-        }
-    }
-}
-
-impl Searching {
-    /// A rank with this test of p variables.
-    pub fn open(
-        test: Test,
-        p: usize,
-        reading: Reading,
-        alpha: f64,
-        machine: &Machine,
-        observer: &mut RObserver,
-    ) -> Outcome<Self> {
-        let test = Box::into_raw(Box::new(test));
-        let (worker, rank) = (ManuallyDrop::new(None), Rank::default());
-        let mut held = Searching { worker, test, rank };
-        // SAFETY: the test stays where it is until `held` is dropped, and the worker before it.
-        let test: &'static Test = unsafe { &*test };
-        // No orientation asks a rank that reads so.
-        let few = match reading {
-            Reading::StableFast => test.worker_of_few(p, (reading, alpha), true, machine, observer)?,
-            Reading::GaussCItest => None,
-        };
-        *held.worker = match (few, test) {
-            (Some(few), _) => Some(few),
-            (None, Test::Function(_)) => None,
-            (None, _) => test.own_worker(p, reading, alpha, machine, observer, None)?,
-        };
-        Ok(held)
-    }
-
-    fn hello(&mut self, token: &Token) -> Vec<u8> {
-        match &mut *self.worker {
-            Some(worker) => rank::hello(&mut **worker),
-            None => rank::hello(&mut Sequential::new(&mut RTest::new(&().into(), token))),
-        }
-    }
-
-    fn answer(&mut self, message: &[u8], observer: &mut RObserver, token: &Token) -> Result<Option<Vec<u8>>> {
-        let Searching { worker, rank, test } = self;
-        // SAFETY: it is there as long as this is.
-        match (&mut **worker, unsafe { &**test }) {
-            (Some(worker), _) => rank.answer(&mut **worker, message, observer),
-            (None, Test::Function(fun)) => {
-                let mut test = RTest::new(fun, token);
-                rank.answer(&mut Sequential::new(&mut test), message, observer)
-            }
-            (None, _) => Err(Error::Interrupted),
-        }
     }
 }
