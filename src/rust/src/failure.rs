@@ -1,6 +1,7 @@
 //! Why a call has no answer. `respond.rs` makes of it what R raises.
 
 use extendr_api::prelude::*;
+use pcgpu_core::flat::Unreadable;
 use pcgpu_core::Error;
 
 use crate::token::Token;
@@ -23,6 +24,15 @@ pub enum Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Failure::Core(error)
+    }
+}
+
+impl From<Unreadable> for Failure {
+    fn from(reason: Unreadable) -> Self {
+        match reason {
+            Unreadable::Part(part) => Failure::Part(part),
+            Unreadable::Other(error) => Failure::Core(error),
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub fn entries(list: &List) -> &[Robj] {
 }
 
 /// The entry `list$name`.
-fn entry<'l>(list: &'l List, name: &str) -> Option<&'l Robj> {
+pub fn entry<'l>(list: &'l List, name: &str) -> Option<&'l Robj> {
     // SAFETY: on R's thread; the list protects its names.
     let at = unsafe { place(Rf_getAttrib(list.get(), R_NamesSymbol), name) }?;
     entries(list).get(at)

@@ -9,7 +9,7 @@
 //! * [`data_file`]: data in files that processes share; [`table`]: these or R's own data. [`correlation`], [`running`]: correlations of data, all at once or block by block.
 //! * [`test`]: the test of a search. [`discrete`], [`knn`], [`mixed`]: tests with their data.
 //! * [`search`]: a search; [`limits`]: when it ends, and where it is kept; [`checked`]: on a matrix that is still to be checked; [`doubts`]: edges that no test has decided.
-//!   [`orientation`]: how a skeleton is oriented; [`compact`], [`compact_sets`]: results as flat arrays. [`pag`]: what is known where variables are hidden.
+//!   [`orientation`]: how a skeleton is oriented; [`compact`]: results as flat arrays. [`pag`]: what is known where variables are hidden.
 //! * [`selection`]: feature selection. [`effects`]: causal effects. [`assessment`]: how far graphs can be trusted. [`simulation`]: random graphs and data.
 //!   [`stability`]: how often resampled data have an edge.
 //! * [`rank`]: this process as a worker of another. [`workers`], [`processes`]: this session's own workers; [`sockets`]: options of R's connections.
@@ -19,7 +19,6 @@ mod assessment;
 mod call;
 mod checked;
 mod compact;
-mod compact_sets;
 mod correlation;
 mod data_file;
 mod discrete;

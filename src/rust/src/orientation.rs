@@ -2,6 +2,7 @@
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::CiTest;
+use pcgpu_core::flat::Values;
 use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::{self, Addition, Against, Bound, ColliderRule, Pdag};
@@ -12,8 +13,7 @@ use pcgpu_core::team::Lost;
 use pcgpu_core::Error;
 
 use crate::call::Call;
-use crate::compact::Flat;
-use crate::compact_sets::{self, Values};
+use crate::compact::{self, Found};
 use crate::failure::{Failure, Outcome};
 use crate::respond::respond;
 use crate::session::{self, RObserver, RTest};
@@ -253,12 +253,13 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
     })
 }
 
-/// Orientation of a skeleton in flat arrays; see [`Flat`].
+/// Orientation of a skeleton in flat arrays.
 /// @noRd
 #[extendr]
 fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
     respond([&skeleton, &orient, &test, &alpha, &engine, &callbacks], |token| {
-        let skeleton = Flat::from_list(&input::list(&skeleton, "skeleton")?)?;
+        let found = Found::from_list(&input::list(&skeleton, "skeleton")?)?;
+        let skeleton = found.flat()?;
         let call = Call::new(&engine, &callbacks, token)?;
         let test = Test::optional(&test, &call.machine.pool)?;
         let graph = skeleton.graph()?;
@@ -270,9 +271,10 @@ fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, en
         let pool = &call.machine.pool;
         let mut result = Vec::from(judged(&pdag));
         result.push(("lost", output::lost(&lost)));
-        result.push(("mark", skeleton.marks(token, pool, &graph, &pdag)?.into()));
+        result.push(("mark", compact::marks(token, pool, &skeleton, (&graph, &pdag))?.into()));
         if options.collider_rule != ColliderRule::Standard {
-            result.push(("sets", compact_sets::sets(token, pool, &sepsets, Values::Asked(&skeleton.removed()?))?));
+            let removed = |x: usize, y: usize| skeleton.removed(x, y);
+            result.push(("sets", compact::sets(token, pool, &sepsets, &Values::Asked(&removed))?));
         }
         Ok(output::named(result))
     })

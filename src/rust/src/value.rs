@@ -9,6 +9,7 @@ use extendr_ffi::{
     cetype_t, R_NamesSymbol, R_NilValue, Rf_ScalarInteger, Rf_allocVector, Rf_mkCharLenCE, Rf_protect, Rf_setAttrib,
     Rf_unprotect, INTEGER, LOGICAL, RAW, REAL, SET_STRING_ELT, SET_VECTOR_ELT, SEXP, SEXPTYPE,
 };
+pub use pcgpu_core::flat::na;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::Error;
 
@@ -21,11 +22,6 @@ extern "C" {
     // Parts of R's API that extendr-ffi leaves out.
     fn Rf_ScalarLogical(value: i32) -> SEXP;
     fn Rf_ScalarReal(value: f64) -> SEXP;
-}
-
-/// R's NA of a double.
-pub fn na() -> f64 {
-    f64::from_bits(0x7ff0_0000_0000_07a2)
 }
 
 /// Bytes from which R's own error is asked for, so that it is not printed.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each layer may know beside itself, the error and `shown`.
-const LAYERS: [(&str, &[&str]); 22] = [
+const LAYERS: [(&str, &[&str]); 23] = [
     ("error", &[]),
     ("memory", &[]),
     ("observer", &[]),
@@ -21,6 +21,7 @@ const LAYERS: [(&str, &[&str]); 22] = [
     ("orient", &["memory", "graph", "ci"]),
     ("pag", &["memory", "pool", "graph", "ci", "orient"]),
     ("fci", &["observer", "pool", "graph", "ci", "search", "orient", "pag"]),
+    ("flat", &["memory", "pool", "planes", "graph", "search", "orient"]),
     ("background", &["graph", "search", "orient", "pag"]),
     ("effects", &["memory", "observer", "matrix", "pool", "graph"]),
     ("simulation", &["memory", "observer", "random", "pool", "graph"]),
