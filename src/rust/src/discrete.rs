@@ -6,7 +6,6 @@ use extendr_api::prelude::*;
 use ndarray::ArrayView2;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic, MOST_LEVELS};
 use pcgpu_core::engine::cpu::codes::codes as core_codes;
-use pcgpu_core::graph::SepSets;
 use pcgpu_core::matrix::{self, by_column};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
@@ -84,15 +83,6 @@ impl DiscreteTest {
     /// Number of variables.
     pub fn p(&self) -> usize {
         self.data.p()
-    }
-
-    /// How many pairs were separated by a test with too few samples.
-    pub fn too_few(&self, sepsets: &SepSets) -> u64 {
-        let test = self.test();
-        let too_few = |x: usize, y: u32, s: &[u32]| {
-            test.surely_too_few(x, y as usize, s) || (self.data.any_missing() && test.test(x, y as usize, s).too_few)
-        };
-        (0..self.p()).map(|x| sepsets.row(x).filter(|&(y, s)| too_few(x, y, s)).count() as u64).sum()
     }
 }
 

@@ -8,7 +8,7 @@
 //!   on. [`call`]: that, and whom it calls back.
 //! * [`data_file`]: data in files that processes share; [`table`]: these or R's own data. [`correlation`], [`running`]: correlations of data, all at once or block by block.
 //! * [`test`]: the test of a search. [`discrete`], [`knn`], [`mixed`]: tests with their data.
-//! * [`search`]: a search; [`limits`]: when it ends, and where it is kept; [`checked`]: on a matrix that is still to be checked; [`doubts`]: edges that no test has decided.
+//! * [`search`]: a search; [`limits`]: when it ends, and where it is kept; [`checked`]: on a matrix that is still to be checked; [`report`]: what it reports.
 //!   [`orientation`]: how a skeleton is oriented; [`compact`]: results as flat arrays. [`pag`]: what is known where variables are hidden.
 //! * [`selection`]: feature selection. [`effects`]: causal effects. [`assessment`]: how far graphs can be trusted. [`simulation`]: random graphs and data.
 //!   [`stability`]: how often resampled data have an edge.
@@ -22,7 +22,6 @@ mod compact;
 mod correlation;
 mod data_file;
 mod discrete;
-mod doubts;
 mod effects;
 mod failure;
 #[cfg_attr(not(all(feature = "cuda", not(target_os = "macos"))), path = "no_gpu.rs")]
@@ -38,6 +37,7 @@ mod pag;
 mod processes;
 mod rank;
 mod ranks;
+mod report;
 mod respond;
 mod running;
 mod search;

@@ -4,12 +4,10 @@ use std::time::{Duration, Instant};
 
 use extendr_api::prelude::*;
 use pcgpu_core::search::checkpoint::{Asked, Checkpoint, Digest, Limits};
-use pcgpu_core::Error;
 
 use crate::failure::Outcome;
 use crate::input;
 use crate::respond::respond;
-use crate::value::Value;
 
 /// Parts of a test that say which it is; all others are its data, but for those that say what of these is known.
 const OF_TEST: [&str; 3] = ["kind", "name", "code"];
@@ -40,12 +38,6 @@ pub fn limits(options: &List, test: &List, later: &Robj) -> Outcome<Limits> {
         }
     };
     Ok(Limits { checkpoint, deadline: seconds.and_then(deadline) })
-}
-
-/// What a search says of its bounds: the level in which it ended before its time, and why its file is not what it should be.
-pub fn end(ended: Option<usize>, unkept: Option<Error>) -> [(&'static str, Value); 2] {
-    let level = ended.map_or_else(|| ().into(), |level| Value::from(level as i32));
-    [("ended", level), ("unkept", unkept.map_or_else(|| ().into(), |error| Value::from(error.to_string())))]
 }
 
 /// The test and its data, by digests.

@@ -11,11 +11,11 @@ use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::cluster::selection::rank::{on_threads, Make, SelectionRank};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::simd;
-use pcgpu_core::engine::cpu::{together, Bound, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, MixedKernel};
+use pcgpu_core::engine::cpu::{together, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, MixedKernel};
 use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::{CountLogs, Counting, Member, Runner, Samples};
-use pcgpu_core::{Error, Result};
+use pcgpu_core::Error;
 
 use crate::failure::{Failure, Outcome};
 use crate::gpu::{self, Gpu};
@@ -33,7 +33,7 @@ pub struct Machine {
     /// Workers of other processes, which then do all that a search asks.
     pub ranks: Option<Ranks>,
     /// The most bytes of the host that correlations of data may take, where there is no GPU; none: what there is.
-    memory: Option<u64>,
+    pub memory: Option<u64>,
     /// The GPU that FCI's possible-d-sep phase goes to from so many tests on.
     pub later: Option<(Gpu, f64)>,
 }
@@ -74,21 +74,6 @@ impl Machine {
             return None;
         }
         Some(Machine { pool: self.pool.clone(), gpu: Some(gpu.clone()), ranks: None, memory: None, later: None })
-    }
-
-    /// The bound for correlations of p variables that are to be made of data on the CPU, where they are not to be made all at once. `fits`: tries
-    /// to.
-    pub fn bound(&self, p: usize, fits: impl FnOnce() -> Result<()>) -> Result<Option<Bound>> {
-        match self.memory {
-            Some(bytes) if Bound::of_all(p) > bytes => Ok(Some(Bound { bytes, is_named: true })),
-            _ => match fits() {
-                Err(Error::Memory { bytes, available, .. }) => {
-                    let bytes = available.unwrap_or(bytes) / 2;
-                    Ok(Some(Bound { bytes, is_named: false }))
-                }
-                made => made.map(|()| None),
-            },
-        }
     }
 
     /// Whether it is a CPU of this process that may make all correlations of data.

@@ -9,6 +9,7 @@ use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::{self, ColliderRule};
 use pcgpu_core::pag::{self, Assumptions, Jci, Mark, Pag, Paths, Plus, Rfci, Unclear};
 use pcgpu_core::search::checkpoint::Limits;
+use pcgpu_core::search::doubts::LargestP;
 use pcgpu_core::search::possible_d_sep::{self as phase, Counts};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{self, Largest, Method, Options};
@@ -16,8 +17,8 @@ use pcgpu_core::team::TeamReport;
 use pcgpu_core::Error;
 
 use crate::call::Call;
-use crate::doubts::{Doubts, LargestP};
 use crate::failure::{Failure, Outcome};
+use crate::report::Report;
 use crate::respond::{of_device, respond};
 use crate::search::skeleton;
 use crate::session::{self, RObserver, RTest};
@@ -134,7 +135,7 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let largest = Largest::from(output::cells(&mut p_max)?);
     let (mut found, unanswered) = skeleton(call, test, of_search, worked.as_deref_mut(), largest, None)?;
     let largest = LargestP::Square(output::cells(&mut p_max)?);
-    let doubts = Doubts::new(call, test, (&found, &options), &largest, unanswered)?;
+    let doubts = test.doubts(call, (&found, &options), &largest, unanswered)?;
     let seconds = began.elapsed().as_secs_f64();
     let mut team = TeamReport::default();
     add_work(&mut team, worked.as_deref_mut());
@@ -172,27 +173,18 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
         output::fill_sepsets(token, object, &found.sepsets)?;
     }
     let of_phase = || counts.as_ref().and_then(|counts| counts.unkept.clone());
-    let unkept = found.unkept.take().or_else(of_phase).or_else(|| followed.unkept.clone());
+    found.unkept = found.unkept.take().or_else(of_phase).or_else(|| followed.unkept.clone());
     let ended_phase = counts.as_ref().and_then(|counts| counts.ended);
     let mut result = of_counts(token, counts.as_ref())?;
     result.extend(marks(token, pag)?);
+    result.extend(Report { seconds, memory, doubts, device: names, team }.entries(&found));
     result.extend([
         ("pMax", p_max.into()),
-        ("n_edgetests", output::counts(&found.tests)),
-        ("max_ord", Value::from(found.max_order)),
-        ("seconds", Value::from(seconds)),
         ("seconds_after", Value::from(began.elapsed().as_secs_f64() - seconds)),
-        ("exact_tests", Value::from(found.exact_tests as f64)),
-        ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Value::from(bytes as f64))).collect())),
-        doubts.entry(),
-        ("device", Value::from(names)),
         ("fallback", fallback),
-        ("team", output::shares(&team)),
         ("team_skeleton", Value::from(of_skeleton as i32)),
-        ("lost", output::lost(&team.lost)),
-        ("ended_phase", ended_phase.map_or_else(|| ().into(), |size| Value::from(size as i32))),
+        ("ended_phase", ended_phase.map(|size| size as i32).into()),
     ]);
-    result.extend(limits::end(found.ended, unkept));
     Ok(output::named(result))
 }
 

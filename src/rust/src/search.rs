@@ -8,6 +8,7 @@ use pcgpu_core::ci::gauss::Reading;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::{self, ColliderRule};
 use pcgpu_core::search::checkpoint::Limits;
+use pcgpu_core::search::doubts::LargestP;
 use pcgpu_core::search::worker::{Worker, WorkerTest};
 use pcgpu_core::search::{
     skeleton_one_by_one, skeleton_one_by_one_within, skeleton_within, Largest, Method, Options, PairValues, Skeleton,
@@ -15,9 +16,9 @@ use pcgpu_core::search::{
 use pcgpu_core::Error;
 
 use crate::call::Call;
-use crate::doubts::{Doubts, LargestP};
 use crate::failure::{Failure, Outcome};
 use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_lists, Oriented};
+use crate::report::Report;
 use crate::respond::respond;
 use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
@@ -118,7 +119,7 @@ fn search(
         Some(p_max) => LargestP::Square(output::cells(p_max)?),
         None => LargestP::Left(&left),
     };
-    let doubts = Doubts::new(call, test, (&found, options), &largest, unanswered)?;
+    let doubts = test.doubts(call, (&found, options), &largest, unanswered)?;
     memory::check()?;
     let gaps = match p_max {
         None => Some(compact::gaps(token, &machine.pool, &found, &left, options)?),
@@ -159,21 +160,10 @@ fn search(
             result.push(("pMax", p_max.into()));
         }
     }
-    let Skeleton { tests, max_order, exact_tests, ended, unkept, .. } = found;
-    result.extend([
-        ("n_edgetests", output::counts(&tests)),
-        ("max_ord", Value::from(max_order)),
-        ("seconds", Value::from(seconds)),
-        ("exact_tests", Value::from(exact_tests as f64)),
-        ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Value::from(bytes as f64))).collect())),
-        doubts.entry(),
-        ("device", Value::from(machine.names(test.shares_with_cpu()))),
-        ("team", output::shares(&team)),
-        ("lost", output::lost(&team.lost)),
-    ]);
+    let device = machine.names(test.shares_with_cpu());
+    result.extend(Report { seconds, memory, doubts, device, team }.entries(&found));
     // Of a bounded rule, whether it was left for the standard one.
     result.extend(rule.map(|rule| ("standard_rule", Value::from(rule == ColliderRule::Standard))));
-    result.extend(limits::end(ended, unkept));
     Ok(output::named(result))
 }
 

@@ -12,9 +12,12 @@ use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
+use pcgpu_core::search::doubts::{Doubts, LargestP};
 use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{Options, Skeleton};
 use pcgpu_core::Error;
 
+use crate::call::Call;
 use crate::data_file;
 use crate::discrete::DiscreteTest;
 use crate::failure::{Failure, Outcome};
@@ -153,8 +156,7 @@ impl Test {
         if !machine.makes_all() || made.get().is_some() {
             return Ok(None);
         }
-        let bytes = Bound::of_all(p).min(memory::available().map_or(u64::MAX, |available| available / 2));
-        let bound = Bound { bytes, is_named: false };
+        let bound = Bound::of_few(p);
         let (x, pool) = (by_column(cells_of(x, file, p)?, p)?, machine.pool.clone());
         let mut few = GaussOfData::new(FisherZ::new(*n, reading)?, x, alpha, pool, bound)?;
         let asks = few.are_few_asked_for(further, observer).map_err(|error| observer.token.explain(error))?;
@@ -216,7 +218,7 @@ impl Test {
                 }
                 if made.get().is_none() {
                     let mut c = Vec::new();
-                    let bound = machine.bound(p, || {
+                    let bound = Bound::unless_made(machine.memory, p, || {
                         c = memory::zeros(p * p, Use::Correlations)?;
                         Ok(())
                     })?;
@@ -250,6 +252,26 @@ impl Test {
             }
             Test::Function(_) => None,
         })
+    }
+
+    /// Which edges of a search no test has decided. `unanswered`: how many tests of an R function had no answer.
+    pub fn doubts(
+        &self,
+        call: &Call,
+        of: (&Skeleton, &Options),
+        largest: &LargestP,
+        unanswered: u64,
+    ) -> Outcome<Doubts> {
+        let (pool, mut observer) = (&call.machine.pool, call.observer());
+        match self {
+            Test::Discrete(test) => Ok(Doubts::of_discrete(&test.test(), &of.0.sepsets)),
+            Test::Mixed(test) => {
+                let test = test.test(pool, &mut |_| observer.look())?;
+                let found = Doubts::of_mixed(&test, of, largest, pool, &mut observer);
+                found.map_err(|error| call.token.explain(error))
+            }
+            _ => Ok(Doubts { tests: unanswered, ..Doubts::default() }),
+        }
     }
 }
 

@@ -22,6 +22,7 @@ pub mod book;
 mod cells;
 pub mod checkpoint;
 pub(crate) mod columns;
+pub mod doubts;
 mod driver;
 pub mod lanes;
 mod largest;
