@@ -45,7 +45,7 @@ pub fn cpdag(edges: &Robj, token: &Token) -> Outcome<Value> {
     if !graph.is_dag() {
         return Ok(().into());
     }
-    let graph = graph.cpdag(stoppable(token)).map_err(|error| token.explain(error))?;
+    let graph = graph.cpdag(stoppable(token))?;
     let (mut from, mut to, mut directed) = (Vec::new(), Vec::new(), Vec::new());
     for ([u, v], ways) in graph.edges() {
         let [u, v] = if ways[0] { [u, v] } else { [v, u] };
@@ -61,10 +61,8 @@ pub fn compared(estimates: &List, truth: &List, as_cpdags: bool, token: &Token) 
     let read = |argument: &'static str, listed: &List| {
         let weights = input::optional(listed, "weights").unwrap_or_else(|| ().into());
         let graph = graph(argument, &input::field(listed, "edges")?, &weights)?;
-        match as_cpdags {
-            true => graph.cpdag(stoppable(token)).map_err(|error| token.explain(error)),
-            false => Ok(graph),
-        }
+        let graph = if as_cpdags { graph.cpdag(stoppable(token))? } else { graph };
+        Ok::<Graph, Failure>(graph)
     };
     let truth = read("true", truth)?;
     let mut rows = Vec::new();
@@ -107,13 +105,12 @@ pub fn implied(edges: &Robj, marks: &Robj, asked: &List, token: &Token) -> Outco
     let most = input::number(&input::field(asked, "most")?, "most")?.clamp(0.0, 1e9) as usize;
     let seed = input::count(&input::field(asked, "seed")?, "seed", 0)? as u64;
     let stop = || token.wants_to_stop();
-    let found = match input::text(&input::field(asked, "what")?, "what")?.as_str() {
+    let Implied { questions, all, extension } = match input::text(&input::field(asked, "what")?, "what")?.as_str() {
         "parents" => independences(&graph, Given::Parents, most, seed, Some(&stop)),
         "blanket" => independences(&graph, Given::Blanket, most, seed, Some(&stop)),
         "edges" => dependences(&graph, most, seed, Some(&stop)),
         other => return Err(Failure::Input(format!("internal: there is nothing implied by `{other}`"))),
-    };
-    let Implied { questions, all, extension } = found.map_err(|error| token.explain(error))?;
+    }?;
     let extension = match extension {
         Extension::Same => "none",
         Extension::Colliders => "colliders",
@@ -168,14 +165,13 @@ pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj,
         Ok(())
     };
     let token = call.token;
-    let asked = match test.asked_worker(p, chosen.len(), alpha, &call.machine, &mut call.observer())? {
+    match test.asked_worker(p, chosen.len(), alpha, &call.machine, &mut call.observer())? {
         Some(mut worker) => ask(&mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) }),
         None => match test {
             Test::Function(fun) => ask(&mut RTest::new(fun, token)),
             _ => Err(Error::Interrupted),
         },
-    };
-    asked.map_err(|error| token.explain(error))?;
+    }?;
     Ok(Value::from(found))
 }
 

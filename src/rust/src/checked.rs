@@ -35,7 +35,7 @@ pub fn search(
     let ends_all = match &found {
         Ok(_) => false,
         // R's own errors and Ctrl-C come first.
-        Err(Failure::Unwind(_)) => true,
+        Err(_) if call.token.jump().is_some() => true,
         // It was ended whatever the matrix is: R may try again on the CPU, and the matrix is not read for nothing.
         Err(Failure::Core(Error::Device(_) | Error::Memory { .. } | Error::TimeLimit { .. })) => !check.is_refused(),
         // It could not begin.

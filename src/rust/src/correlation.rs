@@ -31,7 +31,7 @@ pub fn summary(x: &Robj, n: usize, complete: bool, machine: &Machine, token: &To
     let columns = table.columns(n)?;
     let mut observer = RObserver::silent(token);
     let look = &mut || observer.look();
-    let (found, n) = summaries(&columns, complete, &machine.pool, look).map_err(|error| token.explain(error))?;
+    let (found, n) = summaries(&columns, complete, &machine.pool, look)?;
     Ok(output::named(summary_list(&found, n)))
 }
 
@@ -105,7 +105,7 @@ fn correlations(columns: &[Numbers], kind: Option<Kind>, rows: Rows, names: Robj
     let watch = &mut |share| observer.preparing(share);
     let Some(kind) = kind else {
         let x = Centred::as_they_are(columns.to_vec());
-        of_centred(&x, &machine.pool, cells, watch).map_err(|error| token.explain(error))?;
+        of_centred(&x, &machine.pool, cells, watch)?;
         return Ok(Made {
             about: vec![("n", Value::from(x.n() as f64))],
             matrix: Some(("C", c, [names.clone(), names])),
@@ -119,7 +119,7 @@ fn correlations(columns: &[Numbers], kind: Option<Kind>, rows: Rows, names: Robj
             Ok(())
         }),
     };
-    let found = found.map_err(|error| token.explain(error))?;
+    let found = found?;
     let matrix = found.is_done.then(|| ("C", c, [names.clone(), names]));
     let mut about = summary_list(&found.summaries, found.rows);
     about.push(("lost", output::lost(&lost)));
@@ -141,15 +141,14 @@ pub fn sparse_matrix(x: &List, n: usize, options: &List, call: &Call) -> Outcome
     let mut c = output::matrix(token, p, p, Use::Pairs)?;
     let mut observer = call.observer();
     let watch = &mut |share| observer.preparing(share);
-    let found = of_sparse(x, kind, rows, &machine.pool, output::cells(&mut c)?, watch);
-    let found = found.map_err(|error| token.explain(error))?;
+    let found = of_sparse(x, kind, rows, &machine.pool, output::cells(&mut c)?, watch)?;
     let matrix = found.is_done.then(|| ("C", c, [names.clone(), names]));
     as_list(Made { about: summary_list(&found.summaries, found.rows), matrix }, token)
 }
 
 /// As [`matrix`] with `keep = "data"`, of which the data go to the file `options$path`, and in their place come the fields of the file.
 pub fn centred_file(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Value> {
-    let Call { machine, token, .. } = call;
+    let machine = &call.machine;
     let (Some(kind), rows, names) = asked(options)? else {
         return Err(Failure::Input("internal: the columns are centred".into()));
     };
@@ -167,7 +166,7 @@ pub fn centred_file(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<
         written = Some(varies);
         Ok(())
     });
-    let found = found.map_err(|error| token.explain(error))?;
+    let found = found?;
     let mut about = summary_list(&found.summaries, found.rows);
     if let Some(varies) = written {
         if varies.iter().all(|varies| *varies) {
@@ -191,7 +190,7 @@ fn data(columns: &[Numbers], kind: Kind, rows: Rows, names: Robj, call: &Call) -
         written = Some(write());
         Ok(())
     });
-    let found = found.map_err(|error| token.explain(error))?;
+    let found = found?;
     let mut made = Made { about: summary_list(&found.summaries, found.rows), matrix: None };
     if let Some(written) = written {
         let (data, varies) = written?;

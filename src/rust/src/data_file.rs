@@ -83,8 +83,7 @@ pub fn look(path: &Robj, digest: &Robj, verify: bool, call: &Call) -> Outcome<Va
     let file = DataFile::open(Path::new(&path), wanted)?;
     if verify {
         let mut observer = call.observer();
-        let checked = file.verify(&call.machine.pool, &mut |share| observer.preparing(share));
-        checked.map_err(|error| call.token.explain(error))?;
+        file.verify(&call.machine.pool, &mut |share| observer.preparing(share))?;
     }
     Ok(described(&file, &path))
 }
@@ -118,7 +117,7 @@ pub fn write(writer: &Robj, x: &Robj, row: usize, column: usize, rows: usize, to
     for (at, cells) in cells.chunks(columns * rows.max(1)).enumerate() {
         writer.put_block(row, column + at * columns, rows, cells)?;
         if token.wants_to_stop() {
-            return Err(token.explain(pcgpu_core::Error::Interrupted));
+            return Err(pcgpu_core::Error::Interrupted.into());
         }
     }
     Ok(().into())
@@ -130,7 +129,7 @@ pub fn finish(writer: &Robj, call: &Call) -> Outcome<Value> {
     let writer = making.as_mut().take().ok_or_else(gone)?;
     let mut observer = call.observer();
     let digest = writer.finish(&call.machine.pool, &mut |_| observer.look());
-    Ok(Value::from(file::shown(&digest.map_err(|error| call.token.explain(error))?)))
+    Ok(Value::from(file::shown(&digest?)))
 }
 
 /// Gives up a file in the making.
@@ -157,7 +156,7 @@ pub fn read(x: &Robj, rows: &Robj, columns: &Robj, token: &Token) -> Outcome<Val
             Some(rows) => out.iter_mut().zip(rows).for_each(|(to, &row)| *to = column[row as usize]),
         }
         if token.wants_to_stop() {
-            return Err(token.explain(pcgpu_core::Error::Interrupted));
+            return Err(pcgpu_core::Error::Interrupted.into());
         }
     }
     Ok(made.into())

@@ -143,8 +143,7 @@ fn codes(x: &Robj, n: usize, factors: &Robj, names: &Robj, machine: &Machine, to
     let mut dm = output::integer_matrix(token, n, columns.len())?;
     let cells = dm.as_integer_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix of integers".into()))?;
     let mut observer = RObserver::silent(token);
-    let found = core_codes(&columns, &factors, cells, &machine.pool, &mut || observer.look());
-    let found = found.map_err(|error| token.explain(error))?;
+    let found = core_codes(&columns, &factors, cells, &machine.pool, &mut || observer.look())?;
     output::set_dimnames(token, &dm, [&().into(), names])?;
     let missing: Vec<f64> = found.iter().map(|levels| levels.as_ref().map_or(0.0, |l| l.missing as f64)).collect();
     let values = found.into_iter().map(|levels| levels.map(|levels| levels.values).into()).collect();

@@ -45,11 +45,11 @@ pub fn single(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome
     let asked = asked(options, lists.len())?;
     let rows = asked.y.len();
     let observer = &mut call.observer();
-    let plan = Plan::new(&lists, asked, pool, observer).map_err(|error| token.explain(error))?;
+    let plan = Plan::new(&lists, asked, pool, observer)?;
     if input::flag(&input::field(options, "smallest")?, "smallest")? {
         let mut smallest = output::matrix(token, rows, plan.columns().count(), Use::Pairs)?;
         let cells = output::cells(&mut smallest)?;
-        plan.smallest(cov, cells, pool, observer).map_err(|error| token.explain(error))?;
+        plan.smallest(cov, cells, pool, observer)?;
         with_na(cells);
         return Ok(output::named(vec![("smallest", smallest.into()), ("valid", Value::from(plan.is_valid()))]));
     }
@@ -59,7 +59,7 @@ pub fn single(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome
     let mut own_values = output::doubles(token, count, Use::Pairs)?;
     {
         let (values, own) = (output::cells(&mut values)?, output::cells(&mut own_values)?);
-        plan.effects(cov, values, own, pool, observer).map_err(|error| token.explain(error))?;
+        plan.effects(cov, values, own, pool, observer)?;
         with_na(values);
         with_na(own);
     }
@@ -88,11 +88,11 @@ pub fn joint(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome<
         other => return Err(Failure::Input(format!("internal: there is no technique `{other}`"))),
     };
     let (rows, all_y) = (asked.x.len(), asked.y.len());
-    let together = Together::new(&lists, asked, technique).map_err(|error| token.explain(error))?;
+    let together = Together::new(&lists, asked, technique)?;
     let columns = together.columns();
     let mut values = output::doubles(token, rows.saturating_mul(columns).saturating_mul(all_y), Use::Pairs)?;
     let cells = output::cells(&mut values)?;
-    together.effects(cov, cells, pool, &mut call.observer()).map_err(|error| token.explain(error))?;
+    together.effects(cov, cells, pool, &mut call.observer())?;
     with_na(cells);
     Ok(output::named(vec![
         ("columns", Value::from(columns as i32)),

@@ -4,15 +4,11 @@ use extendr_api::prelude::*;
 use pcgpu_core::flat::Unreadable;
 use pcgpu_core::Error;
 
-use crate::token::Token;
-
 /// Why a call has no answer.
 #[derive(Debug)]
 pub enum Failure {
     /// The core's reason.
     Core(Error),
-    /// R is on its way elsewhere (an error, a condition caught further out): resume with `rust_continue_unwind()`.
-    Unwind(Robj),
     /// R's error, as a condition.
     Condition(Robj),
     /// This part of a result is not what a search made.
@@ -38,10 +34,3 @@ impl From<Unreadable> for Failure {
 
 /// Result of the boundary.
 pub type Outcome<T> = std::result::Result<T, Failure>;
-
-impl Token {
-    /// The failure that resumes R's jump if there was one, else what it is given.
-    pub fn explain(&self, error: Error) -> Failure {
-        self.jump().map_or(Failure::Core(error), Failure::Unwind)
-    }
-}

@@ -143,9 +143,7 @@ fn rust_knn_test(test: Robj, x: Robj, y: Robj, engine: Robj) -> Robj {
         let given: Vec<u32> = (0..test.p() as u32).filter(|&column| column != x && column != y).collect();
         let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
         let mut observer = RObserver::silent(token);
-        let outcome = test
-            .outcome(x as usize, y as usize, &given, &machine.pool, &mut observer)
-            .map_err(|error| token.explain(error))?;
+        let outcome = test.outcome(x as usize, y as usize, &given, &machine.pool, &mut observer)?;
         Ok(output::named(vec![
             ("estimate", Value::from(outcome.estimate)),
             ("p", Value::from(outcome.p)),

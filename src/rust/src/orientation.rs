@@ -96,7 +96,7 @@ pub fn oriented(
     let asks = options.collider_rule != ColliderRule::Standard || orient::needs_test(graph, sepsets, options)?;
     let Some(test) = test.filter(|_| asks) else {
         let found = orient::orient(graph, sepsets, options, alpha, None, &mut draw);
-        return Ok(Oriented { pdag: found.map_err(|error| token.explain(error))?, lost: Vec::new(), unkept: None });
+        return Ok(Oriented { pdag: found?, lost: Vec::new(), unkept: None });
     };
     // A test without an answer has no vote in a bounded rule, nor about pairs that were left out: its p-value itself is kept.
     let votes = options.bound.is_some() || options.collider_rule == ColliderRule::Standard;
@@ -104,11 +104,10 @@ pub fn oriented(
     let later = search.map(|(of, limits)| Later::new(of, limits, (graph, sepsets), threshold));
     let mut run = |test: &mut dyn CiTest| {
         let mut ask = |test: &mut dyn CiTest| orient::orient(graph, sepsets, options, alpha, Some(test), &mut draw);
-        let found = match &later {
+        match &later {
             Some(later) => later.run(test, ask),
             None => ask(test).map(|pdag| (pdag, None)),
-        };
-        found.map_err(|error| token.explain(error))
+        }
     };
     if let (Test::Function(fun), None) = (test, &machine.ranks) {
         let (pdag, unkept) = run(&mut RTest::new(fun, token))?;
@@ -156,7 +155,7 @@ pub fn add_knowledge(token: &Token, edges: &List, marks: &Robj, knowledge: &Robj
     }
     let wants_to_stop = || token.wants_to_stop();
     let found = orient::add_arrows(&skeleton, &directed, &arrows, check, Some(&wants_to_stop));
-    match found.map_err(|error| token.explain(error))? {
+    match found? {
         _ if has_conflict => refused("invalid", &[]),
         Addition::Graph(pdag) => Ok(output::named(graph_lists(token, &pdag)?)),
         Addition::Invalid => refused("invalid", &[]),

@@ -232,7 +232,7 @@ pub fn fill_slots(token: &Token, object: &Robj, slots: &List) -> Outcome<Value> 
         Rf_unprotect(1);
         object.get()
     });
-    filled.map(|_| object.clone().into()).ok_or_else(|| token.explain(Error::Interrupted))
+    filled.map(|_| object.clone().into()).ok_or(Failure::Core(Error::Interrupted))
 }
 
 /// [`sepsets`] in the slot of that name of a fresh object. R searches a value that something refers to for cycles, which

@@ -202,7 +202,7 @@ fn prepare(call: &Call, asked: &Asked, skeleton: &search::Skeleton) -> Outcome<O
     let say = session::sayer(token, &listener.callbacks);
     let orient = asked.marking.options(&stop, say.as_ref().map(|say| say as pag::Say));
     let prepared = phase.prepare((&skeleton.graph, &skeleton.sepsets), &orient, &machine.pool);
-    prepared.map(Some).map_err(|error| token.explain(error))
+    Ok(prepared.map(Some)?)
 }
 
 /// What a worker has done since it was asked last.
@@ -287,7 +287,7 @@ fn follow(
             by.fci_plus(of, (options, limits), (&plus, &orient), &mut observer)
         }
     };
-    found.map_err(|error| token.explain(error))
+    Ok(found?)
 }
 
 type Entries = Vec<(&'static str, Value)>;
@@ -349,7 +349,7 @@ pub fn orient_marked(call: &Call, amat: &Robj, p: usize, sepset: &List, asked: &
     options.colliders = input::flag(&input::field(asked, "colliders")?, "colliders")?;
     options.unclear = unclear(asked, p)?;
     let sepsets = input::sepsets(sepset, p, None)?;
-    let pag = pag::orient_marked(pag_of(amat, p)?, &sepsets, &options).map_err(|error| token.explain(error))?;
+    let pag = pag::orient_marked(pag_of(amat, p)?, &sepsets, &options)?;
     Ok(output::named(marks(token, &pag)?))
 }
 
@@ -376,10 +376,8 @@ pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List,
     let stop = || token.wants_to_stop();
     let say = session::sayer(token, &listener.callbacks);
     let say = say.as_ref().map(|say| say as pag::Say);
-    let explain = |error: Error| token.explain(error);
     let unclear = unclear(asked, p)?;
-    let candidates =
-        pag::possible_d_sep(&graph, &sepsets, &unclear, &machine.pool, Some(&stop), say).map_err(explain)?;
+    let candidates = pag::possible_d_sep(&graph, &sepsets, &unclear, &machine.pool, Some(&stop), say)?;
     let sets = phase::Sets {
         candidates,
         most: input::number(&input::field(asked, "most")?, "most")?,
@@ -397,7 +395,7 @@ pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List,
         }
         (None, _) => Err(Error::Interrupted),
     };
-    let counts = counts.map_err(explain)?;
+    let counts = counts?;
     memory::check()?;
     let (edges, sepset) = (given.graph.to_lists(), output::sepsets(token, &given.sepsets)?);
     let lost = worker.map_or_else(Vec::new, |mut worker| worker.team().lost);

@@ -43,7 +43,7 @@ impl Held {
             Held::Search(search) => search.answer(message, &mut observer, token),
             Held::Selection(selection) => selection.answer(message, &mut observer),
         };
-        answer.map_err(|error| token.explain(error))
+        Ok(answer?)
     }
 }
 

@@ -30,7 +30,6 @@ fn describe(class: &str, message: &str, fields: Vec<(&'static str, Value)>) -> V
 impl Failure {
     fn into_list(self) -> Value {
         match self {
-            Failure::Unwind(token) => describe("unwind", "R continues elsewhere", vec![("token", token.into())]),
             Failure::Condition(condition) => describe("condition", "R's error", vec![("condition", condition.into())]),
             Failure::Part(part) => {
                 describe("internal", &format!("internal: `{part}` is not what a search made"), Vec::new())
@@ -122,7 +121,11 @@ pub fn respond<const N: usize>(arguments: [&Robj; N], body: impl FnOnce(&Token) 
     };
     let failed = match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(answer)) => return answer,
-        Ok(Err(failure)) => failure.into_list(),
+        // Whatever came of it, R is on its way elsewhere: `rust_continue_unwind()` resumes that.
+        Ok(Err(failure)) => match token.jump() {
+            Some(jump) => describe("unwind", "R continues elsewhere", vec![("token", jump.into())]),
+            None => failure.into_list(),
+        },
         Err(panic) => {
             let what = panic
                 .downcast_ref::<String>()

@@ -41,8 +41,7 @@ pub fn add(state: &Robj, x: &Robj, n: usize, call: &Call) -> Outcome<Value> {
         return Err(Failure::Input(text));
     }
     let mut observer = call.observer();
-    let found = running.add(&columns, &call.machine.pool, &mut |_| observer.look());
-    let found = found.map_err(|error| call.token.explain(error))?;
+    let found = running.add(&columns, &call.machine.pool, &mut |_| observer.look())?;
     *state.as_mut() = Some(running);
     Ok(output::named(summary_list(&found, n)))
 }
@@ -50,7 +49,7 @@ pub fn add(state: &Robj, x: &Robj, n: usize, call: &Call) -> Outcome<Value> {
 fn totals_of(state: &Robj, call: &Call) -> Outcome<Totals> {
     let (_, running) = coming(state)?;
     let mut observer = call.observer();
-    running.totals(&call.machine.pool, &mut |_| observer.look()).map_err(|error| call.token.explain(error))
+    Ok(running.totals(&call.machine.pool, &mut |_| observer.look())?)
 }
 
 /// `list(n, left_out, least, largest, missing, power, origin, mean, products)`: all that is known of the rows.
@@ -128,7 +127,7 @@ fn joined(parts: &List, pool: &Pool, token: &Token) -> Outcome<Totals> {
             Some(_) => return Err(Failure::Input("internal: `moments` are of other numbers of columns".into())),
         });
         if token.wants_to_stop() {
-            return Err(token.explain(pcgpu_core::Error::Interrupted));
+            return Err(pcgpu_core::Error::Interrupted.into());
         }
     }
     all.ok_or_else(|| Failure::Input("internal: there are no `moments`".into()))
@@ -149,8 +148,7 @@ pub fn correlations(moments: &Robj, names: &Robj, call: &Call) -> Outcome<Value>
     let p = totals.columns.p();
     let mut c = output::matrix(token, p, p, Use::Pairs)?;
     let mut observer = call.observer();
-    let made = totals.correlations(&machine.pool, output::cells(&mut c)?, &mut || observer.look());
-    made.map_err(|error| token.explain(error))?;
+    totals.correlations(&machine.pool, output::cells(&mut c)?, &mut || observer.look())?;
     output::set_dimnames(token, &c, [names, names])?;
     let mut list = about(&totals.columns);
     list.push(("C", c.into()));

@@ -16,7 +16,7 @@ use pcgpu_core::search::{
 use pcgpu_core::Error;
 
 use crate::call::Call;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_lists, Oriented};
 use crate::report::Report;
 use crate::respond::respond;
@@ -43,8 +43,7 @@ pub fn skeleton<'l>(
                 // The same search once more, one test after the other as pcalg asks them, for its lines.
                 let mut one_by_one = WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) };
                 let printing = Callbacks { progress: None, ..told.clone() };
-                skeleton_one_by_one(&mut one_by_one, options, largest.again(), &mut RObserver::new(token, printing))
-                    .map_err(|error| token.explain(error))?;
+                skeleton_one_by_one(&mut one_by_one, options, largest.again(), &mut RObserver::new(token, printing))?;
                 told = Callbacks { progress: told.progress, ..Callbacks::default() };
             }
             skeleton_within(worker, options, largest, &mut RObserver::new(token, told).checking(check), limits)
@@ -58,7 +57,7 @@ pub fn skeleton<'l>(
         }
         (None, _) => Err(Error::Interrupted),
     };
-    Ok((found.map_err(|error| token.explain(error))?, unanswered))
+    Ok((found?, unanswered))
 }
 
 fn search(
@@ -103,8 +102,8 @@ fn search(
         // Until a card takes the check over; the other threads copy the matrix there meanwhile.
         Some(check) => {
             let run = || {
-                run().inspect_err(|failure| {
-                    if matches!(failure, Failure::Unwind(_)) {
+                run().inspect_err(|_| {
+                    if token.jump().is_some() {
                         check.stop();
                     }
                 })

@@ -115,8 +115,7 @@ pub fn run(
     let class = column_of(y).ok_or_else(|| Failure::Input("internal: `y` is not a vector of numbers".into()))?;
     // Ranks read by themselves what lies in a file: here its first column alone is read, for the class.
     let here = if named_file(x, machine)?.is_some() { &columns[..1] } else { &columns[..] };
-    let samples: Samples =
-        encode(n, here, class, how, machine.pool.clone(), observer).map_err(|error| token.explain(error))?;
+    let samples: Samples = encode(n, here, class, how, machine.pool.clone(), observer)?;
     // Two tables by count.
     memory::room(24 * n, Use::Features)?;
     let logs = CountLogs::new(n);
@@ -127,16 +126,11 @@ pub fn run(
             _ => Source::Samples(&samples),
         };
         let mut cluster = ranks.cluster(token, machine.pool.clone())?;
-        let found = cluster.select(source, &logs, criterion, k, observer);
-        let (found, levels) = found.map_err(|error| token.explain(error))?;
+        let (found, levels) = cluster.select(source, &logs, criterion, k, observer)?;
         return Ok(listed(found, levels, &samples, machine, &cluster.team()));
     }
     if let Some(ensemble) = input::optional(options, "ensemble") {
-        let found = of_ensemble(&samples, criterion, k, &input::list(&ensemble, "ensemble")?, machine, observer);
-        return found.map_err(|failure| match failure {
-            Failure::Core(error) => token.explain(error),
-            other => other,
-        });
+        return of_ensemble(&samples, criterion, k, &input::list(&ensemble, "ensemble")?, machine, observer);
     }
     let (found, team) = match machine.members(&samples, &logs) {
         None => {
@@ -148,7 +142,7 @@ pub fn run(
             (select(&samples, &logs, &mut shards, criterion, k, observer), shards.report())
         }
     };
-    let found = found.map_err(|error| token.explain(error))?;
+    let found = found?;
     let levels = found.index.iter().map(|&f| samples.levels(f)).collect();
     Ok(listed(found, levels, &samples, machine, &team))
 }

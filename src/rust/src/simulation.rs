@@ -73,8 +73,7 @@ pub fn data(dag: &List, sample: &List, seed: u64, call: &Call) -> Outcome<Value>
     let token = call.token;
     let mut x = output::matrix(token, sample.n, p, Use::Samples)?;
     let cells = output::cells(&mut x)?;
-    let levels = random_data(p, &dag, &sample, seed, cells, &call.machine.pool, &mut call.observer())
-        .map_err(|error| token.explain(error))?;
+    let levels = random_data(p, &dag, &sample, seed, cells, &call.machine.pool, &mut call.observer())?;
     if sample.missing.share > 0.0 {
         with_na(cells);
     }

@@ -126,8 +126,7 @@ fn on_machine<T>(
 ) -> Outcome<T> {
     let card = Card { call, method: of.search.options().method, alpha: of.search.options().alpha };
     let machine: Option<&dyn Machine> = if call.machine.gpu.is_some() { Some(&card) } else { None };
-    let found = run((&call.machine.pool, machine), &mut call.observer());
-    found.map_err(|error| call.token.explain(error))
+    Ok(run((&call.machine.pool, machine), &mut call.observer())?)
 }
 
 /// Of data that are here.
@@ -203,9 +202,8 @@ fn of_made(test: &List, asked: &Asked, call: &Call) -> Outcome<Counts> {
     let mut observer = call.observer();
     let total = asked.count as f64;
     for replicate in asked.first..asked.first + asked.count {
-        let explain = |error| token.explain(error);
-        observer.progress(0, (replicate - asked.first) as f64, total).map_err(explain)?;
-        let made = session::ask(token, &make, (replicate + 1) as f64).map_err(explain)?;
+        observer.progress(0, (replicate - asked.first) as f64, total)?;
+        let made = session::ask(token, &make, (replicate + 1) as f64)?;
         let test = Test::from_list(&input::list(&made, "test")?, &machine.pool)?;
         let mut quiet = session::RObserver::silent(token);
         let graph = match (test.worker(options.p, reading, options.alpha, machine, &mut quiet)?, &test) {
@@ -216,9 +214,9 @@ fn of_made(test: &List, asked: &Asked, call: &Call) -> Outcome<Counts> {
             }
             (None, _) => Err(Error::Interrupted),
         };
-        counts.enter(&graph.map_err(explain)?, false)?;
+        counts.enter(&graph?, false)?;
     }
-    observer.progress(0, total, total).map_err(|error| token.explain(error))?;
+    observer.progress(0, total, total)?;
     Ok(counts)
 }
 

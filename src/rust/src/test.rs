@@ -159,7 +159,7 @@ impl Test {
         let bound = Bound::of_few(p);
         let (x, pool) = (by_column(cells_of(x, file, p)?, p)?, machine.pool.clone());
         let mut few = GaussOfData::new(FisherZ::new(*n, reading)?, x, alpha, pool, bound)?;
-        let asks = few.are_few_asked_for(further, observer).map_err(|error| observer.token.explain(error))?;
+        let asks = few.are_few_asked_for(further, observer)?;
         Ok(asks.then(|| Box::new(few) as Box<dyn Worker>))
     }
 
@@ -227,8 +227,7 @@ impl Test {
                         return Ok(Some(Box::new(GaussOfData::new(test, x, alpha, pool.clone(), bound)?)));
                     }
                     let x = Centred::of_cells(cells, x.nrows());
-                    of_centred(&x, pool, &mut c, &mut |share| observer.preparing(share))
-                        .map_err(|error| observer.token.explain(error))?;
+                    of_centred(&x, pool, &mut c, &mut |share| observer.preparing(share))?;
                     let _ = made.set(c);
                 }
                 let c = made.get().map_or(&[][..], |c| c);
@@ -244,11 +243,7 @@ impl Test {
             }
             Test::Mixed(test) => {
                 columns("data", test.p())?;
-                let made = test.test(&machine.pool, &mut |share| observer.preparing(share));
-                Some(machine.mixed(made.map_err(|failure| match failure {
-                    Failure::Core(error) => observer.token.explain(error),
-                    failure => failure,
-                })?)?)
+                Some(machine.mixed(test.test(&machine.pool, &mut |share| observer.preparing(share))?)?)
             }
             Test::Function(_) => None,
         })
@@ -267,8 +262,7 @@ impl Test {
             Test::Discrete(test) => Ok(Doubts::of_discrete(&test.test(), &of.0.sepsets)),
             Test::Mixed(test) => {
                 let test = test.test(pool, &mut |_| observer.look())?;
-                let found = Doubts::of_mixed(&test, of, largest, pool, &mut observer);
-                found.map_err(|error| call.token.explain(error))
+                Ok(Doubts::of_mixed(&test, of, largest, pool, &mut observer)?)
             }
             _ => Ok(Doubts { tests: unanswered, ..Doubts::default() }),
         }

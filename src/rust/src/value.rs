@@ -32,8 +32,8 @@ pub fn allocate(token: &Token, bytes: usize, why: Use, make: impl FnMut() -> SEX
     memory::room(bytes, why)?;
     let made = match bytes {
         LARGE.. => token.caught(make).map_err(|condition| match condition {
-            Some(_) => why.error(bytes).into(),
-            None => token.explain(Error::Interrupted),
+            Some(_) => why.error(bytes),
+            None => Error::Interrupted,
         })?,
         _ => token::attempt(make).ok_or_else(|| why.error(bytes))?,
     };
