@@ -56,7 +56,7 @@ pub fn search(
 fn goes_on_meanwhile(call: &Call, limits: &Limits) -> bool {
     let (machine, told) = (&call.machine, &call.listener.callbacks);
     let is_seen = told.test.is_some() || told.level.is_some() || told.visit.is_some() || limits.checkpoint.is_some();
-    machine.gpu.is_some() && machine.ranks.is_none() && !is_seen
+    !machine.device.is_cpu() && machine.ranks.is_none() && !is_seen
 }
 
 /// Waits for the check; an error where the matrix is refused.

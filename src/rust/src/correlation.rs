@@ -16,7 +16,7 @@ use pcgpu_core::pool::Pool;
 use crate::call::Call;
 use crate::data_file;
 use crate::failure::{Failure, Outcome};
-use crate::machine::Machine;
+use crate::machine::{Device, Machine};
 use crate::respond::respond;
 use crate::session::RObserver;
 use crate::table::Table;
@@ -111,15 +111,18 @@ fn correlations(columns: &[Numbers], kind: Option<Kind>, rows: Rows, names: Robj
             matrix: Some(("C", c, [names.clone(), names])),
         });
     };
-    let mut lost = Vec::new();
-    let found = match &machine.gpu {
-        None => correlation(columns, kind, rows, &machine.pool, cells, watch),
-        Some(gpu) => centred(columns, kind, rows, &machine.pool, watch, |x, watch| {
-            lost = gpu.correlation(x, &machine.pool, cells, watch)?;
-            Ok(())
-        }),
+    let (found, lost) = match &machine.device {
+        Device::Cpu => (correlation(columns, kind, rows, &machine.pool, cells, watch)?, Vec::new()),
+        #[cfg(cuda)]
+        Device::Gpu(gpu) => {
+            let mut lost = Vec::new();
+            let made = centred(columns, kind, rows, &machine.pool, watch, |x, watch| {
+                lost = gpu.correlation(x, &machine.pool, cells, watch)?;
+                Ok(())
+            });
+            (made?, lost)
+        }
     };
-    let found = found?;
     let matrix = found.is_done.then(|| ("C", c, [names.clone(), names]));
     let mut about = summary_list(&found.summaries, found.rows);
     about.push(("lost", output::lost(&lost)));

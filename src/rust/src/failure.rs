@@ -32,5 +32,15 @@ impl From<Unreadable> for Failure {
     }
 }
 
+impl Failure {
+    /// For the core, which stops at whatever is no reason of its own.
+    pub fn into_core(self) -> Error {
+        match self {
+            Failure::Core(error) => error,
+            _ => Error::Interrupted,
+        }
+    }
+}
+
 /// Result of the boundary.
 pub type Outcome<T> = std::result::Result<T, Failure>;

@@ -1,4 +1,4 @@
-//! R's calls that run on a GPU. `no_gpu.rs` has the same interface for builds without CUDA.
+//! R's calls that run on a GPU. A build without CUDA goes without this file.
 
 use std::sync::Arc;
 

@@ -24,7 +24,7 @@ mod data_file;
 mod discrete;
 mod effects;
 mod failure;
-#[cfg_attr(not(all(feature = "cuda", not(target_os = "macos"))), path = "no_gpu.rs")]
+#[cfg(cuda)]
 mod gpu;
 mod input;
 mod knn;

@@ -208,9 +208,9 @@ fn of_ensemble(
     memory::check()?;
     let first = input::count(&input::field(ensemble, "first")?, "first", 0)?;
     let of = Replicates { samples, resampling: resampling(ensemble, samples.n())?, first, count, criterion, k };
-    let (found, team) = match machine.gpu {
-        None => (on_threads(of, &machine.pool, observer)?, TeamReport::default()),
-        Some(_) => on_machines(of, machine.runners(), observer)?,
+    let (found, team) = match machine.device.is_cpu() {
+        true => (on_threads(of, &machine.pool, observer)?, TeamReport::default()),
+        false => on_machines(of, machine.runners(), observer)?,
     };
     let selections = || found.iter().map(|replicate| &replicate.selection);
     let index: Vec<i32> = selections().flat_map(|found| found.index.iter().map(|&f| f as i32 + 1)).collect();

@@ -125,7 +125,7 @@ fn on_machine<T>(
     run: impl FnOnce((&Pool, Option<&dyn Machine>), &mut dyn Observer) -> Result<T>,
 ) -> Outcome<T> {
     let card = Card { call, method: of.search.options().method, alpha: of.search.options().alpha };
-    let machine: Option<&dyn Machine> = if call.machine.gpu.is_some() { Some(&card) } else { None };
+    let machine: Option<&dyn Machine> = if call.machine.device.is_cpu() { None } else { Some(&card) };
     Ok(run((&call.machine.pool, machine), &mut call.observer())?)
 }
 
@@ -181,10 +181,7 @@ impl Machine for Card<'_> {
             Drawn::Knn(knn) => machine.knn(knn),
             Drawn::Mixed(test) => machine.mixed(test.clone()),
         };
-        made.map_err(|failure| match failure {
-            Failure::Core(error) => error,
-            _ => Error::Interrupted,
-        })
+        made.map_err(Failure::into_core)
     }
 }
 

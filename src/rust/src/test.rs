@@ -174,7 +174,7 @@ impl Test {
     ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
         match self {
             Test::GaussOfData { x, file, n, made }
-                if machine.gpu.is_none()
+                if machine.device.is_cpu()
                     && machine.ranks.is_none()
                     && made.get().is_none()
                     && questions.saturating_mul(PRODUCTS) < p * p =>
@@ -213,8 +213,8 @@ impl Test {
             Test::GaussOfData { x, file, n, made } => {
                 let cells = cells_of(x, file, p)?;
                 let (x, pool) = (by_column(cells, p)?, &machine.pool);
-                if let Some(gpu) = &machine.gpu {
-                    return Ok(Some(gpu.gauss_of_data(FisherZ::new(*n, reading)?, x, alpha, pool.clone())?));
+                if let Some(worker) = machine.gauss_of_data(FisherZ::new(*n, reading)?, x, alpha)? {
+                    return Ok(Some(worker));
                 }
                 if made.get().is_none() {
                     let mut c = Vec::new();
