@@ -12,6 +12,7 @@ use pcgpu_core::Error;
 
 use crate::call::Call;
 use crate::failure::{Failure, Outcome};
+use crate::input::Fields;
 use crate::respond::respond;
 use crate::session::{RObserver, RTest};
 use crate::test::Test;
@@ -59,8 +60,8 @@ pub fn cpdag(edges: &Robj, token: &Token) -> Outcome<Value> {
 /// Counts of each estimated graph beside the true one; graphs as `list(edges, weights)`. `as_cpdags`: DAGs count as their CPDAGs.
 pub fn compared(estimates: &List, truth: &List, as_cpdags: bool, token: &Token) -> Outcome<Value> {
     let read = |argument: &'static str, listed: &List| {
-        let weights = input::optional(listed, "weights").unwrap_or_else(|| ().into());
-        let graph = graph(argument, &input::field(listed, "edges")?, &weights)?;
+        let weights = listed.optional("weights").cloned().unwrap_or_default();
+        let graph = graph(argument, listed.field("edges")?, &weights)?;
         let graph = if as_cpdags { graph.cpdag(stoppable(token))? } else { graph };
         Ok::<Graph, Failure>(graph)
     };
@@ -102,10 +103,10 @@ pub fn adjusted(of: &Robj, values: &Robj, p: usize, count: f64, correction: Corr
 /// Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`. `asked`: `list(what, most, seed)`.
 pub fn implied(edges: &Robj, marks: &Robj, asked: &List, token: &Token) -> Outcome<Value> {
     let graph = graph("fit", edges, marks)?;
-    let most = input::number(&input::field(asked, "most")?, "most")?.clamp(0.0, 1e9) as usize;
-    let seed = input::count(&input::field(asked, "seed")?, "seed", 0)? as u64;
+    let most = asked.number("most")?.clamp(0.0, 1e9) as usize;
+    let seed = asked.count("seed", 0)? as u64;
     let stop = || token.wants_to_stop();
-    let Implied { questions, all, extension } = match input::text(&input::field(asked, "what")?, "what")?.as_str() {
+    let Implied { questions, all, extension } = match asked.text("what")? {
         "parents" => independences(&graph, Given::Parents, most, seed, Some(&stop)),
         "blanket" => independences(&graph, Given::Blanket, most, seed, Some(&stop)),
         "edges" => dependences(&graph, most, seed, Some(&stop)),
@@ -140,9 +141,8 @@ const AT_ONCE: usize = 1 << 14;
 
 /// p-values of the `chosen` of such questions about p variables, NA where a test has no answer.
 pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj, alpha: f64) -> Outcome<Value> {
-    let of = |name: &str| input::vertices(&input::field(asked, name)?, p, name);
-    let (x, y, members) = (of("x")?, of("y")?, of("members")?);
-    let start = input::field(asked, "start")?;
+    let (x, y, members) = (asked.vertices("x", p)?, asked.vertices("y", p)?, asked.vertices("members", p)?);
+    let start = asked.field("start")?;
     let start = start.as_real_slice().unwrap_or_default();
     let chosen = input::vertices(chosen, x.len(), "chosen")?;
     let fits = start.len() == x.len() + 1 && y.len() == x.len();

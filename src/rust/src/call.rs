@@ -3,7 +3,7 @@
 use extendr_api::prelude::*;
 
 use crate::failure::Outcome;
-use crate::input;
+use crate::input::{self, Fields};
 use crate::machine::Machine;
 use crate::session::{Callbacks, RObserver};
 use crate::token::Token;
@@ -23,16 +23,16 @@ impl Listener {
     fn from_list(callbacks: &List) -> Outcome<Self> {
         Ok(Listener {
             callbacks: Callbacks {
-                progress: input::function(callbacks, "progress")?,
-                level: input::function(callbacks, "level")?,
-                visit: input::function(callbacks, "visit")?,
-                test: input::function(callbacks, "test")?,
-                resumed: input::function(callbacks, "resumed")?,
-                phase: input::function(callbacks, "phase")?,
-                say: input::function(callbacks, "say")?,
+                progress: callbacks.function("progress")?,
+                level: callbacks.function("level")?,
+                visit: callbacks.function("visit")?,
+                test: callbacks.function("test")?,
+                resumed: callbacks.function("resumed")?,
+                phase: callbacks.function("phase")?,
+                say: callbacks.function("say")?,
             },
-            event: input::function(callbacks, "event")?,
-            permutation: input::function(callbacks, "permutation")?,
+            event: callbacks.function("event")?,
+            permutation: callbacks.function("permutation")?,
         })
     }
 }

@@ -12,7 +12,7 @@ use pcgpu_core::pool::Pool;
 use pcgpu_core::search::{Options, PairValues, Skeleton};
 
 use crate::failure::{Failure, Outcome};
-use crate::input;
+use crate::input::{self, Fields};
 use crate::output::{self, named, vector};
 use crate::respond::respond;
 use crate::token::Token;
@@ -110,11 +110,11 @@ pub struct Found {
 impl Found {
     pub fn from_list(list: &List) -> Outcome<Self> {
         let part = |name: &'static str| {
-            input::field(list, name).and_then(|part| input::list(&part, name)).map_err(|_| Failure::Part(name))
+            list.field(name).and_then(|part| input::list(part, name)).map_err(|_| Failure::Part(name))
         };
         Ok(Found {
-            p: input::count(&input::field(list, "p")?, "p", 1)?,
-            fast: input::text(&input::field(list, "method")?, "method")? == "stable.fast",
+            p: list.count("p", 1)?,
+            fast: list.text("method")? == "stable.fast",
             edges: part("edges")?,
             sets: part("sets")?,
             gaps: part("gaps")?,
@@ -159,7 +159,7 @@ pub fn marks(token: &Token, pool: &Pool, flat: &Flat, (graph, pdag): (&Adjacency
 fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
     respond([&found, &level0, &object], |token| {
         let found = input::list(&found, "found")?;
-        let p = input::count(&input::field(&found, "p")?, "p", 1)?;
+        let p = found.count("p", 1)?;
         let found = Found::from_list(&found)?;
         let flat = found.flat()?;
         let mut p_max = output::matrix(token, p, p, Use::Square)?;
@@ -190,8 +190,8 @@ fn rust_check_flat(found: Robj) -> Robj {
     respond([&found], |_| {
         let found = input::list(&found, "found")?;
         // SAFETY: the addresses are compared alone.
-        let address = |name: &str| input::field(&found, name).map(|part| unsafe { part.get() } as usize);
-        let p = input::count(&input::field(&found, "p")?, "p", 1)?;
+        let address = |name: &str| found.field(name).map(|part| unsafe { part.get() } as usize);
+        let p = found.count("p", 1)?;
         let parts = [p, address("edges")?, address("sets")?, address("gaps")?];
         if WHOLE.get() == parts {
             return Ok(Value::from(true));

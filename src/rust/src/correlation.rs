@@ -16,6 +16,7 @@ use pcgpu_core::pool::Pool;
 use crate::call::Call;
 use crate::data_file;
 use crate::failure::{Failure, Outcome};
+use crate::input::Fields;
 use crate::machine::{Device, Machine};
 use crate::respond::respond;
 use crate::session::RObserver;
@@ -61,8 +62,7 @@ pub fn matrix(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Value>
     let (kind, rows, names) = asked(options)?;
     let table = Table::new(x)?;
     let columns = table.columns(n)?;
-    let keep = input::text(&input::field(options, "keep")?, "keep")?;
-    let made = match (keep.as_str(), kind) {
+    let made = match (options.text("keep")?, kind) {
         ("correlations", _) => correlations(&columns, kind, rows, names, call)?,
         ("data", Some(kind)) => data(&columns, kind, rows, names, call)?,
         (other, _) => return Err(Failure::Input(format!("internal: `{other}` cannot be kept"))),
@@ -72,20 +72,10 @@ pub fn matrix(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Value>
 
 /// What is asked for: which correlation, none where columns are centred; of which rows; with which names.
 fn asked(options: &List) -> Outcome<(Option<Kind>, Rows, Robj)> {
-    let word = |name: &str| input::text(&input::field(options, name)?, name);
-    let kind = match word("kind")?.as_str() {
-        "pearson" => Some(Kind::Pearson),
-        "spearman" => Some(Kind::Spearman),
-        "centred" => None,
-        other => return Err(Failure::Input(format!("internal: there is no correlation `{other}`"))),
-    };
-    let rows = match word("rows")?.as_str() {
-        "all" => Rows::All,
-        "complete" => Rows::Complete,
-        "pairwise" => Rows::Pairwise,
-        other => return Err(Failure::Input(format!("internal: there are no rows `{other}`"))),
-    };
-    Ok((kind, rows, input::optional(options, "names").unwrap_or_default()))
+    let kinds = [("pearson", Some(Kind::Pearson)), ("spearman", Some(Kind::Spearman)), ("centred", None)];
+    let rows = [("all", Rows::All), ("complete", Rows::Complete), ("pairwise", Rows::Pairwise)];
+    let names = options.optional("names").cloned().unwrap_or_default();
+    Ok((options.choice("kind", &kinds)?, options.choice("rows", &rows)?, names))
 }
 
 fn as_list(made: Made, token: &Token) -> Outcome<Value> {
@@ -133,7 +123,7 @@ fn correlations(columns: &[Numbers], kind: Option<Kind>, rows: Rows, names: Robj
 pub fn sparse_matrix(x: &List, n: usize, options: &List, call: &Call) -> Outcome<Value> {
     let Call { machine, token, .. } = call;
     let wrong = || Failure::Input("internal: `x` has no slots of a sparse matrix".into());
-    let (starts, of_rows, values) = (input::field(x, "starts")?, input::field(x, "rows")?, input::field(x, "values")?);
+    let (starts, of_rows, values) = (x.field("starts")?, x.field("rows")?, x.field("values")?);
     let (starts, of_rows) =
         (starts.as_integer_slice().ok_or_else(wrong)?, of_rows.as_integer_slice().ok_or_else(wrong)?);
     let x = Sparse::new(n, starts, of_rows, values.as_real_slice().ok_or_else(wrong)?, &machine.pool)?;
@@ -155,7 +145,7 @@ pub fn centred_file(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<
     let (Some(kind), rows, names) = asked(options)? else {
         return Err(Failure::Input("internal: the columns are centred".into()));
     };
-    let path = input::text(&input::field(options, "path")?, "path")?;
+    let path = options.text("path")?;
     let table = Table::new(x)?;
     let mut observer = call.observer();
     let mut written = None;
@@ -173,7 +163,7 @@ pub fn centred_file(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<
     let mut about = summary_list(&found.summaries, found.rows);
     if let Some(varies) = written {
         if varies.iter().all(|varies| *varies) {
-            about.push(("file", data_file::described(&DataFile::open(Path::new(&path), None)?, &path)));
+            about.push(("file", data_file::described(&DataFile::open(Path::new(&path), None)?, path)));
         }
         about.push(("varies", Value::from(varies)));
     }

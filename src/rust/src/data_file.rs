@@ -10,7 +10,7 @@ use pcgpu_core::{shown, Error};
 
 use crate::call::Call;
 use crate::failure::{Failure, Outcome};
-use crate::input;
+use crate::input::{self, Fields};
 use crate::output;
 use crate::respond::respond;
 use crate::token::Token;
@@ -31,13 +31,13 @@ pub fn named_by(x: &Robj) -> Outcome<Option<DataFile>> {
 /// The file that `list(path, digest, ...)` names.
 pub fn open(x: &Robj) -> Outcome<DataFile> {
     let x = input::list(x, "x")?;
-    let text = |name: &str| input::text(&input::field(&x, name)?, name);
-    let digest = file::digest_of(&text("digest")?);
+    let text = |name: &str| x.text(name);
+    let digest = file::digest_of(text("digest")?);
     let digest = digest.ok_or_else(|| Failure::Input("internal: `digest` is none".into()))?;
     let file = DataFile::open(Path::new(&text("path")?), Some(digest))?;
     // A reference has neither, and an object may have been edited.
     for (name, count) in [("n", file.n()), ("p", file.p())] {
-        if let Some(told) = input::optional(&x, name).filter(|told| told.as_real() != Some(count as f64)) {
+        if let Some(told) = x.optional(name).filter(|told| told.as_real() != Some(count as f64)) {
             let told = told.as_real().map_or_else(|| "something else".into(), shown);
             return Err(Failure::Core(Error::Argument {
                 argument: "x",
@@ -75,7 +75,7 @@ pub fn look(path: &Robj, digest: &Robj, verify: bool, call: &Call) -> Outcome<Va
     let path = input::text(path, "path")?;
     let wanted = match digest.is_null() {
         true => None,
-        false => match file::digest_of(&input::text(digest, "digest")?) {
+        false => match file::digest_of(input::text(digest, "digest")?) {
             None => return Err(Failure::Input("internal: `digest` is none".into())),
             digest => digest,
         },
@@ -85,7 +85,7 @@ pub fn look(path: &Robj, digest: &Robj, verify: bool, call: &Call) -> Outcome<Va
         let mut observer = call.observer();
         file.verify(&call.machine.pool, &mut |share| observer.preparing(share))?;
     }
-    Ok(described(&file, &path))
+    Ok(described(&file, path))
 }
 
 /// A file in the making.

@@ -13,6 +13,7 @@ use pcgpu_core::pool::Pool;
 use pcgpu_core::{shown, Error};
 
 use crate::failure::{Failure, Outcome};
+use crate::input::Fields;
 use crate::machine::Machine;
 use crate::respond::respond;
 use crate::session::RObserver;
@@ -32,20 +33,12 @@ impl DiscreteTest {
     /// From `list(dm, p, nlev, zero_elsewhere, statistic, rule, adapt, na)`: a matrix of codes with p columns (integer, double or
     /// logical), numbers of levels or NULL, and what [`Statistic`], [`Rule`] and [`Coded::of_any_codes`] want.
     pub fn from_list(test: &List, pool: &Pool) -> Outcome<Self> {
-        let statistic = match input::text(&input::field(test, "statistic")?, "statistic")?.as_str() {
-            "G2" => Statistic::G2,
-            "X2" => Statistic::X2,
-            other => return Err(Failure::Input(format!("internal: there is no statistic `{other}`"))),
-        };
-        let adapt = input::flag(&input::field(test, "adapt")?, "adapt")?;
-        let rule = match input::text(&input::field(test, "rule")?, "rule")?.as_str() {
-            "pcalg" => Rule::Pcalg { adapt },
-            "bnlearn" => Rule::Bnlearn { adapt },
-            other => return Err(Failure::Input(format!("internal: there is no rule `{other}`"))),
-        };
-        let na = input::flag(&input::field(test, "na")?, "na")?;
-        let p = input::count(&input::field(test, "p")?, "p", 1)?;
-        let dm = input::field(test, "dm")?;
+        let statistic = test.choice("statistic", &[("G2", Statistic::G2), ("X2", Statistic::X2)])?;
+        let adapt = test.flag("adapt")?;
+        let rule = test.choice("rule", &[("pcalg", Rule::Pcalg { adapt }), ("bnlearn", Rule::Bnlearn { adapt })])?;
+        let na = test.flag("na")?;
+        let p = test.count("p", 1)?;
+        let dm = test.field("dm")?;
         let wrong = |len| Failure::Input(format!("internal: `dm` has {len} codes for {p} variables"));
         let own: Vec<i32>;
         let codes = if let Some(codes) = dm.as_integer_slice() {
@@ -61,11 +54,8 @@ impl DiscreteTest {
             return Err(Failure::Input("internal: `dm` is not a matrix of numbers".into()));
         };
         let codes = by_column(codes, p).ok().filter(|codes| !codes.is_empty()).ok_or_else(|| wrong(codes.len()))?;
-        let levels = match input::optional(test, "nlev") {
-            Some(nlev) => Some(declared(&nlev, p)?),
-            None => None,
-        };
-        let zero = input::flag(&input::field(test, "zero_elsewhere")?, "zero_elsewhere")?;
+        let levels = test.optional("nlev").map(|nlev| declared(nlev, p)).transpose()?;
+        let zero = test.flag("zero_elsewhere")?;
         let data = Coded::of_any_codes(codes, levels.as_deref(), na, zero, pool)?;
         Ok(DiscreteTest { data, statistic, rule })
     }

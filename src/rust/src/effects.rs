@@ -6,6 +6,7 @@ use pcgpu_core::memory::Use;
 
 use crate::call::Call;
 use crate::failure::{Failure, Outcome};
+use crate::input::Fields;
 use crate::respond::respond;
 use crate::token::Token;
 use crate::value::{na, Value};
@@ -18,23 +19,13 @@ pub fn with_na(values: &mut [f64]) {
 
 /// From `list(method, type, x, y, y_notparent)`.
 pub fn asked(asked: &List, p: usize) -> Outcome<Asked> {
-    let text = |name: &str| input::text(&input::field(asked, name)?, name);
-    let unknown = |name: &str, value: &str| Failure::Input(format!("internal: there is no {name} `{value}`"));
+    let methods = [("local", Method::Local), ("optimal", Method::Optimal), ("global", Method::Global)];
     Ok(Asked {
-        method: match text("method")?.as_str() {
-            "local" => Method::Local,
-            "optimal" => Method::Optimal,
-            "global" => Method::Global,
-            other => return Err(unknown("method", other)),
-        },
-        kind: match text("type")?.as_str() {
-            "cpdag" => Kind::Cpdag,
-            "pdag" => Kind::Pdag,
-            other => return Err(unknown("type", other)),
-        },
-        x: input::vertices(&input::field(asked, "x")?, p, "x")?,
-        y: input::vertices(&input::field(asked, "y")?, p, "y")?,
-        y_not_parent: input::flag(&input::field(asked, "y_notparent")?, "y_notparent")?,
+        method: asked.choice("method", &methods)?,
+        kind: asked.choice("type", &[("cpdag", Kind::Cpdag), ("pdag", Kind::Pdag)])?,
+        x: asked.vertices("x", p)?,
+        y: asked.vertices("y", p)?,
+        y_not_parent: asked.flag("y_notparent")?,
     })
 }
 
@@ -46,7 +37,7 @@ pub fn single(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome
     let rows = asked.y.len();
     let observer = &mut call.observer();
     let plan = Plan::new(&lists, asked, pool, observer)?;
-    if input::flag(&input::field(options, "smallest")?, "smallest")? {
+    if options.flag("smallest")? {
         let mut smallest = output::matrix(token, rows, plan.columns().count(), Use::Pairs)?;
         let cells = output::cells(&mut smallest)?;
         plan.smallest(cov, cells, pool, observer)?;
@@ -82,11 +73,7 @@ pub fn joint(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome<
     let (lists, token, pool) = (input::vertex_lists(edges)?, call.token, &call.machine.pool);
     let cov = input::square(mcov, lists.len(), "mcov")?;
     let asked = asked(options, lists.len())?;
-    let technique = match input::text(&input::field(options, "technique")?, "technique")?.as_str() {
-        "RRC" => Technique::Rrc,
-        "MCD" => Technique::Mcd,
-        other => return Err(Failure::Input(format!("internal: there is no technique `{other}`"))),
-    };
+    let technique = options.choice("technique", &[("RRC", Technique::Rrc), ("MCD", Technique::Mcd)])?;
     let (rows, all_y) = (asked.x.len(), asked.y.len());
     let together = Together::new(&lists, asked, technique)?;
     let columns = together.columns();
@@ -108,11 +95,11 @@ pub fn table(found: &List, rows: usize, token: &Token) -> Outcome<Value> {
         let counts = value.as_integer_slice().ok_or_else(|| wrong(what))?;
         counts.iter().map(|&count| usize::try_from(count).map_err(|_| wrong(what))).collect::<Outcome<Vec<usize>>>()
     };
-    let columns = counts(&input::field(found, "columns")?, "columns")?;
-    let own = input::list(&input::field(found, "own")?, "own")?;
-    let [x, y, count] = ["x", "y", "count"].map(|name| counts(&input::field(&own, name)?, name));
+    let columns = counts(found.field("columns")?, "columns")?;
+    let own = found.list("own")?;
+    let [x, y, count] = ["x", "y", "count"].map(|name| counts(own.field(name)?, name));
     let (x, y, count) = (x?, y?, count?);
-    let (values, own_values) = (input::field(found, "values")?, input::field(&own, "values")?);
+    let (values, own_values) = (found.field("values")?, own.field("values")?);
     let values = values.as_real_slice().ok_or_else(|| wrong("values"))?;
     let own_values = own_values.as_real_slice().ok_or_else(|| wrong("own"))?;
     let fits = values.len() == columns.iter().sum::<usize>() * rows

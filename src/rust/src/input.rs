@@ -50,23 +50,83 @@ pub fn has_class(value: &Robj, class: &str) -> bool {
     unsafe { place(Rf_getAttrib(value.get(), R_ClassSymbol), class).is_some() }
 }
 
-/// `list$name`.
-pub fn field(list: &List, name: &str) -> Outcome<Robj> {
-    entry(list, name).cloned().ok_or_else(|| Failure::Input(format!("internal: `{name}` is missing")))
-}
+/// Named entries of a list, each checked to be what the R side promises.
+pub trait Fields {
+    /// `list$name`, with NULL or absence as `None`.
+    fn optional(&self, name: &str) -> Option<&Robj>;
+    /// `list$name`.
+    fn field(&self, name: &str) -> Outcome<&Robj>;
+    /// The core's value for the text `list$name`.
+    fn choice<T: Copy>(&self, name: &str, values: &[(&str, T)]) -> Outcome<T>;
 
-/// `list$name`, with NULL or absence as `None`.
-pub fn optional(list: &List, name: &str) -> Option<Robj> {
-    entry(list, name).filter(|value| !value.is_null()).cloned()
-}
-
-/// As [`optional`], for a function.
-pub fn function(list: &List, name: &str) -> Outcome<Option<Robj>> {
-    match optional(list, name) {
-        None => Ok(None),
-        Some(fun) if fun.is_function() => Ok(Some(fun)),
-        Some(_) => Err(Failure::Input(format!("internal: `{name}` is not a function"))),
+    /// As [`Fields::optional`], of a function.
+    fn function(&self, name: &str) -> Outcome<Option<Robj>> {
+        match self.optional(name) {
+            Some(fun) if !fun.is_function() => Err(Failure::Input(format!("internal: `{name}` is not a function"))),
+            fun => Ok(fun.cloned()),
+        }
     }
+
+    /// As [`Fields::optional`], of a list.
+    fn optional_list(&self, name: &str) -> Outcome<Option<List>> {
+        self.optional(name).map(|value| list(value, name)).transpose()
+    }
+
+    /// As [`Fields::optional`], of a number.
+    fn optional_number(&self, name: &str) -> Outcome<Option<f64>> {
+        self.optional(name).map(|value| number(value, name)).transpose()
+    }
+
+    /// See [`list`].
+    fn list(&self, name: &str) -> Outcome<List> {
+        list(self.field(name)?, name)
+    }
+
+    /// See [`number`].
+    fn number(&self, name: &str) -> Outcome<f64> {
+        number(self.field(name)?, name)
+    }
+
+    /// See [`count`].
+    fn count(&self, name: &str, least: usize) -> Outcome<usize> {
+        count(self.field(name)?, name, least)
+    }
+
+    /// See [`flag`].
+    fn flag(&self, name: &str) -> Outcome<bool> {
+        flag(self.field(name)?, name)
+    }
+
+    /// See [`text`].
+    fn text(&self, name: &str) -> Outcome<&str> {
+        text(self.field(name)?, name)
+    }
+
+    /// See [`vertices`].
+    fn vertices(&self, name: &str, p: usize) -> Outcome<Vec<u32>> {
+        vertices(self.field(name)?, p, name)
+    }
+}
+
+impl Fields for List {
+    fn optional(&self, name: &str) -> Option<&Robj> {
+        entry(self, name).filter(|value| !value.is_null())
+    }
+
+    fn field(&self, name: &str) -> Outcome<&Robj> {
+        entry(self, name).ok_or_else(|| Failure::Input(format!("internal: `{name}` is missing")))
+    }
+
+    fn choice<T: Copy>(&self, name: &str, values: &[(&str, T)]) -> Outcome<T> {
+        let given = self.text(name)?;
+        let known = values.iter().find(|(text, _)| *text == given);
+        known.map(|(_, value)| *value).ok_or_else(|| unknown(name, given))
+    }
+}
+
+/// Why a text is refused that names nothing.
+pub fn unknown(name: &str, given: &str) -> Failure {
+    Failure::Input(format!("internal: there is no {name} `{given}`"))
 }
 
 /// A list argument.
@@ -99,8 +159,8 @@ pub fn flag(value: &Robj, name: &str) -> Outcome<bool> {
 }
 
 /// A string.
-pub fn text(value: &Robj, name: &str) -> Outcome<String> {
-    value.as_str().map(str::to_owned).ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one string")))
+pub fn text<'a>(value: &'a Robj, name: &str) -> Outcome<&'a str> {
+    value.as_str().ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one string")))
 }
 
 /// The cells of a p x p matrix as a matrix.
@@ -121,7 +181,7 @@ pub fn square_of<'a>(cells: &'a [f64], p: usize, name: &str) -> Outcome<ArrayVie
 
 /// A logical p x p matrix as a graph, from its upper triangle.
 fn pairs(list: &List, name: &str, p: usize) -> Outcome<Option<Adjacency>> {
-    let Some(value) = optional(list, name) else { return Ok(None) };
+    let Some(value) = list.optional(name) else { return Ok(None) };
     let wrong = || Failure::Input(format!("internal: `{name}` is not a {p} x {p} logical matrix"));
     let cells = value.as_logical_slice().and_then(|cells| of_square(cells, p)).ok_or_else(wrong)?;
     memory::room(Adjacency::bytes(p), Use::Pairs)?;
@@ -138,24 +198,22 @@ fn pairs(list: &List, name: &str, p: usize) -> Outcome<Option<Adjacency>> {
 
 /// The options of a search.
 pub fn options(list: &List) -> Outcome<Options> {
-    let p = count(&field(list, "p")?, "p", 2)?;
-    let method = match text(&field(list, "method")?, "method")?.as_str() {
-        "stable" => Method::Stable,
-        "stable.fast" => Method::StableFast,
-        "original" => Method::Original,
-        other => return Err(Failure::Input(format!("internal: there is no method `{other}`"))),
-    };
+    let p = list.count("p", 2)?;
+    let method = list.choice(
+        "method",
+        &[("stable", Method::Stable), ("stable.fast", Method::StableFast), ("original", Method::Original)],
+    )?;
     let mut options = Options {
         p,
         method,
-        alpha: number(&field(list, "alpha")?, "alpha")?,
-        na_delete: flag(&field(list, "na_delete")?, "na_delete")?,
-        m_max: number(&field(list, "m_max")?, "m_max")?,
+        alpha: list.number("alpha")?,
+        na_delete: list.flag("na_delete")?,
+        m_max: list.number("m_max")?,
         fixed_gaps: pairs(list, "fixed_gaps", p)?,
         fixed_edges: pairs(list, "fixed_edges", p)?,
         tiers: Tiers::default(),
     };
-    background(&field(list, "knowledge")?, p)?.enter(&mut options);
+    background(list.field("knowledge")?, p)?.enter(&mut options);
     Ok(options)
 }
 
@@ -166,13 +224,12 @@ pub fn background(value: &Robj, p: usize) -> Outcome<Background> {
         return Ok(Background::default());
     }
     let all = list(value, "knowledge")?;
-    let of = |name: &str| vertices(&field(&all, name)?, p, name);
     let arrows = |name: &str| {
-        let both = of(name)?;
+        let both = all.vertices(name, p)?;
         let (from, to) = both.split_at(both.len() / 2);
         Ok::<_, Failure>(from.iter().zip(to).map(|(&from, &to)| [from, to]).collect())
     };
-    let tiers = field(&all, "tiers")?;
+    let tiers = all.field("tiers")?;
     let tiers = match tiers.as_real_slice() {
         None => Tiers::default(),
         Some(tiers) if tiers.len() == p => Tiers::of(tiers),
@@ -180,8 +237,8 @@ pub fn background(value: &Robj, p: usize) -> Outcome<Background> {
     };
     Ok(Background {
         tiers,
-        context_all: of("context_all")?,
-        context_tier: of("context_tier")?,
+        context_all: all.vertices("context_all", p)?,
+        context_tier: all.vertices("context_tier", p)?,
         forbidden: arrows("forbidden")?,
         required: arrows("required")?,
     })

@@ -9,6 +9,7 @@ use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 
 use crate::failure::{Failure, Outcome as Answer};
+use crate::input::Fields;
 use crate::machine::Machine;
 use crate::respond::respond;
 use crate::session::RObserver;
@@ -36,41 +37,34 @@ impl KnnData {
     /// matrix of doubles with p columns, which of them are discrete, their numbers (ascending, from 1), and what
     /// [`Settings`] wants; `alpha` is NULL where all permutations are drawn.
     pub fn from_list(test: &List) -> Answer<Self> {
-        let count = |name: &str, least| input::count(&input::field(test, name)?, name, least);
-        let word = |name: &str| input::text(&input::field(test, name)?, name);
-        let estimator = match word("estimator")?.as_str() {
-            "frenzel-pompe" => Estimator::FrenzelPompe,
-            "mesner-shalizi" => Estimator::MesnerShalizi,
-            "gao" => Estimator::Gao,
-            other => return Err(Failure::Input(format!("internal: there is no estimator `{other}`"))),
-        };
-        let transform = match word("transform")?.as_str() {
-            "ranks" => Transform::Ranks,
-            "uniform" => Transform::Uniform,
-            "standardize" => Transform::Standardize,
-            "none" => Transform::None,
-            other => return Err(Failure::Input(format!("internal: there is no transform `{other}`"))),
-        };
-        let early_stop = match input::optional(test, "alpha") {
+        let estimators = [
+            ("frenzel-pompe", Estimator::FrenzelPompe),
+            ("mesner-shalizi", Estimator::MesnerShalizi),
+            ("gao", Estimator::Gao),
+        ];
+        let transforms = [
+            ("ranks", Transform::Ranks),
+            ("uniform", Transform::Uniform),
+            ("standardize", Transform::Standardize),
+            ("none", Transform::None),
+        ];
+        let early_stop = match test.optional_number("alpha")? {
             None => None,
-            Some(alpha) => Some(EarlyStop {
-                alpha: input::number(&alpha, "alpha")?,
-                error: input::number(&input::field(test, "error")?, "error")?,
-            }),
+            Some(alpha) => Some(EarlyStop { alpha, error: test.number("error")? }),
         };
         let settings = Settings {
-            k: count("k", 0)?,
-            k_perm: count("k_perm", 0)?,
-            permutations: count("permutations", 0)?,
-            estimator,
-            transform,
-            add_one: input::flag(&input::field(test, "add_one")?, "add_one")?,
-            seed: count("seed", 0)? as u64,
+            k: test.count("k", 0)?,
+            k_perm: test.count("k_perm", 0)?,
+            permutations: test.count("permutations", 0)?,
+            estimator: test.choice("estimator", &estimators)?,
+            transform: test.choice("transform", &transforms)?,
+            add_one: test.flag("add_one")?,
+            seed: test.count("seed", 0)? as u64,
             early_stop,
         };
-        let p = count("p", 1)?;
-        let data = input::field(test, "data")?;
-        let discrete = input::field(test, "discrete")?;
+        let p = test.count("p", 1)?;
+        let data = test.field("data")?.clone();
+        let discrete = test.field("discrete")?;
         let discrete: Vec<bool> = discrete
             .as_logical_slice()
             .filter(|flags| flags.len() == p)
@@ -78,7 +72,7 @@ impl KnnData {
             .iter()
             .map(|flag| flag.is_true())
             .collect();
-        let names = input::vertices(&input::field(test, "names")?, i32::MAX as usize, "names")?;
+        let names = test.vertices("names", i32::MAX as usize)?;
         if names.len() != p || names.windows(2).any(|pair| pair[0] >= pair[1]) {
             return Err(Failure::Input(format!("internal: `names` is not {p} ascending numbers")));
         }

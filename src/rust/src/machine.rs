@@ -22,6 +22,7 @@ use pcgpu_core::Error;
 use crate::failure::{Failure, Outcome};
 #[cfg(cuda)]
 use crate::gpu::{self, Gpu};
+use crate::input::Fields;
 use crate::ranks::Ranks;
 use crate::respond::respond;
 use crate::value::Value;
@@ -107,27 +108,21 @@ pub struct Machine {
 impl Machine {
     /// Reads R's `list(kind, threads, threads_named, ordinals, cpu, strategy, ...)`, see `engine_list()` in R/device.R.
     pub fn from_list(engine: &List) -> Outcome<Self> {
-        let threads = input::count(&input::field(engine, "threads")?, "threads", 1)?;
-        let named = input::flag(&input::field(engine, "threads_named")?, "threads_named")?;
+        let threads = engine.count("threads", 1)?;
+        let named = engine.flag("threads_named")?;
         let pool = if named { Pool::new(threads) } else { Pool::at_most(threads) };
-        let device = match input::text(&input::field(engine, "kind")?, "kind")?.as_str() {
+        let device = match engine.text("kind")? {
             "cpu" => Device::Cpu,
             "cuda" => Device::gpu(engine)?,
             other => return Err(Failure::Input(format!("internal: there is no engine `{other}`"))),
         };
-        let memory = match input::optional(engine, "memory").filter(|_| device.is_cpu()) {
-            None => None,
-            Some(bytes) => Some(input::number(&bytes, "memory")?.max(0.0) as u64),
+        let memory = match device.is_cpu() {
+            true => engine.optional_number("memory")?.map(|bytes| bytes.max(0.0) as u64),
+            false => None,
         };
-        let ranks = match input::optional(engine, "cluster") {
-            Some(ranks) => Some(Ranks::from_list(&input::list(&ranks, "cluster")?)?),
-            None => None,
-        };
-        let later = match input::optional(engine, "later") {
-            Some(later) => {
-                let later = input::list(&later, "later")?;
-                Some((Device::gpu(&later)?, input::number(&input::field(&later, "from")?, "from")?))
-            }
+        let ranks = engine.optional_list("cluster")?.map(|ranks| Ranks::from_list(&ranks)).transpose()?;
+        let later = match engine.optional_list("later")? {
+            Some(later) => Some((Device::gpu(&later)?, later.number("from")?)),
             None => None,
         };
         Ok(Machine { pool, device, ranks, memory, later })

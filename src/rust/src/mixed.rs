@@ -11,7 +11,7 @@ use pcgpu_core::pool::Pool;
 use pcgpu_core::Result;
 
 use crate::failure::{Failure, Outcome};
-use crate::input;
+use crate::input::{self, Fields};
 use crate::respond::respond;
 use crate::value::Value;
 
@@ -37,32 +37,27 @@ impl MixedTest {
     /// doubles, n x p; and `columns`, a list of `list(levels, versions)`: the number of declared levels (0: numbers), and a list of vectors,
     /// doubles, integers, or the codes of a factor. `sets` is the number of completed data sets, 1 where nothing was completed.
     pub fn from_list(test: &List) -> Outcome<Self> {
-        let flag = |name: &str| input::flag(&input::field(test, name)?, name);
-        let p = input::count(&input::field(test, "p")?, "p", 1)?;
-        if let Some(matrices) = input::optional(test, "correlations") {
-            let c = input::list(&matrices, "correlations")?;
+        let p = test.count("p", 1)?;
+        if let Some(matrices) = test.optional("correlations") {
+            let c = input::list(matrices, "correlations")?;
             for c in input::entries(&c) {
                 input::square(c, p, "correlations")?;
             }
-            let n = input::number(&input::field(test, "n")?, "n")?;
+            let n = test.number("n")?;
             return Ok(MixedTest { p, of: Of::Correlations { c, n } });
         }
-        let n = input::count(&input::field(test, "n")?, "n", 1)?;
-        let holes = match input::text(&input::field(test, "holes")?, "holes")?.as_str() {
-            "none" => Holes::None,
-            "testwise" => Holes::TestWise,
-            "imputed" => Holes::Imputed,
-            other => return Err(internal(&format!("there is no treatment `{other}`"))),
-        };
+        let n = test.count("n", 1)?;
+        let holes = [("none", Holes::None), ("testwise", Holes::TestWise), ("imputed", Holes::Imputed)];
+        let holes = test.choice("holes", &holes)?;
         let rules = Rules {
-            adapt: flag("adapt")?,
-            ask_for_rows: flag("ask_for_rows")?,
-            constant_is_missing: flag("constant_is_missing")?,
+            adapt: test.flag("adapt")?,
+            ask_for_rows: test.flag("ask_for_rows")?,
+            constant_is_missing: test.flag("constant_is_missing")?,
         };
-        let sets = input::count(&input::field(test, "sets")?, "sets", 1)?;
-        let frame = match input::optional(test, "matrix") {
-            Some(x) => of_matrix(&x, n, p)?,
-            None => of_columns(&input::list(&input::field(test, "columns")?, "columns")?, n, sets)?,
+        let sets = test.count("sets", 1)?;
+        let frame = match test.optional("matrix") {
+            Some(x) => of_matrix(x, n, p)?,
+            None => of_columns(&test.list("columns")?, n, sets)?,
         };
         if frame.p() != p {
             return Err(internal(&format!("data of {} columns for {p} variables", frame.p())));
@@ -123,8 +118,8 @@ fn of_columns(columns: &List, n: usize, sets: usize) -> Outcome<Frame> {
     let mut parts = Vec::with_capacity(columns.len());
     for column in input::entries(columns) {
         let column = input::list(column, "columns")?;
-        let levels = input::count(&input::field(&column, "levels")?, "levels", 0)? as u32;
-        parts.push((levels, input::list(&input::field(&column, "versions")?, "versions")?));
+        let levels = column.count("levels", 0)? as u32;
+        parts.push((levels, column.list("versions")?));
     }
     let mut given = Vec::with_capacity(parts.len());
     for (levels, versions) in &parts {

@@ -15,6 +15,7 @@ use pcgpu_core::Error;
 use crate::call::Call;
 use crate::compact::{self, Found};
 use crate::failure::{Failure, Outcome};
+use crate::input::Fields;
 use crate::respond::respond;
 use crate::session::{self, RObserver, RTest};
 use crate::test::Test;
@@ -22,25 +23,28 @@ use crate::token::Token;
 use crate::value::Value;
 use crate::{input, output};
 
+/// The rule for v-structures.
+pub fn collider_rule(list: &List) -> Outcome<ColliderRule> {
+    let rules = [
+        ("standard", ColliderRule::Standard),
+        ("conservative", ColliderRule::Conservative),
+        ("majority", ColliderRule::Majority),
+    ];
+    list.choice("rule", &rules)
+}
+
 /// How to orient a graph of p variables, as R names it.
 pub fn orientation(orient: &List, p: usize) -> Outcome<orient::Options<'static>> {
-    let method = match input::text(&input::field(orient, "u2pd")?, "u2pd")?.as_str() {
-        "relaxed" => orient::Method::Relaxed,
-        "rand" => orient::Method::Rand,
-        "retry" => orient::Method::Retry,
-        "valid" => orient::Method::Valid,
-        other => return Err(Failure::Input(format!("internal: there is no u2pd `{other}`"))),
-    };
-    let collider_rule = match input::text(&input::field(orient, "rule")?, "rule")?.as_str() {
-        "standard" => ColliderRule::Standard,
-        "conservative" => ColliderRule::Conservative,
-        "majority" => ColliderRule::Majority,
-        other => return Err(Failure::Input(format!("internal: there is no rule `{other}`"))),
-    };
-    let version = input::field(orient, "version_unf")?;
+    let methods = [
+        ("relaxed", orient::Method::Relaxed),
+        ("rand", orient::Method::Rand),
+        ("retry", orient::Method::Retry),
+        ("valid", orient::Method::Valid),
+    ];
+    let version = orient.field("version_unf")?;
     let version = version.as_integer_slice().filter(|v| v.len() == 2 && v.iter().all(|v| (1..=2).contains(v)));
     let version = version.ok_or_else(|| Failure::Input("internal: `version_unf` is not two of 1, 2".into()))?;
-    let bound = match input::optional(orient, "bound") {
+    let bound = match orient.optional("bound") {
         None => None,
         Some(two) => match two.as_real_slice() {
             Some(&[least, tests_each]) => Some(Bound { least: least as u64, tests_each: tests_each as u64 }),
@@ -48,13 +52,13 @@ pub fn orientation(orient: &List, p: usize) -> Outcome<orient::Options<'static>>
         },
     };
     Ok(orient::Options {
-        method,
-        collider_rule,
+        method: orient.choice("u2pd", &methods)?,
+        collider_rule: collider_rule(orient)?,
         bound,
-        solve_conflicts: input::flag(&input::field(orient, "solve_confl")?, "solve_confl")?,
+        solve_conflicts: orient.flag("solve_confl")?,
         version_unf: [version[0] as u8, version[1] as u8],
-        knowledge: input::background(&input::field(orient, "knowledge")?, p)?.knowledge(p),
-        largest_set: input::number(&input::field(orient, "largest_set")?, "largest_set")?.max(0.0) as usize,
+        knowledge: input::background(orient.field("knowledge")?, p)?.knowledge(p),
+        largest_set: orient.number("largest_set")?.max(0.0) as usize,
         ..orient::Options::default()
     })
 }
@@ -230,13 +234,12 @@ pub fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static
 fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
     respond([&skeleton, &orient, &test, &alpha, &engine, &callbacks], |token| {
         let skeleton = input::list(&skeleton, "skeleton")?;
-        let part = |name: &str| input::list(&input::field(&skeleton, name)?, name);
-        let p = input::count(&input::field(&skeleton, "p")?, "p", 1)?;
-        let graph = input::graph(&part("edges")?, p)?;
+        let p = skeleton.count("p", 1)?;
+        let graph = input::graph(&skeleton.list("edges")?, p)?;
         let options = orientation(&input::list(&orient, "orient")?, p)?;
         // The other rules change separating sets, and hand all of them back.
         let needed = (options.collider_rule == ColliderRule::Standard).then_some(&graph);
-        let mut sepsets = input::sepsets(&part("sepset")?, p, needed)?;
+        let mut sepsets = input::sepsets(&skeleton.list("sepset")?, p, needed)?;
         let call = Call::new(&engine, &callbacks, token)?;
         let test = Test::optional(&test, &call.machine.pool)?;
         let alpha = input::number(&alpha, "alpha")?;

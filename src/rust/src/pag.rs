@@ -18,6 +18,8 @@ use pcgpu_core::Error;
 
 use crate::call::Call;
 use crate::failure::{Failure, Outcome};
+use crate::input::Fields;
+use crate::orientation::collider_rule;
 use crate::report::Report;
 use crate::respond::{of_device, respond};
 use crate::search::skeleton;
@@ -52,35 +54,24 @@ struct Marking {
     jci: Jci,
 }
 
-fn rule(list: &List) -> Outcome<ColliderRule> {
-    match input::text(&input::field(list, "rule")?, "rule")?.as_str() {
-        "standard" => Ok(ColliderRule::Standard),
-        "conservative" => Ok(ColliderRule::Conservative),
-        "majority" => Ok(ColliderRule::Majority),
-        other => Err(Failure::Input(format!("internal: there is no rule `{other}`"))),
-    }
-}
-
 impl Marking {
     fn from_list(list: &List, p: usize) -> Outcome<Self> {
-        let given = input::field(list, "rules")?;
+        let given = list.field("rules")?;
         let given = given.as_logical_slice().filter(|rules| rules.len() == 10);
         let given = given.ok_or_else(|| Failure::Input("internal: `rules` is not ten of TRUE and FALSE".into()))?;
         let mut rules = [false; 10];
         rules.iter_mut().zip(given).for_each(|(rule, given)| *rule = given.is_true());
-        let assumptions = match input::text(&input::field(list, "jci")?, "jci")?.as_str() {
-            "0" => Assumptions::None,
-            "1" => Assumptions::One,
-            "12" => Assumptions::OneTwo,
-            "123" => Assumptions::All,
-            other => return Err(Failure::Input(format!("internal: there is no jci `{other}`"))),
-        };
-        let variables = input::vertices(&input::field(list, "context")?, p, "context")?;
-        let paths = match input::text(&input::field(list, "paths")?, "paths")?.as_str() {
-            "pcalg" => Paths::Pcalg,
-            "all" => Paths::All,
-            other => return Err(Failure::Input(format!("internal: there are no paths `{other}`"))),
-        };
+        let assumptions = list.choice(
+            "jci",
+            &[
+                ("0", Assumptions::None),
+                ("1", Assumptions::One),
+                ("12", Assumptions::OneTwo),
+                ("123", Assumptions::All),
+            ],
+        )?;
+        let variables = list.vertices("context", p)?;
+        let paths = list.choice("paths", &[("pcalg", Paths::Pcalg), ("all", Paths::All)])?;
         Ok(Marking { rules, paths, jci: Jci { assumptions, variables } })
     }
 
@@ -98,24 +89,19 @@ impl Marking {
 
 impl Asked {
     pub fn from_list(list: &List, p: usize) -> Outcome<Self> {
-        let algorithm = match input::text(&input::field(list, "algorithm")?, "algorithm")?.as_str() {
-            "fci" => Algorithm::Fci,
-            "rfci" => Algorithm::Rfci,
-            "fciPlus" => Algorithm::FciPlus,
-            other => return Err(Failure::Input(format!("internal: there is no algorithm `{other}`"))),
-        };
-        let phase = match input::optional(list, "phase") {
+        let algorithm = list.choice(
+            "algorithm",
+            &[("fci", Algorithm::Fci), ("rfci", Algorithm::Rfci), ("fciPlus", Algorithm::FciPlus)],
+        )?;
+        let phase = match list.optional_list("phase")? {
             None => None,
             Some(phase) => {
-                let phase = input::list(&phase, "phase")?;
-                let number = |name: &str| input::number(&input::field(&phase, name)?, name);
-                let flag = |name: &str| input::flag(&input::field(&phase, name)?, name);
-                let (m_max, most) = (number("m_max")?, number("most")?);
-                Some((Phase { m_max, most, by_component: flag("by_component")? }, flag("adaptive")?))
+                let (m_max, most) = (phase.number("m_max")?, phase.number("most")?);
+                Some((Phase { m_max, most, by_component: phase.flag("by_component")? }, phase.flag("adaptive")?))
             }
         };
-        let background = input::background(&input::field(list, "knowledge")?, p)?;
-        Ok(Asked { algorithm, phase, rule: rule(list)?, marking: Marking::from_list(list, p)?, background })
+        let background = input::background(list.field("knowledge")?, p)?;
+        Ok(Asked { algorithm, phase, rule: collider_rule(list)?, marking: Marking::from_list(list, p)?, background })
     }
 }
 
@@ -346,7 +332,7 @@ pub fn orient_marked(call: &Call, amat: &Robj, p: usize, sepset: &List, asked: &
     let say = session::sayer(token, &listener.callbacks);
     let say = say.as_ref().map(|say| say as pag::Say);
     let mut options = Marking::from_list(asked, p)?.options(&stop, say);
-    options.colliders = input::flag(&input::field(asked, "colliders")?, "colliders")?;
+    options.colliders = asked.flag("colliders")?;
     options.unclear = unclear(asked, p)?;
     let sepsets = input::sepsets(sepset, p, None)?;
     let pag = pag::orient_marked(pag_of(amat, p)?, &sepsets, &options)?;
@@ -355,7 +341,7 @@ pub fn orient_marked(call: &Call, amat: &Robj, p: usize, sepset: &List, asked: &
 
 /// Triples, three vertices each.
 fn unclear(asked: &List, p: usize) -> Outcome<Unclear> {
-    let triples = input::vertices(&input::field(asked, "unclear")?, p, "unclear")?;
+    let triples = asked.vertices("unclear", p)?;
     Ok(triples.chunks_exact(3).map(|triple| [triple[0], triple[1], triple[2]]).collect())
 }
 
@@ -364,13 +350,12 @@ pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List,
     let Call { machine, listener, token } = call;
     let options = input::options(options)?;
     let p = options.p;
-    let part = |name: &str| input::list(&input::field(skeleton, name)?, name);
-    let graph = input::graph(&part("edges")?, p)?;
-    let sepsets = input::sepsets(&part("sepset")?, p, None)?;
+    let graph = input::graph(&skeleton.list("edges")?, p)?;
+    let sepsets = input::sepsets(&skeleton.list("sepset")?, p, None)?;
     let mut p_max = output::matrix(token, p, p, Use::Square)?;
     let cells = output::cells(&mut p_max)?;
-    let known = input::field(skeleton, "pMax")?;
-    let known = input::square(&known, p, "pMax")?;
+    let known = skeleton.field("pMax")?;
+    let known = input::square(known, p, "pMax")?;
     let known = known.to_slice_memory_order().ok_or_else(|| Failure::Input("internal: `pMax`".into()))?;
     cells.copy_from_slice(known);
     let stop = || token.wants_to_stop();
@@ -378,11 +363,7 @@ pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List,
     let say = say.as_ref().map(|say| say as pag::Say);
     let unclear = unclear(asked, p)?;
     let candidates = pag::possible_d_sep(&graph, &sepsets, &unclear, &machine.pool, Some(&stop), say)?;
-    let sets = phase::Sets {
-        candidates,
-        most: input::number(&input::field(asked, "most")?, "most")?,
-        by_component: input::flag(&input::field(asked, "by_component")?, "by_component")?,
-    };
+    let sets = phase::Sets { candidates, most: asked.number("most")?, by_component: asked.flag("by_component")? };
     let mut given = phase::Skeleton { graph, sepsets, p_max: cells };
     let mut observer = RObserver::new(token, listener.callbacks.clone());
     let limits = Limits::default();
@@ -417,7 +398,7 @@ fn rust_fci(test: Robj, options: Robj, fci: Robj, engine: Robj, callbacks: Robj,
         let call = Call::new(&engine, &callbacks, token)?;
         let (options, listed) = (input::list(&options, "options")?, input::list(&test, "test")?);
         let limits = limits::limits(&options, &listed, &fci)?;
-        let p = input::count(&input::field(&options, "p")?, "p", 2)?;
+        let p = options.count("p", 2)?;
         let test = Test::from_list(&listed, &call.machine.pool)?;
         let asked = Asked::from_list(&input::list(&fci, "fci")?, p)?;
         search(&call, &test, (&options, &limits), &asked, &object)

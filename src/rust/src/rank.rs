@@ -122,7 +122,7 @@ fn rust_rank_open(test: Robj, p: Robj, alpha: Robj, method: Robj, engine: Robj) 
     respond([&test, &p, &alpha, &method, &engine], |token| {
         let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
         let test = Test::from_list(&input::list(&test, "test")?, &machine.pool)?;
-        let reading = match input::text(&method, "method")?.as_str() {
+        let reading = match input::text(&method, "method")? {
             "stable.fast" => Reading::StableFast,
             _ => Reading::GaussCItest,
         };

@@ -10,7 +10,7 @@ use pcgpu_core::search::worker::Worker;
 use pcgpu_core::{Error, Result};
 
 use crate::failure::{Failure, Outcome};
-use crate::input;
+use crate::input::{self, Fields};
 use crate::session;
 use crate::token::Token;
 
@@ -30,15 +30,15 @@ impl Ranks {
     /// message is raw, or text where the rank is gone.
     pub fn from_list(ranks: &List) -> Outcome<Self> {
         let wrong = |what: &str| Failure::Input(format!("internal: `{what}` of the cluster"));
-        let function = |name| input::function(ranks, name)?.ok_or_else(|| wrong(name));
-        let names = input::field(ranks, "names")?.as_string_vector().ok_or_else(|| wrong("names"))?;
-        let hellos = input::list(&input::field(ranks, "hellos")?, "hellos")?;
+        let function = |name| ranks.function(name)?.ok_or_else(|| wrong(name));
+        let names = ranks.field("names")?.as_string_vector().ok_or_else(|| wrong("names"))?;
+        let hellos = ranks.list("hellos")?;
         let hello = |hello: &Robj| hello.as_raw_slice().map(<[u8]>::to_vec).ok_or_else(|| wrong("hellos"));
         let hellos = input::entries(&hellos).iter().map(hello).collect::<Outcome<Vec<Vec<u8>>>>()?;
         if names.len() != hellos.len() {
             return Err(wrong("names"));
         }
-        let fast = input::flag(&input::field(ranks, "fast")?, "fast")?;
+        let fast = ranks.flag("fast")?;
         Ok(Ranks { names, hellos, fast, send: function("send")?, receive: function("receive")? })
     }
 

@@ -9,7 +9,7 @@ use pcgpu_core::pool::Pool;
 use crate::call::Call;
 use crate::correlation::summary_list;
 use crate::failure::{Failure, Outcome};
-use crate::input;
+use crate::input::{self, Fields};
 use crate::output;
 use crate::respond::respond;
 use crate::table::Table;
@@ -90,26 +90,25 @@ fn about(of: &Columns) -> Vec<(&'static str, Value)> {
 /// From what [`as_list`] has made.
 fn from_list(list: &List) -> Outcome<Totals> {
     let wrong = || Failure::Input("internal: what is in `moments` does not fit together".into());
-    let field = |name: &str| input::field(list, name);
     let numbers = |name: &str| -> Outcome<Vec<f64>> {
-        Ok(memory::copied(field(name)?.as_real_slice().ok_or_else(wrong)?, Use::Correlations)?)
+        Ok(memory::copied(list.field(name)?.as_real_slice().ok_or_else(wrong)?, Use::Correlations)?)
     };
     let count = |value: f64| match value >= 0.0 && value <= 2f64.powi(53) {
         true => Ok(value as u64),
         false => Err(wrong()),
     };
-    let one = |name: &str| count(input::number(&field(name)?, name)?);
+    let one = |name: &str| count(list.number(name)?);
     let columns = Columns {
         n: one("n")?,
         left_out: one("left_out")?,
         least: numbers("least")?,
         largest: numbers("largest")?,
         missing: numbers("missing")?.into_iter().map(count).collect::<Outcome<_>>()?,
-        power: memory::copied(field("power")?.as_integer_slice().ok_or_else(wrong)?, Use::Correlations)?,
+        power: memory::copied(list.field("power")?.as_integer_slice().ok_or_else(wrong)?, Use::Correlations)?,
         origin: numbers("origin")?,
         mean: numbers("mean")?,
     };
-    let products = field("products")?;
+    let products = list.field("products")?;
     Totals::from_parts(columns, products.as_real_slice().ok_or_else(wrong)?)?.ok_or_else(wrong)
 }
 

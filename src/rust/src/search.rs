@@ -17,6 +17,7 @@ use pcgpu_core::Error;
 
 use crate::call::Call;
 use crate::failure::Outcome;
+use crate::input::Fields;
 use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_lists, Oriented};
 use crate::report::Report;
 use crate::respond::respond;
@@ -176,7 +177,7 @@ fn rust_search(test: Robj, options: Robj, orient: Robj, engine: Robj, callbacks:
         let (options, listed) = (input::list(&options, "options")?, input::list(&test, "test")?);
         let limits = limits::limits(&options, &listed, &orient)?;
         let test = Test::from_list(&listed, &call.machine.pool)?;
-        let unchecked = input::optional(&listed, "unchecked").is_some();
+        let unchecked = listed.optional("unchecked").is_some();
         checked::search(&call, &test, (&input::options(&options)?, &limits), unchecked, |of, check| {
             search(&call, &test, of, &orient, &object, check)
         })

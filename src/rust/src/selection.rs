@@ -13,6 +13,7 @@ use pcgpu_core::selection::{select, CountLogs, Criterion, Machines, Resampling, 
 use pcgpu_core::team::TeamReport;
 
 use crate::failure::{Failure, Outcome};
+use crate::input::Fields;
 use crate::machine::Machine;
 use crate::respond::respond;
 use crate::session::{Callbacks, RObserver};
@@ -35,15 +36,14 @@ enum Features {
 impl Features {
     /// From `list(kind, ...)`, see `selection_features()` in R/select_features.R.
     fn from_list(x: &List, n: usize) -> Outcome<Self> {
-        match input::text(&input::field(x, "kind")?, "kind")?.as_str() {
-            "matrix" => Ok(Features::Matrix(input::field(x, "x")?, n)),
-            "file" => Ok(Features::File(data_file::open(&input::field(x, "x")?)?)),
-            "columns" => Ok(Features::Columns(input::list(&input::field(x, "x")?, "x")?)),
-            "sparse" => Ok(Features::Sparse {
-                starts: input::field(x, "p")?,
-                rows: input::field(x, "i")?,
-                values: input::field(x, "x")?,
-            }),
+        match x.text("kind")? {
+            "matrix" => Ok(Features::Matrix(x.field("x")?.clone(), n)),
+            "file" => Ok(Features::File(data_file::open(x.field("x")?)?)),
+            "columns" => Ok(Features::Columns(x.list("x")?)),
+            "sparse" => {
+                let [starts, rows, values] = ["p", "i", "x"].map(|name| x.field(name).cloned());
+                Ok(Features::Sparse { starts: starts?, rows: rows?, values: values? })
+            }
             other => Err(Failure::Input(format!("internal: there are no features of kind `{other}`"))),
         }
     }
@@ -95,21 +95,19 @@ pub fn run(
     observer: &mut dyn Observer,
     token: &Token,
 ) -> Outcome<Value> {
-    let n = input::count(&input::field(options, "n")?, "n", 1)?;
-    let k = input::count(&input::field(options, "k")?, "k", 0)?;
-    let bins = Bins {
-        count: input::count(&input::field(options, "bins")?, "bins", 1)? as u32,
-        kept_levels: input::count(&input::field(options, "kept_levels")?, "kept_levels", 0)?,
-    };
-    let how = match input::text(&input::field(options, "discretise")?, "discretise")?.as_str() {
-        "equal-width" => Discretise::EqualWidth(bins),
-        "equal-frequency" => Discretise::EqualFrequency(bins),
-        "none" => Discretise::None,
-        other => return Err(Failure::Input(format!("internal: there is no way `{other}` to discretise"))),
-    };
-    let criterion = input::text(&input::field(options, "criterion")?, "criterion")?;
-    let criterion = Criterion::from_name(&criterion)
-        .ok_or_else(|| Failure::Input(format!("internal: there is no criterion `{criterion}`")))?;
+    let n = options.count("n", 1)?;
+    let k = options.count("k", 0)?;
+    let bins = Bins { count: options.count("bins", 1)? as u32, kept_levels: options.count("kept_levels", 0)? };
+    let how = options.choice(
+        "discretise",
+        &[
+            ("equal-width", Discretise::EqualWidth(bins)),
+            ("equal-frequency", Discretise::EqualFrequency(bins)),
+            ("none", Discretise::None),
+        ],
+    )?;
+    let criterion = options.text("criterion")?;
+    let criterion = Criterion::from_name(criterion).ok_or_else(|| input::unknown("criterion", criterion))?;
     let features = Features::from_list(x, n)?;
     let columns = features.columns()?;
     let class = column_of(y).ok_or_else(|| Failure::Input("internal: `y` is not a vector of numbers".into()))?;
@@ -129,8 +127,8 @@ pub fn run(
         let (found, levels) = cluster.select(source, &logs, criterion, k, observer)?;
         return Ok(listed(found, levels, &samples, machine, &cluster.team()));
     }
-    if let Some(ensemble) = input::optional(options, "ensemble") {
-        return of_ensemble(&samples, criterion, k, &input::list(&ensemble, "ensemble")?, machine, observer);
+    if let Some(ensemble) = options.optional_list("ensemble")? {
+        return of_ensemble(&samples, criterion, k, &ensemble, machine, observer);
     }
     let (found, team) = match machine.members(&samples, &logs) {
         None => {
@@ -149,11 +147,10 @@ pub fn run(
 
 /// The path of the file that has the features, where ranks are to open it.
 fn named_file(x: &List, machine: &Machine) -> Outcome<Option<String>> {
-    if machine.ranks.is_none() || input::text(&input::field(x, "kind")?, "kind")? != "file" {
+    if machine.ranks.is_none() || x.text("kind")? != "file" {
         return Ok(None);
     }
-    let file = input::list(&input::field(x, "x")?, "x")?;
-    input::text(&input::field(&file, "path")?, "path").map(Some)
+    Ok(Some(x.list("x")?.text("path")?.to_owned()))
 }
 
 /// A selection as R has it.
@@ -177,12 +174,12 @@ pub const MOST_REPLICATES: usize = 100_000;
 
 /// Reads `seed`, `size` and `replace` of the list that `check_ensemble()` in R/selection_ensemble.R makes, for n rows.
 pub fn resampling(ensemble: &List, n: usize) -> Outcome<Resampling> {
-    let size = input::count(&input::field(ensemble, "size")?, "size", 1)?;
+    let size = ensemble.count("size", 1)?;
     if size > n {
         return Err(Failure::Input(format!("internal: samples of {size} of {n} rows")));
     }
-    let seed = input::count(&input::field(ensemble, "seed")?, "seed", 0)? as u64;
-    Ok(Resampling { seed, size, replace: input::flag(&input::field(ensemble, "replace")?, "replace")? })
+    let seed = ensemble.count("seed", 0)? as u64;
+    Ok(Resampling { seed, size, replace: ensemble.flag("replace")? })
 }
 
 /// The rows of a replicate of n, from 1.
@@ -200,13 +197,13 @@ fn of_ensemble(
     machine: &Machine,
     observer: &mut dyn Observer,
 ) -> Outcome<Value> {
-    let count = input::count(&input::field(ensemble, "replicates")?, "replicates", 1)?.min(MOST_REPLICATES);
+    let count = ensemble.count("replicates", 1)?.min(MOST_REPLICATES);
     let (logs, p) = (CountLogs::new(samples.n()), samples.p());
     let mut relevance = Selector::new(samples, &logs, criterion, 0..p);
     relevance
         .prepare(&mut CpuCounting::new(samples, &logs, 0..p, machine.pool.clone()), &mut Looking(&mut *observer))?;
     memory::check()?;
-    let first = input::count(&input::field(ensemble, "first")?, "first", 0)?;
+    let first = ensemble.count("first", 0)?;
     let of = Replicates { samples, resampling: resampling(ensemble, samples.n())?, first, count, criterion, k };
     let (found, team) = match machine.device.is_cpu() {
         true => (on_threads(of, &machine.pool, observer)?, TeamReport::default()),

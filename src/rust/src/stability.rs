@@ -16,6 +16,7 @@ use pcgpu_core::{orient, Error, Result};
 
 use crate::call::Call;
 use crate::failure::{Failure, Outcome};
+use crate::input::Fields;
 use crate::knn::KnnData;
 use crate::orientation::orientation;
 use crate::respond::respond;
@@ -40,7 +41,7 @@ pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call
     let asked = Asked::from_list(options, orient, resampled)?;
     let fixed = fixed(asked.search.options());
     let mut with_cpu = false;
-    let counts = match input::text(&input::field(test, "kind")?, "kind")?.as_str() {
+    let counts = match test.text("kind")? {
         "each" => of_made(test, &asked, call)?,
         "knn" => {
             with_cpu = true;
@@ -94,13 +95,13 @@ fn fixed(options: &Options) -> [(&'static str, Value); 2] {
 impl Asked {
     fn from_list(options: &List, orient: &List, resampled: &List) -> Outcome<Self> {
         let options = input::options(options)?;
-        let seed = input::count(&input::field(resampled, "seed")?, "seed", 0)? as u64;
+        let seed = resampled.count("seed", 0)? as u64;
         let orientation = orientation(orient, options.p)?;
         Ok(Asked {
             search: Search::new(options, &orientation, seed),
             resampling: resampled.clone(),
-            first: input::count(&input::field(resampled, "first")?, "first", 0)?,
-            count: input::count(&input::field(resampled, "replicates")?, "replicates", 1)?.min(MOST_REPLICATES),
+            first: resampled.count("first", 0)?,
+            count: resampled.count("replicates", 1)?.min(MOST_REPLICATES),
         })
     }
 
@@ -147,7 +148,7 @@ pub fn bounds(
 ) -> Outcome<Value> {
     let asked = Asked::from_list(options, orient, resampled)?;
     let p = asked.search.options().p;
-    let standardised = input::flag(&input::field(effects, "standardised")?, "standardised")?;
+    let standardised = effects.flag("standardised")?;
     let effects = crate::effects::asked(effects, p)?;
     let Test::GaussOfData { x, file, .. } = Test::from_list(test, &call.machine.pool)? else {
         return Err(Failure::Input("internal: the test has no data".into()));
@@ -188,7 +189,7 @@ impl Machine for Card<'_> {
 /// Of tests that R makes, one replicate after the other.
 fn of_made(test: &List, asked: &Asked, call: &Call) -> Outcome<Counts> {
     let Call { machine, token, .. } = call;
-    let make = input::function(test, "make")?;
+    let make = test.function("make")?;
     let make = make.ok_or_else(|| Failure::Input("internal: `make` is missing".into()))?;
     let options = asked.search.options();
     let reading = match options.method {

@@ -21,7 +21,7 @@ use crate::call::Call;
 use crate::data_file;
 use crate::discrete::DiscreteTest;
 use crate::failure::{Failure, Outcome};
-use crate::input;
+use crate::input::{self, Fields};
 use crate::knn::KnnTest;
 use crate::machine::Machine;
 use crate::mixed::MixedTest;
@@ -82,27 +82,27 @@ impl Test {
 
     /// From `list(kind, ...)`, as R/recognise.R makes it.
     pub fn from_list(test: &List, pool: &Pool) -> Outcome<Self> {
-        match input::text(&input::field(test, "kind")?, "kind")?.as_str() {
+        match test.text("kind")? {
             "gauss" => {
-                let n = input::number(&input::field(test, "n")?, "n")?;
-                Ok(match input::optional(test, "data") {
+                let n = test.number("n")?;
+                Ok(match test.optional("data") {
                     Some(x) => {
-                        let file = data_file::named_by(&x)?;
+                        let file = data_file::named_by(x)?;
                         if file.as_ref().is_some_and(|file| file.content() != Content::Centred) {
                             return Err(Failure::Input("internal: the columns of the file have their means".into()));
                         }
-                        Test::GaussOfData { x, file, n, made: OnceCell::new() }
+                        Test::GaussOfData { x: x.clone(), file, n, made: OnceCell::new() }
                     }
                     None => {
-                        let c = input::field(test, "C")?;
-                        Test::Gauss { file: data_file::named_by(&c)?, c, n }
+                        let c = test.field("C")?;
+                        Test::Gauss { file: data_file::named_by(c)?, c: c.clone(), n }
                     }
                 })
             }
             "discrete" => Ok(Test::Discrete(Box::new(DiscreteTest::from_list(test, pool)?))),
             "knn" => Ok(Test::Knn(Box::new(KnnTest::from_list(test)?))),
             "mixed" => Ok(Test::Mixed(Box::new(MixedTest::from_list(test)?))),
-            "function" => match input::function(test, "fun")? {
+            "function" => match test.function("fun")? {
                 Some(fun) => Ok(Test::Function(fun)),
                 None => Err(Failure::Input("internal: `fun` is missing".into())),
             },

@@ -54,7 +54,7 @@ fn rust_workers_add(workers: Robj) -> Robj {
 fn rust_workers_spawn(workers: Robj, program: Robj, arguments: Robj) -> Robj {
     respond([&workers, &program, &arguments], |_| {
         let arguments = arguments.as_string_vector().unwrap_or_default();
-        let process = pointer::<Workers>(&workers, "workers")?.spawn(&input::text(&program, "program")?, &arguments);
+        let process = pointer::<Workers>(&workers, "workers")?.spawn(input::text(&program, "program")?, &arguments);
         Ok(Value::from(process.map_err(cannot("started"))? as i32))
     })
 }
@@ -160,7 +160,7 @@ fn rust_line_say(line: Robj, message: Robj) -> Robj {
 #[extendr]
 fn rust_lock(path: Robj) -> Robj {
     respond([&path], |token| {
-        let lock = Lock::take(&input::text(&path, "path")?);
+        let lock = Lock::take(input::text(&path, "path")?);
         Ok(Value::from(lock.map(|lock| output::held(token, lock)).transpose()?))
     })
 }

@@ -9,11 +9,13 @@ use crate::planes::{cut, DoublesMut};
 use crate::pool::Pool;
 use crate::search::{Options, PairValues, Skeleton};
 
+/// Writes the pairs of a vertex x.
+type Put<'a> = dyn Fn(usize, &mut Row) + Sync + 'a;
+
 /// Pairs x < y to be written, each with a p-value.
 pub struct Listed<'a> {
     starts: Vec<u64>,
-    /// Writes the pairs of a vertex x.
-    put: Box<dyn Fn(usize, &mut Row) + Sync + 'a>,
+    put: Box<Put<'a>>,
 }
 
 /// A row that is being written.
