@@ -21,7 +21,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::respond::respond;
 use crate::token::Token;
-use crate::value::{allocate, Value};
+use crate::value::{allocate, filled, vector as vector_of, Value};
 
 // SEXPREC is opaque: only pointers to it pass.
 #[allow(improper_ctypes)]
@@ -123,45 +123,33 @@ pub fn integer_matrix(token: &Token, rows: usize, columns: usize) -> Outcome<Rob
     Ok(untouched(made))
 }
 
-unsafe fn integers(values: impl ExactSizeIterator<Item = u32>) -> SEXP {
-    let vector = Rf_allocVector(SEXPTYPE::INTSXP, values.len() as isize);
-    let cells = INTEGER(vector);
-    for (i, v) in values.enumerate() {
-        *cells.add(i) = v as i32 + 1;
-    }
-    vector
+/// # Safety
+/// As of [`vector_of`].
+unsafe fn integers(values: &[u32]) -> SEXP {
+    vector_of(SEXPTYPE::INTSXP, values, INTEGER, |&v| v as i32 + 1)
+}
+
+/// A list of vectors.
+fn lists<T>(token: &Token, lists: &[Vec<T>], bytes_each: usize, vector: impl Fn(&[T]) -> SEXP) -> Outcome<Robj> {
+    let bytes = lists.iter().map(|list| 64 + bytes_each * list.len()).sum();
+    // SAFETY: on R's thread; nothing in here needs dropping.
+    allocate(token, bytes, Use::Pairs, || unsafe {
+        filled(SEXPTYPE::VECSXP, lists.iter(), |outer, at, list| {
+            SET_VECTOR_ELT(outer, at, vector(list));
+        })
+    })
 }
 
 /// A list of integer vectors, shifted to count from 1.
-pub fn vertex_lists(token: &Token, lists: &[Vec<u32>]) -> Outcome<Robj> {
-    let bytes = lists.iter().map(|list| 64 + 4 * list.len()).sum();
-    // SAFETY: the outer list is protected while its entries are made; nothing in here needs dropping.
-    allocate(token, bytes, Use::Pairs, || unsafe {
-        let outer = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, lists.len() as isize));
-        for (i, list) in lists.iter().enumerate() {
-            SET_VECTOR_ELT(outer, i as isize, integers(list.iter().copied()));
-        }
-        Rf_unprotect(1);
-        outer
-    })
+pub fn vertex_lists(token: &Token, edges: &[Vec<u32>]) -> Outcome<Robj> {
+    // SAFETY: called in the guard of `lists`.
+    lists(token, edges, 4, |list| unsafe { integers(list) })
 }
 
 /// A list of double vectors.
-pub fn mark_lists(token: &Token, lists: &[Vec<u8>]) -> Outcome<Robj> {
-    let bytes = lists.iter().map(|list| 64 + 8 * list.len()).sum();
+pub fn mark_lists(token: &Token, marks: &[Vec<u8>]) -> Outcome<Robj> {
     // SAFETY: as in `vertex_lists`.
-    allocate(token, bytes, Use::Pairs, || unsafe {
-        let outer = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, lists.len() as isize));
-        for (i, list) in lists.iter().enumerate() {
-            let vector = Rf_allocVector(SEXPTYPE::REALSXP, list.len() as isize);
-            SET_VECTOR_ELT(outer, i as isize, vector);
-            for (k, &mark) in list.iter().enumerate() {
-                *REAL(vector).add(k) = f64::from(mark);
-            }
-        }
-        Rf_unprotect(1);
-        outer
-    })
+    lists(token, marks, 8, |list| unsafe { vector_of(SEXPTYPE::REALSXP, list, REAL, |&mark| f64::from(mark)) })
 }
 
 /// pcalg's list of p lists of p. Empty sets, and sets of one variable, are one shared object each: there may be millions
@@ -187,7 +175,7 @@ unsafe fn make_sepsets(sets: &SepSets) -> SEXP {
         if known != R_NilValue {
             return known;
         }
-        let made = integers([v].into_iter());
+        let made = integers(&[v]);
         SET_VECTOR_ELT(shared, v as isize, made);
         made
     };
@@ -202,7 +190,7 @@ unsafe fn make_sepsets(sets: &SepSets) -> SEXP {
             let entry = match *set {
                 [] => empty,
                 [v] => single(v),
-                _ => integers(set.iter().copied()),
+                _ => integers(set),
             };
             SET_VECTOR_ELT(row, y as isize, entry);
         });

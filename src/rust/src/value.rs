@@ -90,7 +90,7 @@ impl Value {
 
 /// # Safety
 /// On R's thread, inside a guard.
-unsafe fn vector<T, U>(
+pub unsafe fn vector<T, U>(
     kind: SEXPTYPE,
     values: &[T],
     cells: unsafe extern "C" fn(SEXP) -> *mut U,
@@ -104,12 +104,18 @@ unsafe fn vector<T, U>(
     made
 }
 
+/// A list, or a vector of texts: `put` makes an entry and puts it at its place.
+///
 /// # Safety
 /// As of [`vector`].
-unsafe fn texts<'a>(values: impl ExactSizeIterator<Item = &'a str>) -> SEXP {
-    let made = Rf_protect(Rf_allocVector(SEXPTYPE::STRSXP, values.len() as isize));
-    for (at, text) in values.enumerate() {
-        SET_STRING_ELT(made, at as isize, string(text));
+pub unsafe fn filled<T>(
+    kind: SEXPTYPE,
+    values: impl ExactSizeIterator<Item = T>,
+    put: impl Fn(SEXP, isize, T),
+) -> SEXP {
+    let made = Rf_protect(Rf_allocVector(kind, values.len() as isize));
+    for (at, value) in values.enumerate() {
+        put(made, at as isize, value);
     }
     Rf_unprotect(1);
     made
@@ -117,19 +123,17 @@ unsafe fn texts<'a>(values: impl ExactSizeIterator<Item = &'a str>) -> SEXP {
 
 /// # Safety
 /// As of [`vector`].
-pub unsafe fn string(text: &str) -> SEXP {
-    Rf_mkCharLenCE(text.as_ptr().cast(), text.len() as i32, cetype_t::CE_UTF8)
+pub unsafe fn texts<'a>(values: impl ExactSizeIterator<Item = &'a str>) -> SEXP {
+    let string = |text: &str| Rf_mkCharLenCE(text.as_ptr().cast(), text.len() as i32, cetype_t::CE_UTF8);
+    filled(SEXPTYPE::STRSXP, values, |made, at, text| SET_STRING_ELT(made, at, string(text)))
 }
 
 /// # Safety
 /// As of [`vector`].
 unsafe fn list<'a>(values: impl ExactSizeIterator<Item = &'a Value>) -> SEXP {
-    let made = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, values.len() as isize));
-    for (at, value) in values.enumerate() {
-        SET_VECTOR_ELT(made, at as isize, build(value));
-    }
-    Rf_unprotect(1);
-    made
+    filled(SEXPTYPE::VECSXP, values, |made, at, value| {
+        SET_VECTOR_ELT(made, at, build(value));
+    })
 }
 
 /// # Safety
