@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::Fields;
 use crate::respond::respond;
 use crate::session::{RObserver, RTest};
-use crate::test::Test;
+use crate::test::{Setting, Test};
 use crate::token::Token;
 use crate::value::{na, Value};
 use crate::{input, output};
@@ -165,7 +165,7 @@ pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj,
         Ok(())
     };
     let token = call.token;
-    match test.asked_worker(p, chosen.len(), alpha, &call.machine, &mut call.observer())? {
+    match test.asked_worker(Setting::after(p, alpha), chosen.len(), &call.machine, &mut call.observer())? {
         Some(mut worker) => ask(&mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) }),
         None => match test {
             Test::Function(fun) => ask(&mut RTest::new(fun, token)),

@@ -18,7 +18,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input::Fields;
 use crate::respond::respond;
 use crate::session::{self, RObserver, RTest};
-use crate::test::Test;
+use crate::test::{Setting, Test};
 use crate::token::Token;
 use crate::value::Value;
 use crate::{input, output};
@@ -117,9 +117,8 @@ pub fn oriented(
         let (pdag, unkept) = run(&mut RTest::new(fun, token))?;
         return Ok(Oriented { pdag, lost: Vec::new(), unkept });
     }
-    // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton.
     let questions = questions.min(usize::MAX as u64) as usize;
-    let worker = test.asked_worker(graph.p(), questions, alpha, machine, &mut call.observer())?;
+    let worker = test.asked_worker(Setting::after(graph.p(), alpha), questions, machine, &mut call.observer())?;
     let Some(mut worker) = worker else { return Err(Failure::Input("internal: there is no worker".into())) };
     let test = &mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) };
     let (pdag, unkept) = run(test)?;

@@ -2,7 +2,6 @@
 
 use extendr_api::prelude::*;
 use pcgpu_core::background::Background;
-use pcgpu_core::ci::gauss::Reading;
 use pcgpu_core::fci::{self, By, Fci, Phase, Prepared};
 use pcgpu_core::graph::{Adjacency, SepSets, Side};
 use pcgpu_core::memory::{self, Use};
@@ -19,12 +18,13 @@ use pcgpu_core::Error;
 use crate::call::Call;
 use crate::failure::{Failure, Outcome};
 use crate::input::Fields;
+use crate::machine::Machine;
 use crate::orientation::collider_rule;
 use crate::report::Report;
 use crate::respond::{of_device, respond};
 use crate::search::skeleton;
 use crate::session::{self, RObserver, RTest};
-use crate::test::Test;
+use crate::test::{Setting, Test};
 use crate::token::Token;
 use crate::value::Value;
 use crate::{input, limits, output};
@@ -111,10 +111,10 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let (mut options, limits) = (input::options(of.0)?, of.1);
     asked.background.enter_with_hidden(&mut options);
     let p = options.p;
-    let worker =
-        |reading: Reading| test.worker(p, reading, options.alpha, machine, &mut call.observer().within(limits));
+    let worker = |of: Setting, machine: &Machine| test.worker(of, machine, &mut call.observer().within(limits));
+    let after = Setting::after(p, options.alpha);
     let is_fast = options.method == Method::StableFast;
-    let mut worked = worker(if is_fast { Reading::StableFast } else { Reading::GaussCItest })?;
+    let mut worked = worker(Setting::of(&options), machine)?;
     let mut p_max = output::matrix(token, p, p, Use::Square)?;
     let began = std::time::Instant::now();
     let of_search = (&options, limits);
@@ -130,14 +130,14 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     if is_fast {
         // What follows the skeleton asks pcalg's R function, whatever ran that.
         memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
-        worked = worker(Reading::GaussCItest)?;
+        worked = worker(after, machine)?;
     }
     let mut names = machine.names(test.shares_with_cpu());
     let mut fallback = Value::from(());
     let phase = prepare(call, asked, &found)?;
     let of_phase = phase.as_ref().and_then(|phase| machine.later(|| phase.most_tests(&options, &found.graph)));
     if let Some(later) = of_phase {
-        match test.worker(p, Reading::GaussCItest, options.alpha, &later, &mut call.observer().within(limits)) {
+        match worker(after, &later) {
             Ok(card) => {
                 memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
                 names.extend(later.names(false));
@@ -367,7 +367,7 @@ pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List,
     let mut given = phase::Skeleton { graph, sepsets, p_max: cells };
     let mut observer = RObserver::new(token, listener.callbacks.clone());
     let limits = Limits::default();
-    let mut worker = test.worker(p, Reading::GaussCItest, options.alpha, machine, &mut call.observer())?;
+    let mut worker = test.worker(Setting::after(p, options.alpha), machine, &mut call.observer())?;
     let counts = match (&mut worker, test) {
         (Some(worker), _) => phase::possible_d_sep(&mut **worker, &options, &mut given, &sets, &mut observer, &limits),
         (None, Test::Function(fun)) => {

@@ -14,7 +14,7 @@ use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
 use crate::respond::respond;
 use crate::session::{RObserver, RTest};
-use crate::test::Test;
+use crate::test::{Setting, Test};
 use crate::token::Token;
 use crate::value::Value;
 use crate::{input, output};
@@ -67,29 +67,22 @@ impl Drop for Searching {
 }
 
 impl Searching {
-    /// A rank with this test of p variables.
-    fn open(
-        test: Test,
-        p: usize,
-        reading: Reading,
-        alpha: f64,
-        machine: &Machine,
-        observer: &mut RObserver,
-    ) -> Outcome<Self> {
+    /// A rank with this test.
+    fn open(test: Test, of: Setting, machine: &Machine, observer: &mut RObserver) -> Outcome<Self> {
         let test = Box::into_raw(Box::new(test));
         let (worker, rank) = (ManuallyDrop::new(None), Rank::default());
         let mut held = Searching { worker, test, rank };
         // SAFETY: the test stays where it is until `held` is dropped, and the worker before it.
         let test: &'static Test = unsafe { &*test };
         // No orientation asks a rank that reads so.
-        let few = match reading {
-            Reading::StableFast => test.worker_of_few(p, (reading, alpha), true, machine, observer)?,
+        let few = match of.reading {
+            Reading::StableFast => test.worker_of_few(of, true, machine, observer)?,
             Reading::GaussCItest => None,
         };
         *held.worker = match (few, test) {
             (Some(few), _) => Some(few),
             (None, Test::Function(_)) => None,
-            (None, _) => test.own_worker(p, reading, alpha, machine, observer, None)?,
+            (None, _) => test.own_worker(of, machine, observer, None)?,
         };
         Ok(held)
     }
@@ -126,8 +119,8 @@ fn rust_rank_open(test: Robj, p: Robj, alpha: Robj, method: Robj, engine: Robj) 
             "stable.fast" => Reading::StableFast,
             _ => Reading::GaussCItest,
         };
-        let (p, alpha) = (input::count(&p, "p", 1)?, input::number(&alpha, "alpha")?);
-        let mut held = Held::Search(Searching::open(test, p, reading, alpha, &machine, &mut RObserver::silent(token))?);
+        let of = Setting { p: input::count(&p, "p", 1)?, alpha: input::number(&alpha, "alpha")?, reading };
+        let mut held = Held::Search(Searching::open(test, of, &machine, &mut RObserver::silent(token))?);
         let hello = Value::from(held.hello(token));
         Ok(output::named(vec![("rank", output::held(token, held)?.into()), ("hello", hello)]))
     })

@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::correlations::Check;
-use pcgpu_core::ci::gauss::Reading;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::{self, ColliderRule};
 use pcgpu_core::search::checkpoint::Limits;
@@ -22,7 +21,7 @@ use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_li
 use crate::report::Report;
 use crate::respond::respond;
 use crate::session::{Callbacks, RObserver, RTest};
-use crate::test::Test;
+use crate::test::{Setting, Test};
 use crate::value::Value;
 use crate::{checked, compact, input, limits, output};
 
@@ -74,20 +73,17 @@ fn search(
     let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?, p)?) };
 
     // Checked, and the device opened, before a p x p result is asked of R.
-    let reading = match options.method {
-        Method::StableFast => Reading::StableFast,
-        Method::Stable | Method::Original => Reading::GaussCItest,
-    };
+    let of = Setting::of(options);
     let mut observer = call.observer().within(limits).checking(check);
     // Other rules of orientation ask for so many correlations that all are made.
     let few = match (options.method, &orient) {
         (Method::Original, _) => None,
         (_, Some(orient)) if orient.collider_rule != ColliderRule::Standard && orient.bound.is_none() => None,
-        _ => test.worker_of_few(p, (reading, options.alpha), options.allows(1), machine, &mut observer)?,
+        _ => test.worker_of_few(of, options.allows(1), machine, &mut observer)?,
     };
     let worker = match few {
         Some(few) => Some(few),
-        None => test.worker(p, reading, options.alpha, machine, &mut observer)?,
+        None => test.worker(of, machine, &mut observer)?,
     };
     let mut p_max = if object.is_null() { None } else { Some(output::matrix(token, p, p, Use::Square)?) };
     let mut left = PairValues::default();

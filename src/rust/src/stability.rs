@@ -2,7 +2,6 @@
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::discrete::Discrete;
-use pcgpu_core::ci::gauss::Reading;
 use pcgpu_core::file::DataFile;
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
@@ -22,7 +21,7 @@ use crate::orientation::orientation;
 use crate::respond::respond;
 use crate::selection::{resampling, MOST_REPLICATES};
 use crate::session::{self, RTest};
-use crate::test::Test;
+use crate::test::{Setting, Test};
 use crate::value::Value;
 use crate::{input, output};
 
@@ -192,10 +191,6 @@ fn of_made(test: &List, asked: &Asked, call: &Call) -> Outcome<Counts> {
     let make = test.function("make")?;
     let make = make.ok_or_else(|| Failure::Input("internal: `make` is missing".into()))?;
     let options = asked.search.options();
-    let reading = match options.method {
-        Method::StableFast => Reading::StableFast,
-        Method::Stable | Method::Original => Reading::GaussCItest,
-    };
     let mut counts = Counts::default();
     let mut observer = call.observer();
     let total = asked.count as f64;
@@ -204,7 +199,7 @@ fn of_made(test: &List, asked: &Asked, call: &Call) -> Outcome<Counts> {
         let made = session::ask(token, &make, (replicate + 1) as f64)?;
         let test = Test::from_list(&input::list(&made, "test")?, &machine.pool)?;
         let mut quiet = session::RObserver::silent(token);
-        let graph = match (test.worker(options.p, reading, options.alpha, machine, &mut quiet)?, &test) {
+        let graph = match (test.worker(Setting::of(options), machine, &mut quiet)?, &test) {
             (Some(mut worker), _) => asked.search.graph(&mut *worker, replicate, &mut quiet),
             (None, Test::Function(fun)) => {
                 let mut test = RTest::new(fun, token);

@@ -14,7 +14,7 @@ use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::doubts::{Doubts, LargestP};
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::search::{Options, Skeleton};
+use pcgpu_core::search::{Method, Options, Skeleton};
 use pcgpu_core::Error;
 
 use crate::call::Call;
@@ -60,6 +60,33 @@ pub enum Test {
     Mixed(Box<MixedTest>),
     /// An R function.
     Function(Robj),
+}
+
+/// What a search, or what follows it, asks of a test.
+#[derive(Clone, Copy)]
+pub struct Setting {
+    /// Number of variables.
+    pub p: usize,
+    /// Significance level.
+    pub alpha: f64,
+    /// Which of pcalg's formulae of the Gaussian test.
+    pub reading: Reading,
+}
+
+impl Setting {
+    /// Returns that of a search.
+    pub fn of(options: &Options) -> Self {
+        let reading = match options.method {
+            Method::StableFast => Reading::StableFast,
+            Method::Stable | Method::Original => Reading::GaussCItest,
+        };
+        Setting { p: options.p, alpha: options.alpha, reading }
+    }
+
+    /// Returns that of what follows a search, which asks pcalg's R function whatever ran the search.
+    pub fn after(p: usize, alpha: f64) -> Self {
+        Setting { p, alpha, reading: Reading::GaussCItest }
+    }
 }
 
 /// Correlations that a question of few variables takes, about, where they are made for it.
@@ -122,22 +149,20 @@ impl Test {
     /// a GPU when a search needs them.
     pub fn worker<'a>(
         &'a self,
-        p: usize,
-        reading: Reading,
-        alpha: f64,
+        of: Setting,
         machine: &Machine,
         observer: &mut RObserver<'a>,
     ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
         // What follows a search of "stable.fast" asks otherwise than that, but for an R function, which has one reading.
-        let asks = |ranks: &&Ranks| matches!(self, Test::Function(_)) || ranks.read_as(reading);
+        let asks = |ranks: &&Ranks| matches!(self, Test::Function(_)) || ranks.read_as(of.reading);
         let check = observer.check();
         let Some(ranks) = machine.ranks.as_ref().filter(asks) else {
-            return self.own_worker(p, reading, alpha, machine, observer, check);
+            return self.own_worker(of, machine, observer, check);
         };
         // Correlations that are yet to be made are the ranks' alone.
         let own = match self {
             Test::GaussOfData { .. } => None,
-            _ => self.own_worker(p, reading, alpha, machine, observer, check)?,
+            _ => self.own_worker(of, machine, observer, check)?,
         };
         ranks.worker(observer.token, machine.pool.clone(), own).map(Some)
     }
@@ -146,8 +171,7 @@ impl Test {
     /// elsewhere. It is for searches that ask by levels, as all methods but "original" do, and for levels beyond 0 where `further` says so.
     pub fn worker_of_few<'a>(
         &'a self,
-        p: usize,
-        (reading, alpha): (Reading, f64),
+        Setting { p, alpha, reading }: Setting,
         further: bool,
         machine: &Machine,
         observer: &mut RObserver,
@@ -166,9 +190,8 @@ impl Test {
     /// Likewise for so many questions: where they need few of the correlations of data, a CPU makes those alone.
     pub fn asked_worker<'a>(
         &'a self,
-        p: usize,
+        of @ Setting { p, alpha, reading }: Setting,
         questions: usize,
-        alpha: f64,
         machine: &Machine,
         observer: &mut RObserver<'a>,
     ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
@@ -181,19 +204,17 @@ impl Test {
             {
                 let x = by_column(cells_of(x, file, p)?, p)?;
                 let bound = Bound { bytes: Bound::of_all(p), is_named: false };
-                let test = FisherZ::new(*n, Reading::GaussCItest)?;
+                let test = FisherZ::new(*n, reading)?;
                 Ok(Some(Box::new(GaussOfData::new(test, x, alpha, machine.pool.clone(), bound)?)))
             }
-            _ => self.worker(p, Reading::GaussCItest, alpha, machine, observer),
+            _ => self.worker(of, machine, observer),
         }
     }
 
     /// Likewise of this process.
     pub fn own_worker<'a>(
         &'a self,
-        p: usize,
-        reading: Reading,
-        alpha: f64,
+        Setting { p, alpha, reading }: Setting,
         machine: &Machine,
         observer: &mut RObserver,
         check: Option<&'a Check<'a>>,
