@@ -1,11 +1,9 @@
 //! Discrete data and their tests from R.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use extendr_api::prelude::*;
 use ndarray::ArrayView2;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic, MOST_LEVELS};
-use pcgpu_core::engine::cpu::codes::codes as core_codes;
+use pcgpu_core::engine::cpu::codes::{codes as core_codes, look};
 use pcgpu_core::matrix::{self, by_column};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
@@ -140,9 +138,6 @@ fn codes(x: &Robj, n: usize, factors: &Robj, names: &Robj, machine: &Machine, to
     Ok(output::named(vec![("dm", dm.into()), ("values", Value::List(values)), ("missing", Value::from(missing))]))
 }
 
-/// Values that a thread looks at in one go.
-const VALUES: usize = 1 << 18;
-
 /// Whether one of the values is NA or NaN, and whether all others are 0 or 1; `threads` look, at most.
 fn look_at_codes(x: &Robj, threads: usize) -> Outcome<(bool, bool)> {
     // One for each 4 million values, which take it as long as some threads to start.
@@ -158,21 +153,6 @@ fn look_at_codes(x: &Robj, threads: usize) -> Outcome<(bool, bool)> {
     }
     let values = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not of numbers".into()))?;
     Ok(look(values, |&value: &f64| (value.is_nan(), value == 0.0 || value == 1.0), &pool))
-}
-
-/// What `of` says of a value: whether it is missing, and whether it is binary.
-fn look<T: Sync>(values: &[T], of: impl Fn(&T) -> (bool, bool) + Sync, pool: &Pool) -> (bool, bool) {
-    let (any_missing, is_other) = (AtomicBool::new(false), AtomicBool::new(false));
-    pool.each_of(values.chunks(VALUES).collect(), |_, part: &[T]| {
-        // Without a branch many are looked at at once.
-        let (missing, other) = part.iter().fold((false, false), |(any, others), value| {
-            let (missing, binary) = of(value);
-            (any | missing, others | !(missing | binary))
-        });
-        any_missing.fetch_or(missing, Ordering::Relaxed);
-        is_other.fetch_or(other, Ordering::Relaxed);
-    });
-    (any_missing.into_inner(), !is_other.into_inner())
 }
 
 /// Whether a value of a vector of integers, logicals or numbers is NA or NaN, and whether all others are 0 or 1.

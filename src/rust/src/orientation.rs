@@ -1,11 +1,12 @@
 //! The orientation of a skeleton, and graphs as the lists that R makes its own of.
 
 use extendr_api::prelude::*;
+use pcgpu_core::background::Added;
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::flat::Values;
 use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::memory::{self, Use};
-use pcgpu_core::orient::{self, Addition, Against, Bound, ColliderRule, Pdag};
+use pcgpu_core::orient::{self, Against, Bound, ColliderRule, Pdag};
 use pcgpu_core::search;
 use pcgpu_core::search::checkpoint::{Later, Limits};
 use pcgpu_core::search::worker::WorkerTest;
@@ -127,44 +128,21 @@ pub fn oriented(
 
 /// Adds what is known to a graph: `edges` are p vectors of the j with an arc i -> j, `marks` likewise their marks, or NULL where all are 1.
 pub fn add_knowledge(token: &Token, edges: &List, marks: &Robj, knowledge: &Robj, check: bool) -> Outcome<Value> {
-    let p = edges.len();
     let arcs = input::vertex_lists(edges)?;
-    let skeleton = Adjacency::from_lists(&arcs);
-    let background = input::background(knowledge, p)?;
-    let known = background.knowledge(p);
     let mut has_conflict = false;
     if !marks.is_null() {
         for marks in input::entries(&input::list(marks, "marks")?) {
             has_conflict |= marks.as_real_vector().is_some_and(|marks| marks.contains(&2.0));
         }
     }
-    let has = |from: usize, to: usize| arcs[from].binary_search(&(to as u32)).is_ok();
-    let of = |from: usize| arcs[from].iter().map(move |&to| [from as u32, to]);
-    let directed: Vec<[u32; 2]> = (0..p).flat_map(of).filter(|&[from, to]| !has(to as usize, from as usize)).collect();
-    let refused = |kind: &str, arrow: &[u32]| {
-        let arrow: Vec<i32> = arrow.iter().map(|&v| v as i32 + 1).collect();
-        Ok(output::named(vec![("kind", Value::from(kind)), ("arrow", Value::from(arrow))]))
-    };
-    let mut arrows = background.required;
-    for x in 0..p {
-        for y in skeleton.neighbours_above(x) {
-            match (known.bars(x, y as usize), known.bars(y as usize, x)) {
-                (true, true) => return refused("forbidden", &[x as u32, y]),
-                (true, false) => arrows.push([y, x as u32]),
-                (false, true) => arrows.push([x as u32, y]),
-                (false, false) => {}
-            }
-        }
-    }
     let wants_to_stop = || token.wants_to_stop();
-    let found = orient::add_arrows(&skeleton, &directed, &arrows, check, Some(&wants_to_stop));
-    match found? {
-        _ if has_conflict => refused("invalid", &[]),
-        Addition::Graph(pdag) => Ok(output::named(graph_lists(token, &pdag)?)),
-        Addition::Invalid => refused("invalid", &[]),
-        Addition::NotMaximal(arrow) => refused("not_maximal", &arrow),
-        Addition::NoEdge(number) => refused("no_edge", &arrows[number]),
-        Addition::Reversed(number) => refused("reversed", &arrows[number]),
+    let background = input::background(knowledge, arcs.len())?;
+    match background.add_to(&arcs, has_conflict, check, Some(&wants_to_stop))? {
+        Added::Graph(pdag) => Ok(output::named(graph_lists(token, &pdag)?)),
+        Added::Refused(kind, arrow) => {
+            let arrow: Vec<i32> = arrow.iter().flatten().map(|&v| v as i32 + 1).collect();
+            Ok(output::named(vec![("kind", Value::from(kind)), ("arrow", Value::from(arrow))]))
+        }
     }
 }
 

@@ -123,8 +123,7 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let largest = LargestP::Square(output::cells(&mut p_max)?);
     let doubts = test.doubts(call, (&found, &options), &largest, unanswered)?;
     let seconds = began.elapsed().as_secs_f64();
-    let mut team = TeamReport::default();
-    add_work(&mut team, worked.as_deref_mut());
+    let mut team = worked.as_mut().map_or_else(TeamReport::default, |worker| worker.team());
     let of_skeleton = team.shares.len();
     let mut memory = Vec::new();
     if is_fast {
@@ -153,7 +152,7 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let later = if found.ended.is_some() { &nothing } else { limits };
     let followed = follow(call, test, (&options, later), (asked, phase), worked.as_deref_mut(), &mut found, cells)?;
     memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
-    add_work(&mut team, worked.as_deref_mut());
+    team.add(worked.as_mut().map_or_else(TeamReport::default, |worker| worker.team()));
     let (counts, pag) = (&followed.counts, &followed.pag);
     if asked.algorithm != Algorithm::FciPlus {
         output::fill_sepsets(token, object, &found.sepsets)?;
@@ -189,14 +188,6 @@ fn prepare(call: &Call, asked: &Asked, skeleton: &search::Skeleton) -> Outcome<O
     let orient = asked.marking.options(&stop, say.as_ref().map(|say| say as pag::Say));
     let prepared = phase.prepare((&skeleton.graph, &skeleton.sepsets), &orient, &machine.pool);
     Ok(prepared.map(Some)?)
-}
-
-/// What a worker has done since it was asked last.
-fn add_work(team: &mut TeamReport, worker: Option<&mut (dyn Worker + '_)>) {
-    let Some(worker) = worker else { return };
-    let more = worker.team();
-    team.shares.extend(more.shares);
-    team.lost.extend(more.lost);
 }
 
 /// What follows the skeleton.

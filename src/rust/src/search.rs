@@ -135,12 +135,7 @@ fn search(
             let asked = (Some(test), options.alpha, questions);
             let Oriented { pdag, lost, unkept } = oriented(call, of, &orient, asked, kept)?;
             found.unkept = found.unkept.take().or(unkept);
-            // One that the search has lost is tried again.
-            for lost in lost {
-                if team.lost.iter().all(|known| known.machine != lost.machine) {
-                    team.lost.push(lost);
-                }
-            }
+            team.lose(lost);
             Some(pdag)
         }
     };

@@ -9,7 +9,7 @@ use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::search::{Method, Options};
+use pcgpu_core::search::Method;
 use pcgpu_core::stability::{lower_bounds, run, Counts, Drawn, Edge, Machine, Replicates, Search, Source};
 use pcgpu_core::{orient, Error, Result};
 
@@ -38,7 +38,7 @@ struct Asked {
 /// replace, n, first, replicates)`.
 pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call: &Call) -> Outcome<Value> {
     let asked = Asked::from_list(options, orient, resampled)?;
-    let fixed = fixed(asked.search.options());
+    let (tested, kept) = asked.search.options().decided();
     let mut with_cpu = false;
     let counts = match test.text("kind")? {
         "each" => of_made(test, &asked, call)?,
@@ -71,24 +71,8 @@ pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call
     };
     let mut found = listed(&counts)?;
     found.push(("device", Value::from(call.machine.names(with_cpu))));
-    found.extend(fixed);
+    found.extend([("tested", Value::from(tested as f64)), ("kept", Value::from(kept as f64))]);
     Ok(output::named(found))
-}
-
-/// `tested`: the number of pairs that tests decide; `kept`: of those that are edges without a test.
-fn fixed(options: &Options) -> [(&'static str, Value); 2] {
-    let p = options.p;
-    let has = |pairs: &Option<Adjacency>, x: usize, y: usize| pairs.as_ref().is_some_and(|pairs| pairs.has(x, y));
-    let any = |pairs: &Option<Adjacency>| pairs.as_ref().map_or(0, Adjacency::edge_count);
-    let (gaps, edges) = (&options.fixed_gaps, &options.fixed_edges);
-    let both: usize = match (any(gaps), any(edges)) {
-        (0, _) | (_, 0) => 0,
-        _ => (0..p).map(|x| (0..x).filter(|&y| has(gaps, x, y) && has(edges, x, y)).count()).sum(),
-    };
-    let tested = p * (p - 1) / 2 + both - any(gaps) - any(edges);
-    // A pair in both is an edge with "stable.fast" alone.
-    let kept = any(edges) - if options.method == Method::StableFast { 0 } else { both };
-    [("tested", Value::from(tested as f64)), ("kept", Value::from(kept as f64))]
 }
 
 impl Asked {
