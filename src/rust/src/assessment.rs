@@ -40,102 +40,6 @@ fn stoppable(token: &Token) -> impl FnMut() -> pcgpu_core::Result<()> + '_ {
     move || observer.look()
 }
 
-/// The CPDAG of a DAG, by edges: `list(from, to, directed)`; NULL for what is no DAG.
-pub fn cpdag(edges: &Robj, token: &Token) -> Outcome<Value> {
-    let graph = graph("dag", edges, &().into())?;
-    if !graph.is_dag() {
-        return Ok(().into());
-    }
-    let graph = graph.cpdag(stoppable(token))?;
-    let (mut from, mut to, mut directed) = (Vec::new(), Vec::new(), Vec::new());
-    for ([u, v], ways) in graph.edges() {
-        let [u, v] = if ways[0] { [u, v] } else { [v, u] };
-        from.push(u as i32 + 1);
-        to.push(v as i32 + 1);
-        directed.push(ways[0] != ways[1]);
-    }
-    Ok(output::named(vec![("from", from.into()), ("to", to.into()), ("directed", directed.into())]))
-}
-
-/// Counts of each estimated graph beside the true one; graphs as `list(edges, weights)`. `as_cpdags`: DAGs count as their CPDAGs.
-pub fn compared(estimates: &List, truth: &List, as_cpdags: bool, token: &Token) -> Outcome<Value> {
-    let read = |argument: &'static str, listed: &List| {
-        let weights = listed.optional("weights").cloned().unwrap_or_default();
-        let graph = graph(argument, listed.field("edges")?, &weights)?;
-        let graph = if as_cpdags { graph.cpdag(stoppable(token))? } else { graph };
-        Ok::<Graph, Failure>(graph)
-    };
-    let truth = read("true", truth)?;
-    let mut rows = Vec::new();
-    for listed in input::entries(estimates) {
-        let Comparison { edges, common, heads, heads_on_common, common_heads, reversed, distance } =
-            compare(&read("estimated", &input::list(listed, "estimated")?)?, &truth);
-        let [on_estimated, on_truth] = heads_on_common;
-        let counts = [edges[0], edges[1], common, heads[0], heads[1], common_heads, on_estimated, on_truth];
-        let all = counts.into_iter().chain([reversed, distance]).map(|count| count as f64);
-        rows.push(Value::from(all.collect::<Vec<f64>>()));
-    }
-    Ok(Value::List(rows))
-}
-
-/// `list(q, count)`: the q-values of `of`, among `values`: a p x p matrix, whose upper triangle counts, or, where p is 0, `count` tests of which `values` are those
-/// that are known. Values below 0 are no tests.
-pub fn adjusted(of: &Robj, values: &Robj, p: usize, count: f64, correction: Correction) -> Outcome<Value> {
-    let wrong = || Failure::Input("internal: p-values are not doubles".into());
-    let (of, values) = (of.as_real_slice().ok_or_else(wrong)?, values.as_real_slice().ok_or_else(wrong)?);
-    if values.len() < p.saturating_mul(p) {
-        return Err(wrong());
-    }
-    // One without an answer removes its pair as p = 1 does.
-    let tests = |value: &f64| Some(if value.is_nan() { 1.0 } else { *value }).filter(|&value| value >= 0.0);
-    let triangle = || (1..p).flat_map(|y| values[y * p..][..y].iter()).filter_map(tests);
-    memory::room(32 * of.len(), Use::Pairs)?;
-    let (found, count) = match p {
-        0 => (q_values(of, || values.iter().filter_map(tests), count as u64, correction), count),
-        _ => {
-            let count = triangle().count();
-            (q_values(of, triangle, count as u64, correction), count as f64)
-        }
-    };
-    Ok(output::named(vec![("q", found.into()), ("count", count.into())]))
-}
-
-/// Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`. `asked`: `list(what, most, seed)`.
-pub fn implied(edges: &Robj, marks: &Robj, asked: &List, token: &Token) -> Outcome<Value> {
-    let graph = graph("fit", edges, marks)?;
-    let most = asked.number("most")?.clamp(0.0, 1e9) as usize;
-    let seed = asked.count("seed", 0)? as u64;
-    let stop = || token.wants_to_stop();
-    let Implied { questions, all, extension } = match asked.text("what")? {
-        "parents" => independences(&graph, Given::Parents, most, seed, Some(&stop)),
-        "blanket" => independences(&graph, Given::Blanket, most, seed, Some(&stop)),
-        "edges" => dependences(&graph, most, seed, Some(&stop)),
-        other => return Err(Failure::Input(format!("internal: there is nothing implied by `{other}`"))),
-    }?;
-    let extension = match extension {
-        Extension::Same => "none",
-        Extension::Colliders => "colliders",
-        Extension::Cycles => "cycles",
-    };
-    let members: usize = questions.iter().map(|(_, _, s)| s.len()).sum();
-    memory::room(16 * questions.len() + 4 * members, Use::Level)?;
-    let (mut x, mut y, mut start, mut flat) = (Vec::new(), Vec::new(), vec![0.0], Vec::new());
-    for (a, b, s) in questions.iter() {
-        x.push(a as i32 + 1);
-        y.push(b as i32 + 1);
-        flat.extend(s.iter().map(|&v| v as i32 + 1));
-        start.push(flat.len() as f64);
-    }
-    Ok(output::named(vec![
-        ("x", x.into()),
-        ("y", y.into()),
-        ("start", start.into()),
-        ("members", flat.into()),
-        ("all", Value::from(all as f64)),
-        ("extension", Value::from(extension)),
-    ]))
-}
-
 /// So many questions go to a machine at a time.
 const AT_ONCE: usize = 1 << 14;
 
@@ -175,38 +79,121 @@ pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj,
     Ok(Value::from(found))
 }
 
-/// The CPDAG of a DAG by edges: `list(from, to, directed)`; NULL for what is no DAG.
+/// The CPDAG of a DAG, by edges: `list(from, to, directed)`; NULL for what is no DAG.
 /// @noRd
 #[extendr]
 fn rust_cpdag(edges: Robj) -> Robj {
-    respond([&edges], |token| cpdag(&edges, token))
+    respond([&edges], |token| {
+        let graph = graph("dag", &edges, &().into())?;
+        if !graph.is_dag() {
+            return Ok(().into());
+        }
+        let graph = graph.cpdag(stoppable(token))?;
+        let (mut from, mut to, mut directed) = (Vec::new(), Vec::new(), Vec::new());
+        for ([u, v], ways) in graph.edges() {
+            let [u, v] = if ways[0] { [u, v] } else { [v, u] };
+            from.push(u as i32 + 1);
+            to.push(v as i32 + 1);
+            directed.push(ways[0] != ways[1]);
+        }
+        Ok(output::named(vec![("from", from.into()), ("to", to.into()), ("directed", directed.into())]))
+    })
 }
 
-/// Counts of estimated graphs beside the true one, a vector each.
+/// Counts of each estimated graph beside the true one; graphs as `list(edges, weights)`. `as_cpdags`: DAGs count as their CPDAGs.
 /// @noRd
 #[extendr]
 fn rust_compare(estimates: Robj, truth: Robj, as_cpdags: Robj) -> Robj {
     respond([&estimates, &truth, &as_cpdags], |token| {
         let as_cpdags = input::flag(&as_cpdags, "as_cpdags")?;
-        compared(&input::list(&estimates, "estimates")?, &input::list(&truth, "truth")?, as_cpdags, token)
+        let (estimates, truth) = (input::list(&estimates, "estimates")?, input::list(&truth, "truth")?);
+        let read = |argument: &'static str, listed: &List| {
+            let weights = listed.optional("weights").cloned().unwrap_or_default();
+            let graph = graph(argument, listed.field("edges")?, &weights)?;
+            let graph = if as_cpdags { graph.cpdag(stoppable(token))? } else { graph };
+            Ok::<Graph, Failure>(graph)
+        };
+        let truth = read("true", &truth)?;
+        let mut rows = Vec::new();
+        for listed in input::entries(&estimates) {
+            let Comparison { edges, common, heads, heads_on_common, common_heads, reversed, distance } =
+                compare(&read("estimated", &input::list(listed, "estimated")?)?, &truth);
+            let [on_estimated, on_truth] = heads_on_common;
+            let counts = [edges[0], edges[1], common, heads[0], heads[1], common_heads, on_estimated, on_truth];
+            let all = counts.into_iter().chain([reversed, distance]).map(|count| count as f64);
+            rows.push(Value::from(all.collect::<Vec<f64>>()));
+        }
+        Ok(Value::List(rows))
     })
 }
 
-/// q-values of some p-values among others: `list(q, count)`.
+/// `list(q, count)`: the q-values of `of`, among `values`: a p x p matrix, whose upper triangle counts, or, where p is 0, `count` tests of which `values` are those
+/// that are known. Values below 0 are no tests.
 /// @noRd
 #[extendr]
 fn rust_q_values(of: Robj, values: Robj, p: Robj, count: Robj, by: Robj) -> Robj {
     respond([&of, &values, &p, &count, &by], |_| {
         let correction = if input::flag(&by, "by")? { Correction::Yekutieli } else { Correction::Hochberg };
-        adjusted(&of, &values, input::count(&p, "p", 0)?, input::number(&count, "count")?, correction)
+        let (p, count) = (input::count(&p, "p", 0)?, input::number(&count, "count")?);
+        let wrong = || Failure::Input("internal: p-values are not doubles".into());
+        let (of, values) = (of.as_real_slice().ok_or_else(wrong)?, values.as_real_slice().ok_or_else(wrong)?);
+        if values.len() < p.saturating_mul(p) {
+            return Err(wrong());
+        }
+        // One without an answer removes its pair as p = 1 does.
+        let tests = |value: &f64| Some(if value.is_nan() { 1.0 } else { *value }).filter(|&value| value >= 0.0);
+        let triangle = || (1..p).flat_map(|y| values[y * p..][..y].iter()).filter_map(tests);
+        memory::room(32 * of.len(), Use::Pairs)?;
+        let (found, count) = match p {
+            0 => (q_values(of, || values.iter().filter_map(tests), count as u64, correction), count),
+            _ => {
+                let count = triangle().count();
+                (q_values(of, triangle, count as u64, correction), count as f64)
+            }
+        };
+        Ok(output::named(vec![("q", found.into()), ("count", count.into())]))
     })
 }
 
-/// Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`.
+/// Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`. `asked`: `list(what, most, seed)`.
 /// @noRd
 #[extendr]
 fn rust_implied(edges: Robj, marks: Robj, asked: Robj) -> Robj {
-    respond([&edges, &marks, &asked], |token| implied(&edges, &marks, &input::list(&asked, "asked")?, token))
+    respond([&edges, &marks, &asked], |token| {
+        let asked = input::list(&asked, "asked")?;
+        let graph = graph("fit", &edges, &marks)?;
+        let most = asked.number("most")?.clamp(0.0, 1e9) as usize;
+        let seed = asked.count("seed", 0)? as u64;
+        let stop = || token.wants_to_stop();
+        let Implied { questions, all, extension } = match asked.text("what")? {
+            "parents" => independences(&graph, Given::Parents, most, seed, Some(&stop)),
+            "blanket" => independences(&graph, Given::Blanket, most, seed, Some(&stop)),
+            "edges" => dependences(&graph, most, seed, Some(&stop)),
+            other => return Err(Failure::Input(format!("internal: there is nothing implied by `{other}`"))),
+        }?;
+        let extension = match extension {
+            Extension::Same => "none",
+            Extension::Colliders => "colliders",
+            Extension::Cycles => "cycles",
+        };
+        let members: usize = questions.iter().map(|(_, _, s)| s.len()).sum();
+        memory::room(16 * questions.len() + 4 * members, Use::Level)?;
+        let (mut x, mut y, mut start, mut flat) = (Vec::new(), Vec::new(), vec![0.0], Vec::new());
+        for (a, b, s) in questions.iter() {
+            x.push(a as i32 + 1);
+            y.push(b as i32 + 1);
+            flat.extend(s.iter().map(|&v| v as i32 + 1));
+            start.push(flat.len() as f64);
+        }
+        Ok(output::named(vec![
+            ("x", x.into()),
+            ("y", y.into()),
+            ("start", start.into()),
+            ("members", flat.into()),
+            ("all", Value::from(all as f64)),
+            ("extension", Value::from(extension)),
+        ]))
+    })
 }
 
 /// p-values of the chosen of such questions about p variables.

@@ -17,24 +17,13 @@ use crate::call::Call;
 use crate::data_file;
 use crate::failure::{Failure, Outcome};
 use crate::input::Fields;
-use crate::machine::{Device, Machine};
+use crate::machine::Device;
 use crate::respond::respond;
 use crate::session::RObserver;
 use crate::table::Table;
 use crate::token::Token;
 use crate::value::Value;
 use crate::{input, output};
-
-/// `list(least, largest, missing, n)` of the columns of x, which has n rows; `complete`: of the rows without missing values, whose
-/// number is the last.
-pub fn summary(x: &Robj, n: usize, complete: bool, machine: &Machine, token: &Token) -> Outcome<Value> {
-    let table = Table::new(x)?;
-    let columns = table.columns(n)?;
-    let mut observer = RObserver::silent(token);
-    let look = &mut || observer.look();
-    let (found, n) = summaries(&columns, complete, &machine.pool, look)?;
-    Ok(output::named(summary_list(&found, n)))
-}
 
 pub fn summary_list(found: &[Summary], n: usize) -> Vec<(&'static str, Value)> {
     let numbers = |of: fn(&Summary) -> f64| Value::from(found.iter().map(of).collect::<Vec<f64>>());
@@ -48,26 +37,10 @@ pub fn summary_list(found: &[Summary], n: usize) -> Vec<(&'static str, Value)> {
 
 /// What is made of data.
 struct Made {
-    /// `n`, and of the columns what [`summary`] gives where it was looked at.
+    /// `n`, and of the columns what `rust_summary()` gives where it was looked at.
     about: Vec<(&'static str, Value)>,
     /// The matrix, and the names of its rows and columns; none where there is none for a column.
     matrix: Option<(&'static str, Robj, [Robj; 2])>,
-}
-
-/// `list(least, largest, missing, n, lost, C)`: as [`summary`], which GPUs failed, and the correlations of the columns of x, which has n rows, with the names as
-/// dimnames; NULL where there are none for a column. In place of C with `keep = "data"`: `data`, the columns less their means, and
-/// `varies`, which of them vary to the precision of a double. From `options = list(kind, rows, names, keep)`; of such data, `kind =
-/// "centred"` gives `list(n, C)` with the C that there would have been.
-pub fn matrix(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Value> {
-    let (kind, rows, names) = asked(options)?;
-    let table = Table::new(x)?;
-    let columns = table.columns(n)?;
-    let made = match (options.text("keep")?, kind) {
-        ("correlations", _) => correlations(&columns, kind, rows, names, call)?,
-        ("data", Some(kind)) => data(&columns, kind, rows, names, call)?,
-        (other, _) => return Err(Failure::Input(format!("internal: `{other}` cannot be kept"))),
-    };
-    as_list(made, call.token)
 }
 
 /// What is asked for: which correlation, none where columns are centred; of which rows; with which names.
@@ -119,57 +92,6 @@ fn correlations(columns: &[Numbers], kind: Option<Kind>, rows: Rows, names: Robj
     Ok(Made { about, matrix })
 }
 
-/// [`matrix`] of a sparse matrix of n rows, `list(starts, rows, values)`.
-pub fn sparse_matrix(x: &List, n: usize, options: &List, call: &Call) -> Outcome<Value> {
-    let Call { machine, token, .. } = call;
-    let wrong = || Failure::Input("internal: `x` has no slots of a sparse matrix".into());
-    let (starts, of_rows, values) = (x.field("starts")?, x.field("rows")?, x.field("values")?);
-    let (starts, of_rows) =
-        (starts.as_integer_slice().ok_or_else(wrong)?, of_rows.as_integer_slice().ok_or_else(wrong)?);
-    let x = Sparse::new(n, starts, of_rows, values.as_real_slice().ok_or_else(wrong)?, &machine.pool)?;
-    let (Some(kind), rows @ (Rows::All | Rows::Complete), names) = asked(options)? else {
-        return Err(Failure::Input("internal: there are no such correlations of a sparse matrix".into()));
-    };
-    let p = starts.len() - 1;
-    let mut c = output::matrix(token, p, p, Use::Pairs)?;
-    let mut observer = call.observer();
-    let watch = &mut |share| observer.preparing(share);
-    let found = of_sparse(x, kind, rows, &machine.pool, output::cells(&mut c)?, watch)?;
-    let matrix = found.is_done.then(|| ("C", c, [names.clone(), names]));
-    as_list(Made { about: summary_list(&found.summaries, found.rows), matrix }, token)
-}
-
-/// As [`matrix`] with `keep = "data"`, of which the data go to the file `options$path`, and in their place come the fields of the file.
-pub fn centred_file(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Value> {
-    let machine = &call.machine;
-    let (Some(kind), rows, names) = asked(options)? else {
-        return Err(Failure::Input("internal: the columns are centred".into()));
-    };
-    let path = options.text("path")?;
-    let table = Table::new(x)?;
-    let mut observer = call.observer();
-    let mut written = None;
-    let found = centred(&table.columns(n)?, kind, rows, &machine.pool, &mut |_| observer.look(), |x, watch| {
-        let names = data_file::names(&names);
-        let writer = Writer::create(Path::new(&path), Content::Centred, x.n(), x.p(), names.as_deref())?;
-        let varies = x.put(&machine.pool, watch, &|first, cells| writer.put(first, cells))?;
-        if varies.iter().all(|varies| *varies) {
-            writer.finish(&machine.pool, watch)?;
-        }
-        written = Some(varies);
-        Ok(())
-    });
-    let found = found?;
-    let mut about = summary_list(&found.summaries, found.rows);
-    if let Some(varies) = written {
-        if varies.iter().all(|varies| *varies) {
-            about.push(("file", data_file::described(&DataFile::open(Path::new(&path), None)?, path)));
-        }
-        about.push(("varies", Value::from(varies)));
-    }
-    Ok(output::named(about))
-}
-
 fn data(columns: &[Numbers], kind: Kind, rows: Rows, names: Robj, call: &Call) -> Outcome<Made> {
     let Call { machine, token, .. } = call;
     let mut written: Option<Outcome<(Robj, Vec<bool>)>> = None;
@@ -210,44 +132,106 @@ fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
     })
 }
 
-/// Smallest, largest and missing values of the columns of x, which has n rows.
+/// `list(least, largest, missing, n)` of the columns of x, which has n rows; `complete`: of the rows without missing values, whose
+/// number is the last.
 /// @noRd
 #[extendr]
 fn rust_summary(x: Robj, n: Robj, complete: Robj, engine: Robj) -> Robj {
     respond([&x, &n, &complete, &engine], |token| {
-        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
-        summary(&x, input::count(&n, "n", 1)?, input::flag(&complete, "complete")?, &machine, token)
+        let (n, complete) = (input::count(&n, "n", 1)?, input::flag(&complete, "complete")?);
+        let pool = Call::silent(&engine, token)?.machine.pool;
+        let table = Table::new(&x)?;
+        let columns = table.columns(n)?;
+        let mut observer = RObserver::silent(token);
+        let look = &mut || observer.look();
+        let (found, n) = summaries(&columns, complete, &pool, look)?;
+        Ok(output::named(summary_list(&found, n)))
     })
 }
 
-/// The correlations of the columns of x, which has n rows, or the data ready to be correlated.
+/// `list(least, largest, missing, n, lost, C)`: as `rust_summary()`, which GPUs failed, and the correlations of the columns of x, which has n rows, with the names as
+/// dimnames; NULL where there are none for a column. In place of C with `keep = "data"`: `data`, the columns less their means, and
+/// `varies`, which of them vary to the precision of a double. From `options = list(kind, rows, names, keep)`; of such data, `kind =
+/// "centred"` gives `list(n, C)` with the C that there would have been.
 /// @noRd
 #[extendr]
 fn rust_correlation(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Robj) -> Robj {
     respond([&x, &n, &options, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
-        matrix(&x, input::count(&n, "n", 1)?, &input::list(&options, "options")?, &call)
+        let (n, options) = (input::count(&n, "n", 1)?, input::list(&options, "options")?);
+        let (kind, rows, names) = asked(&options)?;
+        let table = Table::new(&x)?;
+        let columns = table.columns(n)?;
+        let made = match (options.text("keep")?, kind) {
+            ("correlations", _) => correlations(&columns, kind, rows, names, &call)?,
+            ("data", Some(kind)) => data(&columns, kind, rows, names, &call)?,
+            (other, _) => return Err(Failure::Input(format!("internal: `{other}` cannot be kept"))),
+        };
+        as_list(made, token)
     })
 }
 
-/// The correlations of the columns of a sparse matrix of n rows.
+/// `rust_correlation()` of a sparse matrix of n rows, `list(starts, rows, values)`.
 /// @noRd
 #[extendr]
 fn rust_sparse_correlation(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Robj) -> Robj {
     respond([&x, &n, &options, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
-        let (x, options) = (input::list(&x, "x")?, input::list(&options, "options")?);
-        sparse_matrix(&x, input::count(&n, "n", 1)?, &options, &call)
+        let (n, options) = (input::count(&n, "n", 1)?, input::list(&options, "options")?);
+        let x = input::list(&x, "x")?;
+        let pool = &call.machine.pool;
+        let wrong = || Failure::Input("internal: `x` has no slots of a sparse matrix".into());
+        let (starts, of_rows, values) = (x.field("starts")?, x.field("rows")?, x.field("values")?);
+        let (starts, of_rows) =
+            (starts.as_integer_slice().ok_or_else(wrong)?, of_rows.as_integer_slice().ok_or_else(wrong)?);
+        let x = Sparse::new(n, starts, of_rows, values.as_real_slice().ok_or_else(wrong)?, pool)?;
+        let (Some(kind), rows @ (Rows::All | Rows::Complete), names) = asked(&options)? else {
+            return Err(Failure::Input("internal: there are no such correlations of a sparse matrix".into()));
+        };
+        let p = starts.len() - 1;
+        let mut c = output::matrix(token, p, p, Use::Pairs)?;
+        let mut observer = call.observer();
+        let watch = &mut |share| observer.preparing(share);
+        let found = of_sparse(x, kind, rows, pool, output::cells(&mut c)?, watch)?;
+        let matrix = found.is_done.then(|| ("C", c, [names.clone(), names]));
+        as_list(Made { about: summary_list(&found.summaries, found.rows), matrix }, token)
     })
 }
 
-/// The data ready to be correlated, in a file.
+/// As `rust_correlation()` with `keep = "data"`, of which the data go to the file `options$path`, and in their place come the fields of the file.
 /// @noRd
 #[extendr]
 fn rust_centred_file(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Robj) -> Robj {
     respond([&x, &n, &options, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
-        centred_file(&x, input::count(&n, "n", 1)?, &input::list(&options, "options")?, &call)
+        let (n, options) = (input::count(&n, "n", 1)?, input::list(&options, "options")?);
+        let pool = &call.machine.pool;
+        let (Some(kind), rows, names) = asked(&options)? else {
+            return Err(Failure::Input("internal: the columns are centred".into()));
+        };
+        let path = options.text("path")?;
+        let table = Table::new(&x)?;
+        let mut observer = call.observer();
+        let mut written = None;
+        let found = centred(&table.columns(n)?, kind, rows, pool, &mut |_| observer.look(), |x, watch| {
+            let names = data_file::column_names(&names);
+            let writer = Writer::create(Path::new(path), Content::Centred, x.n(), x.p(), names.as_deref())?;
+            let varies = x.put(pool, watch, &|first, cells| writer.put(first, cells))?;
+            if varies.iter().all(|varies| *varies) {
+                writer.finish(pool, watch)?;
+            }
+            written = Some(varies);
+            Ok(())
+        });
+        let found = found?;
+        let mut about = summary_list(&found.summaries, found.rows);
+        if let Some(varies) = written {
+            if varies.iter().all(|varies| *varies) {
+                about.push(("file", data_file::described(&DataFile::open(Path::new(path), None)?, path)));
+            }
+            about.push(("varies", Value::from(varies)));
+        }
+        Ok(output::named(about))
     })
 }
 

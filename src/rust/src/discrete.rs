@@ -3,20 +3,19 @@
 use extendr_api::prelude::*;
 use ndarray::ArrayView2;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic, MOST_LEVELS};
-use pcgpu_core::engine::cpu::codes::{codes as core_codes, look};
+use pcgpu_core::engine::cpu::codes::{codes, look};
 use pcgpu_core::matrix::{self, by_column};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::{shown, Error};
 
+use crate::call::Call;
 use crate::failure::{Failure, Outcome};
 use crate::input::Fields;
-use crate::machine::Machine;
 use crate::respond::respond;
 use crate::session::RObserver;
 use crate::table::Table;
-use crate::token::Token;
 use crate::value::Value;
 use crate::{input, output};
 
@@ -119,25 +118,6 @@ fn declared(nlev: &Robj, p: usize) -> Outcome<Vec<u32>> {
     numbers.iter().enumerate().map(level).collect()
 }
 
-/// `list(dm, values, missing)`: the codes of the columns of x, which has n rows, with the names (or NULL) as those of columns, and of each
-/// its different values and the number of missing ones; NULL for the values of a column that has no codes. `factors`: by column, whether
-/// it has the numbers of its levels.
-fn codes(x: &Robj, n: usize, factors: &Robj, names: &Robj, machine: &Machine, token: &Token) -> Outcome<Value> {
-    let factors =
-        factors.as_logical_slice().map(|factors| factors.iter().map(|factor| factor.is_true()).collect::<Vec<_>>());
-    let factors = factors.ok_or_else(|| Failure::Input("internal: `factors` are not logical".into()))?;
-    let table = Table::new(x)?;
-    let columns = table.columns(n)?;
-    let mut dm = output::integer_matrix(token, n, columns.len())?;
-    let cells = dm.as_integer_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix of integers".into()))?;
-    let mut observer = RObserver::silent(token);
-    let found = core_codes(&columns, &factors, cells, &machine.pool, &mut || observer.look())?;
-    output::set_dimnames(token, &dm, [&().into(), names])?;
-    let missing: Vec<f64> = found.iter().map(|levels| levels.as_ref().map_or(0.0, |l| l.missing as f64)).collect();
-    let values = found.into_iter().map(|levels| levels.map(|levels| levels.values).into()).collect();
-    Ok(output::named(vec![("dm", dm.into()), ("values", Value::List(values)), ("missing", Value::from(missing))]))
-}
-
 /// Whether one of the values is NA or NaN, and whether all others are 0 or 1; `threads` look, at most.
 fn look_at_codes(x: &Robj, threads: usize) -> Outcome<(bool, bool)> {
     // One for each 4 million values, which take it as long as some threads to start.
@@ -190,13 +170,28 @@ fn rust_discrete_test(test: Robj) -> Robj {
     })
 }
 
-/// The codes of columns of whole numbers and factors.
+/// `list(dm, values, missing)`: the codes of the columns of x, which has n rows, with the names (or NULL) as those of columns, and of each
+/// its different values and the number of missing ones; NULL for the values of a column that has no codes. `factors`: by column, whether
+/// it has the numbers of its levels.
 /// @noRd
 #[extendr]
 fn rust_codes(x: Robj, n: Robj, factors: Robj, names: Robj, engine: Robj) -> Robj {
     respond([&x, &n, &factors, &names, &engine], |token| {
-        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
-        codes(&x, input::count(&n, "n", 1)?, &factors, &names, &machine, token)
+        let (n, pool) = (input::count(&n, "n", 1)?, Call::silent(&engine, token)?.machine.pool);
+        let factors =
+            factors.as_logical_slice().map(|factors| factors.iter().map(|factor| factor.is_true()).collect::<Vec<_>>());
+        let factors = factors.ok_or_else(|| Failure::Input("internal: `factors` are not logical".into()))?;
+        let table = Table::new(&x)?;
+        let columns = table.columns(n)?;
+        let mut dm = output::integer_matrix(token, n, columns.len())?;
+        let cells =
+            dm.as_integer_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix of integers".into()))?;
+        let mut observer = RObserver::silent(token);
+        let found = codes(&columns, &factors, cells, &pool, &mut || observer.look())?;
+        output::set_dimnames(token, &dm, [&().into(), &names])?;
+        let missing: Vec<f64> = found.iter().map(|levels| levels.as_ref().map_or(0.0, |l| l.missing as f64)).collect();
+        let values = found.into_iter().map(|levels| levels.map(|levels| levels.values).into()).collect();
+        Ok(output::named(vec![("dm", dm.into()), ("values", Value::List(values)), ("missing", Value::from(missing))]))
     })
 }
 

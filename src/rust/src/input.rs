@@ -224,11 +224,7 @@ pub fn background(value: &Robj, p: usize) -> Outcome<Background> {
         return Ok(Background::default());
     }
     let all = list(value, "knowledge")?;
-    let arrows = |name: &str| {
-        let both = all.vertices(name, p)?;
-        let (from, to) = both.split_at(both.len() / 2);
-        Ok::<_, Failure>(from.iter().zip(to).map(|(&from, &to)| [from, to]).collect())
-    };
+    let arrows = |name: &str| arrows(all.field(name)?, p, name);
     let tiers = all.field("tiers")?;
     let tiers = match tiers.as_real_slice() {
         None => Tiers::default(),
@@ -270,6 +266,13 @@ pub fn vertices(value: &Robj, p: usize, name: &str) -> Outcome<Vec<u32>> {
         numbers.push(shift(v)?);
     }
     Ok(numbers)
+}
+
+/// Two columns of vertices as [from, to].
+pub fn arrows(value: &Robj, p: usize, name: &str) -> Outcome<Vec<[u32; 2]>> {
+    let both = vertices(value, p, name)?;
+    let (from, to) = both.split_at(both.len() / 2);
+    Ok(from.iter().zip(to).map(|(&from, &to)| [from, to]).collect())
 }
 
 /// Of each vertex a list of others.

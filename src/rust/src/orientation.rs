@@ -126,26 +126,6 @@ pub fn oriented(
     Ok(Oriented { pdag, lost: worker.team().lost, unkept })
 }
 
-/// Adds what is known to a graph: `edges` are p vectors of the j with an arc i -> j, `marks` likewise their marks, or NULL where all are 1.
-pub fn add_knowledge(token: &Token, edges: &List, marks: &Robj, knowledge: &Robj, check: bool) -> Outcome<Value> {
-    let arcs = input::vertex_lists(edges)?;
-    let mut has_conflict = false;
-    if !marks.is_null() {
-        for marks in input::entries(&input::list(marks, "marks")?) {
-            has_conflict |= marks.as_real_vector().is_some_and(|marks| marks.contains(&2.0));
-        }
-    }
-    let wants_to_stop = || token.wants_to_stop();
-    let background = input::background(knowledge, arcs.len())?;
-    match background.add_to(&arcs, has_conflict, check, Some(&wants_to_stop))? {
-        Added::Graph(pdag) => Ok(output::named(graph_lists(token, &pdag)?)),
-        Added::Refused(kind, arrow) => {
-            let arrow: Vec<i32> = arrow.iter().flatten().map(|&v| v as i32 + 1).collect();
-            Ok(output::named(vec![("kind", Value::from(kind)), ("arrow", Value::from(arrow))]))
-        }
-    }
-}
-
 /// A graph with marks as lists: `edges`, `marks` (NULL when all are 1) and counts.
 pub fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Value)>> {
     // Of each entry its number and mark, while the lists grow.
@@ -259,12 +239,28 @@ fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, en
     })
 }
 
-/// Knowledge added to a graph that has been oriented, as lists of where arcs go and their marks: the graph, or `list(kind, arrow)`, why it cannot have it.
+/// Adds what is known to a graph: `edges` are p vectors of the j with an arc i -> j, `marks` likewise their marks, or NULL where all are 1.
 /// @noRd
 #[extendr]
 fn rust_add_knowledge(edges: Robj, marks: Robj, knowledge: Robj, check: Robj) -> Robj {
     respond([&edges, &marks, &knowledge, &check], |token| {
-        add_knowledge(token, &input::list(&edges, "edges")?, &marks, &knowledge, input::flag(&check, "check")?)
+        let (edges, check) = (input::list(&edges, "edges")?, input::flag(&check, "check")?);
+        let arcs = input::vertex_lists(&edges)?;
+        let mut has_conflict = false;
+        if !marks.is_null() {
+            for marks in input::entries(&input::list(&marks, "marks")?) {
+                has_conflict |= marks.as_real_vector().is_some_and(|marks| marks.contains(&2.0));
+            }
+        }
+        let wants_to_stop = || token.wants_to_stop();
+        let background = input::background(&knowledge, arcs.len())?;
+        match background.add_to(&arcs, has_conflict, check, Some(&wants_to_stop))? {
+            Added::Graph(pdag) => Ok(output::named(graph_lists(token, &pdag)?)),
+            Added::Refused(kind, arrow) => {
+                let arrow: Vec<i32> = arrow.iter().flatten().map(|&v| v as i32 + 1).collect();
+                Ok(output::named(vec![("kind", Value::from(kind)), ("arrow", Value::from(arrow))]))
+            }
+        }
     })
 }
 

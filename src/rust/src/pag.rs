@@ -316,69 +316,10 @@ fn pag_of(amat: &Robj, p: usize) -> Outcome<Pag> {
     Ok(Pag::from_rows("pag", &rows)?)
 }
 
-/// Puts marks on a graph that may have some: pcalg's `udag2pag()`.
-pub fn orient_marked(call: &Call, amat: &Robj, p: usize, sepset: &List, asked: &List) -> Outcome<Value> {
-    let Call { listener, token, .. } = call;
-    let stop = || token.wants_to_stop();
-    let say = session::sayer(token, &listener.callbacks);
-    let say = say.as_ref().map(|say| say as pag::Say);
-    let mut options = Marking::from_list(asked, p)?.options(&stop, say);
-    options.colliders = asked.flag("colliders")?;
-    options.unclear = unclear(asked, p)?;
-    let sepsets = input::sepsets(sepset, p, None)?;
-    let pag = pag::orient_marked(pag_of(amat, p)?, &sepsets, &options)?;
-    Ok(output::named(marks(token, &pag)?))
-}
-
 /// Triples, three vertices each.
 fn unclear(asked: &List, p: usize) -> Outcome<Unclear> {
     let triples = asked.vertices("unclear", p)?;
     Ok(triples.chunks_exact(3).map(|triple| [triple[0], triple[1], triple[2]]).collect())
-}
-
-/// The possible-d-sep phase on a skeleton from anywhere: pcalg's `pdsep()`.
-pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List, asked: &List) -> Outcome<Value> {
-    let Call { machine, listener, token } = call;
-    let options = input::options(options)?;
-    let p = options.p;
-    let graph = input::graph(&skeleton.list("edges")?, p)?;
-    let sepsets = input::sepsets(&skeleton.list("sepset")?, p, None)?;
-    let mut p_max = output::matrix(token, p, p, Use::Square)?;
-    let cells = output::cells(&mut p_max)?;
-    let known = skeleton.field("pMax")?;
-    let known = input::square(known, p, "pMax")?;
-    let known = known.to_slice_memory_order().ok_or_else(|| Failure::Input("internal: `pMax`".into()))?;
-    cells.copy_from_slice(known);
-    let stop = || token.wants_to_stop();
-    let say = session::sayer(token, &listener.callbacks);
-    let say = say.as_ref().map(|say| say as pag::Say);
-    let unclear = unclear(asked, p)?;
-    let candidates = pag::possible_d_sep(&graph, &sepsets, &unclear, &machine.pool, Some(&stop), say)?;
-    let sets = phase::Sets { candidates, most: asked.number("most")?, by_component: asked.flag("by_component")? };
-    let mut given = phase::Skeleton { graph, sepsets, p_max: cells };
-    let mut observer = RObserver::new(token, listener.callbacks.clone());
-    let limits = Limits::default();
-    let mut worker = test.worker(Setting::after(p, options.alpha), machine, &mut call.observer())?;
-    let counts = match (&mut worker, test) {
-        (Some(worker), _) => phase::possible_d_sep(&mut **worker, &options, &mut given, &sets, &mut observer, &limits),
-        (None, Test::Function(fun)) => {
-            let mut test = RTest::new(fun, token);
-            phase::possible_d_sep_in_turn(&mut test, &options, &mut given, &sets, &mut observer, &limits)
-        }
-        (None, _) => Err(Error::Interrupted),
-    };
-    let counts = counts?;
-    memory::check()?;
-    let (edges, sepset) = (given.graph.to_lists(), output::sepsets(token, &given.sepsets)?);
-    let lost = worker.map_or_else(Vec::new, |mut worker| worker.team().lost);
-    let mut result = of_counts(token, Some(&counts))?;
-    result.extend([
-        ("edges", output::vertex_lists(token, &edges)?.into()),
-        ("sepset", sepset.into()),
-        ("pMax", p_max.into()),
-        ("lost", output::lost(&lost)),
-    ]);
-    Ok(output::named(result))
 }
 
 /// FCI, RFCI or FCI+, by `fci$algorithm`. `object` is a fresh result, whose slot `sepset` is filled.
@@ -396,27 +337,77 @@ fn rust_fci(test: Robj, options: Robj, fci: Robj, engine: Robj, callbacks: Robj,
     })
 }
 
-/// The possible-d-sep phase on a skeleton, `list(edges, sepset, pMax)`.
+/// The possible-d-sep phase on a skeleton from anywhere: pcalg's `pdsep()`.
 /// @noRd
 #[extendr]
 fn rust_pdsep(test: Robj, options: Robj, skeleton: Robj, asked: Robj, engine: Robj, callbacks: Robj) -> Robj {
     respond([&test, &options, &skeleton, &asked, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
         let test = Test::from_list(&input::list(&test, "test")?, &call.machine.pool)?;
-        let [options, skeleton, asked] =
-            [(&options, "options"), (&skeleton, "skeleton"), (&asked, "asked")].map(|(of, name)| input::list(of, name));
-        possible_d_sep(&call, &test, &options?, &skeleton?, &asked?)
+        let (skeleton, asked) = (input::list(&skeleton, "skeleton")?, input::list(&asked, "asked")?);
+        let Call { machine, listener, .. } = &call;
+        let options = input::options(&input::list(&options, "options")?)?;
+        let p = options.p;
+        let graph = input::graph(&skeleton.list("edges")?, p)?;
+        let sepsets = input::sepsets(&skeleton.list("sepset")?, p, None)?;
+        let mut p_max = output::matrix(token, p, p, Use::Square)?;
+        let cells = output::cells(&mut p_max)?;
+        let known = skeleton.field("pMax")?;
+        let known = input::square(known, p, "pMax")?;
+        let known = known.to_slice_memory_order().ok_or_else(|| Failure::Input("internal: `pMax`".into()))?;
+        cells.copy_from_slice(known);
+        let stop = || token.wants_to_stop();
+        let say = session::sayer(token, &listener.callbacks);
+        let say = say.as_ref().map(|say| say as pag::Say);
+        let unclear = unclear(&asked, p)?;
+        let candidates = pag::possible_d_sep(&graph, &sepsets, &unclear, &machine.pool, Some(&stop), say)?;
+        let sets = phase::Sets { candidates, most: asked.number("most")?, by_component: asked.flag("by_component")? };
+        let mut given = phase::Skeleton { graph, sepsets, p_max: cells };
+        let mut observer = RObserver::new(token, listener.callbacks.clone());
+        let limits = Limits::default();
+        let mut worker = test.worker(Setting::after(p, options.alpha), machine, &mut call.observer())?;
+        let counts = match (&mut worker, &test) {
+            (Some(worker), _) => {
+                phase::possible_d_sep(&mut **worker, &options, &mut given, &sets, &mut observer, &limits)
+            }
+            (None, Test::Function(fun)) => {
+                let mut test = RTest::new(fun, token);
+                phase::possible_d_sep_in_turn(&mut test, &options, &mut given, &sets, &mut observer, &limits)
+            }
+            (None, _) => Err(Error::Interrupted),
+        };
+        let counts = counts?;
+        memory::check()?;
+        let (edges, sepset) = (given.graph.to_lists(), output::sepsets(token, &given.sepsets)?);
+        let lost = worker.map_or_else(Vec::new, |mut worker| worker.team().lost);
+        let mut result = of_counts(token, Some(&counts))?;
+        result.extend([
+            ("edges", output::vertex_lists(token, &edges)?.into()),
+            ("sepset", sepset.into()),
+            ("pMax", p_max.into()),
+            ("lost", output::lost(&lost)),
+        ]);
+        Ok(output::named(result))
     })
 }
 
-/// Marks on the edges of a graph, pcalg's matrix `amat`.
+/// Puts marks on a graph that may have some: pcalg's `udag2pag()`.
 /// @noRd
 #[extendr]
 fn rust_orient_pag(amat: Robj, p: Robj, sepset: Robj, asked: Robj, engine: Robj, callbacks: Robj) -> Robj {
     respond([&amat, &p, &sepset, &asked, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
-        let p = input::count(&p, "p", 1)?;
-        orient_marked(&call, &amat, p, &input::list(&sepset, "sepset")?, &input::list(&asked, "asked")?)
+        let (p, sepset) = (input::count(&p, "p", 1)?, input::list(&sepset, "sepset")?);
+        let asked = input::list(&asked, "asked")?;
+        let stop = || token.wants_to_stop();
+        let say = session::sayer(token, &call.listener.callbacks);
+        let say = say.as_ref().map(|say| say as pag::Say);
+        let mut options = Marking::from_list(&asked, p)?.options(&stop, say);
+        options.colliders = asked.flag("colliders")?;
+        options.unclear = unclear(&asked, p)?;
+        let sepsets = input::sepsets(&sepset, p, None)?;
+        let pag = pag::orient_marked(pag_of(&amat, p)?, &sepsets, &options)?;
+        Ok(output::named(marks(token, &pag)?))
     })
 }
 

@@ -18,32 +18,12 @@ use crate::value::Value;
 
 type Coming = ExternalPtr<Option<Running>>;
 
-/// Of p columns; `complete`: rows that miss a value are left out.
-pub fn begin(p: usize, complete: bool, token: &Token) -> Outcome<Value> {
-    Ok(output::held(token, Some(Running::new(p, complete)?))?.into())
-}
-
 /// What has come; after an error, and at the end, it is given up.
 fn coming(state: &Robj) -> Outcome<(Coming, Running)> {
     let wrong = || Failure::Input("internal: `moments` have come to their end".into());
     let mut state = Coming::try_from(state.clone()).map_err(|_| wrong())?;
     let running = state.as_mut().take().ok_or_else(wrong)?;
     Ok((state, running))
-}
-
-/// Adds a block of n rows. Returns `list(least, largest, missing, n)` of it.
-pub fn add(state: &Robj, x: &Robj, n: usize, call: &Call) -> Outcome<Value> {
-    let (mut state, mut running) = coming(state)?;
-    let table = Table::new(x)?;
-    let columns = table.columns(n)?;
-    if columns.len() != running.p() {
-        let text = format!("internal: a block has {} columns in place of {}", columns.len(), running.p());
-        return Err(Failure::Input(text));
-    }
-    let mut observer = call.observer();
-    let found = running.add(&columns, &call.machine.pool, &mut |_| observer.look())?;
-    *state.as_mut() = Some(running);
-    Ok(output::named(summary_list(&found, n)))
 }
 
 fn totals_of(state: &Robj, call: &Call) -> Outcome<Totals> {
@@ -53,10 +33,6 @@ fn totals_of(state: &Robj, call: &Call) -> Outcome<Totals> {
 }
 
 /// `list(n, left_out, least, largest, missing, power, origin, mean, products)`: all that is known of the rows.
-pub fn end(state: &Robj, call: &Call) -> Outcome<Value> {
-    as_list(&totals_of(state, call)?, call.token)
-}
-
 fn as_list(totals: &Totals, token: &Token) -> Outcome<Value> {
     let of = &totals.columns;
     let p = of.p();
@@ -132,63 +108,76 @@ fn joined(parts: &List, pool: &Pool, token: &Token) -> Outcome<Totals> {
     all.ok_or_else(|| Failure::Input("internal: there are no `moments`".into()))
 }
 
-/// A list of lists that [`end`] has made, as one.
-pub fn join(parts: &List, call: &Call) -> Outcome<Value> {
-    as_list(&joined(parts, &call.machine.pool, call.token)?, call.token)
-}
-
-/// `list(n, left_out, least, largest, missing, C)` of what has come, or of a list of lists.
-pub fn correlations(moments: &Robj, names: &Robj, call: &Call) -> Outcome<Value> {
-    let Call { machine, token, .. } = call;
-    let totals = match moments.as_list() {
-        Some(parts) => joined(&parts, &machine.pool, token)?,
-        None => totals_of(moments, call)?,
-    };
-    let p = totals.columns.p();
-    let mut c = output::matrix(token, p, p, Use::Pairs)?;
-    let mut observer = call.observer();
-    totals.correlations(&machine.pool, output::cells(&mut c)?, &mut || observer.look())?;
-    output::set_dimnames(token, &c, [names, names])?;
-    let mut list = about(&totals.columns);
-    list.push(("C", c.into()));
-    Ok(output::named(list))
-}
-
-/// Moments of rows that are to come.
+/// Moments of rows of p columns that are to come; `complete`: rows that miss a value are left out.
 /// @noRd
 #[extendr]
 fn rust_moments_begin(p: Robj, complete: Robj) -> Robj {
-    respond([&p, &complete], |token| begin(input::count(&p, "p", 1)?, input::flag(&complete, "complete")?, token))
+    respond([&p, &complete], |token| {
+        let (p, complete) = (input::count(&p, "p", 1)?, input::flag(&complete, "complete")?);
+        Ok(output::held(token, Some(Running::new(p, complete)?))?.into())
+    })
 }
 
-/// Adds a block of rows.
+/// Adds a block of n rows. Returns `list(least, largest, missing, n)` of it.
 /// @noRd
 #[extendr]
 fn rust_moments_add(state: Robj, x: Robj, n: Robj, engine: Robj) -> Robj {
     respond([&state, &x, &n, &engine], |token| {
-        add(&state, &x, input::count(&n, "n", 1)?, &Call::silent(&engine, token)?)
+        let (n, call) = (input::count(&n, "n", 1)?, Call::silent(&engine, token)?);
+        let (mut state, mut running) = coming(&state)?;
+        let table = Table::new(&x)?;
+        let columns = table.columns(n)?;
+        if columns.len() != running.p() {
+            let text = format!("internal: a block has {} columns in place of {}", columns.len(), running.p());
+            return Err(Failure::Input(text));
+        }
+        let mut observer = call.observer();
+        let found = running.add(&columns, &call.machine.pool, &mut |_| observer.look())?;
+        *state.as_mut() = Some(running);
+        Ok(output::named(summary_list(&found, n)))
     })
 }
 
-/// The moments of all rows that came.
+/// The moments of all rows that came, see `as_list()`.
 /// @noRd
 #[extendr]
 fn rust_moments_end(state: Robj, engine: Robj) -> Robj {
-    respond([&state, &engine], |token| end(&state, &Call::silent(&engine, token)?))
+    respond([&state, &engine], |token| {
+        let call = Call::silent(&engine, token)?;
+        as_list(&totals_of(&state, &call)?, token)
+    })
 }
 
 /// Moments of several parts of the rows as one.
 /// @noRd
 #[extendr]
 fn rust_moments_join(parts: Robj, engine: Robj) -> Robj {
-    respond([&parts, &engine], |token| join(&input::list(&parts, "parts")?, &Call::silent(&engine, token)?))
+    respond([&parts, &engine], |token| {
+        let pool = Call::silent(&engine, token)?.machine.pool;
+        as_list(&joined(&input::list(&parts, "parts")?, &pool, token)?, token)
+    })
 }
 
-/// The correlations of rows that came, or of moments.
+/// `list(n, left_out, least, largest, missing, C)` of what has come, or of a list of lists.
 /// @noRd
 #[extendr]
 fn rust_moments_correlations(moments: Robj, names: Robj, engine: Robj) -> Robj {
-    respond([&moments, &names, &engine], |token| correlations(&moments, &names, &Call::silent(&engine, token)?))
+    respond([&moments, &names, &engine], |token| {
+        let call = Call::silent(&engine, token)?;
+        let pool = &call.machine.pool;
+        let totals = match moments.as_list() {
+            Some(parts) => joined(&parts, pool, token)?,
+            None => totals_of(&moments, &call)?,
+        };
+        let p = totals.columns.p();
+        let mut c = output::matrix(token, p, p, Use::Pairs)?;
+        let mut observer = call.observer();
+        totals.correlations(pool, output::cells(&mut c)?, &mut || observer.look())?;
+        output::set_dimnames(token, &c, [&names, &names])?;
+        let mut list = about(&totals.columns);
+        list.push(("C", c.into()));
+        Ok(output::named(list))
+    })
 }
 
 extendr_module! {

@@ -182,12 +182,6 @@ pub fn resampling(ensemble: &List, n: usize) -> Outcome<Resampling> {
     Ok(Resampling { seed, size, replace: ensemble.flag("replace")? })
 }
 
-/// The rows of a replicate of n, from 1.
-pub fn rows(n: usize, ensemble: &List, replicate: usize, draw: usize) -> Outcome<Value> {
-    let rows = resampling(ensemble, n)?.rows(n, (replicate - 1) as u32, draw as u32)?;
-    Ok(Value::from(rows.into_iter().map(|row| row as i32 + 1).collect::<Vec<i32>>()))
-}
-
 /// The selections of an ensemble, replicate by replicate, and what is known of all features from all rows.
 fn of_ensemble(
     samples: &Samples,
@@ -255,13 +249,15 @@ fn rust_select(x: Robj, y: Robj, options: Robj, engine: Robj, progress: Robj) ->
     })
 }
 
-/// The rows of a replicate of an ensemble.
+/// The rows of a replicate of n, from 1.
 /// @noRd
 #[extendr]
 fn rust_ensemble_rows(n: Robj, ensemble: Robj, replicate: Robj, draw: Robj) -> Robj {
     respond([&n, &ensemble, &replicate, &draw], |_| {
-        let (n, replicate) = (input::count(&n, "n", 1)?, input::count(&replicate, "replicate", 1)?);
-        rows(n, &input::list(&ensemble, "ensemble")?, replicate, input::count(&draw, "draw", 0)?)
+        let (n, draw) = (input::count(&n, "n", 1)?, input::count(&draw, "draw", 0)?);
+        let (ensemble, replicate) = (input::list(&ensemble, "ensemble")?, input::count(&replicate, "replicate", 1)?);
+        let rows = resampling(&ensemble, n)?.rows(n, (replicate - 1) as u32, draw as u32)?;
+        Ok(Value::from(rows.into_iter().map(|row| row as i32 + 1).collect::<Vec<i32>>()))
     })
 }
 

@@ -21,73 +21,66 @@ fn two(list: &List, name: &str) -> Outcome<[f64; 2]> {
 }
 
 /// `list(from, to, weight)` of a random DAG, by head; `shape`: `list(p, model, layers, neighbours, weights, signs)`.
-pub fn dag(shape: &List, seed: u64) -> Outcome<Value> {
-    let model = match shape.text("model")? {
-        "er" => Model::Independent,
-        "power" => Model::Power,
-        "layers" => Model::Layers(shape.count("layers", 2)?),
-        other => return Err(Failure::Input(format!("internal: there is no model `{other}`"))),
-    };
-    let shape = Shape {
-        p: shape.count("p", 1)?,
-        model,
-        neighbours: shape.number("neighbours")?,
-        weights: two(shape, "weights")?,
-        signs: shape.flag("signs")?,
-    };
-    let Dag { from, to, weight } = random_dag(&shape, seed)?;
-    let one_based = |vertices: Vec<u32>| Value::from(vertices.into_iter().map(|v| v as i32 + 1).collect::<Vec<i32>>());
-    Ok(output::named(vec![("from", one_based(from)), ("to", one_based(to)), ("weight", weight.into())]))
+/// @noRd
+#[extendr]
+fn rust_random_dag(shape: Robj, seed: Robj) -> Robj {
+    respond([&shape, &seed], |_| {
+        let (shape, seed) = (input::list(&shape, "shape")?, input::count(&seed, "seed", 0)? as u64);
+        let model = match shape.text("model")? {
+            "er" => Model::Independent,
+            "power" => Model::Power,
+            "layers" => Model::Layers(shape.count("layers", 2)?),
+            other => return Err(Failure::Input(format!("internal: there is no model `{other}`"))),
+        };
+        let shape = Shape {
+            p: shape.count("p", 1)?,
+            model,
+            neighbours: shape.number("neighbours")?,
+            weights: two(&shape, "weights")?,
+            signs: shape.flag("signs")?,
+        };
+        let Dag { from, to, weight } = random_dag(&shape, seed)?;
+        let one_based =
+            |vertices: Vec<u32>| Value::from(vertices.into_iter().map(|v| v as i32 + 1).collect::<Vec<i32>>());
+        Ok(output::named(vec![("from", one_based(from)), ("to", one_based(to)), ("weight", weight.into())]))
+    })
 }
 
 /// Data of a DAG `list(p, from, to, weight)`, arrows by head: `list(x, levels)`, n x p, levels as 1, 2, ..., and of each variable their number, 0 for
 /// numbers.
-pub fn data(dag: &List, sample: &List, seed: u64, call: &Call) -> Outcome<Value> {
-    let p = dag.count("p", 1)?;
-    let weight = dag.field("weight")?.as_real_vector().unwrap_or_default();
-    let dag = Dag { from: dag.vertices("from", p)?, to: dag.vertices("to", p)?, weight };
-    let kind = match sample.text("kind")? {
-        "gaussian" => Kind::Gaussian,
-        "nonlinear" => Kind::Nonlinear,
-        "discrete" => Kind::Discrete,
-        "mixed" => Kind::Mixed(sample.number("share")?),
-        other => return Err(Failure::Input(format!("internal: there is no kind `{other}`"))),
-    };
-    let mechanism = sample.choice("mechanism", &[("MCAR", Mechanism::Completely), ("MAR", Mechanism::AtRandom)])?;
-    let sample = Sample {
-        n: sample.count("n", 1)?,
-        kind,
-        levels: two(sample, "levels")?.map(|levels| levels as usize),
-        strength: sample.number("strength")?,
-        standardise: sample.flag("standardise")?,
-        missing: Missing { share: sample.number("missing")?, mechanism },
-    };
-    let token = call.token;
-    let mut x = output::matrix(token, sample.n, p, Use::Samples)?;
-    let cells = output::cells(&mut x)?;
-    let levels = random_data(p, &dag, &sample, seed, cells, &call.machine.pool, &mut call.observer())?;
-    if sample.missing.share > 0.0 {
-        with_na(cells);
-    }
-    let levels = levels.into_iter().map(|levels| levels as i32).collect::<Vec<i32>>();
-    Ok(output::named(vec![("x", x.into()), ("levels", levels.into())]))
-}
-
-/// A random DAG: `list(from, to, weight)`.
-/// @noRd
-#[extendr]
-fn rust_random_dag(shape: Robj, seed: Robj) -> Robj {
-    respond([&shape, &seed], |_| dag(&input::list(&shape, "shape")?, input::count(&seed, "seed", 0)? as u64))
-}
-
-/// Data of a DAG: `list(x, levels)`.
 /// @noRd
 #[extendr]
 fn rust_random_data(dag: Robj, sample: Robj, seed: Robj, engine: Robj) -> Robj {
     respond([&dag, &sample, &seed, &engine], |token| {
-        let seed = input::count(&seed, "seed", 0)? as u64;
-        let call = Call::silent(&engine, token)?;
-        data(&input::list(&dag, "dag")?, &input::list(&sample, "sample")?, seed, &call)
+        let (dag, sample) = (input::list(&dag, "dag")?, input::list(&sample, "sample")?);
+        let (seed, call) = (input::count(&seed, "seed", 0)? as u64, Call::silent(&engine, token)?);
+        let p = dag.count("p", 1)?;
+        let weight = dag.field("weight")?.as_real_vector().unwrap_or_default();
+        let dag = Dag { from: dag.vertices("from", p)?, to: dag.vertices("to", p)?, weight };
+        let kind = match sample.text("kind")? {
+            "gaussian" => Kind::Gaussian,
+            "nonlinear" => Kind::Nonlinear,
+            "discrete" => Kind::Discrete,
+            "mixed" => Kind::Mixed(sample.number("share")?),
+            other => return Err(Failure::Input(format!("internal: there is no kind `{other}`"))),
+        };
+        let mechanism = sample.choice("mechanism", &[("MCAR", Mechanism::Completely), ("MAR", Mechanism::AtRandom)])?;
+        let sample = Sample {
+            n: sample.count("n", 1)?,
+            kind,
+            levels: two(&sample, "levels")?.map(|levels| levels as usize),
+            strength: sample.number("strength")?,
+            standardise: sample.flag("standardise")?,
+            missing: Missing { share: sample.number("missing")?, mechanism },
+        };
+        let mut x = output::matrix(token, sample.n, p, Use::Samples)?;
+        let cells = output::cells(&mut x)?;
+        let levels = random_data(p, &dag, &sample, seed, cells, &call.machine.pool, &mut call.observer())?;
+        if sample.missing.share > 0.0 {
+            with_na(cells);
+        }
+        let levels = levels.into_iter().map(|levels| levels as i32).collect::<Vec<i32>>();
+        Ok(output::named(vec![("x", x.into()), ("levels", levels.into())]))
     })
 }
 

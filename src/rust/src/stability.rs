@@ -33,48 +33,6 @@ struct Asked {
     count: usize,
 }
 
-/// `list(x, y, forward, backward, undirected, bidirected, replicates, valid, constants, device)`: how often each pair x < y was adjacent, by mark. `test`:
-/// as of a search, with the data; or `list(kind = "each", make)`, where `make(b)` is the test of replicate b, from 1. `resampled`: `list(seed, size,
-/// replace, n, first, replicates)`.
-pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call: &Call) -> Outcome<Value> {
-    let asked = Asked::from_list(options, orient, resampled)?;
-    let (tested, kept) = asked.search.options().decided();
-    let mut with_cpu = false;
-    let counts = match test.text("kind")? {
-        "each" => of_made(test, &asked, call)?,
-        "knn" => {
-            with_cpu = true;
-            let of = KnnData::from_list(test)?;
-            of_source(Source::Knn(of.view()?, &of.discrete, &of.names, of.settings), asked, call)?
-        }
-        _ => match Test::from_list(test, &call.machine.pool)? {
-            Test::Discrete(test) => {
-                let (data, statistic, rule) = test.parts();
-                of_source(Source::Discrete(data, statistic, rule), asked, call)?
-            }
-            Test::Mixed(test) => {
-                with_cpu = true;
-                match test.on_data() {
-                    Some(test) => of_source(Source::Mixed(&test), asked, call)?,
-                    None => {
-                        let test = test.test(&call.machine.pool, &mut |_| call.observer().look())?;
-                        of_source(Source::Mixed(&test), asked, call)?
-                    }
-                }
-            }
-            Test::GaussOfData { x, file, .. } => {
-                let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
-                of_source(Source::Gauss(by_column(cells, asked.search.options().p)?), asked, call)?
-            }
-            _ => return Err(Failure::Input("internal: the test has no data".into())),
-        },
-    };
-    let mut found = listed(&counts)?;
-    found.push(("device", Value::from(call.machine.names(with_cpu))));
-    found.extend([("tested", Value::from(tested as f64)), ("kept", Value::from(kept as f64))]);
-    Ok(output::named(found))
-}
-
 impl Asked {
     fn from_list(options: &List, orient: &List, resampled: &List) -> Outcome<Self> {
         let options = input::options(options)?;
@@ -117,31 +75,6 @@ fn on_machine<T>(
 fn of_source(source: Source, asked: Asked, call: &Call) -> Outcome<Counts> {
     let of = asked.of(source)?;
     on_machine(&of, call, |(pool, machine), observer| run(&of, pool, machine, observer))
-}
-
-/// `list(bounds, device)`: of the Gaussian test, the smallest absolute effect of each x on each y, a row for each y of each x, in turn, and a column for each
-/// replicate. `asked`: as of effects; with `standardised`: in standard deviations?
-pub fn bounds(
-    test: &List,
-    options: &List,
-    orient: &List,
-    resampled: &List,
-    effects: &List,
-    call: &Call,
-) -> Outcome<Value> {
-    let asked = Asked::from_list(options, orient, resampled)?;
-    let p = asked.search.options().p;
-    let standardised = effects.flag("standardised")?;
-    let effects = crate::effects::asked(effects, p)?;
-    let Test::GaussOfData { x, file, .. } = Test::from_list(test, &call.machine.pool)? else {
-        return Err(Failure::Input("internal: the test has no data".into()));
-    };
-    let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
-    let of = asked.of(Source::Gauss(by_column(cells, p)?))?;
-    let mut bounds = output::matrix(call.token, effects.x.len() * effects.y.len(), of.count, Use::Pairs)?;
-    let into = output::cells(&mut bounds)?;
-    on_machine(&of, call, |machine, observer| lower_bounds(&of, &effects, standardised, into, machine, observer))?;
-    Ok(output::named(vec![("bounds", bounds.into()), ("device", Value::from(call.machine.names(false)))]))
 }
 
 /// A GPU.
@@ -214,34 +147,57 @@ fn listed(counts: &Counts) -> Outcome<Vec<(&'static str, Value)>> {
     ])
 }
 
-/// Whether a graph is a CPDAG, or with knowledge has a DAG.
-pub fn is_valid(p: usize, pairs: &Robj, arrows: &Robj, known: bool) -> Outcome<bool> {
-    let halves = |value: &Robj, name: &str| {
-        let both = input::vertices(value, p, name)?;
-        let (from, to) = both.split_at(both.len() / 2);
-        Ok::<_, Failure>(from.iter().zip(to).map(|(&from, &to)| [from, to]).collect::<Vec<[u32; 2]>>())
-    };
-    memory::room(Adjacency::bytes(p), Use::Pairs)?;
-    let mut skeleton = Adjacency::empty(p);
-    for [x, y] in halves(pairs, "pairs")?.into_iter().filter(|[x, y]| x != y) {
-        skeleton.insert(x as usize, y as usize);
-    }
-    Ok(orient::is_valid(&skeleton, &halves(arrows, "arrows")?, known)?)
-}
-
-/// How often replicates have each edge.
+/// `list(x, y, forward, backward, undirected, bidirected, replicates, valid, constants, device)`: how often each pair x < y was adjacent, by mark. `test`:
+/// as of a search, with the data; or `list(kind = "each", make)`, where `make(b)` is the test of replicate b, from 1. `resampled`: `list(seed, size,
+/// replace, n, first, replicates)`.
 /// @noRd
 #[extendr]
 fn rust_stability(test: Robj, options: Robj, orient: Robj, resampled: Robj, engine: Robj, callbacks: Robj) -> Robj {
     respond([&test, &options, &orient, &resampled, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
-        let list = |value: &Robj, name| input::list(value, name);
-        let (test, options) = (list(&test, "test")?, list(&options, "options")?);
-        counts(&test, &options, &list(&orient, "orient")?, &list(&resampled, "resampled")?, &call)
+        let (test, options) = (input::list(&test, "test")?, input::list(&options, "options")?);
+        let asked =
+            Asked::from_list(&options, &input::list(&orient, "orient")?, &input::list(&resampled, "resampled")?)?;
+        let (tested, kept) = asked.search.options().decided();
+        let mut with_cpu = false;
+        let counts = match test.text("kind")? {
+            "each" => of_made(&test, &asked, &call)?,
+            "knn" => {
+                with_cpu = true;
+                let of = KnnData::from_list(&test)?;
+                of_source(Source::Knn(of.view()?, &of.discrete, &of.names, of.settings), asked, &call)?
+            }
+            _ => match Test::from_list(&test, &call.machine.pool)? {
+                Test::Discrete(test) => {
+                    let (data, statistic, rule) = test.parts();
+                    of_source(Source::Discrete(data, statistic, rule), asked, &call)?
+                }
+                Test::Mixed(test) => {
+                    with_cpu = true;
+                    match test.on_data() {
+                        Some(test) => of_source(Source::Mixed(&test), asked, &call)?,
+                        None => {
+                            let test = test.test(&call.machine.pool, &mut |_| call.observer().look())?;
+                            of_source(Source::Mixed(&test), asked, &call)?
+                        }
+                    }
+                }
+                Test::GaussOfData { x, file, .. } => {
+                    let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
+                    of_source(Source::Gauss(by_column(cells, asked.search.options().p)?), asked, &call)?
+                }
+                _ => return Err(Failure::Input("internal: the test has no data".into())),
+            },
+        };
+        let mut found = listed(&counts)?;
+        found.push(("device", Value::from(call.machine.names(with_cpu))));
+        found.extend([("tested", Value::from(tested as f64)), ("kept", Value::from(kept as f64))]);
+        Ok(output::named(found))
     })
 }
 
-/// What replicates say of causal effects.
+/// `list(bounds, device)`: of the Gaussian test, the smallest absolute effect of each x on each y, a row for each y of each x, in turn, and a column for each
+/// replicate. `asked`: as of effects; with `standardised`: in standard deviations?
 /// @noRd
 #[extendr]
 fn rust_stable_effects(
@@ -255,10 +211,22 @@ fn rust_stable_effects(
 ) -> Robj {
     respond([&test, &options, &orient, &resampled, &effects, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
-        let list = |value: &Robj, name| input::list(value, name);
-        let (test, options, orient) = (list(&test, "test")?, list(&options, "options")?, list(&orient, "orient")?);
-        let (resampled, effects) = (list(&resampled, "resampled")?, list(&effects, "effects")?);
-        bounds(&test, &options, &orient, &resampled, &effects, &call)
+        let (test, options) = (input::list(&test, "test")?, input::list(&options, "options")?);
+        let asked =
+            Asked::from_list(&options, &input::list(&orient, "orient")?, &input::list(&resampled, "resampled")?)?;
+        let effects = input::list(&effects, "effects")?;
+        let p = asked.search.options().p;
+        let standardised = effects.flag("standardised")?;
+        let effects = crate::effects::asked(&effects, p)?;
+        let Test::GaussOfData { x, file, .. } = Test::from_list(&test, &call.machine.pool)? else {
+            return Err(Failure::Input("internal: the test has no data".into()));
+        };
+        let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
+        let of = asked.of(Source::Gauss(by_column(cells, p)?))?;
+        let mut bounds = output::matrix(call.token, effects.x.len() * effects.y.len(), of.count, Use::Pairs)?;
+        let into = output::cells(&mut bounds)?;
+        on_machine(&of, &call, |machine, observer| lower_bounds(&of, &effects, standardised, into, machine, observer))?;
+        Ok(output::named(vec![("bounds", bounds.into()), ("device", Value::from(call.machine.names(false)))]))
     })
 }
 
@@ -269,7 +237,13 @@ fn rust_stable_effects(
 fn rust_is_valid_graph(p: Robj, pairs: Robj, arrows: Robj, known: Robj) -> Robj {
     respond([&p, &pairs, &arrows, &known], |_| {
         let p = input::count(&p, "p", 1)?;
-        is_valid(p, &pairs, &arrows, input::flag(&known, "known")?).map(Value::from)
+        memory::room(Adjacency::bytes(p), Use::Pairs)?;
+        let mut skeleton = Adjacency::empty(p);
+        for [x, y] in input::arrows(&pairs, p, "pairs")?.into_iter().filter(|[x, y]| x != y) {
+            skeleton.insert(x as usize, y as usize);
+        }
+        let arrows = input::arrows(&arrows, p, "arrows")?;
+        Ok(Value::from(orient::is_valid(&skeleton, &arrows, input::flag(&known, "known")?)?))
     })
 }
 
