@@ -1,5 +1,5 @@
 # Workers of this session's own: processes that it starts on this machine, or forks of it. Each holds one end of a pair of connected sockets
-# (src/rust/src/workers.rs). Nothing listens, so no other process can take a worker's place, see the data, or send anything that R reads.
+# (src/rust/src/processes.rs). Nothing listens, so no other process can take a worker's place, see the data, or send anything that R reads.
 
 # As node_workers(), ended with the call. fork: whether workers are forks, which have all that this process has.
 own_workers <- function(count, fork = FALSE) {

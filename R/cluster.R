@@ -1,4 +1,4 @@
-# Searches on the workers of a cluster: who they are, what they get first, and the connections that Rust is handed (src/rust/src/cluster.rs).
+# Searches on the workers of a cluster: who they are, what they get first, and the connections that Rust is handed (src/rust/src/ranks.rs).
 # cluster-own.R has workers that we start, cluster-nodes.R those of a cluster object, cluster-jobs.R those that are jobs and talk through files (mirai's are, too), cluster-data.R how data reach them;
 # rank.R is what workers run.
 

@@ -32,14 +32,15 @@
 #'   kernel is not counted (about 1 GB, and 4 GB for more than 512 neighbours, for `"single"` and `"parallel"`). If not everything fits, tests, correlations and
 #'   feature selection keep only a part of the data on the card at a time; the smaller the part, the slower they are. The answer is the
 #'   same. An error says how much is needed if even one test, or one feature, does not fit, or for the Gaussian test the graph (p^2 / 4
-#'   bytes) with some rows of the correlations, or a variable with its neighbours. Several GPUs each need room for a whole Gaussian or discrete search; if it fits none, one of them runs it in parts, with a message. `"unified"` is memory that the card shares with the host, for problems slightly larger than the card; see below.
+#'   bytes) with some rows of the correlations, or a variable with its neighbours. Several GPUs share a search whether or not it fits each of them. `"unified"` is memory that the card shares with the host, for problems slightly larger than the card; see below.
 #' @section What the strategies of the papers leave out:
 #' These strategies are kernels of this package that distribute the tests as the papers do; they are not the authors' programs.
 #' - `"edge"` and `"set"` read a row of the graph from the card's memory, where cuPC copies it into a block's shared memory. They take
 #'   several launches for a level, where cuPC takes one: launches must be short enough for Ctrl-C.
 #' - `"single"` and `"parallel"` have the papers' kernel for the estimate only. Permutations come from this package's kernel, drawn for each test,
 #'   so that a test has the same p-value alone and in a search; GPU_CMIknn reuses those of x given S for all y.
-#' - `block` runs on one GPU. The dissertation's algorithm 17, blocks on several GPUs, is missing: several GPUs each hold the whole matrix.
+#' - `block` on several GPUs gives each some rows of pairs, through which all blocks pass: the dissertation's algorithm 17, with a queue of rows in
+#'   place of its fixed division.
 #'
 #' @section Unified memory:
 #' If a call ends with an error of class `pcgpu_error_device_out_of_memory` and there is no larger card, `memory = "unified"` may make it

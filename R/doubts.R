@@ -1,4 +1,4 @@
-# Warnings, once a search, of edges that were removed or kept without an answer of a test. `doubts`: counts, see src/rust/src/doubts.rs.
+# Warnings, once a search, of edges that were removed or kept without an answer of a test. `doubts`: counts, see src/rust/core/src/search/doubts.rs.
 warn_doubts <- function(doubts, test, options) {
   doubts$correlations <- test$undefined
   tell_of <- function(name, warn) if (isTRUE(doubts[[name]] > 0)) warn(doubts[[name]])

@@ -8,33 +8,49 @@ rust_search <- function(test, options, orient, engine, callbacks, object) .Call(
 #' @noRd
 rust_expand <- function(found, level0, object) .Call(wrap__rust_expand, found, level0, object)
 
-#' Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA. 0: no, 1: yes, 2: with NA.
+#' Whether the parts of a result in flat arrays go together: TRUE, or the name of one that does not.
 #' @noRd
-rust_is_correlation <- function(c, p, threads) .Call(wrap__rust_is_correlation, c, p, threads)
+rust_check_flat <- function(found) .Call(wrap__rust_check_flat, found)
 
-#' Whether a value of a vector of integers, logicals or numbers is NA or NaN, and whether all others are 0 or 1.
+#' Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
 #' @noRd
-rust_look_at_codes <- function(x, threads) .Call(wrap__rust_look_at_codes, x, threads)
+rust_orient <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient, skeleton, orient, test, alpha, engine, callbacks)
 
-#' The object with these slots put in place; it must be fresh.
+#' Orientation of a skeleton in flat arrays; see [`Flat`].
 #' @noRd
-rust_fill_slots <- function(object, slots) .Call(wrap__rust_fill_slots, object, slots)
+rust_orient_compact <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient_compact, skeleton, orient, test, alpha, engine, callbacks)
+
+#' Knowledge added to a graph that has been oriented, as lists of where arcs go and their marks: the graph, or `list(kind, arrow)`, why it cannot have it.
+#' @noRd
+rust_add_knowledge <- function(edges, marks, knowledge, check) .Call(wrap__rust_add_knowledge, edges, marks, knowledge, check)
 
 #' One p-value of pcalg's gaussCItest().
 #' @noRd
 rust_gauss_p_value <- function(x, y, s, c, n) .Call(wrap__rust_gauss_p_value, x, y, s, c, n)
 
+#' Whether a value of a vector of integers, logicals or numbers is NA or NaN, and whether all others are 0 or 1.
+#' @noRd
+rust_look_at_codes <- function(x, threads) .Call(wrap__rust_look_at_codes, x, threads)
+
 #' One test of discrete variables: columns 1 and 2 of the data given all others.
 #' @noRd
 rust_discrete_test <- function(test) .Call(wrap__rust_discrete_test, test)
 
-#' Resumes a jump of R that was stopped on its way through Rust.
-#' @noRd
-rust_continue_unwind <- function(token) .Call(wrap__rust_continue_unwind, token)
-
 #' The codes of columns of whole numbers and factors.
 #' @noRd
 rust_codes <- function(x, n, factors, names, engine) .Call(wrap__rust_codes, x, n, factors, names, engine)
+
+#' One nearest-neighbour test of the columns x and y of its data given all others.
+#' @noRd
+rust_knn_test <- function(test, x, y, engine) .Call(wrap__rust_knn_test, test, x, y, engine)
+
+#' p of a test of numbers and levels, of the first two of its variables given all others.
+#' @noRd
+rust_mixed_test <- function(test) .Call(wrap__rust_mixed_test, test)
+
+#' Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA. 0: no, 1: yes, 2: with NA.
+#' @noRd
+rust_is_correlation <- function(c, p, threads) .Call(wrap__rust_is_correlation, c, p, threads)
 
 #' Smallest, largest and missing values of the columns of x, which has n rows.
 #' @noRd
@@ -44,6 +60,58 @@ rust_summary <- function(x, n, complete, engine) .Call(wrap__rust_summary, x, n,
 #' @noRd
 rust_correlation <- function(x, n, options, engine, callbacks) .Call(wrap__rust_correlation, x, n, options, engine, callbacks)
 
+#' The correlations of the columns of a sparse matrix of n rows.
+#' @noRd
+rust_sparse_correlation <- function(x, n, options, engine, callbacks) .Call(wrap__rust_sparse_correlation, x, n, options, engine, callbacks)
+
+#' The data ready to be correlated, in a file.
+#' @noRd
+rust_centred_file <- function(x, n, options, engine, callbacks) .Call(wrap__rust_centred_file, x, n, options, engine, callbacks)
+
+#' Moments of rows that are to come.
+#' @noRd
+rust_moments_begin <- function(p, complete) .Call(wrap__rust_moments_begin, p, complete)
+
+#' Adds a block of rows.
+#' @noRd
+rust_moments_add <- function(state, x, n, engine) .Call(wrap__rust_moments_add, state, x, n, engine)
+
+#' The moments of all rows that came.
+#' @noRd
+rust_moments_end <- function(state, engine) .Call(wrap__rust_moments_end, state, engine)
+
+#' Moments of several parts of the rows as one.
+#' @noRd
+rust_moments_join <- function(parts, engine) .Call(wrap__rust_moments_join, parts, engine)
+
+#' The correlations of rows that came, or of moments.
+#' @noRd
+rust_moments_correlations <- function(moments, names, engine) .Call(wrap__rust_moments_correlations, moments, names, engine)
+
+#' What a data file is.
+#' @noRd
+rust_file_look <- function(path, digest, verify, engine, callbacks) .Call(wrap__rust_file_look, path, digest, verify, engine, callbacks)
+
+#' A data file in the making.
+#' @noRd
+rust_file_create <- function(path, n, p, names) .Call(wrap__rust_file_create, path, n, p, names)
+
+#' Writes a block of it.
+#' @noRd
+rust_file_write <- function(file, x, row, column, rows) .Call(wrap__rust_file_write, file, x, row, column, rows)
+
+#' Gives it its name; returns its digest.
+#' @noRd
+rust_file_finish <- function(file, engine) .Call(wrap__rust_file_finish, file, engine)
+
+#' Gives it up.
+#' @noRd
+rust_file_give_up <- function(file) .Call(wrap__rust_file_give_up, file)
+
+#' Some rows and columns of a data file.
+#' @noRd
+rust_file_read <- function(file, rows, columns) .Call(wrap__rust_file_read, file, rows, columns)
+
 #' Feature selection by mutual information.
 #' @noRd
 rust_select <- function(x, y, options, engine, progress) .Call(wrap__rust_select, x, y, options, engine, progress)
@@ -52,25 +120,74 @@ rust_select <- function(x, y, options, engine, progress) .Call(wrap__rust_select
 #' @noRd
 rust_ensemble_rows <- function(n, ensemble, replicate, draw) .Call(wrap__rust_ensemble_rows, n, ensemble, replicate, draw)
 
-#' The GPUs of this machine, as parallel vectors; `free`: with the free memory of all.
+#' FCI, RFCI or FCI+, by `fci$algorithm`. `object` is a fresh result, whose slot `sepset` is filled.
 #' @noRd
-rust_devices <- function(free) .Call(wrap__rust_devices, free)
+rust_fci <- function(test, options, fci, engine, callbacks, object) .Call(wrap__rust_fci, test, options, fci, engine, callbacks, object)
 
-#' Whether a GPU may be had.
+#' The possible-d-sep phase on a skeleton, `list(edges, sepset, pMax)`.
 #' @noRd
-rust_may_have_gpu <- function() .Call(wrap__rust_may_have_gpu)
+rust_pdsep <- function(test, options, skeleton, asked, engine, callbacks) .Call(wrap__rust_pdsep, test, options, skeleton, asked, engine, callbacks)
 
-#' Gives back what this process holds on GPUs.
+#' Marks on the edges of a graph, pcalg's matrix `amat`.
 #' @noRd
-rust_release <- function() .Call(wrap__rust_release)
+rust_orient_pag <- function(amat, p, sepset, asked, engine, callbacks) .Call(wrap__rust_orient_pag, amat, p, sepset, asked, engine, callbacks)
 
-#' The number of cores, for calls that name no threads.
+#' The effects of each x on each y: `list(columns, values, own, valid)`, or `list(smallest, valid)`.
 #' @noRd
-rust_cores <- function() .Call(wrap__rust_cores)
+rust_effects <- function(edges, asked, mcov, engine, callbacks) .Call(wrap__rust_effects, edges, asked, mcov, engine, callbacks)
 
-#' What this build and machine are; takes some milliseconds.
+#' The effects of all x together on each y: `list(columns, values, valid)`.
 #' @noRd
-rust_info <- function() .Call(wrap__rust_info)
+rust_joint_effects <- function(edges, asked, mcov, engine, callbacks) .Call(wrap__rust_joint_effects, edges, asked, mcov, engine, callbacks)
+
+#' What is said of each pair: `list(smallest, median, count)`.
+#' @noRd
+rust_effects_table <- function(found, rows) .Call(wrap__rust_effects_table, found, rows)
+
+#' The CPDAG of a DAG by edges: `list(from, to, directed)`; NULL for what is no DAG.
+#' @noRd
+rust_cpdag <- function(edges) .Call(wrap__rust_cpdag, edges)
+
+#' Counts of estimated graphs beside the true one, a vector each.
+#' @noRd
+rust_compare <- function(estimates, truth, as_cpdags) .Call(wrap__rust_compare, estimates, truth, as_cpdags)
+
+#' q-values of some p-values among others: `list(q, count)`.
+#' @noRd
+rust_q_values <- function(of, values, p, count, by) .Call(wrap__rust_q_values, of, values, p, count, by)
+
+#' Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`.
+#' @noRd
+rust_implied <- function(edges, marks, asked) .Call(wrap__rust_implied, edges, marks, asked)
+
+#' p-values of the chosen of such questions about p variables.
+#' @noRd
+rust_p_values <- function(test, p, asked, chosen, alpha, engine, callbacks) .Call(wrap__rust_p_values, test, p, asked, chosen, alpha, engine, callbacks)
+
+#' A random DAG: `list(from, to, weight)`.
+#' @noRd
+rust_random_dag <- function(shape, seed) .Call(wrap__rust_random_dag, shape, seed)
+
+#' Data of a DAG: `list(x, levels)`.
+#' @noRd
+rust_random_data <- function(dag, sample, seed, engine) .Call(wrap__rust_random_data, dag, sample, seed, engine)
+
+#' How often replicates have each edge.
+#' @noRd
+rust_stability <- function(test, options, orient, resampled, engine, callbacks) .Call(wrap__rust_stability, test, options, orient, resampled, engine, callbacks)
+
+#' What replicates say of causal effects.
+#' @noRd
+rust_stable_effects <- function(test, options, orient, resampled, effects, engine, callbacks) .Call(wrap__rust_stable_effects, test, options, orient, resampled, effects, engine, callbacks)
+
+#' Whether the graph of p vertices with these pairs, and the arrows among them, is a CPDAG; with knowledge, whether it has a DAG. All are vectors
+#' of vertices: x before all y, tails before all heads.
+#' @noRd
+rust_is_valid_graph <- function(p, pairs, arrows, known) .Call(wrap__rust_is_valid_graph, p, pairs, arrows, known)
+
+#' Removes the files of a checkpoint: the last step of a call that has its answer.
+#' @noRd
+rust_remove_checkpoint <- function(file) .Call(wrap__rust_remove_checkpoint, file)
 
 #' Begins a rank: `list(rank, hello)`, a pointer and its first words.
 #' @noRd
@@ -145,148 +262,31 @@ rust_line_say <- function(line, message) .Call(wrap__rust_line_say, line, messag
 #' @noRd
 rust_lock <- function(path) .Call(wrap__rust_lock, path)
 
-#' Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
+#' The GPUs of this machine, as parallel vectors; `free`: with the free memory of all.
 #' @noRd
-rust_orient <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient, skeleton, orient, test, alpha, engine, callbacks)
+rust_devices <- function(free) .Call(wrap__rust_devices, free)
 
-#' Orientation of a skeleton in flat arrays; see [`Flat`].
+#' Whether a GPU may be had.
 #' @noRd
-rust_orient_compact <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient_compact, skeleton, orient, test, alpha, engine, callbacks)
+rust_may_have_gpu <- function() .Call(wrap__rust_may_have_gpu)
 
-#' Whether the parts of a result in flat arrays go together: TRUE, or the name of one that does not.
+#' Gives back what this process holds on GPUs.
 #' @noRd
-rust_check_flat <- function(found) .Call(wrap__rust_check_flat, found)
+rust_release <- function() .Call(wrap__rust_release)
 
-#' Knowledge added to a graph that has been oriented, as lists of where arcs go and their marks: the graph, or `list(kind, arrow)`, why it cannot have it.
+#' The number of cores, for calls that name no threads.
 #' @noRd
-rust_add_knowledge <- function(edges, marks, knowledge, check) .Call(wrap__rust_add_knowledge, edges, marks, knowledge, check)
+rust_cores <- function() .Call(wrap__rust_cores)
 
-#' FCI, RFCI or FCI+, by `fci$algorithm`. `object` is a fresh result, whose slot `sepset` is filled.
+#' What this build and machine are; takes some milliseconds.
 #' @noRd
-rust_fci <- function(test, options, fci, engine, callbacks, object) .Call(wrap__rust_fci, test, options, fci, engine, callbacks, object)
+rust_info <- function() .Call(wrap__rust_info)
 
-#' The possible-d-sep phase on a skeleton, `list(edges, sepset, pMax)`.
+#' The object with these slots put in place; it must be fresh.
 #' @noRd
-rust_pdsep <- function(test, options, skeleton, asked, engine, callbacks) .Call(wrap__rust_pdsep, test, options, skeleton, asked, engine, callbacks)
+rust_fill_slots <- function(object, slots) .Call(wrap__rust_fill_slots, object, slots)
 
-#' Marks on the edges of a graph, pcalg's matrix `amat`.
+#' Resumes a jump of R that was stopped on its way through Rust.
 #' @noRd
-rust_orient_pag <- function(amat, p, sepset, asked, engine, callbacks) .Call(wrap__rust_orient_pag, amat, p, sepset, asked, engine, callbacks)
-
-#' Removes the files of a checkpoint: the last step of a call that has its answer.
-#' @noRd
-rust_remove_checkpoint <- function(file) .Call(wrap__rust_remove_checkpoint, file)
-
-#' One nearest-neighbour test of the columns x and y of its data given all others.
-#' @noRd
-rust_knn_test <- function(test, x, y, engine) .Call(wrap__rust_knn_test, test, x, y, engine)
-
-#' p of a test of numbers and levels, of the first two of its variables given all others.
-#' @noRd
-rust_mixed_test <- function(test) .Call(wrap__rust_mixed_test, test)
-
-#' A random DAG: `list(from, to, weight)`.
-#' @noRd
-rust_random_dag <- function(shape, seed) .Call(wrap__rust_random_dag, shape, seed)
-
-#' Data of a DAG: `list(x, levels)`.
-#' @noRd
-rust_random_data <- function(dag, sample, seed, engine) .Call(wrap__rust_random_data, dag, sample, seed, engine)
-
-#' The CPDAG of a DAG by edges: `list(from, to, directed)`; NULL for what is no DAG.
-#' @noRd
-rust_cpdag <- function(edges) .Call(wrap__rust_cpdag, edges)
-
-#' Counts of estimated graphs beside the true one, a vector each.
-#' @noRd
-rust_compare <- function(estimates, truth, as_cpdags) .Call(wrap__rust_compare, estimates, truth, as_cpdags)
-
-#' q-values of some p-values among others: `list(q, count)`.
-#' @noRd
-rust_q_values <- function(of, values, p, count, by) .Call(wrap__rust_q_values, of, values, p, count, by)
-
-#' Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`.
-#' @noRd
-rust_implied <- function(edges, marks, asked) .Call(wrap__rust_implied, edges, marks, asked)
-
-#' p-values of the chosen of such questions about p variables.
-#' @noRd
-rust_p_values <- function(test, p, asked, chosen, alpha, engine, callbacks) .Call(wrap__rust_p_values, test, p, asked, chosen, alpha, engine, callbacks)
-
-#' The correlations of the columns of a sparse matrix of n rows.
-#' @noRd
-rust_sparse_correlation <- function(x, n, options, engine, callbacks) .Call(wrap__rust_sparse_correlation, x, n, options, engine, callbacks)
-
-#' The data ready to be correlated, in a file.
-#' @noRd
-rust_centred_file <- function(x, n, options, engine, callbacks) .Call(wrap__rust_centred_file, x, n, options, engine, callbacks)
-
-#' Moments of rows that are to come.
-#' @noRd
-rust_moments_begin <- function(p, complete) .Call(wrap__rust_moments_begin, p, complete)
-
-#' Adds a block of rows.
-#' @noRd
-rust_moments_add <- function(state, x, n, engine) .Call(wrap__rust_moments_add, state, x, n, engine)
-
-#' The moments of all rows that came.
-#' @noRd
-rust_moments_end <- function(state, engine) .Call(wrap__rust_moments_end, state, engine)
-
-#' Moments of several parts of the rows as one.
-#' @noRd
-rust_moments_join <- function(parts, engine) .Call(wrap__rust_moments_join, parts, engine)
-
-#' The correlations of rows that came, or of moments.
-#' @noRd
-rust_moments_correlations <- function(moments, names, engine) .Call(wrap__rust_moments_correlations, moments, names, engine)
-
-#' What a data file is.
-#' @noRd
-rust_file_look <- function(path, digest, verify, engine, callbacks) .Call(wrap__rust_file_look, path, digest, verify, engine, callbacks)
-
-#' A data file in the making.
-#' @noRd
-rust_file_create <- function(path, n, p, names) .Call(wrap__rust_file_create, path, n, p, names)
-
-#' Writes a block of it.
-#' @noRd
-rust_file_write <- function(file, x, row, column, rows) .Call(wrap__rust_file_write, file, x, row, column, rows)
-
-#' Gives it its name; returns its digest.
-#' @noRd
-rust_file_finish <- function(file, engine) .Call(wrap__rust_file_finish, file, engine)
-
-#' Gives it up.
-#' @noRd
-rust_file_give_up <- function(file) .Call(wrap__rust_file_give_up, file)
-
-#' Some rows and columns of a data file.
-#' @noRd
-rust_file_read <- function(file, rows, columns) .Call(wrap__rust_file_read, file, rows, columns)
-
-#' The effects of each x on each y: `list(columns, values, own, valid)`, or `list(smallest, valid)`.
-#' @noRd
-rust_effects <- function(edges, asked, mcov, engine, callbacks) .Call(wrap__rust_effects, edges, asked, mcov, engine, callbacks)
-
-#' The effects of all x together on each y: `list(columns, values, valid)`.
-#' @noRd
-rust_joint_effects <- function(edges, asked, mcov, engine, callbacks) .Call(wrap__rust_joint_effects, edges, asked, mcov, engine, callbacks)
-
-#' What is said of each pair: `list(smallest, median, count)`.
-#' @noRd
-rust_effects_table <- function(found, rows) .Call(wrap__rust_effects_table, found, rows)
-
-#' How often replicates have each edge.
-#' @noRd
-rust_stability <- function(test, options, orient, resampled, engine, callbacks) .Call(wrap__rust_stability, test, options, orient, resampled, engine, callbacks)
-
-#' What replicates say of causal effects.
-#' @noRd
-rust_stable_effects <- function(test, options, orient, resampled, effects, engine, callbacks) .Call(wrap__rust_stable_effects, test, options, orient, resampled, effects, engine, callbacks)
-
-#' Whether the graph of p vertices with these pairs, and the arrows among them, is a CPDAG; with knowledge, whether it has a DAG. All are vectors
-#' of vertices: x before all y, tails before all heads.
-#' @noRd
-rust_is_valid_graph <- function(p, pairs, arrows, known) .Call(wrap__rust_is_valid_graph, p, pairs, arrows, known)
+rust_continue_unwind <- function(token) .Call(wrap__rust_continue_unwind, token)
 

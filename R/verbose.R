@@ -5,7 +5,7 @@
 # the number of variables. Native tests are then run once more, one after the other.
 most_printed <- 50L
 
-# The callbacks of Rust that print (see Listener in src/rust/src/api.rs). `again`: native tests may be run once more.
+# The callbacks of Rust that print (see Listener in src/rust/src/call.rs). `again`: native tests may be run once more.
 printers <- function(verbose, method, kind, p, again = TRUE) {
   if (verbose == 0L) {
     return(list())

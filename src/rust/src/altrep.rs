@@ -43,7 +43,7 @@ unsafe fn whole(token: &Token, object: SEXP) -> Outcome<()> {
             }
             R_NilValue
         });
-        made.map_err(|condition| condition.map_or_else(|| token.explain(Error::Interrupted), Failure::Condition))?;
+        made.map_err(|condition| condition.map_or_else(|| Error::Interrupted.into(), Failure::Condition))?;
     }
     if kind == SEXPTYPE::VECSXP {
         let names = Rf_getAttrib(object, R_NamesSymbol);

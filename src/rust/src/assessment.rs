@@ -10,13 +10,14 @@ use pcgpu_core::observer::Observer;
 use pcgpu_core::search::worker::WorkerTest;
 use pcgpu_core::Error;
 
-use crate::api::Call;
-use crate::compact::na;
+use crate::call::Call;
 use crate::failure::{Failure, Outcome};
+use crate::input::Fields;
+use crate::respond::respond;
 use crate::session::{RObserver, RTest};
-use crate::test::Test;
+use crate::test::{Setting, Test};
 use crate::token::Token;
-use crate::value::Value;
+use crate::value::{na, Value};
 use crate::{input, output};
 
 /// A graph of `edges`, p vectors of the j with an arc i -> j, and `marks`, likewise their marks, or NULL where all are 1.
@@ -39,113 +40,13 @@ fn stoppable(token: &Token) -> impl FnMut() -> pcgpu_core::Result<()> + '_ {
     move || observer.look()
 }
 
-/// The CPDAG of a DAG, by edges: `list(from, to, directed)`; NULL for what is no DAG.
-pub fn cpdag(edges: &Robj, token: &Token) -> Outcome<Value> {
-    let graph = graph("dag", edges, &().into())?;
-    if !graph.is_dag() {
-        return Ok(().into());
-    }
-    let graph = graph.cpdag(stoppable(token)).map_err(|error| token.explain(error))?;
-    let (mut from, mut to, mut directed) = (Vec::new(), Vec::new(), Vec::new());
-    for ([u, v], ways) in graph.edges() {
-        let [u, v] = if ways[0] { [u, v] } else { [v, u] };
-        from.push(u as i32 + 1);
-        to.push(v as i32 + 1);
-        directed.push(ways[0] != ways[1]);
-    }
-    Ok(output::named(vec![("from", from.into()), ("to", to.into()), ("directed", directed.into())]))
-}
-
-/// Counts of each estimated graph beside the true one; graphs as `list(edges, weights)`. `as_cpdags`: DAGs count as their CPDAGs.
-pub fn compared(estimates: &List, truth: &List, as_cpdags: bool, token: &Token) -> Outcome<Value> {
-    let read = |argument: &'static str, listed: &List| {
-        let weights = input::optional(listed, "weights").unwrap_or_else(|| ().into());
-        let graph = graph(argument, &input::field(listed, "edges")?, &weights)?;
-        match as_cpdags {
-            true => graph.cpdag(stoppable(token)).map_err(|error| token.explain(error)),
-            false => Ok(graph),
-        }
-    };
-    let truth = read("true", truth)?;
-    let mut rows = Vec::new();
-    for listed in input::entries(estimates) {
-        let Comparison { edges, common, heads, heads_on_common, common_heads, reversed, distance } =
-            compare(&read("estimated", &input::list(listed, "estimated")?)?, &truth);
-        let [on_estimated, on_truth] = heads_on_common;
-        let counts = [edges[0], edges[1], common, heads[0], heads[1], common_heads, on_estimated, on_truth];
-        let all = counts.into_iter().chain([reversed, distance]).map(|count| count as f64);
-        rows.push(Value::from(all.collect::<Vec<f64>>()));
-    }
-    Ok(Value::List(rows))
-}
-
-/// `list(q, count)`: the q-values of `of`, among `values`: a p x p matrix, whose upper triangle counts, or, where p is 0, `count` tests of which `values` are those
-/// that are known. Values below 0 are no tests.
-pub fn adjusted(of: &Robj, values: &Robj, p: usize, count: f64, correction: Correction) -> Outcome<Value> {
-    let wrong = || Failure::Input("internal: p-values are not doubles".into());
-    let (of, values) = (of.as_real_slice().ok_or_else(wrong)?, values.as_real_slice().ok_or_else(wrong)?);
-    if values.len() < p.saturating_mul(p) {
-        return Err(wrong());
-    }
-    // One without an answer removes its pair as p = 1 does.
-    let tests = |value: &f64| Some(if value.is_nan() { 1.0 } else { *value }).filter(|&value| value >= 0.0);
-    let triangle = || (1..p).flat_map(|y| values[y * p..][..y].iter()).filter_map(tests);
-    memory::room(32 * of.len(), Use::Pairs)?;
-    let (found, count) = match p {
-        0 => (q_values(of, || values.iter().filter_map(tests), count as u64, correction), count),
-        _ => {
-            let count = triangle().count();
-            (q_values(of, triangle, count as u64, correction), count as f64)
-        }
-    };
-    Ok(output::named(vec![("q", found.into()), ("count", count.into())]))
-}
-
-/// Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`. `asked`: `list(what, most, seed)`.
-pub fn implied(edges: &Robj, marks: &Robj, asked: &List, token: &Token) -> Outcome<Value> {
-    let graph = graph("fit", edges, marks)?;
-    let most = input::number(&input::field(asked, "most")?, "most")?.clamp(0.0, 1e9) as usize;
-    let seed = input::count(&input::field(asked, "seed")?, "seed", 0)? as u64;
-    let stop = || token.wants_to_stop();
-    let found = match input::text(&input::field(asked, "what")?, "what")?.as_str() {
-        "parents" => independences(&graph, Given::Parents, most, seed, Some(&stop)),
-        "blanket" => independences(&graph, Given::Blanket, most, seed, Some(&stop)),
-        "edges" => dependences(&graph, most, seed, Some(&stop)),
-        other => return Err(Failure::Input(format!("internal: there is nothing implied by `{other}`"))),
-    };
-    let Implied { questions, all, extension } = found.map_err(|error| token.explain(error))?;
-    let extension = match extension {
-        Extension::Same => "none",
-        Extension::Colliders => "colliders",
-        Extension::Cycles => "cycles",
-    };
-    let members: usize = questions.iter().map(|(_, _, s)| s.len()).sum();
-    memory::room(16 * questions.len() + 4 * members, Use::Level)?;
-    let (mut x, mut y, mut start, mut flat) = (Vec::new(), Vec::new(), vec![0.0], Vec::new());
-    for (a, b, s) in questions.iter() {
-        x.push(a as i32 + 1);
-        y.push(b as i32 + 1);
-        flat.extend(s.iter().map(|&v| v as i32 + 1));
-        start.push(flat.len() as f64);
-    }
-    Ok(output::named(vec![
-        ("x", x.into()),
-        ("y", y.into()),
-        ("start", start.into()),
-        ("members", flat.into()),
-        ("all", Value::from(all as f64)),
-        ("extension", Value::from(extension)),
-    ]))
-}
-
 /// So many questions go to a machine at a time.
 const AT_ONCE: usize = 1 << 14;
 
 /// p-values of the `chosen` of such questions about p variables, NA where a test has no answer.
 pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj, alpha: f64) -> Outcome<Value> {
-    let of = |name: &str| input::vertices(&input::field(asked, name)?, p, name);
-    let (x, y, members) = (of("x")?, of("y")?, of("members")?);
-    let start = input::field(asked, "start")?;
+    let (x, y, members) = (asked.vertices("x", p)?, asked.vertices("y", p)?, asked.vertices("members", p)?);
+    let start = asked.field("start")?;
     let start = start.as_real_slice().unwrap_or_default();
     let chosen = input::vertices(chosen, x.len(), "chosen")?;
     let fits = start.len() == x.len() + 1 && y.len() == x.len();
@@ -168,13 +69,150 @@ pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj,
         Ok(())
     };
     let token = call.token;
-    let asked = match test.asked_worker(p, chosen.len(), alpha, &call.machine, &mut call.observer())? {
+    match test.asked_worker(Setting::after(p, alpha), chosen.len(), &call.machine, &mut call.observer())? {
         Some(mut worker) => ask(&mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) }),
         None => match test {
             Test::Function(fun) => ask(&mut RTest::new(fun, token)),
             _ => Err(Error::Interrupted),
         },
-    };
-    asked.map_err(|error| token.explain(error))?;
+    }?;
     Ok(Value::from(found))
+}
+
+/// The CPDAG of a DAG, by edges: `list(from, to, directed)`; NULL for what is no DAG.
+/// @noRd
+#[extendr]
+fn rust_cpdag(edges: Robj) -> Robj {
+    respond([&edges], |token| {
+        let graph = graph("dag", &edges, &().into())?;
+        if !graph.is_dag() {
+            return Ok(().into());
+        }
+        let graph = graph.cpdag(stoppable(token))?;
+        let (mut from, mut to, mut directed) = (Vec::new(), Vec::new(), Vec::new());
+        for ([u, v], ways) in graph.edges() {
+            let [u, v] = if ways[0] { [u, v] } else { [v, u] };
+            from.push(u as i32 + 1);
+            to.push(v as i32 + 1);
+            directed.push(ways[0] != ways[1]);
+        }
+        Ok(output::named(vec![("from", from.into()), ("to", to.into()), ("directed", directed.into())]))
+    })
+}
+
+/// Counts of each estimated graph beside the true one; graphs as `list(edges, weights)`. `as_cpdags`: DAGs count as their CPDAGs.
+/// @noRd
+#[extendr]
+fn rust_compare(estimates: Robj, truth: Robj, as_cpdags: Robj) -> Robj {
+    respond([&estimates, &truth, &as_cpdags], |token| {
+        let as_cpdags = input::flag(&as_cpdags, "as_cpdags")?;
+        let (estimates, truth) = (input::list(&estimates, "estimates")?, input::list(&truth, "truth")?);
+        let read = |argument: &'static str, listed: &List| {
+            let weights = listed.optional("weights").cloned().unwrap_or_default();
+            let graph = graph(argument, listed.field("edges")?, &weights)?;
+            let graph = if as_cpdags { graph.cpdag(stoppable(token))? } else { graph };
+            Ok::<Graph, Failure>(graph)
+        };
+        let truth = read("true", &truth)?;
+        let mut rows = Vec::new();
+        for listed in input::entries(&estimates) {
+            let Comparison { edges, common, heads, heads_on_common, common_heads, reversed, distance } =
+                compare(&read("estimated", &input::list(listed, "estimated")?)?, &truth);
+            let [on_estimated, on_truth] = heads_on_common;
+            let counts = [edges[0], edges[1], common, heads[0], heads[1], common_heads, on_estimated, on_truth];
+            let all = counts.into_iter().chain([reversed, distance]).map(|count| count as f64);
+            rows.push(Value::from(all.collect::<Vec<f64>>()));
+        }
+        Ok(Value::List(rows))
+    })
+}
+
+/// `list(q, count)`: the q-values of `of`, among `values`: a p x p matrix, whose upper triangle counts, or, where p is 0, `count` tests of which `values` are those
+/// that are known. Values below 0 are no tests.
+/// @noRd
+#[extendr]
+fn rust_q_values(of: Robj, values: Robj, p: Robj, count: Robj, by: Robj) -> Robj {
+    respond([&of, &values, &p, &count, &by], |_| {
+        let correction = if input::flag(&by, "by")? { Correction::Yekutieli } else { Correction::Hochberg };
+        let (p, count) = (input::count(&p, "p", 0)?, input::number(&count, "count")?);
+        let wrong = || Failure::Input("internal: p-values are not doubles".into());
+        let (of, values) = (of.as_real_slice().ok_or_else(wrong)?, values.as_real_slice().ok_or_else(wrong)?);
+        if values.len() < p.saturating_mul(p) {
+            return Err(wrong());
+        }
+        // One without an answer removes its pair as p = 1 does.
+        let tests = |value: &f64| Some(if value.is_nan() { 1.0 } else { *value }).filter(|&value| value >= 0.0);
+        let triangle = || (1..p).flat_map(|y| values[y * p..][..y].iter()).filter_map(tests);
+        memory::room(32 * of.len(), Use::Pairs)?;
+        let (found, count) = match p {
+            0 => (q_values(of, || values.iter().filter_map(tests), count as u64, correction), count),
+            _ => {
+                let count = triangle().count();
+                (q_values(of, triangle, count as u64, correction), count as f64)
+            }
+        };
+        Ok(output::named(vec![("q", found.into()), ("count", count.into())]))
+    })
+}
+
+/// Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`. `asked`: `list(what, most, seed)`.
+/// @noRd
+#[extendr]
+fn rust_implied(edges: Robj, marks: Robj, asked: Robj) -> Robj {
+    respond([&edges, &marks, &asked], |token| {
+        let asked = input::list(&asked, "asked")?;
+        let graph = graph("fit", &edges, &marks)?;
+        let most = asked.number("most")?.clamp(0.0, 1e9) as usize;
+        let seed = asked.count("seed", 0)? as u64;
+        let stop = || token.wants_to_stop();
+        let Implied { questions, all, extension } = match asked.text("what")? {
+            "parents" => independences(&graph, Given::Parents, most, seed, Some(&stop)),
+            "blanket" => independences(&graph, Given::Blanket, most, seed, Some(&stop)),
+            "edges" => dependences(&graph, most, seed, Some(&stop)),
+            other => return Err(Failure::Input(format!("internal: there is nothing implied by `{other}`"))),
+        }?;
+        let extension = match extension {
+            Extension::Same => "none",
+            Extension::Colliders => "colliders",
+            Extension::Cycles => "cycles",
+        };
+        let members: usize = questions.iter().map(|(_, _, s)| s.len()).sum();
+        memory::room(16 * questions.len() + 4 * members, Use::Level)?;
+        let (mut x, mut y, mut start, mut flat) = (Vec::new(), Vec::new(), vec![0.0], Vec::new());
+        for (a, b, s) in questions.iter() {
+            x.push(a as i32 + 1);
+            y.push(b as i32 + 1);
+            flat.extend(s.iter().map(|&v| v as i32 + 1));
+            start.push(flat.len() as f64);
+        }
+        Ok(output::named(vec![
+            ("x", x.into()),
+            ("y", y.into()),
+            ("start", start.into()),
+            ("members", flat.into()),
+            ("all", Value::from(all as f64)),
+            ("extension", Value::from(extension)),
+        ]))
+    })
+}
+
+/// p-values of the chosen of such questions about p variables.
+/// @noRd
+#[extendr]
+fn rust_p_values(test: Robj, p: Robj, asked: Robj, chosen: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&test, &p, &asked, &chosen, &alpha, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let Some(test) = Test::optional(&test, &call.machine.pool)? else { return Ok(().into()) };
+        let (p, alpha) = (input::count(&p, "p", 1)?, input::number(&alpha, "alpha")?);
+        p_values(&call, &test, p, &input::list(&asked, "asked")?, &chosen, alpha)
+    })
+}
+
+extendr_module! {
+    mod assessment;
+    fn rust_cpdag;
+    fn rust_compare;
+    fn rust_q_values;
+    fn rust_implied;
+    fn rust_p_values;
 }

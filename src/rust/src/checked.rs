@@ -7,7 +7,7 @@ use pcgpu_core::search::checkpoint::Limits;
 use pcgpu_core::search::Options;
 use pcgpu_core::Error;
 
-use crate::api::Call;
+use crate::call::Call;
 use crate::failure::{Failure, Outcome};
 use crate::test::Test;
 use crate::value::Value;
@@ -35,7 +35,7 @@ pub fn search(
     let ends_all = match &found {
         Ok(_) => false,
         // R's own errors and Ctrl-C come first.
-        Err(Failure::Unwind(_)) => true,
+        Err(_) if call.token.jump().is_some() => true,
         // It was ended whatever the matrix is: R may try again on the CPU, and the matrix is not read for nothing.
         Err(Failure::Core(Error::Device(_) | Error::Memory { .. } | Error::TimeLimit { .. })) => !check.is_refused(),
         // It could not begin.
@@ -56,7 +56,7 @@ pub fn search(
 fn goes_on_meanwhile(call: &Call, limits: &Limits) -> bool {
     let (machine, told) = (&call.machine, &call.listener.callbacks);
     let is_seen = told.test.is_some() || told.level.is_some() || told.visit.is_some() || limits.checkpoint.is_some();
-    machine.gpu.is_some() && machine.ranks.is_none() && !is_seen
+    !machine.device.is_cpu() && machine.ranks.is_none() && !is_seen
 }
 
 /// Waits for the check; an error where the matrix is refused.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use extendr_api::prelude::*;
+use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::file::{Content, DataFile, Writer};
 use pcgpu_core::memory::Use;
 use pcgpu_core::moments::{
@@ -10,26 +11,19 @@ use pcgpu_core::moments::{
 };
 use pcgpu_core::numbers::Numbers;
 use pcgpu_core::observer::Observer;
+use pcgpu_core::pool::Pool;
 
-use crate::api::Call;
+use crate::call::Call;
 use crate::data_file;
 use crate::failure::{Failure, Outcome};
-use crate::machine::Machine;
+use crate::input::Fields;
+use crate::machine::Device;
+use crate::respond::respond;
 use crate::session::RObserver;
+use crate::table::Table;
 use crate::token::Token;
 use crate::value::Value;
 use crate::{input, output};
-
-/// `list(least, largest, missing, n)` of the columns of x, which has n rows; `complete`: of the rows without missing values, whose
-/// number is the last.
-pub fn summary(x: &Robj, n: usize, complete: bool, machine: &Machine, token: &Token) -> Outcome<Value> {
-    let table = input::Table::new(x)?;
-    let columns = table.columns(n)?;
-    let mut observer = RObserver::silent(token);
-    let look = &mut || observer.look();
-    let (found, n) = summaries(&columns, complete, &machine.pool, look).map_err(|error| token.explain(error))?;
-    Ok(output::named(summary_list(&found, n)))
-}
 
 pub fn summary_list(found: &[Summary], n: usize) -> Vec<(&'static str, Value)> {
     let numbers = |of: fn(&Summary) -> f64| Value::from(found.iter().map(of).collect::<Vec<f64>>());
@@ -43,45 +37,18 @@ pub fn summary_list(found: &[Summary], n: usize) -> Vec<(&'static str, Value)> {
 
 /// What is made of data.
 struct Made {
-    /// `n`, and of the columns what [`summary`] gives where it was looked at.
+    /// `n`, and of the columns what `rust_summary()` gives where it was looked at.
     about: Vec<(&'static str, Value)>,
     /// The matrix, and the names of its rows and columns; none where there is none for a column.
     matrix: Option<(&'static str, Robj, [Robj; 2])>,
 }
 
-/// `list(least, largest, missing, n, lost, C)`: as [`summary`], which GPUs failed, and the correlations of the columns of x, which has n rows, with the names as
-/// dimnames; NULL where there are none for a column. In place of C with `keep = "data"`: `data`, the columns less their means, and
-/// `varies`, which of them vary to the precision of a double. From `options = list(kind, rows, names, keep)`; of such data, `kind =
-/// "centred"` gives `list(n, C)` with the C that there would have been.
-pub fn matrix(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Value> {
-    let (kind, rows, names) = asked(options)?;
-    let table = input::Table::new(x)?;
-    let columns = table.columns(n)?;
-    let keep = input::text(&input::field(options, "keep")?, "keep")?;
-    let made = match (keep.as_str(), kind) {
-        ("correlations", _) => correlations(&columns, kind, rows, names, call)?,
-        ("data", Some(kind)) => data(&columns, kind, rows, names, call)?,
-        (other, _) => return Err(Failure::Input(format!("internal: `{other}` cannot be kept"))),
-    };
-    as_list(made, call.token)
-}
-
 /// What is asked for: which correlation, none where columns are centred; of which rows; with which names.
 fn asked(options: &List) -> Outcome<(Option<Kind>, Rows, Robj)> {
-    let word = |name: &str| input::text(&input::field(options, name)?, name);
-    let kind = match word("kind")?.as_str() {
-        "pearson" => Some(Kind::Pearson),
-        "spearman" => Some(Kind::Spearman),
-        "centred" => None,
-        other => return Err(Failure::Input(format!("internal: there is no correlation `{other}`"))),
-    };
-    let rows = match word("rows")?.as_str() {
-        "all" => Rows::All,
-        "complete" => Rows::Complete,
-        "pairwise" => Rows::Pairwise,
-        other => return Err(Failure::Input(format!("internal: there are no rows `{other}`"))),
-    };
-    Ok((kind, rows, input::optional(options, "names").unwrap_or_default()))
+    let kinds = [("pearson", Some(Kind::Pearson)), ("spearman", Some(Kind::Spearman)), ("centred", None)];
+    let rows = [("all", Rows::All), ("complete", Rows::Complete), ("pairwise", Rows::Pairwise)];
+    let names = options.optional("names").cloned().unwrap_or_default();
+    Ok((options.choice("kind", &kinds)?, options.choice("rows", &rows)?, names))
 }
 
 fn as_list(made: Made, token: &Token) -> Outcome<Value> {
@@ -101,77 +68,28 @@ fn correlations(columns: &[Numbers], kind: Option<Kind>, rows: Rows, names: Robj
     let watch = &mut |share| observer.preparing(share);
     let Some(kind) = kind else {
         let x = Centred::as_they_are(columns.to_vec());
-        of_centred(&x, &machine.pool, cells, watch).map_err(|error| token.explain(error))?;
+        of_centred(&x, &machine.pool, cells, watch)?;
         return Ok(Made {
             about: vec![("n", Value::from(x.n() as f64))],
             matrix: Some(("C", c, [names.clone(), names])),
         });
     };
-    let mut lost = Vec::new();
-    let found = match &machine.gpu {
-        None => correlation(columns, kind, rows, &machine.pool, cells, watch),
-        Some(gpu) => centred(columns, kind, rows, &machine.pool, watch, |x, watch| {
-            lost = gpu.correlation(x, &machine.pool, cells, watch)?;
-            Ok(())
-        }),
+    let (found, lost) = match &machine.device {
+        Device::Cpu => (correlation(columns, kind, rows, &machine.pool, cells, watch)?, Vec::new()),
+        #[cfg(cuda)]
+        Device::Gpu(gpu) => {
+            let mut lost = Vec::new();
+            let made = centred(columns, kind, rows, &machine.pool, watch, |x, watch| {
+                lost = gpu.correlation(x, &machine.pool, cells, watch)?;
+                Ok(())
+            });
+            (made?, lost)
+        }
     };
-    let found = found.map_err(|error| token.explain(error))?;
     let matrix = found.is_done.then(|| ("C", c, [names.clone(), names]));
     let mut about = summary_list(&found.summaries, found.rows);
     about.push(("lost", output::lost(&lost)));
     Ok(Made { about, matrix })
-}
-
-/// [`matrix`] of a sparse matrix of n rows, `list(starts, rows, values)`.
-pub fn sparse_matrix(x: &List, n: usize, options: &List, call: &Call) -> Outcome<Value> {
-    let Call { machine, token, .. } = call;
-    let wrong = || Failure::Input("internal: `x` has no slots of a sparse matrix".into());
-    let (starts, of_rows, values) = (input::field(x, "starts")?, input::field(x, "rows")?, input::field(x, "values")?);
-    let (starts, of_rows) =
-        (starts.as_integer_slice().ok_or_else(wrong)?, of_rows.as_integer_slice().ok_or_else(wrong)?);
-    let x = Sparse::new(n, starts, of_rows, values.as_real_slice().ok_or_else(wrong)?, &machine.pool)?;
-    let (Some(kind), rows @ (Rows::All | Rows::Complete), names) = asked(options)? else {
-        return Err(Failure::Input("internal: there are no such correlations of a sparse matrix".into()));
-    };
-    let p = starts.len() - 1;
-    let mut c = output::matrix(token, p, p, Use::Pairs)?;
-    let mut observer = call.observer();
-    let watch = &mut |share| observer.preparing(share);
-    let found = of_sparse(x, kind, rows, &machine.pool, output::cells(&mut c)?, watch);
-    let found = found.map_err(|error| token.explain(error))?;
-    let matrix = found.is_done.then(|| ("C", c, [names.clone(), names]));
-    as_list(Made { about: summary_list(&found.summaries, found.rows), matrix }, token)
-}
-
-/// As [`matrix`] with `keep = "data"`, of which the data go to the file `options$path`, and in their place come the fields of the file.
-pub fn centred_file(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Value> {
-    let Call { machine, token, .. } = call;
-    let (Some(kind), rows, names) = asked(options)? else {
-        return Err(Failure::Input("internal: the columns are centred".into()));
-    };
-    let path = input::text(&input::field(options, "path")?, "path")?;
-    let table = input::Table::new(x)?;
-    let mut observer = call.observer();
-    let mut written = None;
-    let found = centred(&table.columns(n)?, kind, rows, &machine.pool, &mut |_| observer.look(), |x, watch| {
-        let names = data_file::names(&names);
-        let writer = Writer::create(Path::new(&path), Content::Centred, x.n(), x.p(), names.as_deref())?;
-        let varies = x.put(&machine.pool, watch, &|first, cells| writer.put(first, cells))?;
-        if varies.iter().all(|varies| *varies) {
-            writer.finish(&machine.pool, watch)?;
-        }
-        written = Some(varies);
-        Ok(())
-    });
-    let found = found.map_err(|error| token.explain(error))?;
-    let mut about = summary_list(&found.summaries, found.rows);
-    if let Some(varies) = written {
-        if varies.iter().all(|varies| *varies) {
-            about.push(("file", data_file::described(&DataFile::open(Path::new(&path), None)?, &path)));
-        }
-        about.push(("varies", Value::from(varies)));
-    }
-    Ok(output::named(about))
 }
 
 fn data(columns: &[Numbers], kind: Kind, rows: Rows, names: Robj, call: &Call) -> Outcome<Made> {
@@ -187,7 +105,7 @@ fn data(columns: &[Numbers], kind: Kind, rows: Rows, names: Robj, call: &Call) -
         written = Some(write());
         Ok(())
     });
-    let found = found.map_err(|error| token.explain(error))?;
+    let found = found?;
     let mut made = Made { about: summary_list(&found.summaries, found.rows), matrix: None };
     if let Some(written) = written {
         let (data, varies) = written?;
@@ -195,4 +113,133 @@ fn data(columns: &[Numbers], kind: Kind, rows: Rows, names: Robj, call: &Call) -
         made.matrix = Some(("data", data, [().into(), names]));
     }
     Ok(made)
+}
+
+/// Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA. 0: no, 1: yes, 2: with NA.
+/// @noRd
+#[extendr]
+fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
+    respond([&c, &p, &threads], |_| {
+        let p = input::count(&p, "p", 1)?;
+        let threads = input::count(&threads, "threads", 1)?;
+        let check = Check::new(input::square(&c, p, "C")?);
+        // Of fewer variables, one thread is quicker than several, and even to ask the system how many it has takes its time.
+        let pool = if p < 1000 { Pool::none() } else { Pool::at_most(threads) };
+        Ok(Value::from(match check.verdict(&pool) {
+            None => 0,
+            Some(has_na) => 1 + i32::from(has_na),
+        }))
+    })
+}
+
+/// `list(least, largest, missing, n)` of the columns of x, which has n rows; `complete`: of the rows without missing values, whose
+/// number is the last.
+/// @noRd
+#[extendr]
+fn rust_summary(x: Robj, n: Robj, complete: Robj, engine: Robj) -> Robj {
+    respond([&x, &n, &complete, &engine], |token| {
+        let (n, complete) = (input::count(&n, "n", 1)?, input::flag(&complete, "complete")?);
+        let pool = Call::silent(&engine, token)?.machine.pool;
+        let table = Table::new(&x)?;
+        let columns = table.columns(n)?;
+        let mut observer = RObserver::silent(token);
+        let look = &mut || observer.look();
+        let (found, n) = summaries(&columns, complete, &pool, look)?;
+        Ok(output::named(summary_list(&found, n)))
+    })
+}
+
+/// `list(least, largest, missing, n, lost, C)`: as `rust_summary()`, which GPUs failed, and the correlations of the columns of x, which has n rows, with the names as
+/// dimnames; NULL where there are none for a column. In place of C with `keep = "data"`: `data`, the columns less their means, and
+/// `varies`, which of them vary to the precision of a double. From `options = list(kind, rows, names, keep)`; of such data, `kind =
+/// "centred"` gives `list(n, C)` with the C that there would have been.
+/// @noRd
+#[extendr]
+fn rust_correlation(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&x, &n, &options, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let (n, options) = (input::count(&n, "n", 1)?, input::list(&options, "options")?);
+        let (kind, rows, names) = asked(&options)?;
+        let table = Table::new(&x)?;
+        let columns = table.columns(n)?;
+        let made = match (options.text("keep")?, kind) {
+            ("correlations", _) => correlations(&columns, kind, rows, names, &call)?,
+            ("data", Some(kind)) => data(&columns, kind, rows, names, &call)?,
+            (other, _) => return Err(Failure::Input(format!("internal: `{other}` cannot be kept"))),
+        };
+        as_list(made, token)
+    })
+}
+
+/// `rust_correlation()` of a sparse matrix of n rows, `list(starts, rows, values)`.
+/// @noRd
+#[extendr]
+fn rust_sparse_correlation(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&x, &n, &options, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let (n, options) = (input::count(&n, "n", 1)?, input::list(&options, "options")?);
+        let x = input::list(&x, "x")?;
+        let pool = &call.machine.pool;
+        let wrong = || Failure::Input("internal: `x` has no slots of a sparse matrix".into());
+        let (starts, of_rows, values) = (x.field("starts")?, x.field("rows")?, x.field("values")?);
+        let (starts, of_rows) =
+            (starts.as_integer_slice().ok_or_else(wrong)?, of_rows.as_integer_slice().ok_or_else(wrong)?);
+        let x = Sparse::new(n, starts, of_rows, values.as_real_slice().ok_or_else(wrong)?, pool)?;
+        let (Some(kind), rows @ (Rows::All | Rows::Complete), names) = asked(&options)? else {
+            return Err(Failure::Input("internal: there are no such correlations of a sparse matrix".into()));
+        };
+        let p = starts.len() - 1;
+        let mut c = output::matrix(token, p, p, Use::Pairs)?;
+        let mut observer = call.observer();
+        let watch = &mut |share| observer.preparing(share);
+        let found = of_sparse(x, kind, rows, pool, output::cells(&mut c)?, watch)?;
+        let matrix = found.is_done.then(|| ("C", c, [names.clone(), names]));
+        as_list(Made { about: summary_list(&found.summaries, found.rows), matrix }, token)
+    })
+}
+
+/// As `rust_correlation()` with `keep = "data"`, of which the data go to the file `options$path`, and in their place come the fields of the file.
+/// @noRd
+#[extendr]
+fn rust_centred_file(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&x, &n, &options, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let (n, options) = (input::count(&n, "n", 1)?, input::list(&options, "options")?);
+        let pool = &call.machine.pool;
+        let (Some(kind), rows, names) = asked(&options)? else {
+            return Err(Failure::Input("internal: the columns are centred".into()));
+        };
+        let path = options.text("path")?;
+        let table = Table::new(&x)?;
+        let mut observer = call.observer();
+        let mut written = None;
+        let found = centred(&table.columns(n)?, kind, rows, pool, &mut |_| observer.look(), |x, watch| {
+            let names = data_file::column_names(&names);
+            let writer = Writer::create(Path::new(path), Content::Centred, x.n(), x.p(), names.as_deref())?;
+            let varies = x.put(pool, watch, &|first, cells| writer.put(first, cells))?;
+            if varies.iter().all(|varies| *varies) {
+                writer.finish(pool, watch)?;
+            }
+            written = Some(varies);
+            Ok(())
+        });
+        let found = found?;
+        let mut about = summary_list(&found.summaries, found.rows);
+        if let Some(varies) = written {
+            if varies.iter().all(|varies| *varies) {
+                about.push(("file", data_file::described(&DataFile::open(Path::new(path), None)?, path)));
+            }
+            about.push(("varies", Value::from(varies)));
+        }
+        Ok(output::named(about))
+    })
+}
+
+extendr_module! {
+    mod correlation;
+    fn rust_is_correlation;
+    fn rust_summary;
+    fn rust_correlation;
+    fn rust_sparse_correlation;
+    fn rust_centred_file;
 }

@@ -8,11 +8,11 @@ use pcgpu_core::memory::Use;
 use pcgpu_core::observer::Observer;
 use pcgpu_core::{shown, Error};
 
-use crate::api::Call;
+use crate::call::Call;
 use crate::failure::{Failure, Outcome};
-use crate::input;
+use crate::input::{self, Fields};
 use crate::output;
-use crate::token::Token;
+use crate::respond::respond;
 use crate::value::Value;
 
 /// R's class of a list that names a file.
@@ -30,13 +30,13 @@ pub fn named_by(x: &Robj) -> Outcome<Option<DataFile>> {
 /// The file that `list(path, digest, ...)` names.
 pub fn open(x: &Robj) -> Outcome<DataFile> {
     let x = input::list(x, "x")?;
-    let text = |name: &str| input::text(&input::field(&x, name)?, name);
-    let digest = file::digest_of(&text("digest")?);
+    let text = |name: &str| x.text(name);
+    let digest = file::digest_of(text("digest")?);
     let digest = digest.ok_or_else(|| Failure::Input("internal: `digest` is none".into()))?;
     let file = DataFile::open(Path::new(&text("path")?), Some(digest))?;
     // A reference has neither, and an object may have been edited.
     for (name, count) in [("n", file.n()), ("p", file.p())] {
-        if let Some(told) = input::optional(&x, name).filter(|told| told.as_real() != Some(count as f64)) {
+        if let Some(told) = x.optional(name).filter(|told| told.as_real() != Some(count as f64)) {
             let told = told.as_real().map_or_else(|| "something else".into(), shown);
             return Err(Failure::Core(Error::Argument {
                 argument: "x",
@@ -49,7 +49,7 @@ pub fn open(x: &Robj) -> Outcome<DataFile> {
 }
 
 /// Names of columns, where there are some.
-pub fn names(names: &Robj) -> Option<Vec<String>> {
+pub fn column_names(names: &Robj) -> Option<Vec<String>> {
     names.as_string_vector().filter(|names| !names.is_empty())
 }
 
@@ -69,33 +69,6 @@ pub fn described(file: &DataFile, path: &str) -> Value {
     ])
 }
 
-/// [`described`], of a file that has the digest, where one is given, and, where that is asked for, the numbers that were written.
-pub fn look(path: &Robj, digest: &Robj, verify: bool, call: &Call) -> Outcome<Value> {
-    let path = input::text(path, "path")?;
-    let wanted = match digest.is_null() {
-        true => None,
-        false => match file::digest_of(&input::text(digest, "digest")?) {
-            None => return Err(Failure::Input("internal: `digest` is none".into())),
-            digest => digest,
-        },
-    };
-    let file = DataFile::open(Path::new(&path), wanted)?;
-    if verify {
-        let mut observer = call.observer();
-        let checked = file.verify(&call.machine.pool, &mut |share| observer.preparing(share));
-        checked.map_err(|error| call.token.explain(error))?;
-    }
-    Ok(described(&file, &path))
-}
-
-/// A file in the making.
-pub fn create(path: &Robj, n: usize, p: usize, column_names: &Robj, token: &Token) -> Outcome<Value> {
-    let path = input::text(path, "path")?;
-    let names = names(column_names);
-    let writer = Writer::create(Path::new(&path), Content::Values, n, p, names.as_deref())?;
-    Ok(output::held(token, Some(writer))?.into())
-}
-
 type Making = ExternalPtr<Option<Writer>>;
 
 /// The writer; none that was finished, or of another session.
@@ -107,57 +80,122 @@ fn gone() -> Failure {
     Failure::Input("internal: the file is finished".into())
 }
 
-/// Writes a block of so many rows, whose first cell is in this row and column, from 0.
-pub fn write(writer: &Robj, x: &Robj, row: usize, column: usize, rows: usize, token: &Token) -> Outcome<Value> {
-    let making = making(writer)?;
-    let writer = making.as_ref().as_ref().ok_or_else(gone)?;
-    let cells = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not a matrix of doubles".into()))?;
-    // A disk may be slow: pieces of columns, and a look between them.
-    let columns = (1 << 20) / rows.max(1) + 1;
-    for (at, cells) in cells.chunks(columns * rows.max(1)).enumerate() {
-        writer.put_block(row, column + at * columns, rows, cells)?;
-        if token.wants_to_stop() {
-            return Err(token.explain(pcgpu_core::Error::Interrupted));
+/// What a data file is, see `described()`: one that has the digest, where that is given, and with `verify` the numbers that were written.
+/// @noRd
+#[extendr]
+fn rust_file_look(path: Robj, digest: Robj, verify: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&path, &digest, &verify, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let path = input::text(&path, "path")?;
+        let wanted = match digest.is_null() {
+            true => None,
+            false => match file::digest_of(input::text(&digest, "digest")?) {
+                None => return Err(Failure::Input("internal: `digest` is none".into())),
+                digest => digest,
+            },
+        };
+        let file = DataFile::open(Path::new(path), wanted)?;
+        if input::flag(&verify, "verify")? {
+            let mut observer = call.observer();
+            file.verify(&call.machine.pool, &mut |share| observer.preparing(share))?;
         }
-    }
-    Ok(().into())
+        Ok(described(&file, path))
+    })
 }
 
-/// Gives the file its name.
-pub fn finish(writer: &Robj, call: &Call) -> Outcome<Value> {
-    let mut making = making(writer)?;
-    let writer = making.as_mut().take().ok_or_else(gone)?;
-    let mut observer = call.observer();
-    let digest = writer.finish(&call.machine.pool, &mut |_| observer.look());
-    Ok(Value::from(file::shown(&digest.map_err(|error| call.token.explain(error))?)))
+/// A data file in the making.
+/// @noRd
+#[extendr]
+fn rust_file_create(path: Robj, n: Robj, p: Robj, names: Robj) -> Robj {
+    respond([&path, &n, &p, &names], |token| {
+        let (n, p) = (input::count(&n, "n", 1)?, input::count(&p, "p", 1)?);
+        let path = input::text(&path, "path")?;
+        let writer = Writer::create(Path::new(path), Content::Values, n, p, column_names(&names).as_deref())?;
+        Ok(output::held(token, Some(writer))?.into())
+    })
+}
+
+/// Writes a block of so many rows, whose first cell is in this row and column, from 0.
+/// @noRd
+#[extendr]
+fn rust_file_write(file: Robj, x: Robj, row: Robj, column: Robj, rows: Robj) -> Robj {
+    respond([&file, &x, &row, &column, &rows], |token| {
+        let (row, column) = (input::count(&row, "row", 0)?, input::count(&column, "column", 0)?);
+        let rows = input::count(&rows, "rows", 1)?;
+        let making = making(&file)?;
+        let writer = making.as_ref().as_ref().ok_or_else(gone)?;
+        let cells =
+            x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not a matrix of doubles".into()))?;
+        // A disk may be slow: pieces of columns, and a look between them.
+        let columns = (1 << 20) / rows.max(1) + 1;
+        for (at, cells) in cells.chunks(columns * rows.max(1)).enumerate() {
+            writer.put_block(row, column + at * columns, rows, cells)?;
+            if token.wants_to_stop() {
+                return Err(pcgpu_core::Error::Interrupted.into());
+            }
+        }
+        Ok(().into())
+    })
+}
+
+/// Gives a file in the making its name; returns its digest.
+/// @noRd
+#[extendr]
+fn rust_file_finish(file: Robj, engine: Robj) -> Robj {
+    respond([&file, &engine], |token| {
+        let call = Call::silent(&engine, token)?;
+        let mut making = making(&file)?;
+        let writer = making.as_mut().take().ok_or_else(gone)?;
+        let mut observer = call.observer();
+        let digest = writer.finish(&call.machine.pool, &mut |_| observer.look());
+        Ok(Value::from(file::shown(&digest?)))
+    })
 }
 
 /// Gives up a file in the making.
-pub fn give_up(writer: &Robj) -> Outcome<Value> {
-    *making(writer)?.as_mut() = None;
-    Ok(().into())
+/// @noRd
+#[extendr]
+fn rust_file_give_up(file: Robj) -> Robj {
+    respond([&file], |_| {
+        *making(&file)?.as_mut() = None;
+        Ok(().into())
+    })
 }
 
 /// Some rows and columns, from 1, of a file.
-pub fn read(x: &Robj, rows: &Robj, columns: &Robj, token: &Token) -> Outcome<Value> {
-    let file = open(x)?;
-    let rows = match rows.is_null() {
-        true => None,
-        false => Some(input::vertices(rows, file.n(), "rows")?),
-    };
-    let columns = input::vertices(columns, file.p(), "columns")?;
-    let height = rows.as_ref().map_or(file.n(), Vec::len);
-    let mut made = output::matrix(token, height, columns.len(), Use::Correlations)?;
-    let cells = output::cells(&mut made)?;
-    for (out, &j) in cells.chunks_mut(height.max(1)).zip(&columns) {
-        let column = &file.cells()[j as usize * file.n()..][..file.n()];
-        match &rows {
-            None => out.copy_from_slice(column),
-            Some(rows) => out.iter_mut().zip(rows).for_each(|(to, &row)| *to = column[row as usize]),
+/// @noRd
+#[extendr]
+fn rust_file_read(file: Robj, rows: Robj, columns: Robj) -> Robj {
+    respond([&file, &rows, &columns], |token| {
+        let file = open(&file)?;
+        let rows = match rows.is_null() {
+            true => None,
+            false => Some(input::vertices(&rows, file.n(), "rows")?),
+        };
+        let columns = input::vertices(&columns, file.p(), "columns")?;
+        let height = rows.as_ref().map_or(file.n(), Vec::len);
+        let mut made = output::matrix(token, height, columns.len(), Use::Correlations)?;
+        let cells = output::cells(&mut made)?;
+        for (out, &j) in cells.chunks_mut(height.max(1)).zip(&columns) {
+            let column = &file.cells()[j as usize * file.n()..][..file.n()];
+            match &rows {
+                None => out.copy_from_slice(column),
+                Some(rows) => out.iter_mut().zip(rows).for_each(|(to, &row)| *to = column[row as usize]),
+            }
+            if token.wants_to_stop() {
+                return Err(pcgpu_core::Error::Interrupted.into());
+            }
         }
-        if token.wants_to_stop() {
-            return Err(token.explain(pcgpu_core::Error::Interrupted));
-        }
-    }
-    Ok(made.into())
+        Ok(made.into())
+    })
+}
+
+extendr_module! {
+    mod data_file;
+    fn rust_file_look;
+    fn rust_file_create;
+    fn rust_file_write;
+    fn rust_file_finish;
+    fn rust_file_give_up;
+    fn rust_file_read;
 }

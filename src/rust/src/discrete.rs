@@ -3,18 +3,19 @@
 use extendr_api::prelude::*;
 use ndarray::ArrayView2;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic, MOST_LEVELS};
-use pcgpu_core::engine::cpu::codes::codes as core_codes;
-use pcgpu_core::graph::SepSets;
+use pcgpu_core::engine::cpu::codes::{codes, look};
 use pcgpu_core::matrix::{self, by_column};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::{shown, Error};
 
+use crate::call::Call;
 use crate::failure::{Failure, Outcome};
-use crate::machine::Machine;
+use crate::input::Fields;
+use crate::respond::respond;
 use crate::session::RObserver;
-use crate::token::Token;
+use crate::table::Table;
 use crate::value::Value;
 use crate::{input, output};
 
@@ -29,20 +30,12 @@ impl DiscreteTest {
     /// From `list(dm, p, nlev, zero_elsewhere, statistic, rule, adapt, na)`: a matrix of codes with p columns (integer, double or
     /// logical), numbers of levels or NULL, and what [`Statistic`], [`Rule`] and [`Coded::of_any_codes`] want.
     pub fn from_list(test: &List, pool: &Pool) -> Outcome<Self> {
-        let statistic = match input::text(&input::field(test, "statistic")?, "statistic")?.as_str() {
-            "G2" => Statistic::G2,
-            "X2" => Statistic::X2,
-            other => return Err(Failure::Input(format!("internal: there is no statistic `{other}`"))),
-        };
-        let adapt = input::flag(&input::field(test, "adapt")?, "adapt")?;
-        let rule = match input::text(&input::field(test, "rule")?, "rule")?.as_str() {
-            "pcalg" => Rule::Pcalg { adapt },
-            "bnlearn" => Rule::Bnlearn { adapt },
-            other => return Err(Failure::Input(format!("internal: there is no rule `{other}`"))),
-        };
-        let na = input::flag(&input::field(test, "na")?, "na")?;
-        let p = input::count(&input::field(test, "p")?, "p", 1)?;
-        let dm = input::field(test, "dm")?;
+        let statistic = test.choice("statistic", &[("G2", Statistic::G2), ("X2", Statistic::X2)])?;
+        let adapt = test.flag("adapt")?;
+        let rule = test.choice("rule", &[("pcalg", Rule::Pcalg { adapt }), ("bnlearn", Rule::Bnlearn { adapt })])?;
+        let na = test.flag("na")?;
+        let p = test.count("p", 1)?;
+        let dm = test.field("dm")?;
         let wrong = |len| Failure::Input(format!("internal: `dm` has {len} codes for {p} variables"));
         let own: Vec<i32>;
         let codes = if let Some(codes) = dm.as_integer_slice() {
@@ -58,11 +51,8 @@ impl DiscreteTest {
             return Err(Failure::Input("internal: `dm` is not a matrix of numbers".into()));
         };
         let codes = by_column(codes, p).ok().filter(|codes| !codes.is_empty()).ok_or_else(|| wrong(codes.len()))?;
-        let levels = match input::optional(test, "nlev") {
-            Some(nlev) => Some(declared(&nlev, p)?),
-            None => None,
-        };
-        let zero = input::flag(&input::field(test, "zero_elsewhere")?, "zero_elsewhere")?;
+        let levels = test.optional("nlev").map(|nlev| declared(nlev, p)).transpose()?;
+        let zero = test.flag("zero_elsewhere")?;
         let data = Coded::of_any_codes(codes, levels.as_deref(), na, zero, pool)?;
         Ok(DiscreteTest { data, statistic, rule })
     }
@@ -80,15 +70,6 @@ impl DiscreteTest {
     /// Number of variables.
     pub fn p(&self) -> usize {
         self.data.p()
-    }
-
-    /// How many pairs were separated by a test with too few samples.
-    pub fn too_few(&self, sepsets: &SepSets) -> u64 {
-        let test = self.test();
-        let too_few = |x: usize, y: u32, s: &[u32]| {
-            test.surely_too_few(x, y as usize, s) || (self.data.any_missing() && test.test(x, y as usize, s).too_few)
-        };
-        (0..self.p()).map(|x| sepsets.row(x).filter(|&(y, s)| too_few(x, y, s)).count() as u64).sum()
     }
 }
 
@@ -137,22 +118,86 @@ fn declared(nlev: &Robj, p: usize) -> Outcome<Vec<u32>> {
     numbers.iter().enumerate().map(level).collect()
 }
 
+/// Whether one of the values is NA or NaN, and whether all others are 0 or 1; `threads` look, at most.
+fn look_at_codes(x: &Robj, threads: usize) -> Outcome<(bool, bool)> {
+    // One for each 4 million values, which take it as long as some threads to start.
+    let pool = match threads.min(x.len() >> 22) {
+        0..=1 => Pool::none(),
+        threads => Pool::at_most(threads),
+    };
+    if let Some(values) = x.as_integer_slice() {
+        return Ok(look(values, |&value: &i32| (value == i32::MIN, value as u32 <= 1), &pool));
+    }
+    if let Some(values) = x.as_logical_slice() {
+        return Ok(look(values, |value: &Rbool| (value.is_na(), true), &pool));
+    }
+    let values = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not of numbers".into()))?;
+    Ok(look(values, |&value: &f64| (value.is_nan(), value == 0.0 || value == 1.0), &pool))
+}
+
+/// Whether a value of a vector of integers, logicals or numbers is NA or NaN, and whether all others are 0 or 1.
+/// @noRd
+#[extendr]
+fn rust_look_at_codes(x: Robj, threads: Robj) -> Robj {
+    respond([&x, &threads], |_| {
+        let threads = input::count(&threads, "threads", 1)?;
+        let (any_missing, are_binary) = look_at_codes(&x, threads)?;
+        Ok(output::named(vec![("missing", Value::from(any_missing)), ("are_binary", Value::from(are_binary))]))
+    })
+}
+
+/// One test of discrete variables: columns 1 and 2 of the data given all others.
+/// @noRd
+#[extendr]
+fn rust_discrete_test(test: Robj) -> Robj {
+    respond([&test], |_| {
+        let test = DiscreteTest::from_list(&input::list(&test, "test")?, &Pool::none())?;
+        if test.p() < 2 {
+            return Err(Failure::Input("internal: `dm` has one column".into()));
+        }
+        let given: Vec<u32> = (2..test.p() as u32).collect();
+        let test = test.test();
+        let outcome = test.test(0, 1, &given);
+        memory::check()?;
+        Ok(output::named(vec![
+            ("statistic", Value::from(outcome.statistic)),
+            ("df", Value::from(outcome.df)),
+            ("p", Value::from(outcome.p)),
+            ("too_few", Value::from(outcome.too_few)),
+            ("n", Value::from(test.data().n() as f64)),
+            ("full_df", Value::from(test.full_df(0, 1, &given))),
+        ]))
+    })
+}
+
 /// `list(dm, values, missing)`: the codes of the columns of x, which has n rows, with the names (or NULL) as those of columns, and of each
 /// its different values and the number of missing ones; NULL for the values of a column that has no codes. `factors`: by column, whether
 /// it has the numbers of its levels.
-pub fn codes(x: &Robj, n: usize, factors: &Robj, names: &Robj, machine: &Machine, token: &Token) -> Outcome<Value> {
-    let factors =
-        factors.as_logical_slice().map(|factors| factors.iter().map(|factor| factor.is_true()).collect::<Vec<_>>());
-    let factors = factors.ok_or_else(|| Failure::Input("internal: `factors` are not logical".into()))?;
-    let table = input::Table::new(x)?;
-    let columns = table.columns(n)?;
-    let mut dm = output::integer_matrix(token, n, columns.len())?;
-    let cells = dm.as_integer_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix of integers".into()))?;
-    let mut observer = RObserver::silent(token);
-    let found = core_codes(&columns, &factors, cells, &machine.pool, &mut || observer.look());
-    let found = found.map_err(|error| token.explain(error))?;
-    output::set_dimnames(token, &dm, [&().into(), names])?;
-    let missing: Vec<f64> = found.iter().map(|levels| levels.as_ref().map_or(0.0, |l| l.missing as f64)).collect();
-    let values = found.into_iter().map(|levels| levels.map(|levels| levels.values).into()).collect();
-    Ok(output::named(vec![("dm", dm.into()), ("values", Value::List(values)), ("missing", Value::from(missing))]))
+/// @noRd
+#[extendr]
+fn rust_codes(x: Robj, n: Robj, factors: Robj, names: Robj, engine: Robj) -> Robj {
+    respond([&x, &n, &factors, &names, &engine], |token| {
+        let (n, pool) = (input::count(&n, "n", 1)?, Call::silent(&engine, token)?.machine.pool);
+        let factors =
+            factors.as_logical_slice().map(|factors| factors.iter().map(|factor| factor.is_true()).collect::<Vec<_>>());
+        let factors = factors.ok_or_else(|| Failure::Input("internal: `factors` are not logical".into()))?;
+        let table = Table::new(&x)?;
+        let columns = table.columns(n)?;
+        let mut dm = output::integer_matrix(token, n, columns.len())?;
+        let cells =
+            dm.as_integer_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix of integers".into()))?;
+        let mut observer = RObserver::silent(token);
+        let found = codes(&columns, &factors, cells, &pool, &mut || observer.look())?;
+        output::set_dimnames(token, &dm, [&().into(), &names])?;
+        let missing: Vec<f64> = found.iter().map(|levels| levels.as_ref().map_or(0.0, |l| l.missing as f64)).collect();
+        let values = found.into_iter().map(|levels| levels.map(|levels| levels.values).into()).collect();
+        Ok(output::named(vec![("dm", dm.into()), ("values", Value::List(values)), ("missing", Value::from(missing))]))
+    })
+}
+
+extendr_module! {
+    mod discrete;
+    fn rust_look_at_codes;
+    fn rust_discrete_test;
+    fn rust_codes;
 }

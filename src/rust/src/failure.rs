@@ -1,24 +1,14 @@
-//! Failures, as the list that R raises a classed condition from.
-//!
-//! Nothing goes through extendr's own error path: it hands the message to `Rf_error` as a format, where a `%` is
-//! undefined behaviour.
-
-use std::panic::{catch_unwind, AssertUnwindSafe};
+//! Why a call has no answer. `respond.rs` makes of it what R raises.
 
 use extendr_api::prelude::*;
-use pcgpu_core::{memory, Error};
-
-use crate::altrep;
-use crate::token::{self, Token};
-use crate::value::Value;
+use pcgpu_core::flat::Unreadable;
+use pcgpu_core::Error;
 
 /// Why a call has no answer.
 #[derive(Debug)]
 pub enum Failure {
     /// The core's reason.
     Core(Error),
-    /// R is on its way elsewhere (an error, a condition caught further out): resume with `rust_continue_unwind()`.
-    Unwind(Robj),
     /// R's error, as a condition.
     Condition(Robj),
     /// This part of a result is not what a search made.
@@ -33,138 +23,24 @@ impl From<Error> for Failure {
     }
 }
 
-/// Result of the boundary.
-pub type Outcome<T> = std::result::Result<T, Failure>;
-
-fn one_based(x: usize) -> Value {
-    Value::from(x as i32 + 1)
-}
-
-fn set(s: &[u32]) -> Value {
-    Value::from(s.iter().map(|&v| v as i32 + 1).collect::<Vec<i32>>())
-}
-
-fn describe(class: &str, message: &str, fields: Vec<(&'static str, Value)>) -> Value {
-    let mut entries = vec![("class", Value::from(class)), ("message", Value::from(message))];
-    entries.extend(fields);
-    Value::Named(vec![("error", Value::Named(entries))])
+impl From<Unreadable> for Failure {
+    fn from(reason: Unreadable) -> Self {
+        match reason {
+            Unreadable::Part(part) => Failure::Part(part),
+            Unreadable::Other(error) => Failure::Core(error),
+        }
+    }
 }
 
 impl Failure {
-    fn into_list(self) -> Value {
+    /// For the core, which stops at whatever is no reason of its own.
+    pub fn into_core(self) -> Error {
         match self {
-            Failure::Unwind(token) => describe("unwind", "R continues elsewhere", vec![("token", token.into())]),
-            Failure::Condition(condition) => describe("condition", "R's error", vec![("condition", condition.into())]),
-            Failure::Part(part) => {
-                describe("internal", &format!("internal: `{part}` is not what a search made"), Vec::new())
-            }
-            Failure::Input(message) => describe("internal", &message, Vec::new()),
-            Failure::Core(error) => {
-                let message = error.to_string();
-                let (class, fields) = match error {
-                    Error::Device(device) => {
-                        let class = format!("device_{}", device.kind.name());
-                        return describe(
-                            &class,
-                            &message,
-                            vec![("what", Value::from(device.message)), ("mend", Value::from(device.mend))],
-                        );
-                    }
-                    Error::File(file) => {
-                        let class = format!("file_{}", file.kind.name());
-                        let fields = vec![
-                            ("path", Value::from(file.path)),
-                            ("what", Value::from(file.message)),
-                            ("mend", Value::from(file.mend)),
-                        ];
-                        return describe(&class, &message, fields);
-                    }
-                    Error::Memory { bytes, available, what, mend } => (
-                        "memory",
-                        vec![
-                            ("bytes", Value::from(bytes as f64)),
-                            ("available", available.map(|bytes| bytes as f64).into()),
-                            ("what", Value::from(what)),
-                            ("mend", Value::from(mend)),
-                        ],
-                    ),
-                    Error::Interrupted => ("interrupt", Vec::new()),
-                    Error::Cluster { message, mend } => {
-                        ("cluster", vec![("what", Value::from(message)), ("mend", Value::from(mend))])
-                    }
-                    Error::TimeLimit { seconds } => ("time_limit", vec![("seconds", Value::from(seconds))]),
-                    Error::Checkpoint { kind, file, reason, mend } => (
-                        "checkpoint",
-                        vec![
-                            ("reason", Value::from(kind)),
-                            ("file", Value::from(file)),
-                            ("what", Value::from(reason)),
-                            ("mend", Value::from(mend)),
-                        ],
-                    ),
-                    Error::Argument { argument, value, mend } => (
-                        "argument",
-                        vec![
-                            ("argument", Value::from(argument)),
-                            ("value", Value::from(value)),
-                            ("mend", Value::from(mend)),
-                        ],
-                    ),
-                    Error::Test { x, y, s } => ("test", vec![("x", one_based(x)), ("y", one_based(y)), ("S", set(&s))]),
-                    Error::Numeric { x, y, s, .. } => {
-                        ("numeric", vec![("x", one_based(x)), ("y", one_based(y)), ("S", set(&s))])
-                    }
-                    Error::Overflow { x, y, level, candidates } => (
-                        "overflow",
-                        vec![
-                            ("x", one_based(x)),
-                            ("y", one_based(y)),
-                            ("level", Value::from(level as i32)),
-                            ("candidates", Value::from(candidates as i32)),
-                        ],
-                    ),
-                };
-                describe(class, &message, fields)
-            }
+            Failure::Core(error) => error,
+            _ => Error::Interrupted,
         }
     }
 }
 
-/// A device's error, as a failed call has it.
-pub fn of_device(error: Error) -> Value {
-    Failure::Core(error).into_list()
-}
-
-impl Token {
-    /// The failure that resumes R's jump if there was one, else what it is given.
-    pub fn explain(&self, error: Error) -> Failure {
-        self.jump().map_or(Failure::Core(error), Failure::Unwind)
-    }
-}
-
-/// Runs a boundary function of these arguments; a failure, or a panic should there be one, becomes the error list.
-pub fn respond<const N: usize>(arguments: [&Robj; N], body: impl FnOnce(&Token) -> Outcome<Value>) -> Robj {
-    memory::forget();
-    let Some(token) = Token::new() else { return token::spare_answer() };
-    let run = || {
-        altrep::expand(&token, arguments)?;
-        body(&token)?.into_r(&token)
-    };
-    let failed = match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(Ok(answer)) => return answer,
-        Ok(Err(failure)) => failure.into_list(),
-        Err(panic) => {
-            let what = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("no message");
-            describe(
-                "internal",
-                &format!("a bug in pcgpu: {what}. Please report it with the output of pcgpu_info()"),
-                Vec::new(),
-            )
-        }
-    };
-    failed.into_r(&token).unwrap_or_else(|_| token::spare_answer())
-}
+/// Result of the boundary.
+pub type Outcome<T> = std::result::Result<T, Failure>;

@@ -1,4 +1,4 @@
-//! R's calls that run on a GPU. `no_gpu.rs` has the same interface for builds without CUDA.
+//! R's calls that run on a GPU. A build without CUDA goes without this file.
 
 use std::sync::Arc;
 
@@ -28,6 +28,7 @@ use pcgpu_core::team::Lost;
 use pcgpu_core::{Error, Result};
 
 use crate::failure::{Failure, Outcome};
+use crate::input::Fields;
 use crate::value::Value;
 use crate::{input, output};
 
@@ -60,22 +61,22 @@ impl Gpu {
 
     /// Reads R's `list(kind = "cuda", ordinals, cpu, memory, strategy, ...)`, see `engine_list()` in R/device.R.
     pub fn from_list(engine: &List) -> Outcome<Self> {
-        let ordinals = input::field(engine, "ordinals")?;
+        let ordinals = engine.field("ordinals")?;
         let ordinals = ordinals.as_integer_slice().filter(|ordinals| !ordinals.is_empty());
         let wrong = || Failure::Input("internal: `ordinals` are not numbers of GPUs".into());
         let ordinals = ordinals.ok_or_else(wrong)?.iter().map(|&ordinal| usize::try_from(ordinal).map_err(|_| wrong()));
         let ordinals = ordinals.collect::<Outcome<Vec<usize>>>()?;
-        let (memory, memory_budget) = match input::optional(engine, "memory") {
+        let (memory, memory_budget) = match engine.optional("memory") {
             None => (MemoryKind::Device, None),
             Some(kind) if kind.as_str() == Some("unified") => {
                 (MemoryKind::Unified { cards: ordinals.len() as u32 }, None)
             }
-            Some(bytes) => (MemoryKind::Device, Some(input::number(&bytes, "memory")?.max(0.0) as u64)),
+            Some(bytes) => (MemoryKind::Device, Some(input::number(bytes, "memory")?.max(0.0) as u64)),
         };
-        let with_cpu = input::flag(&input::field(engine, "cpu")?, "cpu")?;
+        let with_cpu = engine.flag("cpu")?;
         let strategy = strategy(engine)?;
-        let block = match (&strategy, input::optional(engine, "block")) {
-            (Dealing::Shared, Some(rows)) => Some(input::count(&rows, "block", 1)? as usize),
+        let block = match (&strategy, engine.optional("block")) {
+            (Dealing::Shared, Some(rows)) => Some(input::count(rows, "block", 1)?),
             _ => None,
         };
         Ok(Gpu { ordinals, with_cpu, memory, memory_budget, strategy, block })
@@ -270,12 +271,12 @@ fn wrong_strategy(value: &str, mend: &str) -> Failure {
 
 /// The strategy that R asks for. Numbers that R leaves out are the papers'.
 fn strategy(engine: &List) -> Outcome<Dealing> {
-    let Some(name) = input::optional(engine, "strategy") else { return Ok(Dealing::Shared) };
-    let shape = |name: &str, default: u32| match input::optional(engine, name) {
+    let Some(name) = engine.optional("strategy") else { return Ok(Dealing::Shared) };
+    let shape = |name: &str, default: u32| match engine.optional(name) {
         None => Ok(default),
-        Some(value) => input::count(&value, name, 1).map(|value| value as u32),
+        Some(value) => input::count(value, name, 1).map(|value| value as u32),
     };
-    Ok(match input::text(&name, "strategy")?.as_str() {
+    Ok(match input::text(name, "strategy")? {
         "shared" => Dealing::Shared,
         "edge" => Dealing::Search(SearchStrategy::Edge { beta: shape("beta", 2)?, gamma: shape("gamma", 32)? }),
         "set" => Dealing::Search(SearchStrategy::Set { theta: shape("theta", 64)?, delta: shape("delta", 2)? }),

@@ -2,7 +2,6 @@
 //! or a direct call of the internals, from reading memory that is not there.
 
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use extendr_api::prelude::*;
 use extendr_ffi::{
@@ -11,17 +10,13 @@ use extendr_ffi::{
 };
 use ndarray::ArrayView2;
 use pcgpu_core::background::Background;
-use pcgpu_core::file::DataFile;
 use pcgpu_core::graph::{Adjacency, SepSets, Side, Tiers};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
-use pcgpu_core::numbers::Numbers;
-use pcgpu_core::pool::Pool;
 use pcgpu_core::search::{Method, Options};
 use pcgpu_core::{shown, Error};
 
 use crate::altrep::DATAPTR_RO;
-use crate::data_file;
 use crate::failure::{Failure, Outcome};
 
 /// The entries of a list, which protects them.
@@ -31,7 +26,7 @@ pub fn entries(list: &List) -> &[Robj] {
 }
 
 /// The entry `list$name`.
-fn entry<'l>(list: &'l List, name: &str) -> Option<&'l Robj> {
+pub fn entry<'l>(list: &'l List, name: &str) -> Option<&'l Robj> {
     // SAFETY: on R's thread; the list protects its names.
     let at = unsafe { place(Rf_getAttrib(list.get(), R_NamesSymbol), name) }?;
     entries(list).get(at)
@@ -55,23 +50,83 @@ pub fn has_class(value: &Robj, class: &str) -> bool {
     unsafe { place(Rf_getAttrib(value.get(), R_ClassSymbol), class).is_some() }
 }
 
-/// `list$name`.
-pub fn field(list: &List, name: &str) -> Outcome<Robj> {
-    entry(list, name).cloned().ok_or_else(|| Failure::Input(format!("internal: `{name}` is missing")))
-}
+/// Named entries of a list, each checked to be what the R side promises.
+pub trait Fields {
+    /// `list$name`, with NULL or absence as `None`.
+    fn optional(&self, name: &str) -> Option<&Robj>;
+    /// `list$name`.
+    fn field(&self, name: &str) -> Outcome<&Robj>;
+    /// The core's value for the text `list$name`.
+    fn choice<T: Copy>(&self, name: &str, values: &[(&str, T)]) -> Outcome<T>;
 
-/// `list$name`, with NULL or absence as `None`.
-pub fn optional(list: &List, name: &str) -> Option<Robj> {
-    entry(list, name).filter(|value| !value.is_null()).cloned()
-}
-
-/// As [`optional`], for a function.
-pub fn function(list: &List, name: &str) -> Outcome<Option<Robj>> {
-    match optional(list, name) {
-        None => Ok(None),
-        Some(fun) if fun.is_function() => Ok(Some(fun)),
-        Some(_) => Err(Failure::Input(format!("internal: `{name}` is not a function"))),
+    /// As [`Fields::optional`], of a function.
+    fn function(&self, name: &str) -> Outcome<Option<Robj>> {
+        match self.optional(name) {
+            Some(fun) if !fun.is_function() => Err(Failure::Input(format!("internal: `{name}` is not a function"))),
+            fun => Ok(fun.cloned()),
+        }
     }
+
+    /// As [`Fields::optional`], of a list.
+    fn optional_list(&self, name: &str) -> Outcome<Option<List>> {
+        self.optional(name).map(|value| list(value, name)).transpose()
+    }
+
+    /// As [`Fields::optional`], of a number.
+    fn optional_number(&self, name: &str) -> Outcome<Option<f64>> {
+        self.optional(name).map(|value| number(value, name)).transpose()
+    }
+
+    /// See [`list`].
+    fn list(&self, name: &str) -> Outcome<List> {
+        list(self.field(name)?, name)
+    }
+
+    /// See [`number`].
+    fn number(&self, name: &str) -> Outcome<f64> {
+        number(self.field(name)?, name)
+    }
+
+    /// See [`count`].
+    fn count(&self, name: &str, least: usize) -> Outcome<usize> {
+        count(self.field(name)?, name, least)
+    }
+
+    /// See [`flag`].
+    fn flag(&self, name: &str) -> Outcome<bool> {
+        flag(self.field(name)?, name)
+    }
+
+    /// See [`text`].
+    fn text(&self, name: &str) -> Outcome<&str> {
+        text(self.field(name)?, name)
+    }
+
+    /// See [`vertices`].
+    fn vertices(&self, name: &str, p: usize) -> Outcome<Vec<u32>> {
+        vertices(self.field(name)?, p, name)
+    }
+}
+
+impl Fields for List {
+    fn optional(&self, name: &str) -> Option<&Robj> {
+        entry(self, name).filter(|value| !value.is_null())
+    }
+
+    fn field(&self, name: &str) -> Outcome<&Robj> {
+        entry(self, name).ok_or_else(|| Failure::Input(format!("internal: `{name}` is missing")))
+    }
+
+    fn choice<T: Copy>(&self, name: &str, values: &[(&str, T)]) -> Outcome<T> {
+        let given = self.text(name)?;
+        let known = values.iter().find(|(text, _)| *text == given);
+        known.map(|(_, value)| *value).ok_or_else(|| unknown(name, given))
+    }
+}
+
+/// Why a text is refused that names nothing.
+pub fn unknown(name: &str, given: &str) -> Failure {
+    Failure::Input(format!("internal: there is no {name} `{given}`"))
 }
 
 /// A list argument.
@@ -104,51 +159,8 @@ pub fn flag(value: &Robj, name: &str) -> Outcome<bool> {
 }
 
 /// A string.
-pub fn text(value: &Robj, name: &str) -> Outcome<String> {
-    value.as_str().map(str::to_owned).ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one string")))
-}
-
-/// A table of numbers: a matrix, a list of vectors, or a data file.
-pub struct Table<'a> {
-    x: &'a Robj,
-    /// The list of vectors that it is, where it is one.
-    parts: Option<List>,
-    file: Option<DataFile>,
-}
-
-impl<'a> Table<'a> {
-    pub fn new(x: &'a Robj) -> Outcome<Self> {
-        let file = data_file::named_by(x)?;
-        let parts = match &file {
-            Some(_) => None,
-            None => x.as_list(),
-        };
-        Ok(Table { x, parts, file })
-    }
-
-    /// Its columns of n rows; doubles or integers.
-    pub fn columns(&self, n: usize) -> Outcome<Vec<Numbers<'_>>> {
-        if let Some(file) = &self.file {
-            return Ok(file.cells().chunks_exact(n).map(Numbers::Doubles).collect());
-        }
-        let Some(parts) = &self.parts else { return cut(self.x, n) };
-        let columns: Vec<Vec<Numbers>> = entries(parts).iter().map(|part| cut(part, n)).collect::<Outcome<_>>()?;
-        match columns.iter().all(|column| column.len() == 1) {
-            true => Ok(columns.concat()),
-            false => Err(no_numbers()),
-        }
-    }
-}
-
-/// Numbers as columns of n rows.
-fn cut(values: &Robj, n: usize) -> Outcome<Vec<Numbers<'_>>> {
-    let doubles = values.as_real_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Doubles).collect());
-    let integers = || values.as_integer_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Integers).collect());
-    doubles.or_else(integers).ok_or_else(no_numbers)
-}
-
-fn no_numbers() -> Failure {
-    Failure::Input("internal: `x` is not a matrix or a list of numbers".into())
+pub fn text<'a>(value: &'a Robj, name: &str) -> Outcome<&'a str> {
+    value.as_str().ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one string")))
 }
 
 /// The cells of a p x p matrix as a matrix.
@@ -169,7 +181,7 @@ pub fn square_of<'a>(cells: &'a [f64], p: usize, name: &str) -> Outcome<ArrayVie
 
 /// A logical p x p matrix as a graph, from its upper triangle.
 fn pairs(list: &List, name: &str, p: usize) -> Outcome<Option<Adjacency>> {
-    let Some(value) = optional(list, name) else { return Ok(None) };
+    let Some(value) = list.optional(name) else { return Ok(None) };
     let wrong = || Failure::Input(format!("internal: `{name}` is not a {p} x {p} logical matrix"));
     let cells = value.as_logical_slice().and_then(|cells| of_square(cells, p)).ok_or_else(wrong)?;
     memory::room(Adjacency::bytes(p), Use::Pairs)?;
@@ -186,24 +198,22 @@ fn pairs(list: &List, name: &str, p: usize) -> Outcome<Option<Adjacency>> {
 
 /// The options of a search.
 pub fn options(list: &List) -> Outcome<Options> {
-    let p = count(&field(list, "p")?, "p", 2)?;
-    let method = match text(&field(list, "method")?, "method")?.as_str() {
-        "stable" => Method::Stable,
-        "stable.fast" => Method::StableFast,
-        "original" => Method::Original,
-        other => return Err(Failure::Input(format!("internal: there is no method `{other}`"))),
-    };
+    let p = list.count("p", 2)?;
+    let method = list.choice(
+        "method",
+        &[("stable", Method::Stable), ("stable.fast", Method::StableFast), ("original", Method::Original)],
+    )?;
     let mut options = Options {
         p,
         method,
-        alpha: number(&field(list, "alpha")?, "alpha")?,
-        na_delete: flag(&field(list, "na_delete")?, "na_delete")?,
-        m_max: number(&field(list, "m_max")?, "m_max")?,
+        alpha: list.number("alpha")?,
+        na_delete: list.flag("na_delete")?,
+        m_max: list.number("m_max")?,
         fixed_gaps: pairs(list, "fixed_gaps", p)?,
         fixed_edges: pairs(list, "fixed_edges", p)?,
         tiers: Tiers::default(),
     };
-    background(&field(list, "knowledge")?, p)?.enter(&mut options);
+    background(list.field("knowledge")?, p)?.enter(&mut options);
     Ok(options)
 }
 
@@ -214,13 +224,8 @@ pub fn background(value: &Robj, p: usize) -> Outcome<Background> {
         return Ok(Background::default());
     }
     let all = list(value, "knowledge")?;
-    let of = |name: &str| vertices(&field(&all, name)?, p, name);
-    let arrows = |name: &str| {
-        let both = of(name)?;
-        let (from, to) = both.split_at(both.len() / 2);
-        Ok::<_, Failure>(from.iter().zip(to).map(|(&from, &to)| [from, to]).collect())
-    };
-    let tiers = field(&all, "tiers")?;
+    let arrows = |name: &str| arrows(all.field(name)?, p, name);
+    let tiers = all.field("tiers")?;
     let tiers = match tiers.as_real_slice() {
         None => Tiers::default(),
         Some(tiers) if tiers.len() == p => Tiers::of(tiers),
@@ -228,8 +233,8 @@ pub fn background(value: &Robj, p: usize) -> Outcome<Background> {
     };
     Ok(Background {
         tiers,
-        context_all: of("context_all")?,
-        context_tier: of("context_tier")?,
+        context_all: all.vertices("context_all", p)?,
+        context_tier: all.vertices("context_tier", p)?,
         forbidden: arrows("forbidden")?,
         required: arrows("required")?,
     })
@@ -261,6 +266,13 @@ pub fn vertices(value: &Robj, p: usize, name: &str) -> Outcome<Vec<u32>> {
         numbers.push(shift(v)?);
     }
     Ok(numbers)
+}
+
+/// Two columns of vertices as [from, to].
+pub fn arrows(value: &Robj, p: usize, name: &str) -> Outcome<Vec<[u32; 2]>> {
+    let both = vertices(value, p, name)?;
+    let (from, to) = both.split_at(both.len() / 2);
+    Ok(from.iter().zip(to).map(|(&from, &to)| [from, to]).collect())
 }
 
 /// Of each vertex a list of others.
@@ -346,39 +358,4 @@ unsafe fn read_set(entry: SEXP, p: usize, set: &mut Vec<u32>) -> Option<bool> {
         set.push(v as u32 - 1);
     }
     Some(true)
-}
-
-/// Values that a thread looks at in one go.
-const VALUES: usize = 1 << 18;
-
-/// Whether one of the values is NA or NaN, and whether all others are 0 or 1; `threads` look, at most.
-pub fn look_at_codes(x: &Robj, threads: usize) -> Outcome<(bool, bool)> {
-    // One for each 4 million values, which take it as long as some threads to start.
-    let pool = match threads.min(x.len() >> 22) {
-        0..=1 => Pool::none(),
-        threads => Pool::at_most(threads),
-    };
-    if let Some(values) = x.as_integer_slice() {
-        return Ok(look(values, |&value: &i32| (value == i32::MIN, value as u32 <= 1), &pool));
-    }
-    if let Some(values) = x.as_logical_slice() {
-        return Ok(look(values, |value: &Rbool| (value.is_na(), true), &pool));
-    }
-    let values = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not of numbers".into()))?;
-    Ok(look(values, |&value: &f64| (value.is_nan(), value == 0.0 || value == 1.0), &pool))
-}
-
-/// What `of` says of a value: whether it is missing, and whether it is binary.
-fn look<T: Sync>(values: &[T], of: impl Fn(&T) -> (bool, bool) + Sync, pool: &Pool) -> (bool, bool) {
-    let (any_missing, is_other) = (AtomicBool::new(false), AtomicBool::new(false));
-    pool.each_of(values.chunks(VALUES).collect(), |_, part: &[T]| {
-        // Without a branch many are looked at at once.
-        let (missing, other) = part.iter().fold((false, false), |(any, others), value| {
-            let (missing, binary) = of(value);
-            (any | missing, others | !(missing | binary))
-        });
-        any_missing.fetch_or(missing, Ordering::Relaxed);
-        is_other.fetch_or(other, Ordering::Relaxed);
-    });
-    (any_missing.into_inner(), !is_other.into_inner())
 }

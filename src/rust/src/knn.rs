@@ -9,7 +9,12 @@ use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 
 use crate::failure::{Failure, Outcome as Answer};
-use crate::input;
+use crate::input::Fields;
+use crate::machine::Machine;
+use crate::respond::respond;
+use crate::session::RObserver;
+use crate::value::Value;
+use crate::{input, output};
 
 /// The test with its data.
 pub struct KnnTest {
@@ -32,41 +37,34 @@ impl KnnData {
     /// matrix of doubles with p columns, which of them are discrete, their numbers (ascending, from 1), and what
     /// [`Settings`] wants; `alpha` is NULL where all permutations are drawn.
     pub fn from_list(test: &List) -> Answer<Self> {
-        let count = |name: &str, least| input::count(&input::field(test, name)?, name, least);
-        let word = |name: &str| input::text(&input::field(test, name)?, name);
-        let estimator = match word("estimator")?.as_str() {
-            "frenzel-pompe" => Estimator::FrenzelPompe,
-            "mesner-shalizi" => Estimator::MesnerShalizi,
-            "gao" => Estimator::Gao,
-            other => return Err(Failure::Input(format!("internal: there is no estimator `{other}`"))),
-        };
-        let transform = match word("transform")?.as_str() {
-            "ranks" => Transform::Ranks,
-            "uniform" => Transform::Uniform,
-            "standardize" => Transform::Standardize,
-            "none" => Transform::None,
-            other => return Err(Failure::Input(format!("internal: there is no transform `{other}`"))),
-        };
-        let early_stop = match input::optional(test, "alpha") {
+        let estimators = [
+            ("frenzel-pompe", Estimator::FrenzelPompe),
+            ("mesner-shalizi", Estimator::MesnerShalizi),
+            ("gao", Estimator::Gao),
+        ];
+        let transforms = [
+            ("ranks", Transform::Ranks),
+            ("uniform", Transform::Uniform),
+            ("standardize", Transform::Standardize),
+            ("none", Transform::None),
+        ];
+        let early_stop = match test.optional_number("alpha")? {
             None => None,
-            Some(alpha) => Some(EarlyStop {
-                alpha: input::number(&alpha, "alpha")?,
-                error: input::number(&input::field(test, "error")?, "error")?,
-            }),
+            Some(alpha) => Some(EarlyStop { alpha, error: test.number("error")? }),
         };
         let settings = Settings {
-            k: count("k", 0)?,
-            k_perm: count("k_perm", 0)?,
-            permutations: count("permutations", 0)?,
-            estimator,
-            transform,
-            add_one: input::flag(&input::field(test, "add_one")?, "add_one")?,
-            seed: count("seed", 0)? as u64,
+            k: test.count("k", 0)?,
+            k_perm: test.count("k_perm", 0)?,
+            permutations: test.count("permutations", 0)?,
+            estimator: test.choice("estimator", &estimators)?,
+            transform: test.choice("transform", &transforms)?,
+            add_one: test.flag("add_one")?,
+            seed: test.count("seed", 0)? as u64,
             early_stop,
         };
-        let p = count("p", 1)?;
-        let data = input::field(test, "data")?;
-        let discrete = input::field(test, "discrete")?;
+        let p = test.count("p", 1)?;
+        let data = test.field("data")?.clone();
+        let discrete = test.field("discrete")?;
         let discrete: Vec<bool> = discrete
             .as_logical_slice()
             .filter(|flags| flags.len() == p)
@@ -74,7 +72,7 @@ impl KnnData {
             .iter()
             .map(|flag| flag.is_true())
             .collect();
-        let names = input::vertices(&input::field(test, "names")?, i32::MAX as usize, "names")?;
+        let names = test.vertices("names", i32::MAX as usize)?;
         if names.len() != p || names.windows(2).any(|pair| pair[0] >= pair[1]) {
             return Err(Failure::Input(format!("internal: `names` is not {p} ascending numbers")));
         }
@@ -120,4 +118,36 @@ impl KnnTest {
     ) -> pcgpu_core::Result<Outcome> {
         KnnKernel::new(&self.knn).test(x, y, s, pool.clone(), observer)
     }
+}
+
+/// One nearest-neighbour test of the columns x and y of its data given all others.
+/// @noRd
+#[extendr]
+fn rust_knn_test(test: Robj, x: Robj, y: Robj, engine: Robj) -> Robj {
+    respond([&test, &x, &y, &engine], |token| {
+        let test = KnnTest::from_list(&input::list(&test, "test")?)?;
+        let column = |value: &Robj, name: &str| match input::vertices(value, test.p(), name)?[..] {
+            [v] => Ok(v),
+            _ => Err(Failure::Input(format!("internal: `{name}` is not one column"))),
+        };
+        let (x, y) = (column(&x, "x")?, column(&y, "y")?);
+        if x == y {
+            return Err(Failure::Input("internal: `x` and `y` are one column".into()));
+        }
+        let given: Vec<u32> = (0..test.p() as u32).filter(|&column| column != x && column != y).collect();
+        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
+        let mut observer = RObserver::silent(token);
+        let outcome = test.outcome(x as usize, y as usize, &given, &machine.pool, &mut observer)?;
+        Ok(output::named(vec![
+            ("estimate", Value::from(outcome.estimate)),
+            ("p", Value::from(outcome.p)),
+            ("drawn", Value::from(outcome.drawn as f64)),
+            ("count", Value::from(outcome.count as f64)),
+        ]))
+    })
+}
+
+extendr_module! {
+    mod knn;
+    fn rust_knn_test;
 }

@@ -1,47 +1,30 @@
-//! The boundary between R and [`pcgpu_core`]: slices and scalars in, one list out.
+//! The boundary between R and [`pcgpu_core`]: slices and scalars in, one list out. A module ends with the functions of it that R calls.
 //!
-//! * [`api`], [`api_assessment`], [`api_blocks`], [`api_effects`], [`api_orientation`], [`api_pag`], [`api_ranks`], [`api_stability`], [`api_tests`], [`api_workers`]: the
-//!   functions that R calls.
-//! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
-//! * [`test`]: the test of a search. [`discrete`]: discrete data and their tests.
-//! * [`correlation`]: correlations of data.
-//! * [`running`]: correlations of rows that come block by block. [`data_file`]: data in files that processes share.
-//! * [`knn`]: the nearest-neighbour test. [`mixed`]: tests of numbers and levels, and of data with holes.
-//! * [`selection`]: feature selection.
-//! * [`effects`]: causal effects. [`assessment`]: how far graphs can be trusted. [`simulation`]: random graphs and data.
-//! * [`stability`]: how often resampled data have an edge.
-//! * [`session`]: calls back into R: tests, progress, interrupts, random numbers. [`token`]: R's jumps out of
-//!   them, stopped and resumed.
-//! * [`orientation`]: how a skeleton is oriented. [`pag`]: what is known where variables are hidden.
-//! * [`limits`]: when a search ends, and where it is kept.
-//! * [`machine`]: what a call runs on; [`gpu`]: one GPU; [`cluster`]: other processes, [`sockets`]: of
-//!   their connections; [`workers`]: those that are this session's own.
-//! * [`input`], [`output`]: R objects to core types and back; [`altrep`]: before they are read; [`value`]: what is returned; [`compact`]: results as flat
-//!   arrays.
+//! From below:
+//!
+//! * [`token`]: R's jumps, stopped and resumed. [`failure`]: what can go wrong. [`value`]: what is returned; [`altrep`]: what is done before R objects are read.
+//!   [`respond`]: how a function that R calls ends. [`input`], [`output`]: R objects to core types and back.
+//! * [`session`]: calls back into R: tests, progress, interrupts, random numbers. [`ranks`]: other processes; [`gpu`]: GPUs; [`machine`]: what a call runs
+//!   on. [`call`]: that, and whom it calls back.
+//! * [`data_file`]: data in files that processes share; [`table`]: these or R's own data. [`correlation`], [`running`]: correlations of data, all at once or block by block.
+//! * [`test`]: the test of a search. [`discrete`], [`knn`], [`mixed`]: tests with their data.
+//! * [`search`]: a search; [`limits`]: when it ends, and where it is kept; [`checked`]: on a matrix that is still to be checked; [`report`]: what it reports.
+//!   [`orientation`]: how a skeleton is oriented; [`compact`]: results as flat arrays. [`pag`]: what is known where variables are hidden.
+//! * [`selection`]: feature selection. [`effects`]: causal effects. [`assessment`]: how far graphs can be trusted. [`simulation`]: random graphs and data.
+//!   [`stability`]: how often resampled data have an edge.
+//! * [`rank`]: this process as a worker of another. [`workers`], [`processes`]: this session's own workers; [`sockets`]: options of R's connections.
 
 mod altrep;
-mod api;
-mod api_assessment;
-mod api_blocks;
-mod api_effects;
-mod api_orientation;
-mod api_pag;
-mod api_ranks;
-mod api_stability;
-mod api_tests;
-mod api_workers;
 mod assessment;
+mod call;
 mod checked;
-mod cluster;
 mod compact;
-mod compact_sets;
 mod correlation;
 mod data_file;
 mod discrete;
-mod doubts;
 mod effects;
 mod failure;
-#[cfg_attr(not(all(feature = "cuda", not(target_os = "macos"))), path = "no_gpu.rs")]
+#[cfg(cuda)]
 mod gpu;
 mod input;
 mod knn;
@@ -51,17 +34,53 @@ mod mixed;
 mod orientation;
 mod output;
 mod pag;
+mod processes;
+mod rank;
+mod ranks;
+mod report;
+mod respond;
 mod running;
+mod search;
 mod selection;
 mod session;
 mod simulation;
 mod sockets;
 mod stability;
+mod table;
 mod test;
 mod token;
 mod value;
 mod workers;
 
+use extendr_api::prelude::*;
+
 /// Its reserve is for the small allocations that cannot fail without ending R.
 #[global_allocator]
 static ALLOCATOR: pcgpu_core::memory::Careful = pcgpu_core::memory::Careful;
+
+extendr_module! {
+    mod pcgpu;
+    use search;
+    use compact;
+    use orientation;
+    use test;
+    use discrete;
+    use knn;
+    use mixed;
+    use correlation;
+    use running;
+    use data_file;
+    use selection;
+    use pag;
+    use effects;
+    use assessment;
+    use simulation;
+    use stability;
+    use limits;
+    use rank;
+    use sockets;
+    use workers;
+    use machine;
+    use output;
+    use token;
+}

@@ -4,11 +4,10 @@ use std::time::{Duration, Instant};
 
 use extendr_api::prelude::*;
 use pcgpu_core::search::checkpoint::{Asked, Checkpoint, Digest, Limits};
-use pcgpu_core::Error;
 
-use crate::failure::{respond, Outcome};
-use crate::input;
-use crate::value::Value;
+use crate::failure::Outcome;
+use crate::input::{self, Fields};
+use crate::respond::respond;
 
 /// Parts of a test that say which it is; all others are its data, but for those that say what of these is known.
 const OF_TEST: [&str; 3] = ["kind", "name", "code"];
@@ -17,34 +16,24 @@ const KNOWN: [&str; 2] = ["undefined", "unchecked"];
 /// Reads R's `list(file, every, seconds)`, see `search_limits()` in R/limits.R, for a search by a test, `list(kind, ...)`, that begins now. `later`: what
 /// follows the search, as R describes it.
 pub fn limits(options: &List, test: &List, later: &Robj) -> Outcome<Limits> {
-    let Some(limits) = input::optional(options, "limits") else { return Ok(Limits::default()) };
-    let limits = input::list(&limits, "limits")?;
-    let seconds = match input::optional(&limits, "seconds") {
-        None => None,
-        Some(seconds) => Some(input::number(&seconds, "seconds")?),
-    };
+    let Some(limits) = options.optional_list("limits")? else { return Ok(Limits::default()) };
+    let seconds = limits.optional_number("seconds")?;
     let deadline = |seconds: f64| {
         let time = Duration::try_from_secs_f64(seconds).ok()?;
         Some((Instant::now().checked_add(time)?, seconds))
     };
-    let checkpoint = match input::optional(&limits, "file") {
+    let checkpoint = match limits.optional("file") {
         None => None,
         Some(file) => {
-            let every = input::number(&input::field(&limits, "every")?, "every")?;
+            let every = limits.number("every")?;
             let every = Duration::try_from_secs_f64(every).unwrap_or(Duration::MAX);
             let mut digest = Digest::default();
             take(&mut digest, later);
             let later = digest.end();
-            Some(Checkpoint { every, later, ..Checkpoint::new(input::text(&file, "file")?, asked(test)?) })
+            Some(Checkpoint { every, later, ..Checkpoint::new(input::text(file, "file")?, asked(test)?) })
         }
     };
     Ok(Limits { checkpoint, deadline: seconds.and_then(deadline) })
-}
-
-/// What a search says of its bounds: the level in which it ended before its time, and why its file is not what it should be.
-pub fn end(ended: Option<usize>, unkept: Option<Error>) -> [(&'static str, Value); 2] {
-    let level = ended.map_or_else(|| ().into(), |level| Value::from(level as i32));
-    [("ended", level), ("unkept", unkept.map_or_else(|| ().into(), |error| Value::from(error.to_string())))]
 }
 
 /// The test and its data, by digests.
@@ -56,7 +45,7 @@ fn asked(test: &List) -> Outcome<Vec<Asked>> {
         take(digest, &value);
     }
     let mut indep_test = Asked::digested("indepTest", &of_test);
-    indep_test.shown = input::text(&input::field(test, "name")?, "name")?;
+    indep_test.shown = test.text("name")?.to_owned();
     Ok(vec![indep_test, Asked::digested("suffStat", &of_data)])
 }
 

@@ -1,96 +1,144 @@
 //! The machine that a call runs on, as R names it, and the workers for its tests.
+#![cfg_attr(not(cuda), allow(unused_variables))]
 
 use std::sync::Arc;
 
 use extendr_api::prelude::*;
+use ndarray::ArrayView2;
 use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::discrete::Discrete;
-use pcgpu_core::ci::gauss::Gauss;
+use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::cluster::selection::rank::{on_threads, Make, SelectionRank};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
-use pcgpu_core::engine::cpu::{together, Bound, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, MixedKernel};
-use pcgpu_core::pool::Pool;
+use pcgpu_core::simd::simd;
+use pcgpu_core::engine::cpu::{together, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, MixedKernel};
+use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::{CountLogs, Counting, Member, Runner, Samples};
-use pcgpu_core::{Error, Result};
+use pcgpu_core::Error;
 
-use crate::cluster::Ranks;
 use crate::failure::{Failure, Outcome};
-use crate::gpu::Gpu;
-use crate::input;
+#[cfg(cuda)]
+use crate::gpu::{self, Gpu};
+use crate::input::Fields;
+use crate::ranks::Ranks;
+use crate::respond::respond;
+use crate::value::Value;
+use crate::{input, output};
+
+/// A build without CUDA, as on macOS, where no NVIDIA GPU runs.
+#[cfg(not(cuda))]
+mod gpu {
+    use super::{Error, Outcome, Value};
+
+    pub fn none<T>() -> Outcome<T> {
+        Err(Error::Device(pcgpu_core::DeviceError {
+            kind: pcgpu_core::DeviceKind::NoDriver,
+            message: "this build of pcgpu has no GPU engine".into(),
+            mend: "give device = \"cpu\"; GPUs work on Linux".into(),
+        })
+        .into())
+    }
+
+    pub fn devices(_all: bool) -> Outcome<Value> {
+        none()
+    }
+
+    pub fn may_be_there() -> bool {
+        false
+    }
+
+    pub fn release() {}
+
+    pub fn kernels() -> String {
+        String::new()
+    }
+}
+
+/// What does the work of this process.
+#[derive(Clone)]
+pub enum Device {
+    /// The threads of the call.
+    Cpu,
+    /// A GPU, or several.
+    #[cfg(cuda)]
+    Gpu(Gpu),
+}
+
+impl Device {
+    #[cfg(cuda)]
+    fn gpu(engine: &List) -> Outcome<Self> {
+        Gpu::from_list(engine).map(Device::Gpu)
+    }
+
+    #[cfg(not(cuda))]
+    fn gpu(_engine: &List) -> Outcome<Self> {
+        gpu::none()
+    }
+
+    /// Whether it has no GPU.
+    pub fn is_cpu(&self) -> bool {
+        matches!(self, Device::Cpu)
+    }
+
+    fn names(&self, all: bool) -> Vec<String> {
+        match self {
+            Device::Cpu => vec!["cpu".into()],
+            #[cfg(cuda)]
+            Device::Gpu(gpu) => gpu.names(all),
+        }
+    }
+}
 
 /// Where to run.
 pub struct Machine {
     /// The threads that the call may use.
     pub pool: Pool,
-    /// The GPU; none: the threads do all.
-    pub gpu: Option<Gpu>,
+    pub device: Device,
     /// Workers of other processes, which then do all that a search asks.
     pub ranks: Option<Ranks>,
     /// The most bytes of the host that correlations of data may take, where there is no GPU; none: what there is.
-    memory: Option<u64>,
+    pub memory: Option<u64>,
     /// The GPU that FCI's possible-d-sep phase goes to from so many tests on.
-    pub later: Option<(Gpu, f64)>,
+    pub later: Option<(Device, f64)>,
 }
 
 impl Machine {
     /// Reads R's `list(kind, threads, threads_named, ordinals, cpu, strategy, ...)`, see `engine_list()` in R/device.R.
     pub fn from_list(engine: &List) -> Outcome<Self> {
-        let threads = input::count(&input::field(engine, "threads")?, "threads", 1)?;
-        let named = input::flag(&input::field(engine, "threads_named")?, "threads_named")?;
+        let threads = engine.count("threads", 1)?;
+        let named = engine.flag("threads_named")?;
         let pool = if named { Pool::new(threads) } else { Pool::at_most(threads) };
-        let gpu = match input::text(&input::field(engine, "kind")?, "kind")?.as_str() {
-            "cpu" => None,
-            "cuda" => Some(Gpu::from_list(engine)?),
+        let device = match engine.text("kind")? {
+            "cpu" => Device::Cpu,
+            "cuda" => Device::gpu(engine)?,
             other => return Err(Failure::Input(format!("internal: there is no engine `{other}`"))),
         };
-        let memory = match input::optional(engine, "memory").filter(|_| gpu.is_none()) {
-            None => None,
-            Some(bytes) => Some(input::number(&bytes, "memory")?.max(0.0) as u64),
+        let memory = match device.is_cpu() {
+            true => engine.optional_number("memory")?.map(|bytes| bytes.max(0.0) as u64),
+            false => None,
         };
-        let ranks = match input::optional(engine, "cluster") {
-            Some(ranks) => Some(Ranks::from_list(&input::list(&ranks, "cluster")?)?),
-            None => None,
-        };
-        let later = match input::optional(engine, "later") {
-            Some(later) => {
-                let later = input::list(&later, "later")?;
-                Some((Gpu::from_list(&later)?, input::number(&input::field(&later, "from")?, "from")?))
-            }
+        let ranks = engine.optional_list("cluster")?.map(|ranks| Ranks::from_list(&ranks)).transpose()?;
+        let later = match engine.optional_list("later")? {
+            Some(later) => Some((Device::gpu(&later)?, later.number("from")?)),
             None => None,
         };
-        Ok(Machine { pool, gpu, ranks, memory, later })
+        Ok(Machine { pool, device, ranks, memory, later })
     }
 
     /// The GPU for so many tests of FCI's possible-d-sep phase, where they are worth its first use.
     pub fn later(&self, tests: impl FnOnce() -> f64) -> Option<Machine> {
-        let (gpu, from) = self.later.as_ref()?;
-        if tests() < *from {
-            return None;
-        }
-        Some(Machine { pool: self.pool.clone(), gpu: Some(gpu.clone()), ranks: None, memory: None, later: None })
-    }
-
-    /// The bound for correlations of p variables that are to be made of data on the CPU, where they are not to be made all at once. `fits`: tries
-    /// to.
-    pub fn bound(&self, p: usize, fits: impl FnOnce() -> Result<()>) -> Result<Option<Bound>> {
-        match self.memory {
-            Some(bytes) if Bound::of_all(p) > bytes => Ok(Some(Bound { bytes, is_named: true })),
-            _ => match fits() {
-                Err(Error::Memory { bytes, available, .. }) => {
-                    let bytes = available.unwrap_or(bytes) / 2;
-                    Ok(Some(Bound { bytes, is_named: false }))
-                }
-                made => made.map(|()| None),
-            },
-        }
+        let (device, from) = self.later.as_ref()?;
+        let machine =
+            || Machine { pool: self.pool.clone(), device: device.clone(), ranks: None, memory: None, later: None };
+        (tests() >= *from).then(machine)
     }
 
     /// Whether it is a CPU of this process that may make all correlations of data.
     pub fn makes_all(&self) -> bool {
-        self.gpu.is_none() && self.ranks.is_none() && self.memory.is_none()
+        self.device.is_cpu() && self.ranks.is_none() && self.memory.is_none()
     }
 
     /// The worker for a Gaussian test at this level, which may take over the check of its matrix.
@@ -100,78 +148,158 @@ impl Machine {
         check: Option<&'a Check<'a>>,
         alpha: f64,
     ) -> Outcome<Box<dyn Worker + 'a>> {
-        match &self.gpu {
-            None => Ok(Box::new(CpuEngine::new(GaussKernel::new(gauss, alpha), self.pool.clone()))),
-            Some(gpu) => gpu.gauss(gauss, check, alpha, self.pool.clone()),
+        match &self.device {
+            Device::Cpu => Ok(Box::new(CpuEngine::new(GaussKernel::new(gauss, alpha), self.pool.clone()))),
+            #[cfg(cuda)]
+            Device::Gpu(gpu) => gpu.gauss(gauss, check, alpha, self.pool.clone()),
         }
     }
 
     /// The machine that counts for a feature selection.
     pub fn counting<'a>(&self, samples: &'a Samples, logs: &'a CountLogs) -> Outcome<Box<dyn Counting + 'a>> {
-        match &self.gpu {
-            None => Ok(Box::new(CpuCounting::new(samples, logs, 0..samples.p(), self.pool.clone()))),
-            Some(gpu) => gpu.counting(samples, logs, self.pool.clone()),
+        match &self.device {
+            Device::Cpu => Ok(Box::new(CpuCounting::new(samples, logs, 0..samples.p(), self.pool.clone()))),
+            #[cfg(cuda)]
+            Device::Gpu(gpu) => gpu.counting(samples, logs, self.pool.clone()),
         }
     }
 
     /// The worker for a test of discrete variables.
     pub fn discrete<'a>(&self, test: Discrete<'a>, alpha: f64) -> Outcome<Box<dyn Worker + 'a>> {
-        match &self.gpu {
-            None => Ok(Box::new(CpuEngine::new(DiscreteKernel::new(test), self.pool.clone()))),
-            Some(gpu) => gpu.discrete(test, alpha, self.pool.clone()),
+        match &self.device {
+            Device::Cpu => Ok(Box::new(CpuEngine::new(DiscreteKernel::new(test), self.pool.clone()))),
+            #[cfg(cuda)]
+            Device::Gpu(gpu) => gpu.discrete(test, alpha, self.pool.clone()),
         }
     }
 
     /// The worker for the nearest-neighbour test.
     pub fn knn<'a>(&self, knn: &'a Knn) -> Outcome<Box<dyn Worker + 'a>> {
-        match &self.gpu {
-            None => Ok(Box::new(CpuEngine::new(KnnKernel::new(knn), self.pool.clone()))),
-            Some(gpu) => gpu.knn(knn, self.pool.clone()),
+        match &self.device {
+            Device::Cpu => Ok(Box::new(CpuEngine::new(KnnKernel::new(knn), self.pool.clone()))),
+            #[cfg(cuda)]
+            Device::Gpu(gpu) => gpu.knn(knn, self.pool.clone()),
         }
     }
 
     /// The worker for a test of numbers and levels.
     pub fn mixed<'a>(&self, test: Arc<Mixed<'a>>) -> Outcome<Box<dyn Worker + 'a>> {
-        match &self.gpu {
-            None => Ok(Box::new(CpuEngine::new(MixedKernel::new(test), self.pool.clone()))),
-            Some(gpu) => gpu.mixed(test, self.pool.clone()),
+        match &self.device {
+            Device::Cpu => Ok(Box::new(CpuEngine::new(MixedKernel::new(test), self.pool.clone()))),
+            #[cfg(cuda)]
+            Device::Gpu(gpu) => gpu.mixed(test, self.pool.clone()),
+        }
+    }
+
+    /// The worker for a Gaussian test at this level with the correlations of these columns, each less its mean; none on a CPU.
+    pub fn gauss_of_data<'a>(
+        &self,
+        test: FisherZ,
+        x: ArrayView2<'a, f64>,
+        alpha: f64,
+    ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
+        match &self.device {
+            Device::Cpu => Ok(None),
+            #[cfg(cuda)]
+            Device::Gpu(gpu) => gpu.gauss_of_data(test, x, alpha, self.pool.clone()).map(Some),
         }
     }
 
     /// As a rank of a feature selection; it uses one GPU.
     pub fn selection_rank(self, automatic: bool) -> SelectionRank {
-        let Machine { pool, gpu, .. } = self;
-        let on_cpu = on_threads(pool.clone());
-        let Some(gpu) = gpu else { return SelectionRank::new(on_cpu, pool.clone(), pool.threads()) };
-        let threads = pool.clone();
-        let make: Make = Arc::new(move |samples, logs| match gpu.counting(samples, logs, threads.clone()) {
-            Ok(counting) => Ok(counting),
-            Err(Failure::Core(Error::Device(_))) if automatic => on_cpu(samples, logs),
-            Err(Failure::Core(error)) => Err(error),
-            Err(_) => Err(Error::Interrupted),
-        });
-        SelectionRank::new(make, pool, Gpu::SPEED)
+        let (pool, on_cpu) = (self.pool.clone(), on_threads(self.pool));
+        match self.device {
+            Device::Cpu => SelectionRank::new(on_cpu, pool.clone(), pool.threads()),
+            #[cfg(cuda)]
+            Device::Gpu(gpu) => {
+                let threads = pool.clone();
+                let make: Make = Arc::new(move |samples, logs| match gpu.counting(samples, logs, threads.clone()) {
+                    Err(Failure::Core(Error::Device(_))) if automatic => on_cpu(samples, logs),
+                    made => made.map_err(Failure::into_core),
+                });
+                SelectionRank::new(make, pool, Gpu::SPEED)
+            }
+        }
     }
 
     /// The machines of a feature selection, where several work together.
     pub fn members<'a>(&self, samples: &'a Samples, logs: &'a CountLogs) -> Option<Vec<Member<'a>>> {
-        let gpu = self.gpu.as_ref().filter(|gpu| gpu.names(true).len() > 1)?;
-        let cpu = gpu.with_cpu().then(|| together::member(samples, logs, self.pool.clone()));
-        Some(cpu.into_iter().chain(gpu.members(samples, logs, &self.pool)).collect())
+        match &self.device {
+            #[cfg(cuda)]
+            Device::Gpu(gpu) if gpu.names(true).len() > 1 => {
+                let cpu = gpu.with_cpu().then(|| together::member(samples, logs, self.pool.clone()));
+                Some(cpu.into_iter().chain(gpu.members(samples, logs, &self.pool)).collect())
+            }
+            _ => None,
+        }
     }
 
     /// The machines of an ensemble of feature selections.
     pub fn runners<'a>(&self) -> Vec<Runner<'a>> {
-        let cpu = self.gpu.as_ref().is_none_or(Gpu::with_cpu).then(|| together::runner(self.pool.clone()));
-        cpu.into_iter().chain(self.gpu.iter().flat_map(|gpu| gpu.runners(&self.pool))).collect()
+        let cpu = || together::runner(self.pool.clone());
+        match &self.device {
+            Device::Cpu => vec![cpu()],
+            #[cfg(cuda)]
+            Device::Gpu(gpu) => gpu.with_cpu().then(cpu).into_iter().chain(gpu.runners(&self.pool)).collect(),
+        }
     }
 
     /// Its names as R knows them: "cpu", "cuda:0". `all`: also that of the CPU where it can work with GPUs.
     pub fn names(&self, all: bool) -> Vec<String> {
-        match (&self.ranks, &self.gpu) {
-            (Some(ranks), _) => ranks.names().to_vec(),
-            (None, Some(gpu)) => gpu.names(all),
-            (None, None) => vec!["cpu".into()],
-        }
+        self.ranks.as_ref().map_or_else(|| self.device.names(all), |ranks| ranks.names().to_vec())
     }
+}
+
+/// The GPUs of this machine, as parallel vectors; `free`: with the free memory of all.
+/// @noRd
+#[extendr]
+fn rust_devices(free: Robj) -> Robj {
+    respond([&free], |_| gpu::devices(input::flag(&free, "free")?))
+}
+
+/// Whether a GPU may be had.
+/// @noRd
+#[extendr]
+fn rust_may_have_gpu() -> Robj {
+    respond([], |_| Ok(Value::from(gpu::may_be_there())))
+}
+
+/// Gives back what this process holds on GPUs.
+/// @noRd
+#[extendr]
+fn rust_release() -> Robj {
+    respond([], |_| {
+        gpu::release();
+        Ok(().into())
+    })
+}
+
+/// The number of cores, for calls that name no threads.
+/// @noRd
+#[extendr]
+fn rust_cores() -> i32 {
+    default_threads() as i32
+}
+
+/// What this build and machine are; takes some milliseconds.
+/// @noRd
+#[extendr]
+fn rust_info() -> Robj {
+    respond([], |_| {
+        Ok(output::named(vec![
+            ("version", Value::from(env!("CARGO_PKG_VERSION"))),
+            ("simd", Value::from(simd())),
+            ("cores", Value::from(default_threads() as i32)),
+            ("kernels", Value::from(gpu::kernels())),
+        ]))
+    })
+}
+
+extendr_module! {
+    mod machine;
+    fn rust_devices;
+    fn rust_may_have_gpu;
+    fn rust_release;
+    fn rust_cores;
+    fn rust_info;
 }

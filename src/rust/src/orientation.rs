@@ -1,43 +1,51 @@
 //! The orientation of a skeleton, and graphs as the lists that R makes its own of.
 
 use extendr_api::prelude::*;
+use pcgpu_core::background::Added;
 use pcgpu_core::ci::CiTest;
+use pcgpu_core::flat::Values;
 use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::memory::{self, Use};
-use pcgpu_core::orient::{self, Addition, Against, Bound, ColliderRule, Pdag};
+use pcgpu_core::orient::{self, Against, Bound, ColliderRule, Pdag};
 use pcgpu_core::search;
 use pcgpu_core::search::checkpoint::{Later, Limits};
 use pcgpu_core::search::worker::WorkerTest;
 use pcgpu_core::team::Lost;
 use pcgpu_core::Error;
 
-use crate::api::Call;
+use crate::call::Call;
+use crate::compact::{self, Found};
 use crate::failure::{Failure, Outcome};
+use crate::input::Fields;
+use crate::respond::respond;
 use crate::session::{self, RObserver, RTest};
-use crate::test::Test;
+use crate::test::{Setting, Test};
 use crate::token::Token;
 use crate::value::Value;
 use crate::{input, output};
 
+/// The rule for v-structures.
+pub fn collider_rule(list: &List) -> Outcome<ColliderRule> {
+    let rules = [
+        ("standard", ColliderRule::Standard),
+        ("conservative", ColliderRule::Conservative),
+        ("majority", ColliderRule::Majority),
+    ];
+    list.choice("rule", &rules)
+}
+
 /// How to orient a graph of p variables, as R names it.
 pub fn orientation(orient: &List, p: usize) -> Outcome<orient::Options<'static>> {
-    let method = match input::text(&input::field(orient, "u2pd")?, "u2pd")?.as_str() {
-        "relaxed" => orient::Method::Relaxed,
-        "rand" => orient::Method::Rand,
-        "retry" => orient::Method::Retry,
-        "valid" => orient::Method::Valid,
-        other => return Err(Failure::Input(format!("internal: there is no u2pd `{other}`"))),
-    };
-    let collider_rule = match input::text(&input::field(orient, "rule")?, "rule")?.as_str() {
-        "standard" => ColliderRule::Standard,
-        "conservative" => ColliderRule::Conservative,
-        "majority" => ColliderRule::Majority,
-        other => return Err(Failure::Input(format!("internal: there is no rule `{other}`"))),
-    };
-    let version = input::field(orient, "version_unf")?;
+    let methods = [
+        ("relaxed", orient::Method::Relaxed),
+        ("rand", orient::Method::Rand),
+        ("retry", orient::Method::Retry),
+        ("valid", orient::Method::Valid),
+    ];
+    let version = orient.field("version_unf")?;
     let version = version.as_integer_slice().filter(|v| v.len() == 2 && v.iter().all(|v| (1..=2).contains(v)));
     let version = version.ok_or_else(|| Failure::Input("internal: `version_unf` is not two of 1, 2".into()))?;
-    let bound = match input::optional(orient, "bound") {
+    let bound = match orient.optional("bound") {
         None => None,
         Some(two) => match two.as_real_slice() {
             Some(&[least, tests_each]) => Some(Bound { least: least as u64, tests_each: tests_each as u64 }),
@@ -45,13 +53,13 @@ pub fn orientation(orient: &List, p: usize) -> Outcome<orient::Options<'static>>
         },
     };
     Ok(orient::Options {
-        method,
-        collider_rule,
+        method: orient.choice("u2pd", &methods)?,
+        collider_rule: collider_rule(orient)?,
         bound,
-        solve_conflicts: input::flag(&input::field(orient, "solve_confl")?, "solve_confl")?,
+        solve_conflicts: orient.flag("solve_confl")?,
         version_unf: [version[0] as u8, version[1] as u8],
-        knowledge: input::background(&input::field(orient, "knowledge")?, p)?.knowledge(p),
-        largest_set: input::number(&input::field(orient, "largest_set")?, "largest_set")?.max(0.0) as usize,
+        knowledge: input::background(orient.field("knowledge")?, p)?.knowledge(p),
+        largest_set: orient.number("largest_set")?.max(0.0) as usize,
         ..orient::Options::default()
     })
 }
@@ -93,7 +101,7 @@ pub fn oriented(
     let asks = options.collider_rule != ColliderRule::Standard || orient::needs_test(graph, sepsets, options)?;
     let Some(test) = test.filter(|_| asks) else {
         let found = orient::orient(graph, sepsets, options, alpha, None, &mut draw);
-        return Ok(Oriented { pdag: found.map_err(|error| token.explain(error))?, lost: Vec::new(), unkept: None });
+        return Ok(Oriented { pdag: found?, lost: Vec::new(), unkept: None });
     };
     // A test without an answer has no vote in a bounded rule, nor about pairs that were left out: its p-value itself is kept.
     let votes = options.bound.is_some() || options.collider_rule == ColliderRule::Standard;
@@ -101,66 +109,21 @@ pub fn oriented(
     let later = search.map(|(of, limits)| Later::new(of, limits, (graph, sepsets), threshold));
     let mut run = |test: &mut dyn CiTest| {
         let mut ask = |test: &mut dyn CiTest| orient::orient(graph, sepsets, options, alpha, Some(test), &mut draw);
-        let found = match &later {
+        match &later {
             Some(later) => later.run(test, ask),
             None => ask(test).map(|pdag| (pdag, None)),
-        };
-        found.map_err(|error| token.explain(error))
+        }
     };
     if let (Test::Function(fun), None) = (test, &machine.ranks) {
         let (pdag, unkept) = run(&mut RTest::new(fun, token))?;
         return Ok(Oriented { pdag, lost: Vec::new(), unkept });
     }
-    // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton.
     let questions = questions.min(usize::MAX as u64) as usize;
-    let worker = test.asked_worker(graph.p(), questions, alpha, machine, &mut call.observer())?;
+    let worker = test.asked_worker(Setting::after(graph.p(), alpha), questions, machine, &mut call.observer())?;
     let Some(mut worker) = worker else { return Err(Failure::Input("internal: there is no worker".into())) };
     let test = &mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) };
     let (pdag, unkept) = run(test)?;
     Ok(Oriented { pdag, lost: worker.team().lost, unkept })
-}
-
-/// Adds what is known to a graph: `edges` are p vectors of the j with an arc i -> j, `marks` likewise their marks, or NULL where all are 1.
-pub fn add_knowledge(token: &Token, edges: &List, marks: &Robj, knowledge: &Robj, check: bool) -> Outcome<Value> {
-    let p = edges.len();
-    let arcs = input::vertex_lists(edges)?;
-    let skeleton = Adjacency::from_lists(&arcs);
-    let background = input::background(knowledge, p)?;
-    let known = background.knowledge(p);
-    let mut has_conflict = false;
-    if !marks.is_null() {
-        for marks in input::entries(&input::list(marks, "marks")?) {
-            has_conflict |= marks.as_real_vector().is_some_and(|marks| marks.contains(&2.0));
-        }
-    }
-    let has = |from: usize, to: usize| arcs[from].binary_search(&(to as u32)).is_ok();
-    let of = |from: usize| arcs[from].iter().map(move |&to| [from as u32, to]);
-    let directed: Vec<[u32; 2]> = (0..p).flat_map(of).filter(|&[from, to]| !has(to as usize, from as usize)).collect();
-    let refused = |kind: &str, arrow: &[u32]| {
-        let arrow: Vec<i32> = arrow.iter().map(|&v| v as i32 + 1).collect();
-        Ok(output::named(vec![("kind", Value::from(kind)), ("arrow", Value::from(arrow))]))
-    };
-    let mut arrows = background.required;
-    for x in 0..p {
-        for y in skeleton.neighbours_above(x) {
-            match (known.bars(x, y as usize), known.bars(y as usize, x)) {
-                (true, true) => return refused("forbidden", &[x as u32, y]),
-                (true, false) => arrows.push([y, x as u32]),
-                (false, true) => arrows.push([x as u32, y]),
-                (false, false) => {}
-            }
-        }
-    }
-    let wants_to_stop = || token.wants_to_stop();
-    let found = orient::add_arrows(&skeleton, &directed, &arrows, check, Some(&wants_to_stop));
-    match found.map_err(|error| token.explain(error))? {
-        _ if has_conflict => refused("invalid", &[]),
-        Addition::Graph(pdag) => Ok(output::named(graph_lists(token, &pdag)?)),
-        Addition::Invalid => refused("invalid", &[]),
-        Addition::NotMaximal(arrow) => refused("not_maximal", &arrow),
-        Addition::NoEdge(number) => refused("no_edge", &arrows[number]),
-        Addition::Reversed(number) => refused("reversed", &arrows[number]),
-    }
 }
 
 /// A graph with marks as lists: `edges`, `marks` (NULL when all are 1) and counts.
@@ -220,4 +183,90 @@ pub fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static
             ]),
         ),
     ])
+}
+
+/// Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
+/// @noRd
+#[extendr]
+fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&skeleton, &orient, &test, &alpha, &engine, &callbacks], |token| {
+        let skeleton = input::list(&skeleton, "skeleton")?;
+        let p = skeleton.count("p", 1)?;
+        let graph = input::graph(&skeleton.list("edges")?, p)?;
+        let options = orientation(&input::list(&orient, "orient")?, p)?;
+        // The other rules change separating sets, and hand all of them back.
+        let needed = (options.collider_rule == ColliderRule::Standard).then_some(&graph);
+        let mut sepsets = input::sepsets(&skeleton.list("sepset")?, p, needed)?;
+        let call = Call::new(&engine, &callbacks, token)?;
+        let test = Test::optional(&test, &call.machine.pool)?;
+        let alpha = input::number(&alpha, "alpha")?;
+        let asked = (test.as_ref(), alpha, u64::MAX);
+        let Oriented { pdag, lost, .. } = oriented(&call, (&graph, &mut sepsets), &options, asked, None)?;
+        let mut result = graph_lists(token, &pdag)?;
+        result.push(("lost", output::lost(&lost)));
+        // The standard rule reads the separating sets and leaves them alone.
+        if options.collider_rule != ColliderRule::Standard {
+            result.push(("sepset", output::sepsets(token, &sepsets)?.into()));
+        }
+        Ok(output::named(result))
+    })
+}
+
+/// Orientation of a skeleton in flat arrays.
+/// @noRd
+#[extendr]
+fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&skeleton, &orient, &test, &alpha, &engine, &callbacks], |token| {
+        let found = Found::from_list(&input::list(&skeleton, "skeleton")?)?;
+        let skeleton = found.flat()?;
+        let call = Call::new(&engine, &callbacks, token)?;
+        let test = Test::optional(&test, &call.machine.pool)?;
+        let graph = skeleton.graph()?;
+        let options = orientation(&input::list(&orient, "orient")?, graph.p())?;
+        let mut sepsets = skeleton.sepsets(&graph)?;
+        let alpha = input::number(&alpha, "alpha")?;
+        let asked = (test.as_ref(), alpha, u64::MAX);
+        let Oriented { pdag, lost, .. } = oriented(&call, (&graph, &mut sepsets), &options, asked, None)?;
+        let pool = &call.machine.pool;
+        let mut result = Vec::from(judged(&pdag));
+        result.push(("lost", output::lost(&lost)));
+        result.push(("mark", compact::marks(token, pool, &skeleton, (&graph, &pdag))?.into()));
+        if options.collider_rule != ColliderRule::Standard {
+            let removed = |x: usize, y: usize| skeleton.removed(x, y);
+            result.push(("sets", compact::sets(token, pool, &sepsets, &Values::Asked(&removed))?));
+        }
+        Ok(output::named(result))
+    })
+}
+
+/// Adds what is known to a graph: `edges` are p vectors of the j with an arc i -> j, `marks` likewise their marks, or NULL where all are 1.
+/// @noRd
+#[extendr]
+fn rust_add_knowledge(edges: Robj, marks: Robj, knowledge: Robj, check: Robj) -> Robj {
+    respond([&edges, &marks, &knowledge, &check], |token| {
+        let (edges, check) = (input::list(&edges, "edges")?, input::flag(&check, "check")?);
+        let arcs = input::vertex_lists(&edges)?;
+        let mut has_conflict = false;
+        if !marks.is_null() {
+            for marks in input::entries(&input::list(&marks, "marks")?) {
+                has_conflict |= marks.as_real_vector().is_some_and(|marks| marks.contains(&2.0));
+            }
+        }
+        let wants_to_stop = || token.wants_to_stop();
+        let background = input::background(&knowledge, arcs.len())?;
+        match background.add_to(&arcs, has_conflict, check, Some(&wants_to_stop))? {
+            Added::Graph(pdag) => Ok(output::named(graph_lists(token, &pdag)?)),
+            Added::Refused(kind, arrow) => {
+                let arrow: Vec<i32> = arrow.iter().flatten().map(|&v| v as i32 + 1).collect();
+                Ok(output::named(vec![("kind", Value::from(kind)), ("arrow", Value::from(arrow))]))
+            }
+        }
+    })
+}
+
+extendr_module! {
+    mod orientation;
+    fn rust_orient;
+    fn rust_orient_compact;
+    fn rust_add_knowledge;
 }

@@ -18,8 +18,10 @@ use pcgpu_core::team::{Lost, Share, TeamReport};
 use pcgpu_core::Error;
 
 use crate::failure::{Failure, Outcome};
-use crate::token::{self, Token};
-use crate::value::Value;
+use crate::input;
+use crate::respond::respond;
+use crate::token::Token;
+use crate::value::{allocate, filled, vector as vector_of, Value};
 
 // SEXPREC is opaque: only pointers to it pass.
 #[allow(improper_ctypes)]
@@ -27,23 +29,6 @@ extern "C" {
     // Parts of R's API that extendr-ffi leaves out.
     fn R_RegisterCFinalizer(pointer: SEXP, finalise: unsafe extern "C" fn(SEXP));
     fn Rf_installChar(name: SEXP) -> SEXP;
-}
-
-/// Bytes from which R's own error is asked for, so that it is not printed.
-const LARGE: usize = 1 << 20;
-
-/// Runs `make`, which allocates so many bytes in R, and protects what it returns.
-pub fn allocate(token: &Token, bytes: usize, why: Use, make: impl FnMut() -> SEXP) -> Outcome<Robj> {
-    memory::room(bytes, why)?;
-    let made = match bytes {
-        LARGE.. => token.caught(make).map_err(|condition| match condition {
-            Some(_) => why.error(bytes).into(),
-            None => token.explain(Error::Interrupted),
-        })?,
-        _ => token::attempt(make).ok_or_else(|| why.error(bytes))?,
-    };
-    // SAFETY: the object was just made on R's thread.
-    Ok(unsafe { Robj::from_sexp(made) })
 }
 
 /// An R matrix of rows x columns doubles to be filled in place.
@@ -138,45 +123,33 @@ pub fn integer_matrix(token: &Token, rows: usize, columns: usize) -> Outcome<Rob
     Ok(untouched(made))
 }
 
-unsafe fn integers(values: impl ExactSizeIterator<Item = u32>) -> SEXP {
-    let vector = Rf_allocVector(SEXPTYPE::INTSXP, values.len() as isize);
-    let cells = INTEGER(vector);
-    for (i, v) in values.enumerate() {
-        *cells.add(i) = v as i32 + 1;
-    }
-    vector
+/// # Safety
+/// As of [`vector_of`].
+unsafe fn integers(values: &[u32]) -> SEXP {
+    vector_of(SEXPTYPE::INTSXP, values, INTEGER, |&v| v as i32 + 1)
+}
+
+/// A list of vectors.
+fn lists<T>(token: &Token, lists: &[Vec<T>], bytes_each: usize, vector: impl Fn(&[T]) -> SEXP) -> Outcome<Robj> {
+    let bytes = lists.iter().map(|list| 64 + bytes_each * list.len()).sum();
+    // SAFETY: on R's thread; nothing in here needs dropping.
+    allocate(token, bytes, Use::Pairs, || unsafe {
+        filled(SEXPTYPE::VECSXP, lists.iter(), |outer, at, list| {
+            SET_VECTOR_ELT(outer, at, vector(list));
+        })
+    })
 }
 
 /// A list of integer vectors, shifted to count from 1.
-pub fn vertex_lists(token: &Token, lists: &[Vec<u32>]) -> Outcome<Robj> {
-    let bytes = lists.iter().map(|list| 64 + 4 * list.len()).sum();
-    // SAFETY: the outer list is protected while its entries are made; nothing in here needs dropping.
-    allocate(token, bytes, Use::Pairs, || unsafe {
-        let outer = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, lists.len() as isize));
-        for (i, list) in lists.iter().enumerate() {
-            SET_VECTOR_ELT(outer, i as isize, integers(list.iter().copied()));
-        }
-        Rf_unprotect(1);
-        outer
-    })
+pub fn vertex_lists(token: &Token, edges: &[Vec<u32>]) -> Outcome<Robj> {
+    // SAFETY: called in the guard of `lists`.
+    lists(token, edges, 4, |list| unsafe { integers(list) })
 }
 
 /// A list of double vectors.
-pub fn mark_lists(token: &Token, lists: &[Vec<u8>]) -> Outcome<Robj> {
-    let bytes = lists.iter().map(|list| 64 + 8 * list.len()).sum();
+pub fn mark_lists(token: &Token, marks: &[Vec<u8>]) -> Outcome<Robj> {
     // SAFETY: as in `vertex_lists`.
-    allocate(token, bytes, Use::Pairs, || unsafe {
-        let outer = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, lists.len() as isize));
-        for (i, list) in lists.iter().enumerate() {
-            let vector = Rf_allocVector(SEXPTYPE::REALSXP, list.len() as isize);
-            SET_VECTOR_ELT(outer, i as isize, vector);
-            for (k, &mark) in list.iter().enumerate() {
-                *REAL(vector).add(k) = f64::from(mark);
-            }
-        }
-        Rf_unprotect(1);
-        outer
-    })
+    lists(token, marks, 8, |list| unsafe { vector_of(SEXPTYPE::REALSXP, list, REAL, |&mark| f64::from(mark)) })
 }
 
 /// pcalg's list of p lists of p. Empty sets, and sets of one variable, are one shared object each: there may be millions
@@ -202,7 +175,7 @@ unsafe fn make_sepsets(sets: &SepSets) -> SEXP {
         if known != R_NilValue {
             return known;
         }
-        let made = integers([v].into_iter());
+        let made = integers(&[v]);
         SET_VECTOR_ELT(shared, v as isize, made);
         made
     };
@@ -217,7 +190,7 @@ unsafe fn make_sepsets(sets: &SepSets) -> SEXP {
             let entry = match *set {
                 [] => empty,
                 [v] => single(v),
-                _ => integers(set.iter().copied()),
+                _ => integers(set),
             };
             SET_VECTOR_ELT(row, y as isize, entry);
         });
@@ -247,7 +220,7 @@ pub fn fill_slots(token: &Token, object: &Robj, slots: &List) -> Outcome<Value> 
         Rf_unprotect(1);
         object.get()
     });
-    filled.map(|_| object.clone().into()).ok_or_else(|| token.explain(Error::Interrupted))
+    filled.map(|_| object.clone().into()).ok_or(Failure::Core(Error::Interrupted))
 }
 
 /// [`sepsets`] in the slot of that name of a fresh object. R searches a value that something refers to for cycles, which
@@ -308,4 +281,16 @@ pub fn counts(values: &[u64]) -> Value {
 /// The cells of a fresh R matrix.
 pub fn cells(matrix: &mut Robj) -> Outcome<&mut [f64]> {
     matrix.as_real_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix".into()))
+}
+
+/// The object with these slots put in place; it must be fresh.
+/// @noRd
+#[extendr]
+fn rust_fill_slots(object: Robj, slots: Robj) -> Robj {
+    respond([&object, &slots], |token| fill_slots(token, &object, &input::list(&slots, "slots")?))
+}
+
+extendr_module! {
+    mod output;
+    fn rust_fill_slots;
 }

@@ -2,24 +2,29 @@
 
 use extendr_api::prelude::*;
 use pcgpu_core::background::Background;
-use pcgpu_core::ci::gauss::Reading;
 use pcgpu_core::fci::{self, By, Fci, Phase, Prepared};
 use pcgpu_core::graph::{Adjacency, SepSets, Side};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::{self, ColliderRule};
 use pcgpu_core::pag::{self, Assumptions, Jci, Mark, Pag, Paths, Plus, Rfci, Unclear};
 use pcgpu_core::search::checkpoint::Limits;
+use pcgpu_core::search::doubts::LargestP;
 use pcgpu_core::search::possible_d_sep::{self as phase, Counts};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{self, Largest, Method, Options};
 use pcgpu_core::team::TeamReport;
 use pcgpu_core::Error;
 
-use crate::api::{self, Call};
-use crate::doubts::{Doubts, LargestP};
-use crate::failure::{self, Failure, Outcome};
+use crate::call::Call;
+use crate::failure::{Failure, Outcome};
+use crate::input::Fields;
+use crate::machine::Machine;
+use crate::orientation::collider_rule;
+use crate::report::Report;
+use crate::respond::{of_device, respond};
+use crate::search::skeleton;
 use crate::session::{self, RObserver, RTest};
-use crate::test::Test;
+use crate::test::{Setting, Test};
 use crate::token::Token;
 use crate::value::Value;
 use crate::{input, limits, output};
@@ -49,35 +54,24 @@ struct Marking {
     jci: Jci,
 }
 
-fn rule(list: &List) -> Outcome<ColliderRule> {
-    match input::text(&input::field(list, "rule")?, "rule")?.as_str() {
-        "standard" => Ok(ColliderRule::Standard),
-        "conservative" => Ok(ColliderRule::Conservative),
-        "majority" => Ok(ColliderRule::Majority),
-        other => Err(Failure::Input(format!("internal: there is no rule `{other}`"))),
-    }
-}
-
 impl Marking {
     fn from_list(list: &List, p: usize) -> Outcome<Self> {
-        let given = input::field(list, "rules")?;
+        let given = list.field("rules")?;
         let given = given.as_logical_slice().filter(|rules| rules.len() == 10);
         let given = given.ok_or_else(|| Failure::Input("internal: `rules` is not ten of TRUE and FALSE".into()))?;
         let mut rules = [false; 10];
         rules.iter_mut().zip(given).for_each(|(rule, given)| *rule = given.is_true());
-        let assumptions = match input::text(&input::field(list, "jci")?, "jci")?.as_str() {
-            "0" => Assumptions::None,
-            "1" => Assumptions::One,
-            "12" => Assumptions::OneTwo,
-            "123" => Assumptions::All,
-            other => return Err(Failure::Input(format!("internal: there is no jci `{other}`"))),
-        };
-        let variables = input::vertices(&input::field(list, "context")?, p, "context")?;
-        let paths = match input::text(&input::field(list, "paths")?, "paths")?.as_str() {
-            "pcalg" => Paths::Pcalg,
-            "all" => Paths::All,
-            other => return Err(Failure::Input(format!("internal: there are no paths `{other}`"))),
-        };
+        let assumptions = list.choice(
+            "jci",
+            &[
+                ("0", Assumptions::None),
+                ("1", Assumptions::One),
+                ("12", Assumptions::OneTwo),
+                ("123", Assumptions::All),
+            ],
+        )?;
+        let variables = list.vertices("context", p)?;
+        let paths = list.choice("paths", &[("pcalg", Paths::Pcalg), ("all", Paths::All)])?;
         Ok(Marking { rules, paths, jci: Jci { assumptions, variables } })
     }
 
@@ -95,24 +89,19 @@ impl Marking {
 
 impl Asked {
     pub fn from_list(list: &List, p: usize) -> Outcome<Self> {
-        let algorithm = match input::text(&input::field(list, "algorithm")?, "algorithm")?.as_str() {
-            "fci" => Algorithm::Fci,
-            "rfci" => Algorithm::Rfci,
-            "fciPlus" => Algorithm::FciPlus,
-            other => return Err(Failure::Input(format!("internal: there is no algorithm `{other}`"))),
-        };
-        let phase = match input::optional(list, "phase") {
+        let algorithm = list.choice(
+            "algorithm",
+            &[("fci", Algorithm::Fci), ("rfci", Algorithm::Rfci), ("fciPlus", Algorithm::FciPlus)],
+        )?;
+        let phase = match list.optional_list("phase")? {
             None => None,
             Some(phase) => {
-                let phase = input::list(&phase, "phase")?;
-                let number = |name: &str| input::number(&input::field(&phase, name)?, name);
-                let flag = |name: &str| input::flag(&input::field(&phase, name)?, name);
-                let (m_max, most) = (number("m_max")?, number("most")?);
-                Some((Phase { m_max, most, by_component: flag("by_component")? }, flag("adaptive")?))
+                let (m_max, most) = (phase.number("m_max")?, phase.number("most")?);
+                Some((Phase { m_max, most, by_component: phase.flag("by_component")? }, phase.flag("adaptive")?))
             }
         };
-        let background = input::background(&input::field(list, "knowledge")?, p)?;
-        Ok(Asked { algorithm, phase, rule: rule(list)?, marking: Marking::from_list(list, p)?, background })
+        let background = input::background(list.field("knowledge")?, p)?;
+        Ok(Asked { algorithm, phase, rule: collider_rule(list)?, marking: Marking::from_list(list, p)?, background })
     }
 }
 
@@ -122,39 +111,38 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let (mut options, limits) = (input::options(of.0)?, of.1);
     asked.background.enter_with_hidden(&mut options);
     let p = options.p;
-    let worker =
-        |reading: Reading| test.worker(p, reading, options.alpha, machine, &mut call.observer().within(limits));
+    let worker = |of: Setting, machine: &Machine| test.worker(of, machine, &mut call.observer().within(limits));
+    let after = Setting::after(p, options.alpha);
     let is_fast = options.method == Method::StableFast;
-    let mut worked = worker(if is_fast { Reading::StableFast } else { Reading::GaussCItest })?;
+    let mut worked = worker(Setting::of(&options), machine)?;
     let mut p_max = output::matrix(token, p, p, Use::Square)?;
     let began = std::time::Instant::now();
     let of_search = (&options, limits);
     let largest = Largest::from(output::cells(&mut p_max)?);
-    let (mut found, unanswered) = api::skeleton(call, test, of_search, worked.as_deref_mut(), largest, None)?;
+    let (mut found, unanswered) = skeleton(call, test, of_search, worked.as_deref_mut(), largest, None)?;
     let largest = LargestP::Square(output::cells(&mut p_max)?);
-    let doubts = Doubts::new(call, test, (&found, &options), &largest, unanswered)?;
+    let doubts = test.doubts(call, (&found, &options), &largest, unanswered)?;
     let seconds = began.elapsed().as_secs_f64();
-    let mut team = TeamReport::default();
-    add_work(&mut team, worked.as_deref_mut());
+    let mut team = worked.as_mut().map_or_else(TeamReport::default, |worker| worker.team());
     let of_skeleton = team.shares.len();
     let mut memory = Vec::new();
     if is_fast {
         // What follows the skeleton asks pcalg's R function, whatever ran that.
         memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
-        worked = worker(Reading::GaussCItest)?;
+        worked = worker(after, machine)?;
     }
     let mut names = machine.names(test.shares_with_cpu());
     let mut fallback = Value::from(());
     let phase = prepare(call, asked, &found)?;
     let of_phase = phase.as_ref().and_then(|phase| machine.later(|| phase.most_tests(&options, &found.graph)));
     if let Some(later) = of_phase {
-        match test.worker(p, Reading::GaussCItest, options.alpha, &later, &mut call.observer().within(limits)) {
+        match worker(after, &later) {
             Ok(card) => {
                 memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
                 names.extend(later.names(false));
                 worked = card;
             }
-            Err(Failure::Core(error @ Error::Device(_))) => fallback = failure::of_device(error),
+            Err(Failure::Core(error @ Error::Device(_))) => fallback = of_device(error),
             Err(failure) => return Err(failure),
         }
     }
@@ -164,33 +152,24 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let later = if found.ended.is_some() { &nothing } else { limits };
     let followed = follow(call, test, (&options, later), (asked, phase), worked.as_deref_mut(), &mut found, cells)?;
     memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
-    add_work(&mut team, worked.as_deref_mut());
+    team.add(worked.as_mut().map_or_else(TeamReport::default, |worker| worker.team()));
     let (counts, pag) = (&followed.counts, &followed.pag);
     if asked.algorithm != Algorithm::FciPlus {
         output::fill_sepsets(token, object, &found.sepsets)?;
     }
     let of_phase = || counts.as_ref().and_then(|counts| counts.unkept.clone());
-    let unkept = found.unkept.take().or_else(of_phase).or_else(|| followed.unkept.clone());
+    found.unkept = found.unkept.take().or_else(of_phase).or_else(|| followed.unkept.clone());
     let ended_phase = counts.as_ref().and_then(|counts| counts.ended);
     let mut result = of_counts(token, counts.as_ref())?;
     result.extend(marks(token, pag)?);
+    result.extend(Report { seconds, memory, doubts, device: names, team }.entries(&found));
     result.extend([
         ("pMax", p_max.into()),
-        ("n_edgetests", output::counts(&found.tests)),
-        ("max_ord", Value::from(found.max_order)),
-        ("seconds", Value::from(seconds)),
         ("seconds_after", Value::from(began.elapsed().as_secs_f64() - seconds)),
-        ("exact_tests", Value::from(found.exact_tests as f64)),
-        ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Value::from(bytes as f64))).collect())),
-        doubts.entry(),
-        ("device", Value::from(names)),
         ("fallback", fallback),
-        ("team", output::shares(&team)),
         ("team_skeleton", Value::from(of_skeleton as i32)),
-        ("lost", output::lost(&team.lost)),
-        ("ended_phase", ended_phase.map_or_else(|| ().into(), |size| Value::from(size as i32))),
+        ("ended_phase", ended_phase.map(|size| size as i32).into()),
     ]);
-    result.extend(limits::end(found.ended, unkept));
     Ok(output::named(result))
 }
 
@@ -208,15 +187,7 @@ fn prepare(call: &Call, asked: &Asked, skeleton: &search::Skeleton) -> Outcome<O
     let say = session::sayer(token, &listener.callbacks);
     let orient = asked.marking.options(&stop, say.as_ref().map(|say| say as pag::Say));
     let prepared = phase.prepare((&skeleton.graph, &skeleton.sepsets), &orient, &machine.pool);
-    prepared.map(Some).map_err(|error| token.explain(error))
-}
-
-/// What a worker has done since it was asked last.
-fn add_work(team: &mut TeamReport, worker: Option<&mut (dyn Worker + '_)>) {
-    let Some(worker) = worker else { return };
-    let more = worker.team();
-    team.shares.extend(more.shares);
-    team.lost.extend(more.lost);
+    Ok(prepared.map(Some)?)
 }
 
 /// What follows the skeleton.
@@ -293,7 +264,7 @@ fn follow(
             by.fci_plus(of, (options, limits), (&plus, &orient), &mut observer)
         }
     };
-    found.map_err(|error| token.explain(error))
+    Ok(found?)
 }
 
 type Entries = Vec<(&'static str, Value)>;
@@ -345,74 +316,104 @@ fn pag_of(amat: &Robj, p: usize) -> Outcome<Pag> {
     Ok(Pag::from_rows("pag", &rows)?)
 }
 
-/// Puts marks on a graph that may have some: pcalg's `udag2pag()`.
-pub fn orient_marked(call: &Call, amat: &Robj, p: usize, sepset: &List, asked: &List) -> Outcome<Value> {
-    let Call { listener, token, .. } = call;
-    let stop = || token.wants_to_stop();
-    let say = session::sayer(token, &listener.callbacks);
-    let say = say.as_ref().map(|say| say as pag::Say);
-    let mut options = Marking::from_list(asked, p)?.options(&stop, say);
-    options.colliders = input::flag(&input::field(asked, "colliders")?, "colliders")?;
-    options.unclear = unclear(asked, p)?;
-    let sepsets = input::sepsets(sepset, p, None)?;
-    let pag = pag::orient_marked(pag_of(amat, p)?, &sepsets, &options).map_err(|error| token.explain(error))?;
-    Ok(output::named(marks(token, &pag)?))
-}
-
 /// Triples, three vertices each.
 fn unclear(asked: &List, p: usize) -> Outcome<Unclear> {
-    let triples = input::vertices(&input::field(asked, "unclear")?, p, "unclear")?;
+    let triples = asked.vertices("unclear", p)?;
     Ok(triples.chunks_exact(3).map(|triple| [triple[0], triple[1], triple[2]]).collect())
 }
 
+/// FCI, RFCI or FCI+, by `fci$algorithm`. `object` is a fresh result, whose slot `sepset` is filled.
+/// @noRd
+#[extendr]
+fn rust_fci(test: Robj, options: Robj, fci: Robj, engine: Robj, callbacks: Robj, object: Robj) -> Robj {
+    respond([&test, &options, &fci, &engine, &callbacks, &object], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let (options, listed) = (input::list(&options, "options")?, input::list(&test, "test")?);
+        let limits = limits::limits(&options, &listed, &fci)?;
+        let p = options.count("p", 2)?;
+        let test = Test::from_list(&listed, &call.machine.pool)?;
+        let asked = Asked::from_list(&input::list(&fci, "fci")?, p)?;
+        search(&call, &test, (&options, &limits), &asked, &object)
+    })
+}
+
 /// The possible-d-sep phase on a skeleton from anywhere: pcalg's `pdsep()`.
-pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List, asked: &List) -> Outcome<Value> {
-    let Call { machine, listener, token } = call;
-    let options = input::options(options)?;
-    let p = options.p;
-    let part = |name: &str| input::list(&input::field(skeleton, name)?, name);
-    let graph = input::graph(&part("edges")?, p)?;
-    let sepsets = input::sepsets(&part("sepset")?, p, None)?;
-    let mut p_max = output::matrix(token, p, p, Use::Square)?;
-    let cells = output::cells(&mut p_max)?;
-    let known = input::field(skeleton, "pMax")?;
-    let known = input::square(&known, p, "pMax")?;
-    let known = known.to_slice_memory_order().ok_or_else(|| Failure::Input("internal: `pMax`".into()))?;
-    cells.copy_from_slice(known);
-    let stop = || token.wants_to_stop();
-    let say = session::sayer(token, &listener.callbacks);
-    let say = say.as_ref().map(|say| say as pag::Say);
-    let explain = |error: Error| token.explain(error);
-    let unclear = unclear(asked, p)?;
-    let candidates =
-        pag::possible_d_sep(&graph, &sepsets, &unclear, &machine.pool, Some(&stop), say).map_err(explain)?;
-    let sets = phase::Sets {
-        candidates,
-        most: input::number(&input::field(asked, "most")?, "most")?,
-        by_component: input::flag(&input::field(asked, "by_component")?, "by_component")?,
-    };
-    let mut given = phase::Skeleton { graph, sepsets, p_max: cells };
-    let mut observer = RObserver::new(token, listener.callbacks.clone());
-    let limits = Limits::default();
-    let mut worker = test.worker(p, Reading::GaussCItest, options.alpha, machine, &mut call.observer())?;
-    let counts = match (&mut worker, test) {
-        (Some(worker), _) => phase::possible_d_sep(&mut **worker, &options, &mut given, &sets, &mut observer, &limits),
-        (None, Test::Function(fun)) => {
-            let mut test = RTest::new(fun, token);
-            phase::possible_d_sep_in_turn(&mut test, &options, &mut given, &sets, &mut observer, &limits)
-        }
-        (None, _) => Err(Error::Interrupted),
-    };
-    let counts = counts.map_err(explain)?;
-    memory::check()?;
-    let (edges, sepset) = (given.graph.to_lists(), output::sepsets(token, &given.sepsets)?);
-    let lost = worker.map_or_else(Vec::new, |mut worker| worker.team().lost);
-    let mut result = of_counts(token, Some(&counts))?;
-    result.extend([
-        ("edges", output::vertex_lists(token, &edges)?.into()),
-        ("sepset", sepset.into()),
-        ("pMax", p_max.into()),
-        ("lost", output::lost(&lost)),
-    ]);
-    Ok(output::named(result))
+/// @noRd
+#[extendr]
+fn rust_pdsep(test: Robj, options: Robj, skeleton: Robj, asked: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&test, &options, &skeleton, &asked, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let test = Test::from_list(&input::list(&test, "test")?, &call.machine.pool)?;
+        let (skeleton, asked) = (input::list(&skeleton, "skeleton")?, input::list(&asked, "asked")?);
+        let Call { machine, listener, .. } = &call;
+        let options = input::options(&input::list(&options, "options")?)?;
+        let p = options.p;
+        let graph = input::graph(&skeleton.list("edges")?, p)?;
+        let sepsets = input::sepsets(&skeleton.list("sepset")?, p, None)?;
+        let mut p_max = output::matrix(token, p, p, Use::Square)?;
+        let cells = output::cells(&mut p_max)?;
+        let known = skeleton.field("pMax")?;
+        let known = input::square(known, p, "pMax")?;
+        let known = known.to_slice_memory_order().ok_or_else(|| Failure::Input("internal: `pMax`".into()))?;
+        cells.copy_from_slice(known);
+        let stop = || token.wants_to_stop();
+        let say = session::sayer(token, &listener.callbacks);
+        let say = say.as_ref().map(|say| say as pag::Say);
+        let unclear = unclear(&asked, p)?;
+        let candidates = pag::possible_d_sep(&graph, &sepsets, &unclear, &machine.pool, Some(&stop), say)?;
+        let sets = phase::Sets { candidates, most: asked.number("most")?, by_component: asked.flag("by_component")? };
+        let mut given = phase::Skeleton { graph, sepsets, p_max: cells };
+        let mut observer = RObserver::new(token, listener.callbacks.clone());
+        let limits = Limits::default();
+        let mut worker = test.worker(Setting::after(p, options.alpha), machine, &mut call.observer())?;
+        let counts = match (&mut worker, &test) {
+            (Some(worker), _) => {
+                phase::possible_d_sep(&mut **worker, &options, &mut given, &sets, &mut observer, &limits)
+            }
+            (None, Test::Function(fun)) => {
+                let mut test = RTest::new(fun, token);
+                phase::possible_d_sep_in_turn(&mut test, &options, &mut given, &sets, &mut observer, &limits)
+            }
+            (None, _) => Err(Error::Interrupted),
+        };
+        let counts = counts?;
+        memory::check()?;
+        let (edges, sepset) = (given.graph.to_lists(), output::sepsets(token, &given.sepsets)?);
+        let lost = worker.map_or_else(Vec::new, |mut worker| worker.team().lost);
+        let mut result = of_counts(token, Some(&counts))?;
+        result.extend([
+            ("edges", output::vertex_lists(token, &edges)?.into()),
+            ("sepset", sepset.into()),
+            ("pMax", p_max.into()),
+            ("lost", output::lost(&lost)),
+        ]);
+        Ok(output::named(result))
+    })
+}
+
+/// Puts marks on a graph that may have some: pcalg's `udag2pag()`.
+/// @noRd
+#[extendr]
+fn rust_orient_pag(amat: Robj, p: Robj, sepset: Robj, asked: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&amat, &p, &sepset, &asked, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let (p, sepset) = (input::count(&p, "p", 1)?, input::list(&sepset, "sepset")?);
+        let asked = input::list(&asked, "asked")?;
+        let stop = || token.wants_to_stop();
+        let say = session::sayer(token, &call.listener.callbacks);
+        let say = say.as_ref().map(|say| say as pag::Say);
+        let mut options = Marking::from_list(&asked, p)?.options(&stop, say);
+        options.colliders = asked.flag("colliders")?;
+        options.unclear = unclear(&asked, p)?;
+        let sepsets = input::sepsets(&sepset, p, None)?;
+        let pag = pag::orient_marked(pag_of(&amat, p)?, &sepsets, &options)?;
+        Ok(output::named(marks(token, &pag)?))
+    })
+}
+
+extendr_module! {
+    mod pag;
+    fn rust_fci;
+    fn rust_pdsep;
+    fn rust_orient_pag;
 }

@@ -6,20 +6,17 @@ use pcgpu_core::moments::running::{Columns, Running, Totals};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 
-use crate::api::Call;
+use crate::call::Call;
 use crate::correlation::summary_list;
 use crate::failure::{Failure, Outcome};
-use crate::input;
+use crate::input::{self, Fields};
 use crate::output;
+use crate::respond::respond;
+use crate::table::Table;
 use crate::token::Token;
 use crate::value::Value;
 
 type Coming = ExternalPtr<Option<Running>>;
-
-/// Of p columns; `complete`: rows that miss a value are left out.
-pub fn begin(p: usize, complete: bool, token: &Token) -> Outcome<Value> {
-    Ok(output::held(token, Some(Running::new(p, complete)?))?.into())
-}
 
 /// What has come; after an error, and at the end, it is given up.
 fn coming(state: &Robj) -> Outcome<(Coming, Running)> {
@@ -29,33 +26,13 @@ fn coming(state: &Robj) -> Outcome<(Coming, Running)> {
     Ok((state, running))
 }
 
-/// Adds a block of n rows. Returns `list(least, largest, missing, n)` of it.
-pub fn add(state: &Robj, x: &Robj, n: usize, call: &Call) -> Outcome<Value> {
-    let (mut state, mut running) = coming(state)?;
-    let table = input::Table::new(x)?;
-    let columns = table.columns(n)?;
-    if columns.len() != running.p() {
-        let text = format!("internal: a block has {} columns in place of {}", columns.len(), running.p());
-        return Err(Failure::Input(text));
-    }
-    let mut observer = call.observer();
-    let found = running.add(&columns, &call.machine.pool, &mut |_| observer.look());
-    let found = found.map_err(|error| call.token.explain(error))?;
-    *state.as_mut() = Some(running);
-    Ok(output::named(summary_list(&found, n)))
-}
-
 fn totals_of(state: &Robj, call: &Call) -> Outcome<Totals> {
     let (_, running) = coming(state)?;
     let mut observer = call.observer();
-    running.totals(&call.machine.pool, &mut |_| observer.look()).map_err(|error| call.token.explain(error))
+    Ok(running.totals(&call.machine.pool, &mut |_| observer.look())?)
 }
 
 /// `list(n, left_out, least, largest, missing, power, origin, mean, products)`: all that is known of the rows.
-pub fn end(state: &Robj, call: &Call) -> Outcome<Value> {
-    as_list(&totals_of(state, call)?, call.token)
-}
-
 fn as_list(totals: &Totals, token: &Token) -> Outcome<Value> {
     let of = &totals.columns;
     let p = of.p();
@@ -89,26 +66,25 @@ fn about(of: &Columns) -> Vec<(&'static str, Value)> {
 /// From what [`as_list`] has made.
 fn from_list(list: &List) -> Outcome<Totals> {
     let wrong = || Failure::Input("internal: what is in `moments` does not fit together".into());
-    let field = |name: &str| input::field(list, name);
     let numbers = |name: &str| -> Outcome<Vec<f64>> {
-        Ok(memory::copied(field(name)?.as_real_slice().ok_or_else(wrong)?, Use::Correlations)?)
+        Ok(memory::copied(list.field(name)?.as_real_slice().ok_or_else(wrong)?, Use::Correlations)?)
     };
     let count = |value: f64| match value >= 0.0 && value <= 2f64.powi(53) {
         true => Ok(value as u64),
         false => Err(wrong()),
     };
-    let one = |name: &str| count(input::number(&field(name)?, name)?);
+    let one = |name: &str| count(list.number(name)?);
     let columns = Columns {
         n: one("n")?,
         left_out: one("left_out")?,
         least: numbers("least")?,
         largest: numbers("largest")?,
         missing: numbers("missing")?.into_iter().map(count).collect::<Outcome<_>>()?,
-        power: memory::copied(field("power")?.as_integer_slice().ok_or_else(wrong)?, Use::Correlations)?,
+        power: memory::copied(list.field("power")?.as_integer_slice().ok_or_else(wrong)?, Use::Correlations)?,
         origin: numbers("origin")?,
         mean: numbers("mean")?,
     };
-    let products = field("products")?;
+    let products = list.field("products")?;
     Totals::from_parts(columns, products.as_real_slice().ok_or_else(wrong)?)?.ok_or_else(wrong)
 }
 
@@ -126,31 +102,89 @@ fn joined(parts: &List, pool: &Pool, token: &Token) -> Outcome<Totals> {
             Some(_) => return Err(Failure::Input("internal: `moments` are of other numbers of columns".into())),
         });
         if token.wants_to_stop() {
-            return Err(token.explain(pcgpu_core::Error::Interrupted));
+            return Err(pcgpu_core::Error::Interrupted.into());
         }
     }
     all.ok_or_else(|| Failure::Input("internal: there are no `moments`".into()))
 }
 
-/// A list of lists that [`end`] has made, as one.
-pub fn join(parts: &List, call: &Call) -> Outcome<Value> {
-    as_list(&joined(parts, &call.machine.pool, call.token)?, call.token)
+/// Moments of rows of p columns that are to come; `complete`: rows that miss a value are left out.
+/// @noRd
+#[extendr]
+fn rust_moments_begin(p: Robj, complete: Robj) -> Robj {
+    respond([&p, &complete], |token| {
+        let (p, complete) = (input::count(&p, "p", 1)?, input::flag(&complete, "complete")?);
+        Ok(output::held(token, Some(Running::new(p, complete)?))?.into())
+    })
+}
+
+/// Adds a block of n rows. Returns `list(least, largest, missing, n)` of it.
+/// @noRd
+#[extendr]
+fn rust_moments_add(state: Robj, x: Robj, n: Robj, engine: Robj) -> Robj {
+    respond([&state, &x, &n, &engine], |token| {
+        let (n, call) = (input::count(&n, "n", 1)?, Call::silent(&engine, token)?);
+        let (mut state, mut running) = coming(&state)?;
+        let table = Table::new(&x)?;
+        let columns = table.columns(n)?;
+        if columns.len() != running.p() {
+            let text = format!("internal: a block has {} columns in place of {}", columns.len(), running.p());
+            return Err(Failure::Input(text));
+        }
+        let mut observer = call.observer();
+        let found = running.add(&columns, &call.machine.pool, &mut |_| observer.look())?;
+        *state.as_mut() = Some(running);
+        Ok(output::named(summary_list(&found, n)))
+    })
+}
+
+/// The moments of all rows that came, see `as_list()`.
+/// @noRd
+#[extendr]
+fn rust_moments_end(state: Robj, engine: Robj) -> Robj {
+    respond([&state, &engine], |token| {
+        let call = Call::silent(&engine, token)?;
+        as_list(&totals_of(&state, &call)?, token)
+    })
+}
+
+/// Moments of several parts of the rows as one.
+/// @noRd
+#[extendr]
+fn rust_moments_join(parts: Robj, engine: Robj) -> Robj {
+    respond([&parts, &engine], |token| {
+        let pool = Call::silent(&engine, token)?.machine.pool;
+        as_list(&joined(&input::list(&parts, "parts")?, &pool, token)?, token)
+    })
 }
 
 /// `list(n, left_out, least, largest, missing, C)` of what has come, or of a list of lists.
-pub fn correlations(moments: &Robj, names: &Robj, call: &Call) -> Outcome<Value> {
-    let Call { machine, token, .. } = call;
-    let totals = match moments.as_list() {
-        Some(parts) => joined(&parts, &machine.pool, token)?,
-        None => totals_of(moments, call)?,
-    };
-    let p = totals.columns.p();
-    let mut c = output::matrix(token, p, p, Use::Pairs)?;
-    let mut observer = call.observer();
-    let made = totals.correlations(&machine.pool, output::cells(&mut c)?, &mut || observer.look());
-    made.map_err(|error| token.explain(error))?;
-    output::set_dimnames(token, &c, [names, names])?;
-    let mut list = about(&totals.columns);
-    list.push(("C", c.into()));
-    Ok(output::named(list))
+/// @noRd
+#[extendr]
+fn rust_moments_correlations(moments: Robj, names: Robj, engine: Robj) -> Robj {
+    respond([&moments, &names, &engine], |token| {
+        let call = Call::silent(&engine, token)?;
+        let pool = &call.machine.pool;
+        let totals = match moments.as_list() {
+            Some(parts) => joined(&parts, pool, token)?,
+            None => totals_of(&moments, &call)?,
+        };
+        let p = totals.columns.p();
+        let mut c = output::matrix(token, p, p, Use::Pairs)?;
+        let mut observer = call.observer();
+        totals.correlations(pool, output::cells(&mut c)?, &mut || observer.look())?;
+        output::set_dimnames(token, &c, [&names, &names])?;
+        let mut list = about(&totals.columns);
+        list.push(("C", c.into()));
+        Ok(output::named(list))
+    })
+}
+
+extendr_module! {
+    mod running;
+    fn rust_moments_begin;
+    fn rust_moments_add;
+    fn rust_moments_end;
+    fn rust_moments_join;
+    fn rust_moments_correlations;
 }

@@ -14,7 +14,10 @@ use pcgpu_core::selection::{select, CountLogs, Criterion, Machines, Resampling, 
 use pcgpu_core::team::TeamReport;
 
 use crate::failure::{Failure, Outcome};
+use crate::input::Fields;
 use crate::machine::Machine;
+use crate::respond::respond;
+use crate::session::{Callbacks, RObserver};
 use crate::token::Token;
 use crate::value::Value;
 use crate::{data_file, input, output};
@@ -34,15 +37,14 @@ enum Features {
 impl Features {
     /// From `list(kind, ...)`, see `selection_features()` in R/select_features.R.
     fn from_list(x: &List, n: usize) -> Outcome<Self> {
-        match input::text(&input::field(x, "kind")?, "kind")?.as_str() {
-            "matrix" => Ok(Features::Matrix(input::field(x, "x")?, n)),
-            "file" => Ok(Features::File(data_file::open(&input::field(x, "x")?)?)),
-            "columns" => Ok(Features::Columns(input::list(&input::field(x, "x")?, "x")?)),
-            "sparse" => Ok(Features::Sparse {
-                starts: input::field(x, "p")?,
-                rows: input::field(x, "i")?,
-                values: input::field(x, "x")?,
-            }),
+        match x.text("kind")? {
+            "matrix" => Ok(Features::Matrix(x.field("x")?.clone(), n)),
+            "file" => Ok(Features::File(data_file::open(x.field("x")?)?)),
+            "columns" => Ok(Features::Columns(x.list("x")?)),
+            "sparse" => {
+                let [starts, rows, values] = ["p", "i", "x"].map(|name| x.field(name).cloned());
+                Ok(Features::Sparse { starts: starts?, rows: rows?, values: values? })
+            }
             other => Err(Failure::Input(format!("internal: there are no features of kind `{other}`"))),
         }
     }
@@ -94,28 +96,25 @@ pub fn run(
     observer: &mut dyn Observer,
     token: &Token,
 ) -> Outcome<Value> {
-    let n = input::count(&input::field(options, "n")?, "n", 1)?;
-    let k = input::count(&input::field(options, "k")?, "k", 0)?;
-    let bins = Bins {
-        count: input::count(&input::field(options, "bins")?, "bins", 1)? as u32,
-        kept_levels: input::count(&input::field(options, "kept_levels")?, "kept_levels", 0)?,
-    };
-    let how = match input::text(&input::field(options, "discretise")?, "discretise")?.as_str() {
-        "equal-width" => Discretise::EqualWidth(bins),
-        "equal-frequency" => Discretise::EqualFrequency(bins),
-        "none" => Discretise::None,
-        other => return Err(Failure::Input(format!("internal: there is no way `{other}` to discretise"))),
-    };
-    let criterion = input::text(&input::field(options, "criterion")?, "criterion")?;
-    let criterion = Criterion::from_name(&criterion)
-        .ok_or_else(|| Failure::Input(format!("internal: there is no criterion `{criterion}`")))?;
+    let n = options.count("n", 1)?;
+    let k = options.count("k", 0)?;
+    let bins = Bins { count: options.count("bins", 1)? as u32, kept_levels: options.count("kept_levels", 0)? };
+    let how = options.choice(
+        "discretise",
+        &[
+            ("equal-width", Discretise::EqualWidth(bins)),
+            ("equal-frequency", Discretise::EqualFrequency(bins)),
+            ("none", Discretise::None),
+        ],
+    )?;
+    let criterion = options.text("criterion")?;
+    let criterion = Criterion::from_name(criterion).ok_or_else(|| input::unknown("criterion", criterion))?;
     let features = Features::from_list(x, n)?;
     let columns = features.columns()?;
     let class = column_of(y).ok_or_else(|| Failure::Input("internal: `y` is not a vector of numbers".into()))?;
     // Ranks read by themselves what lies in a file: here its first column alone is read, for the class.
     let here = if named_file(x, machine)?.is_some() { &columns[..1] } else { &columns[..] };
-    let samples: Samples =
-        encode(n, here, class, how, machine.pool.clone(), observer).map_err(|error| token.explain(error))?;
+    let samples: Samples = encode(n, here, class, how, machine.pool.clone(), observer)?;
     // Two tables by count.
     memory::room(24 * n, Use::Features)?;
     let logs = CountLogs::new(n);
@@ -126,16 +125,11 @@ pub fn run(
             _ => Source::Samples(&samples),
         };
         let mut cluster = ranks.cluster(token, machine.pool.clone())?;
-        let found = cluster.select(source, &logs, criterion, k, observer);
-        let (found, levels) = found.map_err(|error| token.explain(error))?;
+        let (found, levels) = cluster.select(source, &logs, criterion, k, observer)?;
         return Ok(listed(found, levels, &samples, machine, &cluster.team()));
     }
-    if let Some(ensemble) = input::optional(options, "ensemble") {
-        let found = of_ensemble(&samples, criterion, k, &input::list(&ensemble, "ensemble")?, machine, observer);
-        return found.map_err(|failure| match failure {
-            Failure::Core(error) => token.explain(error),
-            other => other,
-        });
+    if let Some(ensemble) = options.optional_list("ensemble")? {
+        return of_ensemble(&samples, criterion, k, &ensemble, machine, observer);
     }
     let (found, team) = match machine.members(&samples, &logs) {
         None => {
@@ -147,18 +141,17 @@ pub fn run(
             (select(&samples, &logs, &mut shards, criterion, k, observer), shards.report())
         }
     };
-    let found = found.map_err(|error| token.explain(error))?;
+    let found = found?;
     let levels = found.index.iter().map(|&f| samples.levels(f)).collect();
     Ok(listed(found, levels, &samples, machine, &team))
 }
 
 /// The path of the file that has the features, where ranks are to open it.
 fn named_file(x: &List, machine: &Machine) -> Outcome<Option<String>> {
-    if machine.ranks.is_none() || input::text(&input::field(x, "kind")?, "kind")? != "file" {
+    if machine.ranks.is_none() || x.text("kind")? != "file" {
         return Ok(None);
     }
-    let file = input::list(&input::field(x, "x")?, "x")?;
-    input::text(&input::field(&file, "path")?, "path").map(Some)
+    Ok(Some(x.list("x")?.text("path")?.to_owned()))
 }
 
 /// A selection as R has it.
@@ -182,18 +175,12 @@ pub const MOST_REPLICATES: usize = 100_000;
 
 /// Reads `seed`, `size` and `replace` of the list that `check_ensemble()` in R/selection_ensemble.R makes, for n rows.
 pub fn resampling(ensemble: &List, n: usize) -> Outcome<Resampling> {
-    let size = input::count(&input::field(ensemble, "size")?, "size", 1)?;
+    let size = ensemble.count("size", 1)?;
     if size > n {
         return Err(Failure::Input(format!("internal: samples of {size} of {n} rows")));
     }
-    let seed = input::count(&input::field(ensemble, "seed")?, "seed", 0)? as u64;
-    Ok(Resampling { seed, size, replace: input::flag(&input::field(ensemble, "replace")?, "replace")? })
-}
-
-/// The rows of a replicate of n, from 1.
-pub fn rows(n: usize, ensemble: &List, replicate: usize, draw: usize) -> Outcome<Value> {
-    let rows = resampling(ensemble, n)?.rows(n, (replicate - 1) as u32, draw as u32)?;
-    Ok(Value::from(rows.into_iter().map(|row| row as i32 + 1).collect::<Vec<i32>>()))
+    let seed = ensemble.count("seed", 0)? as u64;
+    Ok(Resampling { seed, size, replace: ensemble.flag("replace")? })
 }
 
 /// The selections of an ensemble, replicate by replicate, and what is known of all features from all rows.
@@ -205,17 +192,17 @@ fn of_ensemble(
     machine: &Machine,
     observer: &mut dyn Observer,
 ) -> Outcome<Value> {
-    let count = input::count(&input::field(ensemble, "replicates")?, "replicates", 1)?.min(MOST_REPLICATES);
+    let count = ensemble.count("replicates", 1)?.min(MOST_REPLICATES);
     let (logs, p) = (CountLogs::new(samples.n()), samples.p());
     let mut relevance = Selector::new(samples, &logs, criterion, 0..p);
     relevance
         .prepare(&mut CpuCounting::new(samples, &logs, 0..p, machine.pool.clone()), &mut Looking(&mut *observer))?;
     memory::check()?;
-    let first = input::count(&input::field(ensemble, "first")?, "first", 0)?;
+    let first = ensemble.count("first", 0)?;
     let of = Replicates { samples, resampling: resampling(ensemble, samples.n())?, first, count, criterion, k };
-    let (found, team) = match machine.gpu {
-        None => (on_threads(of, &machine.pool, observer)?, TeamReport::default()),
-        Some(_) => on_machines(of, machine.runners(), observer)?,
+    let (found, team) = match machine.device.is_cpu() {
+        true => (on_threads(of, &machine.pool, observer)?, TeamReport::default()),
+        false => on_machines(of, machine.runners(), observer)?,
     };
     let selections = || found.iter().map(|replicate| &replicate.selection);
     let index: Vec<i32> = selections().flat_map(|found| found.index.iter().map(|&f| f as i32 + 1)).collect();
@@ -247,4 +234,36 @@ impl Observer for Looking<'_> {
     fn look(&mut self) -> pcgpu_core::Result<()> {
         self.0.look()
     }
+}
+
+/// Feature selection by mutual information.
+/// @noRd
+#[extendr]
+fn rust_select(x: Robj, y: Robj, options: Robj, engine: Robj, progress: Robj) -> Robj {
+    respond([&x, &y, &options, &engine, &progress], |token| {
+        let (x, options) = (input::list(&x, "x")?, input::list(&options, "options")?);
+        let engine = input::list(&engine, "engine")?;
+        let machine = Machine::from_list(&engine)?;
+        let progress = (!progress.is_null()).then(|| progress.clone());
+        let mut observer = RObserver::new(token, Callbacks { progress, ..Callbacks::default() });
+        run(&x, &y, &options, &machine, &mut observer, token)
+    })
+}
+
+/// The rows of a replicate of n, from 1.
+/// @noRd
+#[extendr]
+fn rust_ensemble_rows(n: Robj, ensemble: Robj, replicate: Robj, draw: Robj) -> Robj {
+    respond([&n, &ensemble, &replicate, &draw], |_| {
+        let (n, draw) = (input::count(&n, "n", 1)?, input::count(&draw, "draw", 0)?);
+        let (ensemble, replicate) = (input::list(&ensemble, "ensemble")?, input::count(&replicate, "replicate", 1)?);
+        let rows = resampling(&ensemble, n)?.rows(n, (replicate - 1) as u32, draw as u32)?;
+        Ok(Value::from(rows.into_iter().map(|row| row as i32 + 1).collect::<Vec<i32>>()))
+    })
+}
+
+extendr_module! {
+    mod selection;
+    fn rust_select;
+    fn rust_ensemble_rows;
 }

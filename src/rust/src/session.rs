@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use extendr_api::prelude::*;
 use extendr_ffi::{
-    cetype_t, R_BaseEnv, R_NilValue, Rf_ScalarInteger, Rf_allocVector, Rf_cons, Rf_lcons, Rf_mkCharLenCE, Rf_protect,
-    Rf_unprotect, Rf_xlength, INTEGER, INTEGER_ELT, LOGICAL_ELT, RAW, REAL_ELT, SEXP, SEXPTYPE, TYPEOF,
+    R_BaseEnv, R_NilValue, Rf_ScalarInteger, Rf_cons, Rf_lcons, Rf_protect, Rf_unprotect, Rf_xlength, INTEGER,
+    INTEGER_ELT, LOGICAL_ELT, RAW, REAL_ELT, SEXP, SEXPTYPE, TYPEOF,
 };
 use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::CiTest;
@@ -19,6 +19,7 @@ use pcgpu_core::{memory, Error, Result};
 use crate::altrep;
 use crate::failure::Failure;
 use crate::token::Token;
+use crate::value::{texts, vector};
 
 // SEXPREC is opaque: only pointers to it pass.
 #[allow(improper_ctypes)]
@@ -26,7 +27,6 @@ extern "C" {
     // Parts of R's API that extendr-ffi leaves out.
     fn Rf_eval(expression: SEXP, environment: SEXP) -> SEXP;
     fn Rf_ScalarReal(value: f64) -> SEXP;
-    fn Rf_ScalarString(value: SEXP) -> SEXP;
 }
 
 /// An argument of a callback.
@@ -39,7 +39,6 @@ enum Value<'a> {
 }
 
 /// Calls an R function. `None` when R jumped. The value is unprotected: read it at once.
-#[allow(clippy::disallowed_methods)]
 fn call(token: &Token, fun: &Robj, arguments: &[Value]) -> Option<SEXP> {
     // SAFETY: the function is protected by its Robj; all that is made here is protected until it hangs in the call.
     token.guard(|| unsafe {
@@ -48,25 +47,9 @@ fn call(token: &Token, fun: &Robj, arguments: &[Value]) -> Option<SEXP> {
             let value = match argument {
                 Value::Index(x) => Rf_ScalarInteger(*x as c_int + 1),
                 Value::Real(x) => Rf_ScalarReal(*x),
-                Value::Text(text) => {
-                    let string =
-                        Rf_protect(Rf_mkCharLenCE(text.as_ptr().cast(), text.len() as c_int, cetype_t::CE_UTF8));
-                    let vector = Rf_ScalarString(string);
-                    Rf_unprotect(1);
-                    vector
-                }
-                Value::Bytes(bytes) => {
-                    let vector = Rf_allocVector(SEXPTYPE::RAWSXP, bytes.len() as isize);
-                    std::ptr::copy_nonoverlapping(bytes.as_ptr(), RAW(vector), bytes.len());
-                    vector
-                }
-                Value::Set(s) => {
-                    let vector = Rf_allocVector(SEXPTYPE::INTSXP, s.len() as isize);
-                    for (i, &v) in s.iter().enumerate() {
-                        *INTEGER(vector).add(i) = v as c_int + 1;
-                    }
-                    vector
-                }
+                Value::Text(text) => texts([*text].into_iter()),
+                Value::Bytes(bytes) => vector(SEXPTYPE::RAWSXP, bytes, RAW, |&byte| byte),
+                Value::Set(s) => vector(SEXPTYPE::INTSXP, s, INTEGER, |&v| v as c_int + 1),
             };
             Rf_protect(value);
             let longer = Rf_cons(value, list);

@@ -1,9 +1,14 @@
 //! Sockets of R's connections, which R does not let go of: their options alone.
 
+use extendr_api::prelude::*;
+
+use crate::respond::respond;
+use crate::value::Value;
+
 /// Has the sockets that are connected to one of these ports, or from it, send small messages at once (TCP_NODELAY): how many there are. A descriptor is known by what the
 /// system says of it; one that is closed meanwhile, or is no socket, is left alone.
 #[cfg(unix)]
-pub fn send_at_once(ports: &[u16]) -> usize {
+fn send_at_once(ports: &[u16]) -> usize {
     use std::mem::ManuallyDrop;
     use std::net::TcpStream;
     use std::os::fd::FromRawFd;
@@ -22,6 +27,23 @@ pub fn send_at_once(ports: &[u16]) -> usize {
 
 /// Elsewhere R's descriptors are not known.
 #[cfg(not(unix))]
-pub fn send_at_once(_ports: &[u16]) -> usize {
+fn send_at_once(_ports: &[u16]) -> usize {
     0
+}
+
+/// Has the sockets of these ports send small messages at once: how many there are.
+/// @noRd
+#[extendr]
+fn rust_no_delay(ports: Robj) -> Robj {
+    respond([&ports], |_| {
+        let ports = ports.as_integer_slice().unwrap_or_default();
+        let ports: Vec<u16> =
+            ports.iter().filter_map(|&port| u16::try_from(port).ok()).filter(|&port| port > 0).collect();
+        Ok(Value::from(send_at_once(&ports) as i32))
+    })
+}
+
+extendr_module! {
+    mod sockets;
+    fn rust_no_delay;
 }

@@ -2,7 +2,6 @@
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::discrete::Discrete;
-use pcgpu_core::ci::gauss::Reading;
 use pcgpu_core::file::DataFile;
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
@@ -10,17 +9,19 @@ use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::search::{Method, Options};
+use pcgpu_core::search::Method;
 use pcgpu_core::stability::{lower_bounds, run, Counts, Drawn, Edge, Machine, Replicates, Search, Source};
 use pcgpu_core::{orient, Error, Result};
 
-use crate::api::Call;
+use crate::call::Call;
 use crate::failure::{Failure, Outcome};
+use crate::input::Fields;
 use crate::knn::KnnData;
 use crate::orientation::orientation;
+use crate::respond::respond;
 use crate::selection::{resampling, MOST_REPLICATES};
 use crate::session::{self, RTest};
-use crate::test::Test;
+use crate::test::{Setting, Test};
 use crate::value::Value;
 use crate::{input, output};
 
@@ -32,74 +33,16 @@ struct Asked {
     count: usize,
 }
 
-/// `list(x, y, forward, backward, undirected, bidirected, replicates, valid, constants, device)`: how often each pair x < y was adjacent, by mark. `test`:
-/// as of a search, with the data; or `list(kind = "each", make)`, where `make(b)` is the test of replicate b, from 1. `resampled`: `list(seed, size,
-/// replace, n, first, replicates)`.
-pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call: &Call) -> Outcome<Value> {
-    let asked = Asked::from_list(options, orient, resampled)?;
-    let fixed = fixed(asked.search.options());
-    let mut with_cpu = false;
-    let counts = match input::text(&input::field(test, "kind")?, "kind")?.as_str() {
-        "each" => of_made(test, &asked, call)?,
-        "knn" => {
-            with_cpu = true;
-            let of = KnnData::from_list(test)?;
-            of_source(Source::Knn(of.view()?, &of.discrete, &of.names, of.settings), asked, call)?
-        }
-        _ => match Test::from_list(test, &call.machine.pool)? {
-            Test::Discrete(test) => {
-                let (data, statistic, rule) = test.parts();
-                of_source(Source::Discrete(data, statistic, rule), asked, call)?
-            }
-            Test::Mixed(test) => {
-                with_cpu = true;
-                match test.on_data() {
-                    Some(test) => of_source(Source::Mixed(&test), asked, call)?,
-                    None => {
-                        let test = test.test(&call.machine.pool, &mut |_| call.observer().look())?;
-                        of_source(Source::Mixed(&test), asked, call)?
-                    }
-                }
-            }
-            Test::GaussOfData { x, file, .. } => {
-                let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
-                of_source(Source::Gauss(by_column(cells, asked.search.options().p)?), asked, call)?
-            }
-            _ => return Err(Failure::Input("internal: the test has no data".into())),
-        },
-    };
-    let mut found = listed(&counts)?;
-    found.push(("device", Value::from(call.machine.names(with_cpu))));
-    found.extend(fixed);
-    Ok(output::named(found))
-}
-
-/// `tested`: the number of pairs that tests decide; `kept`: of those that are edges without a test.
-fn fixed(options: &Options) -> [(&'static str, Value); 2] {
-    let p = options.p;
-    let has = |pairs: &Option<Adjacency>, x: usize, y: usize| pairs.as_ref().is_some_and(|pairs| pairs.has(x, y));
-    let any = |pairs: &Option<Adjacency>| pairs.as_ref().map_or(0, Adjacency::edge_count);
-    let (gaps, edges) = (&options.fixed_gaps, &options.fixed_edges);
-    let both: usize = match (any(gaps), any(edges)) {
-        (0, _) | (_, 0) => 0,
-        _ => (0..p).map(|x| (0..x).filter(|&y| has(gaps, x, y) && has(edges, x, y)).count()).sum(),
-    };
-    let tested = p * (p - 1) / 2 + both - any(gaps) - any(edges);
-    // A pair in both is an edge with "stable.fast" alone.
-    let kept = any(edges) - if options.method == Method::StableFast { 0 } else { both };
-    [("tested", Value::from(tested as f64)), ("kept", Value::from(kept as f64))]
-}
-
 impl Asked {
     fn from_list(options: &List, orient: &List, resampled: &List) -> Outcome<Self> {
         let options = input::options(options)?;
-        let seed = input::count(&input::field(resampled, "seed")?, "seed", 0)? as u64;
+        let seed = resampled.count("seed", 0)? as u64;
         let orientation = orientation(orient, options.p)?;
         Ok(Asked {
             search: Search::new(options, &orientation, seed),
             resampling: resampled.clone(),
-            first: input::count(&input::field(resampled, "first")?, "first", 0)?,
-            count: input::count(&input::field(resampled, "replicates")?, "replicates", 1)?.min(MOST_REPLICATES),
+            first: resampled.count("first", 0)?,
+            count: resampled.count("replicates", 1)?.min(MOST_REPLICATES),
         })
     }
 
@@ -124,40 +67,14 @@ fn on_machine<T>(
     run: impl FnOnce((&Pool, Option<&dyn Machine>), &mut dyn Observer) -> Result<T>,
 ) -> Outcome<T> {
     let card = Card { call, method: of.search.options().method, alpha: of.search.options().alpha };
-    let machine: Option<&dyn Machine> = if call.machine.gpu.is_some() { Some(&card) } else { None };
-    let found = run((&call.machine.pool, machine), &mut call.observer());
-    found.map_err(|error| call.token.explain(error))
+    let machine: Option<&dyn Machine> = if call.machine.device.is_cpu() { None } else { Some(&card) };
+    Ok(run((&call.machine.pool, machine), &mut call.observer())?)
 }
 
 /// Of data that are here.
 fn of_source(source: Source, asked: Asked, call: &Call) -> Outcome<Counts> {
     let of = asked.of(source)?;
     on_machine(&of, call, |(pool, machine), observer| run(&of, pool, machine, observer))
-}
-
-/// `list(bounds, device)`: of the Gaussian test, the smallest absolute effect of each x on each y, a row for each y of each x, in turn, and a column for each
-/// replicate. `asked`: as of effects; with `standardised`: in standard deviations?
-pub fn bounds(
-    test: &List,
-    options: &List,
-    orient: &List,
-    resampled: &List,
-    effects: &List,
-    call: &Call,
-) -> Outcome<Value> {
-    let asked = Asked::from_list(options, orient, resampled)?;
-    let p = asked.search.options().p;
-    let standardised = input::flag(&input::field(effects, "standardised")?, "standardised")?;
-    let effects = crate::effects::asked(effects, p)?;
-    let Test::GaussOfData { x, file, .. } = Test::from_list(test, &call.machine.pool)? else {
-        return Err(Failure::Input("internal: the test has no data".into()));
-    };
-    let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
-    let of = asked.of(Source::Gauss(by_column(cells, p)?))?;
-    let mut bounds = output::matrix(call.token, effects.x.len() * effects.y.len(), of.count, Use::Pairs)?;
-    let into = output::cells(&mut bounds)?;
-    on_machine(&of, call, |machine, observer| lower_bounds(&of, &effects, standardised, into, machine, observer))?;
-    Ok(output::named(vec![("bounds", bounds.into()), ("device", Value::from(call.machine.names(false)))]))
 }
 
 /// A GPU.
@@ -181,33 +98,25 @@ impl Machine for Card<'_> {
             Drawn::Knn(knn) => machine.knn(knn),
             Drawn::Mixed(test) => machine.mixed(test.clone()),
         };
-        made.map_err(|failure| match failure {
-            Failure::Core(error) => error,
-            _ => Error::Interrupted,
-        })
+        made.map_err(Failure::into_core)
     }
 }
 
 /// Of tests that R makes, one replicate after the other.
 fn of_made(test: &List, asked: &Asked, call: &Call) -> Outcome<Counts> {
     let Call { machine, token, .. } = call;
-    let make = input::function(test, "make")?;
+    let make = test.function("make")?;
     let make = make.ok_or_else(|| Failure::Input("internal: `make` is missing".into()))?;
     let options = asked.search.options();
-    let reading = match options.method {
-        Method::StableFast => Reading::StableFast,
-        Method::Stable | Method::Original => Reading::GaussCItest,
-    };
     let mut counts = Counts::default();
     let mut observer = call.observer();
     let total = asked.count as f64;
     for replicate in asked.first..asked.first + asked.count {
-        let explain = |error| token.explain(error);
-        observer.progress(0, (replicate - asked.first) as f64, total).map_err(explain)?;
-        let made = session::ask(token, &make, (replicate + 1) as f64).map_err(explain)?;
+        observer.progress(0, (replicate - asked.first) as f64, total)?;
+        let made = session::ask(token, &make, (replicate + 1) as f64)?;
         let test = Test::from_list(&input::list(&made, "test")?, &machine.pool)?;
         let mut quiet = session::RObserver::silent(token);
-        let graph = match (test.worker(options.p, reading, options.alpha, machine, &mut quiet)?, &test) {
+        let graph = match (test.worker(Setting::of(options), machine, &mut quiet)?, &test) {
             (Some(mut worker), _) => asked.search.graph(&mut *worker, replicate, &mut quiet),
             (None, Test::Function(fun)) => {
                 let mut test = RTest::new(fun, token);
@@ -215,9 +124,9 @@ fn of_made(test: &List, asked: &Asked, call: &Call) -> Outcome<Counts> {
             }
             (None, _) => Err(Error::Interrupted),
         };
-        counts.enter(&graph.map_err(explain)?, false)?;
+        counts.enter(&graph?, false)?;
     }
-    observer.progress(0, total, total).map_err(|error| token.explain(error))?;
+    observer.progress(0, total, total)?;
     Ok(counts)
 }
 
@@ -238,17 +147,109 @@ fn listed(counts: &Counts) -> Outcome<Vec<(&'static str, Value)>> {
     ])
 }
 
-/// Whether a graph is a CPDAG, or with knowledge has a DAG.
-pub fn is_valid(p: usize, pairs: &Robj, arrows: &Robj, known: bool) -> Outcome<bool> {
-    let halves = |value: &Robj, name: &str| {
-        let both = input::vertices(value, p, name)?;
-        let (from, to) = both.split_at(both.len() / 2);
-        Ok::<_, Failure>(from.iter().zip(to).map(|(&from, &to)| [from, to]).collect::<Vec<[u32; 2]>>())
-    };
-    memory::room(Adjacency::bytes(p), Use::Pairs)?;
-    let mut skeleton = Adjacency::empty(p);
-    for [x, y] in halves(pairs, "pairs")?.into_iter().filter(|[x, y]| x != y) {
-        skeleton.insert(x as usize, y as usize);
-    }
-    Ok(orient::is_valid(&skeleton, &halves(arrows, "arrows")?, known)?)
+/// `list(x, y, forward, backward, undirected, bidirected, replicates, valid, constants, device)`: how often each pair x < y was adjacent, by mark. `test`:
+/// as of a search, with the data; or `list(kind = "each", make)`, where `make(b)` is the test of replicate b, from 1. `resampled`: `list(seed, size,
+/// replace, n, first, replicates)`.
+/// @noRd
+#[extendr]
+fn rust_stability(test: Robj, options: Robj, orient: Robj, resampled: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond([&test, &options, &orient, &resampled, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let (test, options) = (input::list(&test, "test")?, input::list(&options, "options")?);
+        let asked =
+            Asked::from_list(&options, &input::list(&orient, "orient")?, &input::list(&resampled, "resampled")?)?;
+        let (tested, kept) = asked.search.options().decided();
+        let mut with_cpu = false;
+        let counts = match test.text("kind")? {
+            "each" => of_made(&test, &asked, &call)?,
+            "knn" => {
+                with_cpu = true;
+                let of = KnnData::from_list(&test)?;
+                of_source(Source::Knn(of.view()?, &of.discrete, &of.names, of.settings), asked, &call)?
+            }
+            _ => match Test::from_list(&test, &call.machine.pool)? {
+                Test::Discrete(test) => {
+                    let (data, statistic, rule) = test.parts();
+                    of_source(Source::Discrete(data, statistic, rule), asked, &call)?
+                }
+                Test::Mixed(test) => {
+                    with_cpu = true;
+                    match test.on_data() {
+                        Some(test) => of_source(Source::Mixed(&test), asked, &call)?,
+                        None => {
+                            let test = test.test(&call.machine.pool, &mut |_| call.observer().look())?;
+                            of_source(Source::Mixed(&test), asked, &call)?
+                        }
+                    }
+                }
+                Test::GaussOfData { x, file, .. } => {
+                    let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
+                    of_source(Source::Gauss(by_column(cells, asked.search.options().p)?), asked, &call)?
+                }
+                _ => return Err(Failure::Input("internal: the test has no data".into())),
+            },
+        };
+        let mut found = listed(&counts)?;
+        found.push(("device", Value::from(call.machine.names(with_cpu))));
+        found.extend([("tested", Value::from(tested as f64)), ("kept", Value::from(kept as f64))]);
+        Ok(output::named(found))
+    })
+}
+
+/// `list(bounds, device)`: of the Gaussian test, the smallest absolute effect of each x on each y, a row for each y of each x, in turn, and a column for each
+/// replicate. `asked`: as of effects; with `standardised`: in standard deviations?
+/// @noRd
+#[extendr]
+fn rust_stable_effects(
+    test: Robj,
+    options: Robj,
+    orient: Robj,
+    resampled: Robj,
+    effects: Robj,
+    engine: Robj,
+    callbacks: Robj,
+) -> Robj {
+    respond([&test, &options, &orient, &resampled, &effects, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let (test, options) = (input::list(&test, "test")?, input::list(&options, "options")?);
+        let asked =
+            Asked::from_list(&options, &input::list(&orient, "orient")?, &input::list(&resampled, "resampled")?)?;
+        let effects = input::list(&effects, "effects")?;
+        let p = asked.search.options().p;
+        let standardised = effects.flag("standardised")?;
+        let effects = crate::effects::asked(&effects, p)?;
+        let Test::GaussOfData { x, file, .. } = Test::from_list(&test, &call.machine.pool)? else {
+            return Err(Failure::Input("internal: the test has no data".into()));
+        };
+        let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
+        let of = asked.of(Source::Gauss(by_column(cells, p)?))?;
+        let mut bounds = output::matrix(call.token, effects.x.len() * effects.y.len(), of.count, Use::Pairs)?;
+        let into = output::cells(&mut bounds)?;
+        on_machine(&of, &call, |machine, observer| lower_bounds(&of, &effects, standardised, into, machine, observer))?;
+        Ok(output::named(vec![("bounds", bounds.into()), ("device", Value::from(call.machine.names(false)))]))
+    })
+}
+
+/// Whether the graph of p vertices with these pairs, and the arrows among them, is a CPDAG; with knowledge, whether it has a DAG. All are vectors
+/// of vertices: x before all y, tails before all heads.
+/// @noRd
+#[extendr]
+fn rust_is_valid_graph(p: Robj, pairs: Robj, arrows: Robj, known: Robj) -> Robj {
+    respond([&p, &pairs, &arrows, &known], |_| {
+        let p = input::count(&p, "p", 1)?;
+        memory::room(Adjacency::bytes(p), Use::Pairs)?;
+        let mut skeleton = Adjacency::empty(p);
+        for [x, y] in input::arrows(&pairs, p, "pairs")?.into_iter().filter(|[x, y]| x != y) {
+            skeleton.insert(x as usize, y as usize);
+        }
+        let arrows = input::arrows(&arrows, p, "arrows")?;
+        Ok(Value::from(orient::is_valid(&skeleton, &arrows, input::flag(&known, "known")?)?))
+    })
+}
+
+extendr_module! {
+    mod stability;
+    fn rust_stability;
+    fn rust_stable_effects;
+    fn rust_is_valid_graph;
 }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::correlations::Check;
-use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
+use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading, Undefined};
 use pcgpu_core::engine::cpu::{Bound, GaussOfData};
 use pcgpu_core::file::{Content, DataFile};
 use pcgpu_core::matrix::by_column;
@@ -12,17 +12,23 @@ use pcgpu_core::memory::{self, Use};
 use pcgpu_core::moments::{of_centred, Centred};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
+use pcgpu_core::search::doubts::{Doubts, LargestP};
 use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{Method, Options, Skeleton};
+use pcgpu_core::Error;
 
-use crate::cluster::Ranks;
+use crate::call::Call;
 use crate::data_file;
 use crate::discrete::DiscreteTest;
 use crate::failure::{Failure, Outcome};
-use crate::input;
+use crate::input::{self, Fields};
 use crate::knn::KnnTest;
 use crate::machine::Machine;
 use crate::mixed::MixedTest;
+use crate::ranks::Ranks;
+use crate::respond::respond;
 use crate::session::RObserver;
+use crate::value::Value;
 
 /// A test as R names it.
 pub enum Test {
@@ -56,6 +62,33 @@ pub enum Test {
     Function(Robj),
 }
 
+/// What a search, or what follows it, asks of a test.
+#[derive(Clone, Copy)]
+pub struct Setting {
+    /// Number of variables.
+    pub p: usize,
+    /// Significance level.
+    pub alpha: f64,
+    /// Which of pcalg's formulae of the Gaussian test.
+    pub reading: Reading,
+}
+
+impl Setting {
+    /// Returns that of a search.
+    pub fn of(options: &Options) -> Self {
+        let reading = match options.method {
+            Method::StableFast => Reading::StableFast,
+            Method::Stable | Method::Original => Reading::GaussCItest,
+        };
+        Setting { p: options.p, alpha: options.alpha, reading }
+    }
+
+    /// Returns that of what follows a search, which asks pcalg's R function whatever ran the search.
+    pub fn after(p: usize, alpha: f64) -> Self {
+        Setting { p, alpha, reading: Reading::GaussCItest }
+    }
+}
+
 /// Correlations that a question of few variables takes, about, where they are made for it.
 const PRODUCTS: usize = 200;
 
@@ -76,27 +109,27 @@ impl Test {
 
     /// From `list(kind, ...)`, as R/recognise.R makes it.
     pub fn from_list(test: &List, pool: &Pool) -> Outcome<Self> {
-        match input::text(&input::field(test, "kind")?, "kind")?.as_str() {
+        match test.text("kind")? {
             "gauss" => {
-                let n = input::number(&input::field(test, "n")?, "n")?;
-                Ok(match input::optional(test, "data") {
+                let n = test.number("n")?;
+                Ok(match test.optional("data") {
                     Some(x) => {
-                        let file = data_file::named_by(&x)?;
+                        let file = data_file::named_by(x)?;
                         if file.as_ref().is_some_and(|file| file.content() != Content::Centred) {
                             return Err(Failure::Input("internal: the columns of the file have their means".into()));
                         }
-                        Test::GaussOfData { x, file, n, made: OnceCell::new() }
+                        Test::GaussOfData { x: x.clone(), file, n, made: OnceCell::new() }
                     }
                     None => {
-                        let c = input::field(test, "C")?;
-                        Test::Gauss { file: data_file::named_by(&c)?, c, n }
+                        let c = test.field("C")?;
+                        Test::Gauss { file: data_file::named_by(c)?, c: c.clone(), n }
                     }
                 })
             }
             "discrete" => Ok(Test::Discrete(Box::new(DiscreteTest::from_list(test, pool)?))),
             "knn" => Ok(Test::Knn(Box::new(KnnTest::from_list(test)?))),
             "mixed" => Ok(Test::Mixed(Box::new(MixedTest::from_list(test)?))),
-            "function" => match input::function(test, "fun")? {
+            "function" => match test.function("fun")? {
                 Some(fun) => Ok(Test::Function(fun)),
                 None => Err(Failure::Input("internal: `fun` is missing".into())),
             },
@@ -104,26 +137,32 @@ impl Test {
         }
     }
 
+    /// A test; none of NULL.
+    pub fn optional(test: &Robj, pool: &Pool) -> Outcome<Option<Self>> {
+        match test.is_null() {
+            true => Ok(None),
+            false => Test::from_list(&input::list(test, "test")?, pool).map(Some),
+        }
+    }
+
     /// The machine with this test of p variables on it; none for an R function that is asked here. Correlations of data are made here on a CPU, and on
     /// a GPU when a search needs them.
     pub fn worker<'a>(
         &'a self,
-        p: usize,
-        reading: Reading,
-        alpha: f64,
+        of: Setting,
         machine: &Machine,
         observer: &mut RObserver<'a>,
     ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
         // What follows a search of "stable.fast" asks otherwise than that, but for an R function, which has one reading.
-        let asks = |ranks: &&Ranks| matches!(self, Test::Function(_)) || ranks.read_as(reading);
+        let asks = |ranks: &&Ranks| matches!(self, Test::Function(_)) || ranks.read_as(of.reading);
         let check = observer.check();
         let Some(ranks) = machine.ranks.as_ref().filter(asks) else {
-            return self.own_worker(p, reading, alpha, machine, observer, check);
+            return self.own_worker(of, machine, observer, check);
         };
         // Correlations that are yet to be made are the ranks' alone.
         let own = match self {
             Test::GaussOfData { .. } => None,
-            _ => self.own_worker(p, reading, alpha, machine, observer, check)?,
+            _ => self.own_worker(of, machine, observer, check)?,
         };
         ranks.worker(observer.token, machine.pool.clone(), own).map(Some)
     }
@@ -132,8 +171,7 @@ impl Test {
     /// elsewhere. It is for searches that ask by levels, as all methods but "original" do, and for levels beyond 0 where `further` says so.
     pub fn worker_of_few<'a>(
         &'a self,
-        p: usize,
-        (reading, alpha): (Reading, f64),
+        Setting { p, alpha, reading }: Setting,
         further: bool,
         machine: &Machine,
         observer: &mut RObserver,
@@ -142,45 +180,41 @@ impl Test {
         if !machine.makes_all() || made.get().is_some() {
             return Ok(None);
         }
-        let bytes = Bound::of_all(p).min(memory::available().map_or(u64::MAX, |available| available / 2));
-        let bound = Bound { bytes, is_named: false };
+        let bound = Bound::of_few(p);
         let (x, pool) = (by_column(cells_of(x, file, p)?, p)?, machine.pool.clone());
         let mut few = GaussOfData::new(FisherZ::new(*n, reading)?, x, alpha, pool, bound)?;
-        let asks = few.are_few_asked_for(further, observer).map_err(|error| observer.token.explain(error))?;
+        let asks = few.are_few_asked_for(further, observer)?;
         Ok(asks.then(|| Box::new(few) as Box<dyn Worker>))
     }
 
     /// Likewise for so many questions: where they need few of the correlations of data, a CPU makes those alone.
     pub fn asked_worker<'a>(
         &'a self,
-        p: usize,
+        of @ Setting { p, alpha, reading }: Setting,
         questions: usize,
-        alpha: f64,
         machine: &Machine,
         observer: &mut RObserver<'a>,
     ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
         match self {
             Test::GaussOfData { x, file, n, made }
-                if machine.gpu.is_none()
+                if machine.device.is_cpu()
                     && machine.ranks.is_none()
                     && made.get().is_none()
                     && questions.saturating_mul(PRODUCTS) < p * p =>
             {
                 let x = by_column(cells_of(x, file, p)?, p)?;
                 let bound = Bound { bytes: Bound::of_all(p), is_named: false };
-                let test = FisherZ::new(*n, Reading::GaussCItest)?;
+                let test = FisherZ::new(*n, reading)?;
                 Ok(Some(Box::new(GaussOfData::new(test, x, alpha, machine.pool.clone(), bound)?)))
             }
-            _ => self.worker(p, Reading::GaussCItest, alpha, machine, observer),
+            _ => self.worker(of, machine, observer),
         }
     }
 
     /// Likewise of this process.
     pub fn own_worker<'a>(
         &'a self,
-        p: usize,
-        reading: Reading,
-        alpha: f64,
+        Setting { p, alpha, reading }: Setting,
         machine: &Machine,
         observer: &mut RObserver,
         check: Option<&'a Check<'a>>,
@@ -200,12 +234,12 @@ impl Test {
             Test::GaussOfData { x, file, n, made } => {
                 let cells = cells_of(x, file, p)?;
                 let (x, pool) = (by_column(cells, p)?, &machine.pool);
-                if let Some(gpu) = &machine.gpu {
-                    return Ok(Some(gpu.gauss_of_data(FisherZ::new(*n, reading)?, x, alpha, pool.clone())?));
+                if let Some(worker) = machine.gauss_of_data(FisherZ::new(*n, reading)?, x, alpha)? {
+                    return Ok(Some(worker));
                 }
                 if made.get().is_none() {
                     let mut c = Vec::new();
-                    let bound = machine.bound(p, || {
+                    let bound = Bound::unless_made(machine.memory, p, || {
                         c = memory::zeros(p * p, Use::Correlations)?;
                         Ok(())
                     })?;
@@ -214,8 +248,7 @@ impl Test {
                         return Ok(Some(Box::new(GaussOfData::new(test, x, alpha, pool.clone(), bound)?)));
                     }
                     let x = Centred::of_cells(cells, x.nrows());
-                    of_centred(&x, pool, &mut c, &mut |share| observer.preparing(share))
-                        .map_err(|error| observer.token.explain(error))?;
+                    of_centred(&x, pool, &mut c, &mut |share| observer.preparing(share))?;
                     let _ = made.set(c);
                 }
                 let c = made.get().map_or(&[][..], |c| c);
@@ -231,13 +264,55 @@ impl Test {
             }
             Test::Mixed(test) => {
                 columns("data", test.p())?;
-                let made = test.test(&machine.pool, &mut |share| observer.preparing(share));
-                Some(machine.mixed(made.map_err(|failure| match failure {
-                    Failure::Core(error) => observer.token.explain(error),
-                    failure => failure,
-                })?)?)
+                Some(machine.mixed(test.test(&machine.pool, &mut |share| observer.preparing(share))?)?)
             }
             Test::Function(_) => None,
         })
     }
+
+    /// Which edges of a search no test has decided. `unanswered`: how many tests of an R function had no answer.
+    pub fn doubts(
+        &self,
+        call: &Call,
+        of: (&Skeleton, &Options),
+        largest: &LargestP,
+        unanswered: u64,
+    ) -> Outcome<Doubts> {
+        let (pool, mut observer) = (&call.machine.pool, call.observer());
+        match self {
+            Test::Discrete(test) => Ok(Doubts::of_discrete(&test.test(), &of.0.sepsets)),
+            Test::Mixed(test) => {
+                let test = test.test(pool, &mut |_| observer.look())?;
+                Ok(Doubts::of_mixed(&test, of, largest, pool, &mut observer)?)
+            }
+            _ => Ok(Doubts { tests: unanswered, ..Doubts::default() }),
+        }
+    }
+}
+
+/// One p-value of pcalg's gaussCItest().
+/// @noRd
+#[extendr]
+fn rust_gauss_p_value(x: Robj, y: Robj, s: Robj, c: Robj, n: Robj) -> Robj {
+    respond([&x, &y, &s, &c, &n], |_| {
+        let p = (c.len() as f64).sqrt() as usize;
+        let gauss = Gauss::new(input::square(&c, p, "C")?, input::number(&n, "n")?, Reading::GaussCItest)?;
+        let vertex = |value: &Robj, name: &str| {
+            let found = input::vertices(value, p, name)?;
+            match found[..] {
+                [v] => Ok(v as usize),
+                _ => Err(Failure::Input(format!("internal: `{name}` is not one vertex"))),
+            }
+        };
+        let (x, y, s) = (vertex(&x, "x")?, vertex(&y, "y")?, input::vertices(&s, p, "S")?);
+        match gauss.p_value(x, y, &s) {
+            Ok(p) => Ok(Value::from(p)),
+            Err(Undefined(reason)) => Err(Error::Numeric { x, y, s, reason }.into()),
+        }
+    })
+}
+
+extendr_module! {
+    mod test;
+    fn rust_gauss_p_value;
 }

@@ -120,11 +120,19 @@ impl Token {
     }
 }
 
-/// Resumes the jump of a token. Owns nothing, for it does not return.
-pub fn continue_unwind(token: Robj) -> Robj {
+/// Resumes a jump of R that was stopped on its way through Rust.
+/// @noRd
+#[extendr]
+fn rust_continue_unwind(token: Robj) -> Robj {
+    // Owns nothing, as it does not return.
     // SAFETY: the argument is a .Call argument and so protected by R, beyond the Robj dropped here.
     let sexp = unsafe { token.get() };
     drop(token);
     // SAFETY: a token whose target frame, further out than this call, is still on R's stack.
     unsafe { R_ContinueUnwind(sexp) }
+}
+
+extendr_module! {
+    mod token;
+    fn rust_continue_unwind;
 }

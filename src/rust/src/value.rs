@@ -9,12 +9,12 @@ use extendr_ffi::{
     cetype_t, R_NamesSymbol, R_NilValue, Rf_ScalarInteger, Rf_allocVector, Rf_mkCharLenCE, Rf_protect, Rf_setAttrib,
     Rf_unprotect, INTEGER, LOGICAL, RAW, REAL, SET_STRING_ELT, SET_VECTOR_ELT, SEXP, SEXPTYPE,
 };
-use pcgpu_core::memory::Use;
+pub use pcgpu_core::flat::na;
+use pcgpu_core::memory::{self, Use};
+use pcgpu_core::Error;
 
-use crate::compact::na;
 use crate::failure::Outcome;
-use crate::output::allocate;
-use crate::token::Token;
+use crate::token::{self, Token};
 
 // SEXPREC is opaque: only pointers to it pass.
 #[allow(improper_ctypes)]
@@ -22,6 +22,23 @@ extern "C" {
     // Parts of R's API that extendr-ffi leaves out.
     fn Rf_ScalarLogical(value: i32) -> SEXP;
     fn Rf_ScalarReal(value: f64) -> SEXP;
+}
+
+/// Bytes from which R's own error is asked for, so that it is not printed.
+const LARGE: usize = 1 << 20;
+
+/// Runs `make`, which allocates so many bytes in R, and protects what it returns.
+pub fn allocate(token: &Token, bytes: usize, why: Use, make: impl FnMut() -> SEXP) -> Outcome<Robj> {
+    memory::room(bytes, why)?;
+    let made = match bytes {
+        LARGE.. => token.caught(make).map_err(|condition| match condition {
+            Some(_) => why.error(bytes),
+            None => Error::Interrupted,
+        })?,
+        _ => token::attempt(make).ok_or_else(|| why.error(bytes))?,
+    };
+    // SAFETY: the object was just made on R's thread.
+    Ok(unsafe { Robj::from_sexp(made) })
 }
 
 /// A value for R.
@@ -73,7 +90,7 @@ impl Value {
 
 /// # Safety
 /// On R's thread, inside a guard.
-unsafe fn vector<T, U>(
+pub unsafe fn vector<T, U>(
     kind: SEXPTYPE,
     values: &[T],
     cells: unsafe extern "C" fn(SEXP) -> *mut U,
@@ -87,12 +104,18 @@ unsafe fn vector<T, U>(
     made
 }
 
+/// A list, or a vector of texts: `put` makes an entry and puts it at its place.
+///
 /// # Safety
 /// As of [`vector`].
-unsafe fn texts<'a>(values: impl ExactSizeIterator<Item = &'a str>) -> SEXP {
-    let made = Rf_protect(Rf_allocVector(SEXPTYPE::STRSXP, values.len() as isize));
-    for (at, text) in values.enumerate() {
-        SET_STRING_ELT(made, at as isize, string(text));
+pub unsafe fn filled<T>(
+    kind: SEXPTYPE,
+    values: impl ExactSizeIterator<Item = T>,
+    put: impl Fn(SEXP, isize, T),
+) -> SEXP {
+    let made = Rf_protect(Rf_allocVector(kind, values.len() as isize));
+    for (at, value) in values.enumerate() {
+        put(made, at as isize, value);
     }
     Rf_unprotect(1);
     made
@@ -100,19 +123,17 @@ unsafe fn texts<'a>(values: impl ExactSizeIterator<Item = &'a str>) -> SEXP {
 
 /// # Safety
 /// As of [`vector`].
-pub unsafe fn string(text: &str) -> SEXP {
-    Rf_mkCharLenCE(text.as_ptr().cast(), text.len() as i32, cetype_t::CE_UTF8)
+pub unsafe fn texts<'a>(values: impl ExactSizeIterator<Item = &'a str>) -> SEXP {
+    let string = |text: &str| Rf_mkCharLenCE(text.as_ptr().cast(), text.len() as i32, cetype_t::CE_UTF8);
+    filled(SEXPTYPE::STRSXP, values, |made, at, text| SET_STRING_ELT(made, at, string(text)))
 }
 
 /// # Safety
 /// As of [`vector`].
 unsafe fn list<'a>(values: impl ExactSizeIterator<Item = &'a Value>) -> SEXP {
-    let made = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, values.len() as isize));
-    for (at, value) in values.enumerate() {
-        SET_VECTOR_ELT(made, at as isize, build(value));
-    }
-    Rf_unprotect(1);
-    made
+    filled(SEXPTYPE::VECSXP, values, |made, at, value| {
+        SET_VECTOR_ELT(made, at, build(value));
+    })
 }
 
 /// # Safety

@@ -2,9 +2,10 @@
 //! (Witte et al. 2022), but that a pair both of whose arrows cannot be has no edge from the start.
 
 use crate::graph::{Adjacency, Tiers};
-use crate::orient::Knowledge;
+use crate::orient::{add_arrows, Addition, Knowledge, Pdag};
 use crate::pag::Mark;
 use crate::search::Options;
+use crate::Result;
 
 /// What is known of p variables.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -89,5 +90,101 @@ impl Background {
             marks.extend([(to, from, Mark::Tail), (from, to, Mark::Arrow)]);
         }
         marks
+    }
+
+    /// Adds what is known to a graph that has been oriented: `arcs` has the j with an arc i -> j, ascending, of each i. `has_conflict`:
+    /// whether an edge of it has conflicting arrows. `check`: see [`add_arrows`].
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](crate::Error), [`Error::Memory`](crate::Error).
+    pub fn add_to(
+        &self,
+        arcs: &[Vec<u32>],
+        has_conflict: bool,
+        check: bool,
+        wants_to_stop: Option<&dyn Fn() -> bool>,
+    ) -> Result<Added> {
+        let p = arcs.len();
+        let (skeleton, known) = (Adjacency::from_lists(arcs), self.knowledge(p));
+        let has = |from: usize, to: usize| arcs[from].binary_search(&(to as u32)).is_ok();
+        let of = |from: usize| arcs[from].iter().map(move |&to| [from as u32, to]);
+        let directed: Vec<[u32; 2]> =
+            (0..p).flat_map(of).filter(|&[from, to]| !has(to as usize, from as usize)).collect();
+        let mut arrows = self.required.clone();
+        for x in 0..p {
+            for y in skeleton.neighbours_above(x) {
+                match (known.bars(x, y as usize), known.bars(y as usize, x)) {
+                    (true, true) => return Ok(Added::Refused("forbidden", Some([x as u32, y]))),
+                    (true, false) => arrows.push([y, x as u32]),
+                    (false, true) => arrows.push([x as u32, y]),
+                    (false, false) => {}
+                }
+            }
+        }
+        if has_conflict {
+            return Ok(Added::Refused("invalid", None));
+        }
+        Ok(match add_arrows(&skeleton, &directed, &arrows, check, wants_to_stop)? {
+            Addition::Graph(pdag) => Added::Graph(pdag),
+            Addition::Invalid => Added::Refused("invalid", None),
+            Addition::NotMaximal(arrow) => Added::Refused("not_maximal", Some(arrow)),
+            Addition::NoEdge(number) => Added::Refused("no_edge", Some(arrows[number])),
+            Addition::Reversed(number) => Added::Refused("reversed", Some(arrows[number])),
+        })
+    }
+}
+
+/// A graph with knowledge added.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Added {
+    /// The graph.
+    Graph(Pdag),
+    /// Why it cannot have it, and which arrow or edge is at fault.
+    Refused(&'static str, Option<[u32; 2]>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The chain 0 - 1 - 2 without arrows.
+    fn chain() -> Vec<Vec<u32>> {
+        vec![vec![1], vec![0, 2], vec![1]]
+    }
+
+    fn added(arcs: &[Vec<u32>], known: &Background) -> Added {
+        known.add_to(arcs, false, true, None).unwrap()
+    }
+
+    #[test]
+    fn tiers_and_arrows_direct_edges() {
+        let arrows = |added| -> Vec<Vec<u32>> {
+            let Added::Graph(pdag) = added else { panic!("{added:?}") };
+            (0..3).map(|i| pdag.edges_from(i).map(|(j, _)| j).collect()).collect()
+        };
+        let along = vec![vec![1], vec![2], vec![]];
+        let tiers = Background { tiers: Tiers::of(&[1.0, 2.0, 2.0]), ..Background::default() };
+        assert_eq!(arrows(added(&chain(), &tiers)), along);
+        let required = Background { required: vec![[0, 1]], ..Background::default() };
+        assert_eq!(arrows(added(&chain(), &required)), along);
+        let forbidden = Background { forbidden: vec![[1, 0]], ..Background::default() };
+        assert_eq!(arrows(added(&chain(), &forbidden)), along);
+        assert_eq!(arrows(added(&chain(), &Background::default())), chain());
+    }
+
+    #[test]
+    fn knowledge_that_a_graph_cannot_have_is_named() {
+        let both = Background { forbidden: vec![[0, 1], [1, 0]], ..Background::default() };
+        assert_eq!(added(&chain(), &both), Added::Refused("forbidden", Some([0, 1])));
+        let apart = Background { required: vec![[0, 2]], ..Background::default() };
+        assert_eq!(added(&chain(), &apart), Added::Refused("no_edge", Some([0, 2])));
+        let nothing = Background::default();
+        assert_eq!(nothing.add_to(&chain(), true, true, None), Ok(Added::Refused("invalid", None)));
+        assert_eq!(both.add_to(&chain(), true, true, None), Ok(Added::Refused("forbidden", Some([0, 1]))));
+        // 0 -> 1 directs 1 -> 2.
+        let against = Background { required: vec![[0, 1], [2, 1]], ..Background::default() };
+        assert_eq!(added(&chain(), &against), Added::Refused("reversed", Some([2, 1])));
+        let open = [vec![1], vec![2], vec![1]];
+        assert_eq!(added(&open, &apart), Added::Refused("not_maximal", Some([1, 2])));
     }
 }

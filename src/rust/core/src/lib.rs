@@ -15,6 +15,7 @@
 //! * [`orient`]: from a skeleton and its separating sets to a CPDAG.
 //! * [`pag`]: from a skeleton to a partial ancestral graph, where variables may be hidden.
 //! * [`fci`]: FCI, RFCI and FCI+, which make such graphs.
+//! * [`flat`]: results of a search as flat arrays, for whoever keeps them.
 //! * [`background`]: what a user knows before, for search and orientation.
 //! * [`simulation`]: random DAGs, and data of them.
 //! * [`assessment`]: how far a graph can be trusted: false discoveries, what it implies of data, what sets it apart from another.
@@ -34,6 +35,7 @@ pub mod engine;
 mod error;
 pub mod fci;
 pub mod file;
+pub mod flat;
 pub mod graph;
 pub mod matrix;
 pub mod memory;

@@ -87,6 +87,21 @@ pub struct TeamReport {
 }
 
 impl TeamReport {
+    /// Adds what machines said later.
+    pub fn add(&mut self, later: TeamReport) {
+        self.shares.extend(later.shares);
+        self.lost.extend(later.lost);
+    }
+
+    /// Enters machines that left, except those that are known to have left: these were tried again.
+    pub fn lose(&mut self, lost: Vec<Lost>) {
+        for lost in lost {
+            if self.lost.iter().all(|known| known.machine != lost.machine) {
+                self.lost.push(lost);
+            }
+        }
+    }
+
     /// Enters what a machine did, beside what it did before at the same level.
     pub fn enter(&mut self, share: Share) {
         let known = self.shares.iter_mut().find(|known| known.machine == share.machine && known.level == share.level);
@@ -106,6 +121,16 @@ impl TeamReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_machine_is_lost_once() {
+        let lost = |machine: &str, reason: &str| Lost { machine: machine.into(), reason: reason.into(), failed: true };
+        let mut report = TeamReport { shares: Vec::new(), lost: vec![lost("cuda:0", "first")] };
+        report.lose(vec![lost("cuda:0", "second"), lost("cuda:1", "third")]);
+        assert_eq!(report.lost, [lost("cuda:0", "first"), lost("cuda:1", "third")]);
+        report.add(TeamReport { shares: vec![Share::default()], lost: vec![lost("cuda:2", "later")] });
+        assert_eq!((report.shares.len(), report.lost.len()), (1, 3));
+    }
 
     #[test]
     fn shares_of_a_level_are_added_up() {

@@ -22,6 +22,7 @@ pub mod book;
 mod cells;
 pub mod checkpoint;
 pub(crate) mod columns;
+pub mod doubts;
 mod driver;
 pub mod lanes;
 mod largest;
@@ -222,6 +223,18 @@ impl Options {
         }
     }
 
+    /// Returns how many pairs tests decide, and how many are edges without a test.
+    pub fn decided(&self) -> (usize, usize) {
+        let (p, gaps, edges) = (self.p, self.fixed_gaps.as_ref(), self.fixed_edges.as_ref());
+        let all = |pairs: Option<&Adjacency>| pairs.map_or(0, Adjacency::edge_count);
+        let both = gaps.zip(edges).map_or(0, |(gaps, edges)| {
+            (0..p).map(|x| gaps.neighbours_above(x).filter(|&y| edges.has(x, y as usize)).count()).sum()
+        });
+        // A pair in both is an edge with "stable.fast" alone.
+        let kept = all(edges) - if self.method == Method::StableFast { 0 } else { both };
+        (p * (p - 1) / 2 + both - all(gaps) - all(edges), kept)
+    }
+
     /// p as pcalg reads that of a test from level 1 on, and of its R methods at level 0: without an answer, `NAdelete` decides.
     #[inline]
     pub fn read(&self, p: f64) -> f64 {
@@ -258,5 +271,25 @@ impl Options {
         } else {
             Side::Smaller
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_in_gaps_and_edges_are_counted_once() {
+        let pairs = |pairs: &[[usize; 2]]| {
+            let mut graph = Adjacency::empty(5);
+            pairs.iter().for_each(|&[x, y]| graph.insert(x, y));
+            Some(graph)
+        };
+        let options = Options::new(5, 0.05);
+        assert_eq!(options.decided(), (10, 0));
+        let fixed_gaps = pairs(&[[0, 1], [2, 3], [3, 4]]);
+        let options = Options { fixed_gaps, fixed_edges: pairs(&[[0, 1], [1, 2]]), ..options };
+        assert_eq!(options.decided(), (6, 1));
+        assert_eq!(Options { method: Method::StableFast, ..options }.decided(), (6, 2));
     }
 }

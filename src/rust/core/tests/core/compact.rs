@@ -5,8 +5,10 @@ use crate::support::problems::problem;
 use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel};
+use pcgpu_core::flat::{self, Entries, Flat, Given, Listed, Sets, SetsMut, Values};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
+use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options, PairValues, Skeleton};
 use pcgpu_core::Result;
@@ -15,6 +17,51 @@ fn reading(method: Method) -> Reading {
     match method {
         Method::StableFast => Reading::StableFast,
         _ => Reading::GaussCItest,
+    }
+}
+
+/// Writes a result as flat arrays, reads them, and compares the graph, the separating sets and the p-values that are known.
+fn same_when_flat(label: &str, options: &Options, p_max: &[f64], (found, left): (&Skeleton, &PairValues)) {
+    let (pool, p, fast) = (Pool::new(2), options.p, options.method == Method::StableFast);
+    let listed = |pairs: Listed| {
+        let (mut to, mut values) = (vec![0; pairs.count()], vec![0; 8 * pairs.count()]);
+        pairs.write(&pool, &mut to, &mut values);
+        (pairs.starts().iter().map(|&start| start as f64).collect::<Vec<f64>>(), to, values)
+    };
+    let (edges, gaps) =
+        (listed(Listed::edges(&pool, &found.graph, left)), listed(Listed::gaps(&pool, found, left, options)));
+    let sets = Sets::new(&pool, &found.sepsets).unwrap();
+    let (mut to, mut set, mut values) = (vec![0; sets.count()], vec![0; sets.code_bytes()], vec![0; 8 * sets.count()]);
+    let (mut ends, mut members) = (vec![0.0; sets.large() + 1], vec![0; sets.members()]);
+    let into = SetsMut { to: &mut to, set: &mut set, p: &mut values, ends: &mut ends, members: &mut members };
+    sets.write(&pool, &Values::Left(left), into).unwrap();
+    let start: Vec<f64> = sets.starts().iter().map(|&start| start as f64).collect();
+    let mut mark = vec![0; edges.1.len()];
+    flat::marks(&pool, &found.graph, &edges.0.iter().map(|&at| at as u64).collect::<Vec<u64>>(), None, &mut mark);
+    let flat = Flat::new(Given {
+        p,
+        fast,
+        edges: Entries { start: &edges.0, to: &edges.1, p: &edges.2 },
+        mark: &mark,
+        sets: Entries { start: &start, to: &to, p: &values },
+        set: &set,
+        ends: &ends,
+        members: &members,
+        gaps: Entries { start: &gaps.0, to: &gaps.1, p: &gaps.2 },
+    });
+    let flat = flat.unwrap();
+    let graph = flat.graph().unwrap();
+    assert_eq!(graph, found.graph, "{label}: graph");
+    let sepsets = flat.sepsets(&graph).unwrap();
+    let mut cells = vec![flat::na(); p * p];
+    flat.fill_p_max(&mut cells);
+    for x in 0..p {
+        assert!((0..p).all(|y| x == y || sepsets.get(x, y) == found.sepsets.get(x, y)), "{label}: sets of {x}");
+        for y in x + 1..p {
+            let (cell, value) = (cells[y * p + x], p_max[y * p + x]);
+            let is_known = left.get(x, y).is_some();
+            assert!(!is_known || cell.to_bits() == value.to_bits(), "{label}: {x}, {y}: {cell:e}, {value:e}");
+        }
     }
 }
 
@@ -42,7 +89,10 @@ fn compare(label: &str, options: &Options, run: &mut dyn FnMut(pcgpu_core::searc
     let mut p_max = vec![0.25; options.p * options.p];
     let mut left = PairValues::default();
     match (run((&mut p_max).into()), run((&mut left).into())) {
-        (Ok(whole), Ok(found)) => same(label, (&whole, &p_max), (&found, &left)),
+        (Ok(whole), Ok(found)) => {
+            same(label, (&whole, &p_max), (&found, &left));
+            same_when_flat(label, options, &p_max, (&found, &left));
+        }
         (Err(whole), Err(found)) => assert_eq!(found, whole, "{label}"),
         (whole, found) => panic!("{label}: {whole:?}, {found:?}"),
     }

@@ -1,10 +1,10 @@
-//! No layer knows those below it, and no modules of a folder know each other in a circle.
+//! No layer knows those below it, and no modules of a folder know each other in a circle, in the core or in the boundary.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each layer may know beside itself, the error and `shown`.
-const LAYERS: [(&str, &[&str]); 25] = [
+const LAYERS: [(&str, &[&str]); 26] = [
     ("error", &[]),
     ("memory", &[]),
     ("observer", &[]),
@@ -24,6 +24,7 @@ const LAYERS: [(&str, &[&str]); 25] = [
     ("orient", &["memory", "graph", "ci"]),
     ("pag", &["memory", "pool", "graph", "ci", "orient"]),
     ("fci", &["observer", "pool", "graph", "ci", "search", "orient", "pag"]),
+    ("flat", &["memory", "pool", "planes", "graph", "search", "orient"]),
     ("background", &["graph", "search", "orient", "pag"]),
     ("effects", &["memory", "observer", "matrix", "pool", "graph"]),
     ("simulation", &["memory", "observer", "random", "pool", "graph"]),
@@ -100,12 +101,16 @@ fn items(list: &str) -> Vec<&str> {
     found
 }
 
-/// The code of each file of the core, by its place: tests may use what they like, and comments name what they like.
-fn codes() -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+/// The sources of the core, and those of the boundary, with a number of files that they exceed.
+const CORE: (&str, usize) = ("src", 80);
+const BOUNDARY: (&str, usize) = ("../src", 30);
+
+/// The code of each file of a crate, by its place: tests may use what they like, and comments name what they like.
+fn codes((root, least): (&str, usize)) -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
     let mut files = Vec::new();
     sources(&root, &mut files);
-    assert!(files.len() > 80, "{}", files.len());
+    assert!(files.len() > least, "{}", files.len());
     let code = |file: &PathBuf| {
         let text = std::fs::read_to_string(file).unwrap();
         let lines = text.split("#[cfg(test)]\nmod tests").next().unwrap().lines();
@@ -163,8 +168,8 @@ fn is_name(text: &str) -> bool {
 }
 
 /// By folder: which of its modules use which others.
-fn uses_by_folder() -> BTreeMap<Vec<String>, BTreeMap<String, BTreeSet<String>>> {
-    let codes = codes();
+fn uses_by_folder(root: (&str, usize)) -> BTreeMap<Vec<String>, BTreeMap<String, BTreeSet<String>>> {
+    let codes = codes(root);
     let modules: BTreeSet<Vec<String>> = codes.iter().map(|(place, _)| module(place)).collect();
     let mut uses: BTreeMap<Vec<String>, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
     for (place, code) in &codes {
@@ -198,11 +203,13 @@ fn circle(uses: &BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSe
 
 #[test]
 fn no_modules_of_a_folder_know_each_other_in_a_circle() {
-    let uses = uses_by_folder();
-    assert!(uses.len() > 10, "{}", uses.len());
-    for (folder, uses) in &uses {
-        let left = circle(uses);
-        assert!(left.is_empty(), "a circle in src/{}: {left:?}", folder.join("/"));
+    let core = uses_by_folder(CORE);
+    assert!(core.len() > 10, "{}", core.len());
+    for (root, uses) in [(CORE.0, core), (BOUNDARY.0, uses_by_folder(BOUNDARY))] {
+        for (folder, uses) in &uses {
+            let left = circle(uses);
+            assert!(left.is_empty(), "a circle in {root}/{}: {left:?}", folder.join("/"));
+        }
     }
 }
 
@@ -222,7 +229,7 @@ fn circles_are_found() {
 
 #[test]
 fn no_layer_knows_those_below_it() {
-    for (place, code) in codes() {
+    for (place, code) in codes(CORE) {
         let layer = place.components().next().unwrap().as_os_str().to_str().unwrap().trim_end_matches(".rs");
         if layer == "lib" {
             continue;

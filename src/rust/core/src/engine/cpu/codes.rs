@@ -1,5 +1,6 @@
 //! Columns of whole numbers as codes of their levels, on threads.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
 
 use crate::memory::{self, Use};
@@ -54,6 +55,24 @@ pub fn codes(
     pool.run(columns.len(), n * columns.len() < SMALL, |_| n as f64, &mut |_| look(), work)?;
     drop(slots);
     Ok(found)
+}
+
+/// Values that a thread looks at in one go.
+const VALUES: usize = 1 << 18;
+
+/// Returns whether one of the values is missing, and whether all others are binary; `of` says both of a value.
+pub fn look<T: Sync>(values: &[T], of: impl Fn(&T) -> (bool, bool) + Sync, pool: &Pool) -> (bool, bool) {
+    let (any_missing, is_other) = (AtomicBool::new(false), AtomicBool::new(false));
+    pool.each_of(values.chunks(VALUES).collect(), |_, part: &[T]| {
+        // Without a branch many are looked at at once.
+        let (missing, other) = part.iter().fold((false, false), |(any, others), value| {
+            let (missing, binary) = of(value);
+            (any | missing, others | !(missing | binary))
+        });
+        any_missing.fetch_or(missing, Ordering::Relaxed);
+        is_other.fetch_or(other, Ordering::Relaxed);
+    });
+    (any_missing.into_inner(), !is_other.into_inner())
 }
 
 /// A column to be coded.
@@ -181,6 +200,18 @@ fn number(places: &mut [i32], missing: usize, value: impl Fn(usize) -> f64) -> L
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_missing_and_another_value_are_seen_wherever_they_are() {
+        let of = |&value: &f64| (value.is_nan(), value == 0.0 || value == 1.0);
+        let mut values = vec![1.0; 2 * VALUES + 3];
+        assert_eq!(look(&values, of, &Pool::new(2)), (false, true));
+        values[2 * VALUES + 1] = f64::NAN;
+        assert_eq!(look(&values, of, &Pool::new(2)), (true, true));
+        values[VALUES] = 2.0;
+        assert_eq!(look(&values, of, &Pool::none()), (true, false));
+        assert_eq!(look(&[], of, &Pool::none()), (false, true));
+    }
 
     #[test]
     fn values_become_their_number_among_the_different_ones() {

@@ -55,6 +55,29 @@ impl Bound {
         16 * (p as u64).saturating_mul(p as u64)
     }
 
+    /// Returns the bound for correlations of p variables that cannot be made all at once: the caller's, or half of what is there when `make`, which makes
+    /// all of them, runs out of memory. None where all were made.
+    ///
+    /// # Errors
+    /// Others of `make`.
+    pub fn unless_made(named: Option<u64>, p: usize, make: impl FnOnce() -> Result<()>) -> Result<Option<Self>> {
+        match named {
+            Some(bytes) if Bound::of_all(p) > bytes => Ok(Some(Bound { bytes, is_named: true })),
+            _ => match make() {
+                Err(Error::Memory { bytes, available, .. }) => {
+                    Ok(Some(Bound { bytes: available.unwrap_or(bytes) / 2, is_named: false }))
+                }
+                made => made.map(|()| None),
+            },
+        }
+    }
+
+    /// Returns the bound where few correlations are asked for, which nobody has named: that of all, or half of the memory that there is.
+    pub fn of_few(p: usize) -> Self {
+        let half = memory::available().map_or(u64::MAX, |available| available / 2);
+        Bound { bytes: Bound::of_all(p).min(half), is_named: false }
+    }
+
     fn fits(self, bytes: usize) -> bool {
         bytes as u64 <= self.bytes
     }
@@ -251,5 +274,23 @@ fn rows_of(work: &Work, part: &Part) -> (usize, usize) {
         Part::Lanes { row, .. } => (*row, row + 1),
         Part::Sides(some) => sides(&work.sides[some.clone()]),
         Part::Ranks { side, .. } => sides(&work.sides[*side..*side + 1]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_is_named_or_half_of_what_there_is() {
+        let short = |available| move || Err(Error::Memory { bytes: 800, available, what: "", mend: String::new() });
+        let bound = |bytes, is_named| Ok(Some(Bound { bytes, is_named }));
+        // 100 variables take 160,000 bytes.
+        assert_eq!(Bound::unless_made(None, 100, || Ok(())), Ok(None));
+        assert_eq!(Bound::unless_made(Some(160_000), 100, || Ok(())), Ok(None));
+        assert_eq!(Bound::unless_made(Some(159_999), 100, || Err(Error::Interrupted)), bound(159_999, true));
+        assert_eq!(Bound::unless_made(None, 100, short(Some(600))), bound(300, false));
+        assert_eq!(Bound::unless_made(Some(160_000), 100, short(None)), bound(400, false));
+        assert_eq!(Bound::unless_made(None, 100, || Err(Error::Interrupted)), Err(Error::Interrupted));
     }
 }

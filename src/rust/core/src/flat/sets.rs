@@ -1,19 +1,21 @@
-//! The separating sets of a flat result, the slot `sets`: tens of millions of entries of a dense graph, so that each is read once and written once.
+//! The separating sets of a flat result: tens of millions of entries of a dense graph, so that each is read once and written once.
 
 use std::ops::Range;
 
-use extendr_ffi::SEXPTYPE;
-use pcgpu_core::graph::SepSets;
-use pcgpu_core::memory::{self, Use};
-use pcgpu_core::planes::{bytes_of_bit, cut, put_shared, BitsMut, DoublesMut};
-use pcgpu_core::pool::Pool;
-use pcgpu_core::search::{LookUp, PairValues};
+use super::{counted, na, parts, starts};
+use crate::graph::SepSets;
+use crate::memory::{self, Use};
+use crate::planes::{bytes_of_bit, cut, put_shared, BitsMut, DoublesMut};
+use crate::pool::Pool;
+use crate::search::{LookUp, PairValues};
+use crate::Result;
 
-use crate::compact::{counted, na, parts_of_words, start_vector, starts, unlike};
-use crate::failure::Outcome;
-use crate::output::{named, vector};
-use crate::token::Token;
-use crate::value::Value;
+/// Rows in parts as of [`parts`], of whole words of vertices.
+fn parts_of_words(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
+    let p = starts.len() - 1;
+    let words: Vec<u64> = (0..=p.div_ceil(64)).map(|word| starts[p.min(64 * word)]).collect();
+    parts(pool, &words).into_iter().map(|words| 64 * words.start..p.min(64 * words.end)).collect()
+}
 
 /// What a row of separating sets holds: entries, sets of two and more, and the members of these.
 #[derive(Clone, Default)]
@@ -28,6 +30,7 @@ const FEW_ENTRIES: usize = 4;
 
 /// The largest p-values of the pairs that level 0 left.
 pub enum Values<'v> {
+    /// As the search left them.
     Left(&'v PairValues),
     /// Of a pair (x, y).
     Asked(&'v (dyn Fn(usize, usize) -> Option<f64> + Sync)),
@@ -127,33 +130,86 @@ fn put_row(sepsets: &SepSets, x: usize, to: &mut [i32], codes: &mut [u32], large
     }
 }
 
-/// `list(start, to, set, p, ends, members)` of the entries `sepset[[x]][[y]]`, but for the empty set of a pair that has no other
-/// entry, where the method keeps it.
-pub fn sets(token: &Token, pool: &Pool, sepsets: &SepSets, of_left: Values) -> Outcome<Value> {
-    let p = sepsets.p();
-    let sizes = counted(pool, p, |x| size_of_row(sepsets, x));
-    let starts = |of: fn(&RowSize) -> u64| starts(sizes.iter().map(of));
-    let (entries, large, member) = (starts(|s| s.entries), starts(|s| s.large), starts(|s| s.members));
-    if large[p] >= i32::MAX as u64 {
-        return Err(Use::Sets.error(8 * large[p] as usize).into());
+/// The entries `sepset[[x]][[y]]` to be written, except the empty set of a pair that has no other entry, where the method keeps it.
+pub struct Sets<'a> {
+    sepsets: &'a SepSets,
+    /// By row the numbers of its first entry, set of two or more, and member of these.
+    entries: Vec<u64>,
+    large: Vec<u64>,
+    member: Vec<u64>,
+}
+
+/// The arrays that [`Sets::write`] fills.
+pub struct SetsMut<'a> {
+    /// The other vertex of each entry, counted from 1.
+    pub to: &'a mut [i32],
+    /// The code of each entry's set, by bits ([`crate::planes`]): 0, the only member counted from 1, or p + the number of the larger set counted from 1.
+    pub set: &'a mut [u8],
+    /// The p-value of each entry, by bytes.
+    pub p: &'a mut [u8],
+    /// Where each larger set ends among the members, after a 0.
+    pub ends: &'a mut [f64],
+    /// The members of larger sets, counted from 1.
+    pub members: &'a mut [i32],
+}
+
+impl<'a> Sets<'a> {
+    /// Counts what there is to be written.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`] where there are more sets than have numbers.
+    pub fn new(pool: &Pool, sepsets: &'a SepSets) -> Result<Self> {
+        let sizes = counted(pool, sepsets.p(), |x| size_of_row(sepsets, x));
+        let starts = |of: fn(&RowSize) -> u64| starts(sizes.iter().map(of));
+        let sets =
+            Sets { sepsets, entries: starts(|s| s.entries), large: starts(|s| s.large), member: starts(|s| s.members) };
+        match sets.large() >= i32::MAX as usize {
+            true => Err(Use::Sets.error(8 * sets.large())),
+            false => Ok(sets),
+        }
     }
-    let count = entries[p] as usize;
-    let code_bits = (u32::BITS - (p as u32 + large[p] as u32).leading_zeros()) as usize;
-    let mut to = vector(token, SEXPTYPE::INTSXP, count, 4, Use::Level)?;
-    let mut set = vector(token, SEXPTYPE::RAWSXP, code_bits * bytes_of_bit(count), 1, Use::Level)?;
-    let mut values = vector(token, SEXPTYPE::RAWSXP, 8 * count, 1, Use::Level)?;
-    let mut ends = vector(token, SEXPTYPE::REALSXP, large[p] as usize + 1, 8, Use::Level)?;
-    let mut members = vector(token, SEXPTYPE::INTSXP, member[p] as usize, 4, Use::Level)?;
-    let parts = parts_of_words(pool, &entries);
-    let mut shared = vec![Vec::new(); parts.len()];
-    {
-        let to = cut(to.as_integer_slice_mut().ok_or_else(unlike)?, &entries, &parts);
-        let set = BitsMut::cut(set.as_raw_slice_mut().ok_or_else(unlike)?, &entries, &parts);
-        let values = DoublesMut::cut(values.as_raw_slice_mut().ok_or_else(unlike)?, &entries, &parts);
-        let ends = ends.as_real_slice_mut().ok_or_else(unlike)?;
-        ends[0] = 0.0;
-        let ends = cut(&mut ends[1..], &large, &parts);
-        let members = cut(members.as_integer_slice_mut().ok_or_else(unlike)?, &member, &parts);
+
+    /// By row the number of its first entry, and the number of all.
+    pub fn starts(&self) -> &[u64] {
+        &self.entries
+    }
+
+    /// The number of entries.
+    pub fn count(&self) -> usize {
+        self.entries[self.sepsets.p()] as usize
+    }
+
+    /// The number of sets of two or more.
+    pub fn large(&self) -> usize {
+        self.large[self.sepsets.p()] as usize
+    }
+
+    /// The number of members of these.
+    pub fn members(&self) -> usize {
+        self.member[self.sepsets.p()] as usize
+    }
+
+    /// The bytes of all codes.
+    pub fn code_bytes(&self) -> usize {
+        let bits = u32::BITS - (self.sepsets.p() as u32 + self.large() as u32).leading_zeros();
+        bits as usize * bytes_of_bit(self.count())
+    }
+
+    /// Fills the arrays.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`].
+    pub fn write(&self, pool: &Pool, of_left: &Values, into: SetsMut) -> Result<()> {
+        let Sets { sepsets, entries, large, member } = self;
+        let p = sepsets.p();
+        let parts = parts_of_words(pool, entries);
+        let mut shared = vec![Vec::new(); parts.len()];
+        into.ends[0] = 0.0;
+        let to = cut(into.to, entries, &parts);
+        let set = BitsMut::cut(into.set, entries, &parts);
+        let values = DoublesMut::cut(into.p, entries, &parts);
+        let ends = cut(&mut into.ends[1..], large, &parts);
+        let members = cut(into.members, member, &parts);
         let slots = to.into_iter().zip(set.into_iter().zip(&mut shared)).zip(values).zip(ends.into_iter().zip(members));
         let work: Vec<_> = parts.iter().cloned().zip(slots).collect();
         pool.each_of(work, |_, (rows, (((to, (mut set, shared)), mut values), (ends, members)))| {
@@ -184,16 +240,8 @@ pub fn sets(token: &Token, pool: &Pool, sepsets: &SepSets, of_left: Values) -> O
             }
             *shared = set.finish();
         });
+        memory::check()?;
+        put_shared(into.set, self.count(), &shared.concat());
+        Ok(())
     }
-    memory::check()?;
-    put_shared(set.as_raw_slice_mut().ok_or_else(unlike)?, count, &shared.concat());
-    let start = start_vector(&entries);
-    Ok(named(vec![
-        ("start", start),
-        ("to", to.into()),
-        ("set", set.into()),
-        ("p", values.into()),
-        ("ends", ends.into()),
-        ("members", members.into()),
-    ]))
 }

@@ -1,0 +1,220 @@
+//! A flat result that its caller gives back.
+
+use super::{marks, na, CONFLICT, UNDIRECTED};
+use crate::graph::{Adjacency, SepSets, Side};
+use crate::memory::{self, Use};
+use crate::orient::Pdag;
+use crate::planes::{self, Doubles};
+use crate::pool::Pool;
+use crate::{Error, Result};
+
+/// Why arrays are no result.
+#[derive(Debug)]
+pub enum Unreadable {
+    /// This part is not what a search made.
+    Part(&'static str),
+    /// Another reason, such as memory.
+    Other(Error),
+}
+
+/// Rows of ascending vertices, each with a value, as the caller has them.
+#[derive(Clone, Copy)]
+pub struct Entries<'a> {
+    /// By row the number of its first entry, and the number of all.
+    pub start: &'a [f64],
+    /// The other vertex of each entry, counted from 1.
+    pub to: &'a [i32],
+    /// The p-value of each entry, in 8 bytes.
+    pub p: &'a [u8],
+}
+
+/// The arrays of a result on p variables.
+pub struct Given<'a> {
+    /// Number of variables.
+    pub p: usize,
+    /// Whether "stable.fast" made it.
+    pub fast: bool,
+    /// The edges x < y.
+    pub edges: Entries<'a>,
+    /// The marks of the edges.
+    pub mark: &'a [u8],
+    /// The separating sets.
+    pub sets: Entries<'a>,
+    /// See [`super::SetsMut::set`].
+    pub set: &'a [u8],
+    /// See [`super::SetsMut::ends`].
+    pub ends: &'a [f64],
+    /// See [`super::SetsMut::members`].
+    pub members: &'a [i32],
+    /// The pairs that no set separates.
+    pub gaps: Entries<'a>,
+}
+
+/// Rows that were checked.
+struct Rows<'a> {
+    start: &'a [f64],
+    to: &'a [i32],
+    p: Doubles<'a>,
+}
+
+impl<'a> Rows<'a> {
+    /// `ordered`: whether each row is of larger vertices alone.
+    fn new(Entries { start, to, p: values }: Entries<'a>, p: usize, ordered: bool) -> Option<Self> {
+        let values = Doubles::new(values, to.len())?;
+        let fits = start.len() == p + 1
+            && start[0] == 0.0
+            && start.iter().all(|start| start.fract() == 0.0)
+            && start.windows(2).all(|pair| pair[0] <= pair[1])
+            && start[p] == to.len() as f64
+            && (0..p).all(|x| {
+                let row = &to[start[x] as usize..start[x + 1] as usize];
+                row.windows(2).all(|pair| pair[0] < pair[1])
+                    && row.iter().all(|&y| y >= 1 && y as usize <= p && y as usize != x + 1)
+                    && (!ordered || row.iter().all(|&y| y as usize > x + 1))
+            });
+        fits.then_some(Rows { start, to, p: values })
+    }
+
+    /// Its entries (x, y), numbered.
+    fn entries(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+        let Rows { start, to, .. } = *self;
+        let row =
+            move |x: usize| (start[x] as usize..start[x + 1] as usize).map(move |at| (at, x, to[at] as usize - 1));
+        (0..start.len() - 1).flat_map(row)
+    }
+}
+
+/// A result whose parts go together.
+pub struct Flat<'a> {
+    p: usize,
+    fast: bool,
+    edges: Rows<'a>,
+    sets: Rows<'a>,
+    gaps: Rows<'a>,
+    /// By entry of `sets`.
+    codes: Vec<u32>,
+    ends: &'a [f64],
+    members: &'a [i32],
+}
+
+impl<'a> Flat<'a> {
+    /// Reads and checks the arrays.
+    ///
+    /// # Errors
+    /// The part that is not what a search made.
+    pub fn new(given: Given<'a>) -> std::result::Result<Self, Unreadable> {
+        let Given { p, fast, mark, set, ends, members, .. } = given;
+        let broken = |part| move || Unreadable::Part(part);
+        let rows = |entries, part, ordered| Rows::new(entries, p, ordered).ok_or_else(broken(part));
+        let sets = rows(given.sets, "sets", false)?;
+        let codes = planes::bits(set, sets.to.len()).map_err(Unreadable::Other)?.ok_or_else(broken("sets"))?;
+        let edges = rows(given.edges, "edges", true)?;
+        let gaps = rows(given.gaps, "gaps", true)?;
+        if mark.len() != edges.to.len() || !mark.iter().all(|mark| (UNDIRECTED..=CONFLICT).contains(mark)) {
+            return Err(Unreadable::Part("edges"));
+        }
+        let fits = !ends.is_empty()
+            && ends.iter().all(|end| end.fract() == 0.0)
+            && ends.windows(2).all(|pair| pair[0] <= pair[1])
+            && ends[0] == 0.0
+            && ends[ends.len() - 1] == members.len() as f64
+            && codes.iter().all(|&code| (code as usize) < p + ends.len())
+            && members.iter().all(|&v| v >= 1 && v as usize <= p);
+        match fits {
+            true => Ok(Flat { p, fast, edges, sets, gaps, codes, ends, members }),
+            false => Err(Unreadable::Part("sets")),
+        }
+    }
+
+    /// The skeleton.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn graph(&self) -> Result<Adjacency> {
+        memory::room(3 * Adjacency::bytes(self.p), Use::Pairs)?;
+        let mut graph = Adjacency::empty(self.p);
+        self.edges.entries().for_each(|(_, x, y)| graph.insert(x, y));
+        Ok(graph)
+    }
+
+    /// The separating sets.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn sepsets(&self, graph: &Adjacency) -> Result<SepSets> {
+        let Flat { ends, members, .. } = *self;
+        memory::room(Adjacency::bytes(self.p) + 24 * self.p + 32 * self.codes.len() + 4 * members.len(), Use::Sets)?;
+        let mut others = graph.clone();
+        for rows in [&self.gaps, &self.sets] {
+            rows.entries().for_each(|(_, x, y)| others.insert(x, y));
+        }
+        // All others were separated by the empty set.
+        let side = if self.fast { Side::Larger } else { Side::Smaller };
+        let mut sets = SepSets::of_empty(others.complement(), side);
+        let mut found = Vec::new();
+        for (at, x, y) in self.sets.entries() {
+            found.clear();
+            match self.codes[at] as usize {
+                0 => {}
+                only if only <= self.p => found.push(only as u32 - 1),
+                code => {
+                    let large = code - self.p;
+                    let range = ends[large - 1] as usize..ends[large] as usize;
+                    found.extend(members[range].iter().map(|&v| v as u32 - 1));
+                }
+            }
+            sets.insert(x, y, &found);
+        }
+        memory::check()?;
+        Ok(sets)
+    }
+
+    /// The p-value of a pair that level 0 left and a later level separated.
+    pub fn removed(&self, x: usize, y: usize) -> Option<f64> {
+        let Rows { start, to, p } = &self.sets;
+        let get = |x: usize, y: usize| {
+            let first = start[x] as usize;
+            let row = &to[first..start[x + 1] as usize];
+            row.binary_search(&(y as i32 + 1)).ok().map(|at| p.get(first + at))
+        };
+        get(x, y).or_else(|| get(y, x))
+    }
+
+    /// Fills in the marks of the edges under an orientation.
+    pub fn marks(&self, pool: &Pool, graph: &Adjacency, pdag: &Pdag, slots: &mut [u8]) {
+        let starts: Vec<u64> = self.edges.start.iter().map(|&start| start as u64).collect();
+        marks(pool, graph, &starts, Some(pdag), slots);
+    }
+
+    /// The number of edges.
+    pub fn edge_count(&self) -> usize {
+        self.edges.to.len()
+    }
+
+    /// pcalg's `pMax`, in cells that hold what level 0 gave, or NA.
+    pub fn fill_p_max(&self, cells: &mut [f64]) {
+        let Flat { p, fast, .. } = *self;
+        let mut put = |x: usize, y: usize, value: f64| {
+            let (low, high) = (x.min(y), x.max(y));
+            cells[high * p + low] = value;
+            if !fast {
+                cells[low * p + high] = value;
+            }
+        };
+        for rows in [&self.edges, &self.gaps, &self.sets] {
+            for (at, x, y) in rows.entries() {
+                let value = rows.p.get(at);
+                if value.to_bits() != na().to_bits() {
+                    put(x, y, value);
+                }
+            }
+        }
+        for x in 0..p {
+            if fast {
+                cells[x * p + x..(x + 1) * p].fill(-1.0);
+            } else {
+                cells[x * p + x] = 1.0;
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Results as flat arrays and back.
+
+use super::*;
+use crate::graph::{Adjacency, SepSets, Side};
+
+fn doubles(starts: &[u64]) -> Vec<f64> {
+    starts.iter().map(|&start| start as f64).collect()
+}
+
+/// Separating sets as arrays: `start`, `to`, `set`, `p`, `ends` and `members`.
+type Arrays = (Vec<f64>, Vec<i32>, Vec<u8>, Vec<u8>, Vec<f64>, Vec<i32>);
+
+fn arrays(sepsets: &SepSets, pool: &Pool) -> Arrays {
+    let sets = Sets::new(pool, sepsets).unwrap();
+    let (mut to, mut set, mut p) = (vec![0; sets.count()], vec![0; sets.code_bytes()], vec![0; 8 * sets.count()]);
+    let (mut ends, mut members) = (vec![f64::NAN; sets.large() + 1], vec![0; sets.members()]);
+    let value = |x: usize, y: usize| (x + y != 3).then_some(1.0 / (1.0 + x as f64 + y as f64));
+    let into = SetsMut { to: &mut to, set: &mut set, p: &mut p, ends: &mut ends, members: &mut members };
+    sets.write(pool, &Values::Asked(&value), into).unwrap();
+    (doubles(sets.starts()), to, set, p, ends, members)
+}
+
+/// Sets of all sizes on p vertices, for pairs that are no edges of the graph that comes with them; gaps between the last vertex and others.
+fn some(p: usize, side: Side) -> (Adjacency, SepSets) {
+    let mut graph = Adjacency::empty(p);
+    (1..p - 1).filter(|y| y % 3 == 1).for_each(|y| graph.insert(y - 1, y));
+    let mut empty = Adjacency::empty(p);
+    let mut listed = Vec::new();
+    for y in 0..p - 1 {
+        for x in (0..y).filter(|&x| !graph.has(x, y)) {
+            match (x * 7 + y * 5) % 4 {
+                0 => empty.insert(x, y),
+                size => listed.push((x, y, (0..size as u32).map(|k| k * 2).collect::<Vec<u32>>())),
+            }
+        }
+    }
+    let mut sepsets = SepSets::of_empty(empty, side);
+    for (at, (x, y, set)) in listed.into_iter().enumerate() {
+        if at % 2 == 0 {
+            sepsets.insert(x, y, &set);
+        } else {
+            sepsets.insert(y, x, &set);
+        }
+    }
+    (graph, sepsets)
+}
+
+fn all(sepsets: &SepSets) -> Vec<(usize, usize, Option<Vec<u32>>)> {
+    let p = sepsets.p();
+    let get = |x: usize, y: usize| (x, y, sepsets.get(x, y).map(<[u32]>::to_vec));
+    (0..p).flat_map(|x| (0..p).filter(move |&y| y != x).map(move |y| get(x, y))).collect()
+}
+
+#[test]
+fn parts_cover_all_rows_in_order() {
+    for counts in [vec![], vec![0, 0, 0], vec![1 << 20, 0, 3, 1 << 15, 1 << 15, 1], vec![1; 100_000]] {
+        let starts = starts(counts.iter().copied());
+        let parts = parts(&Pool::new(3), &starts);
+        assert!(parts.iter().all(|part| !part.is_empty()));
+        assert!(parts.windows(2).all(|two| two[0].end == two[1].start));
+        assert_eq!(parts.last().map_or(0, |part| part.end), counts.len());
+    }
+}
+
+#[test]
+fn sets_are_read_back_and_broken_arrays_are_refused() {
+    for (p, side) in [(3, Side::Smaller), (9, Side::Larger), (70, Side::Smaller), (200, Side::Larger)] {
+        let (graph, sepsets) = some(p, side);
+        let made = arrays(&sepsets, &Pool::none());
+        assert_eq!(made.2, arrays(&sepsets, &Pool::new(3)).2);
+        let (start, to, set, values, ends, members) = made;
+        let edges: Vec<i32> = (0..p).flat_map(|x| graph.neighbours_above(x).map(|y| y as i32 + 1)).collect();
+        let edge_start = doubles(&starts((0..p).map(|x| graph.degree_above(x) as u64)));
+        // The last vertex has a gap to each other one.
+        let gaps = vec![p as i32; p - 1];
+        let gap_start: Vec<f64> = (0..p).chain([p - 1]).map(|start| start as f64).collect();
+        let mark = vec![UNDIRECTED; edges.len()];
+        let none = vec![0; 8 * p.max(edges.len())];
+        let read = |to: &[i32], start: &[f64], mark: &[u8], ends: &[f64]| -> Result<(), Unreadable> {
+            let flat = Flat::new(Given {
+                p,
+                fast: matches!(side, Side::Larger),
+                edges: Entries { start: &edge_start, to: &edges, p: &none[..8 * edges.len()] },
+                mark,
+                sets: Entries { start, to, p: &values },
+                set: &set,
+                ends,
+                members: &members,
+                gaps: Entries { start: &gap_start, to: &gaps, p: &none[..8 * gaps.len()] },
+            })?;
+            assert!(flat.graph().is_ok_and(|read| read.to_lists() == graph.to_lists()));
+            assert_eq!(all(&flat.sepsets(&graph).unwrap()), all(&sepsets), "p = {p}");
+            for (x, y, set) in all(&sepsets).into_iter().filter(|(_, _, set)| set.as_ref().is_some_and(|s| s.len() > 1))
+            {
+                let value = flat.removed(x, y).unwrap();
+                let wanted = if x + y == 3 { na() } else { 1.0 / (1.0 + x as f64 + y as f64) };
+                assert_eq!(value.to_bits(), wanted.to_bits(), "{x} {y} {set:?}");
+            }
+            Ok(())
+        };
+        read(&to, &start, &mark, &ends).unwrap();
+        let part = |found: Result<(), Unreadable>| match found {
+            Err(Unreadable::Part(part)) => part,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(part(read(&to, &start[1..], &mark, &ends)), "sets");
+        assert_eq!(part(read(&to, &start, &[mark.as_slice(), &[1]].concat(), &ends)), "edges");
+        assert_eq!(part(read(&to, &start, &vec![CONFLICT + 1; mark.len()], &ends)), "edges");
+        assert_eq!(part(read(&to, &start, &mark, &[])), "sets");
+        if let Some((_, others)) = to.split_last() {
+            assert_eq!(part(read(&[others, &[p as i32 + 1]].concat(), &start, &mark, &ends)), "sets");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! A call from R: what it runs on, and whom it calls back.
+
+use extendr_api::prelude::*;
+
+use crate::failure::Outcome;
+use crate::input::{self, Fields};
+use crate::machine::Machine;
+use crate::session::{Callbacks, RObserver};
+use crate::token::Token;
+
+/// R's callbacks: for reports, and for random numbers.
+#[derive(Default)]
+pub struct Listener {
+    /// Of the search. With `test` every test is printed, in pcalg's order.
+    pub callbacks: Callbacks,
+    /// Of the orientation.
+    pub event: Option<Robj>,
+    pub permutation: Option<Robj>,
+}
+
+impl Listener {
+    /// From `list(progress, level, visit, test, resumed, phase, say, event, permutation)`, each a function or NULL.
+    fn from_list(callbacks: &List) -> Outcome<Self> {
+        Ok(Listener {
+            callbacks: Callbacks {
+                progress: callbacks.function("progress")?,
+                level: callbacks.function("level")?,
+                visit: callbacks.function("visit")?,
+                test: callbacks.function("test")?,
+                resumed: callbacks.function("resumed")?,
+                phase: callbacks.function("phase")?,
+                say: callbacks.function("say")?,
+            },
+            event: callbacks.function("event")?,
+            permutation: callbacks.function("permutation")?,
+        })
+    }
+}
+
+/// A call from R: what it runs on, and whom it calls back.
+pub struct Call<'a> {
+    pub machine: Machine,
+    pub listener: Listener,
+    pub token: &'a Token,
+}
+
+impl<'a> Call<'a> {
+    pub fn new(engine: &Robj, callbacks: &Robj, token: &'a Token) -> Outcome<Self> {
+        let listener = Listener::from_list(&input::list(callbacks, "callbacks")?)?;
+        Ok(Call { listener, ..Call::silent(engine, token)? })
+    }
+
+    /// One that calls nothing back.
+    pub fn silent(engine: &Robj, token: &'a Token) -> Outcome<Self> {
+        let machine = Machine::from_list(&input::list(engine, "engine")?)?;
+        Ok(Call { machine, listener: Listener::default(), token })
+    }
+
+    /// Tells the callback of progress alone.
+    pub fn observer(&self) -> RObserver<'a> {
+        let progress = self.listener.callbacks.progress.clone();
+        RObserver::new(self.token, Callbacks { progress, ..Callbacks::default() })
+    }
+}

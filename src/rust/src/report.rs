@@ -1,0 +1,45 @@
+//! What a search reports besides its graph.
+
+use pcgpu_core::search::doubts::Doubts;
+use pcgpu_core::search::Skeleton;
+use pcgpu_core::team::TeamReport;
+
+use crate::output;
+use crate::value::Value;
+
+/// What a search reports besides what its skeleton has.
+pub struct Report {
+    /// Seconds of the skeleton phase.
+    pub seconds: f64,
+    /// Bytes, by what takes them.
+    pub memory: Vec<(&'static str, u64)>,
+    pub doubts: Doubts,
+    /// The machines, as R names them.
+    pub device: Vec<String>,
+    pub team: TeamReport,
+}
+
+impl Report {
+    /// The entries of R's list.
+    pub fn entries(self, found: &Skeleton) -> Vec<(&'static str, Value)> {
+        let Report { seconds, memory, doubts, device, team } = self;
+        let Doubts { too_few, few_rows, removed, kept, tests } = doubts;
+        let of = [("too_few", too_few), ("few_rows", few_rows), ("removed", removed), ("kept", kept), ("tests", tests)];
+        let numbers =
+            |of: Vec<_>| output::named(of.into_iter().map(|(name, count)| (name, Value::from(count as f64))).collect());
+        vec![
+            ("n_edgetests", output::counts(&found.tests)),
+            ("max_ord", Value::from(found.max_order)),
+            ("seconds", Value::from(seconds)),
+            ("exact_tests", Value::from(found.exact_tests as f64)),
+            ("memory", numbers(memory)),
+            ("doubts", numbers(of.to_vec())),
+            ("device", Value::from(device)),
+            ("team", output::shares(&team)),
+            ("lost", output::lost(&team.lost)),
+            // The level in which it ended before its time, and why its file is not what it should be.
+            ("ended", found.ended.map(|level| level as i32).into()),
+            ("unkept", found.unkept.as_ref().map(ToString::to_string).into()),
+        ]
+    }
+}

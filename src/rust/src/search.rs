@@ -1,0 +1,181 @@
+//! A search with its orientation, from R.
+
+use std::time::Instant;
+
+use extendr_api::prelude::*;
+use pcgpu_core::ci::correlations::Check;
+use pcgpu_core::memory::{self, Use};
+use pcgpu_core::orient::{self, ColliderRule};
+use pcgpu_core::search::checkpoint::Limits;
+use pcgpu_core::search::doubts::LargestP;
+use pcgpu_core::search::worker::{Worker, WorkerTest};
+use pcgpu_core::search::{
+    skeleton_one_by_one, skeleton_one_by_one_within, skeleton_within, Largest, Method, Options, PairValues, Skeleton,
+};
+use pcgpu_core::Error;
+
+use crate::call::Call;
+use crate::failure::Outcome;
+use crate::input::Fields;
+use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_lists, Oriented};
+use crate::report::Report;
+use crate::respond::respond;
+use crate::session::{Callbacks, RObserver, RTest};
+use crate::test::{Setting, Test};
+use crate::value::Value;
+use crate::{checked, compact, input, limits, output};
+
+/// Runs the skeleton phase on a worker, or, of an R function without one, one test after the other; of that, how many tests had no answer.
+pub fn skeleton<'l>(
+    call: &Call,
+    test: &Test,
+    (options, limits): (&Options, &Limits),
+    worker: Option<&mut (dyn Worker + '_)>,
+    mut largest: Largest<'l>,
+    check: Option<&Check>,
+) -> Outcome<(Skeleton, u64)> {
+    let Call { listener, token, .. } = call;
+    let mut unanswered = 0;
+    let mut told = listener.callbacks.clone();
+    let found = match (worker, test) {
+        (Some(worker), _) => {
+            if told.test.is_some() {
+                // The same search once more, one test after the other as pcalg asks them, for its lines.
+                let mut one_by_one = WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) };
+                let printing = Callbacks { progress: None, ..told.clone() };
+                skeleton_one_by_one(&mut one_by_one, options, largest.again(), &mut RObserver::new(token, printing))?;
+                told = Callbacks { progress: told.progress, ..Callbacks::default() };
+            }
+            skeleton_within(worker, options, largest, &mut RObserver::new(token, told).checking(check), limits)
+        }
+        (None, Test::Function(fun)) => {
+            let mut test = RTest::new(fun, token);
+            let found =
+                skeleton_one_by_one_within(&mut test, options, largest, &mut RObserver::new(token, told), limits);
+            unanswered = test.unanswered;
+            found
+        }
+        (None, _) => Err(Error::Interrupted),
+    };
+    Ok((found?, unanswered))
+}
+
+fn search(
+    call: &Call,
+    test: &Test,
+    (options, limits): (&Options, &Limits),
+    orient: &Robj,
+    object: &Robj,
+    check: Option<&Check>,
+) -> Outcome<Value> {
+    let Call { machine, token, .. } = call;
+    let p = options.p;
+    let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?, p)?) };
+
+    // Checked, and the device opened, before a p x p result is asked of R.
+    let of = Setting::of(options);
+    let mut observer = call.observer().within(limits).checking(check);
+    // Other rules of orientation ask for so many correlations that all are made.
+    let few = match (options.method, &orient) {
+        (Method::Original, _) => None,
+        (_, Some(orient)) if orient.collider_rule != ColliderRule::Standard && orient.bound.is_none() => None,
+        _ => test.worker_of_few(of, options.allows(1), machine, &mut observer)?,
+    };
+    let worker = match few {
+        Some(few) => Some(few),
+        None => test.worker(of, machine, &mut observer)?,
+    };
+    let mut p_max = if object.is_null() { None } else { Some(output::matrix(token, p, p, Use::Square)?) };
+    let mut left = PairValues::default();
+    let largest = match &mut p_max {
+        Some(p_max) => Largest::from(output::cells(p_max)?),
+        None => Largest::from(&mut left),
+    };
+    let began = Instant::now();
+    let mut worker = worker;
+    let run = || skeleton(call, test, (options, limits), worker.as_deref_mut(), largest, check);
+    let (mut found, unanswered) = match check.filter(|_| machine.pool.threads() > 1) {
+        None => run()?,
+        // Until a card takes the check over; the other threads copy the matrix there meanwhile.
+        Some(check) => {
+            let run = || {
+                run().inspect_err(|_| {
+                    if token.jump().is_some() {
+                        check.stop();
+                    }
+                })
+            };
+            machine.pool.beside(machine.pool.threads() / 2, || check.work(), run)?
+        }
+    };
+    checked::agreed(check, &machine.pool)?;
+    let seconds = began.elapsed().as_secs_f64();
+    let (memory, mut team) = worker.map_or_else(Default::default, |mut worker| (worker.memory_plan(), worker.team()));
+    let largest = match &mut p_max {
+        Some(p_max) => LargestP::Square(output::cells(p_max)?),
+        None => LargestP::Left(&left),
+    };
+    let doubts = test.doubts(call, (&found, options), &largest, unanswered)?;
+    memory::check()?;
+    let gaps = match p_max {
+        None => Some(compact::gaps(token, &machine.pool, &found, &left, options)?),
+        Some(_) => None,
+    };
+    let mut rule = None;
+    let pdag = match &orient {
+        None => None,
+        Some(orient) => {
+            let largest_set = (found.max_order + 1).max(0) as usize;
+            let mut orient = orient::Options { largest_set, ..orient.clone() };
+            let questions = orient.settle(&found.graph, found.tests.iter().sum())?;
+            rule = Some(orient.collider_rule);
+            // A graph whose search the time has ended is another one next time.
+            let kept = found.ended.is_none().then_some((options, limits));
+            let of = (&found.graph, &mut found.sepsets);
+            let asked = (Some(test), options.alpha, questions);
+            let Oriented { pdag, lost, unkept } = oriented(call, of, &orient, asked, kept)?;
+            found.unkept = found.unkept.take().or(unkept);
+            team.lose(lost);
+            Some(pdag)
+        }
+    };
+    let mut result = match (&p_max, &pdag) {
+        (Some(_), None) => skeleton_lists(token, &found.graph)?,
+        (Some(_), Some(pdag)) => graph_lists(token, pdag)?,
+        (None, pdag) => compact::found(token, &machine.pool, &found, &left, pdag.as_ref())?,
+    };
+    match p_max {
+        None => result.extend(gaps.map(|gaps| ("gaps", gaps)).into_iter().chain(pdag.iter().flat_map(judged))),
+        Some(p_max) => {
+            output::fill_sepsets(token, object, &found.sepsets)?;
+            result.push(("pMax", p_max.into()));
+        }
+    }
+    let device = machine.names(test.shares_with_cpu());
+    result.extend(Report { seconds, memory, doubts, device, team }.entries(&found));
+    // Of a bounded rule, whether it was left for the standard one.
+    result.extend(rule.map(|rule| ("standard_rule", Value::from(rule == ColliderRule::Standard))));
+    Ok(output::named(result))
+}
+
+/// Skeleton, and orientation unless `orient` is NULL. `object` is a fresh result, whose slot `sepset` is filled; NULL for flat arrays
+/// of what was found.
+/// @noRd
+#[extendr]
+fn rust_search(test: Robj, options: Robj, orient: Robj, engine: Robj, callbacks: Robj, object: Robj) -> Robj {
+    respond([&test, &options, &orient, &engine, &callbacks, &object], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let (options, listed) = (input::list(&options, "options")?, input::list(&test, "test")?);
+        let limits = limits::limits(&options, &listed, &orient)?;
+        let test = Test::from_list(&listed, &call.machine.pool)?;
+        let unchecked = listed.optional("unchecked").is_some();
+        checked::search(&call, &test, (&input::options(&options)?, &limits), unchecked, |of, check| {
+            search(&call, &test, of, &orient, &object, check)
+        })
+    })
+}
+
+extendr_module! {
+    mod search;
+    fn rust_search;
+}
