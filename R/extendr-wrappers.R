@@ -16,11 +16,11 @@ rust_check_flat <- function(found) .Call(wrap__rust_check_flat, found)
 #' @noRd
 rust_orient <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient, skeleton, orient, test, alpha, engine, callbacks)
 
-#' Orientation of a skeleton in flat arrays; see [`Flat`].
+#' Orientation of a skeleton in flat arrays.
 #' @noRd
 rust_orient_compact <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient_compact, skeleton, orient, test, alpha, engine, callbacks)
 
-#' Knowledge added to a graph that has been oriented, as lists of where arcs go and their marks: the graph, or `list(kind, arrow)`, why it cannot have it.
+#' Adds what is known to a graph: `edges` are p vectors of the j with an arc i -> j, `marks` likewise their marks, or NULL where all are 1.
 #' @noRd
 rust_add_knowledge <- function(edges, marks, knowledge, check) .Call(wrap__rust_add_knowledge, edges, marks, knowledge, check)
 
@@ -36,7 +36,9 @@ rust_look_at_codes <- function(x, threads) .Call(wrap__rust_look_at_codes, x, th
 #' @noRd
 rust_discrete_test <- function(test) .Call(wrap__rust_discrete_test, test)
 
-#' The codes of columns of whole numbers and factors.
+#' `list(dm, values, missing)`: the codes of the columns of x, which has n rows, with the names (or NULL) as those of columns, and of each
+#' its different values and the number of missing ones; NULL for the values of a column that has no codes. `factors`: by column, whether
+#' it has the numbers of its levels.
 #' @noRd
 rust_codes <- function(x, n, factors, names, engine) .Call(wrap__rust_codes, x, n, factors, names, engine)
 
@@ -52,31 +54,35 @@ rust_mixed_test <- function(test) .Call(wrap__rust_mixed_test, test)
 #' @noRd
 rust_is_correlation <- function(c, p, threads) .Call(wrap__rust_is_correlation, c, p, threads)
 
-#' Smallest, largest and missing values of the columns of x, which has n rows.
+#' `list(least, largest, missing, n)` of the columns of x, which has n rows; `complete`: of the rows without missing values, whose
+#' number is the last.
 #' @noRd
 rust_summary <- function(x, n, complete, engine) .Call(wrap__rust_summary, x, n, complete, engine)
 
-#' The correlations of the columns of x, which has n rows, or the data ready to be correlated.
+#' `list(least, largest, missing, n, lost, C)`: as `rust_summary()`, which GPUs failed, and the correlations of the columns of x, which has n rows, with the names as
+#' dimnames; NULL where there are none for a column. In place of C with `keep = "data"`: `data`, the columns less their means, and
+#' `varies`, which of them vary to the precision of a double. From `options = list(kind, rows, names, keep)`; of such data, `kind =
+#' "centred"` gives `list(n, C)` with the C that there would have been.
 #' @noRd
 rust_correlation <- function(x, n, options, engine, callbacks) .Call(wrap__rust_correlation, x, n, options, engine, callbacks)
 
-#' The correlations of the columns of a sparse matrix of n rows.
+#' `rust_correlation()` of a sparse matrix of n rows, `list(starts, rows, values)`.
 #' @noRd
 rust_sparse_correlation <- function(x, n, options, engine, callbacks) .Call(wrap__rust_sparse_correlation, x, n, options, engine, callbacks)
 
-#' The data ready to be correlated, in a file.
+#' As `rust_correlation()` with `keep = "data"`, of which the data go to the file `options$path`, and in their place come the fields of the file.
 #' @noRd
 rust_centred_file <- function(x, n, options, engine, callbacks) .Call(wrap__rust_centred_file, x, n, options, engine, callbacks)
 
-#' Moments of rows that are to come.
+#' Moments of rows of p columns that are to come; `complete`: rows that miss a value are left out.
 #' @noRd
 rust_moments_begin <- function(p, complete) .Call(wrap__rust_moments_begin, p, complete)
 
-#' Adds a block of rows.
+#' Adds a block of n rows. Returns `list(least, largest, missing, n)` of it.
 #' @noRd
 rust_moments_add <- function(state, x, n, engine) .Call(wrap__rust_moments_add, state, x, n, engine)
 
-#' The moments of all rows that came.
+#' The moments of all rows that came, see `as_list()`.
 #' @noRd
 rust_moments_end <- function(state, engine) .Call(wrap__rust_moments_end, state, engine)
 
@@ -84,11 +90,11 @@ rust_moments_end <- function(state, engine) .Call(wrap__rust_moments_end, state,
 #' @noRd
 rust_moments_join <- function(parts, engine) .Call(wrap__rust_moments_join, parts, engine)
 
-#' The correlations of rows that came, or of moments.
+#' `list(n, left_out, least, largest, missing, C)` of what has come, or of a list of lists.
 #' @noRd
 rust_moments_correlations <- function(moments, names, engine) .Call(wrap__rust_moments_correlations, moments, names, engine)
 
-#' What a data file is.
+#' What a data file is, see `described()`: one that has the digest, where that is given, and with `verify` the numbers that were written.
 #' @noRd
 rust_file_look <- function(path, digest, verify, engine, callbacks) .Call(wrap__rust_file_look, path, digest, verify, engine, callbacks)
 
@@ -96,19 +102,19 @@ rust_file_look <- function(path, digest, verify, engine, callbacks) .Call(wrap__
 #' @noRd
 rust_file_create <- function(path, n, p, names) .Call(wrap__rust_file_create, path, n, p, names)
 
-#' Writes a block of it.
+#' Writes a block of so many rows, whose first cell is in this row and column, from 0.
 #' @noRd
 rust_file_write <- function(file, x, row, column, rows) .Call(wrap__rust_file_write, file, x, row, column, rows)
 
-#' Gives it its name; returns its digest.
+#' Gives a file in the making its name; returns its digest.
 #' @noRd
 rust_file_finish <- function(file, engine) .Call(wrap__rust_file_finish, file, engine)
 
-#' Gives it up.
+#' Gives up a file in the making.
 #' @noRd
 rust_file_give_up <- function(file) .Call(wrap__rust_file_give_up, file)
 
-#' Some rows and columns of a data file.
+#' Some rows and columns, from 1, of a file.
 #' @noRd
 rust_file_read <- function(file, rows, columns) .Call(wrap__rust_file_read, file, rows, columns)
 
@@ -116,7 +122,7 @@ rust_file_read <- function(file, rows, columns) .Call(wrap__rust_file_read, file
 #' @noRd
 rust_select <- function(x, y, options, engine, progress) .Call(wrap__rust_select, x, y, options, engine, progress)
 
-#' The rows of a replicate of an ensemble.
+#' The rows of a replicate of n, from 1.
 #' @noRd
 rust_ensemble_rows <- function(n, ensemble, replicate, draw) .Call(wrap__rust_ensemble_rows, n, ensemble, replicate, draw)
 
@@ -124,15 +130,16 @@ rust_ensemble_rows <- function(n, ensemble, replicate, draw) .Call(wrap__rust_en
 #' @noRd
 rust_fci <- function(test, options, fci, engine, callbacks, object) .Call(wrap__rust_fci, test, options, fci, engine, callbacks, object)
 
-#' The possible-d-sep phase on a skeleton, `list(edges, sepset, pMax)`.
+#' The possible-d-sep phase on a skeleton from anywhere: pcalg's `pdsep()`.
 #' @noRd
 rust_pdsep <- function(test, options, skeleton, asked, engine, callbacks) .Call(wrap__rust_pdsep, test, options, skeleton, asked, engine, callbacks)
 
-#' Marks on the edges of a graph, pcalg's matrix `amat`.
+#' Puts marks on a graph that may have some: pcalg's `udag2pag()`.
 #' @noRd
 rust_orient_pag <- function(amat, p, sepset, asked, engine, callbacks) .Call(wrap__rust_orient_pag, amat, p, sepset, asked, engine, callbacks)
 
-#' The effects of each x on each y: `list(columns, values, own, valid)`, or `list(smallest, valid)`.
+#' The effects of each x on each y: `list(columns, values, own, valid)`; with `smallest` only the smallest absolute value of each pair:
+#' `list(smallest, valid)`.
 #' @noRd
 rust_effects <- function(edges, asked, mcov, engine, callbacks) .Call(wrap__rust_effects, edges, asked, mcov, engine, callbacks)
 
@@ -140,23 +147,24 @@ rust_effects <- function(edges, asked, mcov, engine, callbacks) .Call(wrap__rust
 #' @noRd
 rust_joint_effects <- function(edges, asked, mcov, engine, callbacks) .Call(wrap__rust_joint_effects, edges, asked, mcov, engine, callbacks)
 
-#' What is said of each pair: `list(smallest, median, count)`.
+#' What is said of each pair of a result of `rust_effects()`: `list(smallest, median, count)`.
 #' @noRd
 rust_effects_table <- function(found, rows) .Call(wrap__rust_effects_table, found, rows)
 
-#' The CPDAG of a DAG by edges: `list(from, to, directed)`; NULL for what is no DAG.
+#' The CPDAG of a DAG, by edges: `list(from, to, directed)`; NULL for what is no DAG.
 #' @noRd
 rust_cpdag <- function(edges) .Call(wrap__rust_cpdag, edges)
 
-#' Counts of estimated graphs beside the true one, a vector each.
+#' Counts of each estimated graph beside the true one; graphs as `list(edges, weights)`. `as_cpdags`: DAGs count as their CPDAGs.
 #' @noRd
 rust_compare <- function(estimates, truth, as_cpdags) .Call(wrap__rust_compare, estimates, truth, as_cpdags)
 
-#' q-values of some p-values among others: `list(q, count)`.
+#' `list(q, count)`: the q-values of `of`, among `values`: a p x p matrix, whose upper triangle counts, or, where p is 0, `count` tests of which `values` are those
+#' that are known. Values below 0 are no tests.
 #' @noRd
 rust_q_values <- function(of, values, p, count, by) .Call(wrap__rust_q_values, of, values, p, count, by)
 
-#' Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`.
+#' Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`. `asked`: `list(what, most, seed)`.
 #' @noRd
 rust_implied <- function(edges, marks, asked) .Call(wrap__rust_implied, edges, marks, asked)
 
@@ -164,19 +172,23 @@ rust_implied <- function(edges, marks, asked) .Call(wrap__rust_implied, edges, m
 #' @noRd
 rust_p_values <- function(test, p, asked, chosen, alpha, engine, callbacks) .Call(wrap__rust_p_values, test, p, asked, chosen, alpha, engine, callbacks)
 
-#' A random DAG: `list(from, to, weight)`.
+#' `list(from, to, weight)` of a random DAG, by head; `shape`: `list(p, model, layers, neighbours, weights, signs)`.
 #' @noRd
 rust_random_dag <- function(shape, seed) .Call(wrap__rust_random_dag, shape, seed)
 
-#' Data of a DAG: `list(x, levels)`.
+#' Data of a DAG `list(p, from, to, weight)`, arrows by head: `list(x, levels)`, n x p, levels as 1, 2, ..., and of each variable their number, 0 for
+#' numbers.
 #' @noRd
 rust_random_data <- function(dag, sample, seed, engine) .Call(wrap__rust_random_data, dag, sample, seed, engine)
 
-#' How often replicates have each edge.
+#' `list(x, y, forward, backward, undirected, bidirected, replicates, valid, constants, device)`: how often each pair x < y was adjacent, by mark. `test`:
+#' as of a search, with the data; or `list(kind = "each", make)`, where `make(b)` is the test of replicate b, from 1. `resampled`: `list(seed, size,
+#' replace, n, first, replicates)`.
 #' @noRd
 rust_stability <- function(test, options, orient, resampled, engine, callbacks) .Call(wrap__rust_stability, test, options, orient, resampled, engine, callbacks)
 
-#' What replicates say of causal effects.
+#' `list(bounds, device)`: of the Gaussian test, the smallest absolute effect of each x on each y, a row for each y of each x, in turn, and a column for each
+#' replicate. `asked`: as of effects; with `standardised`: in standard deviations?
 #' @noRd
 rust_stable_effects <- function(test, options, orient, resampled, effects, engine, callbacks) .Call(wrap__rust_stable_effects, test, options, orient, resampled, effects, engine, callbacks)
 
