@@ -147,18 +147,18 @@
 #'   - `"auto"` (the default): the first GPU if there is one (see [pcgpu_devices()]) and it is likely to be faster, else the CPU. A GPU is faster
 #'     for many variables, for discrete data with many observations, for mixed data from 2,000 variables on,
 #'     and for all but small searches with a nearest-neighbour test. For large data all GPUs are used. Tests that are R functions always run on the CPU. Method
-#'     `"original"` runs on a GPU only if you name it; with the Gaussian test its levels from 1 on, as those of a search with tiers, then run on the CPU beside it, which is faster.
+#'     `"original"` runs on a GPU only if you name it; with the Gaussian test its levels from 1 on then run on the CPU, which is faster. A search with
+#'     `tiers` runs there by rows, except for pairs whose other variable is of a later tier, which the CPU tests.
 #'     If there is a GPU that cannot be used, a message of class `pcgpu_message_fallback` says why, once per session for
 #'     each reason.
 #'   - `"cpu"`: the CPU; a [cpu_device()] limits the memory for correlations.
 #'   - `"cuda"`, `"cuda:1"`, ...: the first, second, ... NVIDIA GPU. Only the driver is needed, for CUDA 12.0 or newer. Errors are of class `pcgpu_error_device`; see
 #'     [pcgpu-package].
 #'   - `c("cuda:0", "cuda:1")`, `"cuda:all"`: several GPUs of this machine together, which is faster for searches that take more than some tenths of a second on one. The rows of a level are
-#'     handed out to whichever GPU is free, the most expensive first. Each GPU holds the data and what was found so far. If one fails, the others do its
+#'     handed out to whichever GPU is free. Each GPU holds what it has memory for; what was found is the host's. If one fails, the others do its
 #'     work, with a message of class `pcgpu_message_lost`; [run_details()] says which did what. With `"cpu"`
-#'     among them, as in `c("cpu", "cuda:all")`, the CPU does a part of nearest-neighbour tests and of tests of mixed data; it would slow other tests down, and a message of class `pcgpu_message_cpu_idle` says that it takes no part in them. Method `"original"` and the additional
-#'     tests of `conservative` and `maj.rule` run on the first GPU only, except for those same tests. If it fails, the next GPU runs the additional tests, but a search
-#'     with `"original"` ends with the error.
+#'     among them, as in `c("cpu", "cuda:all")`, the CPU does a part of nearest-neighbour tests and of tests of mixed data; it would slow other tests down, and a message of class `pcgpu_message_cpu_idle` says that it takes no part in them. Additional
+#'     tests of `conservative` and `maj.rule` are handed out, too.
 #'   - a [cuda_device()], which also sets how the search runs.
 #' @param progress Show a progress bar for each level, and for computing correlations if that takes more than a second (with the package cli if it is installed)? `NULL` means
 #'   `getOption("pcgpu.progress")` or, if that is not set, `TRUE` in interactive sessions outside knitr and testthat.

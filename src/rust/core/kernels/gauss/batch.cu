@@ -13,3 +13,8 @@ extern "C" __global__ void batch(const __grid_constant__ Args a) {
         __syncwarp();
     }
 }
+
+// Turns `count` correlations given nothing into p-values, as level 0 does.
+extern "C" __global__ void marginal_values(const __grid_constant__ Args a) {
+    for (u64 i : by_thread(a.count)) a.answers[i] = p_of_correlation(a, a.answers[i], a.scale_marginal);
+}

@@ -125,6 +125,31 @@ impl<'a> Team<'a> {
     }
 }
 
+impl Team<'_> {
+    /// Has the machines answer questions, some at a time.
+    fn ask(
+        &mut self,
+        batch: &Batch,
+        observer: &mut dyn Observer,
+        ask: impl Fn(&mut Machine, &Batch, &mut dyn Observer) -> Result<Vec<f64>> + Sync,
+    ) -> Result<Vec<f64>> {
+        let mut values = memory::zeros(batch.len(), Use::Level)?;
+        let places = |piece: &Range<usize>| piece.start * QUESTIONS..batch.len().min(piece.end * QUESTIONS);
+        let costs = (0..batch.len().div_ceil(QUESTIONS)).map(|at| places(&(at..at + 1)).len() as f64).collect();
+        let part_of = |machine: &mut Machine, _: &Costs, piece: &Range<usize>, watch: Watch| {
+            let mut part = Batch::with_space(places(piece).len(), 0)?;
+            places(piece).map(|at| batch.get(at)).for_each(|(x, y, s)| part.push(x, y, s));
+            ask(machine, &part, &mut Following::new(watch))
+        };
+        let mut enter = |piece: Range<usize>, found: Vec<f64>| {
+            values[places(&piece)].copy_from_slice(&found);
+            Ok(())
+        };
+        self.members.run_units(costs, None, &part_of, &mut enter, observer)?;
+        Ok(values)
+    }
+}
+
 impl Worker for Team<'_> {
     fn pool(&self) -> &Pool {
         &self.pool
@@ -178,20 +203,11 @@ impl Worker for Team<'_> {
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
-        let mut values = memory::zeros(batch.len(), Use::Level)?;
-        let places = |piece: &Range<usize>| piece.start * QUESTIONS..batch.len().min(piece.end * QUESTIONS);
-        let costs = (0..batch.len().div_ceil(QUESTIONS)).map(|at| places(&(at..at + 1)).len() as f64).collect();
-        let ask = |machine: &mut Machine, _: &Costs, piece: &Range<usize>, watch: Watch| {
-            let mut part = Batch::with_space(places(piece).len(), 0)?;
-            places(piece).map(|at| batch.get(at)).for_each(|(x, y, s)| part.push(x, y, s));
-            machine.p_values(&part, &mut Following::new(watch))
-        };
-        let mut enter = |piece: Range<usize>, found: Vec<f64>| {
-            values[places(&piece)].copy_from_slice(&found);
-            Ok(())
-        };
-        self.members.run_units(costs, None, &ask, &mut enter, observer)?;
-        Ok(values)
+        self.ask(batch, observer, |machine, part, observer| machine.p_values(part, observer))
+    }
+
+    fn marginal_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
+        self.ask(batch, observer, |machine, part, observer| machine.marginal_values(part, observer))
     }
 
     /// That of the first machine: they are alike.

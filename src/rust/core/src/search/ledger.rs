@@ -389,7 +389,7 @@ impl<'s> Ledger<'s> {
     /// nearly all of them are outdone at a later level: asks for those of the pairs that are still there.
     pub fn complete(self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         let pool = worker.pool().clone();
-        self.complete_by(&pool, &mut |batch| worker.p_values(batch, observer))
+        self.complete_by(&pool, &mut |batch| worker.marginal_values(batch, observer))
     }
 
     /// Likewise by whom these are asked of.

@@ -63,6 +63,11 @@ pub trait Worker {
     /// p-values of arbitrary questions, in their order; NaN where there is none.
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>>;
 
+    /// p-values of pairs given nothing, for which [`Worker::marginal`] may have written less: its own, to the last digit.
+    fn marginal_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
+        self.p_values(batch, observer)
+    }
+
     /// The bytes of device memory that the last search planned, by use; empty where a search plans nothing.
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
         Vec::new()

@@ -400,6 +400,16 @@ impl Worker for CudaEngine<'_> {
         }
     }
 
+    fn marginal_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
+        let CudaTest::Gauss(gauss) = self.test else { return self.p_values(batch, observer) };
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.blocks.leave();
+        self.held.begin(Some(0));
+        self.watched(|engine| gauss::batch::marginal_values(engine, &gauss, batch, &mut |_| observer.look()))
+    }
+
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
         self.planned()
     }

@@ -113,7 +113,7 @@ modules! {
     "gauss/cupc" SearchArgs: edge set;
     "gauss/gpucsl" SearchArgs: gpucsl_marginal gpucsl_single gpucsl_sets;
     "gauss/settle" SearchArgs: slots settle settle_sides side_single;
-    "gauss/batch" SearchArgs: batch;
+    "gauss/batch" SearchArgs: batch marginal_values;
     "gauss/sweep" SweepArgs: sweep;
     "discrete/marginal" DiscreteArgs: dis_unpack dis_planes dis_begin dis_marginal dis_removal;
     "discrete/level" DiscreteArgs: dis_items dis_close dis_count dis_planes_count dis_edge;

@@ -35,14 +35,7 @@ pub(in crate::engine::cuda) fn replies(
     batch: &Batch,
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Vec<Reply>> {
-    let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0) as u64;
-    let warps = (batch.len() as u32).min(engine.held.card.processors * 32);
-    let values = match whole(engine, gauss, batch, [widest, u64::from(warps)], watch) {
-        Err(error) if error.is_short_of_device_memory() => {
-            by_groups(engine, gauss, batch, [widest, u64::from(warps)], watch)?
-        }
-        found => found?,
-    };
+    let values = correlations(engine, gauss, batch, watch)?;
     // A hundred nanoseconds each.
     let mut replies = memory::space(batch.len(), memory::Use::Level)?;
     replies.resize(batch.len(), Reply::P(f64::NAN));
@@ -57,6 +50,56 @@ pub(in crate::engine::cuda) fn replies(
         }
     });
     Ok(replies)
+}
+
+/// The correlations of the questions, NaN where there is none.
+fn correlations(
+    engine: &mut CudaEngine,
+    gauss: &Gaussian,
+    batch: &Batch,
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<Vec<f64>> {
+    let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0) as u64;
+    if let (Source::Matrix(cells), 0) = (gauss.source, widest) {
+        let mut values = memory::space(batch.len(), memory::Use::Level)?;
+        values.extend(batch.iter().map(|(x, y, _)| cells[x * gauss.p + y]));
+        return Ok(values);
+    }
+    let warps = (batch.len() as u32).min(engine.held.card.processors * 32);
+    match whole(engine, gauss, batch, [widest, u64::from(warps)], watch) {
+        Err(error) if error.is_short_of_device_memory() => {
+            by_groups(engine, gauss, batch, [widest, u64::from(warps)], watch)
+        }
+        found => found,
+    }
+}
+
+/// Numbers that are turned into p-values at a time.
+const VALUES: usize = 1 << 20;
+
+/// The p-values of questions given nothing, as the card's level 0 has them: no verdict rests on these.
+pub(in crate::engine::cuda) fn marginal_values(
+    engine: &mut CudaEngine,
+    gauss: &Gaussian,
+    batch: &Batch,
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<Vec<f64>> {
+    let mut values = correlations(engine, gauss, batch, watch)?;
+    engine.held.plan = MemoryPlan::default();
+    engine.held.plan.set(Buffer::Batch, 8 * VALUES.min(values.len()) as u64);
+    engine.held.commit()?;
+    let mut args = SearchArgs { answers: engine.held.device(Buffer::Batch)?.cast(), ..SearchArgs::default() };
+    rules::fill(&mut args, &gauss.test, engine.alpha, true, 0);
+    for some in values.chunks_mut(VALUES) {
+        engine.held.upload(args.answers, some)?;
+        args.count = some.len() as u64;
+        let blocks = some.len().div_ceil(QUESTION_THREADS as usize).min(1 << 12) as u32;
+        // SAFETY: so many numbers are there.
+        unsafe { engine.held.card.launch(Kernel::marginal_values.on((blocks, 1), QUESTION_THREADS, 0), &args)? };
+        engine.held.fetch(args.answers, some, "level 0")?;
+        watch(1.0)?;
+    }
+    Ok(values)
 }
 
 /// The correlations of the questions, NaN where there is none, with those of all variables on the card; `of_warps`: the members of
