@@ -219,7 +219,7 @@ mod tests {
         for (p, of_256) in [(1, 100), (2, 256), (63, 30), (64, 200), (65, 90), (130, 0), (130, 3), (130, 250), (700, 1)]
         {
             let is_edge =
-                |x: usize, y: usize| (x.min(y) * 7919 + x.max(y) * 104_729) * 2_654_435_761 >> 7 & 255 < of_256;
+                |x: usize, y: usize| (((x.min(y) * 7919 + x.max(y) * 104_729) * 2_654_435_761) >> 7) & 255 < of_256;
             let list = |x: usize| (0..p as u32).filter(|&y| y as usize != x && is_edge(x, y as usize)).collect();
             let graph = Adjacency::from_lists(&(0..p).map(list).collect::<Vec<Vec<u32>>>());
             let with = Neighbours::of(graph.clone());

@@ -207,8 +207,8 @@ impl Neighbours {
     #[inline]
     pub fn without(&self, x: usize, y: usize) -> Without<'_> {
         match self.quick_rows(x, y) {
-            Some(graph) => Without::Rows { word: 0, next: 0, graph, x, y },
-            None => Without::Lists { list: self.list(x), others: self.list(y), y: y as u32 },
+            Some(graph) => Without(Source::Rows(Words { word: 0, next: 0, graph, x, y })),
+            None => Without(Source::Lists { list: self.list(x), others: self.list(y), y: y as u32 }),
         }
     }
 
@@ -222,29 +222,35 @@ impl Neighbours {
 
 /// See [`Neighbours::without`].
 #[derive(Clone, Debug)]
-pub enum Without<'a> {
-    /// Off the bit rows of both vertices.
-    Rows {
-        /// What is left of a word.
-        word: u64,
-        /// Number of the word behind it.
-        next: usize,
-        /// The bit rows.
-        graph: &'a Adjacency,
-        /// The vertex.
-        x: usize,
-        /// The other.
-        y: usize,
-    },
-    /// Off the rest of their lists.
-    Lists {
-        /// Neighbours of the vertex.
-        list: &'a [u32],
-        /// Neighbours of the other.
-        others: &'a [u32],
-        /// The other vertex.
-        y: u32,
-    },
+pub struct Without<'a>(Source<'a>);
+
+/// What vertices are taken off: bit rows, or lists.
+#[derive(Clone, Debug)]
+enum Source<'a> {
+    Rows(Words<'a>),
+    Lists { list: &'a [u32], others: &'a [u32], y: u32 },
+}
+
+/// The rest of the bit rows of x and y.
+#[derive(Clone, Debug)]
+struct Words<'a> {
+    /// What is left of a word, and the number of the next.
+    word: u64,
+    next: usize,
+    graph: &'a Adjacency,
+    x: usize,
+    y: usize,
+}
+
+impl Words<'_> {
+    /// Takes the next word, or none.
+    #[inline]
+    fn load(&mut self) -> Option<()> {
+        let is_there = self.next < self.graph.row(self.x).len();
+        self.word = if is_there { self.graph.word_without(self.x, self.y, self.next) } else { 0 };
+        self.next += usize::from(is_there);
+        is_there.then_some(())
+    }
 }
 
 impl Iterator for Without<'_> {
@@ -252,42 +258,38 @@ impl Iterator for Without<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<u32> {
-        self.nth(0)
-    }
-
-    #[inline]
-    fn nth(&mut self, mut n: usize) -> Option<u32> {
-        match self {
-            Without::Rows { word, next, graph, x, y } => loop {
-                let here = word.count_ones() as usize;
-                if n < here {
-                    (0..n).for_each(|_| *word &= *word - 1);
-                    let bit = word.trailing_zeros();
-                    *word &= *word - 1;
-                    return Some((*next as u32 - 1) * 64 + bit);
+        match &mut self.0 {
+            Source::Rows(words) => {
+                while words.word == 0 {
+                    words.load()?;
                 }
-                n -= here;
-                *word = 0;
-                if *next == graph.row(*x).len() {
-                    return None;
-                }
-                *word = graph.word_without(*x, *y, *next);
-                *next += 1;
-            },
-            Without::Lists { list, others, y } => loop {
+                let bit = words.word.trailing_zeros();
+                words.word &= words.word - 1;
+                Some((words.next as u32 - 1) * 64 + bit)
+            }
+            Source::Lists { list, others, y } => loop {
                 let (&first, rest) = list.split_first()?;
                 *list = rest;
                 while others.first().is_some_and(|&other| other < first) {
                     *others = &others[1..];
                 }
-                if first == *y || others.first() == Some(&first) {
-                    continue;
-                }
-                if n == 0 {
+                if first != *y && others.first() != Some(&first) {
                     return Some(first);
                 }
-                n -= 1;
             },
         }
+    }
+
+    fn nth(&mut self, mut n: usize) -> Option<u32> {
+        if let Source::Rows(words) = &mut self.0 {
+            while n >= words.word.count_ones() as usize {
+                n -= words.word.count_ones() as usize;
+                words.load()?;
+            }
+        }
+        for _ in 0..n {
+            self.next()?;
+        }
+        self.next()
     }
 }
