@@ -1,5 +1,5 @@
 //! The machine that a call runs on, as R names it, and the workers for its tests.
-#![cfg_attr(not(cuda), allow(unused_variables))]
+#![cfg_attr(not(cuda), allow(unused_imports, unused_variables))]
 
 use std::sync::Arc;
 
