@@ -155,20 +155,20 @@ impl Counting for Slow<'_> {
 
 #[test]
 fn features_move_from_a_slow_rank_to_a_fast_one() {
-    let samples = simulated(60, 64, 3, 2, 9);
-    // Whoever has the first feature is four times slower.
+    let samples = simulated(60, 128, 3, 2, 9);
+    // Whoever has the first feature is ten times slower.
     let first = samples.codes(0).to_vec(60);
     let make: Make = Arc::new(move |samples, logs| {
         let counting = CpuCounting::new(samples, logs, 0..samples.p(), 1);
         let is_slow = samples.codes(0).to_vec(60) == first;
-        Ok(Box::new(Slow(counting, Duration::from_micros(if is_slow { 1000 } else { 250 }))))
+        Ok(Box::new(Slow(counting, Duration::from_micros(if is_slow { 500 } else { 50 }))))
     });
     for criterion in [Criterion::Jmi, Criterion::Cmi, Criterion::Disr] {
         let wanted = alone(&samples, criterion, 60);
         with_selecting_ranks(&[Manner::Sound; 2], &make, |cluster| {
             let began = Instant::now();
             assert_eq!(on(cluster, Source::Samples(&samples), 60, criterion, 60).unwrap(), wanted, "{criterion:?}");
-            // As they were cut first: 32 features of a millisecond, 60 times.
+            // As they were cut first: 64 features of half a millisecond, 60 times.
             let took = began.elapsed().as_secs_f64();
             assert!(took < 0.75 * 60.0 * 0.032, "{took}");
         });

@@ -73,18 +73,14 @@ pub(in crate::engine) struct Chooser<C: Counters> {
 
 impl<C: Counters> Chooser<C> {
     /// `seats`: the features of each seat; none: it may not get any. `spare`: features that are to be dealt.
-    pub fn new(
-        counters: C,
-        seats: Vec<Option<Vec<Range<usize>>>>,
-        spare: Vec<Range<usize>>,
-        mut shares: Shares,
-    ) -> Self {
+    pub fn new(counters: C, seats: Vec<Option<Vec<Range<usize>>>>, spare: Range<usize>, mut shares: Shares) -> Self {
         let holder = |(seat, features): (usize, Option<Vec<Range<usize>>>)| {
             let (is_away, features) = (features.is_none(), features.unwrap_or_default());
             shares.set(seat, count_of(&features));
             Holder { features, is_away, ..Holder::default() }
         };
         let holders: Vec<Holder> = seats.into_iter().enumerate().map(holder).collect();
+        let spare: Vec<Range<usize>> = Some(spare).filter(|spare| !spare.is_empty()).into_iter().collect();
         let all = (holders.iter().map(|holder| count_of(&holder.features)).sum::<usize>() + count_of(&spare)) as f64;
         Chooser { counters, holders, shares, spare, is_fresh: true, all, reported: 0.0 }
     }

@@ -136,7 +136,10 @@ impl<'a> Machine<'a> {
 
     /// [`Selector::prepare`] of all, once its pieces are theirs. Features leave from the end, and others come behind it.
     fn prepare(&mut self, selectors: &mut [Selector], watch: Watch) -> Result<()> {
-        self.keep(selectors.len());
+        let is_of = |(piece, selector): &(&Piece, &Selector)| {
+            piece.range.start == selector.range().start && piece.range.end >= selector.range().end
+        };
+        self.keep(self.pieces.iter().zip(&*selectors).take_while(is_of).count());
         let mut follow =
             Follow::new(watch, selectors.iter().map(|selector| selector.range().len()).sum::<usize>() as f64);
         for (at, selector) in selectors.iter_mut().enumerate() {

@@ -42,17 +42,6 @@ impl<'a> Shards<'a> {
         }
         Ok(shards)
     }
-
-    /// The features of each machine that works, as an earlier selection has left them; or else all p are to be dealt.
-    fn features(&self, p: usize) -> (Vec<Option<Vec<Range<usize>>>>, Vec<Range<usize>>) {
-        let all = self.members.seats.iter().zip(&self.members.machines);
-        let mut seats: Vec<_> = all.map(|(seat, machine)| (!seat.is_lost).then(|| machine.ranges())).collect();
-        let has_all = seats.iter().flatten().map(|ranges| count_of(ranges)).sum::<usize>() == p;
-        if !has_all {
-            seats.iter_mut().flatten().for_each(Vec::clear);
-        }
-        (seats, if has_all { Vec::new() } else { vec![0..p] })
-    }
 }
 
 impl Machines for Shards<'_> {
@@ -64,10 +53,17 @@ impl Machines for Shards<'_> {
         chosen: &mut dyn FnMut(Choice),
     ) -> Result<()> {
         room(problem, self.speeds.len())?;
-        let (seats, spare) = self.features(problem.samples.p());
         let Problem { samples, logs, criterion } = *problem;
+        let all = self.members.seats.iter().zip(&self.members.machines);
+        let mut seats: Vec<_> = all.map(|(seat, machine)| (!seat.is_lost).then(|| machine.ranges())).collect();
+        // An earlier selection may have left each feature to a machine.
+        let mut spare = 0..0;
+        if seats.iter().flatten().map(|ranges| count_of(ranges)).sum::<usize>() != samples.p() {
+            seats.iter_mut().flatten().for_each(Vec::clear);
+            spare = 0..samples.p();
+        }
         let new = |range: Range<usize>| Selector::new(samples, logs, criterion, range);
-        let selectors = seats.iter().flatten().flatten().chain(&spare).cloned().map(new).collect();
+        let selectors = seats.iter().flatten().flatten().cloned().chain([spare.clone()]).map(new).collect();
         let making = self.members.machines.iter().map(|machine| machine.making).collect();
         let (outcome, making) = self.members.together(&Machine::answer, |front| {
             let counters = Local { front, chosen, selectors, jobs: Vec::new(), making };

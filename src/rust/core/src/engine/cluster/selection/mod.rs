@@ -94,7 +94,7 @@ impl Cluster<'_> {
         // Those that have something else to answer come back later.
         let free = |seat: &Seat| (!seat.is_lost && seat.in_hand() == 0).then(Vec::new);
         let seats = self.queue.seats.iter().map(free).collect();
-        let all = std::iter::once(0..source.p()).collect();
+        let all = 0..source.p();
         let problem = Problem { samples: source.class(), logs, criterion };
         let counters = Ranks {
             cluster: &mut *self,
