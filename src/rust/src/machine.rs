@@ -12,11 +12,11 @@ use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::cluster::selection::rank::{on_threads, Make, SelectionRank};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
-use pcgpu_core::simd::simd;
 use pcgpu_core::engine::cpu::{together, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, MixedKernel};
 use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::{CountLogs, Counting, Member, Runner, Samples};
+use pcgpu_core::simd::simd;
 use pcgpu_core::Error;
 
 use crate::failure::{Failure, Outcome};

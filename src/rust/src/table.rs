@@ -1,8 +1,8 @@
 //! Tables of numbers from R.
 
 use extendr_api::prelude::*;
-use pcgpu_core::numbers::Numbers;
 use pcgpu_core::file::DataFile;
+use pcgpu_core::numbers::Numbers;
 
 use crate::data_file;
 use crate::failure::{Failure, Outcome};

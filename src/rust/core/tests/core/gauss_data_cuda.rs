@@ -7,10 +7,9 @@ use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
-use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
-use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions};
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::moments::{centred, of_centred, Centred, Kind, Rows};
 use pcgpu_core::numbers::Numbers;
@@ -80,15 +79,6 @@ fn a_card_checks_the_matrix_of_its_search() {
             assert_eq!(check.has_begun(), block.is_none(), "{number}");
             assert_eq!(check.verdict(&Pool::new(2)), wanted, "{number} {block:?}");
         }
-        // Where there is one card, that twice.
-        let (check, last) = (Check::new(by_column(cells, p).unwrap()), device::devices(false).unwrap().len() - 1);
-        let make = |seat| {
-            let cuda = CudaOptions { ordinal: [0, last][seat], ..CudaOptions::default() };
-            Ok(CudaEngine::new(gauss, options.alpha, cuda)?.checked_by(Some(&check)))
-        };
-        run(&mut cuda::team(&["one".into(), "other".into()], make).unwrap()).unwrap();
-        assert!(check.has_begun());
-        assert_eq!(check.verdict(&Pool::none()), wanted, "{number} on two cards");
     }
 }
 
