@@ -272,7 +272,11 @@ mod tests {
                 let side = PairSide { row: x as u32, other: y as u32, place, order, count: 0 };
                 let candidates = side.candidates_of(neighbours.degree(x));
                 for size in 1..=candidates.min(4) {
-                    for rank in 0..subsets::binomial(candidates, size).unwrap() {
+                    let all = subsets::binomial(candidates, size).unwrap();
+                    // Sets of a common neighbour alone are not visited.
+                    let common =
+                        if order == CandidateOrder::CommonLast && size == 1 { neighbours.common(x, y) } else { 0 };
+                    for rank in 0..all - common as u64 {
                         assert_eq!(side.rank_of(&neighbours, &side.set(&neighbours, size, rank)), rank, "{side:?}");
                     }
                 }

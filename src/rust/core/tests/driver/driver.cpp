@@ -62,8 +62,6 @@ static int asked_contexts[16], contexts[16];
 static size_t managed[16][4];
 // By card: the number of the launch that it fails at (0: none), and whether it has.
 static size_t fails_at[16];
-// Likewise the number of the copy from it to another card.
-static size_t gives_until[16];
 static bool lost[16];
 static thread_local int current;
 
@@ -196,12 +194,6 @@ int emulated_contexts(int card) {
 void emulated_lose(int card, size_t launch) {
     Locked locked(lock);
     fails_at[card] = launch;
-}
-
-// For tests: likewise when another card copies from it for so many times.
-void emulated_lose_giving(int card, size_t copy) {
-    Locked locked(lock);
-    gives_until[card] = copy;
 }
 
 int cuInit(unsigned) { return part_is("no_device") ? NO_DEVICE : OK; }
@@ -356,15 +348,6 @@ int cuMemcpyDtoHAsync_v2(void* to, address from, size_t bytes, void* stream) {
     // A real one returns once memory that is not pinned has been written.
     if (((Stream*)stream)->temper != LATE && !is_pinned(to)) ((Stream*)stream)->finish();
     return code;
-}
-int cuMemcpyPeerAsync(address to, void* to_context, address from, void* from_context, size_t bytes, void* stream) {
-    Locked locked(lock);
-    int source = (int)(uintptr_t)from_context - 1;
-    if (gives_until[source] && --gives_until[source] == 0) lost[source] = true;
-    if (lost[(int)(uintptr_t)to_context - 1] || lost[source]) return LAUNCH_FAILED;
-    if (!is_device(to, bytes) || !is_device(from, bytes)) return INVALID;
-    if (!is_of(to, (int)(uintptr_t)to_context - 1) || !is_of(from, source)) return INVALID;
-    return enqueue(stream, [=] { return memmove((void*)to, (void*)from, bytes), OK; });
 }
 // Within unified memory, also of several cards; else within one card's.
 int cuMemcpyDtoDAsync_v2(address to, address from, size_t bytes, void* stream) {
