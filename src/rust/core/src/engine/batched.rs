@@ -265,6 +265,7 @@ pub(super) fn open_pairs(work: &Work, shards: Range<usize>) -> Result<(VecDeque<
 }
 
 /// [`answer`] for one machine and some of the pairs; `pages` are those of the shards from a number on.
+#[cfg(feature = "cuda")]
 pub(super) fn answer_open(
     asker: &mut dyn Asker,
     work: &Work,

@@ -34,6 +34,7 @@ use crate::search::sweep::Sweeper;
 use crate::search::worker::{Column, Marginals, Parted, Worker};
 use crate::Result;
 use failed::Failed;
+#[cfg(feature = "cuda")]
 pub(in crate::engine) use gauss::{sweep_on_threads, Found, Sweeps};
 
 /// The CPU engine for a test that has a kernel.

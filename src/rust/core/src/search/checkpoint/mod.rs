@@ -20,9 +20,6 @@ mod state;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-#[cfg(feature = "cuda")]
-#[cfg(feature = "cuda")]
-#[cfg(feature = "cuda")]
 pub use asked::{Asked, Digest};
 pub(super) use bytes::write_view;
 pub(super) use keeper::Keeper;

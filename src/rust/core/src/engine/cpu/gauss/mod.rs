@@ -45,8 +45,9 @@ use rules::Rules;
 use thresholds::Thresholds;
 
 pub use of_data::{Bound, GaussOfData};
-pub(in crate::engine) use sweep::sweep_on_threads;
-pub use sweep::{Found, Sweeps};
+pub use sweep::Sweeps;
+#[cfg(feature = "cuda")]
+pub(in crate::engine) use sweep::{sweep_on_threads, Found};
 
 /// The Gaussian test in the form that the CPU engine runs.
 pub struct GaussKernel<'a> {

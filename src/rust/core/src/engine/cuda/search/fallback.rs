@@ -14,7 +14,7 @@ pub(in crate::engine::cuda) struct Fallback<'s, 'a> {
 }
 
 enum Running<'s, 'a> {
-    Whole(CudaSearch<'s, 'a>),
+    Whole(Box<CudaSearch<'s, 'a>>),
     Shards(Box<dyn Levels + 's>),
     /// It could not go on.
     Ended(Error),
@@ -35,7 +35,7 @@ impl Observer for Quiet<'_> {
 
 impl<'s, 'a> Fallback<'s, 'a> {
     pub fn new(search: CudaSearch<'s, 'a>) -> Self {
-        Fallback { running: Running::Whole(search), levels: 0 }
+        Fallback { running: Running::Whole(Box::new(search)), levels: 0 }
     }
 
     /// Begins once more by shards, after `short` had been returned: what the levels before have found is not gathered, as they are the cheaper
@@ -74,7 +74,7 @@ impl<'s, 'a> Fallback<'s, 'a> {
 
     fn levels(&self) -> Option<&dyn Levels> {
         match &self.running {
-            Running::Whole(search) => Some(search),
+            Running::Whole(search) => Some(search.as_ref()),
             Running::Shards(search) => Some(search.as_ref()),
             Running::Ended(_) => None,
         }

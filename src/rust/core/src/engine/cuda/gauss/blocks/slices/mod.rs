@@ -283,7 +283,7 @@ impl Blocks<'_, '_> {
         while !rest.is_empty() {
             let mut found = Found::at(rest.start);
             let run =
-                self.run_panels(&rest, level, of, (args, checks), (&mut found, handing), &mut progress, observer)?;
+                self.run_panels(&rest, (level, of), (args, checks), (&mut found, handing), &mut progress, observer)?;
             if !level.cut.is_whole(self.gauss.p) {
                 self.pass_slices(&run, level, (args, checks), &mut found, &mut progress, observer)?;
             }
@@ -354,8 +354,7 @@ impl Blocks<'_, '_> {
     fn run_panels(
         &mut self,
         all: &Range<usize>,
-        level: &mut Level,
-        of: &PairLevel,
+        (level, of): (&mut Level, &PairLevel),
         (args, checks): (SliceArgs, bool),
         (found, handing): (&mut Found, &mut Handing),
         progress: &mut Progress,
