@@ -6,7 +6,7 @@
 //! independent variables, of which every third is mostly a copy of the one before. `circle:p:n:levels:degree` stands for such
 //! data where each variable is tested only with its `degree` neighbours on a circle and no test separates: degree - 1 tests of an
 //! edge from each side at level 1, the last. The strategies are shared, edge:beta:gamma and gpucsl:beta:gamma:delta, several of them joined by
-//! commas; cards:0+1 times several cards and the first of them in turn. An argument "no" after m.max leaves
+//! commas; cards:0+1 times several cards and the first of them in turn, cards:0+1+cpu with the CPU's threads. An argument "no" after m.max leaves
 //! the CPU engine out. `memory=BYTES`, or `memory=1/8` of what a run with all memory plans, times that budget beside all memory, in turn;
 //! the word `unified` runs all in unified memory.
 
@@ -19,11 +19,12 @@ use std::time::Instant;
 use card::take_unified;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
+use pcgpu_core::engine::crew::Crew;
 use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
-use pcgpu_core::pool::default_threads;
+use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Options, Skeleton};
 use pcgpu_core::team::Share;
@@ -89,7 +90,7 @@ fn together(
     test: Discrete,
     options: &Options,
     cuda: CudaOptions,
-    ordinals: &[usize],
+    (ordinals, with_cpu): (&[usize], bool),
     repeats: usize,
 ) -> Result<(), Failure> {
     let names: Vec<String> = ordinals.iter().map(|ordinal| format!("cuda:{ordinal}")).collect();
@@ -109,10 +110,16 @@ fn together(
         }
         Ok((seconds, digest(&found)))
     };
+    let cpu = ["cpu".to_string()];
     let [mut one, mut all] = [f64::INFINITY; 2];
     for repeat in 0..=repeats {
         let (of_one, digest) = run(&mut on(ordinals[0])?)?;
-        let (of_all, same) = run(&mut cuda::team(&names, |at| on(ordinals[at]))?)?;
+        let mut team = cuda::team(&names, |at| on(ordinals[at]))?;
+        if with_cpu {
+            let threads = Crew::threads_beside(&Pool::new(default_threads()), ordinals.len());
+            team = team.with("cpu", CpuEngine::new(DiscreteKernel::new(test), threads));
+        }
+        let (of_all, same) = run(&mut team)?;
         if digest != same {
             return Err("one card and several differ".into());
         }
@@ -121,7 +128,12 @@ fn together(
             (one, all) = (one.min(of_one), all.min(of_all));
         }
     }
-    println!("{}: {one:.4} s, {}: {all:.4} s, ratio {:.3}", names[0], names.join(" + "), one / all);
+    println!(
+        "{}: {one:.4} s, {}: {all:.4} s, ratio {:.3}",
+        names[0],
+        [&names[..], if with_cpu { &cpu } else { &[] }].concat().join(" + "),
+        one / all
+    );
     Ok(())
 }
 
@@ -219,8 +231,10 @@ fn main() -> Result<(), Failure> {
     let repeats: usize = argument(5, "5").parse()?;
     let cuda = CudaOptions { memory: kind, ..CudaOptions::default() };
     if let ["cards", ordinals] = argument(4, "").split(':').collect::<Vec<_>>()[..] {
-        let ordinals = ordinals.split('+').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
-        return together(test, &options, cuda, &ordinals, repeats);
+        let with_cpu = ordinals.split('+').any(|word| word == "cpu");
+        let cards = ordinals.split('+').filter(|&word| word != "cpu");
+        let ordinals = cards.map(str::parse).collect::<Result<Vec<usize>, _>>()?;
+        return together(test, &options, cuda, (&ordinals, with_cpu), repeats);
     }
     let words = argument(4, "shared");
     for word in words.split(',') {

@@ -225,9 +225,6 @@ fn engine<'a>(
     if let [ordinal] = ordinals[..] {
         return Ok(Box::new(on(ordinal)?));
     }
-    if block.is_some() {
-        return Err("blocks go over one card".into());
-    }
     let names: Vec<String> =
         ordinals.iter().enumerate().map(|(at, ordinal)| format!("cuda:{ordinal} as {at}")).collect();
     Ok(Box::new(cuda::team(&names, |at| on(ordinals[at]))?))

@@ -11,9 +11,9 @@ extern "C" __global__ void dis_items(const __grid_constant__ Discrete d) {
     __syncthreads();
     if (before + 1 != d.stage || !stage_is_done(a.report)) return;
     scan_rows(a.p, a.first_item, (u64*)memory, [&](u64 x) {
-        u64 degree = a.offset[x + 1] - a.offset[x];
-        if (degree <= a.size || !is_counted(a, degree) || x < a.first_row || x >= a.end_row) return 0ull;
-        u64 sets = choose(a, a.beta ? degree - 1 : degree, a.size), end = sets < a.end_rank ? sets : a.end_rank;
+        const u64 degree = a.offset[x + 1] - a.offset[x], from = candidates_of(a, x, (u32)degree);
+        if (from + (degree > from) <= a.size || !is_counted(a, from) || x < a.first_row || x >= a.end_row) return 0ull;
+        const u64 sets = choose(a, a.beta ? degree - 1 : from, a.size), end = sets < a.end_rank ? sets : a.end_rank;
         if (end <= a.first_rank) return 0ull;
         bool open = false;
         for (u64 e = a.offset[x]; e < a.offset[x + 1] && !open; e++) {
@@ -61,7 +61,7 @@ template <bool PLANES> __device__ __forceinline__ void count_level(const Discret
             bool open = lane_id() < d.tile && place < degree && takes_part(a, slots_of(d), x, offset + place);
             if (open && !by_common) open = rank < stop_of(slots_of(d) + offset + place);
             if (__any_sync(FULL, open)) {
-                if (lane_id() == 0) unrank(a, degree, l, rank, b.places());
+                if (lane_id() == 0) unrank(a, candidates_of(a, x, degree), l, rank, b.places());
                 __syncwarp();
                 bool all_common = by_common;
                 for (u32 i = 0; i < l && open; i++) {

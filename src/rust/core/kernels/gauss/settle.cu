@@ -100,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 5) side_single(co
         double r = 3.0;
         if (takes_part(a, slots_of(a), x, e)) {
             const Side side = side_of(a, x, y);
-            go_on |= side.d > 2;
+            go_on |= side.d > 1 + (e - a.offset[x] < side.d);
             Found f{1.0, 0.0, FULL, 2.0, 0, 0};
             const u32 found = run(a, side, a.second ? a.graph + (u64)y * a.words : nullptr, f);
             tests += f.tests;

@@ -98,11 +98,11 @@ template <> struct Smallest<true> {
     __device__ u64& rank() { return ((u64*)memory)[2 * WARP]; }
 };
 
-// One item: `left_ranks` ranks from `rank` on of row x against the neighbours at the lanes' places; d: none. WIDE: those of them whose last member is
-// among `columns`.
+// One item: `left_ranks` ranks from `rank` on of row x, of whose d neighbours sets take the first `from`, against the neighbours at the lanes' places;
+// d: none. WIDE: those of them whose last member is among `columns`.
 template <int L, bool WIDE>
 __device__ __forceinline__ void item(
-    const Args& a, const Work<L, WIDE>& work, u32 x, u32 d, u32 place, u64 rank, u32 left_ranks, const Columns& columns
+    const Args& a, const Work<L, WIDE>& work, u32 x, u32 d, u32 from, u32 place, u64 rank, u32 left_ranks, const Columns& columns
 ) {
     const u32 l = L ? L : (u32)a.size;
     const u32 pivots = l - 1;
@@ -167,12 +167,12 @@ __device__ __forceinline__ void item(
         learn();
     };
 
-    if (lane == 0) unrank(a, d, l, rank, work.places);
+    if (lane == 0) unrank(a, from, l, rank, work.places);
     __syncwarp();
     u32 fresh = 0;
     while (true) {
         const u32 first = work.places[l - 1];
-        const u32 last = d - first < left_ranks ? d : first + left_ranks;
+        const u32 last = from - first < left_ranks ? from : first + left_ranks;
         const u32 from_place = WIDE && columns.first > first ? columns.first : first;
         const u32 to_place = WIDE && columns.end < last ? columns.end : last;
         bool done = false;
@@ -182,7 +182,7 @@ __device__ __forceinline__ void item(
             left_ranks -= last - first;
             if (done || left_ranks == 0) return false;
             u32 moved = l - 1;
-            do moved--; while (work.places[moved] >= d - l + moved);
+            do moved--; while (work.places[moved] >= from - l + moved);
             u32 to = work.places[moved] + 1;
             __syncwarp();
             for (u32 j = moved + lane; j < l; j += WARP) work.places[j] = to + (j - moved);
@@ -326,8 +326,8 @@ __device__ __forceinline__ void item(
             u64 key = own_rank;
             if (by_common && (suspect || separates)) {
                 // Only a set that comes before the one found so far matters.
-                key = WIDE && columns.masked ? rank_by_masks(a, masks_of(a, columns.values) + lane, d, place, work.places)
-                                             : rank_common_last(a, list, d, place, work.places, 1);
+                key = WIDE && columns.masked ? rank_by_masks(a, masks_of(a, columns.values) + lane, from, place, work.places)
+                                             : rank_common_last(a, list, from, place, work.places, 1);
                 bool matters = key < stop_of(slot) >> 1;
                 suspect = suspect && matters;
                 separates = separates && matters;
@@ -361,7 +361,7 @@ __device__ __forceinline__ void item(
             __syncwarp();
             if (sound) {
                 u32 at = base + lane;
-                u32 s = list[at < d ? at : d - 1];
+                u32 s = list[at < from ? at : from - 1];
                 const double* cs = a.c + (u64)s * a.pitch;
                 double with_x = cs[x], left = cs[s];
 #pragma unroll
@@ -382,7 +382,7 @@ __device__ __forceinline__ void item(
                 work.members[l * WARP + lane] = left;
             }
             __syncwarp();
-            const u32 from = base > from_place ? base : from_place, to = base + WARP < to_place ? base + WARP : to_place;
+            const u32 begin = base > from_place ? base : from_place, to = base + WARP < to_place ? base + WARP : to_place;
             if constexpr (WIDE) {
                 float* coarse = (float*)work.ahead;
                 if (sound) {
@@ -406,8 +406,8 @@ __device__ __forceinline__ void item(
                     test(base + i, base, wanted, wanted ? a.c[(u64)list[base + i] * a.pitch + y] : 0.0);
                 }
             } else {
-                for (u32 s = from; s < to && !done; s++) {
-                    if ((s - from) % AHEAD == 0 && sound) {
+                for (u32 s = begin; s < to && !done; s++) {
+                    if ((s - begin) % AHEAD == 0 && sound) {
                         __syncwarp();
                         bool ahead = active && rank + (s - first) < limit;
 #pragma unroll
@@ -415,7 +415,7 @@ __device__ __forceinline__ void item(
                             if (ahead && s + i < to) work.ahead[i * WARP + lane] = a.c[(u64)list[s + i] * a.pitch + y];
                         }
                     }
-                    test(s, base, true, work.ahead[(s - from) % AHEAD * WARP + lane]);
+                    test(s, base, true, work.ahead[(s - begin) % AHEAD * WARP + lane]);
                 }
             }
         }
@@ -439,11 +439,11 @@ template <int L> __device__ __forceinline__ void decide(const Args& a) {
         at = __shfl_sync(FULL, at, 0);
         if (at >= total) break;
         u32 x = row_of(a.first_item, a.p, at);
-        u32 d = (u32)(a.offset[x + 1] - a.offset[x]);
-        const Items row = items_of(a, d, least);
+        u32 d = (u32)(a.offset[x + 1] - a.offset[x]), from = candidates_of(a, x, d);
+        const Items row = items_of(a, d, from, least);
         const u64 within = at - a.first_item[x];
         const u32 place = row.tile(within) * WARP + lane_id();
-        item<L, false>(a, work, x, d, place, row.rank(within), (u32)row.ranks(within), Columns{});
+        item<L, false>(a, work, x, d, from, place, row.rank(within), (u32)row.ranks(within), Columns{});
         __syncwarp();
     }
 }

@@ -71,11 +71,11 @@ template <int L> __device__ __forceinline__ void decide_wide(const Args& a) {
         }
         __syncthreads();
         if (now.item >= *(const volatile u64*)&a.report->wide_items) break;
-        const u32 x = row_of(a.first_wide, a.p, now.item), d = (u32)(a.offset[x + 1] - a.offset[x]);
+        const u32 x = row_of(a.first_wide, a.p, now.item), d = (u32)(a.offset[x + 1] - a.offset[x]), from = candidates_of(a, x, d);
         const u32* list = a.list + a.offset[x];
-        const Items row = wide_items_of(a, d, a.report->wide_chunk);
+        const Items row = wide_items_of(a, d, from, a.report->wide_chunk);
         const u64 within = now.item - a.first_wide[x];
-        Columns columns{values, row.slice(within) * depth, d, a.fast && a.second && d <= a.wide_masked};
+        Columns columns{values, row.slice(within) * depth, from, a.fast && a.second && d <= a.wide_masked};
         if (columns.end - columns.first > depth) columns.end = columns.first + depth;
         if (warp == 0) {
             u32 found, place = places_of_tile(a, x, d, row.tile(within), found);
@@ -120,7 +120,7 @@ template <int L> __device__ __forceinline__ void decide_wide(const Args& a) {
             rank = __shfl_sync(FULL, rank, 0);
             count = __shfl_sync(FULL, count, 0);
             if (rank >= now.end) break;
-            item<L, true>(a, work, x, d, place, rank, count, columns);
+            item<L, true>(a, work, x, d, from, place, rank, count, columns);
             __syncwarp();
             if (lane == 0) {
                 u64 took = nanoseconds() - now.taken[warp], share = a.report->wide_chunk / (8 * warps);

@@ -67,6 +67,7 @@ struct Args {
     u32* degree;          // by row
     u64* offset;          // by row: where its list starts; p + 1 of them
     u32* list;            // neighbours, ascending, row after row
+    const u32* candidates;  // by row: how many of its list, the first ones, sets come from; null: all
     u32* verdict;         // sets of one: by list entry of the smaller vertex
     void* slot;           // by list entry: what the level learns of that side (search/slots.cuh)
     u32* twin;            // by list entry x -> y: index of the entry y -> x
@@ -151,6 +152,10 @@ __device__ __forceinline__ u32 row_of(const u64* first, u64 rows, u64 at) {
     }
     return (u32)low;
 }
+
+// How many of a row's d neighbours sets come from. The others are of pairs whose sets come from this row although its list has not the other vertex
+// among these: it is of a later tier.
+__device__ __forceinline__ u32 candidates_of(const Args& a, u64 x, u32 d) { return a.candidates ? a.candidates[x] : d; }
 
 // How many of a list's d vertices, which ascend, come before v.
 __device__ __forceinline__ u32 vertices_before(const u32* list, u32 d, u32 v) {

@@ -124,8 +124,8 @@ extern "C" __global__ void log_offsets(const __grid_constant__ Args a) {
 // with many neighbours have their own, which blocks take, for each slice of `wide_columns` last members, too.
 extern "C" __global__ void items(const __grid_constant__ Args a) {
     auto degree_of = [&](u64 x) { return a.offset[x + 1] - a.offset[x]; };
-    auto takes_part = [&](u64 x, u64 d, bool wide) {
-        return d > a.size && is_counted(a, d) && (d >= a.wide_degree) == wide && x >= a.first_row && x < a.end_row;
+    auto takes_part = [&](u64 x, u64 d, u64 from, bool wide) {
+        return from + (d > from) > a.size && is_counted(a, from) && (from >= a.wide_degree) == wide && x >= a.first_row && x < a.end_row;
     };
     auto total_of = [&](bool wide) {
         u64 own = 0;
@@ -137,8 +137,10 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
 #pragma unroll
             for (u32 k = 0; k < ROWS_TOGETHER; k++) {
                 const u64 d = starts[k + 1] - starts[k];
-                if (!takes_part(first + k, d, wide)) continue;
-                Items row = items_of(a, d, 1);
+                if (d == 0) continue;
+                const u32 from = candidates_of(a, first + k, (u32)d);
+                if (!takes_part(first + k, d, from, wide)) continue;
+                Items row = items_of(a, d, from, 1);
                 // Capped, so that the sum does not overflow.
                 own += (row.sets < 1ull << 32 ? row.sets : 1ull << 32) * row.tiles;
             }
@@ -154,8 +156,8 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
     u64 least = total_of(false) / (4 * a.level_warps);
     least = least < 2 ? 2 : least > 64 ? 64 : least;
     scan_rows<ROWS_TOGETHER>(a.p, a.first_item, sums, [&](u64 x) {
-        const u64 d = degree_of(x);
-        return takes_part(x, d, false) ? items_of(a, d, least).count() : 0;
+        const u64 d = degree_of(x), from = candidates_of(a, x, (u32)d);
+        return takes_part(x, d, from, false) ? items_of(a, d, from, least).count() : 0;
     });
     __syncthreads();
     // Level by level most have no row of many neighbours.
@@ -166,8 +168,8 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
         chunk = total_of(true) / a.level_warps;
         chunk = chunk < 1024 ? 1024 : chunk > 65536 ? 65536 : chunk;
         scan_rows<ROWS_TOGETHER>(a.p, a.first_wide, sums, [&](u64 x) {
-            const u64 d = degree_of(x);
-            return takes_part(x, d, true) ? wide_items_of(a, d, chunk).count() : 0;
+            const u64 d = degree_of(x), from = candidates_of(a, x, (u32)d);
+            return takes_part(x, d, from, true) ? wide_items_of(a, d, from, chunk).count() : 0;
         });
     }
     __syncthreads();

@@ -3,7 +3,7 @@
 #include "search/args.cuh"
 #include "search/subsets.cuh"
 
-// The tests of (row, other) given subsets of the row's d neighbours.
+// The tests of (row, other) given subsets of the first `d` of the row's list.
 struct Side {
     u32 row, other;
     const u32* list;
@@ -11,7 +11,7 @@ struct Side {
 };
 
 __device__ __forceinline__ Side side_of(const Args& a, u32 row, u32 other) {
-    return {row, other, a.list + a.offset[row], (u32)(a.offset[row + 1] - a.offset[row])};
+    return {row, other, a.list + a.offset[row], candidates_of(a, row, (u32)(a.offset[row + 1] - a.offset[row]))};
 }
 
 // Whether `v`, a neighbour of x, is one of y too.

@@ -38,11 +38,13 @@ __device__ __forceinline__ Settled settle_side(
     const Args& a, const Slot* slots, Test& test, const Side& side, u64 at, bool second, Room room, double& p, u64& tests, bool& go_on
 ) {
     const u32 lane = lane_id(), l = (u32)a.size;
-    if (side.d - 1 < l) return Settled::NOTHING;
+    // The members of a set are candidates other than `other`, which is one of these or stands behind them.
+    const u32 own = (u32)(at - a.offset[side.row]), others = side.d - (own < side.d);
+    if (others < l) return Settled::NOTHING;
     const bool by_common = second && a.fast;
-    u64 all = choose(a, side.d - 1, l);
+    u64 all = choose(a, others, l);
     if (by_common) all -= choose(a, common_neighbours(a, side.row, side.other), l);
-    go_on |= side.d - 1 > l;
+    go_on |= others > l;
     if (all == 0) return Settled::NOTHING;
     const Slot slot = slots[at];
     if (slot.stop == NEVER) {
@@ -52,11 +54,10 @@ __device__ __forceinline__ Settled settle_side(
     }
     u32* set = room();
     u64 rank = test.rank_of_stop(slot);
-    if (lane == 0) unrank(a, by_common ? side.d - 1 : side.d, l, rank, set);
+    if (lane == 0) unrank(a, by_common ? others : side.d, l, rank, set);
     __syncwarp();
     // The members' places are turned into the members.
-    const u32 own = (u32)(at - a.offset[side.row]);
-    if (!by_common) rank = rank_without(a, side.d, l, set, own);
+    if (!by_common && others < side.d) rank = rank_without(a, side.d, l, set, own);
     __syncwarp();
     tests += rank + 1;
     for (u32 i = 0; i < l; i++) {

@@ -60,13 +60,13 @@ struct Items {
     }
 };
 
-// Those of a row with d neighbours that warps take: of at least `least` sets, at most 1024.
-__device__ __forceinline__ Items items_of(const Args& a, u64 d, u64 least) {
-    u64 sets = choose(a, d, a.size), wanted = sets / 4096;
+// Those of a row with d neighbours, of which `from` are candidates, that warps take: of at least `least` sets, at most 1024.
+__device__ __forceinline__ Items items_of(const Args& a, u64 d, u64 from, u64 least) {
+    u64 sets = choose(a, from, a.size), wanted = sets / 4096;
     return {sets, wanted < least ? least : wanted > 1024 ? 1024 : wanted, 1, (d + 31) / 32};
 }
 
 // Those of a row that blocks take.
-__device__ __forceinline__ Items wide_items_of(const Args& a, u64 d, u64 chunk) {
-    return {choose(a, d, a.size), chunk, (d + a.wide_columns - 1) / a.wide_columns, (d + 31) / 32};
+__device__ __forceinline__ Items wide_items_of(const Args& a, u64 d, u64 from, u64 chunk) {
+    return {choose(a, from, a.size), chunk, (from + a.wide_columns - 1) / a.wide_columns, (d + 31) / 32};
 }

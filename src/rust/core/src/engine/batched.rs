@@ -255,7 +255,7 @@ pub(super) fn open_pairs(work: &Work, shards: Range<usize>) -> Result<(VecDeque<
         for (at, side, ranks) in pairs.into_iter().filter(|(_, _, ranks)| !ranks.is_empty()) {
             let largest = Verdict::Dependent { rank: ranks.start, p: -1.0 };
             let open = Open { shard, at, side, next: ranks.start, end: ranks.end, largest };
-            match part.part.is_whole() && !side.is_outside() && !work.reads_largest {
+            match part.part.is_whole() && !work.reads_largest {
                 true => whole.push_back(open),
                 false => others.push_back(open),
             }

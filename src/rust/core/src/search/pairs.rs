@@ -79,14 +79,18 @@ impl<'a> PairLevel<'a> {
     /// Whether there are so many neighbours that all correlations pass a machine sooner than it gathers those of each row's neighbours.
     pub fn is_dense(&self) -> bool {
         let p = self.graph.p();
-        let gathered: usize = (0..p).map(|x| self.graph.degree(x).pow(2) / 2).sum();
-        GATHERING * gathered >= p * p
+        gathers_much(p, (0..p).map(|x| self.graph.degree(x)))
     }
 
     /// Whether pairs of a search can be decided so: kernels that do know no tiers.
     pub fn serves(options: &Options) -> bool {
         options.tiers.is_none()
     }
+}
+
+/// Whether the correlations among the neighbours of each of p rows, of which there are so many, take longer to gather than those of all to be sent.
+pub(crate) fn gathers_much(p: usize, degrees: impl Iterator<Item = usize>) -> bool {
+    GATHERING * degrees.map(|degree| degree.pow(2) / 2).sum::<usize>() >= p * p
 }
 
 /// Bytes of a verdict on p variables.

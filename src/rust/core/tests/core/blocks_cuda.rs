@@ -1,16 +1,18 @@
 //! The Gaussian search within little memory answers as with all correlations on the card, to the last bit, or says what it needs.
 
 use crate::gauss_cuda::reading;
-use crate::support::answer::searched;
+use crate::support::answer::{searched, Digits};
 use crate::support::cuda::{emulated, planned, same_outcome, StopAt};
+use crate::support::kept::compare as compare_answers;
 use crate::support::problems::{correlation_matrix, dense_problem, less_means, problem, samples, Random};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::engine::LevelOne;
-use pcgpu_core::graph::Adjacency;
+use pcgpu_core::graph::{Adjacency, Tiers};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::moments::Centred;
 use pcgpu_core::observer::Unobserved;
@@ -25,7 +27,8 @@ fn check_cut(report: &TeamReport, options: &Options) {
     let of_level = |level| report.shares.iter().find(|share| share.level == Some(level));
     let Some(first) = of_level(0).filter(|_| options.m_max >= 0.0) else { return };
     let (panels, rows) = (options.p.div_ceil(64) as u64, options.p.min(64) as u64);
-    assert_eq!((first.shards, first.rows), (panels, rows), "{report:?}");
+    let is_cut = (first.shards, first.rows) == (panels, rows);
+    assert!(is_cut || !options.tiers.is_none() && first.shards >= panels && first.rows <= 64, "{report:?}");
     // Of pieces, the first has at least 2 of its rows' correlations.
     assert!(first.moved.to >= 16 && first.moved.from > 0, "{report:?}");
     for level in 1.. {
@@ -101,6 +104,35 @@ fn random_problems() {
         let make = |cuda| CudaEngine::new(gauss, options.alpha, cuda);
         compare(&format!("problem {number}"), options, number % 2 == 0, make, ways);
     }
+}
+
+/// Pairs with a vertex of a later tier, which is in none of their sets: on all correlations, in blocks, and within budgets.
+#[test]
+#[ignore = "needs a GPU"]
+fn tiers() {
+    let (mut sufficed, mut levels) = (0, 0);
+    for number in 0..if emulated() { 24 } else { 60 } {
+        let problem = problem(number);
+        let p = problem.options.p;
+        if problem.options.method != Method::Stable || !is_symmetric(&problem.c, p) {
+            continue;
+        }
+        let of = |v: u64| ((v * 7 + number) % (2 + number % 3)) as f64;
+        let tiers = Tiers::of(&(0..p as u64).map(of).collect::<Vec<f64>>());
+        let options = Options { tiers, ..problem.options.clone() };
+        let gauss = Gauss::new(by_column(&problem.c, p).unwrap(), problem.n, reading(options.method)).unwrap();
+        let compact = number % 2 == 0;
+        let mut cpu = CpuEngine::new(GaussKernel::new(gauss, options.alpha), Pool::new(2));
+        let wanted = searched(&mut cpu, &options, compact, &mut Unobserved);
+        let make = |cuda| CudaEngine::new(gauss, options.alpha, cuda);
+        let found = searched(&mut make(CudaOptions::default()).unwrap(), &options, compact, &mut Unobserved);
+        compare_answers(&format!("problem {number}"), &found, &wanted, Digits::Nine);
+        let ways = ways();
+        let ways = if number % 4 == 0 { &ways[..] } else { &ways[..1] };
+        sufficed += compare(&format!("problem {number}"), &options, compact, make, ways);
+        levels = levels.max(wanted.map_or(0, |answer| answer.tests.len()));
+    }
+    assert!(sufficed > 5 && levels > 3, "{sufficed} {levels}");
 }
 
 /// Threads that have the next panel ready do not keep others waiting: with two of them p-values of a panel are spread by both, too.

@@ -464,6 +464,8 @@ pub(super) struct SearchArgs {
     pub offset: DevicePtr<u64>,
     /// neighbours, ascending, row after row
     pub list: DevicePtr<u32>,
+    /// by row: how many of its list, the first ones, sets come from; null: all
+    pub candidates: DevicePtr<u32>,
     /// sets of one: by list entry of the smaller vertex
     pub verdict: DevicePtr<u32>,
     /// by list entry: what the level learns of that side (search/slots.cuh)

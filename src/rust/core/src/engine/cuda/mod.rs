@@ -17,6 +17,7 @@ mod cut;
 mod discrete;
 pub mod gauss;
 pub mod knn;
+mod lists;
 pub mod mixed;
 mod pointer;
 mod questions;

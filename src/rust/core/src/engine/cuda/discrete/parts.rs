@@ -19,7 +19,7 @@ use crate::engine::cuda::card::plan::planned;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::{CudaSearch, SLICE_NANOSECONDS};
-use crate::engine::cuda::CudaEngine;
+use crate::engine::cuda::{CudaEngine, SearchStrategy};
 use crate::observer::Observer;
 use crate::search::book::{Book, Page};
 use crate::search::shards::Work;
@@ -152,7 +152,13 @@ impl InParts<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Page<'b, 'w>>> {
         let mut pages: Vec<Page> = shards.clone().map(|shard| book.open(shard)).collect();
-        let (open, partial) = batched::open_pairs(work, shards.clone())?;
+        let (mut open, mut partial) = batched::open_pairs(work, shards.clone())?;
+        if self.engine.options.strategy != SearchStrategy::Shared {
+            // The kernels of the papers know only a row's candidates.
+            let (inside, outside) = open.into_iter().partition(|pair| !pair.side.is_outside());
+            open = inside;
+            partial.append(&mut { outside });
+        }
         let test = self.test;
         let asked = Asked { work, book, first_shard: shards.start };
         let mut left =

@@ -13,6 +13,7 @@ use crate::ci::discrete::Discrete;
 use crate::engine::batched::Open;
 use crate::engine::cuda::arguments::SLOT_BYTES;
 use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::lists::Lists;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::SearchStrategy;
@@ -21,7 +22,7 @@ use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::search::answer::Answer;
 use crate::search::book::Page;
-use crate::search::level::{CandidateOrder, Neighbours, Verdict};
+use crate::search::level::{CandidateOrder, Verdict};
 use crate::Result;
 
 /// Words of 8 bytes of a slot, and what they hold: see `DiscreteSlot`.
@@ -45,15 +46,25 @@ fn row_of(pairs: Row) -> usize {
     pairs[0].side.row as usize
 }
 
-/// What a batch of rows has on the card beside its columns: bytes of slots, twins, lists, offsets, the graph's bits and items, each rounded up,
-/// for lists of so many `entries` of the rows, of `count` variables.
-fn sizes(by_common: bool, count: u64, entries: u64) -> [u64; 6] {
+/// What a level's batches have beside lists.
+#[derive(Clone, Copy)]
+struct More {
+    /// The graph's bits, as common neighbours come last among candidates.
+    by_common: bool,
+    /// Numbers of candidates, as lists have other vertices, too.
+    candidates: bool,
+}
+
+/// What a batch of rows has on the card beside its columns: bytes of slots, twins, lists, offsets, the graph's bits, numbers of candidates and items,
+/// each rounded up, for lists of so many `entries` of the rows, of `count` variables.
+fn sizes(more: More, count: u64, entries: u64) -> [u64; 7] {
     let sizes = [
         SLOT_BYTES * (entries + 1),
         4 * entries,
         4 * entries,
         8 * (count + 1),
-        if by_common { 8 * count * count.div_ceil(64) } else { 0 },
+        if more.by_common { 8 * count * count.div_ceil(64) } else { 0 },
+        if more.candidates { 4 * count } else { 0 },
         8 * (count + 1),
     ];
     sizes.map(|size| size.next_multiple_of(256))
@@ -61,7 +72,7 @@ fn sizes(by_common: bool, count: u64, entries: u64) -> [u64; 6] {
 
 /// How a level's rows are cut.
 struct Cut {
-    by_common: bool,
+    more: More,
     /// Bytes of a place for a column.
     place: u64,
     /// Variables that the rows need, their neighbours in all, and the most of a row.
@@ -78,7 +89,7 @@ impl Cut {
 
     /// Bytes of what one batch has beside its columns, of which a card has two.
     fn area(&self, held: u64) -> u64 {
-        table_bytes(held).next_multiple_of(256) + sizes(self.by_common, held, self.entries(held)).iter().sum::<u64>()
+        table_bytes(held).next_multiple_of(256) + sizes(self.more, held, self.entries(held)).iter().sum::<u64>()
     }
 
     /// Bytes in all with `held` columns.
@@ -111,7 +122,8 @@ struct Batch<'o> {
     widest: usize,
     /// What is behind the table, and where its parts end.
     words: Vec<u64>,
-    ends: [u64; 6],
+    ends: [u64; 7],
+    more: More,
 }
 
 /// A batch on the stream, and where its slots are.
@@ -130,47 +142,51 @@ fn write(words: &mut [u64], at: u64, numbers: impl Iterator<Item = u32>) {
 
 impl<'o> Batch<'o> {
     /// `numbers`: 0 for each variable, and so on return.
-    fn new(chosen: Chosen, all: &[Row<'o>], neighbours: &Neighbours, by_common: bool, numbers: &mut [u32]) -> Self {
+    fn new(chosen: Chosen, all: &[Row<'o>], lists: &Lists, more: More, numbers: &mut [u32]) -> Self {
         let rows: Vec<Row> = chosen.rows.iter().map(|&row| all[row]).collect();
         let variables: Vec<u32> = chosen.variables.iter().map(|&(v, _)| v).collect();
-        let degrees = || rows.iter().map(|row| neighbours.degree(row_of(row)));
+        let degrees = || rows.iter().map(|row| lists.degree(row_of(row)));
         let (entries, widest) = (degrees().sum::<usize>(), degrees().max().unwrap_or(0));
         let mut end = 0;
-        let ends = sizes(by_common, variables.len() as u64, entries as u64).map(|size| {
+        let ends = sizes(more, variables.len() as u64, entries as u64).map(|size| {
             end += size;
             end
         });
-        let [twins, lists, offsets, graph, items, _] = ends;
+        let [twins, of_lists, offsets, graph, candidates, items, _] = ends;
         (1..).zip(&variables).for_each(|(number, &v)| numbers[v as usize] = number);
         // Items are written by the card alone.
         let mut words = vec![0; items as usize / 8];
         let mut set = |at: usize, slot: &Slot| words[at * WORDS..][..WORDS].copy_from_slice(slot);
         let mut first = 0;
         for row in &rows {
-            let degree = neighbours.degree(row_of(row));
+            let degree = lists.degree(row_of(row));
             (first..first + degree).for_each(|at| set(at, &CLOSED));
-            row.iter().for_each(|pair| set(first + pair.side.place as usize, &OPEN));
+            row.iter().for_each(|pair| set(first + lists.place(&pair.side) as usize, &OPEN));
             first += degree;
         }
         // The twin of all: a first side that separates nothing.
         set(entries, &OPEN);
         write(&mut words, twins, std::iter::repeat_n(entries as u32, entries));
-        let lists_of = rows.iter().flat_map(|row| neighbours.list(row_of(row)));
-        write(&mut words, lists, lists_of.map(|&v| numbers[v as usize] - 1));
+        let members = rows.iter().flat_map(|row| lists.of(row_of(row)));
+        write(&mut words, of_lists, members.map(|v| numbers[v as usize] - 1));
         let mut rest = rows.iter().map(|row| row_of(row)).peekable();
         let mut first = 0;
         for (at, &v) in (offsets as usize / 8..).zip(&variables) {
             words[at] = first;
             if rest.next_if_eq(&(v as usize)).is_some() {
-                first += neighbours.degree(v as usize) as u64;
+                first += lists.degree(v as usize) as u64;
             }
         }
         words[offsets as usize / 8 + variables.len()] = first;
-        if by_common {
+        if more.candidates {
+            let count = |&v: &u32| lists.candidates(v as usize) as u32;
+            write(&mut words, candidates, variables.iter().map(count));
+        }
+        if more.by_common {
             let width = variables.len().div_ceil(64);
             let bits = words[graph as usize / 8..].chunks_exact_mut(width.max(1));
             for (row, &v) in bits.zip(&variables) {
-                for &other in neighbours.list(v as usize) {
+                for &other in lists.neighbours().list(v as usize) {
                     if let Some(number) = (numbers[other as usize] as usize).checked_sub(1) {
                         row[number / 64] |= 1 << (number % 64);
                     }
@@ -179,7 +195,7 @@ impl<'o> Batch<'o> {
         }
         variables.iter().for_each(|&v| numbers[v as usize] = 0);
         let table = Table::new(chosen.variables, &chosen.fresh);
-        Batch { rows, variables, table, entries, widest, words, ends }
+        Batch { rows, variables, table, entries, widest, words, ends, more }
     }
 }
 
@@ -193,13 +209,14 @@ impl InParts<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<VecDeque<Open>> {
         let Asked { work, .. } = *asked;
-        let (test, size, neighbours) = (self.test, work.size, work.neighbours);
+        let (test, size) = (self.test, work.size);
         let mut open: Vec<Open> = open.into();
+        let lists = Lists::new(work.neighbours, open.iter().map(|pair| pair.side));
         open.sort_unstable_by_key(|pair| (pair.side.row, pair.side.place));
         let Some(side) = open.first().map(|pair| pair.side) else { return Ok(VecDeque::new()) };
         let mut rows: Vec<Row> = open.chunk_by(|a, b| a.side.row == b.side.row).collect();
         let p = test.data().p();
-        let degree = |row: &Row| neighbours.degree(row_of(row)) as u64;
+        let degree = |row: &Row| lists.degree(row_of(row)) as u64;
         let entries: u64 = rows.iter().map(degree).sum();
         // The rows with their neighbours, here and by neighbour; and what is kept by row and by variable.
         memory::room(8 * entries as usize + 64 * (rows.len() + p), Use::Level)?;
@@ -207,7 +224,7 @@ impl InParts<'_, '_> {
         let mut needs: Vec<u32> = Vec::with_capacity(entries as usize + rows.len());
         for row in &rows {
             needs.push(row_of(row) as u32);
-            needs.extend_from_slice(neighbours.list(row_of(row)));
+            needs.extend(lists.of(row_of(row)));
         }
         needs.iter().for_each(|&v| is_near[v as usize] = true);
         let near = || (0..p as u32).filter(|&v| is_near[v as usize]);
@@ -216,7 +233,8 @@ impl InParts<'_, '_> {
         let parts = Parts::of_sets(is_shared && counting::mostly_binary(&test));
         let place = near().map(|v| parts.bytes(&test, v as usize)).max().unwrap_or(0);
         let (count, widest) = (near().count() as u64, rows.iter().map(degree).max().unwrap_or(0));
-        let cut = Cut { by_common, place, count, entries, widest };
+        let more = More { by_common, candidates: !lists.are_candidates() };
+        let cut = Cut { more, place, count, entries, widest };
         let least = rows.iter().map(degree).min().unwrap_or(0);
         let options = self.engine.rules(&test, by_common);
         let mut search = self.engine.launches(&options);
@@ -232,7 +250,7 @@ impl InParts<'_, '_> {
         let mut of_rows = Vec::with_capacity(rows.len());
         let mut rest = &needs[..];
         rows.retain(|row| {
-            let (own, others) = rest.split_at(neighbours.degree(row_of(row)) + 1);
+            let (own, others) = rest.split_at(lists.degree(row_of(row)) + 1);
             rest = others;
             let fits = own.len() as u64 <= held;
             of_rows.extend(fits.then_some(own));
@@ -243,12 +261,12 @@ impl InParts<'_, '_> {
         let mut numbers = vec![0; p];
         let mut turn = 0;
         let mut next_batch = || {
-            let room = sizes(by_common, held, cut.entries(held)).iter().sum::<u64>();
+            let room = sizes(more, held, cut.entries(held)).iter().sum::<u64>();
             let chosen = shelf.next(|count, sum| {
                 let entries = (sum as u64).saturating_sub(1);
-                count as u64 <= held && sizes(by_common, count as u64, entries).iter().sum::<u64>() <= room
+                count as u64 <= held && sizes(more, count as u64, entries).iter().sum::<u64>() <= room
             });
-            chosen.map(|chosen| Batch::new(chosen, &rows, neighbours, by_common, &mut numbers))
+            chosen.map(|chosen| Batch::new(chosen, &rows, &lists, more, &mut numbers))
         };
         let second = u64::from(by_common);
         let total = work.cost();
@@ -265,8 +283,8 @@ impl InParts<'_, '_> {
                 let slots: Vec<Slot> = search.engine.held.bring_all(slots, batch.entries)?;
                 let mut slots = &slots[..];
                 for row in batch.rows {
-                    let (own, others) = slots.split_at(neighbours.degree(row_of(row)));
-                    enter(asked, pages, row, own);
+                    let (own, others) = slots.split_at(lists.degree(row_of(row)));
+                    enter(asked, pages, &lists, row, own);
                     done += row.iter().map(|pair| pair.end as f64).sum::<f64>();
                     slots = others;
                 }
@@ -283,22 +301,24 @@ impl InParts<'_, '_> {
 }
 
 /// Enters what a row's slots say of its pairs.
-fn enter(asked: &Asked, pages: &mut [Page], row: Row, slots: &[Slot]) {
+fn enter(asked: &Asked, pages: &mut [Page], lists: &Lists, row: Row, slots: &[Slot]) {
     let Asked { work, book, first_shard } = *asked;
     let mut set = vec![0; work.size];
     for pair in row {
-        let slot = &slots[pair.side.place as usize];
+        let slot = &slots[lists.place(&pair.side) as usize];
         let verdict = match (slot[STOP], slot[LARGEST]) {
             (u64::MAX, 0) => Verdict::Dependent { rank: 0, p: -1.0 },
             (u64::MAX, largest) => Verdict::Dependent { rank: 0, p: f64::from_bits(largest - 1) },
             (stop, _) => {
                 let rank = match pair.side.order {
                     CandidateOrder::CommonLast => stop,
+                    CandidateOrder::Ascending if pair.side.is_outside() => stop,
                     CandidateOrder::Ascending => {
-                        // The kernels number the sets of the row's whole list.
+                        // The kernels number the sets of all of the row's candidates.
                         set.resize(work.size, 0);
-                        subsets::unrank(slots.len(), stop, &mut set);
-                        subsets::rank_without(slots.len(), &set, pair.side.place as usize)
+                        let candidates = lists.candidates(pair.side.row as usize);
+                        subsets::unrank(candidates, stop, &mut set);
+                        subsets::rank_without(candidates, &set, pair.side.place as usize)
                     }
                 };
                 Verdict::Independent { rank, p: f64::from_bits(slot[P_STOP]) }
@@ -327,7 +347,7 @@ impl CudaSearch<'_, '_> {
         let coding = self.send_table(test, &batch.table, (places, at), &batch.words)?;
         let (mut args, counted) = self.with_columns(test, coding, count as u64)?;
         let slots: DevicePtr<Slot> = at.carve(batch.table.bytes());
-        let [twins, lists, offsets, graph, items, _] = batch.ends;
+        let [twins, lists, offsets, graph, candidates, items, _] = batch.ends;
         let Way { beta, gamma, kernel, stages } = self.way(test, size, batch.widest);
         let tiles = 2 * batch.entries as u64 / u64::from(counted.scratch.blocks);
         args.tile = tiles.next_power_of_two().clamp(4, args.tile);
@@ -338,6 +358,9 @@ impl CudaSearch<'_, '_> {
         args.a.list = slots.carve(lists);
         args.a.offset = slots.carve(offsets);
         args.a.graph = slots.carve(graph);
+        if batch.more.candidates {
+            args.a.candidates = slots.carve(candidates);
+        }
         args.a.words = 2 * count.div_ceil(64) as u64;
         args.a.first_item = slots.carve(items);
         let (blocks, threads, shared) = (counted.scratch.blocks, counted.threads, counted.shared);

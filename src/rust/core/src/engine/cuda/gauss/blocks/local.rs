@@ -4,11 +4,14 @@
 //! in rows of w numbers, so that cell (i, j) of a block is found at (b w + i) w + b w + j: the blocks stand one after the other,
 //! w (w + 1) cells apart, and nothing is between them. So kernels that take a matrix of all vertices take blocks as well. Bits of graphs
 //! stand likewise in rows of whole words of 32: of narrow blocks a row's word has bits at the places of its block, and zeros beside these.
+//!
+//! Where all correlations are on the GPU, the rows' vertices keep their numbers.
 
 use std::ops::Range;
 
 use crate::engine::cuda::arguments::NO_COLUMN;
 use crate::engine::cuda::card::transfer::threads_for_steps;
+use crate::engine::cuda::lists::Lists;
 use crate::pool::{part_of, Pool};
 use crate::search::level::Neighbours;
 
@@ -52,46 +55,103 @@ pub(super) fn words_before(block: usize, width: usize) -> usize {
 pub(super) struct Local {
     pub width: usize,
     pub rows: Vec<u32>,
-    /// Vertices of the blocks, `width` each; [`NO_COLUMN`] after the last.
+    /// Vertices of the blocks, `width` each; [`NO_COLUMN`] after the last. None where they keep their numbers, which are below `width`.
     pub vertices: Vec<u32>,
     /// The row's own place in its block.
     own: Vec<u32>,
-    /// By row: where its neighbours start, in `list`; and their number.
+    /// By row: where its list starts; and the length of all.
     pub starts: Vec<usize>,
+    /// By row: how many of its list are candidates; none where all are.
+    candidates: Vec<u32>,
 }
 
 impl Local {
-    /// Blocks of these rows with their neighbours.
-    pub fn new(neighbours: &Neighbours, rows: Vec<u32>, width: usize, pool: &Pool) -> Self {
-        let mut vertices = vec![NO_COLUMN; rows.len() * width];
-        let mut own = vec![0; rows.len()];
+    /// These rows, without blocks.
+    fn of_rows(lists: &Lists, rows: Vec<u32>, width: usize) -> Self {
         let mut starts = Vec::with_capacity(rows.len() + 1);
         starts.push(0);
-        rows.iter().for_each(|&x| starts.push(starts[starts.len() - 1] + neighbours.degree(x as usize)));
+        rows.iter().for_each(|&x| starts.push(starts[starts.len() - 1] + lists.degree(x as usize)));
+        let candidates = match lists.are_candidates() {
+            true => Vec::new(),
+            false => rows.iter().map(|&x| lists.candidates(x as usize) as u32).collect(),
+        };
+        Local { width, rows, vertices: Vec::new(), own: Vec::new(), starts, candidates }
+    }
+
+    /// These rows, ascending, of p vertices that keep their numbers.
+    pub fn whole(lists: &Lists, rows: Vec<u32>, p: usize) -> Self {
+        Self::of_rows(lists, rows, p)
+    }
+
+    /// Blocks of these rows with the vertices of their lists.
+    pub fn new(lists: &Lists, rows: Vec<u32>, width: usize, pool: &Pool) -> Self {
+        let mut vertices = vec![NO_COLUMN; rows.len() * width];
+        let mut own = vec![0; rows.len()];
+        let local = Self::of_rows(lists, rows, width);
+        let Local { rows, starts, .. } = &local;
+        let neighbours = lists.neighbours();
         let steps = 4 * starts[rows.len()];
         let each = part_of(rows.len(), threads_for_steps(pool, steps));
         let parts = rows.chunks(each).zip(vertices.chunks_mut(each * width)).zip(own.chunks_mut(each)).collect();
         pool.each_of(parts, |_, ((rows, vertices), own): ((&[u32], &mut [u32]), &mut [u32])| {
             for ((&x, block), own) in rows.iter().zip(vertices.chunks_exact_mut(width)).zip(own) {
-                let list = neighbours.list(x as usize);
                 let place = neighbours.place(x as usize, x as usize) as usize;
-                block[..place].copy_from_slice(&list[..place]);
+                let mut list = lists.of(x as usize);
+                block.iter_mut().zip(list.by_ref().take(place)).for_each(|(to, v)| *to = v);
                 block[place] = x;
-                block[place + 1..=list.len()].copy_from_slice(&list[place..]);
+                block[place + 1..].iter_mut().zip(list).for_each(|(to, v)| *to = v);
                 *own = place as u32;
             }
         });
-        Local { width, rows, vertices, own, starts }
+        Local { vertices, own, ..local }
     }
 
-    /// Number of neighbours of all rows.
+    /// Whether vertices keep their numbers.
+    pub fn is_whole(&self) -> bool {
+        self.vertices.is_empty()
+    }
+
+    /// The vertex of a number.
+    pub fn vertex(&self, number: u32) -> u32 {
+        self.vertices.get(number as usize).copied().unwrap_or(number)
+    }
+
+    /// Whether some vertices in the lists are no candidates.
+    pub fn has_candidates(&self) -> bool {
+        !self.candidates.is_empty()
+    }
+
+    /// By number, how many of its list are candidates; none where all are.
+    pub fn candidates(&self) -> Vec<u32> {
+        if self.candidates.is_empty() {
+            return Vec::new();
+        }
+        let mut by_number = vec![0; self.count()];
+        for (row, &count) in self.candidates.iter().enumerate() {
+            by_number[self.number(row)] = count;
+        }
+        by_number
+    }
+
+    /// The number of a row's own vertex.
+    fn number(&self, row: usize) -> usize {
+        match self.is_whole() {
+            true => self.rows[row] as usize,
+            false => row * self.width + self.own[row] as usize,
+        }
+    }
+
+    /// Vertices in the lists of all rows.
     pub fn entries(&self) -> usize {
         self.starts[self.rows.len()]
     }
 
     /// Numbers of vertices.
     pub fn count(&self) -> usize {
-        self.rows.len() * self.width
+        match self.is_whole() {
+            true => self.width,
+            false => self.rows.len() * self.width,
+        }
     }
 
     /// The vertices of a block.
@@ -101,7 +161,17 @@ impl Local {
     }
 
     /// Their lists by number, and where those of each number start: only the rows have one.
-    pub fn lists(&self, pool: &Pool) -> (Vec<u64>, Vec<u32>) {
+    pub fn lists(&self, of: &Lists, pool: &Pool) -> (Vec<u64>, Vec<u32>) {
+        if self.is_whole() {
+            let mut offsets = vec![self.entries() as u64; self.count() + 1];
+            let mut next = 0;
+            for (row, &x) in self.rows.iter().enumerate() {
+                offsets[next..=x as usize].fill(self.starts[row] as u64);
+                next = x as usize + 1;
+            }
+            let list = self.rows.iter().flat_map(|&x| of.of(x as usize)).collect();
+            return (offsets, list);
+        }
         let (mut offsets, mut list) = (vec![self.entries() as u64; self.count() + 1], vec![0; self.entries()]);
         let each = part_of(self.rows.len(), threads_for_steps(pool, self.count()));
         let (mut parts, mut rest) = (Vec::new(), &mut list[..]);
@@ -194,8 +264,24 @@ impl Local {
         }
     }
 
+    /// Words of a row of bits.
+    pub fn words(&self) -> usize {
+        match self.is_whole() {
+            true => 2 * self.width.div_ceil(64),
+            false => words_of_row(self.width),
+        }
+    }
+
     /// The bits of the graph among the vertices of each block; none where only rows were frozen.
     pub fn bits(&self, neighbours: &Neighbours, pool: &Pool) -> Vec<u32> {
+        if self.is_whole() {
+            let mut bits = vec![0u32; self.words() * self.width];
+            let each = self.words();
+            pool.each_of(bits.chunks_mut(each).collect(), |x, row: &mut [u32]| {
+                neighbours.list(x).iter().for_each(|&y| row[y as usize / BITS] |= 1 << (y as usize % BITS));
+            });
+            return bits;
+        }
         let (width, rows) = (self.width, self.rows.len());
         let mut bits = vec![0u32; words_before(rows, width)];
         // Parts begin with a whole word.
@@ -258,8 +344,9 @@ mod tests {
             let width = width_of(most);
             widths.insert(width);
             let neighbours = Neighbours::of(graph.clone());
-            let local = Local::new(&neighbours, rows.clone(), width, &Pool::new(3));
-            let (offsets, list) = local.lists(&Pool::new(3));
+            let lists = Lists::new(&neighbours, std::iter::empty());
+            let local = Local::new(&lists, rows.clone(), width, &Pool::new(3));
+            let (offsets, list) = local.lists(&lists, &Pool::new(3));
             assert_eq!((offsets.len(), list.len()), (local.count() + 1, local.entries()));
             let all = cells_of(width) * rows.len();
             let mut cells = vec![f64::NAN; all];

@@ -141,6 +141,8 @@ pub(in crate::engine::cuda) struct State {
     are_all_looked_at: bool,
     /// The sum of hashes of a matrix below its diagonal, once all of level 0 has run.
     lower: Option<u64>,
+    /// Whether all correlations are at the start of [`Buffer::Data`].
+    is_whole: bool,
     /// The blocks of a level's rows, or the slices of level 1, that are on the GPU.
     placed: Option<packed::Standing>,
     level: Option<slices::Level>,
@@ -149,7 +151,7 @@ pub(in crate::engine::cuda) struct State {
 impl State {
     /// Something else runs on the GPU: nothing there can be relied on.
     pub fn leave(&mut self) {
-        (self.is_there, self.placed, self.level) = (false, None, None);
+        (self.is_there, self.is_whole, self.placed, self.level) = (false, false, None, None);
     }
 }
 
@@ -208,7 +210,7 @@ impl Blocks<'_, '_> {
 
     /// Plans what does not depend on the graph, in place of all that was there before.
     fn plan_card(&mut self) -> Result<()> {
-        (self.state.placed, self.state.level) = (None, None);
+        (self.state.is_whole, self.state.placed, self.state.level) = (false, None, None);
         let held = &mut self.search.engine.held;
         if self.state.is_there {
             let kept = kept();

@@ -1,5 +1,6 @@
 //! Sides of pairs given sets, and given single variables where neighbours are few: rows in blocks of their neighbours. Blocks of a whole level
-//! stay on the GPU for its second sides where all fit; where not, as many as fit are brought at a time, for each side again.
+//! stay on the GPU for its second sides where all fit; where not, as many as fit are brought at a time, for each side again. Where rows have many
+//! neighbours and all correlations fit, these are brought instead, once for all levels.
 
 mod found;
 mod place;
@@ -9,21 +10,26 @@ use std::ops::Range;
 
 use super::local::{closely, width_of};
 use super::marginal::too_little;
-use super::{kept, Blocks};
+use super::{kept, slices, Blocks};
 use crate::ci::gauss::{Undefined, MISSING};
 use crate::engine::cuda::arguments::{
     settle_doubles, Report, SearchArgs, DECIDING_THREADS, SIDE_KEEPS, SIDE_MISSING, SIDE_SEPARATES,
 };
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::card::transfer::threads_for_steps;
+use crate::engine::cuda::gauss::correlation::make;
 use crate::engine::cuda::gauss::source::Source;
+use crate::engine::cuda::lists::Lists;
 use crate::memory::{self, Use};
+use crate::moments::Centred;
 use crate::observer::Observer;
 use crate::pool::part_of;
 use crate::search::answer::Answer;
 use crate::search::book::{Book, Page};
 use crate::search::level::{CandidateOrder, Neighbours, PairSide, Verdict};
+use crate::search::pairs::gathers_much;
 use crate::search::shards::{Part, Work};
 use crate::Result;
 use found::SideFound;
@@ -117,6 +123,7 @@ fn join(by_width: BTreeMap<usize, Vec<u32>>, degree: impl Fn(usize) -> usize, ro
 /// What a call asks, and where it enters what it finds.
 struct Asking<'a, 'b, 'w> {
     work: &'a Work<'a>,
+    lists: Lists<'a>,
     book: &'b Book<'w>,
     level: Level,
     second: bool,
@@ -130,6 +137,11 @@ impl<'a, 'b, 'w> Asking<'a, 'b, 'w> {
     /// The pairs of some shards, whole ones.
     fn new(work: &'a Work<'a>, shards: &Range<usize>, book: &'b Book<'w>, of_data: bool) -> Result<Self> {
         let (neighbours, mut open) = (work.neighbours, Vec::new());
+        let sides = |shard: usize| match &work.shards[shard].part {
+            Part::Sides(sides) => work.sides[sides.clone()].iter().copied(),
+            _ => [].iter().copied(),
+        };
+        let lists = Lists::new(neighbours, shards.clone().flat_map(sides));
         for shard in shards.clone() {
             let mut push = |row: u32, place: u32, at: usize| {
                 let (shard, at) = (shard as u32, at as u32);
@@ -143,17 +155,17 @@ impl<'a, 'b, 'w> Asking<'a, 'b, 'w> {
                         }
                     }
                 }
-                Part::Sides(sides) if !is_for_host(work, shard) => {
+                Part::Sides(sides) => {
                     for at in sides.clone() {
-                        push(work.sides[at].row, work.sides[at].place, at)?;
+                        push(work.sides[at].row, lists.place(&work.sides[at]), at)?;
                     }
                 }
-                Part::Sides(_) | Part::Lanes { .. } | Part::Ranks { .. } => {}
+                Part::Lanes { .. } | Part::Ranks { .. } => {}
             }
         }
         open.sort_unstable_by_key(|open| (open.row, open.place));
         // The first sides, which are of smaller vertices, have asked what is given common neighbours.
-        let is_second = |open: &Open| other_of(neighbours, open) < open.row;
+        let is_second = |open: &Open| neighbours.list(open.row as usize)[open.place as usize] < open.row;
         let second = match work.sides.first() {
             Some(side) => side.order == CandidateOrder::CommonLast,
             None => work.size == 1 && neighbours.graph().is_some() && open.iter().all(is_second),
@@ -161,7 +173,7 @@ impl<'a, 'b, 'w> Asking<'a, 'b, 'w> {
         let widest = (0..neighbours.p()).map(|x| neighbours.degree(x)).max().unwrap_or(0);
         let level = Level { size: work.size, widest, of_data };
         let pages = shards.clone().map(|shard| book.open(shard)).collect();
-        Ok(Asking { work, book, level, second, open, first_shard: shards.start, pages })
+        Ok(Asking { work, lists, book, level, second, open, first_shard: shards.start, pages })
     }
 
     /// The rows that are asked, ascending.
@@ -184,7 +196,7 @@ impl<'a, 'b, 'w> Asking<'a, 'b, 'w> {
             asked.extend(self.of_row(x).iter().map(|open| (*open, local.starts[row] + open.place as usize)));
         }
         asked.sort_by_key(|(open, _)| open.shard);
-        let Asking { work, book, ref mut pages, first_shard, .. } = *self;
+        let (work, book, first_shard, pages) = (self.work, self.book, self.first_shard, &mut self.pages);
         let each = part_of(asked.len().max(1), threads_for_steps(pool, 64 * asked.len()));
         // Parts of whole shards, each with its pages.
         let (mut parts, mut rest, mut pages, mut first) = (Vec::new(), &asked[..], &mut pages[..], first_shard);
@@ -209,7 +221,7 @@ impl<'a, 'b, 'w> Asking<'a, 'b, 'w> {
                 set.clear();
                 let verdict = match found.verdict(entry) {
                     verdict @ (SIDE_SEPARATES | SIDE_MISSING) => {
-                        set.extend(found.set(entry).iter().map(|&number| local.vertices[number as usize]));
+                        set.extend(found.set(entry).iter().map(|&number| local.vertex(number)));
                         let rank = side.rank_of(work.neighbours, &set);
                         match verdict {
                             SIDE_MISSING => Verdict::Undefined {
@@ -236,18 +248,9 @@ impl<'a, 'b, 'w> Asking<'a, 'b, 'w> {
     }
 }
 
-/// Whether a shard is left to the host: some sets of its pairs, or pairs whose other vertex is none of the row's candidates.
+/// Whether a shard is left to the host: some sets of its pairs.
 pub(in crate::engine::cuda) fn is_for_host(work: &Work, shard: usize) -> bool {
-    match &work.shards[shard].part {
-        Part::Tile { .. } => false,
-        Part::Sides(sides) => work.sides[sides.clone()].iter().any(PairSide::is_outside),
-        Part::Lanes { .. } | Part::Ranks { .. } => true,
-    }
-}
-
-/// The other vertex of a pair that is asked.
-fn other_of(neighbours: &Neighbours, open: &Open) -> u32 {
-    neighbours.list(open.row as usize)[open.place as usize]
+    matches!(work.shards[shard].part, Part::Lanes { .. } | Part::Ranks { .. })
 }
 
 impl Blocks<'_, '_> {
@@ -275,31 +278,42 @@ impl Blocks<'_, '_> {
     fn decide(&mut self, asking: &mut Asking, is_all: bool, observer: &mut dyn Observer) -> Result<()> {
         let (neighbours, level) = (asking.work.neighbours, asking.level);
         let of = (neighbours.number(), level);
-        if let Some(standing) = self.state.placed.take().filter(|standing| standing.of == of) {
+        let is_standing = |standing: &Standing| standing.of == of && asking.lists.are_candidates();
+        if let Some(standing) = self.state.placed.take().filter(is_standing) {
             self.begin_level(level)?;
             let outcome = self.run_all(&standing.placed, asking, observer);
             self.state.placed = Some(standing);
             return outcome;
+        }
+        if self.has_whole(neighbours, level, observer)? {
+            let rows = asking.rows();
+            let batches = self.whole_batches(&asking.lists, rows, level)?;
+            let count = batches.len() as f64;
+            for (done, rows) in batches.into_iter().enumerate() {
+                let placed = self.place_whole(&asking.lists, rows, level)?;
+                self.run_batch(&placed, asking, done as f64 / count, observer)?;
+            }
+            return Ok(());
         }
         self.plan_packed(level, observer)?;
         // The blocks of the other half's rows, too, where all fit.
         let takes_part = |x: &usize| neighbours.degree(*x) > level.size;
         let all: Vec<u32> = (0..neighbours.p()).filter(takes_part).map(|x| x as u32).collect();
         if is_all && asking.work.sides.is_empty() {
-            if let Some(batches) = self.batches(neighbours, &all, level, true)? {
+            if let Some(batches) = self.batches(&asking.lists, &all, level, true)? {
                 let mut placed = Vec::with_capacity(batches.len());
                 for batch in batches {
-                    placed.push(self.place_batch(neighbours, batch, level, observer)?);
+                    placed.push(self.place_batch(&asking.lists, batch, level, observer)?);
                 }
                 let outcome = self.run_all(&placed, asking, observer);
                 self.state.placed = Some(Standing { of, placed });
                 return outcome;
             }
         }
-        let batches = self.batches(neighbours, &asking.rows(), level, false)?.unwrap_or_default();
+        let batches = self.batches(&asking.lists, &asking.rows(), level, false)?.unwrap_or_default();
         let count = batches.len() as f64;
         for (done, batch) in batches.into_iter().enumerate() {
-            let placed = self.place_batch(neighbours, batch, level, observer)?;
+            let placed = self.place_batch(&asking.lists, batch, level, observer)?;
             self.run_batch(&placed, asking, done as f64 / count, observer)?;
         }
         Ok(())
@@ -322,6 +336,82 @@ impl Blocks<'_, '_> {
         let others: Vec<BufferId> = BufferId::ALL.iter().copied().filter(|what| !kept.contains(what)).collect();
         let room = self.search.engine.held.room(&others)?;
         Ok(needed <= room && neighbours < self.state.rows.most_gathered())
+    }
+
+    /// Whether a level by rows runs on all correlations: they are on the GPU, or fit and are sooner there than those of the rows' neighbours. Then plans
+    /// what it takes besides its batches.
+    fn has_whole(&mut self, neighbours: &Neighbours, level: Level, observer: &mut dyn Observer) -> Result<bool> {
+        let (gauss, p) = (self.gauss, self.gauss.p);
+        let of_slices = |slices: &slices::Level| slices.is_of_all(p);
+        self.state.is_whole |= self.state.level.as_ref().is_some_and(of_slices);
+        let is_there = self.state.is_whole;
+        if self.wished_rows().is_some() || !is_there && !gathers_much(p, (0..p).map(|x| neighbours.degree(x))) {
+            return Ok(false);
+        }
+        self.search.ends = 1 << 24;
+        let binomials = if level.size > 1 { 8 * self.search.binomial_count(level.size, level.widest) } else { 0 };
+        let scratch = if level.size > 1 { self.search.scratch_of_sets(level.size, level.widest) } else { 0 };
+        let held = &mut self.search.engine.held;
+        let mut plan = MemoryPlan::default();
+        plan.set(Buffer::Data, if is_there { held.plan.of(Buffer::Data).max(gauss.bytes()) } else { gauss.bytes() });
+        plan.set(Buffer::Report, size_of::<Report>() as u64);
+        plan.set(Buffer::Binomials, binomials);
+        plan.set(Buffer::Scratch, scratch);
+        // To make them of data takes the columns, too.
+        let mut making = MemoryPlan::default();
+        if let (false, Source::Data(_, n)) = (is_there, gauss.source) {
+            making.set(Buffer::Data, gauss.bytes());
+            making.set(Buffer::Columns, 8 * (n * p) as u64);
+            making.set(Buffer::Batch, 8 * p as u64);
+        }
+        // The list of any row, which may be all other variables.
+        let needed = (plan.total() + Places::whole(p, p, level).end).max(making.total());
+        if needed > held.room(BufferId::ALL)? {
+            return Ok(false);
+        }
+        self.state.leave();
+        if !is_there {
+            match gauss.source {
+                Source::Data(x, n) => {
+                    make(held, &Centred::of_cells(x, n), &mut |_| observer.look())?;
+                }
+                Source::Matrix(cells) => {
+                    held.spare(BufferId::ALL)?;
+                    held.plan.set(Buffer::Data, gauss.bytes());
+                    held.commit()?;
+                    let to = held.device(Buffer::Data)?.cast();
+                    held.send_telling(to, cells, &mut |_, _| observer.look())?;
+                }
+            }
+        }
+        self.state.is_whole = true;
+        let stays = [Buffer::Data.into(), Buffer::Report.into()];
+        held.spare(&BufferId::ALL.iter().copied().filter(|what| !stays.contains(what)).collect::<Vec<_>>())?;
+        held.plan = plan;
+        Ok(true)
+    }
+
+    /// Rows in batches whose lists fit, and commits what they take.
+    fn whole_batches(&mut self, lists: &Lists, rows: Vec<u32>, level: Level) -> Result<Vec<Vec<u32>>> {
+        let p = self.gauss.p;
+        let held = &mut self.search.engine.held;
+        let room = held.room(&[Buffer::Slots.into()])?;
+        let (mut batches, mut batch, mut entries, mut most) = (Vec::new(), Vec::new(), 0, 0);
+        for x in rows {
+            let degree = lists.degree(x as usize);
+            if !batch.is_empty() && Places::whole(p, entries + degree, level).end > room {
+                batches.push(std::mem::take(&mut batch));
+                entries = 0;
+            }
+            batch.push(x);
+            entries += degree;
+            most = most.max(Places::whole(p, entries, level).end);
+        }
+        batches.push(batch);
+        held.plan.set(Buffer::Slots, most);
+        held.commit()?;
+        self.begin_level(level)?;
+        Ok(batches)
     }
 
     /// Plans what a level takes besides its batches, which get what is left.
@@ -352,16 +442,10 @@ impl Blocks<'_, '_> {
     }
 
     /// Rows in batches that fit, `together` (none where they do not) or one after the other. Plans and commits what they take.
-    fn batches(
-        &mut self,
-        neighbours: &Neighbours,
-        rows: &[u32],
-        level: Level,
-        together: bool,
-    ) -> Result<Option<Vec<Batch>>> {
+    fn batches(&mut self, lists: &Lists, rows: &[u32], level: Level, together: bool) -> Result<Option<Vec<Batch>>> {
         let mut by_width: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         for &x in rows {
-            by_width.entry(width_of(neighbours.degree(x as usize) + 1)).or_default().push(x);
+            by_width.entry(width_of(lists.degree(x as usize) + 1)).or_default().push(x);
         }
         let held = &mut self.search.engine.held;
         let room = held.room(&[Buffer::Data.into()])?;
@@ -369,12 +453,12 @@ impl Blocks<'_, '_> {
         let mut batches = Vec::new();
         // What those before take that stay, and what is taken at most.
         let (mut at, mut most) = (0, 0);
-        for Class { width, rows, .. } in join(by_width, |x| neighbours.degree(x), room, level) {
+        for Class { width, rows, .. } in join(by_width, |x| lists.degree(x), room, level) {
             let mut rest = &rows[..];
             while !rest.is_empty() {
                 let (mut count, mut entries, mut cells, mut bytes) = (0, 0, 0, 0);
                 for &x in rest {
-                    let degree = neighbours.degree(x as usize);
+                    let degree = lists.degree(x as usize);
                     let cells_with = cells + closely(degree + 1);
                     let with = Places::new(count + 1, width, entries + degree, cells_with, level).end;
                     let is_much = (count + 1) * width > MOST_NUMBERS || entries + count + degree + 1 > most_gathered;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::super::local::{cells_of, words_before, words_of_row, Local};
+use super::super::local::{cells_of, words_before, Local};
 use super::super::{cells_of as data_of, differ, Blocks};
 use super::found::SideFound;
 use super::{Batch, Level};
@@ -11,6 +11,7 @@ use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::plan::aligned;
 use crate::engine::cuda::gauss::rows::Cells;
+use crate::engine::cuda::lists::Lists;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory;
 use crate::observer::Observer;
@@ -33,6 +34,16 @@ pub(super) struct Placed {
     at: u64,
 }
 
+/// What [`Places`] depend on: numbers of vertices, bytes of correlations and of bits of the graph, and, of blocks, rows and the correlations in their
+/// triangles.
+struct Shape {
+    numbers: usize,
+    cells: usize,
+    bits: usize,
+    rows: usize,
+    sent: usize,
+}
+
 /// Where what a batch needs is, in bytes from its start.
 pub(super) struct Places {
     cells: u64,
@@ -41,6 +52,7 @@ pub(super) struct Places {
     first_item: u64,
     first_wide: u64,
     list: u64,
+    candidates: u64,
     twin: u64,
     slot: u64,
     found: u64,
@@ -66,30 +78,41 @@ impl Places {
         Self::of([rows, width, entries, cells], level, true).end
     }
 
-    fn of([rows, width, entries, cells]: [usize; 4], level: Level, is_spread: bool) -> Self {
-        let is_spread = is_spread && !level.of_data;
+    /// Of rows of `p` vertices that keep their numbers, with so many in their lists.
+    pub fn whole(p: usize, entries: usize, level: Level) -> Self {
+        let numbers = Shape { numbers: p, cells: 0, bits: 8 * p * p.div_ceil(64), rows: 0, sent: 0 };
+        Self::of_shape(numbers, entries, Level { of_data: false, ..level }, false)
+    }
+
+    fn of([rows, width, entries, sent]: [usize; 4], level: Level, is_spread: bool) -> Self {
+        let (cells, bits) = (8 * rows * cells_of(width), 4 * words_before(rows, width));
+        let shape = Shape { numbers: rows * width, cells, bits, rows, sent };
+        Self::of_shape(shape, entries, level, is_spread && !level.of_data)
+    }
+
+    fn of_shape(shape: Shape, entries: usize, level: Level, is_spread: bool) -> Self {
+        let Shape { numbers, cells, bits, rows, sent } = shape;
         let mut end = 0;
         let mut next = |bytes: usize| {
             let at = end;
             end += aligned(bytes.max(1));
             at
         };
-        let numbers = rows * width;
-        let bits = 4 * words_before(rows, width);
         let of_spread = |bytes: usize| if is_spread { bytes } else { 0 };
         Places {
-            cells: next(8 * rows * cells_of(width)),
+            cells: next(cells),
             bits: next(bits),
             offset: next(8 * (numbers + 1)),
             first_item: next(8 * (numbers + 1)),
             first_wide: next(8 * (numbers + 1)),
             list: next(4 * entries),
+            candidates: next(4 * numbers),
             twin: next(4 * entries),
             slot: next(SLOT_BYTES as usize * (entries + 2)),
             found: next(4 * SideFound::words(entries, level.size)),
             ids: next(if level.of_data { 4 * numbers } else { of_spread(4 * rows) }),
             vertices: next(if level.of_data { 4 * numbers } else { 0 }),
-            sent: next(of_spread(8 * cells)),
+            sent: next(of_spread(8 * sent)),
             starts: next(of_spread(8 * (rows + 1))),
             is_spread,
             end,
@@ -100,6 +123,9 @@ impl Places {
 impl Blocks<'_, '_> {
     /// Where what a batch needs is.
     fn places(&self, local: &Local, level: Level) -> Places {
+        if local.is_whole() {
+            return Places::whole(local.width, local.entries(), level);
+        }
         let cells = local.cell_starts().last().map_or(0, |&end| end as usize);
         Places::new(local.rows.len(), local.width, local.entries(), cells, level)
     }
@@ -108,42 +134,67 @@ impl Blocks<'_, '_> {
     fn args_of(&mut self, placed: &Placed, level: Level) -> Result<SearchArgs> {
         let local = &placed.local;
         let places = self.places(local, level);
-        let base: DevicePtr<u8> = self.search.engine.held.device::<u8>(Buffer::Data)?.carve(placed.at);
+        let held = &mut self.search.engine.held;
+        let data = held.device::<u8>(Buffer::Data)?;
+        let base: DevicePtr<u8> = match local.is_whole() {
+            true => held.device::<u8>(Buffer::Slots)?,
+            false => data.carve(placed.at),
+        };
         let mut args = self.search.args;
-        (args.p, args.pitch, args.words) = (local.count() as u64, local.width as u64, words_of_row(local.width) as u64);
-        args.c = base.carve(places.cells);
+        (args.p, args.pitch, args.words) = (local.count() as u64, local.width as u64, local.words() as u64);
+        args.c = if local.is_whole() { data.cast() } else { base.carve(places.cells) };
         args.graph = base.carve(places.bits);
         args.offset = base.carve(places.offset);
         args.first_item = base.carve(places.first_item);
         args.first_wide = base.carve(places.first_wide);
         args.list = base.carve(places.list);
+        if local.has_candidates() {
+            args.candidates = base.carve(places.candidates);
+        }
         args.twin = base.carve(places.twin);
         args.slot = base.carve(places.slot);
         (args.values, args.verdict, args.log) = SideFound::places(base.carve(places.found), local.entries());
         Ok(args)
     }
 
+    /// Brings the lists of rows to the GPU.
+    fn send_lists(&mut self, lists: &Lists, local: &Local, args: &SearchArgs) -> Result<()> {
+        let held = &mut self.search.engine.held;
+        let (offsets, list) = local.lists(lists, &held.pool);
+        held.upload(args.offset, &offsets)?;
+        held.upload(args.list, &list)?;
+        if local.has_candidates() {
+            held.upload(DevicePtr::at(args.candidates.address()), &local.candidates())?;
+        }
+        Ok(())
+    }
+
+    /// Brings rows to the GPU, which has all correlations.
+    pub(super) fn place_whole(&mut self, lists: &Lists, rows: Vec<u32>, level: Level) -> Result<Placed> {
+        let placed = Placed { local: Local::whole(lists, rows, self.gauss.p), at: 0 };
+        let args = self.args_of(&placed, level)?;
+        self.send_lists(lists, &placed.local, &args)?;
+        Ok(placed)
+    }
+
     /// Brings to the GPU what both sides of a batch need.
     pub(super) fn place_batch(
         &mut self,
-        neighbours: &Neighbours,
+        lists: &Lists,
         batch: Batch,
         level: Level,
         observer: &mut dyn Observer,
     ) -> Result<Placed> {
         let Batch { rows, width, at } = batch;
         let gauss = self.gauss;
-        let local = Local::new(neighbours, rows, width, &self.search.engine.held.pool);
-        let placed = Placed { local, at };
+        let placed = Placed { local: Local::new(lists, rows, width, &self.search.engine.held.pool), at };
         let local = &placed.local;
         let starts = local.cell_starts();
         let places = self.places(local, level);
         let args = self.args_of(&placed, level)?;
+        self.send_lists(lists, local, &args)?;
         let held = &mut self.search.engine.held;
         let base: DevicePtr<u8> = held.device::<u8>(Buffer::Data)?.carve(at);
-        let (offsets, list) = local.lists(&held.pool);
-        held.upload(args.offset, &offsets)?;
-        held.upload(args.list, &list)?;
         let cells = data_of(&gauss, &self.data);
         match cells {
             Cells::Matrix(matrix) if places.is_spread => {

@@ -54,6 +54,11 @@ pub(super) struct Level {
 }
 
 impl Level {
+    /// Whether the correlations of all p variables are there, from the start of [`Buffer::Data`] on.
+    pub fn is_of_all(&self, p: usize) -> bool {
+        self.is_there && self.cut.is_whole(p)
+    }
+
     fn slices(&self, p: usize) -> Vec<Range<usize>> {
         (0..p).step_by(self.cut.width).map(|first| first..p.min(first + self.cut.width)).collect()
     }
