@@ -110,11 +110,11 @@ check_tops <- function(q, pairs) {
 }
 
 # On this machine: list(bounds, device), the lower bounds with a row for each pair and a column for each sample.
-bound_effects <- function(problem, resampled, device, threads, report = NULL, card = identity) {
+bound_effects <- function(problem, resampled, device, threads, report = NULL, gpu = identity) {
   test <- problem$test
   p <- problem$options$p
   device <- choose_device(device, test, p, order_of_tests(test, problem$options), several = gpus_pay(test, p))
-  check_rust(on_device(card(device), threads, function(engine) {
+  check_rust(on_device(gpu(device), threads, function(engine) {
     rust_stable_effects(test, problem$options, problem$orient, resampled, problem$effects, engine, list(progress = report))
   }))
 }

@@ -15,7 +15,7 @@
 #'     Gaussian test only;
 #'   - `"gpucsl"`: the mapping of the dissertation of C. Hagedorn (2023, section 4.2) and of its program gpucsl, in which a block of threads runs one edge and its
 #'     threads share the edge's conditioning sets; for discrete variables gpuPC of Hagedorn and Huegle (2021), in which some threads
-#'     count one table together. Correlations must fit on the card; discrete data may be larger, and then level 0 runs as for `"shared"`;
+#'     count one table together. Correlations must fit on the GPU; discrete data may be larger, and then level 0 runs as for `"shared"`;
 #'   - `"single"`, `"parallel"`: GPU_CMIknn of Hagedorn and others (2022), one nearest-neighbour test at a time, or many at
 #'     once. For these tests only, with at most 2,048 neighbours.
 #' @param beta,gamma For `strategy = "edge"`: the number of edges of a block, and the number of tests of an edge at a time.
@@ -25,17 +25,17 @@
 #'   table of discrete variables, a multiple of 32; `NULL` means 64. `beta * gamma`, and for `"gpucsl"` `beta * gamma * delta`, may be 256 at most.
 #' @param block For `strategy = "parallel"`: the number of tests at a time, which is the paper's blocked version; `NULL` means
 #'   as many as there is memory for. For `strategy = "shared"` and the Gaussian test: the number of rows of the correlation matrix, from
-#'   64, that the card has at a time at levels 0 and 1, which then run in blocks even if there is memory for everything (the dissertation of C. Hagedorn
+#'   64, that the GPU has at a time at levels 0 and 1, which then run in blocks even if there is memory for everything (the dissertation of C. Hagedorn
 #'   (2023), chapter 5, takes 2048); `NULL` means blocks only if not everything fits, as large as memory allows.
-#' @param memory The largest amount of each card's memory that a call may use, in bytes or as text such as `"2 GB"` or `"500 MiB"`. `NULL` means all free memory; a
+#' @param memory The largest amount of each GPU's memory that a call may use, in bytes or as text such as `"2 GB"` or `"500 MiB"`. `NULL` means all free memory; a
 #'   nearest-neighbour test uses 4 GiB of it in addition to the data, and more from about 20,000 observations. Memory that the driver reserves for a
 #'   kernel is not counted (about 1 GB, and 4 GB for more than 512 neighbours, for `"single"` and `"parallel"`). If not everything fits, tests, correlations and
-#'   feature selection keep only a part of the data on the card at a time; the smaller the part, the slower they are. The answer is the
+#'   feature selection keep only a part of the data on the GPU at a time; the smaller the part, the slower they are. The answer is the
 #'   same. An error says how much is needed if even one test, or one feature, does not fit, or for the Gaussian test the graph (p^2 / 4
-#'   bytes) with some rows of the correlations, or a variable with its neighbours. Several GPUs share a search whether or not it fits each of them. `"unified"` is memory that the card shares with the host, for problems slightly larger than the card; see below.
+#'   bytes) with some rows of the correlations, or a variable with its neighbours. Several GPUs share a search whether or not it fits each of them. `"unified"` is memory that the GPU shares with the host, for problems slightly larger than the GPU; see below.
 #' @section What the strategies of the papers leave out:
 #' These strategies are kernels of this package that distribute the tests as the papers do; they are not the authors' programs.
-#' - `"edge"` and `"set"` read a row of the graph from the card's memory, where cuPC copies it into a block's shared memory. They take
+#' - `"edge"` and `"set"` read a row of the graph from the GPU's memory, where cuPC copies it into a block's shared memory. They take
 #'   several launches for a level, where cuPC takes one: launches must be short enough for Ctrl-C.
 #' - `"single"` and `"parallel"` have the papers' kernel for the estimate only. Permutations come from this package's kernel, drawn for each test,
 #'   so that a test has the same p-value alone and in a search; GPU_CMIknn reuses those of x given S for all y.
@@ -43,19 +43,19 @@
 #'   place of its fixed division.
 #'
 #' @section Unified memory:
-#' If a call ends with an error of class `pcgpu_error_device_out_of_memory` and there is no larger card, `memory = "unified"` may make it
-#' run. Data that do not fit on the card stay in the host's memory, and their pages move to the card and back as kernels need them.
-#' The answer is the same. Moving pages is slow, by a factor that depends on the data. Use unified memory for problems that exceed the card's
+#' If a call ends with an error of class `pcgpu_error_device_out_of_memory` and there is no larger GPU, `memory = "unified"` may make it
+#' run. Data that do not fit on the GPU stay in the host's memory, and their pages move to the GPU and back as kernels need them.
+#' The answer is the same. Moving pages is slow, by a factor that depends on the data. Use unified memory for problems that exceed the GPU's
 #' memory only slightly, and on a machine of your own: a GPU whose memory is oversubscribed several times can slow down or hang the machine for
-#' everyone. If everything fits on the card, it only costs the time to allocate. The limit is
-#' the free memory of the card plus the available memory of the host, less 1 GiB. Several GPUs divide the host's memory among them: for a search each needs room for everything, for feature selection
+#' everyone. If everything fits on the GPU, it only costs the time to allocate. The limit is
+#' the free memory of the GPU plus the available memory of the host, less 1 GiB. Several GPUs divide the host's memory among them: for a search each needs room for everything, for feature selection
 #' for its own part.
 #'
 #' The driver must allow the host and kernels to use such memory at the same time. On Linux most drivers do, on Windows and in virtual machines few or none;
-#' see the column `unified` of [pcgpu_devices()]. The authors have not measured runs that exceed a card's memory.
+#' see the column `unified` of [pcgpu_devices()]. The authors have not measured runs that exceed a GPU's memory.
 #'
 #' @section Memory between calls:
-#' Because allocation is slow, the R process keeps some of the GPU's memory for its next call: up to 8 GiB, or a quarter of a card with more than 32 GiB.
+#' Because allocation is slow, the R process keeps some of the GPU's memory for its next call: up to 8 GiB, or a quarter of a GPU with more than 32 GiB.
 #' Later calls can use it for anything. To release it for other programs, with everything else that the
 #' process has on GPUs, call `unloadNamespace("pcgpu")`.
 #' @return A list of class `pcgpu_device`, for the argument `device` of [pc()], [skeleton()], [orient()], [suff_gauss()] and,
@@ -84,8 +84,8 @@
 #' @export
 cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "gpucsl", "single", "parallel"),
                         beta = NULL, gamma = NULL, theta = NULL, delta = NULL, block = NULL, memory = NULL) {
-  card <- check_device(device)
-  if (card$kind != "cuda" || length(card$options)) {
+  gpu <- check_device(device)
+  if (gpu$kind != "cuda" || length(gpu$options)) {
     abort_argument("device", device, "give the name of a GPU, \"cuda\" or \"cuda:1\", or several.")
   }
   strategy <- check_choice(strategy, c("shared", "edge", "set", "gpucsl", "single", "parallel"), "strategy")
@@ -95,9 +95,9 @@ cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "
     theta = check_shape(theta, "theta", "set", strategy), delta = check_delta(delta, strategy),
     block = check_block(block, strategy), memory = check_memory(memory)
   )
-  card$options <- options[lengths(options) > 0L]
-  check_threads(card$options)
-  card
+  gpu$options <- options[lengths(options) > 0L]
+  check_threads(gpu$options)
+  gpu
 }
 
 # Threads of a block, with the paper's own numbers where none are given; those of "gpucsl" depend on the data.

@@ -55,7 +55,7 @@ check_device <- function(device) {
   if (is.character(device) && length(device) > 0L && !anyNA(device)) {
     cpu <- device == "cpu"
     if (all(cpu | grepl("^cuda(:[0-9]{1,4}|:all)?$", device)) && !all(cpu)) {
-      ordinals <- unlist(lapply(device[!cpu], card_numbers))
+      ordinals <- unlist(lapply(device[!cpu], gpu_numbers))
       return(new_device("cuda", ordinal = unique(ordinals), cpu = any(cpu)))
     }
   }
@@ -71,20 +71,20 @@ new_device <- function(kind, ordinal = NULL, options = list(), cpu = FALSE) {
 }
 
 # The numbers of the GPUs that the kernels run on.
-usable_cards <- function(cards = pcgpu_devices()) {
-  which(numeric_version(cards$compute_capability) >= "7.5") - 1L
+usable_gpus <- function(gpus = pcgpu_devices()) {
+  which(numeric_version(gpus$compute_capability) >= "7.5") - 1L
 }
 
 # "cuda:1" -> 1, "cuda" -> 0, "cuda:all" -> all there are.
-card_numbers <- function(device) {
+gpu_numbers <- function(device) {
   if (device != "cuda:all") {
     return(as.integer(sub("^cuda:?$", "0", sub("^cuda:([0-9]+)$", "\\1", device))))
   }
-  cards <- pcgpu_devices()
-  if (nrow(cards) == 0L) {
-    abort_argument("device", device, sprintf("there is no GPU (%s): give device = \"cpu\" or \"auto\".", attr(cards, "reason")))
+  gpus <- pcgpu_devices()
+  if (nrow(gpus) == 0L) {
+    abort_argument("device", device, sprintf("there is no GPU (%s): give device = \"cpu\" or \"auto\".", attr(gpus, "reason")))
   }
-  seq_len(nrow(cards)) - 1L
+  seq_len(nrow(gpus)) - 1L
 }
 
 # Where a search or an orientation with a test of p variables runs: a device whose kind is "cpu" or "cuda". `automatic` says
@@ -116,7 +116,7 @@ choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(te
   if (device$kind == "cpu") {
     return(device)
   }
-  if (pays && method != "original") automatic_card(several) else automatic_cpu(test)
+  if (pays && method != "original") automatic_gpu(several) else automatic_cpu(test)
 }
 
 # Whether the CPU takes a part of a test's work where `device` names it along with GPUs, as Test::shares_with_cpu() in src/rust/src/test.rs.
@@ -163,12 +163,12 @@ only_pools <- function(test) {
 automatic_cpu <- function(test) {
   device <- new_device("cpu")
   device$automatic <- TRUE
-  if (test$kind == "gauss") device$later <- automatic_card()
+  if (test$kind == "gauss") device$later <- automatic_gpu()
   device
 }
 
-automatic_card <- function(several = FALSE) {
-  ordinals <- if (several) usable_cards() else 0L
+automatic_gpu <- function(several = FALSE) {
+  ordinals <- if (several) usable_gpus() else 0L
   device <- new_device("cuda", ordinal = if (length(ordinals)) ordinals else 0L)
   device$automatic <- TRUE
   device

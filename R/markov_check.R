@@ -203,9 +203,9 @@ markov_rank <- function(setup, place) {
   if (!is.null(setup$problem$world)) session$leave <- enter_world(setup$problem$world)
   answer <- NULL
   function(range) {
-    card <- rank_card(check_device(setup$device), setup$device, place)
+    gpu <- rank_gpu(check_device(setup$device), setup$device, place)
     tryCatch({
-      if (is.null(answer)) answer <<- answerer(setup$problem, card, rank_threads(setup, place))
+      if (is.null(answer)) answer <<- answerer(setup$problem, gpu, rank_threads(setup, place))
       lapply(seq.int(range[1L], range[2L]), answer)
     }, pcgpu_error = function(e) structure(list(condition = e), class = "pcgpu_rank_failed"))
   }

@@ -4,7 +4,7 @@
 #'   0.5 GB of its memory for that moment. `FALSE`: it is `NA` for GPUs that this R process has not used yet.
 #' @return A data frame of class `pcgpu_devices` with a row for each GPU, and none where there is no GPU that can be used:
 #'   - `device`: its name for the argument `device` of [pc()], `"cuda:0"` and so on;
-#'   - `name`: of the card;
+#'   - `name`: of the GPU;
 #'   - `memory_total`, `memory_free`: in bytes; see `free`;
 #'   - `compute_capability`: such as `"9.0"`;
 #'   - `driver`: the newest CUDA version that the driver runs, such as `"12.4"`;
@@ -29,20 +29,20 @@ pcgpu_devices <- function(free = FALSE) {
   if (!is.null(failure) && !is_device_failure(failure)) {
     check_rust(found)
   }
-  cards <- if (is.null(failure)) found else list()
+  gpus <- if (is.null(failure)) found else list()
   devices <- data.frame(
-    device = sprintf("cuda:%d", as.integer(cards$ordinal)),
-    name = as.character(cards$name),
-    memory_total = as.double(cards$memory_total),
-    memory_free = as.double(cards$memory_free),
-    compute_capability = as.character(cards$compute_capability),
-    driver = as.character(cards$driver),
-    multiprocessors = as.integer(cards$multiprocessors),
-    unified = as.logical(cards$unified),
-    peers = as.character(cards$peers),
-    ecc = as.logical(cards$ecc),
-    pci = as.character(cards$pci),
-    uuid = as.character(cards$uuid)
+    device = sprintf("cuda:%d", as.integer(gpus$ordinal)),
+    name = as.character(gpus$name),
+    memory_total = as.double(gpus$memory_total),
+    memory_free = as.double(gpus$memory_free),
+    compute_capability = as.character(gpus$compute_capability),
+    driver = as.character(gpus$driver),
+    multiprocessors = as.integer(gpus$multiprocessors),
+    unified = as.logical(gpus$unified),
+    peers = as.character(gpus$peers),
+    ecc = as.logical(gpus$ecc),
+    pci = as.character(gpus$pci),
+    uuid = as.character(gpus$uuid)
   )
   if (nrow(devices) == 0L) {
     attr(devices, "reason") <- failure$what %||% "the NVIDIA driver finds no GPU"

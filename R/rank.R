@@ -36,7 +36,7 @@ search_rank <- function(setup, place) {
   device <- check_device(setup$device)
   device <- choose_device(device, test, setup$p, setup$method, test$kind != "gauss" && gpu_pays(test, setup$p))
   opened <- NULL
-  on_device(rank_card(device, setup$device, place), rank_threads(setup, place), function(engine) {
+  on_device(rank_gpu(device, setup$device, place), rank_threads(setup, place), function(engine) {
     opened <<- rust_rank_open(test, setup$p, setup$alpha, setup$method, engine)
   })
   check_rust(opened)
@@ -44,7 +44,7 @@ search_rank <- function(setup, place) {
 
 # A selection of features: list(rank, hello).
 features_rank <- function(setup, place) {
-  device <- rank_card(choose_selection_device(check_device(setup$device), setup$counts), setup$device, place)
+  device <- rank_gpu(choose_selection_device(check_device(setup$device), setup$counts), setup$device, place)
   check_rust(rust_rank_of_features(isTRUE(device$automatic), engine_list(device, rank_threads(setup, place))))
 }
 
@@ -55,10 +55,10 @@ rank_threads <- function(setup, place) {
 }
 
 # The GPU of a worker: those of a host in turn, unless the user named one.
-rank_card <- function(device, wanted, place) {
+rank_gpu <- function(device, wanted, place) {
   if (device$kind == "cuda" && place[["of"]] > 1L && (identical(wanted, "auto") || identical(wanted, "cuda"))) {
-    cards <- usable_cards()
-    if (length(cards)) device$ordinal <- cards[(place[["number"]] - 1L) %% length(cards) + 1L]
+    gpus <- usable_gpus()
+    if (length(gpus)) device$ordinal <- gpus[(place[["number"]] - 1L) %% length(gpus) + 1L]
   }
   device
 }

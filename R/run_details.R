@@ -74,14 +74,14 @@ validity <- function(judged, orient) {
 #'   - `overruled`: with `u2pd = "valid"`, how many decisions of the tests on v-structures the graph contradicts; absent if none;
 #'   - `default_rule`: if [pc()] was given data alone, the rule that decided v-structures: `"majority"`, or `"standard"` if that would have taken too many tests;
 #'   - `levels`: on one GPU, a data frame with a row for each level, and a last one, of level `NA`, for the answer that comes back: `bytes_to` and
-#'     `bytes_from`, how many bytes were copied to the card and from it; `shards`, in how many pieces the level ran for want of memory, else 1;
-#'     `variables`, where it ran in pieces, how many variables the largest of them had on the card. Of a Gaussian search by blocks pieces are
+#'     `bytes_from`, how many bytes were copied to the GPU and from it; `shards`, in how many pieces the level ran for want of memory, else 1;
+#'     `variables`, where it ran in pieces, how many variables the largest of them had on the GPU. Of a Gaussian search by blocks pieces are
 #'     panels of that many rows of the correlations at level 0, slices of that many variables that pairs are tested given at level 1 (batches of rows with their neighbours where these are few), and
 #'     such batches at further levels; of discrete and nearest-neighbour tests groups of columns; of [select_features()] features that are counted together. What [orient()], or the orientation in [pc()], asks is not counted;
 #'   - `team`: where several machines worked together, or workers of a `cluster`, a data frame with a row for each level and device: `shards`, how many pieces of the
 #'     level it did, `bytes_to` and `bytes_from`, how many bytes were copied to it, from the host or from other GPUs, and from it to the host, or sent to a worker and by it, `seconds`, how long the level took, and `busy`, for
 #'     which share of that time it worked;
-#'   - `memory`: on a GPU, what the search planned to use of the card's (of each card's) memory, in bytes by use; it never uses more. If the card
+#'   - `memory`: on a GPU, what the search planned to use of the GPU's (of each GPU's) memory, in bytes by use; it never uses more. If the GPU
 #'     has less, the search uses only what its largest level needs, or ends with an error of class
 #'     `pcgpu_error_device_out_of_memory` that gives the numbers. On the CPU only where a search did not keep all correlations, see [cpu_device()]: the `bound`, which the user or the available memory set, and
 #'     the most bytes of correlations at `level_0`, `level_1` and the `further_levels`;

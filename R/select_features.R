@@ -284,7 +284,7 @@ choose_selection_device <- function(device, counts) {
     device$automatic <- FALSE
     return(device)
   }
-  if (device$kind == "auto" && counts >= auto_selection_counts) automatic_card() else new_device("cpu")
+  if (device$kind == "auto" && counts >= auto_selection_counts) automatic_gpu() else new_device("cpu")
 }
 
 #' @exportS3Method print pcgpu_selection

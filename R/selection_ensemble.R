@@ -181,7 +181,7 @@ selection_rank <- function(setup, place) {
     options$ensemble$replicates <- as.integer(range[2L] - range[1L] + 1L)
     threads <- rank_threads(setup, place)
     work <- as.double(options$n) * length(setup$x$x) / options$n * options$k
-    device <- rank_card(choose_selection_device(check_device(setup$device), work), setup$device, place)
+    device <- rank_gpu(choose_selection_device(check_device(setup$device), work), setup$device, place)
     check_rust(on_device(device, threads, function(engine) rust_select(setup$x, setup$y, options, engine, NULL)))
   }
 }

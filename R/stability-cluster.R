@@ -69,9 +69,9 @@ stability_rank <- function(setup, place) {
     resampled <- setup$resampled
     resampled$first <- as.integer(range[1L] - 1L)
     resampled$replicates <- as.integer(range[2L] - range[1L] + 1L)
-    card <- function(device) rank_card(device, setup$device, place)
+    gpu <- function(device) rank_gpu(device, setup$device, place)
     run <- if (is.null(setup$problem$effects)) count_edges else bound_effects
-    tryCatch(run(setup$problem, resampled, check_device(setup$device), rank_threads(setup, place), card = card), pcgpu_error = function(e) {
+    tryCatch(run(setup$problem, resampled, check_device(setup$device), rank_threads(setup, place), gpu = gpu), pcgpu_error = function(e) {
       structure(list(condition = e), class = "pcgpu_rank_failed")
     })
   }

@@ -226,8 +226,8 @@ resampling_problem <- function(source, alpha, given, control, fit, threads) {
   c(asked, list(test = test, labels = labels, world = world_of(source$given)))
 }
 
-# The counts of the samples from `resampled$first` on, on this machine. `card`: of several processes, which GPU this one takes.
-count_edges <- function(problem, resampled, device, threads, report = NULL, card = identity) {
+# The counts of the samples from `resampled$first` on, on this machine. `gpu`: of several processes, which GPU this one takes.
+count_edges <- function(problem, resampled, device, threads, report = NULL, gpu = identity) {
   test <- problem$test
   each <- test$kind == "each"
   if (each) {
@@ -240,7 +240,7 @@ count_edges <- function(problem, resampled, device, threads, report = NULL, card
   of <- if (each) list(kind = "function") else test
   p <- problem$options$p
   device <- choose_device(device, of, p, order_of_tests(of, problem$options), several = gpus_pay(of, p))
-  check_rust(on_device(card(device), threads, function(engine) {
+  check_rust(on_device(gpu(device), threads, function(engine) {
     rust_stability(test, problem$options, problem$orient, resampled, engine, list(progress = report))
   }))
 }

@@ -37,7 +37,7 @@
 #'   with a message of class `pcgpu_message_lost`. With `keep = "data"` nothing is computed here.
 #' @param keep What the sufficient statistic holds: `"correlations"` (the default) or `"data"`. With `"data"`, [pc()], [skeleton()] and [orient()]
 #'   compute the correlations on the device of the search and discard them at the end. Use it for many variables: the correlations of 55,572 variables take 24.7 GB,
-#'   3,189 observations of them 1.4 GB. On the CPU a [cpu_device()] limits this memory; on a GPU the correlations never leave the card. Not available for Kendall's correlations, nor for pairwise ones of
+#'   3,189 observations of them 1.4 GB. On the CPU a [cpu_device()] limits this memory; on a GPU the correlations never leave the GPU. Not available for Kendall's correlations, nor for pairwise ones of
 #'   data with missing values.
 #' @param progress Show a progress bar if the correlations take more than a second? As in [pc()].
 #' @param file With `keep = "data"`: the path of a new file for the data. The object then refers to the file instead of holding the data.
@@ -242,7 +242,7 @@ correlation_device <- function(device, x, method) {
   }
   pays <- method == "pearson" && nrow(x) * ncol(x) * (ncol(x) - 1) / 2 >= auto_products
   # Without one, data are not copied for it.
-  if (pays && rust_may_have_gpu()) automatic_card() else new_device("cpu")
+  if (pays && rust_may_have_gpu()) automatic_gpu() else new_device("cpu")
 }
 
 # Correlations that are kept have to fit into the memory of a cpu_device().

@@ -115,7 +115,7 @@ test_that("too little memory for blocks is refused with what they need", {
   }
 })
 
-test_that("a matrix that is symmetric but for rounding is refused by name, where the card does not hold it", {
+test_that("a matrix that is symmetric but for rounding is refused by name, where the GPU does not hold it", {
   skip_without_gpu()
   C <- stats::cor(x)
   C[70, 3] <- C[70, 3] * (1 + 4 * .Machine$double.eps)

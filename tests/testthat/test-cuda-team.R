@@ -1,8 +1,8 @@
 # Several devices at once: the answer of one, and who did what.
 
 devices <- function() {
-  cards <- nrow(pcgpu_devices())
-  c(list(c("cpu", "cuda")), if (cards > 1L) list("cuda:all", c("cuda:1", "cuda:0"), c("cpu", "cuda:all")))
+  gpus <- nrow(pcgpu_devices())
+  c(list(c("cpu", "cuda")), if (gpus > 1L) list("cuda:all", c("cuda:1", "cuda:0"), c("cpu", "cuda:all")))
 }
 
 test_that("several devices give the answer of the CPU, for every test", {
@@ -12,13 +12,13 @@ test_that("several devices give the answer of the CPU, for every test", {
   codes <- suff_discrete(as.data.frame(lapply(1:12, function(v) factor(sample(3, 2000, TRUE)))))
   neighbours <- suff_knn(matrix(rnorm(60 * 7), 60), permutations = 40, seed = 1)
   for (device in devices()) {
-    cards <- setdiff(pcgpu:::device_names(pcgpu:::check_device(device)), "cpu")
+    gpus <- setdiff(pcgpu:::device_names(pcgpu:::check_device(device)), "cpu")
     for (method in c("stable", "stable.fast", "original")) {
       label <- paste(toString(device), method)
       wanted <- pc(gauss, gaussCItest, 0.05, p = 300, skel.method = method, device = "cpu")
       found <- pc(gauss, gaussCItest, 0.05, p = 300, skel.method = method, device = device)
       expect_same_answer(found, wanted, label)
-      expect_identical(run_details(found)$device, cards, label = label)
+      expect_identical(run_details(found)$device, gpus, label = label)
       expect_same_answer(
         skeleton(codes, disCItest, 0.2, p = 12, method = method, device = device),
         skeleton(codes, disCItest, 0.2, p = 12, method = method, device = "cpu"), label
@@ -29,9 +29,9 @@ test_that("several devices give the answer of the CPU, for every test", {
     }
     compact <- pc(gauss, gaussCItest, 0.05, p = 300, device = device, result = "compact")
     expect_equal(edges(compact), edges(pc(gauss, gaussCItest, 0.05, p = 300, device = "cpu", result = "compact")))
-    if (length(cards) > 1L) {
+    if (length(gpus) > 1L) {
       team <- run_details(compact)$team
-      expect_setequal(team$device, cards)
+      expect_setequal(team$device, gpus)
       expect_true(all(team$busy >= 0 & team$busy <= 1))
     }
     kept <- suff_gauss(scale(matrix(rnorm(40 * 60), 40)), keep = "data")

@@ -74,9 +74,9 @@ test_that("a CPU named along with GPUs is said to be idle in tests that GPUs run
 })
 
 test_that("GPUs that are too old are not chosen", {
-  cards <- data.frame(compute_capability = c("7.0", "9.0", "10.0", "7.5"))
-  expect_identical(pcgpu:::usable_cards(cards), c(1L, 2L, 3L) + 0L)
-  expect_length(pcgpu:::usable_cards(cards[0, , drop = FALSE]), 0)
+  gpus <- data.frame(compute_capability = c("7.0", "9.0", "10.0", "7.5"))
+  expect_identical(pcgpu:::usable_gpus(gpus), c(1L, 2L, 3L) + 0L)
+  expect_length(pcgpu:::usable_gpus(gpus[0, , drop = FALSE]), 0)
 })
 
 test_that("several GPUs pay from a certain amount of work on", {
@@ -130,10 +130,10 @@ test_that("a GPU that is named is taken, or refused where it cannot do the work"
   }
   expect_error(chosen("cuda", kind = "function"), "`device` is .cuda:0.*R function", class = "pcgpu_error_argument")
   expect_identical(chosen("cuda", method = "original")$kind, "cuda")
-  cards <- pcgpu:::check_device("cuda")
-  expect_identical(pcgpu:::choose_device(cards, mixed_test(100), 2)$kind, "cuda")
-  expect_identical(pcgpu:::choose_device(cards, mixed_test(100, "imputed"), 2)$kind, "cuda")
-  expect_error(pcgpu:::choose_device(cards, mixed_test(100, "imputed", 0L), 2), "`device`.*completed numbers", class = "pcgpu_error_argument")
+  gpus <- pcgpu:::check_device("cuda")
+  expect_identical(pcgpu:::choose_device(gpus, mixed_test(100), 2)$kind, "cuda")
+  expect_identical(pcgpu:::choose_device(gpus, mixed_test(100, "imputed"), 2)$kind, "cuda")
+  expect_error(pcgpu:::choose_device(gpus, mixed_test(100, "imputed", 0L), 2), "`device`.*completed numbers", class = "pcgpu_error_argument")
   wrapped <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
   expect_error(pc(suff(), wrapped, 0.05, p = 8, device = "cuda"), class = "pcgpu_error_argument")
 })

@@ -249,7 +249,7 @@ test_that("a GPU has the CPU's answer to the last bit", {
       expect_identical(run_details(found)$device, c(if ("cpu" %in% device) "cpu", "cuda:0"), info = info)
     }
   }
-  # Cells came from the card.
+  # Cells came from the GPU.
   expect_gt(sum(run_details(suppressMessages(pc(x, alpha = 0.05, device = "cuda")))$levels$bytes_from), 1000)
   one <- function(device) suppressMessages(stability(x, alpha = 0.05, replicates = 5, device = device))$edges
   expect_identical(one("cuda"), one("cpu"))

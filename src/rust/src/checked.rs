@@ -1,4 +1,4 @@
-//! The check of a matrix of correlations that R has left to the search: it reads all of the matrix, for which a GPU need not wait, and which a card that is sent all of it
+//! The check of a matrix of correlations that R has left to the search: it reads all of the matrix, for which a GPU need not wait, and which a GPU that is sent all of it
 //! does in little time.
 
 use pcgpu_core::ci::correlations::Check;

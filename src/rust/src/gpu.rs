@@ -12,10 +12,10 @@ use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::batched::Asker;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel, MixedKernel};
 use pcgpu_core::engine::crew::Crew;
-use pcgpu_core::engine::cuda::card::about;
-use pcgpu_core::engine::cuda::card::device::{self, DeviceInfo};
-use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
+use pcgpu_core::engine::cuda::gpu::about;
+use pcgpu_core::engine::cuda::gpu::device::{self, DeviceInfo};
+use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
 use pcgpu_core::engine::cuda::selection::{self, CudaCounting, SelectionOptions};
@@ -40,7 +40,7 @@ pub struct Gpu {
     /// Whether the CPU works with them.
     with_cpu: bool,
     memory: MemoryKind,
-    /// Most bytes of each card.
+    /// Most bytes of each GPU.
     memory_budget: Option<u64>,
     strategy: Dealing,
     /// Rows of the correlations at a time, of the Gaussian test.
@@ -69,7 +69,7 @@ impl Gpu {
         let (memory, memory_budget) = match engine.optional("memory") {
             None => (MemoryKind::Device, None),
             Some(kind) if kind.as_str() == Some("unified") => {
-                (MemoryKind::Unified { cards: ordinals.len() as u32 }, None)
+                (MemoryKind::Unified { gpus: ordinals.len() as u32 }, None)
             }
             Some(bytes) => (MemoryKind::Device, Some(input::number(bytes, "memory")?.max(0.0) as u64)),
         };
@@ -85,20 +85,20 @@ impl Gpu {
     /// Their names as R knows them; `all`: that of the CPU, too, where it works with them.
     pub fn names(&self, all: bool) -> Vec<String> {
         let cpu = (all && self.with_cpu).then(|| "cpu".into());
-        cpu.into_iter().chain(self.card_names()).collect()
+        cpu.into_iter().chain(self.gpu_names()).collect()
     }
 
-    /// Whether the CPU works with them where it can: on nearest-neighbour tests, tests of mixed data and feature selections. Of other tests a card
+    /// Whether the CPU works with them where it can: on nearest-neighbour tests, tests of mixed data and feature selections. Of other tests a GPU
     /// does in one launch what takes the CPU seconds.
     pub fn with_cpu(&self) -> bool {
         self.with_cpu
     }
 
-    fn card_names(&self) -> Vec<String> {
+    fn gpu_names(&self) -> Vec<String> {
         self.ordinals.iter().map(|ordinal| format!("cuda:{ordinal}")).collect()
     }
 
-    /// A worker on the card, or one for all cards: `make` makes that of one.
+    /// A worker on the GPU, or one for all GPUs: `make` makes that of one.
     fn worker<'a>(
         &self,
         options: CudaOptions,
@@ -108,7 +108,7 @@ impl Gpu {
         let on = |ordinal| Ok(make(CudaOptions { ordinal, ..options })?.with_pool(pool.clone()));
         Ok(match self.ordinals[..] {
             [ordinal] => Box::new(on(ordinal)?),
-            _ => Box::new(cuda::team(&self.card_names(), |at| on(self.ordinals[at]))?),
+            _ => Box::new(cuda::team(&self.gpu_names(), |at| on(self.ordinals[at]))?),
         })
     }
 
@@ -187,7 +187,7 @@ impl Gpu {
         )
     }
 
-    /// A worker that is asked questions, on the card or on all cards and the CPU: `cpu` and `on` make those of one.
+    /// A worker that is asked questions, on the GPU or on all GPUs and the CPU: `cpu` and `on` make those of one.
     fn asked<'a, A: Asker + Worker + Send + 'a, C: Asker + Send + 'a>(
         &self,
         pool: Pool,
@@ -201,7 +201,7 @@ impl Gpu {
         if self.with_cpu {
             crew = crew.with("cpu", cpu(Crew::threads_beside(&pool, self.ordinals.len())));
         }
-        for (&ordinal, name) in self.ordinals.iter().zip(self.card_names()) {
+        for (&ordinal, name) in self.ordinals.iter().zip(self.gpu_names()) {
             crew = match on(ordinal, pool.clone()) {
                 Ok(engine) => crew.with(name, engine),
                 Err(Error::Device(error)) => crew.without(name, error),
@@ -227,13 +227,13 @@ impl Gpu {
         SelectionOptions { ordinal, memory, memory_budget, ..SelectionOptions::default() }
     }
 
-    /// The cards as machines that select features together.
+    /// The GPUs as machines that select features together.
     pub fn members<'a>(&self, samples: &'a Samples, logs: &'a CountLogs, pool: &Pool) -> Vec<Member<'a>> {
         let of = |&ordinal| selection::member(samples, logs, self.selection_options(ordinal), pool.clone());
         self.ordinals.iter().map(of).collect()
     }
 
-    /// The cards as machines that run whole selections.
+    /// The GPUs as machines that run whole selections.
     pub fn runners<'a>(&self, pool: &Pool) -> Vec<Runner<'a>> {
         let of = |&ordinal| selection::runner(self.selection_options(ordinal), pool.clone());
         self.ordinals.iter().map(of).collect()
@@ -250,7 +250,7 @@ impl Gpu {
         self.worker(self.options()?, &pool, |options| CudaEngine::of_data(test, x, alpha, options))
     }
 
-    /// The correlations of the columns of x into `cells`, p x p, on the first card that can; those before it, which failed.
+    /// The correlations of the columns of x into `cells`, p x p, on the first GPU that can; those before it, which failed.
     pub fn correlation(&self, x: &Centred, pool: &Pool, cells: &mut [f64], watch: &mut Watch) -> Result<Vec<Lost>> {
         let mut lost = Vec::new();
         loop {
@@ -293,27 +293,27 @@ fn strategy(engine: &List) -> Outcome<Dealing> {
 
 /// The GPUs of this machine, as parallel vectors; `all`: with the free memory also of those that this process does not use.
 pub fn devices(all: bool) -> Outcome<Value> {
-    let cards = device::devices(all)?;
-    let texts = |text: &dyn Fn(&DeviceInfo) -> String| Value::from(cards.iter().map(text).collect::<Vec<String>>());
-    let numbers = |number: &dyn Fn(&DeviceInfo) -> f64| Value::from(cards.iter().map(number).collect::<Vec<f64>>());
-    let flags = |flag: &dyn Fn(&DeviceInfo) -> bool| Value::from(cards.iter().map(flag).collect::<Vec<bool>>());
+    let gpus = device::devices(all)?;
+    let texts = |text: &dyn Fn(&DeviceInfo) -> String| Value::from(gpus.iter().map(text).collect::<Vec<String>>());
+    let numbers = |number: &dyn Fn(&DeviceInfo) -> f64| Value::from(gpus.iter().map(number).collect::<Vec<f64>>());
+    let flags = |flag: &dyn Fn(&DeviceInfo) -> bool| Value::from(gpus.iter().map(flag).collect::<Vec<bool>>());
     let name = |ordinal: &usize| format!("cuda:{ordinal}");
     Ok(output::named(vec![
-        ("ordinal", numbers(&|card| card.ordinal as f64)),
-        ("name", texts(&|card| card.name.clone())),
-        ("memory_total", numbers(&|card| card.total_memory as f64)),
+        ("ordinal", numbers(&|gpu| gpu.ordinal as f64)),
+        ("name", texts(&|gpu| gpu.name.clone())),
+        ("memory_total", numbers(&|gpu| gpu.total_memory as f64)),
         (
             "memory_free",
-            Value::from(cards.iter().map(|card| card.free_memory.map(|bytes| bytes as f64)).collect::<Vec<_>>()),
+            Value::from(gpus.iter().map(|gpu| gpu.free_memory.map(|bytes| bytes as f64)).collect::<Vec<_>>()),
         ),
-        ("compute_capability", texts(&|card| format!("{}.{}", card.compute_capability.0, card.compute_capability.1))),
-        ("driver", texts(&|card| format!("{}.{}", card.driver_version / 1000, card.driver_version % 1000 / 10))),
-        ("multiprocessors", numbers(&|card| f64::from(card.processors))),
-        ("unified", flags(&|card| card.unified)),
-        ("peers", texts(&|card| card.peers.iter().map(name).collect::<Vec<_>>().join(" "))),
-        ("ecc", flags(&|card| card.ecc)),
-        ("pci", texts(&|card| card.pci.clone())),
-        ("uuid", texts(&|card| card.uuid.clone())),
+        ("compute_capability", texts(&|gpu| format!("{}.{}", gpu.compute_capability.0, gpu.compute_capability.1))),
+        ("driver", texts(&|gpu| format!("{}.{}", gpu.driver_version / 1000, gpu.driver_version % 1000 / 10))),
+        ("multiprocessors", numbers(&|gpu| f64::from(gpu.processors))),
+        ("unified", flags(&|gpu| gpu.unified)),
+        ("peers", texts(&|gpu| gpu.peers.iter().map(name).collect::<Vec<_>>().join(" "))),
+        ("ecc", flags(&|gpu| gpu.ecc)),
+        ("pci", texts(&|gpu| gpu.pci.clone())),
+        ("uuid", texts(&|gpu| gpu.uuid.clone())),
     ]))
 }
 
@@ -327,7 +327,7 @@ pub fn release() {
     device::release();
 }
 
-/// The version of the kernels' PTX and the oldest card that it is for, and the cards that there is machine code for.
+/// The version of the kernels' PTX and the oldest GPU that it is for, and the GPUs that there is machine code for.
 pub fn kernels() -> String {
     about::kernels()
 }

@@ -137,10 +137,10 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let of_phase = phase.as_ref().and_then(|phase| machine.later(|| phase.most_tests(&options, &found.graph)));
     if let Some(later) = of_phase {
         match worker(after, &later) {
-            Ok(card) => {
+            Ok(gpu) => {
                 memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
                 names.extend(later.names(false));
-                worked = card;
+                worked = gpu;
             }
             Err(Failure::Core(error @ Error::Device(_))) => fallback = of_device(error),
             Err(failure) => return Err(failure),

@@ -96,7 +96,7 @@ fn search(
     let run = || skeleton(call, test, (options, limits), worker.as_deref_mut(), largest, check);
     let (mut found, unanswered) = match check.filter(|_| machine.pool.threads() > 1) {
         None => run()?,
-        // Until a card takes the check over; the other threads copy the matrix there meanwhile.
+        // Until a GPU takes the check over; the other threads copy the matrix there meanwhile.
         Some(check) => {
             let run = || {
                 run().inspect_err(|_| {

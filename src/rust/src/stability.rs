@@ -66,8 +66,8 @@ fn on_machine<T>(
     call: &Call,
     run: impl FnOnce((&Pool, Option<&dyn Machine>), &mut dyn Observer) -> Result<T>,
 ) -> Outcome<T> {
-    let card = Card { call, method: of.search.options().method, alpha: of.search.options().alpha };
-    let machine: Option<&dyn Machine> = if call.machine.device.is_cpu() { None } else { Some(&card) };
+    let gpu = Gpu { call, method: of.search.options().method, alpha: of.search.options().alpha };
+    let machine: Option<&dyn Machine> = if call.machine.device.is_cpu() { None } else { Some(&gpu) };
     Ok(run((&call.machine.pool, machine), &mut call.observer())?)
 }
 
@@ -78,13 +78,13 @@ fn of_source(source: Source, asked: Asked, call: &Call) -> Outcome<Counts> {
 }
 
 /// A GPU.
-struct Card<'c> {
+struct Gpu<'c> {
     call: &'c Call<'c>,
     method: Method,
     alpha: f64,
 }
 
-impl Machine for Card<'_> {
+impl Machine for Gpu<'_> {
     fn worker<'d>(&self, drawn: &'d Drawn) -> Result<Box<dyn Worker + 'd>> {
         let machine = &self.call.machine;
         let made = match drawn {

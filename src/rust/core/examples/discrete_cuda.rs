@@ -6,17 +6,17 @@
 //! independent variables, of which every third is mostly a copy of the one before. `circle:p:n:levels:degree` stands for such
 //! data where each variable is tested only with its `degree` neighbours on a circle and no test separates: degree - 1 tests of an
 //! edge from each side at level 1, the last. The strategies are shared, edge:beta:gamma and gpucsl:beta:gamma:delta, several of them joined by
-//! commas; cards:0+1 times several cards and the first of them in turn, cards:0+1+cpu with the CPU's threads. An argument "no" after m.max leaves
+//! commas; cards:0+1 times several GPUs and the first of them in turn, cards:0+1+cpu with the CPU's threads. An argument "no" after m.max leaves
 //! the CPU engine out. `memory=BYTES`, or `memory=1/8` of what a run with all memory plans, times that budget beside all memory, in turn;
 //! the word `unified` runs all in unified memory.
 
-#[path = "support/card.rs"]
-mod card;
+#[path = "support/gpu.rs"]
+mod gpu;
 mod support;
 
 use std::time::Instant;
 
-use card::take_unified;
+use gpu::take_unified;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
 use pcgpu_core::engine::crew::Crew;
@@ -85,7 +85,7 @@ fn gaps(p: usize, degree: usize) -> Adjacency {
     gaps
 }
 
-/// Times several cards and the first of them in turn.
+/// Times several GPUs and the first of them in turn.
 fn together(
     test: Discrete,
     options: &Options,
@@ -101,7 +101,7 @@ fn together(
         let found = skeleton(worker, options, &mut p_max, &mut Unobserved)?;
         let seconds = start.elapsed().as_secs_f64();
         for Share { machine, level, shards, busy, elapsed, .. } in worker.team().shares {
-            // Of a card alone no time is taken, nor of the answer.
+            // Of a GPU alone no time is taken, nor of the answer.
             let (Some(level), true) = (level, elapsed > 0.0) else { continue };
             println!(
                 "  level {level}: {machine} did {shards} shards, {:.0} % of {elapsed:.4} s",
@@ -121,9 +121,9 @@ fn together(
         }
         let (of_all, same) = run(&mut team)?;
         if digest != same {
-            return Err("one card and several differ".into());
+            return Err("one GPU and several differ".into());
         }
-        // The first opens the cards.
+        // The first opens the GPUs.
         if repeat > 0 {
             (one, all) = (one.min(of_one), all.min(of_all));
         }
@@ -183,8 +183,8 @@ fn within(test: Discrete, options: &Options, cuda: CudaOptions, memory: &str, re
 
 fn main() -> Result<(), Failure> {
     let mut args: Vec<String> = std::env::args().collect();
-    let cards = args.iter().find(|word| word.starts_with("cards:")).map_or(1, |word| word.split('+').count());
-    let kind = take_unified(&mut args, cards);
+    let gpus = args.iter().find(|word| word.starts_with("cards:")).map_or(1, |word| word.split('+').count());
+    let kind = take_unified(&mut args, gpus);
     let memory = take_memory(&mut args);
     let argument = |i: usize, default: &str| args.get(i).cloned().unwrap_or(default.to_string());
     let path = argument(1, "");
@@ -232,8 +232,8 @@ fn main() -> Result<(), Failure> {
     let cuda = CudaOptions { memory: kind, ..CudaOptions::default() };
     if let ["cards", ordinals] = argument(4, "").split(':').collect::<Vec<_>>()[..] {
         let with_cpu = ordinals.split('+').any(|word| word == "cpu");
-        let cards = ordinals.split('+').filter(|&word| word != "cpu");
-        let ordinals = cards.map(str::parse).collect::<Result<Vec<usize>, _>>()?;
+        let gpus = ordinals.split('+').filter(|&word| word != "cpu");
+        let ordinals = gpus.map(str::parse).collect::<Result<Vec<usize>, _>>()?;
         return together(test, &options, cuda, (&ordinals, with_cpu), repeats);
     }
     let words = argument(4, "shared");

@@ -1,4 +1,4 @@
-//! Times the possible-d-sep phase of FCI on random Gaussian data, on the CPU's threads and on a card, and compares their answers:
+//! Times the possible-d-sep phase of FCI on random Gaussian data, on the CPU's threads and on a GPU, and compares their answers:
 //! `cargo run --release -p pcgpu-core --example fci -- p n neighbours seed m_max [threads] [cuda | count]`
 //!
 //! One variable in ten is hidden. `m_max` may be `inf`. `count` says how many tests the phase has at most, and ends there.

@@ -1,10 +1,10 @@
 //! What the first call of a process costs on a GPU, for each test: `first_call [VARIABLES]`.
 //!
 //! It starts itself for each test and each way that a driver gets kernels: with no cache of compiled kernels; with an empty one;
-//! not allowed to compile PTX, so that it fails where we have no machine code for the card; and made to compile PTX, which is what
-//! such cards go through. Times are in milliseconds. "first" is a call in a fresh process, the next two of which are told beside it.
-//! The steps are those of another process: "driver" starts it and lists the cards, "card" is the first call on data of 12
-//! variables, which opens the card and loads kernels, "small" the second; "large" is the first call on all data, which allocates
+//! not allowed to compile PTX, so that it fails where we have no machine code for the GPU; and made to compile PTX, which is what
+//! such GPUs go through. Times are in milliseconds. "first" is a call in a fresh process, the next two of which are told beside it.
+//! The steps are those of another process: "driver" starts it and lists the GPUs, "GPU" is the first call on data of 12
+//! variables, which opens the GPU and loads kernels, "small" the second; "large" is the first call on all data, which allocates
 //! memory and may load more kernels. VARIABLES is 1000 unless given. Ends with 1 where a process failed.
 
 mod support;
@@ -15,9 +15,9 @@ use std::time::Instant;
 use pcgpu_core::ci::discrete::{Coded, Codes, Discrete, Rule, Statistic, Variable};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
-use pcgpu_core::engine::cuda::card::device;
-use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation;
+use pcgpu_core::engine::cuda::gpu::device;
+use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
 use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
@@ -150,8 +150,8 @@ fn child(part: &str, test: &str, p: usize) -> Result<(), Failure> {
     }
     let small = call(test, &columns[..p.min(12)])?;
     let driver = timed(|| Ok(device::devices(false)?))?;
-    let (card, second) = (timed(&small)?, timed(&small)?);
-    println!("driver {driver}  card {card}  small {second}  large {}  second {}", timed(&large)?, timed(&large)?);
+    let (gpu, second) = (timed(&small)?, timed(&small)?);
+    println!("driver {driver}  GPU {gpu}  small {second}  large {}  second {}", timed(&large)?, timed(&large)?);
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
-use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::pool::default_threads;

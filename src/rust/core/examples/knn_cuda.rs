@@ -6,22 +6,22 @@
 //! and `tests n` repeat one table; `tests long N` has the papers' kernel where k = N / 5 is large, tests until half a minute is over.
 //! `cargo run --release -p pcgpu-core --example knn_cuda -- search DATA.csv[.gz] K PERMUTATIONS K_PERM ALPHA` runs the skeleton
 //! phase on a table of numbers, samples in rows, with a header or without; `search synthetic:P:N` on a sparse graph. Words `cards=0,1`
-//! and `cpu` after that run it on several machines as well, in turn with the first card alone, and print the ratio of the shortest times.
-//! `memory=BYTES`, or `memory=1/8` of what that plans with all memory, runs it on the first card with this budget, likewise.
+//! and `cpu` after that run it on several machines as well, in turn with the first GPU alone, and print the ratio of the shortest times.
+//! `memory=BYTES`, or `memory=1/8` of what that plans with all memory, runs it on the first GPU with this budget, likewise.
 //! `unified` runs it in unified memory, `strategy=parallel` and `strategy=single` by the papers' kernels.
 
-#[path = "support/card.rs"]
-mod card;
+#[path = "support/gpu.rs"]
+mod gpu;
 mod support;
 
 use std::time::Instant;
 
-use card::take_unified;
+use gpu::take_unified;
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
 use pcgpu_core::engine::crew::Crew;
-use pcgpu_core::engine::cuda::card::unified::MemoryKind;
+use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
@@ -34,7 +34,7 @@ use pcgpu_core::team::TeamReport;
 use pcgpu_core::Result;
 use support::{budget, table, take_memory, Failure, Levels};
 
-/// Searches on one card and on several, each.
+/// Searches on one GPU and on several, each.
 const REPEATS: usize = 5;
 
 /// Seconds after which a batch of tests is not repeated once more.
@@ -193,9 +193,9 @@ fn timed(worker: &mut dyn Worker, options: &Options, began: Instant, observer: &
     Ok((found.graph, found.tests, p_max, began.elapsed().as_secs_f64()))
 }
 
-/// Where a search runs: on the first of these cards, and on all of them, with the CPU or without.
+/// Where a search runs: on the first of these GPUs, and on all of them, with the CPU or without.
 struct Machines {
-    cards: Vec<usize>,
+    gpus: Vec<usize>,
     cpu: bool,
     memory: Option<String>,
     kind: MemoryKind,
@@ -203,11 +203,11 @@ struct Machines {
 }
 
 impl Machines {
-    /// What the first card's budget is called, if it has one.
+    /// What the first GPU's budget is called, if it has one.
     fn name(&self) -> String {
         let of_cpu = if self.cpu { " and the CPU" } else { "" };
         let within = self.memory.as_ref().map_or(String::new(), |memory| format!(" with {memory} of the memory"));
-        format!("cards {:?}{of_cpu}{within}", self.cards)
+        format!("GPUs {:?}{of_cpu}{within}", self.gpus)
     }
 
     fn options(&self, ordinal: usize, memory_budget: Option<u64>) -> KnnCudaOptions {
@@ -218,19 +218,19 @@ impl Machines {
     fn crew<'a>(&self, knn: &'a Knn, memory_budget: Option<u64>) -> Result<Crew<'a>> {
         let pool = Pool::at_most(default_threads());
         let mut crew = Crew::new(pool.clone());
-        for &ordinal in &self.cards {
+        for &ordinal in &self.gpus {
             let engine = KnnCudaEngine::new(knn, self.options(ordinal, memory_budget))?;
             crew = crew.with(format!("cuda:{ordinal}"), engine);
         }
         Ok(if self.cpu {
-            crew.with("cpu", CpuEngine::new(KnnKernel::new(knn), Crew::threads_beside(&pool, self.cards.len())))
+            crew.with("cpu", CpuEngine::new(KnnKernel::new(knn), Crew::threads_beside(&pool, self.gpus.len())))
         } else {
             crew
         })
     }
 
     fn is_one(&self) -> bool {
-        self.cards.len() == 1 && !self.cpu && self.memory.is_none()
+        self.gpus.len() == 1 && !self.cpu && self.memory.is_none()
     }
 }
 
@@ -244,7 +244,7 @@ fn search(
 ) -> std::result::Result<(), Failure> {
     let knn = Knn::new(by_column(data, p)?, &vec![false; p], settings)?;
     let options = Options::new(p, alpha);
-    let first = machines.options(machines.cards[0], None);
+    let first = machines.options(machines.gpus[0], None);
     let (mut alone, mut together) = (Vec::new(), Vec::new());
     for repeat in 0..if machines.is_one() { 1 } else { REPEATS } {
         let began = Instant::now();
@@ -306,18 +306,18 @@ fn search(
 
 fn main() -> std::result::Result<(), Failure> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let cards = arguments.iter().find(|word| word.starts_with("cards=")).map_or(1, |word| word.split(',').count());
-    let kind = take_unified(&mut arguments, cards);
+    let gpus = arguments.iter().find(|word| word.starts_with("cards=")).map_or(1, |word| word.split(',').count());
+    let kind = take_unified(&mut arguments, gpus);
     let mut machines = Machines {
-        cards: vec![0],
+        gpus: vec![0],
         cpu: false,
         memory: take_memory(&mut arguments),
         kind,
         strategy: KnnStrategy::Shared,
     };
     arguments.retain(|argument| {
-        if let Some(cards) = argument.strip_prefix("cards=") {
-            machines.cards = cards.split(',').filter_map(|card| card.parse().ok()).collect();
+        if let Some(gpus) = argument.strip_prefix("cards=") {
+            machines.gpus = gpus.split(',').filter_map(|gpu| gpu.parse().ok()).collect();
         }
         match argument.strip_prefix("strategy=") {
             Some("parallel") => machines.strategy = KnnStrategy::Parallel { block: 0 },
@@ -327,7 +327,7 @@ fn main() -> std::result::Result<(), Failure> {
         machines.cpu |= argument == "cpu";
         argument != "cpu" && !argument.starts_with("cards=") && !argument.starts_with("strategy=")
     });
-    if machines.cards.is_empty() {
+    if machines.gpus.is_empty() {
         return Err("cards= names no card".into());
     }
     let number = |at: usize, default: f64| arguments.get(at).and_then(|a| a.parse().ok()).unwrap_or(default);

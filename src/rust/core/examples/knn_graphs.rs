@@ -99,7 +99,7 @@ fn of_one_test(knn: &Knn, p: usize, strategy: &str) -> Result<f64, Failure> {
     (0..tests).for_each(|test| batch.push(0, 1 + test % (p - 2), &[p as u32 - 1]));
     let mut worker = worker(knn, strategy)?;
     let mut seconds = 0.0;
-    // The first makes the card ready.
+    // The first makes the GPU ready.
     for _ in 0..2 {
         let began = Instant::now();
         worker.p_values(&batch, &mut Unobserved)?;

@@ -10,25 +10,25 @@
 //! device, is not among the repeats. `sim` is a sparse linear Gaussian model, `dense` like expression data: ten global factors of
 //! mean weight LOAD, modules, noise; `cupc` the model of cuPC's paper, in which each pair has an edge with one probability and all weights are
 //! positive. Strategies joined by commas are timed one after the other, a line each. Six words stand for `shared` with a part of it forced: `lists`, `columns` and `masks` for level 1 run so
-//! throughout, `blocks=D` for further levels of rows with D neighbours or more run by blocks, `managed` for unified memory, `rows=R` for R rows of the correlations on the card at a time;
+//! throughout, `blocks=D` for further levels of rows with D neighbours or more run by blocks, `managed` for unified memory, `rows=R` for R rows of the correlations on the GPU at a time;
 //! numbers behind a strategy of the papers are those of `cuda_device()`. LAST is the last level (`m.max`), 99 for none; of several, joined by commas, each is timed, and its line has it behind the
-//! strategy. `compact` keeps no p-values of the pairs that level 0 removes. Of several cards, `cuda:0+1`, the first is timed in turn with all, the ratio of the shortest times is printed,
-//! and what each did; several such, joined by commas, one after the other. The words, anywhere: `together` leaves out the first card alone; `ready` has a small search before all else, which opens the cards; `unified` runs it in unified memory; `memory=BYTES`, `memory=1/8` of what a run with all memory plans, or `block=ROWS`
+//! strategy. `compact` keeps no p-values of the pairs that level 0 removes. Of several GPUs, `cuda:0+1`, the first is timed in turn with all, the ratio of the shortest times is printed,
+//! and what each did; several such, joined by commas, one after the other. The words, anywhere: `together` leaves out the first GPU alone; `ready` has a small search before all else, which opens the GPUs; `unified` runs it in unified memory; `memory=BYTES`, `memory=1/8` of what a run with all memory plans, or `block=ROWS`
 //! of the correlations at a time, time it so and with all memory in turn, twice each; `redundant` prints in how many rows of the graph that is found the sets of two are tested at the next level,
 //! `redundant,name` and ROWS:SETS for each number of rows. `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
 
-#[path = "support/card.rs"]
-mod card;
+#[path = "support/gpu.rs"]
+mod gpu;
 mod support;
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use card::take_unified;
+use gpu::take_unified;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
-use pcgpu_core::engine::cuda::card::device;
-use pcgpu_core::engine::cuda::card::unified::MemoryKind;
+use pcgpu_core::engine::cuda::gpu::device;
+use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::graph::Adjacency;
@@ -156,7 +156,7 @@ struct Machine<'a> {
     within: Within,
 }
 
-/// How much of the card's memory may be taken, how many rows of the correlations, and whether work is cut so small that all cards of a team
+/// How much of the GPU's memory may be taken, how many rows of the correlations, and whether work is cut so small that all GPUs of a team
 /// have some of a small problem, which is to check them.
 #[derive(Clone, Copy, Default)]
 struct Within {
@@ -190,7 +190,7 @@ fn engine<'a>(
     let Machine { device, strategy, memory, within } = machine;
     let (memory, block) = match strategy.strip_prefix("rows=") {
         Some(rows) => (memory, Some(rows.parse()?)),
-        None if strategy == "managed" => (MemoryKind::Unified { cards: 1 + device.matches('+').count() as u32 }, None),
+        None if strategy == "managed" => (MemoryKind::Unified { gpus: 1 + device.matches('+').count() as u32 }, None),
         None => (memory, within.block),
     };
     let reading = if method == Method::StableFast { Reading::StableFast } else { Reading::GaussCItest };
@@ -250,7 +250,7 @@ fn search(
     let team = engine.team();
     for Share { machine, level, shards, rows, moved, busy, elapsed } in team.shares {
         let level = level.map_or("the answer".into(), |level| format!("level {level}"));
-        // Of a card alone no time is taken.
+        // Of a GPU alone no time is taken.
         let busy =
             if elapsed > 0.0 { format!("{:.0} % of {elapsed:.4} s, ", 100.0 * busy / elapsed) } else { String::new() };
         let rows = if rows > 0 { format!("of up to {rows} variables, ") } else { String::new() };
@@ -266,7 +266,7 @@ fn search(
 fn check_small() -> Result<(), Failure> {
     let problems =
         [(12, 40, 3.0), (40, 60, 5.0), (70, 200, 8.0), (130, 50, 3.0)].map(|(p, n, d)| simulated("sim", p, n, d, 7));
-    let cards = device::devices(false)?;
+    let gpus = device::devices(false)?;
     for problem in problems {
         let problem = &problem?;
         let cells = problem.p * problem.p;
@@ -278,11 +278,11 @@ fn check_small() -> Result<(), Failure> {
             let (cpu, _) = search(problem, 0.05, method, on("cpu", "", own), None, Largest::from(&mut theirs))?;
             let alone =
                 ["shared", "columns", "masks", "blocks=0", "edge", "set", "gpucsl"].map(|way| on("cuda", way, own));
-            let several = if cards.len() > 1 { "cuda:0+1" } else { "cuda:0+0" };
+            let several = if gpus.len() > 1 { "cuda:0+1" } else { "cuda:0+0" };
             let together = ["shared", "columns", "masks", "blocks=0"].map(|way| on(several, way, own));
-            let unified = MemoryKind::Unified { cards: 2 };
+            let unified = MemoryKind::Unified { gpus: 2 };
             let unified = ["shared", "masks"].map(|way| [on("cuda", way, unified), on(several, way, unified)]);
-            let unified = unified.into_iter().flatten().filter(|_| cards[0].unified);
+            let unified = unified.into_iter().flatten().filter(|_| gpus[0].unified);
             let within = Within { block: Some(64), ..cut };
             let blocks = ["lists", "columns", "masks"].map(|way| Machine { within, ..on("cuda", way, own) });
             for machine in alone.into_iter().chain(together).chain(unified).chain(blocks) {
@@ -340,8 +340,8 @@ fn take_block(words: &mut Vec<String>) -> Result<Option<usize>, Failure> {
 fn main() -> Result<(), Failure> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let devices = arguments.iter().find(|word| word.starts_with("cuda")).into_iter().flat_map(|word| word.split(','));
-    let cards = devices.map(|device| device.split('+').count()).max().unwrap_or(1);
-    let memory = take_unified(&mut arguments, cards);
+    let gpus = devices.map(|device| device.split('+').count()).max().unwrap_or(1);
+    let memory = take_unified(&mut arguments, gpus);
     let (budget_word, block) = (take_memory(&mut arguments), take_block(&mut arguments)?);
     let [together, redundant, ready] = ["together", "redundant", "ready"].map(|word| take_word(&mut arguments, word));
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();

@@ -9,22 +9,22 @@
 //!
 //! A value is 0 with probability 1 - density, else one of BINS levels; every tenth feature depends on the class. The floor is
 //! the time to read the codes of all features once for each selected one at 4.8 TB/s, the bandwidth of an H200. `joined` adds
-//! CUDA-JMI's own scheme, `cpu` the CPU engine, `cards` these GPUs together (the word may come several times), `beside=1` these and the CPU's threads, `memory` the
+//! CUDA-JMI's own scheme, `cpu` the CPU engine, `gpus` these GPUs together (the word may come several times), `beside=1` these and the CPU's threads, `memory` the
 //! first GPU with this budget, or with a share such as 1/8 of what it plans with all memory; `unified` runs in unified memory. --check-small compares all ways to count on small data, for compute-sanitizer.
 
-#[path = "support/card.rs"]
-mod card;
+#[path = "support/gpu.rs"]
+mod gpu;
 #[path = "../tests/core/support/ways.rs"]
 mod ways;
 
 use std::process::ExitCode;
 use std::time::Instant;
 
-use card::take_unified;
+use gpu::take_unified;
 use pcgpu_core::ci::discrete::{Coded, Codes, Variable};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::together::member as cpu_member;
-use pcgpu_core::engine::cuda::card::unified::MemoryKind;
+use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions, SelectionStrategy};
 use pcgpu_core::engine::shards::Shards;
 use pcgpu_core::observer::Unobserved;
@@ -207,15 +207,15 @@ fn run(arguments: &[String], memory: MemoryKind) -> Result<bool> {
         let mut counting = CudaCounting::new(&samples, &logs, 0..p, within)?;
         answers.push(case.time(&format!("GPU, {bytes} of {planned} bytes"), &mut counting, repeats)?);
     }
-    for cards in arguments.iter().filter_map(|a| a.strip_prefix("cards=")) {
+    for gpus in arguments.iter().filter_map(|a| a.strip_prefix("cards=")) {
         let pool = Pool::at_most(default_threads());
-        let card = |ordinal| member(&samples, &logs, SelectionOptions { ordinal, ..options }, pool.clone());
-        let mut members: Vec<Member> = cards.split(',').filter_map(|card| card.parse().ok()).map(card).collect();
-        answers.push(case.time(&format!("GPUs {cards}"), &mut Shards::new(members)?, repeats)?);
+        let gpu = |ordinal| member(&samples, &logs, SelectionOptions { ordinal, ..options }, pool.clone());
+        let mut members: Vec<Member> = gpus.split(',').filter_map(|gpu| gpu.parse().ok()).map(gpu).collect();
+        answers.push(case.time(&format!("GPUs {gpus}"), &mut Shards::new(members)?, repeats)?);
         if number("beside", 0.0) > 0.0 {
-            members = cards.split(',').filter_map(|card| card.parse().ok()).map(card).collect();
+            members = gpus.split(',').filter_map(|gpu| gpu.parse().ok()).map(gpu).collect();
             members.push(cpu_member(&samples, &logs, pool.clone()));
-            answers.push(case.time(&format!("CPU and GPUs {cards}"), &mut Shards::new(members)?, repeats)?);
+            answers.push(case.time(&format!("CPU and GPUs {gpus}"), &mut Shards::new(members)?, repeats)?);
         }
     }
     let joined = number("joined", 0.0) as usize;
@@ -241,8 +241,8 @@ fn run(arguments: &[String], memory: MemoryKind) -> Result<bool> {
 
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let cards = arguments.iter().find(|word| word.starts_with("cards=")).map_or(1, |word| word.split(',').count());
-    let memory = take_unified(&mut arguments, cards);
+    let gpus = arguments.iter().find(|word| word.starts_with("cards=")).map_or(1, |word| word.split(',').count());
+    let memory = take_unified(&mut arguments, gpus);
     let ran = run(&arguments, memory);
     match ran {
         Ok(true) => ExitCode::SUCCESS,

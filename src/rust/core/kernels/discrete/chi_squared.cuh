@@ -1,7 +1,7 @@
 // The upper tail of the chi-squared distribution, operation by operation as in ci/chi_squared.rs, where the formulae and their
 // sources are. Results differ only as the machines' exp() and log() do.
 #pragma once
-#include "card/threads.cuh"
+#include "gpu/threads.cuh"
 
 // ln Γ(k / 2 + 1) by k, the degrees of freedom, which are whole numbers.
 __constant__ double ln_gamma[32] = {

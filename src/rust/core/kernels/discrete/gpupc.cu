@@ -2,7 +2,7 @@
 // dissertation (2023); in algorithm 2 of Hagedorn and Huegle (2021), level 0, one thread computes the margins, too. Not kept from the listings: indices that mix up the levels of x and y, a mutex that has any of several
 // separating sets win, barriers that some threads of a block do not reach, and one thread that clears a table alone.
 //
-// The papers' grid has a block for each pair at level 0, and above one for each beta edges of a row. Here blocks take these in turn, as many as the card runs
+// The papers' grid has a block for each pair at level 0, and above one for each beta edges of a row. Here blocks take these in turn, as many as the GPU runs
 // at a time or as there is memory for: their "restricted parallelism", with tables in memory that is allocated once.
 #include "discrete/strata.cuh"
 

@@ -1,6 +1,6 @@
 // Counting by strata that occur: the samples are sorted by stratum in scratch memory, which the host plans before a level.
 #pragma once
-#include "card/scan.cuh"
+#include "gpu/scan.cuh"
 #include "discrete/count.cuh"
 
 // The number of a key: its place in a hash table of open addressing, which is at most half full.

@@ -2,7 +2,7 @@
 // those of ci/discrete/mod.rs.
 //
 // Counts are whole numbers, the same as on the CPU. A statistic is a sum of doubles, which are added in another order here and
-// come from another logarithm: its last digits may differ from the CPU's. So that no verdict ever differs, the card decides
+// come from another logarithm: its last digits may differ from the CPU's. So that no verdict ever differs, the GPU decides
 // only where p is farther from alpha than both can be off, and leaves other tests to the CPU (`ask`, engine/cuda/discrete/asked.rs).
 #pragma once
 #include "discrete/chi_squared.cuh"
@@ -195,7 +195,7 @@ struct DiscreteSlot {
 
 __device__ __forceinline__ DiscreteSlot* slots_of(const Discrete& d) { return (DiscreteSlot*)d.a.slot; }
 
-// Enters a test that separates. Threads of a warp may meet at one slot: on every card that we support they are scheduled
+// Enters a test that separates. Threads of a warp may meet at one slot: on every GPU that we support they are scheduled
 // independently, so that waiting for the lock ends.
 __device__ inline void enter_separation(DiscreteSlot* slot, u64 key, double p) {
     if (key >= atomicMin(&slot->stop, key)) return;

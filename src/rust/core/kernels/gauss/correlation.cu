@@ -2,7 +2,7 @@
 // A block makes a tile of 64 x 64 inner products and keeps the rows of the columns it is at in shared memory (as do Schmidt and
 // Huegle 2020, "Towards a GPU-accelerated causal inference"). Sums are made in portions, so that rounding grows with the
 // portion's length and not with the column's.
-#include "card/threads.cuh"
+#include "gpu/threads.cuh"
 
 // The kernels' arguments, `CorrelationArgs` in Rust.
 struct Correlation {

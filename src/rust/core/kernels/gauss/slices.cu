@@ -1,5 +1,5 @@
 // Level 1 by slices of the conditioning variables.
-#include "card/scan.cuh"
+#include "gpu/scan.cuh"
 #include "gauss/slices.cuh"
 
 extern __shared__ u64 sums[];

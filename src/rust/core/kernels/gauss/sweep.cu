@@ -4,7 +4,7 @@
 //
 // A block takes the subsets of the last `OF_BLOCK` of the others, in shared memory up to the last `OF_THREADS`; of these, those
 // before the last `OF_TREE` are in or out by thread, and all subsets of the last `OF_TREE` are the thread's, in registers.
-#include "card/threads.cuh"
+#include "gpu/threads.cuh"
 
 constexpr u32 SWEEP_THREADS = 128;    // host: threads of a block
 constexpr u64 OF_LANES = 3;           // host: candidates that are eliminated first, all subsets of them beside each other

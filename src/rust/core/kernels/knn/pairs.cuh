@@ -269,7 +269,7 @@ template <class T, int ITEMS> __device__ inline void sums_of(const KnnArgs &args
 
 // The kernel of Hagedorn et al. (2022), algorithm 4: a thread takes a sample of a permutation of a test, keeps a sorted list of
 // its k nearest, and counts in a second pass. Here the list has distances to other samples. The driver sets the longest list aside for
-// every thread that the card can hold, whatever k is: so few neighbours have a kernel with a short one.
+// every thread that the GPU can hold, whatever k is: so few neighbours have a kernel with a short one.
 constexpr u64 LISTED = 512;          // host: neighbours that the paper's kernel with the short list lists, at most
 constexpr u64 LONG_LISTED = 2048;    // host: neighbours that the paper's kernel with the long list lists, at most
 

@@ -1,7 +1,7 @@
 // What the kernels of the nearest-neighbour test share. The definitions are those of src/ci/knn; all that is compared or summed
 // is exact, so that the answers are the CPU's bit for bit.
 #pragma once
-#include "card/threads.cuh"
+#include "gpu/threads.cuh"
 
 // An address in device memory of Ts; for the host to know what it is of.
 template <typename T> using Address = u64;

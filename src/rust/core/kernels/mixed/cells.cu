@@ -1,6 +1,6 @@
 // The cells of tests of numbers and levels: how many rows are in each, their means, and the products of their deviations. Sums are made in the
 // order that src/ci/mixed/rows.rs has, so that they are the CPU's to the last bit.
-#include "card/scan.cuh"
+#include "gpu/scan.cuh"
 
 // An address in device memory of Ts; for the host to know what it is of.
 template <typename T> using Address = u64;

@@ -1,7 +1,7 @@
 // The arguments of the kernels that search, and what they report. tools/build-kernels translates `Args` and `Report` into Rust, as
 // it does the other structs that the host fills or reads.
 #pragma once
-#include "card/threads.cuh"
+#include "gpu/threads.cuh"
 
 // Numbers that the host sets before a level and reads between launches.
 struct Report {

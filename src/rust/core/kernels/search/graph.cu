@@ -1,5 +1,5 @@
 // The graph between levels: mirroring, degrees, neighbour lists, removal of a level's pairs.
-#include "card/scan.cuh"
+#include "gpu/scan.cuh"
 #include "search/args.cuh"
 #include "search/subsets.cuh"
 

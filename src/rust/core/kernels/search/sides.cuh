@@ -110,7 +110,7 @@ __device__ __forceinline__ u64 nanoseconds() {
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     return now;
 #else
-    // The emulated card of tests/driver.
+    // The emulated GPU of tests/driver.
     return emulated::nanoseconds();
 #endif
 }

@@ -12,7 +12,7 @@
 // A feature may have one level, its mode, that most samples have (counts of words or reads are nearly all zero). Increments of
 // its cell would wait for each other, so that samples with it are not counted: its cell is the row's total less the other cells.
 #pragma once
-#include "card/threads.cuh"
+#include "gpu/threads.cuh"
 
 constexpr u32 NO_MODE = 0xffffffff;    // host: `Feature::mode` where no level is that of more than half of the samples, or none is known
 constexpr u64 PARTIAL_BYTES = 512;     // host: bytes of shared memory before a table: the partial sums of up to 32 warps
@@ -29,7 +29,7 @@ struct Feature {
     u32 wide;    // whether codes have 16 bits
     u32 mode;    // the level that more than half of the samples have, or NO_MODE
     u32 place;   // index of its `Sums`
-    u64 packed;  // where its packed codes are, on the card or the host, a multiple of 128, plus the bits of a code; 0: nowhere
+    u64 packed;  // where its packed codes are, on the GPU or the host, a multiple of 128, plus the bits of a code; 0: nowhere
 };
 
 // Sums of t(c) of a feature f.

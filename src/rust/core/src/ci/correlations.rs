@@ -19,7 +19,7 @@ const BEYOND: f64 = 1e-8;
 const APART: f64 = 1e-10;
 
 /// Whether a matrix, kept by column, can be a correlation matrix: square, its diagonal 1 and its entries between -1 and 1
-/// to 1e-8, symmetric to 1e-10. NaN passes where its mirror image is NaN too. Any threads may look, each by [`Check::work`]; or a card that is
+/// to 1e-8, symmetric to 1e-10. NaN passes where its mirror image is NaN too. Any threads may look, each by [`Check::work`]; or a GPU that is
 /// sent the matrix [stops](Check::stop) them, and [decides](Check::decide).
 #[derive(Debug)]
 pub struct Check<'a> {
@@ -90,12 +90,12 @@ impl<'a> Check<'a> {
         true
     }
 
-    /// Has threads end: a card is going to look at all of the matrix, which takes it less time, or nobody is going to ask for the verdict.
+    /// Has threads end: a GPU is going to look at all of the matrix, which takes it less time, or nobody is going to ask for the verdict.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// What a card has seen, of all but the diagonal.
+    /// What a GPU has seen, of all but the diagonal.
     pub fn decide(&self, is_good: bool, has_holes: bool) {
         if !is_good {
             self.good.store(false, Ordering::Relaxed);
@@ -106,7 +106,7 @@ impl<'a> Check<'a> {
         self.is_decided.store(true, Ordering::Release);
     }
 
-    /// Whether threads have looked at anything, or were stopped as a card was to.
+    /// Whether threads have looked at anything, or were stopped as a GPU was to.
     pub fn has_begun(&self) -> bool {
         self.begun.load(Ordering::Relaxed) > 0 || self.is_stopped.load(Ordering::Relaxed)
     }
@@ -177,7 +177,7 @@ mod tests {
         let p = 300;
         let good = Array2::from_shape_fn((p, p).f(), |(x, y)| if x == y { 1.0 } else { 0.25 });
         assert_eq!(Check::new(good.view()).verdict(&Pool::none()), Some(false));
-        // What a card says goes for all but the diagonal, which is known before.
+        // What a GPU says goes for all but the diagonal, which is known before.
         let decided = |c: &Array2<f64>, is_good, has_holes| {
             let check = Check::new(c.view());
             assert!(!check.has_begun());

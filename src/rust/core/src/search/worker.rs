@@ -73,7 +73,7 @@ pub trait Worker {
         Vec::new()
     }
 
-    /// Who did what since this was asked last, where several machines are this worker, or a card.
+    /// Who did what since this was asked last, where several machines are this worker, or a GPU.
     fn team(&mut self) -> TeamReport {
         TeamReport::default()
     }

@@ -1,4 +1,4 @@
-//! The Gaussian search within little memory answers as with all correlations on the card, to the last bit, or says what it needs.
+//! The Gaussian search within little memory answers as with all correlations on the GPU, to the last bit, or says what it needs.
 
 use crate::gauss_cuda::reading;
 use crate::support::answer::{searched, Digits};
@@ -8,8 +8,8 @@ use crate::support::problems::{correlation_matrix, dense_problem, less_means, pr
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
-use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
+use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::graph::{Adjacency, Tiers};
@@ -22,7 +22,7 @@ use pcgpu_core::search::{Method, Options};
 use pcgpu_core::team::TeamReport;
 use pcgpu_core::{DeviceKind, Error, Result};
 
-/// The card says how levels were cut into panels and slices of 64 rows and batches, and that something was copied for each.
+/// The GPU says how levels were cut into panels and slices of 64 rows and batches, and that something was copied for each.
 fn check_cut(report: &TeamReport, options: &Options) {
     let of_level = |level| report.shares.iter().find(|share| share.level == Some(level));
     let Some(first) = of_level(0).filter(|_| options.m_max >= 0.0) else { return };
@@ -91,7 +91,7 @@ fn is_symmetric(c: &[f64], p: usize) -> bool {
 #[test]
 #[ignore = "needs a GPU"]
 fn random_problems() {
-    // Some thirty searches each; a card takes 0.1 s to be planned and cleared.
+    // Some thirty searches each; a GPU takes 0.1 s to be planned and cleared.
     for number in 0..if emulated() { 40 } else { 16 } {
         let problem = problem(number);
         let options = &problem.options;
@@ -159,10 +159,10 @@ fn two_threads_send_panels_and_spread_p_values() {
 #[ignore = "needs a GPU"]
 fn dense_problems() {
     let mut sufficed = 0;
-    // 191 and 70 variables; on a card more.
+    // 191 and 70 variables; on a GPU more.
     for number in (0..20).filter(|number| [0, 3].contains(number) || !emulated()) {
         let dense = dense_problem(number);
-        // Level 2 of many neighbours takes an emulated card minutes.
+        // Level 2 of many neighbours takes an emulated GPU minutes.
         let options = Options { m_max: if emulated() { 1.0 } else { 2.0 }, ..dense.options.clone() };
         let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
         let make = |cuda| CudaEngine::new(gauss, options.alpha, cuda);
@@ -171,7 +171,7 @@ fn dense_problems() {
     assert!(sufficed > 5, "{sufficed}");
 }
 
-/// Of data the card makes the correlations that it needs, whether or not it holds the data.
+/// Of data the GPU makes the correlations that it needs, whether or not it holds the data.
 #[test]
 #[ignore = "needs a GPU"]
 fn data() {
@@ -199,7 +199,7 @@ fn data() {
     assert!(sufficed > 2, "{sufficed}");
 }
 
-/// Questions leave more memory for a use on the card than a search plans for it, which keeps its sums of squares there: it is in the way of no level.
+/// Questions leave more memory for a use on the GPU than a search plans for it, which keeps its sums of squares there: it is in the way of no level.
 #[test]
 #[ignore = "needs a GPU"]
 fn what_questions_left_is_in_no_levels_way() {

@@ -1,4 +1,4 @@
-//! Searches that are kept on cards and gone on with on others, on the CPU, and the other way round; and ended before their time.
+//! Searches that are kept on GPUs and gone on with on others, on the CPU, and the other way round; and ended before their time.
 
 use std::time::{Duration, Instant};
 
@@ -25,13 +25,13 @@ use pcgpu_core::Result;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum On {
     Cpu,
-    Card,
+    Gpu,
     /// By blocks, or with so little memory that a discrete search goes on in parts.
     Parts,
     Team,
 }
 
-const ALL: [On; 4] = [On::Cpu, On::Card, On::Parts, On::Team];
+const ALL: [On; 4] = [On::Cpu, On::Gpu, On::Parts, On::Team];
 
 fn run(
     test: &Test,
@@ -43,7 +43,7 @@ fn run(
 ) -> Result<(Answer, Option<usize>)> {
     let cells;
     let alpha = options.alpha;
-    let card = || {
+    let gpu = || {
         let mut cuda = CudaOptions { launch_share: 1e-9, ..CudaOptions::default() };
         match (on, test) {
             (On::Parts, Test::Discrete { .. }) => cuda.memory_budget = Some(BUDGET),
@@ -82,8 +82,8 @@ fn run(
             let memory_budget = Some(64 << 20);
             Box::new(KnnCudaEngine::new(knn, KnnCudaOptions { memory_budget, ..KnnCudaOptions::default() })?)
         }
-        (On::Team, _) => Box::new(cuda::team(&["one".into(), "two".into()], |_| card())?),
-        _ => Box::new(card()?),
+        (On::Team, _) => Box::new(cuda::team(&["one".into(), "two".into()], |_| gpu())?),
+        _ => Box::new(gpu()?),
     };
     let p = options.p;
     let (mut left, mut p_max) = (PairValues::default(), vec![0.25; p * p]);
@@ -97,7 +97,7 @@ fn run(
     Ok((Answer::new(&found, values), found.ended))
 }
 
-/// Bytes of a card that a discrete search does not fit into as a whole.
+/// Bytes of a GPU that a discrete search does not fit into as a whole.
 const BUDGET: u64 = 1 << 15;
 
 fn searches() -> Vec<(String, Test, Options)> {
@@ -170,29 +170,29 @@ fn nearest_neighbour_tests_are_kept_within_levels() {
         let wanted = run(&test, &options, On::Cpu, false, &mut Unobserved, &Limits::default()).map(|found| found.0);
         let place = Place::new();
         let mut collect = Collect { file: &place.0, states: Vec::new() };
-        let kept = run(&test, &options, On::Card, false, &mut collect, &place.limits(Duration::ZERO));
+        let kept = run(&test, &options, On::Gpu, false, &mut collect, &place.limits(Duration::ZERO));
         compare(&format!("{name}, kept"), &kept.map(|found| found.0), &wanted, Digits::All);
         for (at, state) in collect.states.iter().enumerate().step_by(collect.states.len().div_ceil(6)) {
             std::fs::write(&place.0, state).unwrap();
             let mut told = Told::default();
             let limits = place.limits(Duration::from_secs(1000));
-            let found = run(&test, &options, [On::Cpu, On::Card][at % 2], false, &mut told, &limits);
+            let found = run(&test, &options, [On::Cpu, On::Gpu][at % 2], false, &mut told, &limits);
             compare(&format!("{name} from {:?}", told.0), &found.map(|found| found.0), &wanted, Digits::All);
             resumed += usize::from(told.0.is_some());
             within += usize::from(told.0.is_some_and(|(levels, within)| levels > 0 && within));
         }
     }
     println!("{resumed} resumed, {within} within a level of sets");
-    // The more a card takes at a time, the fewer states there are within a level.
+    // The more a GPU takes at a time, the fewer states there are within a level.
     assert!(resumed > 10 && within > 0);
 }
 
 #[test]
 #[ignore = "needs a GPU"]
-fn a_card_whose_time_is_over_has_the_answer_of_its_last_level() {
+fn a_gpu_whose_time_is_over_has_the_answer_of_its_last_level() {
     let mut ended = 0;
     for (number, (name, test, options)) in searches().iter().enumerate().filter(|(_, (_, _, o))| o.m_max > 1.0) {
-        for (turn, on) in [On::Card, On::Parts, On::Team].into_iter().enumerate() {
+        for (turn, on) in [On::Gpu, On::Parts, On::Team].into_iter().enumerate() {
             let compact = (number + turn) % 2 == 0;
             let Ok((whole, _)) = run(test, options, on, compact, &mut Unobserved, &Limits::default()) else { continue };
             for level in 1..whole.tests.len() {

@@ -119,7 +119,7 @@ fn ranks_that_decide_pairs_have_the_answer_of_one_machine() {
             };
             let (found, times) = on_deciding_ranks(&problem, &manners, compact, false);
             let label = format!("{} on {manners:?} that decide pairs", problem.name);
-            // What a card and what this asks by itself is the same p by other operations.
+            // What a GPU and what this asks by itself is the same p by other operations.
             wanted.compare(label, compact, &found, Digits::Nine);
             (asked, compared) = (asked + times, compared + 1);
         }

@@ -1,4 +1,4 @@
-//! Gaussian and discrete searches that ask in batches, on crews of cards: those of one card, to the last bit.
+//! Gaussian and discrete searches that ask in batches, on crews of GPUs: those of one GPU, to the last bit.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel};
 use pcgpu_core::engine::crew::Crew;
-use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
@@ -26,14 +26,14 @@ fn search(worker: &mut dyn Worker, options: &Options) -> Found {
     Ok((skeleton, p_max))
 }
 
-/// Compares crews of one, two and three engines, on two cards where there are two, with each other and with the CPU.
+/// Compares crews of one, two and three engines, on two GPUs where there are two, with each other and with the CPU.
 fn compare<'a>(label: &str, options: &Options, cpu: &Found, engine: impl Fn(usize) -> CudaEngine<'a>) {
-    let cards = device::devices(false).unwrap().len();
+    let gpus = device::devices(false).unwrap().len();
     let mut first: Option<Found> = None;
     for members in 1..4 {
         let mut crew = Crew::new(Pool::new(2));
         for number in 0..members {
-            let engine = Slowed(engine(number % cards.min(2)), Duration::ZERO);
+            let engine = Slowed(engine(number % gpus.min(2)), Duration::ZERO);
             crew = crew.with(format!("{number}"), engine);
         }
         let found = search(&mut crew, options);
@@ -52,7 +52,7 @@ fn compare<'a>(label: &str, options: &Options, cpu: &Found, engine: impl Fn(usiz
 
 #[test]
 #[ignore = "needs a GPU"]
-fn gaussian_searches_are_those_of_one_card() {
+fn gaussian_searches_are_those_of_one_gpu() {
     for number in 0..if emulated() { 6 } else { 40 } {
         let problem = problem(number);
         for method in [Method::Original, Method::Stable] {
@@ -69,7 +69,7 @@ fn gaussian_searches_are_those_of_one_card() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn discrete_searches_are_those_of_one_card() {
+fn discrete_searches_are_those_of_one_gpu() {
     let mut random = Random(11);
     for number in 0..if emulated() { 3 } else { 20 } {
         let problem = discrete::problem(&mut random, 7, 200, 0.0);

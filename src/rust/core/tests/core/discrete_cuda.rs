@@ -37,7 +37,7 @@ fn on_cuda(test: Discrete, options: &Options, cuda: CudaOptions) -> Result<(Skel
     Ok((skeleton, p_max))
 }
 
-/// Asks the card shard by shard.
+/// Asks the GPU shard by shard.
 fn by_shards(test: Discrete, options: &Options) -> (Skeleton, Vec<f64>) {
     let mut p_max = vec![0.25; options.p * options.p];
     let mut worker = Shardwise(CudaEngine::discrete(test, options.alpha, CudaOptions::default()).unwrap());
@@ -198,7 +198,7 @@ fn tables_that_shared_memory_does_not_hold() {
 /// goes on in parts.
 #[test]
 #[ignore = "needs a GPU"]
-fn a_search_that_outgrows_the_card_goes_on_in_parts() {
+fn a_search_that_outgrows_the_gpu_goes_on_in_parts() {
     let (p, n) = (40, 80);
     let data = problem(&mut Random(77), p, n, 0.0).coded();
     let test = Discrete::new(&data, Statistic::G2, Rule::Bnlearn { adapt: true });
@@ -297,7 +297,7 @@ fn codes_of_any_width_are_read_packed() {
     }
 }
 
-/// Level 0 with room for the columns of some variables: those of the rows stay while others pass. What is copied and read by the card is counted;
+/// Level 0 with room for the columns of some variables: those of the rows stay while others pass. What is copied and read by the GPU is counted;
 /// with the rows' columns once more for each panel that passes it would be more than twice as much.
 #[test]
 #[ignore = "needs a GPU"]

@@ -1,4 +1,4 @@
-//! The errors where driver, card or launch fails. A driver of our own (../driver/driver.cpp) plays each part, in a process of its
+//! The errors where driver, GPU or launch fails. A driver of our own (../driver/driver.cpp) plays each part, in a process of its
 //! own, as a process loads one driver.
 
 use std::ffi::{c_char, c_int, c_void, CStr};
@@ -7,8 +7,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use pcgpu_core::ci::gauss::{Gauss, Reading};
-use pcgpu_core::engine::cuda::card::device;
-use pcgpu_core::engine::cuda::card::unified::MemoryKind;
+use pcgpu_core::engine::cuda::gpu::device;
+use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
@@ -80,11 +80,11 @@ fn played() {
         println!("listing {}", told(device::devices(false)));
         println!("first {}", told(search(MemoryKind::Device)));
         println!("second {}", told(search(MemoryKind::Device)));
-        println!("unified {}", told(search(MemoryKind::Unified { cards: 1 })));
+        println!("unified {}", told(search(MemoryKind::Unified { gpus: 1 })));
     }
 }
 
-/// The outcomes of listing the cards, of a search, of another, and of one in unified memory, with the driver that plays `part`.
+/// The outcomes of listing the GPUs, of a search, of another, and of one in unified memory, with the driver that plays `part`.
 fn play(part: &str) -> [String; 4] {
     let text = with_driver("driver::played", &[(PART, part)]);
     ["listing ", "first ", "second ", "unified "].map(|name| {
@@ -126,18 +126,18 @@ fn what_fails_is_named_with_what_to_do() {
 
 /// Only what asks for it is refused.
 #[test]
-fn a_card_without_unified_memory_is_named() {
+fn a_gpu_without_unified_memory_is_named() {
     let [listing, first, second, unified] = play("no_managed");
     assert_eq!([listing, first, second], ["fine"; 3]);
     assert!(unified.starts_with("no_unified: ") && unified.contains("leave out memory = \"unified\""), "{unified}");
 }
 
 #[test]
-fn cards_are_listed_as_far_as_can_be() {
+fn gpus_are_listed_as_far_as_can_be() {
     for (part, listing) in [("old_driver", "old_driver: "), ("no_device", "no_device: ")] {
         assert!(play(part)[0].starts_with(listing), "{part}");
     }
-    // A card that another process has to itself is listed all the same.
+    // A GPU that another process has to itself is listed all the same.
     assert_eq!(play("busy")[0], "fine");
 }
 

@@ -10,7 +10,7 @@ use crate::support::problems::{correlation_matrix, correlations, problem, sample
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
-use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
@@ -50,7 +50,7 @@ pub(crate) fn on_cuda(gauss: Gauss, options: &Options, cuda: CudaOptions) -> Res
     Ok((skeleton, p_max))
 }
 
-/// Asks the card shard by shard.
+/// Asks the GPU shard by shard.
 pub(crate) fn by_shards(gauss: Gauss, options: &Options) -> Result<(Skeleton, Vec<f64>)> {
     let mut p_max = vec![0.25; options.p * options.p];
     let mut worker = Shardwise(CudaEngine::new(gauss, options.alpha, CudaOptions::default())?);
@@ -353,7 +353,7 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn two_engines_share_a_card() {
+fn two_engines_share_a_gpu() {
     std::thread::scope(|scope| {
         for thread in 0..2u64 {
             scope.spawn(move || {
@@ -370,7 +370,7 @@ fn two_engines_share_a_card() {
 }
 
 #[test]
-fn numbers_that_make_no_block_and_cards_that_are_not_there_are_refused() {
+fn numbers_that_make_no_block_and_gpus_that_are_not_there_are_refused() {
     let c = [1.0, 0.5, 0.5, 1.0];
     let gauss = Gauss::new(by_column(&c, 2).unwrap(), 10.0, Reading::GaussCItest).unwrap();
     for strategy in [
@@ -386,7 +386,7 @@ fn numbers_that_make_no_block_and_cards_that_are_not_there_are_refused() {
         assert!(matches!(refused, Some(Error::Argument { argument: "strategy", .. })), "{refused:?}");
     }
     let refused = CudaEngine::new(gauss, 0.05, CudaOptions { ordinal: 99, ..CudaOptions::default() }).err();
-    if device::devices(false).is_ok_and(|cards| !cards.is_empty()) {
+    if device::devices(false).is_ok_and(|gpus| !gpus.is_empty()) {
         assert!(matches!(refused, Some(Error::Argument { argument: "device", .. })), "{refused:?}");
     } else {
         // Every machine without a GPU says which of the three it lacks, and what to do.

@@ -7,8 +7,8 @@ use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
-use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
+use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::moments::{centred, of_centred, Centred, Kind, Rows};
@@ -34,10 +34,10 @@ fn data(seed: u64, p: usize, n: usize) -> Vec<f64> {
     cells
 }
 
-/// Where a search has all of a matrix on a card, that checks it, as the threads do; on several cards one of them. By blocks the threads have to.
+/// Where a search has all of a matrix on a GPU, that checks it, as the threads do; on several GPUs one of them. By blocks the threads have to.
 #[test]
 #[ignore = "needs a GPU"]
-fn a_card_checks_the_matrix_of_its_search() {
+fn a_gpu_checks_the_matrix_of_its_search() {
     let (p, n) = (150, 60);
     let x = data(3, p, n);
     let mut c = vec![0.0; p * p];
@@ -82,10 +82,10 @@ fn a_card_checks_the_matrix_of_its_search() {
     }
 }
 
-/// Correlations that are made on the card as a search needs them are those that are made there before.
+/// Correlations that are made on the GPU as a search needs them are those that are made there before.
 #[test]
 #[ignore = "needs a GPU"]
-fn searches_of_data_are_those_of_the_cards_correlations() {
+fn searches_of_data_are_those_of_the_gpus_correlations() {
     for (p, n) in [(2, 5), (23, 300), (70, 131)] {
         let x = data(p as u64, p, n);
         let view = by_column(&x, p).unwrap();
@@ -108,7 +108,7 @@ fn searches_of_data_are_those_of_the_cards_correlations() {
         for method in [Method::Stable, Method::StableFast, Method::Original] {
             let options = Options { method, m_max: 3.0, ..Options::new(p, 0.05) };
             let gauss = Gauss::new(by_column(&c, p).unwrap(), n as f64, reading(method)).unwrap();
-            // Twice on one card, on which the correlations then are.
+            // Twice on one GPU, on which the correlations then are.
             let mut engine = CudaEngine::of_data(gauss.test, view, 0.05, CudaOptions::default()).unwrap();
             for _ in 0..2 {
                 let mut p_max = vec![0.25; p * p];

@@ -41,7 +41,7 @@ fn the_ways_of_level_one_agree() {
 #[ignore = "needs a GPU"]
 fn the_ways_of_level_one_meet() {
     let mut mixed = 0;
-    // Of three blocks of rows and of two; on a card more.
+    // Of three blocks of rows and of two; on a GPU more.
     for number in (0..60).filter(|number| [1, 6, 9, 10].contains(number) || !emulated()) {
         let dense = dense_problem(number);
         let reading = reading(dense.options.method);

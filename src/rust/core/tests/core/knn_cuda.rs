@@ -9,7 +9,7 @@ use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
 use pcgpu_core::engine::crew::Crew;
-use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
@@ -253,7 +253,7 @@ fn what_cannot_run_is_refused() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn too_little_memory_and_cards_that_are_not_there_are_refused() {
+fn too_little_memory_and_gpus_that_are_not_there_are_refused() {
     let made = Made::new(3, 700, 4, false, false);
     let knn = made.knn(settings(Estimator::FrenzelPompe, 600, 5));
     let small = KnnCudaOptions { memory_budget: Some(1000), ..KnnCudaOptions::default() };
@@ -310,10 +310,10 @@ fn a_long_batch_can_be_interrupted() {
     }
 }
 
-/// A crew of these cards, by their number and budget, and of the CPU where it has threads.
-fn crew<'a>(knn: &'a Knn, cards: &[(usize, Option<u64>)], threads: usize) -> Crew<'a> {
+/// A crew of these GPUs, by their number and budget, and of the CPU where it has threads.
+fn crew<'a>(knn: &'a Knn, gpus: &[(usize, Option<u64>)], threads: usize) -> Crew<'a> {
     let mut crew = Crew::new(Pool::new(threads.max(1)));
-    for &(ordinal, memory_budget) in cards {
+    for &(ordinal, memory_budget) in gpus {
         let options = KnnCudaOptions { ordinal, memory_budget, ..KnnCudaOptions::default() };
         let engine = KnnCudaEngine::new(knn, options).unwrap();
         crew = crew.with(format!("cuda:{ordinal}"), Slowed(engine, Duration::ZERO));
@@ -325,8 +325,8 @@ fn crew<'a>(knn: &'a Knn, cards: &[(usize, Option<u64>)], threads: usize) -> Cre
     }
 }
 
-/// Searches with crews of `cards`, alone and beside the CPU, and compares with the CPU engine.
-fn crews_are_the_cpu(cards: &[(usize, Option<u64>)], lost: usize) {
+/// Searches with crews of `gpus`, alone and beside the CPU, and compares with the CPU engine.
+fn crews_are_the_cpu(gpus: &[(usize, Option<u64>)], lost: usize) {
     let mut shards: BTreeMap<String, u64> = BTreeMap::new();
     for (seed, estimator, p) in [(1, Estimator::FrenzelPompe, 9), (2, Estimator::MesnerShalizi, 8)] {
         let made = Made::new(seed, if emulated() { 60 } else { 300 }, p, estimator != Estimator::FrenzelPompe, false);
@@ -339,9 +339,9 @@ fn crews_are_the_cpu(cards: &[(usize, Option<u64>)], lost: usize) {
             let plain = skeleton(&mut cpu, &options, &mut wanted, &mut Unobserved).unwrap();
             let p_values = cpu.p_values(&questions(), &mut Unobserved).unwrap();
             assert!(plain.tests.len() > 1 && plain.graph.edge_count() > 0);
-            for threads in if lost < cards.len() { vec![0, 1, 2] } else { vec![1, 2] } {
-                let label = format!("{estimator:?} {method:?}: {cards:?}, {threads} threads");
-                let mut crew = crew(&knn, cards, threads);
+            for threads in if lost < gpus.len() { vec![0, 1, 2] } else { vec![1, 2] } {
+                let label = format!("{estimator:?} {method:?}: {gpus:?}, {threads} threads");
+                let mut crew = crew(&knn, gpus, threads);
                 let mut p_max = vec![0.0; p * p];
                 let found = skeleton(&mut crew, &options, &mut p_max, &mut Unobserved).unwrap();
                 assert_eq!((&found.graph, &found.tests), (&plain.graph, &plain.tests), "{label}");
@@ -351,7 +351,7 @@ fn crews_are_the_cpu(cards: &[(usize, Option<u64>)], lost: usize) {
                 let report = crew.team();
                 assert_eq!(report.lost.len(), lost, "{label}: {report:?}");
                 for share in report.shares {
-                    // What a card did it was sent, and told.
+                    // What a GPU did it was sent, and told.
                     let copied = share.machine != "cpu" && share.shards > 0;
                     assert!((share.moved.to > 0 && share.moved.from > 0) || !copied, "{label}: {share:?}");
                     *shards.entry(share.machine).or_default() += share.shards;
@@ -359,26 +359,26 @@ fn crews_are_the_cpu(cards: &[(usize, Option<u64>)], lost: usize) {
             }
         }
     }
-    assert_eq!(shards.values().filter(|&&count| count > 0).count(), cards.len() + 1 - lost, "{shards:?}");
+    assert_eq!(shards.values().filter(|&&count| count > 0).count(), gpus.len() + 1 - lost, "{shards:?}");
 }
 
 #[test]
 #[ignore = "needs a GPU"]
-fn crews_of_a_card_and_the_cpu_are_the_cpu() {
+fn crews_of_a_gpu_and_the_cpu_are_the_cpu() {
     crews_are_the_cpu(&[(0, None)], 0);
 }
 
 #[test]
 #[ignore = "needs a GPU"]
-fn a_card_that_fails_leaves_its_work_to_the_others() {
+fn a_gpu_that_fails_leaves_its_work_to_the_others() {
     crews_are_the_cpu(&[(0, Some(1000))], 1);
 }
 
 #[test]
 #[ignore = "needs a GPU"]
-fn crews_of_two_cards_are_the_cpu() {
+fn crews_of_two_gpus_are_the_cpu() {
     if device::devices(false).unwrap().len() < 2 {
-        return println!("skipped: this machine has one card");
+        return println!("skipped: this machine has one GPU");
     }
     crews_are_the_cpu(&[(0, None), (1, None)], 0);
     crews_are_the_cpu(&[(0, Some(8 << 20)), (1, Some(1000))], 1);

@@ -7,8 +7,6 @@ mod support;
 
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod blocks_cuda;
-#[cfg(all(feature = "cuda", target_os = "linux"))]
-mod cards;
 mod checkpoint;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod checkpoint_cuda;
@@ -35,6 +33,8 @@ mod gauss_golden;
 mod gauss_properties;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod gauss_ways_cuda;
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+mod gpus;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod knn_cuda;
 mod knn_golden;

@@ -1,4 +1,4 @@
-//! What runs on a card allocates no more than it planned. Measured on an emulated card (../driver/driver.cpp), which knows the
+//! What runs on a GPU allocates no more than it planned. Measured on an emulated GPU (../driver/driver.cpp), which knows the
 //! most that was allocated at a time, and in a process of its own, as a process loads one driver.
 
 use std::ffi::{c_int, c_void};
@@ -17,9 +17,9 @@ use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::ci::knn::{Estimator, Transform};
 use pcgpu_core::ci::Batch;
-use pcgpu_core::engine::cuda::card::device;
-use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
+use pcgpu_core::engine::cuda::gpu::device;
+use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
@@ -62,7 +62,7 @@ fn measured() {
     }
 }
 
-/// The most bytes that were allocated on the card at a time since the last call.
+/// The most bytes that were allocated on the GPU at a time since the last call.
 fn most_used() -> u64 {
     let found = own_function(c"emulated_most_used");
     // SAFETY: the driver has a function of this name and type.

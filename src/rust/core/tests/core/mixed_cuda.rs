@@ -1,4 +1,4 @@
-//! The cells that a card makes for tests of numbers and levels: answers are the CPU's to the last bit.
+//! The cells that a GPU makes for tests of numbers and levels: answers are the CPU's to the last bit.
 
 use crate::support::cuda::emulated;
 use crate::support::frames::Shape;
@@ -31,7 +31,7 @@ fn shapes() -> Vec<Shape> {
         shape(2, &[0, 2, 0, 2], 0.0, 1),
         shape(31, &[0, 3, 0, 2, 3], 0.0, 1),
         shape(200, &[0, 3, 0, 2, 3, 0], 0.05, 1),
-        // Keys beyond those of several lanes, and beyond those that a card takes.
+        // Keys beyond those of several lanes, and beyond those that a GPU takes.
         shape(300, &[9, 0, 8, 7, 0, 11, 0], 0.02, 1),
         // Most rows lack something.
         shape(120, &[0, 0, 2, 0, 3, 0], 0.4, 1),
@@ -94,7 +94,7 @@ fn answers_are_the_cpus_to_the_last_bit() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn a_card_does_the_work() {
+fn a_gpu_does_the_work() {
     let shape = Shape { n: 400, levels: vec![0, 3, 0, 2, 3], missing: 0.05, sets: 1 };
     let test = shape.test(5, true);
     let mut engine = MixedCudaEngine::new(test, MixedCudaOptions::default()).unwrap();

@@ -1,5 +1,5 @@
 //! One answer of every test, whatever the machine. The problems of one_answer_problems.rs are the lines of a table, machines its columns:
-//! those of the CPU are here, those with cards in one_answer_cuda.rs. What is recorded of a problem is compared in the tests of its kind (`*_golden`, `*_cuda`).
+//! those of the CPU are here, those with GPUs in one_answer_cuda.rs. What is recorded of a problem is compared in the tests of its kind (`*_golden`, `*_cuda`).
 
 use std::fmt::Display;
 use std::sync::Arc;

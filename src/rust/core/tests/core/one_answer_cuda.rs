@@ -1,4 +1,4 @@
-//! The machines of one_answer.rs that have cards: one and two, beside the CPU, by blocks, in unified memory, within budgets down to the smallest.
+//! The machines of one_answer.rs that have GPUs: one and two, beside the CPU, by blocks, in unified memory, within budgets down to the smallest.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,8 +15,8 @@ use pcgpu_core::engine::batched::Asker;
 use pcgpu_core::engine::cpu::together::member as cpu_member;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel, MixedKernel};
 use pcgpu_core::engine::crew::Crew;
-use pcgpu_core::engine::cuda::card::device;
-use pcgpu_core::engine::cuda::card::unified::MemoryKind;
+use pcgpu_core::engine::cuda::gpu::device;
+use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
 use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
 use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions};
@@ -30,9 +30,9 @@ use pcgpu_core::search::Options;
 use pcgpu_core::selection::{select, CountLogs, Criterion, Samples, Selection};
 use pcgpu_core::{DeviceKind, Error, Result};
 
-/// Cards, and how they run.
+/// GPUs, and how they run.
 #[derive(Clone, Debug)]
-struct Cards {
+struct Gpus {
     ordinals: Vec<usize>,
     with_cpu: bool,
     memory: MemoryKind,
@@ -40,25 +40,24 @@ struct Cards {
     block: Option<usize>,
 }
 
-/// One card with all its memory, with which the others are compared.
-const ONE: Cards =
-    Cards { ordinals: Vec::new(), with_cpu: false, memory: MemoryKind::Device, budget: None, block: None };
+/// One GPU with all its memory, with which the others are compared.
+const ONE: Gpus = Gpus { ordinals: Vec::new(), with_cpu: false, memory: MemoryKind::Device, budget: None, block: None };
 
-/// The columns of the table: one card is among them, for its own repeats.
-fn machines() -> Vec<Cards> {
-    let cards = device::devices(false).unwrap();
-    // A card may be in a team twice.
-    let two = || if cards.len() > 1 { vec![0, 1] } else { vec![0, 0] };
+/// The columns of the table: one GPU is among them, for its own repeats.
+fn machines() -> Vec<Gpus> {
+    let gpus = device::devices(false).unwrap();
+    // A GPU may be in a team twice.
+    let two = || if gpus.len() > 1 { vec![0, 1] } else { vec![0, 0] };
     let mut all = vec![
         ONE,
-        Cards { block: Some(64), ..ONE },
-        Cards { ordinals: two(), ..ONE },
-        Cards { with_cpu: true, ..ONE },
-        Cards { ordinals: two(), with_cpu: true, ..ONE },
+        Gpus { block: Some(64), ..ONE },
+        Gpus { ordinals: two(), ..ONE },
+        Gpus { with_cpu: true, ..ONE },
+        Gpus { ordinals: two(), with_cpu: true, ..ONE },
     ];
-    if cards.iter().all(|card| card.unified) {
-        all.push(Cards { memory: MemoryKind::Unified { cards: 1 }, ..ONE });
-        all.push(Cards { ordinals: two(), memory: MemoryKind::Unified { cards: 2 }, ..ONE });
+    if gpus.iter().all(|gpu| gpu.unified) {
+        all.push(Gpus { memory: MemoryKind::Unified { gpus: 1 }, ..ONE });
+        all.push(Gpus { ordinals: two(), memory: MemoryKind::Unified { gpus: 2 }, ..ONE });
     }
     all
 }
@@ -66,7 +65,7 @@ fn machines() -> Vec<Cards> {
 /// An answer, and bytes planned.
 type Outcome<A> = Result<(A, u64)>;
 
-impl Cards {
+impl Gpus {
     /// Whether it is a machine of its own for this problem.
     fn serves(&self, problem: &Problem) -> bool {
         let [gauss, with_cpu] = match &problem.task {
@@ -121,7 +120,7 @@ impl Cards {
         if self.is_alone() {
             return on(&mut make(0)?, options, compact);
         }
-        let names: Vec<String> = (0..self.ordinals().len()).map(|at| format!("card {at}")).collect();
+        let names: Vec<String> = (0..self.ordinals().len()).map(|at| format!("GPU {at}")).collect();
         on(&mut cuda::team(&names, |at| make(self.ordinals()[at]))?, options, compact)
     }
 
@@ -175,8 +174,8 @@ impl Cards {
             return Ok((found, counting.plan().total()));
         }
         let cpu = self.with_cpu.then(|| cpu_member(samples, logs, Pool::new(1)));
-        let cards = self.ordinals().iter().map(|&ordinal| member(samples, logs, options(ordinal), Pool::new(1)));
-        let mut shards = Shards::new(cpu.into_iter().chain(cards).collect())?;
+        let gpus = self.ordinals().iter().map(|&ordinal| member(samples, logs, options(ordinal), Pool::new(1)));
+        let mut shards = Shards::new(cpu.into_iter().chain(gpus).collect())?;
         Ok((select(samples, logs, &mut shards, criterion, k, &mut Unobserved)?, 0))
     }
 }
@@ -192,7 +191,7 @@ fn of_search((found, planned): (Answer, u64)) -> (Found, u64) {
     (Found::Search(found), planned)
 }
 
-/// Once on an emulated card, unless this says otherwise.
+/// Once on an emulated GPU, unless this says otherwise.
 const REPEATS: &str = "PCGPU_TEST_REPEATS";
 
 /// Of problems whose names have one of these, between commas, alone.
@@ -200,7 +199,7 @@ const PROBLEMS: &str = "PCGPU_TEST_PROBLEMS";
 
 #[test]
 #[ignore = "needs a GPU"]
-fn machines_with_cards_have_one_answer() {
+fn machines_with_gpus_have_one_answer() {
     let size = if emulated() { Size::Few } else { Size::All };
     let repeats = std::env::var(REPEATS).map_or(if emulated() { 1 } else { 5 }, |number| number.parse().unwrap());
     let machines = machines();
@@ -218,13 +217,13 @@ fn machines_with_cards_have_one_answer() {
         let planned = one.as_ref().map_or(0, |(_, planned)| *planned);
         let one = one.map(|(found, _)| found);
         Wanted::new(problem.on_cpu(1, 1 << 16, false)).compare(
-            format!("{} on one card beside the CPU", problem.name),
+            format!("{} on one GPU beside the CPU", problem.name),
             false,
             &one,
             digits,
         );
         let wanted = Wanted::new(one);
-        let mut compare = |machine: &Cards, compact, repeat: usize| {
+        let mut compare = |machine: &Gpus, compact, repeat: usize| {
             let found = machine.solve(problem, compact);
             if let (Err(Error::Device(e)), Some(budget)) = (&found, machine.budget) {
                 assert_eq!(e.kind, DeviceKind::OutOfMemory, "{}, {machine:?}: {e:?}", problem.name);
@@ -247,7 +246,7 @@ fn machines_with_cards_have_one_answer() {
         if !wanted.is_answer() {
             continue;
         }
-        let budget_of = |budget| Cards { budget: Some(budget), ..ONE };
+        let budget_of = |budget| Gpus { budget: Some(budget), ..ONE };
         // Compact results of every second problem.
         let compact = problem.results()[number % problem.results().len()];
         let suffice = budgets(planned.min(1 << 24), |budget| compare(&budget_of(budget), compact, 0));

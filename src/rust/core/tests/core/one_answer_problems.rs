@@ -41,7 +41,7 @@ fn thirds(columns: &[Vec<f64>]) -> Vec<i32> {
     columns.iter().flat_map(third).collect()
 }
 
-/// With tiers, of which the last variables are the first; "stable.fast" has none. Few are of one method: cards are asked the same questions by each.
+/// With tiers, of which the last variables are the first; "stable.fast" has none. Few are of one method: GPUs are asked the same questions by each.
 fn tiered(size: Size, options: &Options) -> Option<Options> {
     if size == Size::Few && options.method != Method::Stable {
         return None;
@@ -56,7 +56,7 @@ const METHODS: [Method; 3] = [Method::Stable, Method::StableFast, Method::Origin
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
     All,
-    /// Of each kind some, that an emulated card takes no minutes for.
+    /// Of each kind some, that an emulated GPU takes no minutes for.
     Few,
 }
 

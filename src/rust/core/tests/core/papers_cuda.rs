@@ -18,7 +18,7 @@ const GPUCSL: SearchStrategy = SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta
 const PAPERS: [SearchStrategy; 3] =
     [SearchStrategy::Edge { beta: 2, gamma: 32 }, SearchStrategy::Set { theta: 64, delta: 2 }, GPUCSL];
 
-/// Runs a Gaussian search on the card and on the CPU; errors must be the same, too.
+/// Runs a Gaussian search on the GPU and on the CPU; errors must be the same, too.
 fn compare(label: &str, c: &[f64], n: f64, options: &Options, cuda: CudaOptions) {
     let gauss = Gauss::new(by_column(c, options.p).unwrap(), n, reading(options.method)).unwrap();
     match (on_cuda(gauss, options, cuda), on_cpu(gauss, options)) {

@@ -1,4 +1,4 @@
-//! Ranks of a cluster that have a card each: levels 0 and 1 of the Gaussian test by the card, as it takes its own, and the answer of one machine.
+//! Ranks of a cluster that have a GPU each: levels 0 and 1 of the Gaussian test by the GPU, as it takes its own, and the answer of one machine.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::support::problems::dense_problem;
 use crate::support::ranks::{with_ranks, Manner};
 use pcgpu_core::ci::gauss::FisherZ;
 use pcgpu_core::ci::Batch;
-use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
@@ -38,16 +38,16 @@ fn engine<'p>(problem: &'p Problem, options: CudaOptions) -> Option<Result<CudaE
     }
 }
 
-/// The search on ranks with these options, on the cards by turns, and how much came from them at each level.
+/// The search on ranks with these options, on the GPUs by turns, and how much came from them at each level.
 fn on_ranks(problem: &Problem, manners: &[Manner], cuda: CudaOptions, compact: bool) -> (Result<Found>, Vec<Share>) {
     let Task::Search(_, options) = &problem.task else { panic!("{} is no search", problem.name) };
     if let Err(error) = engine(problem, cuda).unwrap() {
         return (Err(error), Vec::new());
     }
-    let cards = device::devices(false).unwrap().len();
+    let gpus = device::devices(false).unwrap().len();
     let next = std::sync::atomic::AtomicUsize::new(0);
     let make = |run: &mut dyn FnMut(&mut dyn Worker)| {
-        let ordinal = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % cards;
+        let ordinal = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % gpus;
         run(&mut engine(problem, CudaOptions { ordinal, ..cuda }).unwrap().unwrap());
     };
     with_ranks(manners, make, |cluster| {
@@ -71,7 +71,7 @@ fn small(cuda: CudaOptions) -> CudaOptions {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn ranks_with_cards_have_the_answer_of_one_machine() {
+fn ranks_with_gpus_have_the_answer_of_one_machine() {
     let size = if emulated() { Size::Few } else { Size::All };
     let all = problems(size).into_iter().filter(|problem| engine(problem, CudaOptions::default()).is_some());
     let (mut compared, mut by_pairs) = (0, 0);
@@ -86,7 +86,7 @@ fn ranks_with_cards_have_the_answer_of_one_machine() {
             ];
             let manners = &manners[number % 4];
             let (found, shares) = on_ranks(&problem, manners, small(CudaOptions::default()), compact);
-            wanted.compare(format!("{} on {manners:?} with cards", problem.name), compact, &found, Digits::Nine);
+            wanted.compare(format!("{} on {manners:?} with GPUs", problem.name), compact, &found, Digits::Nine);
             compared += 1;
             by_pairs += usize::from(shares.iter().any(|share| share.level == Some(1) && share.shards > 0));
         }
@@ -99,7 +99,7 @@ fn ranks_with_cards_have_the_answer_of_one_machine() {
 #[ignore = "needs a GPU"]
 fn dense_levels_on_ranks() {
     let mut timely = 0;
-    // The ranks' start is most of what a problem takes on a card. The last are near copies with a million samples.
+    // The ranks' start is most of what a problem takes on a GPU. The last are near copies with a million samples.
     for number in (0..40).filter(|number| [1, 3, 8].contains(number) || !emulated() && number % 4 == 3) {
         let problem = dense(number, if emulated() && number != 8 { 1.0 } else { 2.0 });
         let wanted = Wanted::new(problem.on_cpu(2, 1 << 16, false));
@@ -143,19 +143,19 @@ fn ranks_within_little_memory() {
     assert!(refused < 8, "{refused} refused");
 }
 
-/// A level stays on the card from call to call, and nothing else that runs there is taken for it.
+/// A level stays on the GPU from call to call, and nothing else that runs there is taken for it.
 #[test]
 #[ignore = "needs a GPU"]
 fn an_engine_is_asked_for_parts_of_a_level_by_turns_with_others() {
     let problem = dense(1, 1.0);
     let Task::Search(_, options) = &problem.task else { panic!("no search") };
     let p = options.p;
-    let mut card = engine(&problem, small(CudaOptions::default())).unwrap().unwrap();
+    let mut gpu = engine(&problem, small(CudaOptions::default())).unwrap().unwrap();
     let mut p_max = vec![0.0; p * p];
     let of_zero = Options { m_max: 0.0, fixed_edges: None, ..options.clone() };
-    let graph = skeleton(&mut card, &of_zero, &mut p_max, &mut Unobserved).unwrap().graph;
+    let graph = skeleton(&mut gpu, &of_zero, &mut p_max, &mut Unobserved).unwrap().graph;
     let other =
-        skeleton(&mut card, &Options { m_max: 1.0, ..of_zero.clone() }, &mut p_max, &mut Unobserved).unwrap().graph;
+        skeleton(&mut gpu, &Options { m_max: 1.0, ..of_zero.clone() }, &mut p_max, &mut Unobserved).unwrap().graph;
     type Rows = Vec<(Vec<u8>, Vec<f64>, u64)>;
     let found = |worker: &mut dyn Worker, number: u64, by_threads: bool| {
         let graph = if number == 7 { &graph } else { &other };
@@ -192,7 +192,7 @@ fn an_engine_is_asked_for_parts_of_a_level_by_turns_with_others() {
     assert!(wanted[0].iter().any(|(verdicts, ..)| verdicts.chunks(2).any(|verdict| verdict != none)));
     for round in 0..3 {
         for (number, wanted) in [7, 7, 8, 7].map(|number| (number, &wanted[number as usize - 7])) {
-            let found = found(&mut card, number, false);
+            let found = found(&mut gpu, number, false);
             for (found, wanted) in found.iter().zip(wanted) {
                 // Of "stable.fast" the side is of no account.
                 let is_fast = options.method == Method::StableFast;
@@ -210,16 +210,16 @@ fn an_engine_is_asked_for_parts_of_a_level_by_turns_with_others() {
                 0 => {
                     let mut batch = Batch::new();
                     (0..50).for_each(|x| batch.push(x, 51, &[52, 53]));
-                    card.p_values(&batch, &mut Unobserved).unwrap();
+                    gpu.p_values(&batch, &mut Unobserved).unwrap();
                 }
-                1 => drop(skeleton(&mut card, &of_zero, &mut p_max, &mut Unobserved).unwrap()),
+                1 => drop(skeleton(&mut gpu, &of_zero, &mut p_max, &mut Unobserved).unwrap()),
                 _ => {}
             }
         }
     }
 }
 
-/// A rank that has several cards.
+/// A rank that has several GPUs.
 #[test]
 #[ignore = "needs a GPU"]
 fn a_rank_with_a_team() {
@@ -234,10 +234,10 @@ fn a_rank_with_a_team() {
     wanted.compare("a team in a rank", true, &found.map(Found::Search), Digits::Nine);
 }
 
-/// One that stops its search while the card is at a level is answered, and the card goes on with another.
+/// One that stops its search while the GPU is at a level is answered, and the GPU goes on with another.
 #[test]
 #[ignore = "needs a GPU"]
-fn a_stop_within_a_level_leaves_a_card_that_can_go_on() {
+fn a_stop_within_a_level_leaves_a_gpu_that_can_go_on() {
     struct Stops(usize);
     impl Observer for Stops {
         fn look(&mut self) -> Result<()> {

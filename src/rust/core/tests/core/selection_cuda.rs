@@ -9,7 +9,7 @@ use crate::support::ways::ways;
 use pcgpu_core::ci::discrete::Coded;
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::together::{member as cpu_member, runner as cpu_runner};
-use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::selection::{member, runner, CudaCounting, SelectionOptions, SelectionStrategy};
 use pcgpu_core::engine::replicates::{on_machines, on_threads, Replicates};
 use pcgpu_core::engine::shards::Shards;
@@ -99,7 +99,7 @@ fn counts_are_those_of_the_cpu() {
 #[test]
 #[ignore = "needs a GPU"]
 fn warps_that_take_several_features_count_as_the_cpu() {
-    // The emulated card has few multiprocessors.
+    // The emulated GPU has few multiprocessors.
     let p = if emulated() { 300 } else { 20_000 };
     for (n, classes) in [(60, 2), (300, 3)] {
         let levels: Vec<u32> = (0..p).map(|f| [2, 5, 40][f % 3]).chain([classes]).collect();
@@ -112,11 +112,11 @@ fn warps_that_take_several_features_count_as_the_cpu() {
         let mut skip = vec![false; p];
         skip[p / 2] = true;
         for options in ways() {
-            let mut card = CudaCounting::new(&samples, &logs, 0..p, options).unwrap();
+            let mut gpu = CudaCounting::new(&samples, &logs, 0..p, options).unwrap();
             for partner in [Partner::Nothing, Partner::Feature(1), Partner::Feature(p - 1)] {
                 let mut found = [vec![Sums::default(); p], vec![Sums::default(); p]];
                 cpu.count(partner, &skip, &mut found[0], &mut Unobserved).unwrap();
-                card.count(partner, &skip, &mut found[1], &mut Unobserved).unwrap();
+                gpu.count(partner, &skip, &mut found[1], &mut Unobserved).unwrap();
                 assert!(found[0] == found[1], "{n} samples, {partner:?}, {options:?}");
             }
         }
@@ -234,7 +234,7 @@ fn every_budget_has_the_answer_of_all_memory() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn too_little_memory_and_a_card_that_is_not_there_are_errors() {
+fn too_little_memory_and_a_gpu_that_is_not_there_are_errors() {
     let samples = simulated(500, 50, 64, 3, 2);
     let logs = CountLogs::new(500);
     let with = |options| CudaCounting::new(&samples, &logs, 0..50, options).map(|_| ());
@@ -255,7 +255,7 @@ impl Observer for Stopper {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn a_selection_that_is_stopped_leaves_the_card_in_order() {
+fn a_selection_that_is_stopped_leaves_the_gpu_in_order() {
     let samples = simulated(5000, 200, 64, 10, 4);
     let logs = CountLogs::new(5000);
     let mut counting = CudaCounting::new(&samples, &logs, 0..200, SelectionOptions::default()).unwrap();
@@ -267,7 +267,7 @@ fn a_selection_that_is_stopped_leaves_the_card_in_order() {
     assert_eq!(select(&samples, &logs, &mut counting, Criterion::Jmi, 5, &mut Unobserved).unwrap(), expected);
 }
 
-/// A card whose narrowing, and what it counts after it, the tests ask for.
+/// A GPU whose narrowing, and what it counts after it, the tests ask for.
 fn narrowed(samples: &Samples, logs: &CountLogs, options: SelectionOptions, kept: usize) -> Vec<Sums> {
     let p = samples.p();
     let mut counting = CudaCounting::new(samples, logs, 0..p, options).unwrap();
@@ -285,7 +285,7 @@ fn narrowed(samples: &Samples, logs: &CountLogs, options: SelectionOptions, kept
 
 #[test]
 #[ignore = "needs a GPU"]
-fn a_card_that_gives_features_away_counts_the_others() {
+fn a_gpu_that_gives_features_away_counts_the_others() {
     for (n, p) in [(90, 60), (1500, 24)] {
         let samples = simulated(n, p, 40, 3, 21);
         let logs = CountLogs::new(n);
@@ -302,20 +302,20 @@ fn a_card_that_gives_features_away_counts_the_others() {
     }
 }
 
-/// All cards there are, twice the same where there is one, and the CPU or not.
+/// All GPUs there are, twice the same where there is one, and the CPU or not.
 fn teams<'a>(samples: &'a Samples, logs: &'a CountLogs) -> Vec<Vec<Member<'a>>> {
-    let cards = device::devices(false).unwrap().len();
-    let card =
+    let gpus = device::devices(false).unwrap().len();
+    let gpu =
         |ordinal| member(samples, logs, SelectionOptions { ordinal, ..SelectionOptions::default() }, Pool::new(2));
     let cpu = || cpu_member(samples, logs, Pool::new(2));
-    // A card that is taken to be slow gets more features later.
-    let slow = || Member { speed: 1.0, ..card(0) };
-    vec![(0..cards.max(2)).map(|at| card(at % cards)).collect(), vec![cpu(), card(cards - 1)], vec![cpu(), slow()]]
+    // A GPU that is taken to be slow gets more features later.
+    let slow = || Member { speed: 1.0, ..gpu(0) };
+    vec![(0..gpus.max(2)).map(|at| gpu(at % gpus)).collect(), vec![cpu(), gpu(gpus - 1)], vec![cpu(), slow()]]
 }
 
 #[test]
 #[ignore = "needs a GPU"]
-fn teams_of_cards_and_cpu_have_the_answer_of_one() {
+fn teams_of_gpus_and_cpu_have_the_answer_of_one() {
     for (n, p, levels) in [(97, 300, 64), (1300, 60, 8)] {
         let samples = simulated(n, p, levels, 3, 12);
         let logs = CountLogs::new(n);
@@ -337,7 +337,7 @@ fn teams_of_cards_and_cpu_have_the_answer_of_one() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn a_card_without_memory_leaves_its_features_to_the_cpu() {
+fn a_gpu_without_memory_leaves_its_features_to_the_cpu() {
     let samples = simulated(500, 50, 64, 3, 2);
     let logs = CountLogs::new(500);
     let small = SelectionOptions { memory_budget: Some(10_000), ..SelectionOptions::default() };
@@ -352,8 +352,8 @@ fn a_card_without_memory_leaves_its_features_to_the_cpu() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn ensembles_on_cards_and_cpu_are_those_of_the_cpu() {
-    let cards = device::devices(false).unwrap().len();
+fn ensembles_on_gpus_and_cpu_are_those_of_the_cpu() {
+    let gpus = device::devices(false).unwrap().len();
     for (n, p) in [(90, 200), (1300, 40)] {
         let samples = simulated(n, p, 20, 3, 13);
         for (replace, size) in [(true, n), (false, n / 2)] {
@@ -361,11 +361,11 @@ fn ensembles_on_cards_and_cpu_are_those_of_the_cpu() {
             let (count, k) = if emulated() { (5, 3) } else { (20, 10) };
             let of = Replicates { samples: &samples, resampling, first: 0, count, criterion: Criterion::Jmi, k };
             let expected = on_threads(of, &Pool::new(2), &mut Unobserved).unwrap();
-            let card = |ordinal| runner(SelectionOptions { ordinal, ..SelectionOptions::default() }, Pool::new(2));
+            let gpu = |ordinal| runner(SelectionOptions { ordinal, ..SelectionOptions::default() }, Pool::new(2));
             let teams: [Vec<Runner>; 3] = [
-                vec![card(0)],
-                (0..cards.max(2)).map(|at| card(at % cards)).collect(),
-                vec![cpu_runner(Pool::new(2)), card(cards - 1)],
+                vec![gpu(0)],
+                (0..gpus.max(2)).map(|at| gpu(at % gpus)).collect(),
+                vec![cpu_runner(Pool::new(2)), gpu(gpus - 1)],
             ];
             for team in teams {
                 let (found, report) = on_machines(of, team, &mut Unobserved).unwrap();

@@ -1,4 +1,4 @@
-//! Cards sweep as the CPU does, to the last bit.
+//! GPUs sweep as the CPU does, to the last bit.
 
 use crate::support::cuda::emulated;
 use crate::support::problems::{correlation_matrix, samples, Random};
@@ -8,7 +8,7 @@ use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::sweep::Sweep;
 use pcgpu_core::search::worker::Worker;
 
-/// Sweeps that cards take, of the problems of tests/core/sweep.rs.
+/// Sweeps that GPUs take, of the problems of tests/core/sweep.rs.
 fn taken(most: usize) -> Vec<Problem> {
     let takes = |sweep: &Sweep| sweep.candidates.len() >= 12 && *sweep.sizes.start() >= 2;
     let of = |mut problem: Problem| {
@@ -36,7 +36,7 @@ fn sweep_cuda_says_what_the_cpu_says() {
     assert!(problems.len() > 5);
     for problem in &problems {
         let mut engine = CudaEngine::new(problem.gauss(), problem.alpha, CudaOptions::default()).unwrap();
-        compare("a card", &mut engine, problem);
+        compare("a GPU", &mut engine, problem);
     }
 }
 
@@ -50,7 +50,7 @@ fn sweep_cuda_of_a_team() {
     }
 }
 
-/// Twins leave more to the CPU than a card keeps; many sweeps run together.
+/// Twins leave more to the CPU than a GPU keeps; many sweeps run together.
 #[test]
 #[ignore = "needs a GPU"]
 fn sweep_cuda_of_many_and_of_twins() {
@@ -67,5 +67,5 @@ fn sweep_cuda_of_many_and_of_twins() {
     let sweeps = pairs.iter().map(of).collect();
     let problem = Problem { name: "twins".into(), c, p, n: n as f64, alpha: 1e-200, sweeps };
     let mut engine = CudaEngine::new(problem.gauss(), problem.alpha, CudaOptions::default()).unwrap();
-    compare("a card", &mut engine, &problem);
+    compare("a GPU", &mut engine, &problem);
 }

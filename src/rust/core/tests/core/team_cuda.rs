@@ -1,4 +1,4 @@
-//! Several cards answer as one does, to the last bit, and so do those that are left where some fail. A card may be in a team twice.
+//! Several GPUs answer as one does, to the last bit, and so do those that are left where some fail. A GPU may be in a team twice.
 
 use std::ffi::{c_int, c_void, CStr};
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::support::problems::{correlation_matrix, dense_problem, problem, sampl
 use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::Batch;
-use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::engine::team::Team;
 use pcgpu_core::engine::LevelOne;
@@ -31,7 +31,7 @@ fn searched(worker: &mut dyn Worker, options: &Options, compact: bool, observer:
     (answer::searched(worker, options, compact, observer), worker.team())
 }
 
-/// The cards of the teams: one of them several times, and each once.
+/// The GPUs of the teams: one of them several times, and each once.
 fn teams() -> Vec<Vec<usize>> {
     let all: Vec<usize> = (0..device::devices(false).unwrap().len()).collect();
     match (emulated(), all.len()) {
@@ -42,41 +42,41 @@ fn teams() -> Vec<Vec<usize>> {
     }
 }
 
-fn team<'a>(cards: &[usize], make: impl Fn(usize) -> Result<CudaEngine<'a>>) -> Result<Team<'a>> {
-    let names: Vec<String> = cards.iter().enumerate().map(|(at, card)| format!("cuda:{card} as {at}")).collect();
-    cuda::team(&names, |at| make(cards[at]))
+fn team<'a>(gpus: &[usize], make: impl Fn(usize) -> Result<CudaEngine<'a>>) -> Result<Team<'a>> {
+    let names: Vec<String> = gpus.iter().enumerate().map(|(at, gpu)| format!("cuda:{gpu} as {at}")).collect();
+    cuda::team(&names, |at| make(gpus[at]))
 }
 
-/// Some cards were given data, and have brought what they found.
-fn check_copies(report: &TeamReport, cards: usize) {
+/// Some GPUs were given data, and have brought what they found.
+fn check_copies(report: &TeamReport, gpus: usize) {
     let of_zero: Vec<&Share> = report.shares.iter().filter(|share| share.level == Some(0)).collect();
-    assert!(of_zero.len() == cards && of_zero.iter().any(|share| share.moved.to > 0), "{report:?}");
+    assert!(of_zero.len() == gpus && of_zero.iter().any(|share| share.moved.to > 0), "{report:?}");
     assert!(of_zero.iter().any(|share| share.moved.from > 0), "{report:?}");
 }
 
-/// Compares all teams with one card; `make(card, share)` makes an engine whose shards are so large.
+/// Compares all teams with one GPU; `make(gpu, share)` makes an engine whose shards are so large.
 fn compare<'a>(label: &str, options: &Options, make: impl Fn(usize, f64) -> Result<CudaEngine<'a>>) -> u64 {
     let mut shards = 0;
     for compact in [false, true] {
         let one = searched(&mut make(0, 1.0).unwrap(), options, compact, &mut Unobserved).0;
-        for cards in teams() {
-            let mut team = team(&cards, |card| make(card, 1e-9)).unwrap();
+        for gpus in teams() {
+            let mut team = team(&gpus, |gpu| make(gpu, 1e-9)).unwrap();
             let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
-            same_outcome(format!("{label} on {cards:?}, compact {compact}"), &found, &one);
+            same_outcome(format!("{label} on {gpus:?}, compact {compact}"), &found, &one);
             assert_eq!(report.lost, []);
             let worked = |share: &&Share| share.level == Some(0) || share.shards > 0;
             shards += report.shares.iter().filter(worked).count() as u64;
             // Some problems have nothing to be tested.
             let has_tested = found.as_ref().is_ok_and(|found| found.tests.iter().any(|&tests| tests > 0));
             if has_tested && options.method != Method::Original {
-                check_copies(&report, cards.len());
+                check_copies(&report, gpus.len());
             }
             // Once more on what the first left.
             if emulated() && compact {
                 continue;
             }
             let (again, _) = searched(&mut team, options, compact, &mut Unobserved);
-            same_outcome(format!("{label} on {cards:?} again"), &again, &one);
+            same_outcome(format!("{label} on {gpus:?} again"), &again, &one);
         }
     }
     shards
@@ -114,11 +114,11 @@ fn gaussian_searches() {
 #[test]
 #[ignore = "needs a GPU"]
 fn dense_searches() {
-    // 129 and 70 variables; on a card more.
+    // 129 and 70 variables; on a GPU more.
     for number in (0..40).filter(|number| [1, 3].contains(number) || !emulated()) {
         let dense = dense_problem(number);
         let options = Options { m_max: 1.0, ..dense.options.clone() };
-        // Level 2 of many neighbours takes an emulated card minutes.
+        // Level 2 of many neighbours takes an emulated GPU minutes.
         let further = (!emulated()).then(|| Options { m_max: 2.0, ..options.clone() });
         let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
         // What goes by density is one of the others.
@@ -172,8 +172,8 @@ fn what_a_team_cannot_do_is_refused() {
     let c = [1.0, 0.5, 0.4, 0.5, 1.0, 0.3, 0.4, 0.3, 1.0];
     let options = Options { method: Method::Stable, ..Options::new(3, 0.05) };
     let gauss = Gauss::new(by_column(&c, 3).unwrap(), 50.0, reading(options.method)).unwrap();
-    let of = |cards: &[usize], strategy| {
-        team(cards, |ordinal| CudaEngine::new(gauss, 0.05, CudaOptions { ordinal, strategy, ..CudaOptions::default() }))
+    let of = |gpus: &[usize], strategy| {
+        team(gpus, |ordinal| CudaEngine::new(gauss, 0.05, CudaOptions { ordinal, strategy, ..CudaOptions::default() }))
     };
     let set = SearchStrategy::Set { theta: 64, delta: 2 };
     let gpucsl = SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 64 };
@@ -195,10 +195,10 @@ fn what_a_team_cannot_do_is_refused() {
     assert!(searched(&mut one, &options, false, &mut Unobserved).0.is_ok());
 }
 
-/// Cards that do not hold a search share it, whatever each of them has.
+/// GPUs that do not hold a search share it, whatever each of them has.
 #[test]
 #[ignore = "needs a GPU"]
-fn a_search_that_no_card_holds_is_shared() {
+fn a_search_that_no_gpu_holds_is_shared() {
     let mut random = Random(3);
     let c = correlation_matrix(&samples(&mut random, 300, 60, 0.02, 0.0));
     let options = Options { method: Method::StableFast, ..Options::new(300, 0.01) };
@@ -244,7 +244,7 @@ fn shared<'a>(label: &str, options: &Options, make: impl Fn(CudaOptions) -> Resu
 const HERE: &str = "PCGPU_LOSE_CARDS";
 
 #[test]
-fn cards_that_fail_are_made_up_for() {
+fn gpus_that_fail_are_made_up_for() {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "team_cuda::lost", "--nocapture"])
         .env(HERE, "1")
@@ -257,16 +257,16 @@ fn cards_that_fail_are_made_up_for() {
     assert!(text.matches(" lost, answered").count() == 144, "{text}");
 }
 
-/// Has a card fail at its launch of this number.
-fn lose(card: c_int, launch: usize) {
-    fail(c"emulated_lose", card, launch);
+/// Has a GPU fail at its launch of this number.
+fn lose(gpu: c_int, launch: usize) {
+    fail(c"emulated_lose", gpu, launch);
 }
 
-/// Has a card fail at an event of this number, of the kind that the driver's function counts.
-fn fail(function: &CStr, card: c_int, number: usize) {
+/// Has a GPU fail at an event of this number, of the kind that the driver's function counts.
+fn fail(function: &CStr, gpu: c_int, number: usize) {
     let found = own_function(function);
     // SAFETY: the driver has functions of these names, of this type.
-    unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int, usize)>(found)(card, number) };
+    unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int, usize)>(found)(gpu, number) };
 }
 
 /// Runs in the process with the driver; says nothing elsewhere.
@@ -288,7 +288,7 @@ fn lost() {
     let to_one = Options { m_max: 1.0, ..options.clone() };
     without_some("level 1", &to_one, |ordinal| CudaEngine::new(gauss, options.alpha, on(ordinal)));
     without_some("discrete", &of_codes, |ordinal| CudaEngine::discrete(test, of_codes.alpha, on(ordinal)));
-    // Correlations that one card makes of data.
+    // Correlations that one GPU makes of data.
     let mut x: Vec<f64> = (0..40 * 30).map(|_| random.normal()).collect();
     for v in 1..40 {
         (0..30).for_each(|row| x[v * 30 + row] += 0.6 * x[(v / 2) * 30 + row]);
@@ -301,7 +301,7 @@ fn lost() {
     let fisher = FisherZ::new(30.0, reading(of_data.method)).unwrap();
     let x = by_column(&x, 40).unwrap();
     without_some("data", &of_data, |ordinal| CudaEngine::of_data(fisher, x, of_data.alpha, on(ordinal)));
-    // So many that each card gets some.
+    // So many that each GPU gets some.
     let mut batch = Batch::new();
     (0..1000).for_each(|_| (2..p).for_each(|y| batch.push(0, y, &[1])));
     let asked = || {
@@ -318,7 +318,7 @@ fn lost() {
         assert_eq!(found, values);
         lost == ["cuda:0 as 0"]
     };
-    // Which card is first is not known.
+    // Which GPU is first is not known.
     assert!((0..10).any(fails));
     assert_eq!(asked(), (values.clone(), none));
 }
@@ -332,25 +332,25 @@ fn without_some<'a>(label: &str, options: &Options, make: impl Fn(usize) -> Resu
             let compact = launch % 2 == 0;
             let one = if compact { &left } else { &square };
             let mut team = team(&[0, 1, 2], &make).unwrap();
-            for &card in &fail {
-                lose(card, launch + card as usize);
+            for &gpu in &fail {
+                lose(gpu, launch + gpu as usize);
             }
             let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
             same_outcome(format!("{label}, {fail:?} at launch {launch}: {:?}", report.lost), &found, one);
             println!("{label}: {:?} lost, answered", report.lost);
             for lost in &report.lost {
-                assert!(fail.iter().any(|card| lost.machine.starts_with(&format!("cuda:{card}"))), "{lost:?}");
+                assert!(fail.iter().any(|gpu| lost.machine.starts_with(&format!("cuda:{gpu}"))), "{lost:?}");
                 assert!(lost.reason.contains("CUDA_ERROR_LAUNCH_FAILED"), "{lost:?}");
             }
-            fail.iter().for_each(|&card| lose(card, 0));
+            fail.iter().for_each(|&gpu| lose(gpu, 0));
         }
     }
     // None left.
     let mut team = team(&[0, 1, 2], &make).unwrap();
-    (0..3).for_each(|card| lose(card, 9));
+    (0..3).for_each(|gpu| lose(gpu, 9));
     let (found, report) = searched(&mut team, options, false, &mut Unobserved);
     assert!(matches!(found, Err(Error::Device(_))) && report.lost.len() == 3, "{found:?}");
-    (0..3).for_each(|card| lose(card, 0));
+    (0..3).for_each(|gpu| lose(gpu, 0));
     drop(team);
     assert_eq!(searched(&mut make(0).unwrap(), options, false, &mut Unobserved).0, square);
 }

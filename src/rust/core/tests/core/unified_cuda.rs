@@ -1,4 +1,4 @@
-//! Unified memory changes no answer. No test takes more of it than the card has free, but on an emulated card: a card that is asked for
+//! Unified memory changes no answer. No test takes more of it than the GPU has free, but on an emulated GPU: a GPU that is asked for
 //! more than it has can hang the machine.
 
 use std::ffi::{c_int, c_void};
@@ -18,9 +18,9 @@ use pcgpu_core::ci::discrete::{Discrete, Statistic};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::ci::knn::Estimator;
 use pcgpu_core::engine::crew::Crew;
-use pcgpu_core::engine::cuda::card::device;
-use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
+use pcgpu_core::engine::cuda::gpu::device;
+use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
@@ -36,7 +36,7 @@ use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::selection::{select, CountLogs, Criterion};
 use pcgpu_core::{DeviceKind, Error, Result};
 
-const UNIFIED: MemoryKind = MemoryKind::Unified { cards: 1 };
+const UNIFIED: MemoryKind = MemoryKind::Unified { gpus: 1 };
 
 /// Compares the answers in both kinds of memory, in turn, so that each finds what the other kept.
 fn compare<A: PartialEq + Debug>(label: &str, answer: impl Fn(MemoryKind) -> Result<A>) {
@@ -46,7 +46,7 @@ fn compare<A: PartialEq + Debug>(label: &str, answer: impl Fn(MemoryKind) -> Res
         assert!(answer(UNIFIED) == own, "{label}: unified memory, repeat {repeat}");
     }
     if !emulated() {
-        assert!(answer(MemoryKind::Device) == own, "{label}: the card's own memory again");
+        assert!(answer(MemoryKind::Device) == own, "{label}: the GPU's own memory again");
     }
 }
 
@@ -54,7 +54,7 @@ fn searched(worker: &mut dyn Worker, options: &Options) -> Result<Answer> {
     answer::searched(worker, options, false, &mut Unobserved)
 }
 
-/// The same card twice.
+/// The same GPU twice.
 fn team<'a>(make: impl Fn() -> Result<CudaEngine<'a>>) -> Result<Team<'a>> {
     cuda::team(&["one".into(), "two".into()], |_| make())
 }
@@ -223,7 +223,7 @@ fn selections() {
 const ADVISED: &str = "PCGPU_ADVISE";
 const LARGER: &str = "PCGPU_LARGER_THAN_THE_CARD";
 
-/// Bytes of the first card's unified memory so far: allocated, said to belong there, said to be only read, brought there.
+/// Bytes of the first GPU's unified memory so far: allocated, said to belong there, said to be only read, brought there.
 fn managed() -> [usize; 4] {
     let found = own_function(c"emulated_managed");
     // SAFETY: the driver has a function of this name and type.
@@ -261,7 +261,7 @@ fn advised() {
     let again = managed();
     assert_eq!(again[..3], [all, all, read]);
     assert!(again[3] > brought + all / 2, "{again:?}");
-    // It serves none that wants the card's own.
+    // It serves none that wants the GPU's own.
     search(MemoryKind::Device);
     search(UNIFIED);
     assert!(managed()[0] > all + all / 2, "{:?}", managed());
@@ -291,9 +291,9 @@ fn advised() {
     assert!(managed()[2] > neighbours, "{:?} {neighbours}", managed());
 }
 
-/// On an emulated card, which has too little for a search.
+/// On an emulated GPU, which has too little for a search.
 #[test]
-fn what_a_card_cannot_hold_runs_in_unified_memory() {
+fn what_a_gpu_cannot_hold_runs_in_unified_memory() {
     let room = (256u64 << 20) + 150_000;
     with_driver("unified_cuda::larger", &[(LARGER, "1"), ("FAKE_CUDA_MEMORY", &room.to_string())]);
 }
@@ -322,6 +322,6 @@ fn larger() {
     let unified = CudaOptions { memory: UNIFIED, ..CudaOptions::default() };
     let (found, p_max, planned) = search(unified).unwrap();
     assert!(planned > 500_000, "{planned}");
-    same("larger than the card", &(found, p_max), &on_cpu(gauss, &options).unwrap());
+    same("larger than the GPU", &(found, p_max), &on_cpu(gauss, &options).unwrap());
     assert!(refused(CudaOptions { memory_budget: Some(100_000), ..unified }).contains("of the host's memory"));
 }

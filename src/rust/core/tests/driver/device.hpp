@@ -1,6 +1,6 @@
 // CUDA C++ on the CPU, for tests: what the kernels of ../../kernels use of the language beyond C++. Included before a kernel's
 // source. A thread of a block is a fiber; lanes of a warp run on their own between the calls that join them, in any order, as
-// they may on a card; a call that not all of its lanes make ends the process with a message. Blocks run on the threads of the CPU.
+// they may on a GPU; a call that not all of its lanes make ends the process with a message. Blocks run on the threads of the CPU.
 #pragma once
 #include <cmath>
 #include <cstdint>

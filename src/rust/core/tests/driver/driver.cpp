@@ -1,11 +1,11 @@
-// A driver for tests, on a machine without a GPU: libcuda with cards that are emulated (card.cpp), on which the kernels really
+// A driver for tests, on a machine without a GPU: libcuda with GPUs that are emulated (gpu.cpp), on which the kernels really
 // run. It has only what the engine asks for. A stream does its work late, when somebody asks for its end, so that a host that reads too
 // early finds what was there before; or early, or now and then, so that it overtakes other streams and hosts that should have waited. Memory
 // begins as rubbish and ends at a page that nobody may touch.
 //
 // FAKE_CUDA names a part to play: what goes wrong, or "none"; "machine_code": it loads machine code (and runs the same), but no PTX,
-// where it else is a driver that refuses all machine code; "no_managed": its cards have no unified memory. FAKE_CUDA_CARDS,
-// FAKE_CUDA_MEMORY and FAKE_CUDA_SHARED are the number of cards (1), their bytes (32 GiB) and bytes of shared memory of a block
+// where it else is a driver that refuses all machine code; "no_managed": its GPUs have no unified memory. FAKE_CUDA_GPUS,
+// FAKE_CUDA_MEMORY and FAKE_CUDA_SHARED are the number of GPUs (1), their bytes (32 GiB) and bytes of shared memory of a block
 // (64 KiB); of these FAKE_CUDA_TAKEN (0) are another process's, though they are said to be free, and FAKE_CUDA_OVERTAKEN (0) are taken by another
 // process once somebody has asked what is free. FAKE_CUDA_STREAMS (1) is a seed
 // of when streams work; with 0 all work as late as they can.
@@ -21,7 +21,7 @@
 #include <vector>
 
 // After the library, whose words device.hpp redefines.
-#include "card.hpp"
+#include "gpu.hpp"
 
 typedef unsigned long long address;
 
@@ -39,13 +39,13 @@ static size_t number(const char* name, size_t usual) {
 
 // Bytes that another process has taken, as is said from then on.
 static size_t overtaken = 0;
-static size_t card_memory() { return number("FAKE_CUDA_MEMORY", (size_t)32 << 30); }
+static size_t gpu_memory() { return number("FAKE_CUDA_MEMORY", (size_t)32 << 30); }
 
 static std::recursive_mutex lock;
 typedef std::lock_guard<std::recursive_mutex> Locked;
 
 struct Block {
-    int card;
+    int gpu;
     size_t bytes, mapped;
     char* from;
     // Of unified memory.
@@ -56,11 +56,11 @@ static std::map<address, Block> blocks;
 static std::map<void*, size_t> pinned;
 static size_t used[16], most_used[16];
 static int resets, launches;
-// By card: how many contexts were asked for and are held; bytes of unified memory that were allocated, said to belong on the card,
+// By GPU: how many contexts were asked for and are held; bytes of unified memory that were allocated, said to belong on the GPU,
 // said to be only read, and brought there.
 static int asked_contexts[16], contexts[16];
 static size_t managed[16][4];
-// By card: the number of the launch that it fails at (0: none), and whether it has.
+// By GPU: the number of the launch that it fails at (0: none), and whether it has.
 static size_t fails_at[16];
 static bool lost[16];
 static thread_local int current;
@@ -84,7 +84,7 @@ struct Event;
 struct Stream {
     std::deque<std::function<int()>> work;
     int failed = OK;
-    int card = current;
+    int gpu = current;
     Temper temper = any_temper();
 
     // Does one thing; false where there is nothing to do.
@@ -109,7 +109,7 @@ static void go_on() {
     // Work of one may wait for another's.
     for (size_t i = 0; i < streams.size(); i++) {
         Stream& stream = *streams[i];
-        if (stream.temper == LATE || lost[stream.card]) continue;
+        if (stream.temper == LATE || lost[stream.gpu]) continue;
         if (stream.temper == EARLY || draw() % 4 == 0) stream.step();
     }
 }
@@ -142,18 +142,18 @@ static bool is_device(address at, size_t bytes) {
     return at + bytes <= next->first + next->second.bytes;
 }
 
-// The card's block that has this; it must be there.
+// The GPU's block that has this; it must be there.
 static const Block& block_of(address at) { return std::prev(blocks.upper_bound(at))->second; }
 
-// Whether it is this card's, or unified memory: a real one copies to another's, slowly, and its kernels read that as slowly.
-static bool is_of(address at, int card) { return block_of(at).managed || block_of(at).card == card; }
+// Whether it is this GPU's, or unified memory: a real one copies to another's, slowly, and its kernels read that as slowly.
+static bool is_of(address at, int gpu) { return block_of(at).managed || block_of(at).gpu == gpu; }
 
-// A block for the current card, whose bytes are counted, and must fit if `bounded`.
+// A block for the current GPU, whose bytes are counted, and must fit if `bounded`.
 static int allocate(address* at, size_t bytes, bool bounded) {
     // Another process has taken what was said to be free.
     if (part_is("taken") && used[current] + bytes > 1000) return OUT_OF_MEMORY;
     if (bytes == 0) return INVALID;
-    if (bounded && used[current] + bytes + overtaken + number("FAKE_CUDA_TAKEN", 0) > card_memory()) return OUT_OF_MEMORY;
+    if (bounded && used[current] + bytes + overtaken + number("FAKE_CUDA_TAKEN", 0) > gpu_memory()) return OUT_OF_MEMORY;
     const size_t PAGE = 4096;
     size_t rounded = (bytes + 255) / 256 * 256, inner = (rounded + PAGE - 1) / PAGE * PAGE, mapped = inner + 2 * PAGE;
     char* from = (char*)mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -169,31 +169,31 @@ static int allocate(address* at, size_t bytes, bool bounded) {
 
 extern "C" {
 
-// For tests: the most bytes that a card had allocated at a time, since this was asked for last.
-size_t emulated_most_used(int card) {
+// For tests: the most bytes that a GPU had allocated at a time, since this was asked for last.
+size_t emulated_most_used(int gpu) {
     Locked locked(lock);
-    size_t most = most_used[card];
-    most_used[card] = used[card];
+    size_t most = most_used[gpu];
+    most_used[gpu] = used[gpu];
     return most;
 }
 
-// For tests: bytes of a card's unified memory that were allocated (0), said to belong on the card (1), said to be only read and not
+// For tests: bytes of a GPU's unified memory that were allocated (0), said to belong on the GPU (1), said to be only read and not
 // since to be written (2), and brought there (3), so far.
-size_t emulated_managed(int card, int what) {
+size_t emulated_managed(int gpu, int what) {
     Locked locked(lock);
-    return managed[card][what];
+    return managed[gpu][what];
 }
 
-// For tests: how often a context was asked for on a card.
-int emulated_contexts(int card) {
+// For tests: how often a context was asked for on a GPU.
+int emulated_contexts(int gpu) {
     Locked locked(lock);
-    return asked_contexts[card];
+    return asked_contexts[gpu];
 }
 
-// For tests: has a card fail at its launch of this number from now on, until its context is reset.
-void emulated_lose(int card, size_t launch) {
+// For tests: has a GPU fail at its launch of this number from now on, until its context is reset.
+void emulated_lose(int gpu, size_t launch) {
     Locked locked(lock);
-    fails_at[card] = launch;
+    fails_at[gpu] = launch;
 }
 
 int cuInit(unsigned) { return part_is("no_device") ? NO_DEVICE : OK; }
@@ -214,7 +214,7 @@ int cuDeviceGetName(char* name, int length, int) {
     return OK;
 }
 int cuDeviceTotalMem_v2(size_t* bytes, int) {
-    *bytes = card_memory();
+    *bytes = gpu_memory();
     return OK;
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
@@ -234,7 +234,7 @@ int cuDeviceGetUuid_v2(unsigned char* uuid, int device) {
     for (int i = 0; i < 16; i++) uuid[i] = (unsigned char)(device + 0xA0 + i);
     return OK;
 }
-// The first card reads the second's memory, and not the other way round.
+// The first GPU reads the second's memory, and not the other way round.
 int cuDeviceCanAccessPeer(int* can, int device, int other) {
     *can = device == 0 && other == 1;
     return OK;
@@ -258,9 +258,9 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
     contexts[device]--;
     return OK;
 }
-int cuDevicePrimaryCtxReset_v2(int card) {
+int cuDevicePrimaryCtxReset_v2(int gpu) {
     resets++;
-    lost[card] = false;
+    lost[gpu] = false;
     return OK;
 }
 int cuCtxSetCurrent(void* context) {
@@ -269,7 +269,7 @@ int cuCtxSetCurrent(void* context) {
 }
 int cuMemGetInfo_v2(size_t* free, size_t* total) {
     Locked locked(lock);
-    *total = card_memory();
+    *total = gpu_memory();
     *free = *total - std::min(*total, used[current] + overtaken);
     overtaken = number("FAKE_CUDA_OVERTAKEN", 0);
     return OK;
@@ -278,7 +278,7 @@ int cuMemAlloc_v2(address* at, size_t bytes) {
     Locked locked(lock);
     return allocate(at, bytes, true);
 }
-// Unified memory: as the card's own, but that it may be more than the card has.
+// Unified memory: as the GPU's own, but that it may be more than the GPU has.
 int cuMemAllocManaged(address* at, size_t bytes, unsigned flags) {
     Locked locked(lock);
     if (part_is("no_managed") || flags != 1) return INVALID;
@@ -286,10 +286,10 @@ int cuMemAllocManaged(address* at, size_t bytes, unsigned flags) {
     if (!code) managed[current][0] += bytes;
     return code;
 }
-// What may be advised, and brought, is a whole block of unified memory of the current card.
+// What may be advised, and brought, is a whole block of unified memory of the current GPU.
 static bool is_managed(address at, size_t bytes, int device) {
     auto block = blocks.find(at);
-    return block != blocks.end() && block->second.managed && block->second.bytes == bytes && block->second.card == device && device == current;
+    return block != blocks.end() && block->second.managed && block->second.bytes == bytes && block->second.gpu == device && device == current;
 }
 int cuMemAdvise(address at, size_t bytes, int advice, int device) {
     Locked locked(lock);
@@ -310,7 +310,7 @@ int cuMemFree_v2(address at) {
     Locked locked(lock);
     auto block = blocks.find(at);
     if (block == blocks.end()) return INVALID;
-    used[block->second.card] -= block->second.bytes;
+    used[block->second.gpu] -= block->second.bytes;
     munmap(block->second.from, block->second.mapped);
     blocks.erase(block);
     return OK;
@@ -349,13 +349,13 @@ int cuMemcpyDtoHAsync_v2(void* to, address from, size_t bytes, void* stream) {
     if (((Stream*)stream)->temper != LATE && !is_pinned(to)) ((Stream*)stream)->finish();
     return code;
 }
-// Within unified memory, also of several cards; else within one card's.
+// Within unified memory, also of several GPUs; else within one GPU's.
 int cuMemcpyDtoDAsync_v2(address to, address from, size_t bytes, void* stream) {
     Locked locked(lock);
     if (!is_device(to, bytes) || !is_device(from, bytes)) return INVALID;
     const Block &source = block_of(from), &target = block_of(to);
-    if (source.card != target.card && !(source.managed && target.managed)) return INVALID;
-    if (lost[source.card] || lost[target.card]) return LAUNCH_FAILED;
+    if (source.gpu != target.gpu && !(source.managed && target.managed)) return INVALID;
+    if (lost[source.gpu] || lost[target.gpu]) return LAUNCH_FAILED;
     return enqueue(stream, [=] { return memmove((void*)to, (void*)from, bytes), OK; });
 }
 int cuCtxEnablePeerAccess(void*, unsigned) { return OK; }

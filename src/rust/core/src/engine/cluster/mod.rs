@@ -425,7 +425,7 @@ impl Worker for Cluster<'_> {
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
         self.number(Frozen::of_graph(level.pairs().clone()));
         let is_exact = self.is_exact();
-        // A card makes all of level 0 at once, and hands out parts of that.
+        // A GPU makes all of level 0 at once, and hands out parts of that.
         let groups = (!level.keeps() && self.decide_pairs()).then(|| LEVEL_ZERO_UNITS * self.live().count());
         self.run(&mut Settling::new(level, columns, is_exact, groups), Some(0), observer)?;
         let total = level.pairs().edge_count() as f64;

@@ -47,10 +47,10 @@ impl<'a> Crew<'a> {
         self
     }
 
-    /// The threads for a CPU that works beside so many cards: each card needs one to be kept busy, and the calling thread, which makes the
+    /// The threads for a CPU that works beside so many GPUs: each GPU needs one to be kept busy, and the calling thread, which makes the
     /// questions.
-    pub fn threads_beside(pool: &Pool, cards: usize) -> Pool {
-        Pool::at_most(pool.threads().saturating_sub(2 * cards + 1).max(1))
+    pub fn threads_beside(pool: &Pool, gpus: usize) -> Pool {
+        Pool::at_most(pool.threads().saturating_sub(2 * gpus + 1).max(1))
     }
 
     /// Without a machine that could not be had, and why: it counts as one that failed.

@@ -2,7 +2,7 @@
 
 use super::pointer::DevicePtr;
 
-/// `WARP` of kernels/card/threads.cuh: threads of a warp.
+/// `WARP` of kernels/gpu/threads.cuh: threads of a warp.
 pub(super) const WARP: u32 = 32;
 
 /// `COUNTING_THREADS` of kernels/discrete/test.cuh: threads of a block that counts.
@@ -918,6 +918,6 @@ pub(super) struct Feature {
     pub mode: u32,
     /// index of its `Sums`
     pub place: u32,
-    /// where its packed codes are, on the card or the host, a multiple of 128, plus the bits of a code; 0: nowhere
+    /// where its packed codes are, on the GPU or the host, a multiple of 128, plus the bits of a code; 0: nowhere
     pub packed: u64,
 }

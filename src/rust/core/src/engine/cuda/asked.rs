@@ -1,8 +1,8 @@
-//! A test that a card is asked question by question, in batches, as a worker.
+//! A test that a GPU is asked question by question, in batches, as a worker.
 
 use crate::ci::Batch;
 use crate::engine::batched::{self, Asker, Reply};
-use crate::engine::cuda::card::held::{Held, Holds};
+use crate::engine::cuda::gpu::held::{Held, Holds};
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::Book;
@@ -11,18 +11,18 @@ use crate::search::worker::{Column, Marginals, Worker};
 use crate::team::{Moved, TeamReport};
 use crate::Result;
 
-/// Such a test on its card.
+/// Such a test on its GPU.
 pub(super) trait Asked: Holds {
-    /// The card.
-    fn card(&self) -> &Held;
+    /// The GPU.
+    fn gpu(&self) -> &Held;
 
-    /// Number of the card, from 0.
+    /// Number of the GPU, from 0.
     fn ordinal(&self) -> usize;
 
     /// See [`Asker::batch`].
     fn batch(&self) -> usize;
 
-    /// See [`Asker::ask`]. The card is bound to this thread, and what is copied is entered for the batch's level.
+    /// See [`Asker::ask`]. The GPU is bound to this thread, and what is copied is entered for the batch's level.
     fn replies(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>>;
 }
 
@@ -37,17 +37,17 @@ impl<T: Asked> Asker for T {
     }
 
     fn moved(&self) -> Moved {
-        self.card().moved()
+        self.gpu().moved()
     }
 
     fn planned(&self) -> Vec<(&'static str, u64)> {
-        self.card().largest_plan().parts()
+        self.gpu().largest_plan().parts()
     }
 }
 
 impl<T: Asked> Worker for T {
     fn pool(&self) -> &Pool {
-        &self.card().pool
+        &self.gpu().pool
     }
 
     fn shard_tests(&self) -> u64 {

@@ -1,17 +1,17 @@
-//! Where a card cannot hold all columns of the data: batches of questions, cut into groups whose columns fit together.
+//! Where a GPU cannot hold all columns of the data: batches of questions, cut into groups whose columns fit together.
 
 use crate::ci::Batch;
 
-/// Questions that are answered with the same columns on the card.
+/// Questions that are answered with the same columns on the GPU.
 pub(super) struct Group {
-    /// The variables, ascending: the card numbers them from 0.
+    /// The variables, ascending: the GPU numbers them from 0.
     pub variables: Vec<u32>,
     /// Places of the questions in the batch.
     pub questions: Vec<usize>,
 }
 
 impl Group {
-    /// The questions, of the variables as the card numbers them; the order of sets is kept.
+    /// The questions, of the variables as the GPU numbers them; the order of sets is kept.
     pub fn numbered(&self, batch: &Batch) -> Batch {
         let number = |v: u32| self.variables.binary_search(&v).unwrap_or(0);
         let mut own = Batch::new();

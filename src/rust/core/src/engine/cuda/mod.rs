@@ -1,8 +1,8 @@
 //! The CUDA engine: the Gaussian test, tests of discrete variables, the nearest-neighbour test and feature selection on one
 //! NVIDIA GPU.
 //!
-//! * [`card`]: what every test needs of a card: device, memory, plan, copies, compiled kernels.
-//! * `search`: PC-stable, with the graph and all answers on the card until the end.
+//! * [`gpu`]: what every test needs of a GPU: device, memory, plan, copies, compiled kernels.
+//! * `search`: PC-stable, with the graph and all answers on the GPU until the end.
 //! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables;
 //!   `questions`: how a batch of questions is launched, `cut`: how it is cut where not all columns fit; `asked`: a test that is asked in batches, as a worker; [`gauss::correlation`] makes the correlation matrix of data.
 //! * [`knn`]: the nearest-neighbour test. [`mixed`]: tests of numbers and levels. [`selection`]: the counts of a feature selection.
@@ -12,10 +12,10 @@
 #[rustfmt::skip]
 mod arguments;
 mod asked;
-pub mod card;
 mod cut;
 mod discrete;
 pub mod gauss;
+pub mod gpu;
 pub mod knn;
 mod lists;
 pub mod mixed;
@@ -47,16 +47,16 @@ use crate::search::Largest;
 use crate::search::Options;
 use crate::team::{Moved, TeamReport};
 use crate::{Error, Result};
-use card::buffer::Buffer;
-use card::held::{Held, Holds};
-use card::kernels::WARP;
-use card::plan::MemoryPlan;
-use card::unified::MemoryKind;
 use discrete::columns::Packed;
 use discrete::counting::{data_bytes, Coding};
 use discrete::Counted;
 use gauss::blocks::State;
 use gauss::source::{Gaussian, Source};
+use gpu::buffer::Buffer;
+use gpu::held::{Held, Holds};
+use gpu::kernels::WARP;
+use gpu::plan::MemoryPlan;
+use gpu::unified::MemoryKind;
 use ndarray::ArrayView2;
 use pointer::DevicePtr;
 use search::fallback::Fallback;
@@ -106,7 +106,7 @@ impl SearchStrategy {
 /// How to run on the GPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CudaOptions {
-    /// Number of the card, from 0.
+    /// Number of the GPU, from 0.
     pub ordinal: usize,
     /// How to hand out the tests.
     pub strategy: SearchStrategy,
@@ -116,7 +116,7 @@ pub struct CudaOptions {
     pub memory_budget: Option<u64>,
     /// How sets of one variable are run where the strategy is ours.
     pub level_one: LevelOne,
-    /// Rows of the correlation matrix that the Gaussian search has on the card at a time: it then goes by blocks of so many, rounded up to 64,
+    /// Rows of the correlation matrix that the Gaussian search has on the GPU at a time: it then goes by blocks of so many, rounded up to 64,
     /// whatever memory there is. None: by blocks where memory does not suffice, as large as it allows.
     pub block: Option<usize>,
     /// In place of a density: sets of one variable of 64 rows with so many neighbours in all are run by columns, and from the second
@@ -204,32 +204,32 @@ pub struct CudaEngine<'a> {
     alpha: f64,
     options: CudaOptions,
     held: Held,
-    /// Where the correlations are on the card, once they are.
+    /// Where the correlations are on the GPU, once they are.
     correlations: Option<DevicePtr<f64>>,
-    /// Correlations that were made on the card and brought to the host; empty before.
+    /// Correlations that were made on the GPU and brought to the host; empty before.
     brought: Vec<f64>,
-    /// What stays on the card from one part of a level to the next (the Gaussian test).
+    /// What stays on the GPU from one part of a level to the next (the Gaussian test).
     blocks: State,
-    /// Where the level codes are on the card.
+    /// Where the level codes are on the GPU.
     coding: Option<Coding>,
-    /// The codes of all variables as the card reads them in the host's memory, where it does not hold all.
+    /// The codes of all variables as the GPU reads them in the host's memory, where it does not hold all.
     packed: Option<Packed>,
     /// How the tests of the level are counted (discrete variables).
     counted: Counted,
 }
 
 impl<'a> CudaEngine<'a> {
-    /// The test `gauss` at significance level `alpha` on a card, which is opened (0.2 s once a process).
+    /// The test `gauss` at significance level `alpha` on a GPU, which is opened (0.2 s once a process).
     ///
     /// # Errors
-    /// [`Error::Device`] where no card can be used, [`Error::Argument`] where there is no card `ordinal` or the strategy's
+    /// [`Error::Device`] where no GPU can be used, [`Error::Argument`] where there is no GPU `ordinal` or the strategy's
     /// numbers do not make a block of 1 to 256 threads, or are another test's.
     pub fn new(gauss: Gauss<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         let source = Source::Matrix(gauss.matrix());
         Self::open(CudaTest::Gauss(Gaussian { test: gauss.test, p: gauss.p(), source, check: None }), alpha, options)
     }
 
-    /// The same engine, which takes this check of its matrix over where a search has all of it on the card.
+    /// The same engine, which takes this check of its matrix over where a search has all of it on the GPU.
     pub fn checked_by(mut self, check: Option<&'a Check<'a>>) -> Self {
         if let CudaTest::Gauss(gauss) = &mut self.test {
             gauss.check = check;
@@ -237,7 +237,7 @@ impl<'a> CudaEngine<'a> {
         self
     }
 
-    /// The test with the correlations of `x`, n x p, kept by column, each less its mean, which the card makes when it first needs
+    /// The test with the correlations of `x`, n x p, kept by column, each less its mean, which the GPU makes when it first needs
     /// them: those of [`correlation`](gauss::correlation::correlation()) to the last bit.
     ///
     /// # Errors
@@ -277,12 +277,12 @@ impl<'a> CudaEngine<'a> {
         self
     }
 
-    /// The largest plan of the card's memory so far.
+    /// The largest plan of the GPU's memory so far.
     pub fn plan(&self) -> &MemoryPlan {
         self.held.largest_plan()
     }
 
-    /// Bytes of the data on the card.
+    /// Bytes of the data on the GPU.
     fn data_bytes(&self) -> u64 {
         match &self.test {
             CudaTest::Gauss(gauss) => gauss.bytes(),
@@ -296,7 +296,7 @@ impl<'a> CudaEngine<'a> {
         let bytes = 8 * doubles;
         args.scratch = DevicePtr::NULL;
         args.warp_bytes = bytes;
-        let limit = u64::from(self.held.card.shared_limit);
+        let limit = u64::from(self.held.gpu.shared_limit);
         for threads in [threads, WARP] {
             let shared = bytes * u64::from(threads / WARP);
             if shared <= limit {
@@ -309,12 +309,12 @@ impl<'a> CudaEngine<'a> {
 
     /// Blocks that run rows with many neighbours, see gauss/wide.cuh, at most.
     fn wide_blocks(&self) -> u64 {
-        gauss::sets::WIDE_TOGETHER * u64::from(self.held.card.processors)
+        gauss::sets::WIDE_TOGETHER * u64::from(self.held.gpu.processors)
     }
 
     /// Bytes of device memory that `working_memory` takes for `warps`.
     fn scratch_of_warps(&self, doubles: u64, warps: u32) -> u64 {
-        match 8 * doubles <= u64::from(self.held.card.shared_limit) {
+        match 8 * doubles <= u64::from(self.held.gpu.shared_limit) {
             true => 0,
             false => 8 * doubles * u64::from(warps),
         }
@@ -331,7 +331,7 @@ impl Asker for CudaEngine<'_> {
     fn batch(&self) -> usize {
         match self.test {
             CudaTest::Gauss(_) => 1 << 17,
-            // Enough blocks for a large card, and few enough tests that few are asked in vain.
+            // Enough blocks for a large GPU, and few enough tests that few are asked in vain.
             CudaTest::Discrete(test) => (1 << 28) / test.data().n().clamp(1 << 12, 1 << 18),
         }
     }
@@ -438,7 +438,7 @@ impl Worker for CudaEngine<'_> {
     }
 }
 
-/// Tests that a card does in about the time that beginning a part of a level takes; of discrete variables, samples times tests.
+/// Tests that a GPU does in about the time that beginning a part of a level takes; of discrete variables, samples times tests.
 const BUSY_TESTS: f64 = 5e7;
 const BUSY_COUNTS: f64 = 5e8;
 
@@ -510,7 +510,7 @@ impl Alone for CudaEngine<'_> {
     }
 }
 
-/// Several GPUs as one worker: the engines that `make` makes by number, all for the same test; `names` are those of their cards. A card that cannot
+/// Several GPUs as one worker: the engines that `make` makes by number, all for the same test; `names` are those of their GPUs. A GPU that cannot
 /// be opened is left out, see [`Worker::team`].
 ///
 /// # Errors

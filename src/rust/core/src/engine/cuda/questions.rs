@@ -1,13 +1,13 @@
-//! Arbitrary questions on the card: how a batch of them is cut into launches, and where a launch finds its own.
+//! Arbitrary questions on the GPU: how a batch of them is cut into launches, and where a launch finds its own.
 
 use super::arguments::SearchArgs;
-use super::card::buffer::Buffer;
-use super::card::plan::aligned;
+use super::gpu::buffer::Buffer;
+use super::gpu::plan::aligned;
 use super::CudaEngine;
 use crate::ci::Batch;
 use crate::Result;
 
-/// A launch takes no more questions once pairs and sets have this many vertices: enough to fill a card, few enough to end soon.
+/// A launch takes no more questions once pairs and sets have this many vertices: enough to fill a GPU, few enough to end soon.
 const MEMBERS: usize = 1 << 22;
 
 /// The questions of a launch.
@@ -85,7 +85,7 @@ pub(super) fn launched_bytes(batch: &Batch, most: usize) -> u64 {
 }
 
 impl CudaEngine<'_> {
-    /// Copies questions to the card.
+    /// Copies questions to the GPU.
     pub(super) fn send_questions(&mut self, args: &mut SearchArgs, questions: &Questions) -> Result<()> {
         let Questions { pairs, ends, sets, .. } = questions;
         let at = self.held.device(Buffer::Batch)?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::batched::{Asker, Reply};
-use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::book::Book;
@@ -18,14 +18,14 @@ use pcgpu_core::{Error, Result};
 pub use super::answer::sets;
 use super::answer::{Answer, Digits};
 
-/// Says that a card is to be taken for an emulated one: under a sanitizer it is about as slow.
+/// Says that a GPU is to be taken for an emulated one: under a sanitizer it is about as slow.
 const LITTLE: &str = "PCGPU_TEST_LITTLE";
 
-/// Whether the card is the tests' emulated one (../../driver), some 10,000 times slower than a real card: tests repeat less on
+/// Whether the GPU is the tests' emulated one (../../driver), some 10,000 times slower than a real GPU: tests repeat less on
 /// it.
 pub fn emulated() -> bool {
     std::env::var_os(LITTLE).is_some()
-        || device::devices(false).is_ok_and(|cards| cards.iter().any(|card| card.name == "Emulated"))
+        || device::devices(false).is_ok_and(|gpus| gpus.iter().any(|gpu| gpu.name == "Emulated"))
 }
 
 /// Bytes of device memory that a worker has planned.
@@ -84,7 +84,7 @@ impl<W: Worker> Worker for Shardwise<W> {
     }
 }
 
-/// A machine that takes few questions at a time, so that a crew's work is cut up, and pauses as long for each: an emulated card is slow.
+/// A machine that takes few questions at a time, so that a crew's work is cut up, and pauses as long for each: an emulated GPU is slow.
 pub struct Slowed<A>(pub A, pub Duration);
 
 impl<A: Asker> Asker for Slowed<A> {

@@ -1,4 +1,4 @@
-//! Tests of discrete variables that the card leaves to the CPU, because p is too near to alpha for two machines' rounding or the
+//! Tests of discrete variables that the GPU leaves to the CPU, because p is too near to alpha for two machines' rounding or the
 //! table is too large; and p-values of arbitrary questions about discrete variables.
 
 use crate::engine::cuda::arguments::{DiscreteArgs, ASKED_WORDS, COUNTING_THREADS};
@@ -9,10 +9,10 @@ use super::counting::{self, Scratch, Tables};
 use crate::ci::discrete::{Counter, Discrete, Margins};
 use crate::ci::Batch;
 use crate::engine::batched::Reply;
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::cut::by_columns;
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::kernels::Kernel;
+use crate::engine::cuda::gpu::plan::MemoryPlan;
 use crate::engine::cuda::questions::{each_launch, launched_bytes};
 use crate::engine::cuda::CudaEngine;
 use crate::memory;
@@ -31,7 +31,7 @@ pub(in crate::engine::cuda) struct CpuTest {
 }
 
 impl CpuTest {
-    /// Has it of the variables that the card has as 0, 1, ...
+    /// Has it of the variables that the GPU has as 0, 1, ...
     pub fn name(&mut self, variables: &[u32]) {
         let name = |v: u32| variables[v as usize];
         (self.x, self.y) = (name(self.x as u32) as usize, name(self.y as u32) as usize);
@@ -104,19 +104,19 @@ struct Plan {
 /// Plans a batch's questions and its scratch, of `room` bytes at most or the least that is needed.
 fn plan(engine: &mut CudaEngine, test: &Discrete, batch: &Batch, most: usize, room: Option<u64>) -> Result<Plan> {
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
-    let tables = counting::tables(widest as u64, engine.held.card.shared_limit);
+    let tables = counting::tables(widest as u64, engine.held.gpu.shared_limit);
     engine.held.plan.set(Buffer::Batch, launched_bytes(batch, most));
     engine.held.plan.set(Buffer::Asked, counting::asked_bytes(widest, 1));
     let room = match room {
         Some(room) => room,
         None => engine.scratch_room(test, &[], 0)?,
     };
-    let scratch = counting::scratch(test, widest, tables.area, engine.held.card.processors, room);
+    let scratch = counting::scratch(test, widest, tables.area, engine.held.gpu.processors, room);
     engine.held.plan.set(Buffer::Scratch, scratch.bytes * u64::from(scratch.blocks));
     Ok(Plan { most, tables, scratch, widest })
 }
 
-/// The replies, in the order of the batch; plans the card's memory. `watch` is told the share that is done.
+/// The replies, in the order of the batch; plans the GPU's memory. `watch` is told the share that is done.
 pub(in crate::engine::cuda) fn replies(
     engine: &mut CudaEngine,
     test: &Discrete,
@@ -216,7 +216,7 @@ fn run(
         let launch = Kernel::dis_batch.on((blocks, 1), COUNTING_THREADS, tables.bytes);
         // SAFETY: the addresses are those of the data, of as many questions as `args.a.count` says, and of scratch for the
         // blocks, all planned for this batch; the answers are waited for below.
-        unsafe { engine.held.card.launch(launch, &args)? };
+        unsafe { engine.held.gpu.launch(launch, &args)? };
         engine.held.fetch(args.a.answers, &mut values[done..], "a batch of tests")?;
         let left: Vec<usize> = (done..values.len()).filter(|&at| values[at] < 0.0).collect();
         let test_of = |&at: &usize| {

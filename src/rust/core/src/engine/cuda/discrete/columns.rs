@@ -1,10 +1,10 @@
-//! Columns of some variables on a card that cannot hold all. The host has the codes of all variables packed, in pinned memory that the card
+//! Columns of some variables on a GPU that cannot hold all. The host has the codes of all variables packed, in pinned memory that the GPU
 //! reads by itself; there they become the codes and planes that the kernels count with, in places of one size each.
 
 use super::counting::{has_planes, is_wide, padded, plane_size, Coding, BESIDE_COLUMNS, PLANE_CELLS, PLANE_LEVELS};
 use crate::ci::discrete::{Codes, Discrete};
 use crate::engine::cuda::arguments::{DiscreteArgs, SearchArgs};
-use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::gpu::kernels::Kernel;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
 use crate::memory::{self, Use};
@@ -13,7 +13,7 @@ use crate::Result;
 /// Bytes that a variable takes in a table of columns: where its codes and planes are, where the packed codes, its number of levels.
 const ENTRY: u64 = 3 * 8 + 4;
 
-/// Packed columns begin at multiples of this: the card reads so many bytes at a time.
+/// Packed columns begin at multiples of this: the GPU reads so many bytes at a time.
 const ALIGNED: u64 = 128;
 
 /// The binary logarithm of the bits that a code of a variable takes when packed; a missing value has a code, too.
@@ -67,7 +67,7 @@ fn pack(test: &Discrete, v: usize, to: &mut [u8]) {
 /// Where the packed codes are, by variable: an address of the host, plus the binary logarithm of a code's bits.
 pub(in crate::engine::cuda) struct Packed(Vec<u64>);
 
-/// What the card has of a column.
+/// What the GPU has of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parts {
     pub codes: bool,
@@ -103,7 +103,7 @@ impl Parts {
     }
 }
 
-/// Places on the card for columns, all as large as the largest column.
+/// Places on the GPU for columns, all as large as the largest column.
 #[derive(Clone, Copy)]
 pub(super) struct Places {
     pub at: DevicePtr<u8>,
@@ -144,12 +144,12 @@ impl Table {
         Table { entries, count }
     }
 
-    /// Bytes that it takes on the card, up to where something else may begin.
+    /// Bytes that it takes on the GPU, up to where something else may begin.
     pub fn bytes(&self) -> u64 {
         (ENTRY * self.entries.len() as u64).next_multiple_of(256)
     }
 
-    /// What is to be copied to the card.
+    /// What is to be copied to the GPU.
     pub fn words(&self, test: &Discrete, places: &Places, Packed(packed): &Packed) -> Vec<u64> {
         let Places { bytes, parts, .. } = *places;
         let mut words = Vec::with_capacity(4 * self.entries.len());
@@ -196,9 +196,9 @@ impl Table {
             n: test.data().n() as u64,
             ..DiscreteArgs::default()
         };
-        let launch = Kernel::dis_unpack.on((engine.held.card.processors * 8, 1), 256, 0);
+        let launch = Kernel::dis_unpack.on((engine.held.gpu.processors * 8, 1), 256, 0);
         // SAFETY: the table has as many entries, with places that hold such columns, and packed codes that stay (`Held::lasting`).
-        unsafe { engine.held.card.launch(launch, &args)? };
+        unsafe { engine.held.gpu.launch(launch, &args)? };
         engine.held.note_moved(fresh.iter().map(|&(v, _)| packed_bytes(test, v as usize)).sum());
         Ok(coding)
     }

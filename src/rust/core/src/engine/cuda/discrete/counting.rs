@@ -1,17 +1,17 @@
-//! Discrete data on the card: level codes, the kernels' arguments, and the memory that counting takes.
+//! Discrete data on the GPU: level codes, the kernels' arguments, and the memory that counting takes.
 
 use crate::ci::discrete::{Codes, Discrete, Rule, Statistic};
 use crate::engine::cuda::arguments::{
     bench_bytes, bench_scratch, edge_bytes, gpupc_pair_bytes, DiscreteArgs, SearchArgs, ASKED_WORDS, COUNTING_BLOCKS,
     G2, MOST_OTHERS, PLANE_SAMPLES, SAMPLES_AT_A_TIME, X2,
 };
-use crate::engine::cuda::card::buffer::{Buffer, BufferId};
-use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::gpu::buffer::{Buffer, BufferId};
+use crate::engine::cuda::gpu::kernels::Kernel;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
 use crate::Result;
 
-/// Variables with at most this many levels have bit planes on the card, which take at most half as many bytes as their codes.
+/// Variables with at most this many levels have bit planes on the GPU, which take at most half as many bytes as their codes.
 pub(super) const PLANE_LEVELS: usize = 4;
 
 /// Tables of up to this many cells are counted by planes: measured, see inst/bench/RESULTS.md.
@@ -27,7 +27,7 @@ const SCRATCH: u64 = 512 << 20;
 /// Once there are this many questions for the CPU, blocks take no more work; those at work may add some.
 pub(in crate::engine::cuda) const ASKED: u64 = 1 << 14;
 
-/// The addresses of codes and planes on the card: see [`DiscreteArgs`].
+/// The addresses of codes and planes on the GPU: see [`DiscreteArgs`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine::cuda) struct Coding {
     pub codes: DevicePtr<u8>,
@@ -96,7 +96,7 @@ pub(in crate::engine::cuda) fn mostly_binary(test: &Discrete) -> bool {
     2 * (0..data.p()).filter(|&v| data.levels(v) <= 2).count() >= data.p()
 }
 
-/// Bytes of the codes, planes, offsets and numbers of levels on the card.
+/// Bytes of the codes, planes, offsets and numbers of levels on the GPU.
 pub(in crate::engine::cuda) fn data_bytes(test: &Discrete) -> u64 {
     columns(test).1 + 16 * planes(test).1 + 20 * test.data().p() as u64 + BESIDE_COLUMNS
 }
@@ -129,10 +129,10 @@ pub(in crate::engine::cuda) struct Scratch {
     pub blocks: u32,
 }
 
-/// Scratch for sets of `size`, where a block has `area` cells for tables and the card `processors` multiprocessors; `room` bytes
+/// Scratch for sets of `size`, where a block has `area` cells for tables and the GPU `processors` multiprocessors; `room` bytes
 /// at most, or what one block needs.
 ///
-/// Where the room is too small for all blocks that the card could run, there are fewer (z in gpuPC's paper).
+/// Where the room is too small for all blocks that the GPU could run, there are fewer (z in gpuPC's paper).
 pub(in crate::engine::cuda) fn scratch(test: &Discrete, size: usize, area: u64, processors: u32, room: u64) -> Scratch {
     let blocks = processors * COUNTING_BLOCKS;
     if largest_table(test, size) <= area as f64 {
@@ -190,14 +190,14 @@ pub(in crate::engine::cuda) fn tables_of_pairs(
 /// [`COUNTING_BLOCKS`] blocks, or all where the sets would take more than half of that share.
 pub(in crate::engine::cuda) fn tables(widest: u64, shared_limit: u32) -> Tables {
     let limit = u64::from(shared_limit);
-    // The card keeps 1 kB for itself in each block.
+    // The GPU keeps 1 kB for itself in each block.
     let fair = limit / u64::from(COUNTING_BLOCKS) - 1024;
     let bytes = if bench_bytes(widest) <= fair / 2 { fair } else { limit } / 16 * 16;
     Tables { area: bytes.saturating_sub(bench_bytes(widest)) / 4, bytes }
 }
 
 impl CudaEngine<'_> {
-    /// Copies the codes to the card, once.
+    /// Copies the codes to the GPU, once.
     pub(in crate::engine::cuda) fn upload_codes(&mut self, test: &Discrete) -> Result<Coding> {
         if let Some(coding) = self.coding {
             return Ok(coding);
@@ -255,9 +255,9 @@ impl CudaEngine<'_> {
             n: data.n() as u64,
             ..DiscreteArgs::default()
         };
-        let launch = Kernel::dis_planes.on((self.held.card.processors * 8, 1), 256, 0);
+        let launch = Kernel::dis_planes.on((self.held.gpu.processors * 8, 1), 256, 0);
         // SAFETY: the addresses are those of codes, starts, levels and planes of p variables, laid out as planned; they stay.
-        unsafe { self.held.card.launch(launch, &args)? };
+        unsafe { self.held.gpu.launch(launch, &args)? };
         Ok(Coding { codes, column, levels, planes, plane })
     }
 
@@ -344,7 +344,7 @@ pub(in crate::engine::cuda) fn answered_bytes(questions: u64) -> u64 {
 }
 
 fn bytes_of(codes: &[u16]) -> &[u8] {
-    // SAFETY: any bytes make up u16, which has no padding; the card is little-endian, and so is every machine of one.
+    // SAFETY: any bytes make up u16, which has no padding; the GPU is little-endian, and so is every machine of one.
     unsafe { std::slice::from_raw_parts(codes.as_ptr().cast(), 2 * codes.len()) }
 }
 

@@ -1,4 +1,4 @@
-//! Levels of discrete variables on the card, in stages short enough to be interrupted.
+//! Levels of discrete variables on the GPU, in stages short enough to be interrupted.
 
 pub(super) mod asked;
 pub(super) mod columns;
@@ -12,8 +12,8 @@ use std::ops::Range;
 
 use crate::ci::discrete::Discrete;
 use crate::engine::cuda::arguments::{gpupc_bytes, DiscreteArgs, Report, SearchArgs, COUNTING_THREADS, MOST_OTHERS};
-use crate::engine::cuda::card::buffer::{Buffer, BufferId};
-use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::gpu::buffer::{Buffer, BufferId};
+use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
 use crate::engine::cuda::search::{CudaSearch, USUAL_THREADS};
 use crate::engine::cuda::SearchStrategy;
 use crate::graph::subsets;
@@ -87,7 +87,7 @@ pub(in crate::engine::cuda) struct Level {
     threads: u32,
     shared: u64,
     stages: Vec<Stage>,
-    /// The variables that the card has as 0, 1, ...; none: it has all.
+    /// The variables that the GPU has as 0, 1, ...; none: it has all.
     variables: Vec<u32>,
 }
 
@@ -107,7 +107,7 @@ impl CudaSearch<'_, '_> {
     /// Plans the memory that counting needs for sets of `size`, and commits the plan. Everything else must be planned before, as
     /// scratch takes what room is left.
     pub(in crate::engine::cuda) fn plan_counting(&mut self, test: &Discrete, size: usize) -> Result<()> {
-        let (processors, limit) = (self.engine.held.card.processors, self.engine.held.card.shared_limit);
+        let (processors, limit) = (self.engine.held.gpu.processors, self.engine.held.gpu.shared_limit);
         let tables = counting::tables(size as u64, limit);
         let most_users =
             u64::from(processors) * if self.engine.options.strategy == SearchStrategy::Shared { 8 } else { 2048 };
@@ -129,7 +129,7 @@ impl CudaSearch<'_, '_> {
 
     /// How sets of `size` are counted, with `room` bytes for scratch.
     fn counted(&self, test: &Discrete, size: usize, tables: Tables, room: u64) -> Counted {
-        let processors = self.engine.held.card.processors;
+        let processors = self.engine.held.gpu.processors;
         let (scratch, threads, askers, shared) = match self.engine.options.strategy {
             SearchStrategy::Edge { beta, gamma } if size > 0 => {
                 let threads = (beta * gamma).next_multiple_of(WARP);
@@ -225,12 +225,12 @@ impl CudaSearch<'_, '_> {
         let blocks = u64::from(level.blocks).min(items.max(1)) as u32;
         // SAFETY: the arguments are those of `prepare`, with scratch and shared memory for as many blocks.
         unsafe {
-            self.engine.held.card.launch(Kernel::dis_begin.on((1, 1), WARP, 0), &level.args)?;
-            self.engine.held.card.launch(level.kernel.on((blocks, 1), level.threads, level.shared), &level.args)
+            self.engine.held.gpu.launch(Kernel::dis_begin.on((1, 1), WARP, 0), &level.args)?;
+            self.engine.held.gpu.launch(level.kernel.on((blocks, 1), level.threads, level.shared), &level.args)
         }
     }
 
-    /// The tests that the card left to the CPU, and their p-values.
+    /// The tests that the GPU left to the CPU, and their p-values.
     fn answered(
         &mut self,
         test: &Discrete,
@@ -254,7 +254,7 @@ impl CudaSearch<'_, '_> {
         Ok((questions, answers))
     }
 
-    /// Has the CPU answer what the card left to it; whether that was all, else goes on.
+    /// Has the CPU answer what the GPU left to it; whether that was all, else goes on.
     pub(in crate::engine::cuda) fn go_on_pairs(
         &mut self,
         test: &Discrete,
@@ -268,7 +268,7 @@ impl CudaSearch<'_, '_> {
             self.engine.held.upload(self.args.p_max.offset(high * (high - 1) / 2 + low), &[p])?;
         }
         if report.stage_next >= report.stage_items {
-            // Other cards may copy what is there.
+            // Other GPUs may copy what is there.
             self.engine.held.wait("level 0", look)?;
             return Ok(true);
         }
@@ -291,7 +291,7 @@ impl CudaSearch<'_, '_> {
     /// # Safety
     /// The kernel must be such a one, and `args` those of [`Self::prepare`] for this level, with the search's own.
     unsafe fn launch_discrete(&self, kernel: Kernel<DiscreteArgs>, blocks: u32, args: &DiscreteArgs) -> Result<()> {
-        self.engine.held.card.launch(kernel.on((blocks, 1), USUAL_THREADS, 0), args)
+        self.engine.held.gpu.launch(kernel.on((blocks, 1), USUAL_THREADS, 0), args)
     }
 
     /// A level of sets, after the lists of neighbours were made; `widest` is the largest degree.
@@ -338,7 +338,7 @@ impl CudaSearch<'_, '_> {
         // SAFETY: the arguments are those of `prepare`.
         unsafe { self.launch_discrete(Kernel::dis_slots, self.blocks_for(self.args.p), &args)? };
         // `bring_settled` copies what is there now while the level runs.
-        self.engine.held.card.copies_follow()?;
+        self.engine.held.gpu.copies_follow()?;
         Ok(Level { args, kernel, blocks, threads, shared, stages, variables: Vec::new() })
     }
 
@@ -374,16 +374,16 @@ impl CudaSearch<'_, '_> {
             // SAFETY: the arguments are those of `prepare`, with scratch and shared memory for as many blocks; `dis_items`
             // has a number for each of its 32 warps.
             unsafe {
-                self.engine.held.card.launch(Kernel::dis_items.on((1, 1), 1024, 8 * 32), args)?;
-                self.engine.held.card.launch(kernel.on((*blocks, 1), *threads, *shared), args)?;
+                self.engine.held.gpu.launch(Kernel::dis_items.on((1, 1), 1024, 8 * 32), args)?;
+                self.engine.held.gpu.launch(kernel.on((*blocks, 1), *threads, *shared), args)?;
             }
         }
         args.stage = of.len() as u64 + 1;
         // SAFETY: the arguments are those of `prepare`.
-        unsafe { self.engine.held.card.launch(Kernel::dis_close.on((1, 1), WARP, 0), args) }
+        unsafe { self.engine.held.gpu.launch(Kernel::dis_close.on((1, 1), WARP, 0), args) }
     }
 
-    /// Has the CPU answer what the card left to it; whether there was anything.
+    /// Has the CPU answer what the GPU left to it; whether there was anything.
     fn answer_stages(
         &mut self,
         test: &Discrete,

@@ -1,4 +1,4 @@
-//! Level 0 in parts: the columns of a panel of rows stay on the card while panels with the smaller vertices pass. The p-values of what has
+//! Level 0 in parts: the columns of a panel of rows stay on the GPU while panels with the smaller vertices pass. The p-values of what has
 //! run are brought while the next kernel runs.
 
 use std::ops::Range;
@@ -8,9 +8,9 @@ use super::parts::InParts;
 use super::{Counted, Level};
 use crate::ci::discrete::Discrete;
 use crate::engine::cuda::arguments::{DiscreteArgs, SearchArgs};
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::card::transfer::threads_for;
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::kernels::Kernel;
+use crate::engine::cuda::gpu::transfer::threads_for;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::p_max::triangle;
 use crate::engine::cuda::search::CudaSearch;
@@ -20,7 +20,7 @@ use crate::pool::Pool;
 use crate::search::worker::{Column, Marginals};
 use crate::Result;
 
-/// Two panels on the card, the rows those of the second, which may be the first.
+/// Two panels on the GPU, the rows those of the second, which may be the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Tile {
     x: Range<usize>,
@@ -32,7 +32,7 @@ impl Tile {
         self.x == self.y
     }
 
-    /// The number on the card of the first row.
+    /// The number on the GPU of the first row.
     fn first(&self) -> usize {
         if self.is_diagonal() {
             0
@@ -47,14 +47,14 @@ impl Tile {
     }
 }
 
-/// Rows of a tile, by their numbers on the card, for which there is room at a time.
+/// Rows of a tile, by their numbers on the GPU, for which there is room at a time.
 struct Step {
     tile: Tile,
     rows: Range<usize>,
 }
 
 impl Step {
-    /// How many p-values its rows have there, in a triangle that begins with the first vertex on the card.
+    /// How many p-values its rows have there, in a triangle that begins with the first vertex on the GPU.
     fn count(&self) -> usize {
         self.end_of(self.rows.end)
     }
@@ -73,7 +73,7 @@ struct Cut {
 }
 
 impl Cut {
-    /// With so many columns on the card at a time, two at least where p is more.
+    /// With so many columns on the GPU at a time, two at least where p is more.
     fn new(rows: &Range<usize>, held: usize) -> Self {
         let (rows, pass) = (rows.clone(), (held / 3).max(1));
         match rows.start == 0 && held >= rows.end {
@@ -102,7 +102,7 @@ impl Cut {
         Cut::new(rows, least)
     }
 
-    /// Columns on the card at a time.
+    /// Columns on the GPU at a time.
     fn held(&self) -> usize {
         if self.rows == (0..self.stay) {
             self.stay
@@ -145,8 +145,8 @@ impl Cut {
     }
 }
 
-/// What is on the card.
-struct OnCard {
+/// What is on the GPU.
+struct OnGpu {
     cut: Cut,
     places: Places,
     /// Where the tables of columns are, and the p-values of two steps, of `room` each, which take turns.
@@ -200,13 +200,13 @@ impl InParts<'_, '_> {
         let values = table.carve(table_bytes(held).next_multiple_of(256));
         let room = ((at.address() + piece - values.address()) / 16) as usize;
         let is_complete = level.pairs().edge_count() == triangle(p);
-        let mut card =
-            OnCard { cut: cut.clone(), places, table, values, room, steps: 0, is_complete, tile: None, passed: 0..0 };
+        let mut gpu =
+            OnGpu { cut: cut.clone(), places, table, values, room, steps: 0, is_complete, tile: None, passed: 0..0 };
         let total = (all.end * all.end - all.start * all.start) as f64;
         let mut done = 0.0;
         let mut columns = columns.into_iter();
         let mut steps = cut.steps(room);
-        let mut next = steps.next().map(|step| search.launch_step(&test, &mut card, step)).transpose()?;
+        let mut next = steps.next().map(|step| search.launch_step(&test, &mut gpu, step)).transpose()?;
         for y in cut.panels() {
             memory::room(8 * p * y.len(), Use::Pairs)?;
             let mut some: Vec<Column> = columns.by_ref().take(y.len()).collect();
@@ -217,7 +217,7 @@ impl InParts<'_, '_> {
             while let Some(ran) = next.take_if(|next| next.step.tile.y == y) {
                 let share = ran.step.tile.pairs() as f64 * ran.step.rows.len() as f64 / y.len() as f64;
                 search.end_step(&test, &ran, &mut || observer.progress(0, 0.999 * done, total))?;
-                next = steps.next().map(|step| search.launch_step(&test, &mut card, step)).transpose()?;
+                next = steps.next().map(|step| search.launch_step(&test, &mut gpu, step)).transpose()?;
                 search.enter_step(&ran, is_complete, level, &mut cells)?;
                 done += share;
             }
@@ -238,40 +238,40 @@ fn each<T: Send>(pool: &Pool, is_much: bool, parts: Vec<T>, work: impl Fn(T) + S
 }
 
 impl CudaSearch<'_, '_> {
-    /// Has the columns of a tile made on the card, those that are not there.
-    fn place_tile(&mut self, test: &Discrete, card: &mut OnCard, tile: &Tile) -> Result<(DiscreteArgs, Counted)> {
+    /// Has the columns of a tile made on the GPU, those that are not there.
+    fn place_tile(&mut self, test: &Discrete, gpu: &mut OnGpu, tile: &Tile) -> Result<(DiscreteArgs, Counted)> {
         let entry = |panel: &Range<usize>, place: usize| {
             panel.clone().zip(place..).map(|(v, place)| (v as u32, place as u32)).collect::<Vec<_>>()
         };
-        let (x, y) = (entry(&tile.x, card.cut.stay), entry(&tile.y, 0));
+        let (x, y) = (entry(&tile.x, gpu.cut.stay), entry(&tile.y, 0));
         let table = match tile.is_diagonal() {
             true => Table::new(y.iter().copied(), &y),
-            false if card.passed == tile.x => Table::new(x.into_iter().chain(y), &[]),
+            false if gpu.passed == tile.x => Table::new(x.into_iter().chain(y), &[]),
             false => Table::new(x.iter().copied().chain(y), &x),
         };
         if !tile.is_diagonal() {
-            card.passed = tile.x.clone();
+            gpu.passed = tile.x.clone();
         }
-        let coding = self.send_table(test, &table, (&card.places, card.table), &[])?;
+        let coding = self.send_table(test, &table, (&gpu.places, gpu.table), &[])?;
         // Rows run over the vertices of the first panel; a few more of the second are no harm.
         let others = tile.x.len() as u64;
         let (mut args, counted) = self.with_columns(test, coding, others)?;
         args.tile = (others * tile.y.len() as u64 / (4 * u64::from(counted.scratch.blocks))).clamp(2, args.tile);
-        card.tile = Some((tile.clone(), args, counted));
+        gpu.tile = Some((tile.clone(), args, counted));
         Ok((args, counted))
     }
 
     /// Puts on the stream what tests the pairs of a step.
-    fn launch_step(&mut self, test: &Discrete, card: &mut OnCard, step: Step) -> Result<Launched> {
-        let (args, counted) = match &card.tile {
+    fn launch_step(&mut self, test: &Discrete, gpu: &mut OnGpu, step: Step) -> Result<Launched> {
+        let (args, counted) = match &gpu.tile {
             Some((tile, args, counted)) if *tile == step.tile => (*args, *counted),
-            _ => self.place_tile(test, card, &step.tile)?,
+            _ => self.place_tile(test, gpu, &step.tile)?,
         };
-        let values = card.values.offset(card.steps % 2 * card.room as u64);
-        card.steps += 1;
+        let values = gpu.values.offset(gpu.steps % 2 * gpu.room as u64);
+        gpu.steps += 1;
         // What else comes to the host with the values of tested pairs nobody reads: those of other pairs, and of a panel's rows with each other where it is
         // another one's turn.
-        if !(card.is_complete && step.tile.is_diagonal()) {
+        if !(gpu.is_complete && step.tile.is_diagonal()) {
             self.engine.held.clear(values, step.count())?;
         }
         self.args.p_max = values.before(triangle(step.rows.start) as u64);

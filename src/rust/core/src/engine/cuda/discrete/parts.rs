@@ -1,4 +1,4 @@
-//! Parts of levels for a search whose graph and answers are on the host: the card gets the columns of some variables at a time, as many as it
+//! Parts of levels for a search whose graph and answers are on the host: the GPU gets the columns of some variables at a time, as many as it
 //! has memory for, with what their tests need.
 //!
 //! `columns`: how they get there; `panels`: level 0, by pairs of panels of columns; `rows`: levels of sets, by rows with their neighbours'
@@ -13,9 +13,9 @@ use crate::ci::discrete::Discrete;
 use crate::ci::Batch;
 use crate::engine::batched::{self, Asker, Reply};
 use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs};
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::held::Holds;
-use crate::engine::cuda::card::plan::planned;
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::held::Holds;
+use crate::engine::cuda::gpu::plan::planned;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::{CudaSearch, SLICE_NANOSECONDS};
@@ -27,7 +27,7 @@ use crate::search::worker::{Column, Marginals};
 use crate::search::{Method, Options};
 use crate::Result;
 
-/// A card that answers shards with a part of the columns at a time, and questions to the last digit as a search as a whole does.
+/// A GPU that answers shards with a part of the columns at a time, and questions to the last digit as a search as a whole does.
 pub(in crate::engine::cuda) struct InParts<'e, 'a> {
     pub engine: &'e mut CudaEngine<'a>,
     pub test: Discrete<'a>,
@@ -92,7 +92,7 @@ impl CudaSearch<'_, '_> {
 
     /// Plans counting for sets of `size` in `room` bytes, or the least that it can do with.
     fn plan_counting_within(&mut self, test: &Discrete, size: usize, room: u64) {
-        let tables = counting::tables(size as u64, self.engine.held.card.shared_limit);
+        let tables = counting::tables(size as u64, self.engine.held.gpu.shared_limit);
         let mut counted = self.counted(test, size, tables, room / 4 * 3);
         let scratch = &mut counted.scratch;
         let left = room.saturating_sub(scratch.bytes * u64::from(scratch.blocks));
@@ -104,7 +104,7 @@ impl CudaSearch<'_, '_> {
         self.set_counting(counted);
     }
 
-    /// Copies a table of columns to the card, with `more` behind it, and has those columns made that are not there. Nothing may run
+    /// Copies a table of columns to the GPU, with `more` behind it, and has those columns made that are not there. Nothing may run
     /// that reads what was in their places.
     pub(super) fn send_table(
         &mut self,

@@ -1,5 +1,5 @@
 //! Levels of sets in parts: some rows at a time, with the columns of their neighbours, of which those stay that the next rows need, too. On the
-//! card these variables are numbered from 0, in their order, and only the rows have lists, so that the kernels of a search as a whole run
+//! GPU these variables are numbered from 0, in their order, and only the rows have lists, so that the kernels of a search as a whole run
 //! them. While some rows run, the host takes what those before have found, and prepares the next.
 
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use super::{Level, Way};
 use crate::ci::discrete::Discrete;
 use crate::engine::batched::Open;
 use crate::engine::cuda::arguments::SLOT_BYTES;
-use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::gpu::buffer::Buffer;
 use crate::engine::cuda::lists::Lists;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::CudaSearch;
@@ -55,7 +55,7 @@ struct More {
     candidates: bool,
 }
 
-/// What a batch of rows has on the card beside its columns: bytes of slots, twins, lists, offsets, the graph's bits, numbers of candidates and items,
+/// What a batch of rows has on the GPU beside its columns: bytes of slots, twins, lists, offsets, the graph's bits, numbers of candidates and items,
 /// each rounded up, for lists of so many `entries` of the rows, of `count` variables.
 fn sizes(more: More, count: u64, entries: u64) -> [u64; 7] {
     let sizes = [
@@ -87,7 +87,7 @@ impl Cut {
         (self.entries * held).div_ceil(self.count).max(self.widest.min(held - 1))
     }
 
-    /// Bytes of what one batch has beside its columns, of which a card has two.
+    /// Bytes of what one batch has beside its columns, of which a GPU has two.
     fn area(&self, held: u64) -> u64 {
         table_bytes(held).next_multiple_of(256) + sizes(self.more, held, self.entries(held)).iter().sum::<u64>()
     }
@@ -112,7 +112,7 @@ impl Cut {
     }
 }
 
-/// Rows that run together, ready to be copied to the card.
+/// Rows that run together, ready to be copied to the GPU.
 struct Batch<'o> {
     rows: Vec<Row<'o>>,
     variables: Vec<u32>,
@@ -154,7 +154,7 @@ impl<'o> Batch<'o> {
         });
         let [twins, of_lists, offsets, graph, candidates, items, _] = ends;
         (1..).zip(&variables).for_each(|(number, &v)| numbers[v as usize] = number);
-        // Items are written by the card alone.
+        // Items are written by the GPU alone.
         let mut words = vec![0; items as usize / 8];
         let mut set = |at: usize, slot: &Slot| words[at * WORDS..][..WORDS].copy_from_slice(slot);
         let mut first = 0;

@@ -1,4 +1,4 @@
-//! Which columns a card holds, and which rows are run next: those of which it lacks the fewest.
+//! Which columns a GPU holds, and which rows are run next: those of which it lacks the fewest.
 
 const NONE: u32 = u32::MAX;
 
@@ -35,7 +35,7 @@ impl Lists {
     }
 }
 
-/// The places for columns on a card, and rows that are still to be run.
+/// The places for columns on a GPU, and rows that are still to be run.
 pub(super) struct Shelf<'r> {
     /// By row: the variables whose columns it needs.
     needs: Vec<&'r [u32]>,

@@ -1,6 +1,6 @@
 //! Arbitrary questions to the Gaussian test: the conservative and majority rules ask them, and orders of visiting that need shards.
 //!
-//! The card computes correlations, bit for bit the CPU's, and the CPU makes p-values of them, so that no verdict rests on a card's
+//! The GPU computes correlations, bit for bit the CPU's, and the CPU makes p-values of them, so that no verdict rests on a GPU's
 //! logarithm.
 
 use super::rows::{Cells, Panel, Rows};
@@ -10,11 +10,11 @@ use crate::ci::gauss::Undefined;
 use crate::ci::Batch;
 use crate::engine::batched::Reply;
 use crate::engine::cuda::arguments::{exact_doubles, SearchArgs};
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::held::Held;
-use crate::engine::cuda::card::kernels::{Kernel, WARP};
-use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::cut::by_columns;
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::held::Held;
+use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
+use crate::engine::cuda::gpu::plan::MemoryPlan;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::questions::{each_launch, launched_bytes, Questions};
 use crate::engine::cuda::CudaEngine;
@@ -65,7 +65,7 @@ fn correlations(
         values.extend(batch.iter().map(|(x, y, _)| cells[x * gauss.p + y]));
         return Ok(values);
     }
-    let warps = (batch.len() as u32).min(engine.held.card.processors * 32);
+    let warps = (batch.len() as u32).min(engine.held.gpu.processors * 32);
     match whole(engine, gauss, batch, [widest, u64::from(warps)], watch) {
         Err(error) if error.is_short_of_device_memory() => {
             by_groups(engine, gauss, batch, [widest, u64::from(warps)], watch)
@@ -77,7 +77,7 @@ fn correlations(
 /// Numbers that are turned into p-values at a time.
 const VALUES: usize = 1 << 20;
 
-/// The p-values of questions given nothing, as the card's level 0 has them: no verdict rests on these.
+/// The p-values of questions given nothing, as the GPU's level 0 has them: no verdict rests on these.
 pub(in crate::engine::cuda) fn marginal_values(
     engine: &mut CudaEngine,
     gauss: &Gaussian,
@@ -95,14 +95,14 @@ pub(in crate::engine::cuda) fn marginal_values(
         args.count = some.len() as u64;
         let blocks = some.len().div_ceil(QUESTION_THREADS as usize).min(1 << 12) as u32;
         // SAFETY: so many numbers are there.
-        unsafe { engine.held.card.launch(Kernel::marginal_values.on((blocks, 1), QUESTION_THREADS, 0), &args)? };
+        unsafe { engine.held.gpu.launch(Kernel::marginal_values.on((blocks, 1), QUESTION_THREADS, 0), &args)? };
         engine.held.fetch(args.answers, some, "level 0")?;
         watch(1.0)?;
     }
     Ok(values)
 }
 
-/// The correlations of the questions, NaN where there is none, with those of all variables on the card; `of_warps`: the members of
+/// The correlations of the questions, NaN where there is none, with those of all variables on the GPU; `of_warps`: the members of
 /// the largest set, and how many warps there are.
 fn whole(
     engine: &mut CudaEngine,
@@ -123,7 +123,7 @@ fn whole(
     Ok(values)
 }
 
-/// Likewise with the correlations of some variables at a time, where the card does not hold those of all.
+/// Likewise with the correlations of some variables at a time, where the GPU does not hold those of all.
 fn by_groups(
     engine: &mut CudaEngine,
     gauss: &Gaussian,
@@ -174,7 +174,7 @@ fn by_groups(
     Ok(values)
 }
 
-/// Has the correlations of these variables with each other on the card, beside room for questions of so many bytes.
+/// Has the correlations of these variables with each other on the GPU, beside room for questions of so many bytes.
 fn place(
     held: &mut Held,
     gauss: &Gaussian,
@@ -223,13 +223,13 @@ fn run(
     let mut args = SearchArgs { p: gauss.p as u64, pitch: gauss.p as u64, c, ..SearchArgs::default() };
     rules::fill(&mut args, &gauss.test, engine.alpha, true, 0);
     engine.send_questions(&mut args, questions)?;
-    let warps = (count as u32).min(engine.held.card.processors * 32);
+    let warps = (count as u32).min(engine.held.gpu.processors * 32);
     let block = engine.working_memory(&mut args, exact_doubles(questions.widest as u64), QUESTION_THREADS)?;
     let blocks = warps.div_ceil(block.threads / WARP);
     let launch = Kernel::batch.on((blocks, 1), block.threads, block.shared);
     // SAFETY: the addresses are those of the correlations, of as many questions as `args.count` says, and of working memory for
     // the blocks, all planned for this batch; the answers are waited for below.
-    unsafe { engine.held.card.launch(launch, &args)? };
+    unsafe { engine.held.gpu.launch(launch, &args)? };
     let done = values.len();
     values.resize(done + count, 0.0);
     engine.held.fetch(args.answers, &mut values[done..], "a batch of tests")

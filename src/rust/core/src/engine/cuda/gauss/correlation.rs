@@ -4,24 +4,24 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::engine::cuda::arguments::{CorrelationArgs, CORRELATION_THREADS, PRODUCT_BYTES, TILE};
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::held::{Held, Holds};
-use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::card::plan::MemoryPlan;
-use crate::engine::cuda::card::unified::MemoryKind;
 use crate::engine::cuda::gauss::rows::{centre, Cells, Panel, Rows, SLICE_PRODUCTS, STEP};
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::held::{Held, Holds};
+use crate::engine::cuda::gpu::kernels::Kernel;
+use crate::engine::cuda::gpu::plan::MemoryPlan;
+use crate::engine::cuda::gpu::unified::MemoryKind;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::moments::{Centred, Watch};
 use crate::pool::Pool;
 use crate::{Error, Result};
 
 /// Writes the correlations of columns that are centred to `c` (p x p): those of R's `cor(x)` to 1e-12, with ones on the diagonal
-/// and all between -1 and 1. A constant column has NaN with the others. Two equal columns have exactly 1. `ordinal` is the card's
+/// and all between -1 and 1. A constant column has NaN with the others. Two equal columns have exactly 1. `ordinal` is the GPU's
 /// number, from 0; `memory` the kind of memory to use, `budget` the most bytes of it, none: what is free. `watch` is called about every 0.2 ms while
-/// the card multiplies.
+/// the GPU multiplies.
 ///
 /// # Errors
-/// [`Error::Argument`] where the sizes do not fit or there is no card `ordinal`, [`Error::Device`] where the card cannot be used,
+/// [`Error::Argument`] where the sizes do not fit or there is no GPU `ordinal`, [`Error::Device`] where the GPU cannot be used,
 /// has too little memory or fails, and what `watch` returns.
 pub fn correlation(
     x: &Centred,
@@ -48,7 +48,7 @@ pub fn correlation(
     })
 }
 
-/// Likewise some rows of `c` at a time, with as many of the columns on the card as fit.
+/// Likewise some rows of `c` at a time, with as many of the columns on the GPU as fit.
 pub(super) fn by_rows(held: &mut Held, x: &Centred, c: &mut [f64], watch: &mut Watch) -> Result<()> {
     let p = x.p();
     let (cells, mut all) = (Cells::Data(x), Rows::default());
@@ -67,7 +67,7 @@ pub(super) fn by_rows(held: &mut Held, x: &Centred, c: &mut [f64], watch: &mut W
         let share = first as f64 / p as f64;
         let panel = Panel { rows: first..first + to.len() / p, columns: 0..p, at };
         all.make(held, cells, p, &panel, &mut || watch(share))?;
-        held.card.copies_follow()?;
+        held.gpu.copies_follow()?;
         held.bring_into(at, to, &mut || watch(share))?;
     }
     watch(1.0)
@@ -93,11 +93,11 @@ pub(super) fn make(held: &mut Held, x: &Centred, watch: &mut Watch) -> Result<De
     held.send_numbers_with(args.x, n * p, 1, |from, numbers| x.fill(from, numbers), &mut || watch(0.0))?;
     // SAFETY: the columns are there.
     unsafe { centre(held, &args)? };
-    let card = held.card.clone();
+    let gpu = held.gpu.clone();
     let launch = |kernel: Kernel<CorrelationArgs>, blocks: u32, shared: u64, args: &CorrelationArgs| {
         // SAFETY: the addresses are those of n x p, p x p and p doubles, planned above; the last launch is waited for. All
         // kernels take blocks of so many threads; `cor_product` has a block for each tile from `first_tile` on, and no more.
-        unsafe { card.launch(kernel.on((blocks, 1), CORRELATION_THREADS, shared), args) }
+        unsafe { gpu.launch(kernel.on((blocks, 1), CORRELATION_THREADS, shared), args) }
     };
     let grid = |items: usize| items.div_ceil(CORRELATION_THREADS as usize).clamp(1, 65_535) as u32;
     let tiles = p.div_ceil(TILE as usize) as u64;
@@ -108,7 +108,7 @@ pub(super) fn make(held: &mut Held, x: &Centred, watch: &mut Watch) -> Result<De
         let count = slice.min(tiles - done);
         launch(Kernel::cor_product, count as u32, PRODUCT_BYTES, &args)?;
         args.first_tile += count;
-        while !card.is_idle("the correlations")? {
+        while !gpu.is_idle("the correlations")? {
             watch(done as f64 / tiles as f64)?;
             sleep(Duration::from_micros(200));
         }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_that_do_not_fit_are_refused_before_a_card_is_looked_for() {
+    fn sizes_that_do_not_fit_are_refused_before_a_gpu_is_looked_for() {
         for (data, n, cells) in [(6, 3, 3), (6, 3, 9), (5, 6, 1), (0, 0, 4), (0, 3, 0)] {
             let (x, mut c) = (vec![1.0; data], vec![0.0; cells]);
             let x = Centred::of_cells(&x, n);

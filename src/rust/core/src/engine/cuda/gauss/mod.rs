@@ -1,4 +1,4 @@
-//! The Gaussian test's level 0 on the card, and the rules that all its levels take.
+//! The Gaussian test's level 0 on the GPU, and the rules that all its levels take.
 
 pub(super) mod batch;
 pub(super) mod blocks;
@@ -16,8 +16,8 @@ use crate::ci::gauss::{FisherZ, Reading, Undefined, MISSING, TOO_FEW};
 use crate::engine::cuda::arguments::{
     Report, SearchArgs, CELLS_CHECKED, CELLS_MISSING, CELLS_THREADS, CELLS_TILE, CELLS_WRONG,
 };
-use crate::engine::cuda::card::kernels::{Kernel, WARP};
-use crate::engine::cuda::card::unified::MemoryKind;
+use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
+use crate::engine::cuda::gpu::unified::MemoryKind;
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::{CudaTest, SearchStrategy};
 use crate::graph::Adjacency;
@@ -40,14 +40,14 @@ impl CudaSearch<'_, '_> {
         self.launch_check(gauss)
     }
 
-    /// Takes over the check of a matrix that somebody waits for, which must get a place on the card.
+    /// Takes over the check of a matrix that somebody waits for, which must get a place on the GPU.
     pub(in crate::engine::cuda) fn take_check(&self, gauss: &Gaussian) {
         if let Some(check) = self.own_check(gauss) {
             check.stop();
         }
     }
 
-    /// The check that is the card's: of unified memory it might bring pages back that level 0 is done with.
+    /// The check that is the GPU's: of unified memory it might bring pages back that level 0 is done with.
     fn own_check<'g>(&self, gauss: &Gaussian<'g>) -> Option<&'g Check<'g>> {
         gauss.check.filter(|_| self.engine.options.memory == MemoryKind::Device)
     }
@@ -58,9 +58,9 @@ impl CudaSearch<'_, '_> {
             return Ok(());
         }
         let shared = 8 * u64::from(CELLS_TILE * (CELLS_TILE + 1));
-        let blocks = 8 * self.engine.held.card.processors;
+        let blocks = 8 * self.engine.held.gpu.processors;
         // SAFETY: the correlations and the report are in place; the kernel takes blocks of so many threads, any number of them.
-        unsafe { self.engine.held.card.launch(Kernel::check_cells.on((blocks, 1), CELLS_THREADS, shared), &self.args) }
+        unsafe { self.engine.held.gpu.launch(Kernel::check_cells.on((blocks, 1), CELLS_THREADS, shared), &self.args) }
     }
 
     /// Tells who waits for a check what level 0 reports of it.
@@ -73,7 +73,7 @@ impl CudaSearch<'_, '_> {
         }
     }
 
-    /// What comes before anything is planned for the search: correlations of data, on the card.
+    /// What comes before anything is planned for the search: correlations of data, on the GPU.
     pub(in crate::engine::cuda) fn prepare_marginal(
         &mut self,
         gauss: &Gaussian,
@@ -94,7 +94,7 @@ impl CudaSearch<'_, '_> {
             // A thread for each vertex that a bit row has room for.
             let grid = (p as u32, (words * u64::from(WARP)).div_ceil(u64::from(delta)) as u32);
             // SAFETY: as below; a block a row and `delta` vertices.
-            return unsafe { self.engine.held.card.launch(Kernel::gpucsl_marginal.on(grid, delta, 0), &self.args) };
+            return unsafe { self.engine.held.gpu.launch(Kernel::gpucsl_marginal.on(grid, delta, 0), &self.args) };
         }
         // SAFETY: `allocate` has set what this uses, but for the correlations, which are set above.
         unsafe { self.launch(Kernel::marginal, self.blocks_for(p * words)) }

@@ -1,20 +1,20 @@
 //! Levels of sets of the Gaussian test by the mappings of the papers, in launches short enough that a user can interrupt.
 //!
 //! Not built as in cuPC: it copies a row of the graph into a block's shared memory and runs a level in one launch. Here threads read the row from
-//! the card's memory, and a level takes several launches, first for one side of the pairs and then for the other.
+//! the GPU's memory, and a level takes several launches, first for one side of the pairs and then for the other.
 
 use std::time::{Duration, Instant};
 
 use crate::engine::cuda::arguments::{cupc_doubles, gpucsl_doubles, paper_doubles, Report, SearchArgs};
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::SearchStrategy;
 use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
 
-/// Tests of size 1 in the first launch of a level: less than 0.1 s on a slow card, whatever the graph.
+/// Tests of size 1 in the first launch of a level: less than 0.1 s on a slow GPU, whatever the graph.
 const TESTS: f64 = 5e7;
 
 /// What launches last: those that follow take twice or half as many sets of each row where it was less or more.
@@ -84,9 +84,9 @@ impl CudaSearch<'_, '_> {
         let threads = threads.next_multiple_of(WARP);
         let bytes = if working == 0 { 0 } else { 8 * paper_doubles(l, own) };
         let block = bytes * u64::from(threads / WARP);
-        let in_shared = block <= u64::from(self.engine.held.card.shared_limit);
+        let in_shared = block <= u64::from(self.engine.held.gpu.shared_limit);
         let of_row = if in_shared { 0 } else { block * u64::from(working) };
-        // As many rows at a time as the papers' grids have, which are all: those with many sets alone would leave most of a card idle. The time of a test grows
+        // As many rows at a time as the papers' grids have, which are all: those with many sets alone would leave most of a GPU idle. The time of a test grows
         // about as the square of its size.
         let tests = TESTS * self.engine.options.launch_share / (size * size) as f64;
         let ranks = sets.min((tests / self.ends as f64).ceil() as u64).max(1);
@@ -131,7 +131,7 @@ impl CudaSearch<'_, '_> {
                     let launch = kernel.on((blocks, rows), threads, shared);
                     let begun = Instant::now();
                     // SAFETY: lists, slots and twins are the level's; each of these warps that tests has working memory.
-                    unsafe { self.engine.held.card.launch(launch, &args)? };
+                    unsafe { self.engine.held.gpu.launch(launch, &args)? };
                     if !is_whole || rows < p as u32 {
                         self.engine.held.wait(kernel.name(), &mut || observer.look())?;
                     }

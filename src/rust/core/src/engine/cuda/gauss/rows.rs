@@ -1,13 +1,13 @@
-//! Rows of the correlation matrix on the card.
+//! Rows of the correlation matrix on the GPU.
 
 use std::ops::Range;
 
 use crate::engine::cuda::arguments::{CorrelationArgs, CORRELATION_THREADS, PRODUCT_BYTES, TILE};
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::held::Held;
-use crate::engine::cuda::card::kernels::{Kernel, WARP};
-use crate::engine::cuda::card::portions::Portion;
-use crate::engine::cuda::card::transfer::numbers_of;
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::held::Held;
+use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
+use crate::engine::cuda::gpu::portions::Portion;
+use crate::engine::cuda::gpu::transfer::numbers_of;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::moments::Centred;
 use crate::observer::Observer;
@@ -19,7 +19,7 @@ pub(super) const STEP: usize = crate::engine::cuda::arguments::MASK_ROWS as usiz
 /// Multiplications in a launch: some hundredths of a second, so that a user can interrupt.
 pub(super) const SLICE_PRODUCTS: u64 = 200_000_000_000;
 
-/// The columns of data on the card: all, or as many as there is room for at a time, beside those of a panel's rows.
+/// The columns of data on the GPU: all, or as many as there is room for at a time, beside those of a panel's rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rows {
     /// Where the sums of squares of all columns are.
@@ -83,14 +83,14 @@ impl Rows {
             let tiles = some.len().div_ceil(TILE as usize) as u32;
             // SAFETY: the columns are there, and room for the sums of squares of all.
             unsafe {
-                held.card.launch(Kernel::cor_norms.on((tiles, 1), CORRELATION_THREADS, PRODUCT_BYTES), &args)?;
+                held.gpu.launch(Kernel::cor_norms.on((tiles, 1), CORRELATION_THREADS, PRODUCT_BYTES), &args)?;
             }
             held.wait("the correlations", look)?;
         }
         Ok(())
     }
 
-    /// Copies columns to the card, `place` columns from the start on, and centres them there.
+    /// Copies columns to the GPU, `place` columns from the start on, and centres them there.
     fn send(
         &self,
         held: &mut Held,
@@ -154,8 +154,8 @@ impl Rows {
         Ok(())
     }
 
-    /// Puts the rows of these panels on the card, one after the other. `made(held, number, observer)` is called for each once all of it is made, or, of a matrix, on its
-    /// way beside the stream ([`Card::follow_sends`](crate::engine::cuda::card::opened::Card)), where the next ones go meanwhile.
+    /// Puts the rows of these panels on the GPU, one after the other. `made(held, number, observer)` is called for each once all of it is made, or, of a matrix, on its
+    /// way beside the stream ([`Gpu::follow_sends`](crate::engine::cuda::gpu::opened::GPU)), where the next ones go meanwhile.
     pub fn make_each(
         &self,
         held: &mut Held,
@@ -248,20 +248,20 @@ impl Rows {
             let blocks = slice.min(count - first) as u32;
             let launch = Kernel::cor_blocks.on((blocks, (tiles * tiles) as u32), CORRELATION_THREADS, PRODUCT_BYTES);
             // SAFETY: the columns that `ids` says are there, and room for `count` blocks.
-            unsafe { held.card.launch(launch, &args)? };
+            unsafe { held.gpu.launch(launch, &args)? };
             held.wait("the correlations", look)?;
         }
         Ok(())
     }
 }
 
-/// Centres columns on the card.
+/// Centres columns on the GPU.
 ///
 /// # Safety
 /// `args.x` must have `args.p` columns of `args.n` numbers.
 pub(super) unsafe fn centre(held: &Held, args: &CorrelationArgs) -> Result<()> {
     let shared = u64::from(CORRELATION_THREADS / WARP) * 8;
-    held.card.launch(Kernel::cor_centre.on((args.p.min(65_535) as u32, 1), CORRELATION_THREADS, shared), args)
+    held.gpu.launch(Kernel::cor_centre.on((args.p.min(65_535) as u32, 1), CORRELATION_THREADS, shared), args)
 }
 
 /// Copies some columns of the rows from `first` of the matrix on, from their cell `from` on.
@@ -286,7 +286,7 @@ fn product(held: &mut Held, mut args: CorrelationArgs, look: &mut Look) -> Resul
         let some = slice.min(across - args.first_tile);
         let launch = Kernel::cor_panel.on((some as u32, down as u32), CORRELATION_THREADS, PRODUCT_BYTES);
         // SAFETY: both sets of columns are there, with all sums of squares, and room for the rows.
-        unsafe { held.card.launch(launch, &args)? };
+        unsafe { held.gpu.launch(launch, &args)? };
         args.first_tile += some;
         held.wait("the correlations", look)?;
     }

@@ -1,4 +1,4 @@
-//! Levels of sets of the Gaussian test on the card, in launches short enough that a user can interrupt.
+//! Levels of sets of the Gaussian test on the GPU, in launches short enough that a user can interrupt.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use crate::engine::cuda::arguments::{
     settle_doubles, shared_doubles, wide_bytes, wide_doubles, Report, SearchArgs, DECIDING_THREADS, SPECIAL,
     WIDE_THREADS,
 };
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::SearchStrategy;
@@ -36,7 +36,7 @@ impl CudaSearch<'_, '_> {
 
     /// Bytes of working memory in device memory for a level of sets.
     pub(in crate::engine::cuda) fn scratch_of_sets(&self, size: usize, widest: usize) -> u64 {
-        let warps = self.engine.held.card.processors * 16;
+        let warps = self.engine.held.gpu.processors * 16;
         let level = match self.engine.options.strategy {
             SearchStrategy::Shared => self.engine.scratch_of_warps(shared_doubles(size as u64), warps),
             _ => self.paper_scratch(size, widest),
@@ -45,10 +45,10 @@ impl CudaSearch<'_, '_> {
     }
 
     fn settling_warps(&self) -> u32 {
-        (self.ends as u32).min(self.engine.held.card.processors * 32)
+        (self.ends as u32).min(self.engine.held.gpu.processors * 32)
     }
 
-    /// Copies the binomial coefficients for sets of up to `size` to the card, as the kernels index them.
+    /// Copies the binomial coefficients for sets of up to `size` to the GPU, as the kernels index them.
     pub(in crate::engine::cuda) fn send_binomials(&mut self, size: usize, widest: usize) -> Result<()> {
         if self.binomials.is_empty() {
             self.args.binomial_stride = widest as u64 + 2;
@@ -91,7 +91,7 @@ impl CudaSearch<'_, '_> {
         // SAFETY: the lists are the level's, with as many slots and twins.
         unsafe { self.by_row(Kernel::slots)? };
         // `bring_settled` copies what is there now while the level runs.
-        self.engine.held.card.copies_follow()
+        self.engine.held.gpu.copies_follow()
     }
 
     /// Says which rows blocks run, see gauss/wide.cuh, and returns how many blocks there are, as many as run at a time, and the bytes of
@@ -104,7 +104,7 @@ impl CudaSearch<'_, '_> {
         self.args.wide_columns = u64::from(WARP);
         self.args.wide_masked = if self.fast() { widest.min(WIDE_MASKED).next_multiple_of(32) } else { 0 };
         let bytes = |columns: u64| wide_bytes(l, warps, columns, self.args.wide_masked);
-        let limit = u64::from(self.engine.held.card.shared_limit);
+        let limit = u64::from(self.engine.held.gpu.shared_limit);
         let room = limit.checked_sub(bytes(0))? / 128 / 32 * 32;
         let columns = room.min(WIDE_COLUMNS).min(widest.next_multiple_of(32));
         if size > SPECIAL as usize || widest < from || columns == 0 {
@@ -116,7 +116,7 @@ impl CudaSearch<'_, '_> {
         // A block that waits for another's place would have its time after that one's. Some kilobyte a block is the driver's.
         let of_processor = limit / (bytes + 1024);
         let by_registers = if size > 5 { 2 } else { WIDE_TOGETHER };
-        let blocks = u64::from(self.engine.held.card.processors) * of_processor.clamp(1, by_registers);
+        let blocks = u64::from(self.engine.held.gpu.processors) * of_processor.clamp(1, by_registers);
         Some((blocks as u32, bytes))
     }
 
@@ -135,16 +135,16 @@ impl CudaSearch<'_, '_> {
         let mut args = self.args;
         args.second = second;
         let block = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING_THREADS)?;
-        let blocks = (self.engine.held.card.processors * 16).div_ceil(block.threads / WARP);
+        let blocks = (self.engine.held.gpu.processors * 16).div_ceil(block.threads / WARP);
         if let Some((blocks, bytes)) = wide {
             let args = SearchArgs { warp_bytes: 8 * wide_doubles(size as u64), scratch: DevicePtr::NULL, ..args };
             let launch = wide_kernel.on((blocks, 1), WIDE_THREADS, bytes);
             // SAFETY: lists, slots and twins are the level's; `bytes` is a block's shared memory for what `args` says.
-            unsafe { self.engine.held.card.launch(launch, &args)? };
+            unsafe { self.engine.held.gpu.launch(launch, &args)? };
         }
         let launch = kernel.on((blocks, 1), block.threads, block.shared);
         // SAFETY: lists, slots and twins are the level's; each of these warps has `shared_doubles` of working memory.
-        unsafe { self.engine.held.card.launch(launch, &args) }
+        unsafe { self.engine.held.gpu.launch(launch, &args) }
     }
 
     /// Puts one side of some rows on the stream, by our own strategy; `widest` is the level's largest degree.
@@ -231,7 +231,7 @@ impl CudaSearch<'_, '_> {
         let launch = Kernel::settle.on((blocks, 1), block.threads, block.shared);
         // SAFETY: lists, slots, twins and log are the level's; each of these warps has `settle_doubles` of working memory.
         unsafe {
-            self.engine.held.card.launch(launch, &args)?;
+            self.engine.held.gpu.launch(launch, &args)?;
             self.launch(Kernel::removal, self.blocks_for(self.ends / 64))?;
             self.by_row(Kernel::degrees)
         }

@@ -1,12 +1,12 @@
-//! Level 1 of the Gaussian test on the card: rows with many neighbours by masks, those with fewer by columns, the others by lists.
+//! Level 1 of the Gaussian test on the GPU: rows with many neighbours by masks, those with fewer by columns, the others by lists.
 
 use crate::ci::gauss::FisherZ;
 use crate::engine::cuda::arguments::{
     column_bytes, Report, COLUMN_THREADS, DECIDING_THREADS, LOG_BYTES, LOG_ROWS, LOG_THREADS, MASK_COLUMNS, MASK_GROUP,
     MASK_ROWS, MASK_THREADS, TILE_BYTES,
 };
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::LevelOne;
 use crate::observer::Observer;
@@ -62,7 +62,7 @@ impl CudaSearch<'_, '_> {
     fn has_room_for_columns(&self) -> bool {
         let p = self.args.p;
         // The kernels count the tests of a warp in 32 bits.
-        p < 1 << 16 && column_bytes(p) <= u64::from(self.engine.held.card.shared_limit)
+        p < 1 << 16 && column_bytes(p) <= u64::from(self.engine.held.gpu.shared_limit)
     }
 
     /// From how many neighbours on, in all, a block of [`MASK_ROWS`] rows is taken by columns, and by masks.
@@ -95,7 +95,7 @@ impl CudaSearch<'_, '_> {
         // SAFETY: the lists are the level's, with as many verdicts.
         unsafe { self.by_row(Kernel::settle_single)? };
         self.log_singles()?;
-        // The card is busy: time to bring what is needed at the end.
+        // The GPU is busy: time to bring what is needed at the end.
         self.bring_level_zero()?;
         let report = self.end_singles(observer)?;
         let p = self.options.p as f64;
@@ -146,14 +146,14 @@ impl CudaSearch<'_, '_> {
             self.by_row(Kernel::count_single)?;
             self.over_rows(Kernel::log_offsets)?;
             match by_tiles {
-                true => self.engine.held.card.launch(tiles, &self.args)?,
+                true => self.engine.held.gpu.launch(tiles, &self.args)?,
                 false => self.by_row(Kernel::log_single)?,
             }
             self.by_row(Kernel::degrees)
         }
     }
 
-    /// Brings what level 0 has left, while the card is busy.
+    /// Brings what level 0 has left, while the GPU is busy.
     pub(in crate::engine::cuda) fn bring_level_zero(&mut self) -> Result<()> {
         if self.empty.is_none() {
             self.empty = Some(self.bring_graph(self.args.empty)?);
@@ -195,9 +195,9 @@ impl CudaSearch<'_, '_> {
         Ok(())
     }
 
-    /// Blocks for each of so many rows: enough for the card where there are few.
+    /// Blocks for each of so many rows: enough for the GPU where there are few.
     fn parts(&self, rows: usize) -> u32 {
-        (self.engine.held.card.processors * 64).div_ceil(rows as u32).clamp(1, 16)
+        (self.engine.held.gpu.processors * 64).div_ceil(rows as u32).clamp(1, 16)
     }
 
     /// Rows whose pairs take a warp each.
@@ -205,7 +205,7 @@ impl CudaSearch<'_, '_> {
         let shared = 3 * 8 * u64::from(DECIDING_THREADS / WARP);
         let launch = Kernel::single.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
         // SAFETY: the lists are the level's, with as many verdicts; `shared` is three numbers a warp, as the kernel has them.
-        unsafe { self.engine.held.card.launch(launch, &self.args) }
+        unsafe { self.engine.held.gpu.launch(launch, &self.args) }
     }
 
     /// One side of the rows whose pairs are taken with a column in shared memory, a block each.
@@ -216,7 +216,7 @@ impl CudaSearch<'_, '_> {
             column_bytes(self.args.p),
         );
         // SAFETY: the lists are the level's, with as many verdicts and elements of `near`; a block has shared memory for a column.
-        unsafe { self.engine.held.card.launch(launch, &self.args) }
+        unsafe { self.engine.held.gpu.launch(launch, &self.args) }
     }
 
     /// Rows whose pairs with so many larger vertices are taken in tiles, and then a warp each what tiles leave.
@@ -233,8 +233,8 @@ impl CudaSearch<'_, '_> {
         // many columns, are all tiles of the rows.
         unsafe {
             self.launch(Kernel::mask_begin, rows_at_all)?;
-            self.engine.held.card.launch(tiles, &self.args)?;
-            self.engine.held.card.launch(rest, &self.args)
+            self.engine.held.gpu.launch(tiles, &self.args)?;
+            self.engine.held.gpu.launch(rest, &self.args)
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Where the correlations of a search come from: the caller's matrix, or data of which the card makes them.
+//! Where the correlations of a search come from: the caller's matrix, or data of which the GPU makes them.
 
 use crate::ci::correlations::Check;
 use crate::ci::gauss::{FisherZ, Gauss};
 use crate::engine::cpu::{CpuEngine, GaussKernel};
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::held::Holds;
 use crate::engine::cuda::gauss::correlation::{by_rows, make};
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::held::Holds;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
 use crate::matrix::by_column;
@@ -39,7 +39,7 @@ impl Gaussian<'_> {
 }
 
 impl<'a> CudaEngine<'a> {
-    /// Makes the correlations on the card where they come from data, once. The plan is then that of this.
+    /// Makes the correlations on the GPU where they come from data, once. The plan is then that of this.
     pub(in crate::engine::cuda) fn make_correlations(&mut self, gauss: &Gaussian, watch: &mut Watch) -> Result<()> {
         if let (Source::Data(x, n), None) = (gauss.source, self.correlations) {
             self.correlations = Some(make(&mut self.held, &Centred::of_cells(x, n), watch)?);
@@ -47,7 +47,7 @@ impl<'a> CudaEngine<'a> {
         Ok(())
     }
 
-    /// Where the correlations are on the card, to which a matrix is copied once. Those of data must have been made.
+    /// Where the correlations are on the GPU, to which a matrix is copied once. Those of data must have been made.
     pub(in crate::engine::cuda) fn place_correlations(&mut self, gauss: &Gaussian) -> Result<DevicePtr<f64>> {
         if let (Source::Matrix(matrix), None) = (gauss.source, self.correlations) {
             let at = self.held.device(Buffer::Data)?.cast();
@@ -57,7 +57,7 @@ impl<'a> CudaEngine<'a> {
         Ok(self.correlations.unwrap_or(DevicePtr::NULL))
     }
 
-    /// Threads with the test, whose correlations are brought from the card once where they come from data.
+    /// Threads with the test, whose correlations are brought from the GPU once where they come from data.
     pub(in crate::engine::cuda) fn by_host<'s>(
         &'s mut self,
         gauss: &Gaussian<'s>,
@@ -70,7 +70,7 @@ impl<'a> CudaEngine<'a> {
         Ok(CpuEngine::new(GaussKernel::new(gauss, alpha), pool))
     }
 
-    /// The test on the host, for the few questions that are answered there; those of data are brought from the card, once.
+    /// The test on the host, for the few questions that are answered there; those of data are brought from the GPU, once.
     pub(in crate::engine::cuda) fn on_host<'s>(
         &'s mut self,
         gauss: &Gaussian<'s>,

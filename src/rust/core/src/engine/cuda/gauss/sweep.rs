@@ -1,4 +1,4 @@
-//! All subsets of the candidates of pairs on a card, see kernels/gauss/sweep.cu. What a card is not certain of the CPU decides by the exact formula;
+//! All subsets of the candidates of pairs on a GPU, see kernels/gauss/sweep.cu. What a GPU is not certain of the CPU decides by the exact formula;
 //! q is the CPU's bit for bit, so that it does not matter who swept what.
 
 use std::ops::Range;
@@ -8,11 +8,11 @@ use crate::engine::cpu::{sweep_on_threads, Found, GaussKernel, Sweeps};
 use crate::engine::cuda::arguments::{
     sweep_doubles, SweepArgs, SweepOutcome, SweepTask, LEAST_CANDIDATES, OF_BLOCK, OF_LANES, SWEEP_SIZES, SWEEP_THREADS,
 };
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::held::Holds;
-use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::card::plan::{aligned, MemoryPlan};
 use crate::engine::cuda::gauss::source::Source;
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::held::Holds;
+use crate::engine::cuda::gpu::kernels::Kernel;
+use crate::engine::cuda::gpu::plan::{aligned, MemoryPlan};
 use crate::engine::cuda::pointer::Plain;
 use crate::engine::cuda::{CudaEngine, CudaTest};
 use crate::graph::subsets;
@@ -23,20 +23,20 @@ use crate::pool::Pool;
 use crate::search::sweep::{Sweep, Sweeper, Swept};
 use crate::Result;
 
-/// Sweeps that are on a card at a time, and numbers of their correlations, at most.
+/// Sweeps that are on a GPU at a time, and numbers of their correlations, at most.
 const TOGETHER: usize = 1024;
 const CELLS: usize = 1 << 21;
 
-/// Tests of these that a card may leave to the CPU: some tenths of a second on many threads.
+/// Tests of these that a GPU may leave to the CPU: some tenths of a second on many threads.
 const DOUBTS: usize = 1 << 18;
 
 /// Sets of more candidates would be more than 2^44, which an H200 takes some minutes for.
 const MOST_CANDIDATES: usize = 44;
 
-/// Sets that a card sweeps in the time in which it is asked one question, about.
+/// Sets that a GPU sweeps in the time in which it is asked one question, about.
 const SETS_A_QUESTION: u64 = 2000;
 
-/// Blocks of a launch for each multiprocessor: some milliseconds on a card for computing, about a tenth of a second on one for games.
+/// Blocks of a launch for each multiprocessor: some milliseconds on a GPU for computing, about a tenth of a second on one for games.
 const BLOCKS_OF_PROCESSOR: usize = 64;
 
 /// The largest size of a sweep that begins with sets of `size`, where one is quicker than levels, see [`Sweeper::takes`].
@@ -54,7 +54,7 @@ fn blocks(candidates: usize) -> usize {
 // SAFETY: doubles and whole numbers of 8 bytes, without padding.
 unsafe impl Plain for SweepOutcome {}
 
-/// Sweeps that are on the card together.
+/// Sweeps that are on the GPU together.
 struct Batch<'s> {
     sweeps: &'s [Sweep],
     tasks: Vec<SweepTask>,
@@ -102,21 +102,21 @@ impl<'s> Batch<'s> {
     }
 }
 
-/// What a card has found, by sweep and size, and the sweeps and sets that the CPU decides.
-type OnCard = (Vec<SweepOutcome>, Vec<[u64; 2]>);
+/// What a GPU has found, by sweep and size, and the sweeps and sets that the CPU decides.
+type OnGpu = (Vec<SweepOutcome>, Vec<[u64; 2]>);
 
-/// A card that sweeps.
-struct Card<'e, 'a> {
+/// A GPU that sweeps.
+struct Gpu<'e, 'a> {
     engine: &'e mut CudaEngine<'a>,
     args: SweepArgs,
     /// Bytes of shared memory of a block.
     shared: u64,
 }
 
-impl Card<'_, '_> {
-    /// Copies a batch to the card.
+impl Gpu<'_, '_> {
+    /// Copies a batch to the GPU.
     fn place(&mut self, batch: &Batch) -> Result<()> {
-        let Card { engine, args, shared } = self;
+        let Gpu { engine, args, shared } = self;
         let widest = batch.sweeps.iter().map(|sweep| sweep.candidates.len()).max().unwrap_or(0);
         *shared = 8 * sweep_doubles(widest as u64);
         engine.watched(|engine| {
@@ -169,25 +169,25 @@ impl Card<'_, '_> {
         })
     }
 
-    /// Sweeps all of a batch that is on the card; `follow` is told the share that is done.
+    /// Sweeps all of a batch that is on the GPU; `follow` is told the share that is done.
     fn sweep(&mut self, batch: &Batch, follow: &mut dyn FnMut(f64) -> Result<()>) -> Result<()> {
-        let Card { engine, args, shared } = self;
-        let each = BLOCKS_OF_PROCESSOR * engine.held.card.processors as usize;
+        let Gpu { engine, args, shared } = self;
+        let each = BLOCKS_OF_PROCESSOR * engine.held.gpu.processors as usize;
         engine.watched(|engine| {
             for blocks in batch.launches(each) {
                 args.first_block = blocks.start as u64;
                 let launch = Kernel::sweep.on((blocks.len() as u32, 1), SWEEP_THREADS, *shared);
                 // SAFETY: `place` has copied what `args` says; `shared` suffices for the most candidates of the batch, whose blocks these are.
-                unsafe { engine.held.card.launch(launch, args)? };
+                unsafe { engine.held.gpu.launch(launch, args)? };
                 engine.held.wait("a sweep", &mut || follow(blocks.start as f64 / batch.blocks as f64))?;
             }
             Ok(())
         })
     }
 
-    /// What the card has found; none: more is left to the CPU than there is room for.
-    fn fetch(&mut self, batch: &Batch) -> Result<Option<OnCard>> {
-        let Card { engine, args, .. } = self;
+    /// What the GPU has found; none: more is left to the CPU than there is room for.
+    fn fetch(&mut self, batch: &Batch) -> Result<Option<OnGpu>> {
+        let Gpu { engine, args, .. } = self;
         engine.watched(|engine| {
             let mut doubts = [0u64];
             engine.held.fetch(args.doubts, &mut doubts, "a sweep")?;
@@ -207,7 +207,7 @@ impl Card<'_, '_> {
 }
 
 impl CudaEngine<'_> {
-    /// Plans so many bytes for a batch, beside the correlations where these are on the card and there is room for both.
+    /// Plans so many bytes for a batch, beside the correlations where these are on the GPU and there is room for both.
     fn plan_batch(&mut self, bytes: u64) -> Result<()> {
         for keeps in [self.correlations.is_some(), false] {
             self.held.plan = MemoryPlan::default();
@@ -246,16 +246,16 @@ impl Sweeper for CudaEngine<'_> {
         let test = Gauss::new(by_column(cells, gauss.p)?, gauss.test.n(), gauss.test.reading())?;
         let kernel = GaussKernel::new(test, self.alpha);
         let pool = self.held.pool.clone();
-        let card = Card { engine: self, args: SweepArgs::default(), shared: 0 };
-        let outcome = Sweeping { card, pool }.sweep(sweeps, &kernel.rules_of_sweeps(rules), observer);
+        let gpu = Gpu { engine: self, args: SweepArgs::default(), shared: 0 };
+        let outcome = Sweeping { gpu, pool }.sweep(sweeps, &kernel.rules_of_sweeps(rules), observer);
         self.brought = brought;
         outcome
     }
 }
 
-/// A card that sweeps; the threads decide what it is not certain of.
+/// A GPU that sweeps; the threads decide what it is not certain of.
 struct Sweeping<'e, 'a> {
-    card: Card<'e, 'a>,
+    gpu: Gpu<'e, 'a>,
     pool: Pool,
 }
 
@@ -300,7 +300,7 @@ impl Sweeping<'_, '_> {
         Ok(all)
     }
 
-    /// The verdicts on sweeps that are on the card together; none: too much is left to the CPU.
+    /// The verdicts on sweeps that are on the GPU together; none: too much is left to the CPU.
     fn run_batch(
         &mut self,
         sweeps: &[Sweep],
@@ -308,9 +308,9 @@ impl Sweeping<'_, '_> {
         follow: &mut dyn FnMut(f64) -> Result<()>,
     ) -> Result<Option<Vec<Swept>>> {
         let batch = Batch::new(sweeps, host)?;
-        self.card.place(&batch)?;
-        self.card.sweep(&batch, follow)?;
-        let Some((outcomes, doubted)) = self.card.fetch(&batch)? else { return Ok(None) };
+        self.gpu.place(&batch)?;
+        self.gpu.sweep(&batch, follow)?;
+        let Some((outcomes, doubted)) = self.gpu.fetch(&batch)? else { return Ok(None) };
         let found: Vec<Found> = sweeps.iter().map(|sweep| host.open(sweep)).collect();
         self.pool.each_of(outcomes.chunks(SWEEP_SIZES as usize).collect(), |at, of_sweep: &[SweepOutcome]| {
             let sweep = &sweeps[at];

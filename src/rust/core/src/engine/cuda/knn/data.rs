@@ -1,4 +1,4 @@
-//! The data of the nearest-neighbour test on the card.
+//! The data of the nearest-neighbour test on the GPU.
 
 use super::kernels::number_of;
 use super::plan::BlockPlan;
@@ -6,9 +6,9 @@ use super::shape::{Form, Shape};
 use super::KnnCudaEngine;
 use crate::ci::knn::Values;
 use crate::engine::cuda::arguments::KnnArgs;
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::card::plan::{aligned, planned};
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::kernels::Kernel;
+use crate::engine::cuda::gpu::plan::{aligned, planned};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory;
 use crate::Result;
@@ -16,7 +16,7 @@ use crate::Result;
 /// Bytes of device memory beside the least that is needed, unless the caller gives a budget: more gains nothing.
 const USUAL_BUDGET: u64 = 4 << 30;
 
-/// The data on the card, and the plan of its memory.
+/// The data on the GPU, and the plan of its memory.
 #[derive(Clone, Copy)]
 pub struct Data {
     /// The data's addresses and what else all launches share.
@@ -36,9 +36,9 @@ impl Data {
     }
 }
 
-/// The shape of `p` of the columns on the engine's card.
+/// The shape of `p` of the columns on the engine's GPU.
 fn shape_of(engine: &KnnCudaEngine, p: usize) -> Shape {
-    let (knn, card) = (engine.knn, &engine.held.card);
+    let (knn, gpu) = (engine.knn, &engine.held.gpu);
     let (columns, settings) = (knn.columns(), knn.settings());
     Shape {
         n: columns.n(),
@@ -48,13 +48,13 @@ fn shape_of(engine: &KnnCudaEngine, p: usize) -> Shape {
         k_perm: settings.k_perm,
         permutations: knn.decision().permutations(),
         strategy: engine.options.strategy,
-        processors: card.processors,
-        shared_limit: u64::from(card.shared_limit),
+        processors: gpu.processors,
+        shared_limit: u64::from(gpu.shared_limit),
     }
 }
 
-/// All columns on the card, where there is room for tests of sets with up to `dims` members beside them: copies columns and terms to the
-/// card, once, and plans the rest of its memory.
+/// All columns on the GPU, where there is room for tests of sets with up to `dims` members beside them: copies columns and terms to the
+/// GPU, once, and plans the rest of its memory.
 pub fn whole_data(engine: &mut KnnCudaEngine, dims: usize) -> Result<Option<Data>> {
     let has_room = |plan: &BlockPlan| plan.planes == 0 || dims <= plan.planes;
     if let Some(data) = engine.data {
@@ -114,7 +114,7 @@ fn commit(engine: &mut KnnCudaEngine, plan: &BlockPlan) -> Result<()> {
     engine.held.commit()
 }
 
-/// Copies the columns of these variables, numbered from 0, and terms to the card, into memory that is planned for as many or more.
+/// Copies the columns of these variables, numbered from 0, and terms to the GPU, into memory that is planned for as many or more.
 pub fn upload_data(engine: &mut KnnCudaEngine, shape: Shape, plan: BlockPlan, variables: &[u32]) -> Result<Data> {
     let knn = engine.knn;
     let (columns, terms, settings) = (knn.columns(), knn.terms(), knn.settings());

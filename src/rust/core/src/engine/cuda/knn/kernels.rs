@@ -2,7 +2,7 @@
 
 use crate::ci::knn::Estimator;
 use crate::engine::cuda::arguments::{KnnArgs, FRENZEL_POMPE, GAO, MESNER_SHALIZI};
-use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::gpu::kernels::Kernel;
 
 /// The number that stands for an estimator.
 pub fn number_of(estimator: Estimator) -> u64 {

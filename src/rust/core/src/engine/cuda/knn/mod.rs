@@ -1,13 +1,13 @@
 //! The nearest-neighbour test on one GPU: GPU_CMIknn of Hagedorn, Lange, Huegle and Schlosser (2022), and a strategy of our own.
 //!
-//! Questions come in batches (`batched` makes them from a level). `run` has the card find the neighbours in each set,
+//! Questions come in batches (`batched` makes them from a level). `run` has the GPU find the neighbours in each set,
 //! draw the permutations of each test and sum the terms of each permutation; the sums are whole numbers, and the CPU makes p
 //! from them.
 //!
 //! Of the paper it has the kernel that estimates. Not built: its kernel for permutations (algorithm 3), and the reuse of the permutations of x
 //! given S for all y (algorithm 5). A test draws its own, by its own key, which gives it one p-value alone and in a search.
 //!
-//! `data`: columns on the card, all of them or, where these do not fit, those of a group of questions; `shape`: launches; `plan`: memory; `kernels`: arguments; the sources are in kernels/knn/.
+//! `data`: columns on the GPU, all of them or, where these do not fit, those of a group of questions; `shape`: launches; `plan`: memory; `kernels`: arguments; the sources are in kernels/knn/.
 
 mod data;
 mod kernels;
@@ -20,8 +20,8 @@ use crate::ci::Batch;
 use crate::engine::batched::Reply;
 use crate::engine::cuda::arguments::LONG_LISTED;
 use crate::engine::cuda::asked::Asked;
-use crate::engine::cuda::card::held::{Held, Holds};
-use crate::engine::cuda::card::unified::MemoryKind;
+use crate::engine::cuda::gpu::held::{Held, Holds};
+use crate::engine::cuda::gpu::unified::MemoryKind;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::{Error, Result};
@@ -47,7 +47,7 @@ pub enum KnnStrategy {
 /// How to run the test on a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnnCudaOptions {
-    /// Number of the card, from 0.
+    /// Number of the GPU, from 0.
     pub ordinal: usize,
     /// How to hand out the tests.
     pub strategy: KnnStrategy,
@@ -69,15 +69,15 @@ pub struct KnnCudaEngine<'a> {
     knn: &'a Knn,
     options: KnnCudaOptions,
     held: Held,
-    /// Where the data are on the card, once they are.
+    /// Where the data are on the GPU, once they are.
     data: Option<data::Data>,
 }
 
 impl<'a> KnnCudaEngine<'a> {
-    /// The test on a card, which is opened (0.2 s once a process).
+    /// The test on a GPU, which is opened (0.2 s once a process).
     ///
     /// # Errors
-    /// [`Error::Device`] where no card can be used, [`Error::Argument`] where there is no card `ordinal`, or k is above 2,048 with
+    /// [`Error::Device`] where no GPU can be used, [`Error::Argument`] where there is no GPU `ordinal`, or k is above 2,048 with
     /// a strategy other than [`KnnStrategy::Shared`].
     pub fn new(knn: &'a Knn, options: KnnCudaOptions) -> Result<Self> {
         if options.strategy != KnnStrategy::Shared && knn.settings().k as u64 > LONG_LISTED {
@@ -104,7 +104,7 @@ impl<'a> KnnCudaEngine<'a> {
     /// Estimates, p-values and counts of arbitrary questions, in their order.
     ///
     /// # Errors
-    /// [`Error::Device`] where the card fails or has too little memory; what the observer returns.
+    /// [`Error::Device`] where the GPU fails or has too little memory; what the observer returns.
     pub fn outcomes(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<Outcome>> {
         self.held.begin(batch.iter().next().map(|(_, _, s)| s.len()));
         self.watched(|engine| run::outcomes(engine, batch, &mut |_| observer.look()))
@@ -118,7 +118,7 @@ impl Holds for KnnCudaEngine<'_> {
 }
 
 impl Asked for KnnCudaEngine<'_> {
-    fn card(&self) -> &Held {
+    fn gpu(&self) -> &Held {
         &self.held
     }
 
@@ -127,7 +127,7 @@ impl Asked for KnnCudaEngine<'_> {
     }
 
     fn batch(&self) -> usize {
-        // Enough warps for a large card, and few enough tests that few are asked in vain.
+        // Enough warps for a large GPU, and few enough tests that few are asked in vain.
         (4_000_000 / self.knn.columns().n()).clamp(64, 8192)
     }
 

@@ -1,10 +1,10 @@
-//! The memory that a batch of nearest-neighbour tests needs on a card.
+//! The memory that a batch of nearest-neighbour tests needs on a GPU.
 
 use super::shape::{Form, Shape, BUSY_IN_MEMORY, BUSY_IN_REGISTERS, WARPS};
 use super::KnnStrategy;
-use crate::engine::cuda::card::buffer::BufferId;
-use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::plan::aligned;
+use crate::engine::cuda::gpu::buffer::BufferId;
+use crate::engine::cuda::gpu::kernels::WARP;
+use crate::engine::cuda::gpu::plan::aligned;
 
 /// Samples times permutations of all tests at once.
 const SLICE_STEPS: u64 = 400_000_000;
@@ -12,10 +12,10 @@ const SLICE_STEPS: u64 = 400_000_000;
 /// Permutations of a test at once that a plan has room for, at most: warps keep their sums in a block's shared memory.
 const MOST_PERMUTATIONS: usize = 128;
 
-/// Permutations of all tests together that keep a large card busy, a thread drawing each.
+/// Permutations of all tests together that keep a large GPU busy, a thread drawing each.
 const BUSY_DRAWING: usize = 1 << 14;
 
-/// Places times permutations that fill a large card.
+/// Places times permutations that fill a large GPU.
 const BUSY_PLACES: usize = 1 << 18;
 
 /// Room for members of sets, a test. Blocks with larger sets have fewer tests.
@@ -145,7 +145,7 @@ impl BlockPlan {
     }
 
     /// Permutations of each of so many tests at once, at most: where few tests are left, they have the room of others, too. Drawing
-    /// them takes as long for all as for one, while the card has threads for them.
+    /// them takes as long for all as for one, while the GPU has threads for them.
     pub fn most_permutations(&self, form: Form, tests: usize) -> usize {
         let tests = tests.max(1);
         match form {
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn launches_of_warps_are_short_and_fill_the_card() {
+    fn launches_of_warps_are_short_and_fill_the_gpu() {
         for n in [60, 1000, 10_000, 60_000] {
             let shape = shape(n, false, KnnStrategy::Shared);
             let plan = BlockPlan::new(&shape, 1, 4 << 30);

@@ -1,4 +1,4 @@
-//! A batch of tests on the card.
+//! A batch of tests on the GPU.
 
 use crate::engine::cuda::arguments::{KnnArgs, KNN_THREADS, LISTED, NO_SET, PAPER_THREADS, SLOT_THREADS};
 use std::collections::{HashMap, HashSet};
@@ -10,10 +10,10 @@ use super::shape::Form;
 use super::KnnCudaEngine;
 use crate::ci::knn::Outcome;
 use crate::ci::Batch;
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::kernels::{Kernel, Launch, WARP};
-use crate::engine::cuda::card::plan::aligned;
 use crate::engine::cuda::cut::by_columns;
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::kernels::{Kernel, Launch, WARP};
+use crate::engine::cuda::gpu::plan::aligned;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory;
 use crate::Result;
@@ -43,7 +43,7 @@ struct OpenTest {
 /// The sets of tests.
 #[derive(Default)]
 struct Sets {
-    /// Members, ascending, as the card numbers the variables.
+    /// Members, ascending, as the GPU numbers the variables.
     members: Vec<Vec<u32>>,
     keys: Vec<[u32; 2]>,
     /// The columns that order samples.
@@ -80,7 +80,7 @@ pub(super) fn outcomes(
     Ok(outcomes)
 }
 
-/// The outcomes with these data on the card. `named`: the same tests, of the variables as the CPU numbers them.
+/// The outcomes with these data on the GPU. `named`: the same tests, of the variables as the CPU numbers them.
 fn outcomes_of(
     engine: &mut KnnCudaEngine,
     data: &Data,
@@ -253,7 +253,7 @@ fn make_planes(
     })
 }
 
-/// Copies the sets of a block of tests to the card, numbered from 0, and finds their neighbours there.
+/// Copies the sets of a block of tests to the GPU, numbered from 0, and finds their neighbours there.
 fn find_neighbours(
     engine: &mut KnnCudaEngine,
     data: &Data,
@@ -375,7 +375,7 @@ fn sliced<const N: usize>(
             // SAFETY: the addresses are those of the data, of the sets and of the tests of this block, each laid out in a buffer
             // as `BlockPlan` has planned it for so many, with rows, slots and walks for what a slice runs at a time. The
             // launches' threads and shared memory are those that `Shape` says of them. The stream is waited for below.
-            unsafe { engine.held.card.launch(launch, args)? };
+            unsafe { engine.held.gpu.launch(launch, args)? };
         }
         engine.held.wait("the tests", &mut || look(from as f64 / all as f64))?;
     }

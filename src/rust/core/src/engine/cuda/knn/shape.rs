@@ -5,8 +5,8 @@ use super::KnnStrategy;
 use crate::engine::cuda::arguments::{
     most_team_threads, plane_stride, plane_words, shuffle_bytes, team_bytes, KNN_THREADS, SHUFFLING_THREADS,
 };
-use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::plan::aligned;
+use crate::engine::cuda::gpu::kernels::WARP;
+use crate::engine::cuda::gpu::plan::aligned;
 
 /// Warps of a block of [`KNN_THREADS`].
 pub(super) const WARPS: u64 = (KNN_THREADS / WARP) as u64;
@@ -32,7 +32,7 @@ pub enum Form {
     Paper,
 }
 
-/// The data, the test and the card that a plan is made for.
+/// The data, the test and the GPU that a plan is made for.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Samples and variables.
@@ -46,7 +46,7 @@ pub struct Shape {
     /// Permutations of a test, without the data.
     pub permutations: usize,
     pub strategy: KnnStrategy,
-    /// Multiprocessors of the card.
+    /// Multiprocessors of the GPU.
     pub processors: u32,
     /// Bytes of shared memory that a block may have.
     pub shared_limit: u64,

@@ -1,10 +1,10 @@
-//! The columns of tests of numbers and levels on the card.
+//! The columns of tests of numbers and levels on the GPU.
 
 use super::MixedCudaEngine;
 use crate::ci::mixed::{Form, Frame, Need, Which};
 use crate::engine::cuda::arguments::{MixedArgs, JOB_WORDS};
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::plan::{aligned, planned};
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::plan::{aligned, planned};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory::{self, Use};
 use crate::Result;
@@ -62,7 +62,7 @@ impl Plan {
     }
 }
 
-/// The data on the card.
+/// The data on the GPU.
 #[derive(Clone, Debug)]
 pub struct Data {
     pub args: MixedArgs,
@@ -81,7 +81,7 @@ fn bytes_of(frame: &Frame, variable: usize) -> u64 {
 /// Bytes that regions of columns are larger than these, at most.
 const EDGES: u64 = 3 * 256;
 
-/// All columns on the card, where there is room for them: copied once.
+/// All columns on the GPU, where there is room for them: copied once.
 pub fn whole_data<'e>(engine: &'e mut MixedCudaEngine, frame: &Frame) -> Result<Option<&'e Data>> {
     if engine.data.is_none() {
         engine.data = planned(|| plan_whole(engine, frame))?;
@@ -137,7 +137,7 @@ fn commit(engine: &mut MixedCudaEngine, plan: &Plan) -> Result<()> {
     engine.held.commit()
 }
 
-/// Copies the columns of these variables to the card, into memory that is planned for as many or more.
+/// Copies the columns of these variables to the GPU, into memory that is planned for as many or more.
 pub fn upload(engine: &mut MixedCudaEngine, frame: &Frame, plan: Plan, variables: &[u32]) -> Result<Data> {
     let n = frame.n();
     let mut places = vec![None; frame.p()];
@@ -207,7 +207,7 @@ impl Data {
     pub fn list(&self, frame: &Frame, need: &Need, set: usize, lists: &mut Vec<u32>) {
         let place = |variable: u32| {
             let place = self.places[variable as usize];
-            place.unwrap_or_else(|| panic!("variable {variable} is not on the card"))
+            place.unwrap_or_else(|| panic!("variable {variable} is not on the GPU"))
         };
         let column = |variable: u32| {
             let Place { column, versions, .. } = place(variable);

@@ -1,9 +1,9 @@
 //! Tests of numbers and levels, with holes or without, on one GPU.
 //!
-//! Questions come in batches (`batched` makes them from a level). The card makes the cells of each (`run`; kernels/mixed/): rows by the levels of
+//! Questions come in batches (`batched` makes them from a level). The GPU makes the cells of each (`run`; kernels/mixed/): rows by the levels of
 //! its factors, with means and products of its numbers, summed up in the CPU's order. The CPU makes p of them with the code that it has for its own
 //! (`ci::mixed`), so that answers are the CPU's to the last bit. Questions that take no cells, or too many, are the CPU's alone.
-//! `data`: columns on the card, all of them or, where these do not fit, those of a group of questions.
+//! `data`: columns on the GPU, all of them or, where these do not fit, those of a group of questions.
 
 mod data;
 mod run;
@@ -15,8 +15,8 @@ use crate::ci::Batch;
 use crate::engine::batched::Reply;
 use crate::engine::cuda::arguments;
 use crate::engine::cuda::asked::Asked;
-use crate::engine::cuda::card::held::{Held, Holds};
-use crate::engine::cuda::card::unified::MemoryKind;
+use crate::engine::cuda::gpu::held::{Held, Holds};
+use crate::engine::cuda::gpu::unified::MemoryKind;
 use crate::pool::{default_threads, Pool};
 use crate::Result;
 
@@ -31,7 +31,7 @@ const _: () = assert!(
 /// How to run the test on a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct MixedCudaOptions {
-    /// Number of the card, from 0.
+    /// Number of the GPU, from 0.
     pub ordinal: usize,
     /// Which memory it takes.
     pub memory: MemoryKind,
@@ -44,15 +44,15 @@ pub struct MixedCudaEngine<'a> {
     test: Arc<Mixed<'a>>,
     options: MixedCudaOptions,
     held: Held,
-    /// Where the data are on the card, once they are.
+    /// Where the data are on the GPU, once they are.
     data: Option<data::Data>,
 }
 
 impl<'a> MixedCudaEngine<'a> {
-    /// The test on a card, which is opened (0.2 s once a process).
+    /// The test on a GPU, which is opened (0.2 s once a process).
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where no card can be used, [`Error::Argument`](crate::Error::Argument) where there is no card
+    /// [`Error::Device`](crate::Error::Device) where no GPU can be used, [`Error::Argument`](crate::Error::Argument) where there is no GPU
     /// `ordinal`.
     pub fn new(test: Arc<Mixed<'a>>, options: MixedCudaOptions) -> Result<Self> {
         let MixedCudaOptions { ordinal, memory, memory_budget } = options;
@@ -66,7 +66,7 @@ impl<'a> MixedCudaEngine<'a> {
         self
     }
 
-    /// Words of cells for which a card is worth it: those of one test of some cells.
+    /// Words of cells for which a GPU is worth it: those of one test of some cells.
     fn fewest_cells(&self) -> usize {
         const FEW: usize = 64;
         FEW * self.test.sets()
@@ -80,7 +80,7 @@ impl Holds for MixedCudaEngine<'_> {
 }
 
 impl Asked for MixedCudaEngine<'_> {
-    fn card(&self) -> &Held {
+    fn gpu(&self) -> &Held {
         &self.held
     }
 
@@ -89,7 +89,7 @@ impl Asked for MixedCudaEngine<'_> {
     }
 
     fn batch(&self) -> usize {
-        // Enough for a large card, and that a round's turn between host and card counts little; few enough that few are asked in vain.
+        // Enough for a large GPU, and that a round's turn between host and GPU counts little; few enough that few are asked in vain.
         ((2e9 / self.test.n()) as usize).clamp(1024, 16_384)
     }
 

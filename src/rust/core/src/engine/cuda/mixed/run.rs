@@ -1,4 +1,4 @@
-//! A batch of tests: the card makes the cells, the CPU p-values of them.
+//! A batch of tests: the GPU makes the cells, the CPU p-values of them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,8 +7,8 @@ use super::MixedCudaEngine;
 use crate::ci::mixed::{Form, Frame, Mixed, Work, FEW_CELLS};
 use crate::ci::Batch;
 use crate::engine::cuda::arguments::{MixedArgs, CHUNK, MOST_KEYS, MOST_WARPS};
-use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::cut::by_columns;
+use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
 use crate::memory::{self, Use};
 use crate::Result;
 
@@ -24,7 +24,7 @@ const CLASSES: [u64; 6] = [4, 16, 64, 256, 1024, MOST_KEYS];
 /// Rows times what is read and summed of them in a launch: some hundredths of a second.
 const LAUNCH_STEPS: u64 = 4_000_000_000;
 
-/// A question that takes cells of the card.
+/// A question that takes cells of the GPU.
 struct Asked {
     form: Form,
     /// Where its jobs' lists begin in its task's.
@@ -33,7 +33,7 @@ struct Asked {
     words: usize,
 }
 
-/// What a task has prepared: by question what it takes, none where it takes nothing of the card.
+/// What a task has prepared: by question what it takes, none where it takes nothing of the GPU.
 #[derive(Default)]
 struct Prepared {
     asked: Vec<Option<Asked>>,
@@ -83,7 +83,7 @@ pub(super) fn p_values(
     Ok(p)
 }
 
-/// The answers with these data on the card.
+/// The answers with these data on the GPU.
 fn answer(
     engine: &mut MixedCudaEngine,
     test: &Mixed,
@@ -122,7 +122,7 @@ fn answer(
     Ok(())
 }
 
-/// What questions of a batch take of the card, by task.
+/// What questions of a batch take of the GPU, by task.
 fn prepare(
     engine: &MixedCudaEngine,
     test: &Mixed,
@@ -152,7 +152,7 @@ fn prepare(
     Ok(prepared)
 }
 
-/// Whether the card can make cells of a form.
+/// Whether the GPU can make cells of a form.
 fn fits(data: &Data, test: &Mixed, frame: &Frame, form: &Form) -> bool {
     form.keys <= MOST_KEYS && test.sets() * form.words(frame.n()) <= data.plan.cells
 }
@@ -209,7 +209,7 @@ impl Piece {
     }
 }
 
-/// Has the card make the cells of a piece.
+/// Has the GPU make the cells of a piece.
 fn make_cells(
     engine: &mut MixedCudaEngine,
     data: &Data,
@@ -221,7 +221,7 @@ fn make_cells(
     engine.held.upload(data.args.lists, &piece.lists)?;
     engine.held.upload(data.args.starts, &column(|job| job.start))?;
     engine.held.upload(data.args.places, &column(|job| job.place))?;
-    let limit = u64::from(engine.held.card.shared_limit);
+    let limit = u64::from(engine.held.gpu.shared_limit);
     let mut first = 0;
     for jobs in piece.jobs.chunk_by(|a, b| a.class == b.class) {
         let mut left = jobs;
@@ -238,7 +238,7 @@ fn make_cells(
             let launch = Kernel::mixed_cells.on((now.len() as u32, 1), shape.warps * WARP, shape.shared());
             // SAFETY: the addresses are those of the data and of a piece that fits the plan; each job has room for the cells of all its keys. Shared
             // memory is what `Shape` says of the largest number of keys. The stream is waited for below.
-            unsafe { engine.held.card.launch(launch, &args)? };
+            unsafe { engine.held.gpu.launch(launch, &args)? };
             engine.held.wait("the tests", look)?;
             first += now.len() as u64;
             left = later;

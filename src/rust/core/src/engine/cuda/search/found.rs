@@ -1,7 +1,7 @@
-//! What a search on the card has found, brought to the host at the end.
+//! What a search on the GPU has found, brought to the host at the end.
 
 use super::CudaSearch;
-use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::gpu::kernels::Kernel;
 use crate::engine::cuda::CudaTest;
 use crate::graph::{Adjacency, SepSetLog, SepSets};
 use crate::observer::Observer;
@@ -32,7 +32,7 @@ impl CudaSearch<'_, '_> {
         if let CudaTest::Gauss(_) = self.engine.test {
             self.raise_marginal()?;
         }
-        self.engine.held.card.copies_follow()?;
+        self.engine.held.gpu.copies_follow()?;
         let graph = self.bring_graph(self.args.graph)?;
         let empty = match self.empty.take() {
             Some(empty) => empty,

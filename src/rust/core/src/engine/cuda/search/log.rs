@@ -1,6 +1,6 @@
-//! Separating sets that levels found; they stay on the card until they are asked for.
+//! Separating sets that levels found; they stay on the GPU until they are asked for.
 
-use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::gpu::buffer::Buffer;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
 use crate::graph::{SepSetLog, Separations, Singles};
@@ -9,7 +9,7 @@ use crate::Result;
 /// Records of separated pairs, in device memory or brought from there.
 #[derive(Default)]
 pub(in crate::engine::cuda) struct Log {
-    /// Address of the records on the card, bytes of room for them, bytes in use.
+    /// Address of the records on the GPU, bytes of room for them, bytes in use.
     at: DevicePtr<u32>,
     room: u64,
     used: u64,
@@ -17,7 +17,7 @@ pub(in crate::engine::cuda) struct Log {
     singles: Option<Vec<u64>>,
     /// Bytes that level 1 has in the log.
     front: u64,
-    /// By level on the card: size of the sets and number of records (row, other, members).
+    /// By level on the GPU: size of the sets and number of records (row, other, members).
     levels: Vec<(usize, u64)>,
     /// What was brought: level 1 early, as it takes longest, and other levels where the log had no more room.
     block: Singles,

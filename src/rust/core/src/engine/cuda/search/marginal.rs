@@ -1,8 +1,8 @@
-//! Level 0 of a search on a card, whatever the test.
+//! Level 0 of a search on a GPU, whatever the test.
 
 use super::{CudaSearch, USUAL_THREADS};
 use crate::engine::cuda::arguments::{Report, SearchArgs};
-use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::gpu::kernels::Kernel;
 use crate::engine::cuda::CudaTest;
 use crate::observer::Observer;
 use crate::search::levels::LevelReport;
@@ -28,7 +28,7 @@ impl CudaSearch<'_, '_> {
             let args = SearchArgs { graph: rows, ..self.args };
             let blocks = self.blocks_for(self.args.words * self.args.words);
             // SAFETY: `allocate` has set what this uses; both graphs have as many rows and words.
-            unsafe { self.engine.held.card.launch(Kernel::mirror.on((blocks, 1), USUAL_THREADS, 0), &args)? };
+            unsafe { self.engine.held.gpu.launch(Kernel::mirror.on((blocks, 1), USUAL_THREADS, 0), &args)? };
         }
         // SAFETY: as above.
         unsafe { self.by_row(Kernel::degrees) }

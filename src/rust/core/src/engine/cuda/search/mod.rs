@@ -1,4 +1,4 @@
-//! PC-stable on the card: the graph, the separating sets and the largest p-values stay there until they are final. Between
+//! PC-stable on the GPU: the graph, the separating sets and the largest p-values stay there until they are final. Between
 //! levels a few numbers come back.
 
 pub(in crate::engine::cuda) mod fallback;
@@ -8,11 +8,11 @@ mod marginal;
 pub(in crate::engine::cuda) mod p_max;
 
 use crate::engine::cuda::arguments::{Report, SearchArgs, SLOT_BYTES, VERTEX_BITS, WIDE_REST};
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::held::{Held, Holds};
-use crate::engine::cuda::card::kernels::{Kernel, WARP};
-use crate::engine::cuda::card::opened::Card;
-use crate::engine::cuda::card::plan::MemoryPlan;
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::held::{Held, Holds};
+use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
+use crate::engine::cuda::gpu::opened::Gpu;
+use crate::engine::cuda::gpu::plan::MemoryPlan;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
 use crate::graph::{Adjacency, SepSets};
@@ -32,7 +32,7 @@ pub(in crate::engine::cuda) const SLICE_NANOSECONDS: u64 = 50_000_000;
 /// The kernels report vertices in so many bits. The correlations of so many variables would take 32 TiB.
 const MOST_VARIABLES: usize = 1 << VERTEX_BITS;
 
-/// A search on the card.
+/// A search on the GPU.
 pub(in crate::engine::cuda) struct CudaSearch<'s, 'a> {
     pub(in crate::engine::cuda) engine: &'s mut CudaEngine<'a>,
     pub(in crate::engine::cuda) options: &'s Options,
@@ -155,12 +155,12 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     /// # Safety
     /// It must be such a kernel, that wants no shared memory, and of `args` it may use what is set for this level alone.
     pub(in crate::engine::cuda) unsafe fn launch(&self, kernel: Kernel<SearchArgs>, blocks: u32) -> Result<()> {
-        self.engine.held.card.launch(kernel.on((blocks, 1), USUAL_THREADS, 0), &self.args)
+        self.engine.held.gpu.launch(kernel.on((blocks, 1), USUAL_THREADS, 0), &self.args)
     }
 
     /// Number of blocks of a kernel whose warps stride over `tasks`.
     pub(in crate::engine::cuda) fn blocks_for(&self, tasks: u64) -> u32 {
-        blocks_on(&self.engine.held.card, tasks)
+        blocks_on(&self.engine.held.gpu, tasks)
     }
 
     /// Launches a kernel whose warps take a row each.
@@ -178,7 +178,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     pub(in crate::engine::cuda) unsafe fn over_rows(&self, kernel: Kernel<SearchArgs>) -> Result<()> {
         let threads = 1024;
         let shared = 8 * u64::from(threads / WARP);
-        self.engine.held.card.launch(kernel.on((1, 1), threads, shared), &self.args)
+        self.engine.held.gpu.launch(kernel.on((1, 1), threads, shared), &self.args)
     }
 
     /// Clears the report, for a level whose first stage has `stage_items` items of work.
@@ -186,7 +186,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.put_report(Report { undefined: u64::MAX, stage_items, ..Report::default() })
     }
 
-    /// Copies a report to the card.
+    /// Copies a report to the GPU.
     pub(in crate::engine::cuda) fn put_report(&mut self, report: Report) -> Result<()> {
         let reports = self.engine.held.memory().reports()?;
         // SAFETY: room for two, and no copy is under way: every level ends with a synchronisation, and so does every report.
@@ -195,7 +195,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             std::slice::from_raw_parts(reports, 1)
         };
         // SAFETY: the buffer holds one; the next report is written after this has been sent, as above.
-        unsafe { self.engine.held.card.upload(self.args.report, fresh) }
+        unsafe { self.engine.held.gpu.upload(self.args.report, fresh) }
     }
 
     /// Waits for the launches and reads the report.
@@ -213,7 +213,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     pub(in crate::engine::cuda) fn ask_report(&mut self) -> Result<()> {
         let reports = self.engine.held.memory().reports()?;
         // SAFETY: the buffer holds one, and pinned memory two; the second is read after the stream has come to rest.
-        unsafe { self.engine.held.card.download(self.args.report, reports.add(1), 1) }
+        unsafe { self.engine.held.gpu.download(self.args.report, reports.add(1), 1) }
     }
 
     /// The report that was asked for; the stream must have come to rest since.
@@ -273,7 +273,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.args.wide_rest = self.args.report.carve(size_of::<Report>() as u64);
         self.args.wide_blocks = self.engine.wide_blocks();
         self.args.mark = self.options.untested();
-        self.args.level_warps = u64::from(self.engine.held.card.processors) * 16;
+        self.args.level_warps = u64::from(self.engine.held.gpu.processors) * 16;
         self.args.budget = SLICE_NANOSECONDS;
         self.all_rows();
         Ok(())
@@ -285,7 +285,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         (self.args.first_smaller, self.args.end_smaller) = (0, self.args.p);
     }
 
-    /// Brings a graph from the card, where nothing may change it meanwhile.
+    /// Brings a graph from the GPU, where nothing may change it meanwhile.
     pub(in crate::engine::cuda) fn bring_graph(&mut self, from: DevicePtr<u32>) -> Result<Adjacency> {
         let p = self.options.p;
         Ok(Adjacency::from_rows(p, self.engine.held.bring_all(from.cast(), p * p.div_ceil(64))?))
@@ -375,10 +375,10 @@ impl CudaSearch<'_, '_> {
     }
 }
 
-/// Likewise on this card.
-pub(in crate::engine::cuda) fn blocks_on(card: &Card, tasks: u64) -> u32 {
+/// Likewise on this GPU.
+pub(in crate::engine::cuda) fn blocks_on(gpu: &Gpu, tasks: u64) -> u32 {
     let wanted = tasks.div_ceil(u64::from(USUAL_THREADS / WARP));
-    wanted.clamp(1, u64::from(card.processors) * 16) as u32
+    wanted.clamp(1, u64::from(gpu.processors) * 16) as u32
 }
 
 #[cfg(test)]
@@ -386,7 +386,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn twenty_thousand_variables_fit_a_card_of_sixteen_gigabytes() {
+    fn twenty_thousand_variables_fit_a_gpu_of_sixteen_gigabytes() {
         let mut plan = plan_of_variables(20_000, 8 * 20_000 * 20_000, [false; 2]);
         assert_eq!(plan.of(Buffer::PMax), 8 * (20_000 * 19_999 / 2));
         assert_eq!(plan.of(Buffer::Graph), 20_000 * 8 * 313);

@@ -1,17 +1,17 @@
 //! The largest p-values on the host: a p x p matrix, or those of the pairs that level 0 leaves.
 //!
-//! For a matrix the card keeps one for each pair, packed. Most are final after level 1, so that all are brought while the card runs the
+//! For a matrix the GPU keeps one for each pair, packed. Most are final after level 1, so that all are brought while the GPU runs the
 //! next level; at the end only those of pairs that were adjacent at that level's start are brought again.
 //!
-//! For the pairs that level 0 leaves the card numbers them as [`Ranked`] does. The Gaussian test then keeps one for each of them from
+//! For the pairs that level 0 leaves the GPU numbers them as [`Ranked`] does. The Gaussian test then keeps one for each of them from
 //! there on, in that order; the discrete test needs all pairs' at level 0, and gathers those that are wanted at the end.
 
 use std::ops::Range;
 
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::held::Held;
-use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::card::transfer::each_column;
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::held::Held;
+use crate::engine::cuda::gpu::kernels::Kernel;
+use crate::engine::cuda::gpu::transfer::each_column;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::{plan_ends, CudaSearch};
 use crate::engine::cuda::{CudaEngine, CudaTest};
@@ -27,7 +27,7 @@ pub(in crate::engine::cuda) struct PMax<'s> {
     largest: Largest<'s>,
     of_left: bool,
     p: usize,
-    /// How many there are on the card.
+    /// How many there are on the GPU.
     values: u64,
     /// Whether the lower triangle and the diagonal have been written.
     marked: bool,
@@ -48,7 +48,7 @@ fn column_at(end: usize) -> usize {
     (guess.saturating_sub(2)..=guess + 2).rev().find(|&y| triangle(y) <= end).unwrap_or(0)
 }
 
-/// Brings the values of the pairs x < y of columns y, packed column by column from address `at` on the card, to the `values` of these columns of
+/// Brings the values of the pairs x < y of columns y, packed column by column from address `at` on the GPU, to the `values` of these columns of
 /// a matrix with p rows; the rest of each column gets the mark, if there is one.
 pub(in crate::engine::cuda) fn bring_columns(
     held: &mut Held,
@@ -139,7 +139,7 @@ impl<'s> PMax<'s> {
         self.open.is_some()
     }
 
-    /// Brings the upper triangle from address `at` on the card; the values of the pairs `open` may still change there.
+    /// Brings the upper triangle from address `at` on the GPU; the values of the pairs `open` may still change there.
     pub fn bring(
         &mut self,
         engine: &mut CudaEngine,
@@ -158,7 +158,7 @@ impl<'s> PMax<'s> {
 }
 
 impl CudaSearch<'_, '_> {
-    /// Brings, once, while the card runs the first level of slots, what that level began with: the adjacent pairs (`list` and
+    /// Brings, once, while the GPU runs the first level of slots, what that level began with: the adjacent pairs (`list` and
     /// `offset`), level 1's separating sets and all p-values.
     pub(in crate::engine::cuda) fn bring_settled(&mut self, observer: &mut dyn Observer) -> Result<()> {
         if self.p_max.is_brought() {
@@ -180,7 +180,7 @@ impl CudaSearch<'_, '_> {
         self.p_max.bring(self.engine, self.args.p_max, self.args.mark, open, observer)
     }
 
-    /// Level 0 has left the pairs whose p-values are kept, where not all are: numbers them on the card.
+    /// Level 0 has left the pairs whose p-values are kept, where not all are: numbers them on the GPU.
     pub(in crate::engine::cuda) fn open_pairs(&mut self) -> Result<()> {
         if !self.p_max.is_of_left() {
             return Ok(());
@@ -203,7 +203,7 @@ impl CudaSearch<'_, '_> {
         } else {
             self.args.left = DevicePtr::NULL;
         }
-        self.engine.held.card.copies_follow()
+        self.engine.held.gpu.copies_follow()
     }
 
     /// Has the kernels take p_max for that of the pairs that level 0 left.
@@ -232,7 +232,7 @@ impl CudaSearch<'_, '_> {
         Ok(())
     }
 
-    /// Brings the p-values that were not final, or all that are kept; nothing runs on the card.
+    /// Brings the p-values that were not final, or all that are kept; nothing runs on the GPU.
     pub(in crate::engine::cuda) fn bring_p_values(&mut self, observer: &mut dyn Observer) -> Result<()> {
         if self.p_max.is_of_left() {
             return self.bring_left(observer);
@@ -267,7 +267,7 @@ impl CudaSearch<'_, '_> {
             let values = self.engine.held.device(Buffer::Slots)?.cast();
             self.point_to_ranks()?;
             self.keep_left(values, self.args.p_max)?;
-            self.engine.held.card.copies_follow()?;
+            self.engine.held.gpu.copies_follow()?;
         }
         let values = self.engine.held.bring_all(self.args.p_max, pairs.len())?;
         if let Largest::Left(left) = &mut self.p_max.largest {
@@ -288,7 +288,7 @@ impl CudaSearch<'_, '_> {
         self.engine.held.upload(self.args.pairs, pairs.as_flattened())?;
         // SAFETY: there are `count` pairs, and room for as many answers.
         unsafe { self.launch(Kernel::pick, self.blocks_for(count as u64 / 32 + 1))? };
-        self.engine.held.card.copies_follow()?;
+        self.engine.held.gpu.copies_follow()?;
         self.engine.held.bring_all(self.args.answers, count)
     }
 }

@@ -1,9 +1,9 @@
-//! The codes of features as the card has them.
+//! The codes of features as the GPU has them.
 
 use super::{CudaCounting, STAGED_CODES};
 use crate::ci::discrete::Codes;
 use crate::engine::cuda::arguments::Feature;
-use crate::engine::cuda::card::transfer::threads_for;
+use crate::engine::cuda::gpu::transfer::threads_for;
 use crate::observer::Observer;
 use crate::selection::FeatureCodes;
 use crate::Result;
@@ -13,7 +13,7 @@ pub(super) fn stride(n: usize, wide: bool) -> u64 {
     (n as u64 * if wide { 2 } else { 1 }).next_multiple_of(16)
 }
 
-/// Writes the codes of a feature in the card's form: a byte each, or two where they are `wide`.
+/// Writes the codes of a feature in the GPU's form: a byte each, or two where they are `wide`.
 pub(super) fn write_codes(codes: FeatureCodes, wide: bool, to: &mut [u8]) {
     match codes {
         FeatureCodes::Dense(Codes::Bytes(codes)) => to[..codes.len()].copy_from_slice(codes),
@@ -38,7 +38,7 @@ pub(super) fn write_codes(codes: FeatureCodes, wide: bool, to: &mut [u8]) {
 }
 
 impl CudaCounting<'_> {
-    /// Copies the codes to the card by way of pinned memory, which several threads fill.
+    /// Copies the codes to the GPU by way of pinned memory, which several threads fill.
     pub(super) fn upload_codes(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let n = self.samples.n();
         let half = (STAGED_CODES / 2).max(stride(n, true) as usize);

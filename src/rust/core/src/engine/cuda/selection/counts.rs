@@ -7,8 +7,8 @@ use super::codes::{stride, write_codes};
 use super::kernels::{counter_bits, groups_in, table_words};
 use super::{CudaCounting, FEATURES_TOGETHER, MODES_FROM, WARP};
 use crate::engine::cuda::arguments::{Feature, SelectionArgs, PARTIAL_BYTES};
-use crate::engine::cuda::card::buffer::{Buffer, BufferId};
-use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::gpu::buffer::{Buffer, BufferId};
+use crate::engine::cuda::gpu::kernels::Kernel;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::selection::{Joint, Partner, Sums};
@@ -49,14 +49,14 @@ pub(super) enum Place {
 
 /// The rows of the tables, and who forms them.
 pub(super) enum Rows {
-    /// The card: all pairs of `levels` of the partner and a class.
+    /// The GPU: all pairs of `levels` of the partner and a class.
     Formed { levels: u64 },
     /// The CPU: the pairs that occur.
     Listed { rows: Joint, groups: Vec<u32>, starts: Vec<u32>, totals: Vec<u32> },
 }
 
 impl CudaCounting<'_> {
-    /// A step with the data on the card.
+    /// A step with the data on the GPU.
     pub(super) fn count_resident(
         &mut self,
         partner: Partner,
@@ -111,14 +111,14 @@ impl CudaCounting<'_> {
         Ok(())
     }
 
-    /// Whether the card forms the rows with this partner.
+    /// Whether the GPU forms the rows with this partner.
     pub(super) fn forms(&self, g: usize) -> bool {
         self.samples.levels(g) * self.samples.classes() <= self.most_rows
     }
 
     /// Bytes of shared memory that the tables of a block may take.
     pub(super) fn shared_room(&self) -> u64 {
-        u64::from(self.held.card.shared_limit).saturating_sub(PARTIAL_BYTES).min(self.options.shared_bytes)
+        u64::from(self.held.gpu.shared_limit).saturating_sub(PARTIAL_BYTES).min(self.options.shared_bytes)
     }
 
     /// Where the table of a feature with `levels` levels stands.
@@ -145,7 +145,7 @@ impl CudaCounting<'_> {
         table_words(levels, row_count, group_count, n, stepwise, bits)
     }
 
-    /// Tells the card which features to leave out: those of `skip`, and no others.
+    /// Tells the GPU which features to leave out: those of `skip`, and no others.
     pub(super) fn leave_out(&mut self, skip: &[bool]) -> Result<()> {
         for (block, (known, wanted)) in
             self.left_out.chunks_mut(FEATURES_TOGETHER).zip(skip.chunks(FEATURES_TOGETHER)).enumerate()
@@ -166,7 +166,7 @@ impl CudaCounting<'_> {
         Ok(())
     }
 
-    /// Decides who forms the rows; puts the partner's codes on the card where the card does: the `number`-th of several.
+    /// Decides who forms the rows; puts the partner's codes on the GPU where the GPU does: the `number`-th of several.
     pub(super) fn rows_of(&mut self, partner: Partner, number: usize) -> Result<Rows> {
         let data = self.samples;
         let joint = match partner {
@@ -203,7 +203,7 @@ impl CudaCounting<'_> {
         Ok(Rows::Listed { rows, groups: joint.codes.clone(), starts, totals })
     }
 
-    /// Puts the rows on the card, 32 bits each for tables in device memory, else 16.
+    /// Puts the rows on the GPU, 32 bits each for tables in device memory, else 16.
     fn form(&mut self, rows: &Rows, device: bool) -> Result<()> {
         let totals = self.samples.n() >= MODES_FROM;
         match rows {
@@ -212,15 +212,15 @@ impl CudaCounting<'_> {
                     if device { (Kernel::join_32, Kernel::total_32) } else { (Kernel::join_16, Kernel::total_16) };
                 let work = self.args.n.max(self.args.row_count + 1);
                 let blocks = work.div_ceil(256).clamp(1, 4096) as u32;
-                // SAFETY: the arguments are the selection's, with room for as many rows as `rows_of` lets the card form.
-                unsafe { self.held.card.launch(join.on((blocks, 1), 256, 0), &self.args)? };
+                // SAFETY: the arguments are the selection's, with room for as many rows as `rows_of` lets the GPU form.
+                unsafe { self.held.gpu.launch(join.on((blocks, 1), 256, 0), &self.args)? };
                 if totals {
                     let args = SelectionArgs { shared_counters: TOTALS_SHARED, ..self.args };
-                    let blocks = blocks.min(2 * self.held.card.processors);
+                    let blocks = blocks.min(2 * self.held.gpu.processors);
                     let shared = 4 * self.args.row_count;
                     let shared = if self.args.row_count <= TOTALS_SHARED { shared } else { 0 };
                     // SAFETY: as above; shared memory has a counter a row where the kernel counts there.
-                    unsafe { self.held.card.launch(total.on((blocks, 1), 256, shared), &args)? };
+                    unsafe { self.held.gpu.launch(total.on((blocks, 1), 256, shared), &args)? };
                 }
             }
             Rows::Listed { rows, groups, starts, totals } => {
@@ -259,7 +259,7 @@ impl CudaCounting<'_> {
             (Place::Shared, _, true) => {
                 (shared, args.table_words) = (WARPS * 4 * words, words);
                 // Each takes several features, so that it clears its table once.
-                blocks = BLOCKS_OF_WARPS * self.held.card.processors;
+                blocks = BLOCKS_OF_WARPS * self.held.gpu.processors;
                 if bits == 8 {
                     Kernel::warps_8
                 } else {
@@ -284,14 +284,14 @@ impl CudaCounting<'_> {
             }
         };
         let (threads, each) = if by_warps { (WARPS as u32 * WARP, WARPS) } else { (threads(self.args.n, shared), 1) };
-        let most = (samples / self.args.n).max(u64::from(self.held.card.processors));
+        let most = (samples / self.args.n).max(u64::from(self.held.gpu.processors));
         let (mut from, end) = (first as u64, (first + count) as u64);
         while from < end {
             args.first = from;
             args.count = most.min(end - from);
             let launch = kernel.on((args.count.div_ceil(each).min(u64::from(blocks)) as u32, 1), threads, shared);
             // SAFETY: the arguments are the selection's; tables have their words in shared memory, or for each block in `tables`.
-            unsafe { self.held.card.launch(launch, &args)? };
+            unsafe { self.held.gpu.launch(launch, &args)? };
             from += args.count;
             if from < end {
                 self.wait("counting", observer, from as f64, all as f64)?;
@@ -318,12 +318,12 @@ impl CudaCounting<'_> {
     fn tables(&mut self, bytes: u64, count: usize) -> Result<(u32, DevicePtr<u32>)> {
         let room = self.held.room(&[BufferId::Scratch])?;
         if room < bytes {
-            // For as many blocks as the card has processors, but of what there is half at most.
-            let wanted = bytes * u64::from(self.held.card.processors).min(count as u64);
+            // For as many blocks as the GPU has processors, but of what there is half at most.
+            let wanted = bytes * u64::from(self.held.gpu.processors).min(count as u64);
             self.of_tables = wanted.min((room + self.held.plan.of(Buffer::Codes)) / 2).max(bytes);
             return Err(self.held.too_little(self.held.plan.total() - self.held.plan.of(Buffer::Scratch) + bytes));
         }
-        let most = (TABLES.min(room) / bytes).clamp(1, u64::from(2 * self.held.card.processors)).min(count as u64);
+        let most = (TABLES.min(room) / bytes).clamp(1, u64::from(2 * self.held.gpu.processors)).min(count as u64);
         if self.held.plan.of(Buffer::Scratch) != most * bytes {
             self.held.plan.set(Buffer::Scratch, most * bytes);
             self.held.commit()?;

@@ -7,8 +7,8 @@ use super::kernels::table_words;
 use super::CudaCounting;
 use crate::ci::discrete::Codes;
 use crate::engine::cuda::arguments::{Feature, NO_MODE};
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::kernels::Kernel;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::pool::Pool;
@@ -104,7 +104,7 @@ impl CudaCounting<'_> {
                 let join = if place == Place::Device { Kernel::join_32 } else { Kernel::join_16 };
                 let blocks = n.div_ceil(256).clamp(1, 4096) as u32;
                 // SAFETY: the arguments are the selection's; there is no partner, and rows are the classes.
-                unsafe { self.held.card.launch(join.on((blocks, 1), 256, 0), &self.args)? };
+                unsafe { self.held.gpu.launch(join.on((blocks, 1), 256, 0), &self.args)? };
                 formed = Some(place);
             }
             // SAFETY: filled above; written again after the batch between has waited for the stream, as above.

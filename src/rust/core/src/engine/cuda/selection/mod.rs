@@ -1,10 +1,10 @@
 //! Feature selection on a GPU: the counts of a range of features.
 //!
-//! The codes of the features are copied to the card once, a byte each (two where a feature has more than 256 levels), where
+//! The codes of the features are copied to the GPU once, a byte each (two where a feature has more than 256 levels), where
 //! they fit. A step sends the number of the feature selected last, and gets two sums for each candidate. As on the CPU these
 //! are sums of whole numbers, so that scores and choices are the CPU's to the last bit.
 //!
-//! * `codes`: their form, and how they get to the card.
+//! * `codes`: their form, and how they get to the GPU.
 //! * `counts`: the launches of a step.
 //! * `parts`: steps where not all fit.
 //! * `joined`: the scheme of CUDA-JMI, in which the CPU forms the joint states.
@@ -19,11 +19,11 @@ mod parts;
 use crate::engine::cuda::arguments::{Feature, SelectionArgs, NO_MODE};
 use std::ops::Range;
 
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::held::{Held, Holds};
-use crate::engine::cuda::card::kernels::{Kernel, WARP};
-use crate::engine::cuda::card::plan::MemoryPlan;
-use crate::engine::cuda::card::unified::MemoryKind;
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::held::{Held, Holds};
+use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
+use crate::engine::cuda::gpu::plan::MemoryPlan;
+use crate::engine::cuda::gpu::unified::MemoryKind;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
@@ -35,7 +35,7 @@ use codes::stride;
 /// How the work is divided between CPU and GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectionStrategy {
-    /// Ours: the data stay on the card, and its kernel forms the joint states.
+    /// Ours: the data stay on the GPU, and its kernel forms the joint states.
     Resident,
     /// CUDA-JMI's (González-Domínguez et al. 2020, sections 4.1 to 4.3): CPU threads form the joint states of a batch of
     /// features, 16 bits each, while the GPU counts those of the batch before, in tables of 32-bit counters.
@@ -48,7 +48,7 @@ pub enum SelectionStrategy {
 /// How to run on a GPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SelectionOptions {
-    /// Number of the card, from 0.
+    /// Number of the GPU, from 0.
     pub ordinal: usize,
     /// How to divide the work.
     pub strategy: SelectionStrategy,
@@ -56,7 +56,7 @@ pub struct SelectionOptions {
     pub memory: MemoryKind,
     /// Most bytes of it to use; none: what is free.
     pub memory_budget: Option<u64>,
-    /// Most bytes of shared memory for the tables of a block; the card has a limit of its own. Tables stand there where they
+    /// Most bytes of shared memory for the tables of a block; the GPU has a limit of its own. Tables stand there where they
     /// fit, else are made there slice by slice, else stand in device memory. This changes only the time.
     pub shared_bytes: u64,
     /// Tables with more cells than this many times the number of samples are added up while they grow, smaller ones are read
@@ -80,7 +80,7 @@ impl Default for SelectionOptions {
 /// Bytes of pinned memory through which codes travel, in two halves.
 const STAGED_CODES: usize = 64 << 20;
 
-/// From this many samples on, the card looks for the features' modes: for fewer it does not pay.
+/// From this many samples on, the GPU looks for the features' modes: for fewer it does not pay.
 const MODES_FROM: usize = 1024;
 
 /// Levels that the kernel `modes` counts, at most: features with more get no mode.
@@ -89,7 +89,7 @@ const MODE_LEVELS: u64 = 4096;
 /// Features that are handled together, as most blocks leave out none.
 const FEATURES_TOGETHER: usize = 256;
 
-/// Counts for a range of features on one card.
+/// Counts for a range of features on one GPU.
 pub struct CudaCounting<'a> {
     samples: &'a Samples,
     logs: &'a CountLogs,
@@ -99,15 +99,15 @@ pub struct CudaCounting<'a> {
     /// The kernels' arguments, with the addresses that stay: of memory that `reserve` plans and lays out. Every step ends by
     /// waiting for the stream.
     args: SelectionArgs,
-    /// The features as the card has them, in ascending order of their levels.
+    /// The features as the GPU has them, in ascending order of their levels.
     features: Vec<Feature>,
     /// By place in the range: index in `features`, and number of levels.
     slots: Vec<(usize, u32)>,
-    /// By place in the range: whether the card leaves the feature out.
+    /// By place in the range: whether the GPU leaves the feature out.
     left_out: Vec<bool>,
     /// Rows (g, y) that there is room for.
     most_rows: usize,
-    /// Address for the codes of partners whose own are not on the card, and for how many there is room.
+    /// Address for the codes of partners whose own are not on the GPU, and for how many there is room.
     partner: DevicePtr<u8>,
     partners: usize,
     /// The codes that are copied for each step.
@@ -116,7 +116,7 @@ pub struct CudaCounting<'a> {
     of_tables: u64,
     /// Bytes of the joint states of a batch.
     batch_bytes: usize,
-    /// Whether the data are on the card.
+    /// Whether the data are on the GPU.
     ready: bool,
     /// Whether `features` are there, as they stand.
     listed: bool,
@@ -124,11 +124,11 @@ pub struct CudaCounting<'a> {
 
 impl<'a> CudaCounting<'a> {
     /// Counts for the features `range` of `samples`; `logs` must be those of the number of samples. The data are copied to the
-    /// card when they are first needed.
+    /// GPU when they are first needed.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where no card can be used or its memory is too small,
-    /// [`Error::Argument`](crate::Error::Argument) where there is no card `ordinal`.
+    /// [`Error::Device`](crate::Error::Device) where no GPU can be used or its memory is too small,
+    /// [`Error::Argument`](crate::Error::Argument) where there is no GPU `ordinal`.
     pub fn new(
         samples: &'a Samples,
         logs: &'a CountLogs,
@@ -167,7 +167,7 @@ impl<'a> CudaCounting<'a> {
         self
     }
 
-    /// The largest plan of the card's memory so far.
+    /// The largest plan of the GPU's memory so far.
     pub fn plan(&self) -> &MemoryPlan {
         self.held.largest_plan()
     }
@@ -260,7 +260,7 @@ impl<'a> CudaCounting<'a> {
         self.held.clear(base.carve::<u64>(sums), 2 * count * self.partners)
     }
 
-    /// Copies the data to the card, once.
+    /// Copies the data to the GPU, once.
     fn upload(&mut self, observer: &mut dyn Observer) -> Result<()> {
         if self.listed {
             return Ok(());
@@ -293,13 +293,13 @@ impl<'a> CudaCounting<'a> {
         Ok(())
     }
 
-    /// Has the card look for the modes of features whose codes are there.
+    /// Has the GPU look for the modes of features whose codes are there.
     fn find_modes(&mut self, part: Range<usize>) -> Result<()> {
         let (features, count) = (self.args.features.offset(part.start as u64), part.len() as u64);
         let args = SelectionArgs { features, count, shared_counters: MODE_LEVELS, ..self.args };
         let blocks = part.len().clamp(1, 65_535) as u32;
         // SAFETY: the arguments are the selection's; shared memory has the counters that `shared_counters` says.
-        unsafe { self.held.card.launch(Kernel::modes.on((blocks, 1), 256, 4 * MODE_LEVELS), &args) }
+        unsafe { self.held.gpu.launch(Kernel::modes.on((blocks, 1), 256, 4 * MODE_LEVELS), &args) }
     }
 
     /// Waits for the stream, and now and then reports `done` of `total` to the observer, which may stop the run.
@@ -307,7 +307,7 @@ impl<'a> CudaCounting<'a> {
         self.held.wait(doing, &mut || observer.progress(0, done, total))
     }
 
-    /// Copies the sums of features without `skip` from the card; others stay as they are.
+    /// Copies the sums of features without `skip` from the GPU; others stay as they are.
     fn bring_sums(&mut self, skip: &[bool], sums: &mut [Sums]) -> Result<()> {
         let pinned = self.held.pinned(size_of_val(sums).max(1))?.cast::<[i64; 2]>();
         // SAFETY: they fit, and pinned memory is aligned to pages; whatever bits are there are numbers.
@@ -355,7 +355,7 @@ impl Counting for CudaCounting<'_> {
             if counted.is_ok() || self.of_tables == kept {
                 return counted;
             }
-            // Fewer codes stay on the card, so that tables have room.
+            // Fewer codes stay on the GPU, so that tables have room.
             self.watched(CudaCounting::reserve)?;
         }
     }
@@ -373,7 +373,7 @@ impl Counting for CudaCounting<'_> {
     }
 
     fn narrow(&mut self, count: usize) {
-        // The codes stay where they are on the card; the list of features is copied anew, with those that are left out.
+        // The codes stay where they are on the GPU; the list of features is copied anew, with those that are left out.
         self.range.end = self.range.end.min(self.range.start + count);
         self.features.retain(|feature| (feature.place as usize) < count);
         self.slots.truncate(count);
@@ -394,12 +394,12 @@ impl Counting for CudaCounting<'_> {
     }
 }
 
-/// How fast a card is, as a guess, beside one thread of the CPU. On the shapes of inst/bench/RESULTS.md an H200 takes a seventh to a
+/// How fast a GPU is, as a guess, beside one thread of the CPU. On the shapes of inst/bench/RESULTS.md an H200 takes a seventh to a
 /// hundredth of the time of 16 threads, the less the more there is to count. Of these the CPU gets too few features rather than too
-/// many: it takes more at no cost, while a card has to be sent them, and counts for them apart.
+/// many: it takes more at no cost, while a GPU has to be sent them, and counts for them apart.
 pub const SPEED: f64 = 2048.0;
 
-/// A card as one of several machines that select together; these threads of the CPU help.
+/// A GPU as one of several machines that select together; these threads of the CPU help.
 pub fn member<'a>(samples: &'a Samples, logs: &'a CountLogs, options: SelectionOptions, pool: Pool) -> Member<'a> {
     let mut budget = options.memory_budget;
     let make = move |range| -> Result<Box<dyn Counting + Send + 'a>> {
@@ -412,7 +412,7 @@ pub fn member<'a>(samples: &'a Samples, logs: &'a CountLogs, options: SelectionO
     Member { name: format!("cuda:{}", options.ordinal), speed: SPEED, make: Box::new(make) }
 }
 
-/// A card as a machine that runs whole selections; these threads of the CPU help.
+/// A GPU as a machine that runs whole selections; these threads of the CPU help.
 pub fn runner<'a>(options: SelectionOptions, pool: Pool) -> Runner<'a> {
     let threads = pool.clone();
     let run: Run = Box::new(move |samples, logs, criterion, k, observer| {

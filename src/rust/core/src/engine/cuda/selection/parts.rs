@@ -1,5 +1,5 @@
-//! Where the card has too little memory for all codes: the host has them packed, a few bits each, in pinned memory that the card reads by itself, and the
-//! card those of as many features as fit. In each step they become bytes, some features at a time, and are counted.
+//! Where the GPU has too little memory for all codes: the host has them packed, a few bits each, in pinned memory that the GPU reads by itself, and the
+//! GPU those of as many features as fit. In each step they become bytes, some features at a time, and are counted.
 //!
 //! What is read takes longer than counting, so that a step counts with some partners more than it was asked for: those that are likely to be
 //! the next.
@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::codes::{stride, write_codes};
 use super::{CudaCounting, SelectionStrategy, STAGED_CODES};
 use crate::engine::cuda::arguments::UNPACKED_SAMPLES;
-use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
@@ -19,13 +19,13 @@ use crate::Result;
 /// Codes that become bytes for each step, a part after the other.
 #[derive(Clone, Default)]
 pub(super) struct Streamed {
-    /// Features, in the card's order, whose codes are bytes together.
+    /// Features, in the GPU's order, whose codes are bytes together.
     pub parts: Vec<Range<usize>>,
-    /// Bytes for these; 0: all codes are on the card. Packed ones follow.
+    /// Bytes for these; 0: all codes are on the GPU. Packed ones follow.
     bytes: u64,
     /// How many bytes of these there may be.
     room: u64,
-    /// By place in the range: bytes that the card reads on the host.
+    /// By place in the range: bytes that the GPU reads on the host.
     read: Vec<u64>,
     /// Features that may soon be partners, the likeliest first.
     likely: Vec<usize>,
@@ -76,7 +76,7 @@ fn pack(codes: FeatureCodes, n: usize, bits: u64, to: &mut [u8]) {
 }
 
 impl CudaCounting<'_> {
-    /// Bytes for codes on the card, where all take `all`; plans nothing. Where not all fit, places the features.
+    /// Bytes for codes on the GPU, where all take `all`; plans nothing. Where not all fit, places the features.
     pub(super) fn place_codes(&mut self, all: u64) -> Result<u64> {
         let n = self.samples.n();
         let room = self.held.room(&[])?.saturating_sub(self.of_tables);
@@ -129,7 +129,7 @@ impl CudaCounting<'_> {
         self.streamed.foreseen.clear();
     }
 
-    /// Packs all codes, and copies to the card those that fit.
+    /// Packs all codes, and copies to the GPU those that fit.
     pub(super) fn pack_codes(&mut self) -> Result<()> {
         let (data, n, first) = (self.samples, self.samples.n(), self.range.start);
         let size = |place: u32| packed_bytes(n, bits_of(data.levels(first + place as usize)));
@@ -147,7 +147,7 @@ impl CudaCounting<'_> {
             let (own, others) = rest.split_at_mut(bytes as usize);
             rest = others;
             columns.push((feature.place, own));
-            // The first stay on the card.
+            // The first stay on the GPU.
             let stays = there == host && host + bytes <= self.streamed.room;
             let address = if stays { base.address() + there } else { at as u64 + host };
             there += if stays { bytes } else { 0 };
@@ -173,7 +173,7 @@ impl CudaCounting<'_> {
         let launch =
             Kernel::unpack.on((pieces, part.len().min(65_535) as u32), 256, u64::from(in_block * WARP * 8 * 4));
         // SAFETY: the features' packed codes are there, with room for a part's bytes; shared memory has 8 words for each thread.
-        unsafe { self.held.card.launch(launch, &args)? };
+        unsafe { self.held.gpu.launch(launch, &args)? };
         let left_out = |place: u32| self.left_out[place as usize];
         let read = self.features[part.clone()].iter().filter(|f| !left_out(f.place));
         self.held.note_moved(read.map(|f| self.streamed.read[f.place as usize]).sum());

@@ -10,12 +10,12 @@
 use std::ops::Range;
 
 use crate::engine::cuda::arguments::NO_COLUMN;
-use crate::engine::cuda::card::transfer::threads_for_steps;
+use crate::engine::cuda::gpu::transfer::threads_for_steps;
 use crate::engine::cuda::lists::Lists;
 use crate::pool::{part_of, Pool};
 use crate::search::level::Neighbours;
 
-/// Bits of a word of the card's graphs.
+/// Bits of a word of the GPU's graphs.
 pub(super) const BITS: usize = 32;
 
 /// The width of the narrowest block.

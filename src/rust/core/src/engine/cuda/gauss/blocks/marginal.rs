@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::{cells_of, hash, Blocks};
 use crate::engine::cuda::arguments::SliceArgs;
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::held::Held;
-use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::gauss::rows::{Cells, Panel, STEP};
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::held::Held;
+use crate::engine::cuda::gpu::kernels::Kernel;
+use crate::engine::cuda::gpu::transfer::threads_for;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::p_max::triangle;
 use crate::engine::cuda::search::{blocks_on, USUAL_THREADS};
@@ -21,7 +21,7 @@ use crate::{Error, Result};
 /// Panels that a level is cut into at least: the more, the less of the half of the correlations that is not wanted is copied.
 const PANELS: usize = 16;
 
-/// The error that `needed` bytes are too many, though no more than `what` would be on the card.
+/// The error that `needed` bytes are too many, though no more than `what` would be on the GPU.
 pub(super) fn too_little(held: &mut Held, needed: u64, what: &str) -> Error {
     match held.too_little(needed) {
         Error::Device(e) => Error::Device(DeviceError { message: format!("{}: {what}", e.message), ..e }),
@@ -96,7 +96,7 @@ impl Blocks<'_, '_> {
         let Some(first) = columns.first().map(Column::y) else { return Ok(()) };
         let (gauss, p, all) = (self.gauss, self.gauss.p, first..first + columns.len());
         self.search.refuse_few(&gauss, level.pairs(), observer)?;
-        self.plan_card()?;
+        self.plan_gpu()?;
         let (wished, keeps) = (self.wished_rows(), level.keeps());
         let held = &mut self.search.engine.held;
         let room = held.room(&[])?;
@@ -114,7 +114,7 @@ impl Blocks<'_, '_> {
         let cells_of_panel = rows * all.end;
         held.plan.set(Buffer::Data, 8 * places * cells_of_panel as u64);
         held.plan.set(Buffer::PMax, if keeps { 8 * cells_of_panel as u64 } else { 0 });
-        self.begin_card(observer)?;
+        self.begin_gpu(observer)?;
         let cells = cells_of(&gauss, &self.data);
         self.search.set_rules(&gauss.test, 0);
         self.search.reset_report(0)?;
@@ -137,7 +137,7 @@ impl Blocks<'_, '_> {
         // Brings the p-values of a panel, where they are kept.
         let mut bring = |held: &mut Held, panel: &Panel, observer: &mut dyn Observer| {
             let Some(at) = values else { return Ok(()) };
-            held.card.copies_follow()?;
+            held.gpu.copies_follow()?;
             columns.fill(held, at, &panel.rows, &mut || observer.look())
         };
         let args = self.search.args;
@@ -153,22 +153,22 @@ impl Blocks<'_, '_> {
             args.pitch = end as u64;
             args.p_max = values.map_or_else(Default::default, |at| at.before(triangle(start) as u64));
             (args.first_row, args.end_row) = (start as u64, end as u64);
-            let card = held.card.clone();
+            let gpu = held.gpu.clone();
             // Of two places, what comes next goes where the panel before was.
             if places == 2 {
-                card.sends_follow()?;
+                gpu.sends_follow()?;
             }
-            card.follow_sends()?;
-            let blocks = blocks_on(&card, (end - start) as u64 * args.words);
+            gpu.follow_sends()?;
+            let blocks = blocks_on(&gpu, (end - start) as u64 * args.words);
             // SAFETY: the graph's places are set, and the kernel looks at these rows alone, up to their own column, of which correlations
             // and p-values have room for all.
-            unsafe { card.launch(Kernel::marginal.on((blocks, 1), USUAL_THREADS, 0), &args)? };
+            unsafe { gpu.launch(Kernel::marginal.on((blocks, 1), USUAL_THREADS, 0), &args)? };
             if matches!(cells, Cells::Matrix(_)) {
                 let (first_z, end_z, pitch) = (start as u64, end as u64, end as u64);
-                hash(&card, &SliceArgs { a: args, rows: at, pitch, first_z, end_z, ..SliceArgs::default() })?;
+                hash(&gpu, &SliceArgs { a: args, rows: at, pitch, first_z, end_z, ..SliceArgs::default() })?;
             }
             if places == 1 {
-                card.sends_follow()?;
+                gpu.sends_follow()?;
             }
             observer.progress(0, done_at(end) * 0.999, done_at(all.end))
         })?;

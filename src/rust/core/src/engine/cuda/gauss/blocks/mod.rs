@@ -21,11 +21,11 @@ use super::rows::{Cells, Rows, STEP};
 use super::source::{Gaussian, Source};
 use crate::ci::gauss::Reading;
 use crate::engine::cuda::arguments::SliceArgs;
-use crate::engine::cuda::card::buffer::{Buffer, BufferId};
-use crate::engine::cuda::card::held::{Held, Holds};
-use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::card::opened::Card;
-use crate::engine::cuda::card::plan::MemoryPlan;
+use crate::engine::cuda::gpu::buffer::{Buffer, BufferId};
+use crate::engine::cuda::gpu::held::{Held, Holds};
+use crate::engine::cuda::gpu::kernels::Kernel;
+use crate::engine::cuda::gpu::opened::Gpu;
+use crate::engine::cuda::gpu::plan::MemoryPlan;
 use crate::engine::cuda::search::fallback::Fallback;
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::{CudaSearch, USUAL_THREADS};
@@ -70,12 +70,12 @@ fn differ(one: f64, other: f64) -> bool {
     one != other && !(one.is_nan() && other.is_nan())
 }
 
-/// Has the card add up hashes of rows of the matrix, to tell whether it is symmetric.
-fn hash(card: &Card, args: &SliceArgs) -> Result<()> {
+/// Has the GPU add up hashes of rows of the matrix, to tell whether it is symmetric.
+fn hash(gpu: &Gpu, args: &SliceArgs) -> Result<()> {
     let rows = (args.end_z - args.first_z).min(65_535) as u32;
     let grid = (args.pitch.div_ceil(4 * u64::from(USUAL_THREADS)) as u32, rows);
     // SAFETY: the rows are there.
-    unsafe { card.launch(Kernel::slice_symmetry.on(grid, USUAL_THREADS, 0), args) }
+    unsafe { gpu.launch(Kernel::slice_symmetry.on(grid, USUAL_THREADS, 0), args) }
 }
 
 /// p of a pair given nothing, by the host.
@@ -209,7 +209,7 @@ impl Blocks<'_, '_> {
     }
 
     /// Plans what does not depend on the graph, in place of all that was there before.
-    fn plan_card(&mut self) -> Result<()> {
+    fn plan_gpu(&mut self) -> Result<()> {
         (self.state.is_whole, self.state.placed, self.state.level) = (false, None, None);
         let held = &mut self.search.engine.held;
         if self.state.is_there {
@@ -232,7 +232,7 @@ impl Blocks<'_, '_> {
     }
 
     /// Has what is planned there, and sends what correlations are made of, where that is not there.
-    fn begin_card(&mut self, observer: &mut dyn Observer) -> Result<()> {
+    fn begin_gpu(&mut self, observer: &mut dyn Observer) -> Result<()> {
         if self.state.is_there {
             self.search.engine.held.commit()?;
             return self.search.set_places();

@@ -1,6 +1,6 @@
 //! What a side of a batch has found, by entry of its lists, as one copy brings it.
 
-use crate::engine::cuda::card::held::Held;
+use crate::engine::cuda::gpu::held::Held;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::Result;
 

@@ -15,12 +15,12 @@ use crate::ci::gauss::{Undefined, MISSING};
 use crate::engine::cuda::arguments::{
     settle_doubles, Report, SearchArgs, DECIDING_THREADS, SIDE_KEEPS, SIDE_MISSING, SIDE_SEPARATES,
 };
-use crate::engine::cuda::card::buffer::{Buffer, BufferId};
-use crate::engine::cuda::card::kernels::{Kernel, WARP};
-use crate::engine::cuda::card::plan::MemoryPlan;
-use crate::engine::cuda::card::transfer::threads_for_steps;
 use crate::engine::cuda::gauss::correlation::make;
 use crate::engine::cuda::gauss::source::Source;
+use crate::engine::cuda::gpu::buffer::{Buffer, BufferId};
+use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
+use crate::engine::cuda::gpu::plan::MemoryPlan;
+use crate::engine::cuda::gpu::transfer::threads_for_steps;
 use crate::engine::cuda::lists::Lists;
 use crate::memory::{self, Use};
 use crate::moments::Centred;
@@ -64,7 +64,7 @@ struct Open {
     at: u32,
 }
 
-/// Rows whose blocks have one width, and where on the card these stand, in bytes.
+/// Rows whose blocks have one width, and where on the GPU these stand, in bytes.
 struct Batch {
     rows: Vec<u32>,
     width: usize,
@@ -417,8 +417,8 @@ impl Blocks<'_, '_> {
     /// Plans what a level takes besides its batches, which get what is left.
     fn plan_packed(&mut self, level: Level, observer: &mut dyn Observer) -> Result<()> {
         if !self.state.is_there {
-            self.plan_card()?;
-            self.begin_card(observer)?;
+            self.plan_gpu()?;
+            self.begin_gpu(observer)?;
         }
         self.search.ends = 1 << 24;
         let binomials = self.search.binomial_count(level.size, level.widest);
@@ -520,7 +520,7 @@ impl Blocks<'_, '_> {
             _ => self.run_side_of_sets(level, &mut args, local.count(), observer)?,
         };
         let held = &mut self.search.engine.held;
-        held.card.copies_follow()?;
+        held.gpu.copies_follow()?;
         let found = SideFound::bring(held, args.values, entries, level.size)?;
         asking.enter(placed, &found, report.exact, &held.pool.clone());
         Ok(())
@@ -534,12 +534,12 @@ impl Blocks<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<Report> {
         self.search.reset_report(0)?;
-        let warps = (entries as u32).min(self.search.engine.held.card.processors * 32);
+        let warps = (entries as u32).min(self.search.engine.held.gpu.processors * 32);
         let in_block = DECIDING_THREADS / WARP;
         let launch =
             Kernel::side_single.on((warps.div_ceil(in_block), 1), DECIDING_THREADS, 3 * 8 * u64::from(in_block));
         // SAFETY: lists, slots, twins and what is found by entry are the batch's; a warp has three numbers of shared memory.
-        unsafe { self.search.engine.held.card.launch(launch, args)? };
+        unsafe { self.search.engine.held.gpu.launch(launch, args)? };
         self.search.report("level 1", &mut || observer.look())
     }
 
@@ -553,14 +553,14 @@ impl Blocks<'_, '_> {
     ) -> Result<Report> {
         let doubles = settle_doubles(level.size as u64);
         let block = self.search.engine.working_memory(args, doubles, DECIDING_THREADS)?;
-        let warps = (self.search.ends as u32).min(self.search.engine.held.card.processors * 32);
+        let warps = (self.search.ends as u32).min(self.search.engine.held.gpu.processors * 32);
         let blocks = (warps.div_ceil(block.threads / WARP), 1);
         self.search.begin_side(level.size, level.widest, args.second, 0..count)?;
         loop {
             let launch = Kernel::settle_sides.on(blocks, block.threads, block.shared);
             // It does nothing where the side has not been done in its time.
             // SAFETY: lists, slots, twins and what is found by entry are the batch's; each warp has `settle_doubles` of working memory.
-            unsafe { self.search.engine.held.card.launch(launch, args)? };
+            unsafe { self.search.engine.held.gpu.launch(launch, args)? };
             let report = self.search.report("a level of sets", &mut || observer.look())?;
             if self.search.go_on_side(level.size, level.widest, args.second, &report)? {
                 return Ok(report);

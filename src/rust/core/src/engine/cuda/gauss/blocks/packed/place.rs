@@ -1,4 +1,4 @@
-//! A batch of rows on the card.
+//! A batch of rows on the GPU.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,10 +7,10 @@ use super::super::{cells_of as data_of, differ, Blocks};
 use super::found::SideFound;
 use super::{Batch, Level};
 use crate::engine::cuda::arguments::{CorrelationArgs, SearchArgs, CORRELATION_THREADS, NO_COLUMN, SLOT_BYTES};
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::card::plan::aligned;
 use crate::engine::cuda::gauss::rows::Cells;
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::kernels::Kernel;
+use crate::engine::cuda::gpu::plan::aligned;
 use crate::engine::cuda::lists::Lists;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory;
@@ -25,7 +25,7 @@ const GATHERING: usize = 8;
 const OPEN: [u64; 6] = [u64::MAX; 6];
 const CLOSED: [u64; 6] = [0; 6];
 
-/// Widths up to which triangles are sent however full the blocks are: half as many numbers are gathered, and what is sent takes little room on the card.
+/// Widths up to which triangles are sent however full the blocks are: half as many numbers are gathered, and what is sent takes little room on the GPU.
 const NARROW: usize = 64;
 
 /// A batch whose correlations and lists are on the GPU: its numbering, and where they start there, in bytes.
@@ -234,7 +234,7 @@ impl Blocks<'_, '_> {
                 };
                 let blocks = local.rows.len().min(65_535) as u32;
                 // SAFETY: so many blocks' numbers are sent, with where they start and how many columns each has, and there is room for all blocks.
-                unsafe { held.card.launch(Kernel::cor_spread.on((blocks, 1), CORRELATION_THREADS, 0), &spread)? }
+                unsafe { held.gpu.launch(Kernel::cor_spread.on((blocks, 1), CORRELATION_THREADS, 0), &spread)? }
             }
             Cells::Matrix(matrix) => {
                 self.state.are_all_looked_at = false;

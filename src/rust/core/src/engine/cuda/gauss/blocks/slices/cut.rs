@@ -82,7 +82,7 @@ const DEPTH: usize = 256;
 /// Pairs that make a panel worth its launches.
 pub(super) const AT_ONCE: u64 = 1 << 20;
 
-/// A slice in single precision has at most about so many bytes, so that it stays in the card's cache.
+/// A slice in single precision has at most about so many bytes, so that it stays in the GPU's cache.
 const CACHED: usize = 40 << 20;
 
 /// How level 1 is cut.

@@ -16,12 +16,12 @@ use std::ops::Range;
 
 use super::{cells_of, hash, local, Blocks};
 use crate::engine::cuda::arguments::{Report, SliceArgs, SLICE_THREADS, VERDICT_OPEN};
-use crate::engine::cuda::card::buffer::{Buffer, BufferId};
-use crate::engine::cuda::card::held::Held;
-use crate::engine::cuda::card::kernels::{Kernel, WARP};
-use crate::engine::cuda::card::opened::Card;
 use crate::engine::cuda::gauss::rows::{Cells, Panel};
 use crate::engine::cuda::gauss::source::Source;
+use crate::engine::cuda::gpu::buffer::{Buffer, BufferId};
+use crate::engine::cuda::gpu::held::Held;
+use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
+use crate::engine::cuda::gpu::opened::Gpu;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::USUAL_THREADS;
 use crate::engine::LevelOne;
@@ -77,7 +77,7 @@ impl Progress {
     }
 }
 
-/// Blocks for each of so many rows: enough for the card where there are few.
+/// Blocks for each of so many rows: enough for the GPU where there are few.
 fn parts(processors: u32, rows: usize) -> u32 {
     (processors * 64).div_ceil(rows as u32).clamp(2, 16)
 }
@@ -86,9 +86,9 @@ fn parts(processors: u32, rows: usize) -> u32 {
 ///
 /// # Safety
 /// It must be one that takes any grid, and of `args` it may use what is set, and there, alone.
-unsafe fn on_rows(card: &Card, kernel: Kernel<SliceArgs>, threads: u32, args: &SliceArgs) -> Result<()> {
+unsafe fn on_rows(gpu: &Gpu, kernel: Kernel<SliceArgs>, threads: u32, args: &SliceArgs) -> Result<()> {
     let rows = (args.a.end_row - args.a.first_row) as usize;
-    card.launch(kernel.on((rows as u32, parts(card.processors, rows)), threads, 0), args)
+    gpu.launch(kernel.on((rows as u32, parts(gpu.processors, rows)), threads, 0), args)
 }
 
 /// How many neighbours each variable has.
@@ -105,7 +105,7 @@ impl Blocks<'_, '_> {
         }
         let (p, degrees) = (self.gauss.p, degrees_of(level));
         let (widest, ends) = (degrees.iter().copied().max().unwrap_or(0), Ends::new(level.graph));
-        self.plan_card()?;
+        self.plan_gpu()?;
         let gathered = self.cells_of_packed(&degrees);
         let passing = match self.triangle(&degrees, &ends)? {
             Some(_) => Some((p * p / 2) as u64),
@@ -138,7 +138,7 @@ impl Blocks<'_, '_> {
             return Ok(());
         }
         let ends = Ends::new(level.graph);
-        self.plan_card()?;
+        self.plan_gpu()?;
         if *rows == (0..self.gauss.p) {
             if let Some(triangle) = self.triangle(&degrees_of(level), &ends)? {
                 self.plan_triangle(&triangle, &ends);
@@ -224,7 +224,7 @@ impl Blocks<'_, '_> {
 
     /// Has the graph on the GPU, with the pairs x < y numbered, once all is planned.
     fn begin_pairs(&mut self, level: &PairLevel, ends: &Ends, observer: &mut dyn Observer) -> Result<()> {
-        self.begin_card(observer)?;
+        self.begin_gpu(observer)?;
         self.point_to_pairs()?;
         self.search.engine.held.upload(self.search.args.graph.cast(), level.graph.words())?;
         // SAFETY: the places are those planned.
@@ -303,7 +303,7 @@ impl Blocks<'_, '_> {
         Ok(())
     }
 
-    /// Puts a slice on the card, at one of two places by turns.
+    /// Puts a slice on the GPU, at one of two places by turns.
     fn bring_slice(
         &mut self,
         slice: &Range<usize>,
@@ -342,14 +342,14 @@ impl Blocks<'_, '_> {
             end_z: slice.end as u64,
             ..args
         };
-        let card = &self.search.engine.held.card;
+        let gpu = &self.search.engine.held.gpu;
         let tiles = (p.div_ceil(WARP as usize) as u32, (width / WARP as usize) as u32);
         let shared = u64::from(4 * WARP * (WARP + 1));
-        card.follow_sends()?;
+        gpu.follow_sends()?;
         // SAFETY: the rows of the slice are there, and `singles` has room for as many numbers as tiles; shared memory is that of a tile.
-        unsafe { card.launch(Kernel::slice_singles.on(tiles, USUAL_THREADS, shared), &args)? };
+        unsafe { gpu.launch(Kernel::slice_singles.on(tiles, USUAL_THREADS, shared), &args)? };
         if checks {
-            hash(card, &args)?;
+            hash(gpu, &args)?;
         }
         Ok(args)
     }
@@ -379,20 +379,20 @@ impl Blocks<'_, '_> {
         self.send_own(&rows, turn, level, of, observer)?;
         loop {
             let panel = self.panel_args(&rows, turn, level, args)?;
-            self.search.engine.held.card.follow_sends()?;
+            self.search.engine.held.gpu.follow_sends()?;
             // SAFETY: the slice and the rows' own correlations are there, and room for the states of their pairs and for what is found. No more
             // pairs wait than there is room for, as a panel is begun where all of it might.
             unsafe {
-                on_rows(&self.search.engine.held.card, Kernel::slice_begin, SLICE_THREADS, &panel)?;
-                on_rows(&self.search.engine.held.card, Kernel::slice_tests, SLICE_THREADS, &panel)?;
+                on_rows(&self.search.engine.held.gpu, Kernel::slice_begin, SLICE_THREADS, &panel)?;
+                on_rows(&self.search.engine.held.gpu, Kernel::slice_tests, SLICE_THREADS, &panel)?;
                 let blocks = self.search.blocks_for(rows.len() as u64);
-                let card = &self.search.engine.held.card;
-                card.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &panel)?;
+                let gpu = &self.search.engine.held.gpu;
+                gpu.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &panel)?;
                 if !cut.is_whole(p) {
-                    card.launch(Kernel::slice_place.on((1, 1), 1024, 8 * 1024 / u64::from(WARP)), &panel)?;
-                    on_rows(&self.search.engine.held.card, Kernel::slice_keep, USUAL_THREADS, &panel)?;
+                    gpu.launch(Kernel::slice_place.on((1, 1), 1024, 8 * 1024 / u64::from(WARP)), &panel)?;
+                    on_rows(&self.search.engine.held.gpu, Kernel::slice_keep, USUAL_THREADS, &panel)?;
                 }
-                on_rows(&self.search.engine.held.card, Kernel::slice_settle, USUAL_THREADS, &panel)?;
+                on_rows(&self.search.engine.held.gpu, Kernel::slice_settle, USUAL_THREADS, &panel)?;
             }
             self.search.ask_report()?;
             if let Some((before, report)) = before.take() {
@@ -470,5 +470,5 @@ fn with_rows(args: SliceArgs, rows: &Range<usize>) -> SliceArgs {
     args
 }
 
-// Verdicts that say that a pair waits are never those of a variable. The graphs of 2^`PAIR_BITS` variables have no room on any card.
+// Verdicts that say that a pair waits are never those of a variable. The graphs of 2^`PAIR_BITS` variables have no room on any GPU.
 const _: () = assert!(VERDICT_OPEN > 1 << crate::engine::cuda::arguments::PAIR_BITS);

@@ -7,10 +7,10 @@ use super::found::{Found, Handing};
 use super::waiting::portions;
 use super::{degrees_of, on_rows, with_rows, Level, Progress};
 use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::gauss::blocks::{cells_of, hash, Blocks};
 use crate::engine::cuda::gauss::rows::Panel;
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::kernels::Kernel;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::{blocks_on, USUAL_THREADS};
 use crate::observer::Observer;
@@ -140,18 +140,18 @@ impl Blocks<'_, '_> {
                 end_z: slice.end as u64,
                 ..args
             };
-            let card = held.card.clone();
+            let gpu = held.gpu.clone();
             // What comes next goes where the slice before was.
-            card.sends_follow()?;
-            card.follow_sends()?;
-            hash(&card, &here)?;
+            gpu.sends_follow()?;
+            gpu.follow_sends()?;
+            hash(&gpu, &here)?;
             for rows in &parts {
                 let here = with_rows(here, rows);
-                let blocks = blocks_on(&card, rows.len() as u64);
+                let blocks = blocks_on(&gpu, rows.len() as u64);
                 // SAFETY: the slice is there, and so are all pairs, of which each row has its own, with room for as many numbers.
                 unsafe {
-                    on_rows(&card, Kernel::triangle_tests, SLICE_THREADS, &here)?;
-                    card.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &here)?;
+                    on_rows(&gpu, Kernel::triangle_tests, SLICE_THREADS, &here)?;
+                    gpu.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &here)?;
                 }
                 if parts.len() > 1 {
                     // Launches of a tenth of a second.
@@ -185,10 +185,10 @@ impl Blocks<'_, '_> {
         loop {
             let at = self.search.engine.held.device(Buffer::PMax)?.offset(turn as u64 * level.cut.panel);
             let here = SliceArgs { values: at.before(level.ends.larger[rows.start]), ..args };
-            self.search.engine.held.card.follow_sends()?;
+            self.search.engine.held.gpu.follow_sends()?;
             // SAFETY: the correlations of the pairs of these rows are sent, and there is room for the states of all pairs.
             unsafe {
-                on_rows(&self.search.engine.held.card, Kernel::slice_begin, SLICE_THREADS, &with_rows(here, &rows))?
+                on_rows(&self.search.engine.held.gpu, Kernel::slice_begin, SLICE_THREADS, &with_rows(here, &rows))?
             };
             let next = (rows.end < p).then(|| level.cut.panel_from(rows.end, p, &level.ends));
             if let Some(next) = &next {
@@ -217,7 +217,7 @@ impl Blocks<'_, '_> {
                 let here = SliceArgs { out_before: level.ends.larger[rows.start], ..args };
                 let here = with_rows(self.with_found(turn, level, here)?, rows);
                 // SAFETY: all pairs are closed, and there is room for what was found of as many as a panel's.
-                unsafe { on_rows(&self.search.engine.held.card, Kernel::slice_settle, USUAL_THREADS, &here)? };
+                unsafe { on_rows(&self.search.engine.held.gpu, Kernel::slice_settle, USUAL_THREADS, &here)? };
             }
             if let Some((before, turn)) = before.take() {
                 self.bring_panel(&before, turn, level, found, observer)?;

@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::found::Found;
 use super::{on_rows, with_rows, Level, Progress, SLICED_TESTS};
 use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
-use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::gauss::blocks::Blocks;
+use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::kernels::Kernel;
 use crate::engine::cuda::search::USUAL_THREADS;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
@@ -54,8 +54,8 @@ impl Blocks<'_, '_> {
                 let blocks = self.search.blocks_for(some.len() as u64);
                 // SAFETY: the slice is there, and so are the pairs that wait, which each row has its own.
                 unsafe {
-                    on_rows(&self.search.engine.held.card, Kernel::slice_tests, SLICE_THREADS, &here)?;
-                    self.search.engine.held.card.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &here)?;
+                    on_rows(&self.search.engine.held.gpu, Kernel::slice_tests, SLICE_THREADS, &here)?;
+                    self.search.engine.held.gpu.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &here)?;
                 }
                 if let Some(next) = next.take() {
                     self.bring_slice(next, turn + 1, level, observer)?;
@@ -93,7 +93,7 @@ impl Blocks<'_, '_> {
                 let here = SliceArgs { verdict, values, out_before: starts[some.start], ..waiting };
                 let here = with_rows(here, &(rows.start + some.start..rows.start + some.end));
                 // SAFETY: all pairs are closed, and there is room for what was found of as many as a panel's.
-                unsafe { on_rows(&self.search.engine.held.card, Kernel::slice_settle, USUAL_THREADS, &here)? };
+                unsafe { on_rows(&self.search.engine.held.gpu, Kernel::slice_settle, USUAL_THREADS, &here)? };
             }
             if let Some((before, turn)) = before.take() {
                 let count = (starts[before.end] - starts[before.start]) as usize;

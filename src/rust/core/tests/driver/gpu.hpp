@@ -1,4 +1,4 @@
-// What the driver asks of card.cpp.
+// What the driver asks of gpu.cpp.
 #pragma once
 #include <map>
 #include <string>

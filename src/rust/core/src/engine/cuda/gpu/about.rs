@@ -1,9 +1,9 @@
-//! The PTX version and cards that the kernels are compiled for, for a bug report.
+//! The PTX version and GPUs that the kernels are compiled for, for a bug report.
 
 use super::image;
 use super::kernels::MODULES;
 
-/// The version of the kernels' PTX and the oldest card that it is for, and the cards that there is machine code for, such as "PTX 8.0
+/// The version of the kernels' PTX and the oldest GPU that it is for, and the GPUs that there is machine code for, such as "PTX 8.0
 /// for sm_75, machine code for sm_90, sm_80"; empty without kernels.
 pub fn kernels() -> String {
     let Some(module) = MODULES.first() else { return String::new() };

@@ -1,6 +1,6 @@
 // Prefix sums by one block.
 #pragma once
-#include "card/threads.cuh"
+#include "gpu/threads.cuh"
 
 // Calls give(i, load(0) + .. + load(i - 1)) for i = 0, .., count - 1, and returns the sum of all. The block has `threads`; `sums`
 // is shared memory with a place for each of its warps.

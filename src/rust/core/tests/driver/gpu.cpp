@@ -12,7 +12,7 @@
 #include <thread>
 
 // After the library, whose words device.hpp redefines.
-#include "card.hpp"
+#include "gpu.hpp"
 
 using emulated::Call;
 
@@ -31,7 +31,7 @@ __thread dim3 block_size, grid_size;
 __thread bool said_in_block;
 
 static void fail(const char* what) {
-    fprintf(stderr, "emulated card: %s (block %u, thread %u)\n", what, block_index.x, thread_index.x);
+    fprintf(stderr, "emulated GPU: %s (block %u, thread %u)\n", what, block_index.x, thread_index.x);
     abort();
 }
 

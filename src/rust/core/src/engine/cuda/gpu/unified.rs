@@ -1,4 +1,4 @@
-//! Unified memory: pages that move between the host and a card, so that a run may take more than the card has.
+//! Unified memory: pages that move between the host and a GPU, so that a run may take more than the GPU has.
 
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
@@ -8,27 +8,27 @@ use crate::memory;
 /// Bytes of the host's memory that unified memory leaves to the rest of the run, and to others.
 pub(super) const HOST_RESERVE: u64 = 1 << 30;
 
-/// Which memory a run takes for what it keeps on a card. The answer does not depend on it.
+/// Which memory a run takes for what it keeps on a GPU. The answer does not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoryKind {
-    /// The card's own.
+    /// The GPU's own.
     #[default]
     Device,
-    /// Unified memory, which belongs on the card, and of which pages go to the host where the card is too small, and come back
-    /// when a kernel touches them. That is slow: it serves problems a little larger than the card.
+    /// Unified memory, which belongs on the GPU, and of which pages go to the host where the GPU is too small, and come back
+    /// when a kernel touches them. That is slow: it serves problems a little larger than the GPU.
     Unified {
-        /// Cards that work together: each counts on that part of the host's memory. At least 1.
-        cards: u32,
+        /// GPUs that work together: each counts on that part of the host's memory. At least 1.
+        gpus: u32,
     },
 }
 
 impl MemoryKind {
-    /// Bytes of the host's memory that pages of a card may take.
+    /// Bytes of the host's memory that pages of a GPU may take.
     pub(super) fn of_host(self) -> u64 {
         match self {
             MemoryKind::Device => 0,
-            MemoryKind::Unified { cards } => {
-                memory::available().unwrap_or(0).saturating_sub(HOST_RESERVE) / u64::from(cards.max(1))
+            MemoryKind::Unified { gpus } => {
+                memory::available().unwrap_or(0).saturating_sub(HOST_RESERVE) / u64::from(gpus.max(1))
             }
         }
     }
@@ -36,27 +36,27 @@ impl MemoryKind {
 
 /// Where unified memory belongs.
 ///
-/// Advice and prefetching change when pages move and nothing else, so that a card that does not take them is no failure; one that has
+/// Advice and prefetching change when pages move and nothing else, so that a GPU that does not take them is no failure; one that has
 /// failed says so at the next call.
 #[derive(Clone, Copy)]
 pub(in crate::engine::cuda) struct Home {
     pub device: sys::CUdevice,
-    /// On which pages are brought to the card.
+    /// On which pages are brought to the GPU.
     pub stream: sys::CUstream,
 }
 
 impl Home {
-    /// `bytes` of unified memory that stay on this card as far as there is room, also where the host or another card reads them.
+    /// `bytes` of unified memory that stay on this GPU as far as there is room, also where the host or another GPU reads them.
     ///
     /// # Safety
-    /// A context of the card must be bound. It begins as rubbish.
+    /// A context of the GPU must be bound. It begins as rubbish.
     pub unsafe fn allocate(self, bytes: u64) -> Result<sys::CUdeviceptr, DriverError> {
         let at = result::malloc_managed(bytes as usize, sys::CUmemAttach_flags::CU_MEM_ATTACH_GLOBAL)?;
         self.advise(at, bytes, sys::CUmem_advise::CU_MEM_ADVISE_SET_PREFERRED_LOCATION);
         Ok(at)
     }
 
-    /// Brings `bytes` to the card before kernels ask for them page by page, where there is room: else others would have to leave.
+    /// Brings `bytes` to the GPU before kernels ask for them page by page, where there is room: else others would have to leave.
     ///
     /// # Safety
     /// They must be unified memory at `at`.
@@ -68,7 +68,7 @@ impl Home {
     }
 
     /// Says whether `bytes` are read alone from now on. Of such pages the host keeps a copy, which need not be sent there again to make
-    /// room on the card.
+    /// room on the GPU.
     ///
     /// # Safety
     /// They must be unified memory at `at`.

@@ -134,7 +134,7 @@ modules! {
 /// The loaded kernels. When a kernel is first asked for, the machine code of its module is loaded, or else the driver compiles
 /// its PTX, and keeps the result on disk.
 pub(in crate::engine::cuda) struct Kernels {
-    /// The card's compute capability.
+    /// The GPU's compute capability.
     capability: (i32, i32),
     loaded: Mutex<Loaded>,
 }
@@ -152,7 +152,7 @@ struct Loaded {
 unsafe impl Send for Loaded {}
 
 impl Kernels {
-    /// None loaded yet, for a card of this compute capability.
+    /// None loaded yet, for a GPU of this compute capability.
     pub fn new(capability: (i32, i32)) -> Self {
         Kernels { capability, loaded: Mutex::default() }
     }
@@ -187,7 +187,7 @@ impl Kernels {
             }
         };
         let entry = CString::new(name).unwrap_or_default();
-        // SAFETY: the module was loaded above and is unloaded with the card alone.
+        // SAFETY: the module was loaded above and is unloaded with the GPU alone.
         let function = unsafe { result::module::get_function(handle, entry) }.map_err(loading)?;
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function belongs to the module above.

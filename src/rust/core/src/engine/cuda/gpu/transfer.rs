@@ -1,11 +1,11 @@
-//! Copies to and from the card by way of pinned memory, which several threads fill and empty.
+//! Copies to and from the GPU by way of pinned memory, which several threads fill and empty.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use cudarc::driver::sys;
 
 use super::held::Held;
-use super::opened::Card;
+use super::opened::Gpu;
 use super::portions::{Pieces, Portion};
 use crate::engine::cuda::pointer::{DevicePtr, Plain};
 use crate::memory;
@@ -113,7 +113,7 @@ pub(in crate::engine::cuda) fn each_column(
 }
 
 impl Held {
-    /// Copies numbers to the card.
+    /// Copies numbers to the GPU.
     pub(in crate::engine::cuda) fn send(&mut self, to: DevicePtr<f64>, from: &[f64]) -> Result<()> {
         self.send_telling(to, from, &mut |_, _| Ok(()))
     }
@@ -135,7 +135,7 @@ impl Held {
         self.send_by(1, to.cast(), bytes.len(), fill, &mut |held, bytes| sent(held, bytes / 8))
     }
 
-    /// Copies `bytes` bytes to the card by way of pinned memory: several threads fill it, piece by piece, by
+    /// Copies `bytes` bytes to the GPU by way of pinned memory: several threads fill it, piece by piece, by
     /// `fill(offset, piece)`, and each piece leaves as soon as it is full. A place is filled again once the piece before has left. The driver by itself copies pageable memory at a third
     /// of that speed.
     pub(in crate::engine::cuda) fn send_with(
@@ -245,7 +245,7 @@ impl Held {
                     unsafe {
                         let piece = std::slice::from_raw_parts(pinned.0.add(place), len);
                         self.upload_pinned(portions[portion].to.offset(start as u64), piece)?;
-                        self.card.mark(events[(first + i) % places], self.is_beside)?;
+                        self.gpu.mark(events[(first + i) % places], self.is_beside)?;
                         self.note_free(&free, &events, first, i + 1)?;
                     }
                     sent(self, portion, start + len)?;
@@ -266,7 +266,7 @@ impl Held {
     /// Copies from pinned memory that are under way must have been marked by the events of their places, in turn.
     unsafe fn note_free(&self, free: &AtomicUsize, events: &[sys::CUevent], first: usize, sent: usize) -> Result<()> {
         let mut next = free.load(Ordering::Relaxed);
-        while next < sent + events.len() && self.card.has_reached(events[(first + next) % events.len()])? {
+        while next < sent + events.len() && self.gpu.has_reached(events[(first + next) % events.len()])? {
             next += 1;
             free.store(next, Ordering::Release);
         }
@@ -295,10 +295,10 @@ impl Held {
         })
     }
 
-    /// Copies `count` elements from the card, in pieces: `take(offset, piece)` gets each in turn while the next is under way. A
+    /// Copies `count` elements from the GPU, in pieces: `take(offset, piece)` gets each in turn while the next is under way. A
     /// piece ends at `cut(end)`, where `end` is the largest end that there is room for.
     ///
-    /// This runs beside the stream: the elements must be there already, or [`Card::copies_follow`] must have been called after
+    /// This runs beside the stream: the elements must be there already, or [`Gpu::copies_follow`] must have been called after
     /// what writes them, and nothing on the stream after that may change them.
     pub(in crate::engine::cuda) fn bring<T: Plain>(
         &mut self,
@@ -314,10 +314,10 @@ impl Held {
         let room = count.min(PIECE / size_of::<T>());
         let pinned = self.brought(2 * room * size_of::<T>())?.cast::<T>();
         // SAFETY: as many are there, as checked; pinned memory for two pieces, to which nothing else is copied.
-        unsafe { bring_by(&self.card, pinned, room, (from, count), cut, take) }
+        unsafe { bring_by(&self.gpu, pinned, room, (from, count), cut, take) }
     }
 
-    /// Copies numbers from the card into memory that may be fresh; see [`Held::bring`]. `look` may end it.
+    /// Copies numbers from the GPU into memory that may be fresh; see [`Held::bring`]. `look` may end it.
     pub(in crate::engine::cuda) fn bring_into<T: Plain>(
         &mut self,
         from: DevicePtr<T>,
@@ -334,7 +334,7 @@ impl Held {
         })
     }
 
-    /// Copies `count` elements from the card into a new vector; see [`Held::bring`].
+    /// Copies `count` elements from the GPU into a new vector; see [`Held::bring`].
     pub(in crate::engine::cuda) fn bring_all<T: Plain>(&mut self, from: DevicePtr<T>, count: usize) -> Result<Vec<T>> {
         let mut all: Vec<T> = memory::space(count, memory::Use::Level)?;
         memory::prefer_large_pages(all.spare_capacity_mut());
@@ -358,12 +358,12 @@ pub(in crate::engine::cuda) fn numbers_of(piece: &mut [u8]) -> &mut [f64] {
     unsafe { piece.align_to_mut() }.1
 }
 
-/// Copies elements from a card by way of two pieces of pinned memory that take turns, see [`Held::bring`].
+/// Copies elements from a GPU by way of two pieces of pinned memory that take turns, see [`Held::bring`].
 ///
 /// # Safety
 /// `count` elements must be at `from`, and room for twice `room` at `pinned`, of this caller alone.
 pub(super) unsafe fn bring_by<T: Plain>(
-    card: &Card,
+    gpu: &Gpu,
     pinned: *mut T,
     room: usize,
     (from, count): (DevicePtr<T>, usize),
@@ -373,13 +373,13 @@ pub(super) unsafe fn bring_by<T: Plain>(
     let end_of = |start: usize| if count - start <= room { count } else { cut(start + room) };
     // `end` is at most `count`, which are there. Each half holds `room` elements, and is read after `end_copies` only.
     let start_copy = |half: usize, start: usize, end: usize| {
-        card.download_beside(from.offset(start as u64), pinned.add(half * room), end - start)
+        gpu.download_beside(from.offset(start as u64), pinned.add(half * room), end - start)
     };
     let (mut start, mut end) = (0, end_of(0));
     start_copy(0, start, end)?;
     let mut half = 0;
     while start < end {
-        card.end_copies()?;
+        gpu.end_copies()?;
         let next = if end < count { end_of(end) } else { end };
         if next > end {
             start_copy(1 - half, end, next)?;
@@ -388,7 +388,7 @@ pub(super) unsafe fn bring_by<T: Plain>(
         // memory is aligned to pages, and so is a half, or else to its elements.
         let taken = take(start, std::slice::from_raw_parts(pinned.add(half * room), end - start));
         if taken.is_err() {
-            card.end_copies()?;
+            gpu.end_copies()?;
             return taken;
         }
         (start, end) = (end, next);

@@ -1,10 +1,10 @@
-//! What was copied to a card and from it, level by level, and in which pieces a level ran.
+//! What was copied to a GPU and from it, level by level, and in which pieces a level ran.
 
 use std::cell::RefCell;
 
 use crate::team::{Moved, Share};
 
-/// What a card was given, by level.
+/// What a GPU was given, by level.
 #[derive(Default)]
 pub(super) struct Account {
     all: Moved,
@@ -12,7 +12,7 @@ pub(super) struct Account {
     levels: Vec<Share>,
 }
 
-/// Of a card that copies while what it holds is only read.
+/// Of a GPU that copies while what it holds is only read.
 pub(super) type Accounts = RefCell<Account>;
 
 impl Account {

@@ -1,4 +1,4 @@
-//! The cards that this process has opened, and what it keeps on each: context, kernels, memory.
+//! The GPUs that this process has opened, and what it keeps on each: context, kernels, memory.
 //!
 //! A context costs 0.2 s and loading kernels some time, so both live until [`close_all`].
 
@@ -20,30 +20,30 @@ use crate::{Error, Result};
 /// The oldest compute capability that our kernels are made for.
 pub const OLDEST_CAPABILITY: (i32, i32) = (7, 5);
 
-/// Cards that this process has opened.
+/// GPUs that this process has opened.
 #[derive(Default)]
-struct Cards {
+struct Gpus {
     /// The process that started the driver: its state does not survive a fork.
     pid: Option<u32>,
-    open: Vec<Arc<Card>>,
+    open: Vec<Arc<Gpu>>,
 }
 
-fn cards() -> MutexGuard<'static, Cards> {
-    static CARDS: OnceLock<Mutex<Cards>> = OnceLock::new();
-    CARDS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+fn gpus() -> MutexGuard<'static, Gpus> {
+    static GPUS: OnceLock<Mutex<Gpus>> = OnceLock::new();
+    GPUS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Closes all of them, see `device::release`.
 pub(in crate::engine::cuda) fn close_all() {
-    let mut cards = cards();
-    if cards.pid == Some(std::process::id()) {
-        cards.open.clear();
-        cards.pid = None;
+    let mut gpus = gpus();
+    if gpus.pid == Some(std::process::id()) {
+        gpus.open.clear();
+        gpus.pid = None;
     }
 }
 
-/// A card that this process uses: its context, its kernels, one stream, and memory that is kept between calls.
-pub(in crate::engine::cuda) struct Card {
+/// A GPU that this process uses: its context, its kernels, one stream, and memory that is kept between calls.
+pub(in crate::engine::cuda) struct Gpu {
     device: sys::CUdevice,
     context: sys::CUcontext,
     stream: sys::CUstream,
@@ -71,19 +71,19 @@ pub(in crate::engine::cuda) struct Card {
 
 // SAFETY: contexts, streams and events may be used from any thread to which the context has been bound; `Holds::watched` binds it
 // before a run, and on any other thread a call fails.
-unsafe impl Send for Card {}
+unsafe impl Send for Gpu {}
 // SAFETY: as above; the driver has its own locks, and so have `kernels` and `memory`.
-unsafe impl Sync for Card {}
+unsafe impl Sync for Gpu {}
 
-impl Card {
-    /// The card with this number, opened at the first call.
-    pub fn open(ordinal: usize) -> Result<Arc<Card>> {
+impl Gpu {
+    /// The GPU with this number, opened at the first call.
+    pub fn open(ordinal: usize) -> Result<Arc<Gpu>> {
         guarded(|| {
             start()?;
-            let mut cards = cards();
+            let mut gpus = gpus();
             let count = count()?;
             if count == 0 {
-                return Err(failure("counting the cards", DriverError(sys::CUresult::CUDA_ERROR_NO_DEVICE)));
+                return Err(failure("counting the GPUs", DriverError(sys::CUresult::CUDA_ERROR_NO_DEVICE)));
             }
             if ordinal >= count {
                 return Err(Error::Argument {
@@ -92,10 +92,10 @@ impl Card {
                     mend: format!("this machine has {count} GPU(s), numbered from 0: see pcgpu_devices()"),
                 });
             }
-            let device = result::device::get(ordinal as c_int).map_err(|e| failure("opening the card", e))?;
-            if let Some(card) = cards.open.iter().find(|card| card.device == device) {
-                card.bind()?;
-                return Ok(card.clone());
+            let device = result::device::get(ordinal as c_int).map_err(|e| failure("opening the GPU", e))?;
+            if let Some(gpu) = gpus.open.iter().find(|gpu| gpu.device == device) {
+                gpu.bind()?;
+                return Ok(gpu.clone());
             }
             let (major, minor) = capability(device)?;
             if (major, minor) < OLDEST_CAPABILITY {
@@ -105,17 +105,17 @@ impl Card {
                     format!("7.5 (Turing) or newer is needed; {USE_CPU}"),
                 ));
             }
-            let card = Arc::new(Card::new(device, (major, minor))?);
-            cards.pid = Some(std::process::id());
-            cards.open.push(card.clone());
-            Ok(card)
+            let gpu = Arc::new(Gpu::new(device, (major, minor))?);
+            gpus.pid = Some(std::process::id());
+            gpus.open.push(gpu.clone());
+            Ok(gpu)
         })
     }
 
     fn new(device: sys::CUdevice, capability: (i32, i32)) -> Result<Self> {
         use sys::CUdevice_attribute as Attribute;
-        let opening = |e| failure("opening the card", e);
-        // SAFETY: the device came from `cuDeviceGet`; the context is released when `Retained` or the card is dropped.
+        let opening = |e| failure("opening the GPU", e);
+        // SAFETY: the device came from `cuDeviceGet`; the context is released when `Retained` or the GPU is dropped.
         let context = unsafe { result::primary_ctx::retain(device) }.map_err(opening)?;
         let opened = Retained(device);
         // SAFETY: the context was retained above.
@@ -125,7 +125,7 @@ impl Card {
         let (stream, copies, sends) = (make()?, make()?, make()?);
         let event = || result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING).map_err(opening);
         let (reached, sent) = (event()?, event()?);
-        let card = Card {
+        let gpu = Gpu {
             device,
             context,
             stream,
@@ -144,13 +144,13 @@ impl Card {
             lost: AtomicBool::new(false),
         };
         std::mem::forget(opened);
-        Ok(card)
+        Ok(gpu)
     }
 
-    /// Binds this card's context to the calling thread.
+    /// Binds this GPU's context to the calling thread.
     pub fn bind(&self) -> Result<()> {
-        // SAFETY: the context lives as long as the card.
-        unsafe { result::ctx::set_current(self.context) }.map_err(|e| failure("binding the card", e))
+        // SAFETY: the context lives as long as the GPU.
+        unsafe { result::ctx::set_current(self.context) }.map_err(|e| failure("binding the GPU", e))
     }
 
     /// Whether the driver is this process's, which it is not after a fork.
@@ -201,15 +201,15 @@ impl Card {
             .map_err(|e| failure("clearing memory", e))
     }
 
-    /// Likewise from pinned memory, beside what is on the stream, which must leave the place alone, see [`Card::sends_follow`].
+    /// Likewise from pinned memory, beside what is on the stream, which must leave the place alone, see [`Gpu::sends_follow`].
     ///
     /// # Safety
-    /// That of [`Card::upload`]; `from` must not be written or freed before [`Card::end_sends`], or an event marks this copy as done.
+    /// That of [`Gpu::upload`]; `from` must not be written or freed before [`Gpu::end_sends`], or an event marks this copy as done.
     pub unsafe fn upload_beside<T: Copy>(&self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
         result::memcpy_htod_async(to.address(), from, self.sends).map_err(|e| failure("copying to the GPU", e))
     }
 
-    /// Makes later copies by [`Card::upload_beside`], from other cards and to them wait for what is on the stream now.
+    /// Makes later copies by [`Gpu::upload_beside`], from other GPUs and to them wait for what is on the stream now.
     pub fn sends_follow(&self) -> Result<()> {
         self.follow(self.reached, self.stream, self.sends)
     }
@@ -221,14 +221,14 @@ impl Card {
 
     /// Waits for these copies.
     pub fn end_sends(&self) -> Result<()> {
-        // SAFETY: the stream lives as long as the card.
+        // SAFETY: the stream lives as long as the GPU.
         unsafe { result::stream::synchronize(self.sends) }.map_err(|e| failure("copying to the GPU", e))
     }
 
     /// Makes what is put on one stream later wait for what is on another now.
     fn follow(&self, reached: sys::CUevent, on: sys::CUstream, later: sys::CUstream) -> Result<()> {
         let waiting = |e| failure("waiting for the GPU", e);
-        // SAFETY: events and streams live as long as the card. Of two engines on it, each may wait for more than its own.
+        // SAFETY: events and streams live as long as the GPU. Of two engines on it, each may wait for more than its own.
         unsafe {
             result::event::record(reached, on).map_err(waiting)?;
             let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
@@ -248,7 +248,7 @@ impl Card {
     /// Whether that is so.
     ///
     /// # Safety
-    /// As for [`Card::mark`], which must have been called.
+    /// As for [`Gpu::mark`], which must have been called.
     pub unsafe fn has_reached(&self, event: sys::CUevent) -> Result<bool> {
         match sys::cuEventQuery(event) {
             sys::CUresult::CUDA_SUCCESS => Ok(true),
@@ -269,7 +269,7 @@ impl Card {
     /// Puts a copy from the device to the host on a stream.
     ///
     /// # Safety
-    /// That of [`Card::download`], for this stream.
+    /// That of [`Gpu::download`], for this stream.
     unsafe fn copy_back<T: Plain>(
         &self,
         from: DevicePtr<T>,
@@ -283,36 +283,36 @@ impl Card {
             .map_err(|e| failure("copying from the GPU", e))
     }
 
-    /// Makes later copies by [`Card::download_beside`] wait for what is on the stream now.
+    /// Makes later copies by [`Gpu::download_beside`] wait for what is on the stream now.
     pub fn copies_follow(&self) -> Result<()> {
         self.follow(self.reached, self.stream, self.copies)
     }
 
     /// Copies from the device to pinned memory beside what is on the stream, which must leave it alone; see
-    /// [`Card::copies_follow`].
+    /// [`Gpu::copies_follow`].
     ///
     /// # Safety
     /// `count` elements must be at `from`. `to` must hold as many, and must not be read, written or freed before
-    /// [`Card::end_copies`].
+    /// [`Gpu::end_copies`].
     pub unsafe fn download_beside<T: Plain>(&self, from: DevicePtr<T>, to: *mut T, count: usize) -> Result<()> {
         self.copy_back(from, to, count, self.copies)
     }
 
-    /// Waits for [`Card::download_beside`].
+    /// Waits for [`Gpu::download_beside`].
     pub fn end_copies(&self) -> Result<()> {
-        // SAFETY: the stream lives as long as the card.
+        // SAFETY: the stream lives as long as the GPU.
         unsafe { result::stream::synchronize(self.copies) }.map_err(|e| failure("copying from the GPU", e))
     }
 
     /// Waits until all that was put on the stream is done.
     pub fn synchronize(&self, doing: &str) -> Result<()> {
-        // SAFETY: the stream lives as long as the card.
+        // SAFETY: the stream lives as long as the GPU.
         unsafe { result::stream::synchronize(self.stream) }.map_err(|e| failure(doing, e))
     }
 
     /// Whether all that was put on the stream is done.
     pub fn is_idle(&self, doing: &str) -> Result<bool> {
-        // SAFETY: the stream lives as long as the card.
+        // SAFETY: the stream lives as long as the GPU.
         match unsafe { sys::cuStreamQuery(self.stream) } {
             sys::CUresult::CUDA_SUCCESS => Ok(true),
             sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
@@ -371,10 +371,10 @@ impl Card {
         }
     }
 
-    /// Forgets this card after a failure that its context does not survive, so that the next call opens it anew.
+    /// Forgets this GPU after a failure that its context does not survive, so that the next call opens it anew.
     pub fn abandon(self: &Arc<Self>) {
-        let mut cards = cards();
-        cards.open.retain(|card| !Arc::ptr_eq(card, self));
+        let mut gpus = gpus();
+        gpus.open.retain(|gpu| !Arc::ptr_eq(gpu, self));
         if self.lost.swap(true, Ordering::Relaxed) {
             return;
         }
@@ -393,13 +393,13 @@ impl Drop for Retained {
     }
 }
 
-impl Drop for Card {
+impl Drop for Gpu {
     fn drop(&mut self) {
         if driver_process() != std::process::id() {
             return;
         }
         if self.lost.load(Ordering::Relaxed) {
-            // SAFETY: retained in `Card::new`; what lived in the context went with it.
+            // SAFETY: retained in `Gpu::new`; what lived in the context went with it.
             let _ = unsafe { result::primary_ctx::release(self.device) };
             return;
         }
@@ -408,7 +408,7 @@ impl Drop for Card {
         }
         self.drop_memory();
         self.kernels.unload();
-        // SAFETY: all were made in `Card::new` and nothing uses them any more.
+        // SAFETY: all were made in `Gpu::new` and nothing uses them any more.
         unsafe {
             let _ = result::stream::destroy(self.stream);
             let _ = result::stream::destroy(self.copies);

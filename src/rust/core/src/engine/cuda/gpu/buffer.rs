@@ -16,7 +16,7 @@ impl<T> From<Buffer<T>> for BufferId {
     }
 }
 
-/// Defines the uses of memory on the card, each with what it holds and the part of a plan that it counts in.
+/// Defines the uses of memory on the GPU, each with what it holds and the part of a plan that it counts in.
 macro_rules! buffers {
     ($($(#[$doc:meta])* $name:ident $holds:ty, $part:literal)*) => {
         /// What a piece of device memory is used for; [`Buffer`] also knows what it holds.
@@ -80,9 +80,9 @@ buffers! {
     Log u32, "separating sets"
     /// Working memory of warps, tables that shared memory does not hold.
     Scratch u8, "scratch"
-    /// Questions of the card to the CPU.
+    /// Questions of the GPU to the CPU.
     Asked u32, "scratch"
-    /// Questions to the card with their answers, answers of the CPU, sums of squares.
+    /// Questions to the GPU with their answers, answers of the CPU, sums of squares.
     Batch u8, "scratch"
     /// What feature selection needs beside the codes.
     Selection u8, "rows"
@@ -102,7 +102,7 @@ buffers! {
 }
 
 impl BufferId {
-    /// Whether it is copied to the card, or made there, once for a run, and then only read.
+    /// Whether it is copied to the GPU, or made there, once for a run, and then only read.
     pub fn is_read(self) -> bool {
         matches!(self, BufferId::Data | BufferId::Codes | BufferId::KnnData | BufferId::MixedData)
     }

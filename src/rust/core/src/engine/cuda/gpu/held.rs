@@ -1,4 +1,4 @@
-//! A card while something runs on it: its memory, waiting for it, and what to do after a failure.
+//! A GPU while something runs on it: its memory, waiting for it, and what to do after a failure.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use super::account::Accounts;
 use super::buffer::{Buffer, BufferId};
 use super::driver::guarded;
 use super::memory::{most_kept, Memory};
-use super::opened::Card;
+use super::opened::Gpu;
 use super::plan::{limit, out_of_memory, MemoryPlan, Room};
 use super::unified::MemoryKind;
 use crate::engine::cuda::pointer::{DevicePtr, Plain};
@@ -19,10 +19,10 @@ use crate::{Error, Result};
 /// Time between two questions of the calling thread whether to stop.
 const WATCH: Duration = Duration::from_millis(20);
 
-/// A card and the memory that earlier runs left on it. When this is dropped, the memory is kept for the next run or freed; after
-/// a failure the card's context is given up.
+/// A GPU and the memory that earlier runs left on it. When this is dropped, the memory is kept for the next run or freed; after
+/// a failure the GPU's context is given up.
 pub(in crate::engine::cuda) struct Held {
-    pub card: Arc<Card>,
+    pub gpu: Arc<Gpu>,
     /// Threads of the CPU that help.
     pub pool: Pool,
     memory: Option<Memory>,
@@ -34,34 +34,34 @@ pub(in crate::engine::cuda) struct Held {
     pub(super) is_beside: bool,
     /// Whether one may be under way there; then the place of pinned memory, of those that take turns, that is the next.
     pub(super) ahead: Option<usize>,
-    /// Bytes of the card that may be used; none: what is free.
+    /// Bytes of the GPU that may be used; none: what is free.
     budget: Option<u64>,
     /// The memory that what runs next needs.
     pub plan: MemoryPlan,
     /// By use, the most that was committed so far.
     all: MemoryPlan,
-    /// `all` while that fits the card, else the largest plan that was committed.
+    /// `all` while that fits the GPU, else the largest plan that was committed.
     largest: MemoryPlan,
     /// Whether memory ran out: it is then freed at the end, as it may be in the way of others.
     short: bool,
-    /// Whether the card failed: nothing on it can then be relied on.
+    /// Whether the GPU failed: nothing on it can then be relied on.
     failed: bool,
     /// When the caller was last asked whether to stop.
     looked: Instant,
-    /// What was copied to the card and from it.
+    /// What was copied to the GPU and from it.
     account: Accounts,
 }
 
 impl Held {
-    /// The card with this number, opened at the first call of a process, of which `budget` bytes may be used, of this kind.
+    /// The GPU with this number, opened at the first call of a process, of which `budget` bytes may be used, of this kind.
     pub fn open(ordinal: usize, pool: Pool, kind: MemoryKind, budget: Option<u64>) -> Result<Self> {
-        let card = Card::open(ordinal)?;
-        let mut memory = card.take_memory(kind)?;
+        let gpu = Gpu::open(ordinal)?;
+        let mut memory = gpu.take_memory(kind)?;
         memory.begin();
         let (plan, all, largest) = Default::default();
         let looked = Instant::now();
         Ok(Held {
-            card,
+            gpu,
             pool,
             memory: Some(memory),
             kind,
@@ -83,29 +83,29 @@ impl Held {
         self.memory.get_or_insert_with(Memory::default)
     }
 
-    /// Whether the card has room for what is planned.
+    /// Whether the GPU has room for what is planned.
     pub fn fits(&mut self) -> Result<bool> {
         let available = self.available()?;
         Ok(self.plan.check(available, self.budget).is_ok())
     }
 
-    /// Begins anew with an empty plan: nothing on the card is needed any more. Nothing may run.
+    /// Begins anew with an empty plan: nothing on the GPU is needed any more. Nothing may run.
     pub fn restart(&mut self) {
         self.memory().begin();
         self.plan = MemoryPlan::default();
     }
 
-    /// Ends planning: refuses the plan where the card is too small for it, else makes room for it.
+    /// Ends planning: refuses the plan where the GPU is too small for it, else makes room for it.
     pub fn commit(&mut self) -> Result<()> {
         let mut available = self.available()?;
         // What nobody uses makes room for what somebody does.
-        if self.plan.total() > limit(available.on_card(), self.budget) && self.card.kept_memory() > 0 {
-            self.card.drop_memory();
+        if self.plan.total() > limit(available.on_gpu(), self.budget) && self.gpu.kept_memory() > 0 {
+            self.gpu.drop_memory();
             available = self.available()?;
         }
         self.plan.check(available, self.budget)?;
         let (plan, exactly) = (self.plan.clone(), self.budget.is_some());
-        let limit = limit(available.on_card(), self.budget);
+        let limit = limit(available.on_gpu(), self.budget);
         // Memory that one level needs and another does not is kept between levels where there is room for all of it.
         self.all = self.all.or(&plan);
         if self.all.total() <= limit {
@@ -137,8 +137,8 @@ impl Held {
         let bytes = self.plan.of(what);
         debug_assert!(bytes > 0, "{what:?} is not planned");
         let mut at = self.memory().device(what, bytes);
-        if at.as_ref().is_err_and(Error::is_short_of_device_memory) && self.card.kept_memory() > 0 {
-            self.card.drop_memory();
+        if at.as_ref().is_err_and(Error::is_short_of_device_memory) && self.gpu.kept_memory() > 0 {
+            self.gpu.drop_memory();
             at = self.memory().device(what, bytes);
         }
         Ok(DevicePtr::at(at?))
@@ -153,7 +153,7 @@ impl Held {
         Ok(())
     }
 
-    /// What was copied to the card and from it since it was opened.
+    /// What was copied to the GPU and from it since it was opened.
     pub fn moved(&self) -> Moved {
         self.account.borrow().all()
     }
@@ -173,14 +173,14 @@ impl Held {
         self.account.borrow_mut().take(machine)
     }
 
-    /// The same as what one card says of itself.
+    /// The same as what one GPU says of itself.
     pub fn report(&self, ordinal: usize) -> TeamReport {
         let mut report = TeamReport::default();
         self.shares(&format!("cuda:{ordinal}")).into_iter().for_each(|share| report.enter(share));
         report
     }
 
-    /// Counts bytes that come to the card by another way: kernels read them in the host's memory, or another card gives them.
+    /// Counts bytes that come to the GPU by another way: kernels read them in the host's memory, or another GPU gives them.
     pub fn note_moved(&self, bytes: u64) {
         self.account.borrow_mut().moved(Moved { to: bytes, from: 0 });
     }
@@ -194,13 +194,13 @@ impl Held {
         assert!(within, "{count} elements at {at:?} are not in the memory of this run");
     }
 
-    /// Likewise of a copy from the card; counts its bytes.
+    /// Likewise of a copy from the GPU; counts its bytes.
     pub(super) fn check_read<T>(&self, at: DevicePtr<T>, count: usize) {
         self.check(at, count);
         self.account.borrow_mut().moved(Moved { to: 0, from: (count * size_of::<T>()) as u64 });
     }
 
-    /// Likewise of a copy to the card.
+    /// Likewise of a copy to the GPU.
     pub(super) fn check_sent<T>(&self, at: DevicePtr<T>, count: usize) {
         self.check_filled(at, count);
         self.account.borrow_mut().moved(Moved { to: (count * size_of::<T>()) as u64, from: 0 });
@@ -219,25 +219,25 @@ impl Held {
         self.check_sent(to, from.len());
         // SAFETY: there is room, as checked. Only who has made a slice of pinned memory could hand it to this, and
         // `Held::upload_pinned` is for that.
-        unsafe { self.card.upload(to, from) }
+        unsafe { self.gpu.upload(to, from) }
     }
 
-    /// Likewise from pinned memory, which the card still reads on return.
+    /// Likewise from pinned memory, which the GPU still reads on return.
     ///
     /// # Safety
     /// `from` must not be written before the stream is synchronised. It is not freed before: see [`Held::pinned`].
     pub unsafe fn upload_pinned<T: Copy>(&mut self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
         self.check_sent(to, from.len());
         if self.is_beside {
-            self.card.upload_beside(to, from)
+            self.gpu.upload_beside(to, from)
         } else {
             self.sending = true;
-            self.card.upload(to, from)
+            self.gpu.upload(to, from)
         }
     }
 
-    /// Has what `run` sends go ahead of what is put on the stream later, once what was put there before [`Card::sends_follow`] was called last
-    /// is done. What needs it calls [`Card::follow_sends`].
+    /// Has what `run` sends go ahead of what is put on the stream later, once what was put there before [`Gpu::sends_follow`] was called last
+    /// is done. What needs it calls [`Gpu::follow_sends`].
     pub fn ahead<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.sending {
             self.synchronize("copying to the GPU")?;
@@ -255,14 +255,14 @@ impl Held {
         }
         self.check_filled(to, count);
         // SAFETY: there is room, as checked.
-        unsafe { self.card.clear(to, count) }
+        unsafe { self.gpu.clear(to, count) }
     }
 
     /// Copies from the device, once what was put on the stream before is done, and waits for it.
     pub fn fetch<T: Plain>(&mut self, from: DevicePtr<T>, to: &mut [T], doing: &str) -> Result<()> {
         self.check_read(from, to.len());
         // SAFETY: as many elements are there, as checked, and `to` is not given back before the stream is synchronised.
-        unsafe { self.card.download(from, to.as_mut_ptr(), to.len())? };
+        unsafe { self.gpu.download(from, to.as_mut_ptr(), to.len())? };
         self.synchronize(doing)
     }
 
@@ -289,7 +289,7 @@ impl Held {
     /// Waits for what goes ahead.
     fn end_sends(&mut self) -> Result<()> {
         if self.ahead.take().is_some() {
-            self.card.end_sends()?;
+            self.gpu.end_sends()?;
         }
         Ok(())
     }
@@ -301,7 +301,7 @@ impl Held {
 
     /// Waits until all that was put on the stream, or beside it, is done.
     pub fn synchronize(&mut self, doing: &str) -> Result<()> {
-        self.card.synchronize(doing)?;
+        self.gpu.synchronize(doing)?;
         self.end_sends()?;
         self.rested();
         Ok(())
@@ -323,16 +323,16 @@ impl Held {
         let others = self.plan.total() - uses.iter().map(|&what| self.plan.of(what)).sum::<u64>();
         let available = self.available()?;
         let room = |free: Room| limit(free, self.budget).saturating_sub(others);
-        // Who may choose should not fill the host, too: unified memory beyond the card is for what must be. A quarter of the card can do
+        // Who may choose should not fill the host, too: unified memory beyond the GPU is for what must be. A quarter of the GPU can do
         // with pages that come and go.
-        Ok(room(available.on_card()).max(room(available).min(self.card.total_memory / 4)))
+        Ok(room(available.on_gpu()).max(room(available).min(self.gpu.total_memory / 4)))
     }
 
     /// What is free or held here.
     fn available(&mut self) -> Result<Room> {
-        let card = self.card.free_memory()? + self.memory().held();
-        // Pages of unified memory that are on the host are held, and are not the card's.
-        Ok(Room { card: card.min(self.card.total_memory), host: self.kind.of_host() })
+        let gpu = self.gpu.free_memory()? + self.memory().held();
+        // Pages of unified memory that are on the host are held, and are not the GPU's.
+        Ok(Room { gpu: gpu.min(self.gpu.total_memory), host: self.kind.of_host() })
     }
 
     /// The error that says that `needed` bytes are too many, with the bytes there are.
@@ -343,11 +343,11 @@ impl Held {
         }
     }
 
-    /// Waits for the stream, then calls `look` if the last time is more than [`WATCH`] ago. Launches must be short, as the card
+    /// Waits for the stream, then calls `look` if the last time is more than [`WATCH`] ago. Launches must be short, as the GPU
     /// cannot be interrupted.
     pub fn wait(&mut self, doing: &str, look: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         let began = Instant::now();
-        while !self.card.is_idle(doing)? {
+        while !self.gpu.is_idle(doing)? {
             if began.elapsed() < Duration::from_millis(2) {
                 std::hint::spin_loop();
                 continue;
@@ -363,15 +363,15 @@ impl Held {
         outcome
     }
 
-    /// Whether the card has less memory than may be used of it.
+    /// Whether the GPU has less memory than may be used of it.
     fn lacks_memory(&mut self) -> bool {
         match (self.budget, self.available()) {
-            (Some(budget), Ok(available)) => limit(available.on_card(), None) < budget,
+            (Some(budget), Ok(available)) => limit(available.on_gpu(), None) < budget,
             _ => true,
         }
     }
 
-    /// Notes whether a run on the card failed or ran out of memory; returns its outcome.
+    /// Notes whether a run on the GPU failed or ran out of memory; returns its outcome.
     fn note<T>(&mut self, outcome: Result<T>) -> Result<T> {
         match &outcome {
             Ok(_) => (),
@@ -391,16 +391,16 @@ impl Drop for Held {
     fn drop(&mut self) {
         let Some(memory) = self.memory.take() else { return };
         if self.failed {
-            self.card.abandon();
-        } else if self.card.is_ours() && self.card.bind().is_ok() {
+            self.gpu.abandon();
+        } else if self.gpu.is_ours() && self.gpu.bind().is_ok() {
             // Copies and launches that no run has waited for still use the memory.
-            if self.end_sends().and(self.card.synchronize("ending what ran")).is_err() {
-                return self.card.abandon();
+            if self.end_sends().and(self.gpu.synchronize("ending what ran")).is_err() {
+                return self.gpu.abandon();
             }
             // SAFETY: the stream has come to rest.
             unsafe {
-                if memory.is_modest(most_kept(self.card.total_memory)) && !self.short {
-                    self.card.keep_memory(memory);
+                if memory.is_modest(most_kept(self.gpu.total_memory)) && !self.short {
+                    self.gpu.keep_memory(memory);
                 } else {
                     memory.free();
                 }
@@ -415,14 +415,14 @@ impl Holds for Held {
     }
 }
 
-/// Something that holds a card and runs on it.
+/// Something that holds a GPU and runs on it.
 pub(in crate::engine::cuda) trait Holds {
     fn held(&mut self) -> &mut Held;
 
-    /// Binds the card to this thread and calls `run`; notes how that ended.
+    /// Binds the GPU to this thread and calls `run`; notes how that ended.
     fn watched<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let outcome = guarded(|| {
-            self.held().card.bind()?;
+            self.held().gpu.bind()?;
             run(self)
         });
         self.held().note(outcome)

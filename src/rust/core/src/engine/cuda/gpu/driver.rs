@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// The oldest driver interface that loads our kernels: PTX 8.0 came with CUDA 12.0.
 pub const OLDEST_DRIVER: i32 = 12_000;
 
-/// The process that first called `cuInit`. Unlike `Cards::pid` of `opened` it stays: after a fork the driver is of no use, with
+/// The process that first called `cuInit`. Unlike `Gpus::pid` of `opened` it stays: after a fork the driver is of no use, with
 /// contexts or without.
 pub(in crate::engine::cuda) fn driver_process() -> u32 {
     static PROCESS: OnceLock<u32> = OnceLock::new();
@@ -39,12 +39,12 @@ pub(in crate::engine::cuda) fn failure(doing: &str, e: DriverError) -> Error {
         Code::CUDA_ERROR_DEVICE_UNAVAILABLE | Code::CUDA_ERROR_DEVICE_NOT_LICENSED => error(
             DeviceKind::Busy,
             format!("the GPU is in exclusive use by another process or not available ({name}, {doing})"),
-            format!("try again once it is free, choose another card (device = \"cuda:1\"), or {USE_CPU}"),
+            format!("try again once it is free, choose another GPU (device = \"cuda:1\"), or {USE_CPU}"),
         ),
         Code::CUDA_ERROR_OUT_OF_MEMORY => error(
             DeviceKind::OutOfMemory,
             format!("the GPU is out of memory ({doing})"),
-            format!("end other programs on it, choose another card (device = \"cuda:1\"), or {USE_CPU}"),
+            format!("end other programs on it, choose another GPU (device = \"cuda:1\"), or {USE_CPU}"),
         ),
         Code::CUDA_ERROR_UNSUPPORTED_PTX_VERSION | Code::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH => error(
             DeviceKind::OldDriver,
@@ -54,7 +54,7 @@ pub(in crate::engine::cuda) fn failure(doing: &str, e: DriverError) -> Error {
         Code::CUDA_ERROR_NO_BINARY_FOR_GPU | Code::CUDA_ERROR_INVALID_PTX => error(
             DeviceKind::OldDevice,
             format!("the GPU does not run our kernels ({name}, {doing})"),
-            format!("a card of compute capability 7.5 or newer is needed; {USE_CPU}"),
+            format!("a GPU of compute capability 7.5 or newer is needed; {USE_CPU}"),
         ),
         _ => error(
             DeviceKind::Failed,
@@ -114,14 +114,14 @@ pub(in crate::engine::cuda) fn start() -> Result<i32> {
     Ok(version)
 }
 
-/// The number of cards.
+/// The number of GPUs.
 pub(in crate::engine::cuda) fn count() -> Result<usize> {
-    result::device::get_count().map(|count| count.max(0) as usize).map_err(|e| failure("counting the cards", e))
+    result::device::get_count().map(|count| count.max(0) as usize).map_err(|e| failure("counting the GPUs", e))
 }
 
 pub(in crate::engine::cuda) fn attribute(device: sys::CUdevice, which: sys::CUdevice_attribute) -> Result<i32> {
     // SAFETY: the device came from `cuDeviceGet`.
-    unsafe { result::device::get_attribute(device, which) }.map_err(|e| failure("asking for the card's properties", e))
+    unsafe { result::device::get_attribute(device, which) }.map_err(|e| failure("asking for the GPU's properties", e))
 }
 
 /// Compute capability, (major, minor).

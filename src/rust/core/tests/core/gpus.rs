@@ -1,4 +1,4 @@
-//! What is said of the cards of a machine, and what a process keeps on one, with emulated cards (../driver/driver.cpp), in processes of
+//! What is said of the GPUs of a machine, and what a process keeps on one, with emulated GPUs (../driver/driver.cpp), in processes of
 //! their own.
 
 use std::ffi::{c_int, c_void};
@@ -14,7 +14,7 @@ use pcgpu_core::ci::knn::Estimator;
 use pcgpu_core::ci::mixed::Work;
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
-use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
 use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
@@ -27,12 +27,12 @@ const LISTED: &str = "PCGPU_LIST_CARDS";
 const KEPT: &str = "PCGPU_KEEP_MEMORY";
 const OVERTAKEN: &str = "PCGPU_LOSE_MEMORY";
 
-/// How often a context was asked for on each of two cards.
+/// How often a context was asked for on each of two GPUs.
 fn contexts() -> [c_int; 2] {
     let found = own_function(c"emulated_contexts");
     // SAFETY: the driver has a function of this name and type.
     let asked = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> c_int>(found) };
-    [0, 1].map(|card| asked(card))
+    [0, 1].map(|gpu| asked(gpu))
 }
 
 /// The correlations of 60 variables.
@@ -41,7 +41,7 @@ fn data() -> Vec<f64> {
 }
 
 #[test]
-fn cards_are_described_without_opening_them() {
+fn gpus_are_described_without_opening_them() {
     with_driver("cards::described", &[(LISTED, "1"), ("FAKE_CUDA_CARDS", "2")]);
 }
 
@@ -51,23 +51,23 @@ fn described() {
     if std::env::var_os(LISTED).is_none() {
         return;
     }
-    let cards = device::devices(false).unwrap();
+    let gpus = device::devices(false).unwrap();
     assert_eq!(contexts(), [0, 0]);
-    assert_eq!(cards.len(), 2);
-    for (at, card) in cards.iter().enumerate() {
-        assert_eq!((card.ordinal, card.total_memory, card.free_memory), (at, 32 << 30, None));
-        assert_eq!((card.compute_capability, card.driver_version, card.processors), ((8, 0), 12_040, 2));
-        assert!(card.unified && !card.ecc && card.name == "Emulated");
+    assert_eq!(gpus.len(), 2);
+    for (at, gpu) in gpus.iter().enumerate() {
+        assert_eq!((gpu.ordinal, gpu.total_memory, gpu.free_memory), (at, 32 << 30, None));
+        assert_eq!((gpu.compute_capability, gpu.driver_version, gpu.processors), ((8, 0), 12_040, 2));
+        assert!(gpu.unified && !gpu.ecc && gpu.name == "Emulated");
     }
-    assert_eq!([&cards[0].pci, &cards[1].pci], ["0000:1a:00.0", "0000:1b:00.0"]);
-    assert_eq!(cards[0].uuid, "a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
-    assert_eq!([&cards[0].peers, &cards[1].peers], [&vec![1], &vec![]]);
-    // The free memory of a card that the process has opened, and of the other where it is asked for.
+    assert_eq!([&gpus[0].pci, &gpus[1].pci], ["0000:1a:00.0", "0000:1b:00.0"]);
+    assert_eq!(gpus[0].uuid, "a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
+    assert_eq!([&gpus[0].peers, &gpus[1].peers], [&vec![1], &vec![]]);
+    // The free memory of a GPU that the process has opened, and of the other where it is asked for.
     let c = data();
     let gauss = Gauss::new(by_column(&c, 60).unwrap(), 100.0, Reading::GaussCItest).unwrap();
     let mut engine = CudaEngine::new(gauss, 0.05, CudaOptions { ordinal: 1, ..CudaOptions::default() }).unwrap();
     skeleton(&mut engine, &Options::new(60, 0.05), &mut vec![0.0; 3600], &mut Unobserved).unwrap();
-    let free = |all| device::devices(all).unwrap().iter().map(|card| card.free_memory).collect::<Vec<_>>();
+    let free = |all| device::devices(all).unwrap().iter().map(|gpu| gpu.free_memory).collect::<Vec<_>>();
     let some = free(false);
     assert!(some[0].is_none() && some[1].is_some_and(|bytes| bytes < 32 << 30), "{some:?}");
     assert_eq!(contexts()[0], 0);
@@ -80,7 +80,7 @@ fn described() {
 /// Room for one search and a half.
 const ROOM: u64 = 160_000;
 
-/// A card with so much room beside what stays with the driver, and one whose allocations fail, though all of it is said to be free.
+/// A GPU with so much room beside what stays with the driver, and one whose allocations fail, though all of it is said to be free.
 #[test]
 fn kept_memory_is_given_back_to_who_needs_it() {
     let (small, taken) = ((256 << 20) + ROOM, (32 << 30) - ROOM);
@@ -123,7 +123,7 @@ fn kept() {
     assert_eq!(free(), while_second);
 }
 
-/// A card of whose memory another program takes most between the question what is free and the allocation: what plans with all that is free
+/// A GPU of whose memory another program takes most between the question what is free and the allocation: what plans with all that is free
 /// plans again with what is left.
 #[test]
 fn memory_that_another_takes_first_is_not_missed() {

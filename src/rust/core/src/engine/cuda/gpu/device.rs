@@ -1,4 +1,4 @@
-//! The cards of this machine.
+//! The GPUs of this machine.
 
 use std::ffi::c_int;
 
@@ -9,7 +9,7 @@ use super::driver::{attribute, capability, count, failure, guarded, start};
 use super::opened;
 use crate::{DeviceKind, Error, Result};
 
-/// A card.
+/// A GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
     /// Its number, from 0.
@@ -18,7 +18,7 @@ pub struct DeviceInfo {
     pub name: String,
     /// Memory in bytes.
     pub total_memory: u64,
-    /// Memory in bytes that no process holds; none where that was not asked for, or the card would not say.
+    /// Memory in bytes that no process holds; none where that was not asked for, or the GPU would not say.
     pub free_memory: Option<u64>,
     /// Compute capability, (major, minor).
     pub compute_capability: (i32, i32),
@@ -33,19 +33,19 @@ pub struct DeviceInfo {
     pub unified: bool,
     /// Whether its memory corrects errors.
     pub ecc: bool,
-    /// Numbers of the other cards whose memory it reads without the host.
+    /// Numbers of the other GPUs whose memory it reads without the host.
     pub peers: Vec<usize>,
     /// The CUDA version that the driver offers, 1000 * major + 10 * minor.
     pub driver_version: i32,
 }
 
-/// The cards of this machine.
+/// The GPUs of this machine.
 ///
-/// Free memory is known to a context alone. One costs 0.2 s and some 0.5 GB of the card: it is made for a moment where `all` is
-/// true, else the free memory of a card on which the process has none stays unknown.
+/// Free memory is known to a context alone. One costs 0.2 s and some 0.5 GB of the GPU: it is made for a moment where `all` is
+/// true, else the free memory of a GPU on which the process has none stays unknown.
 ///
 /// # Errors
-/// [`Error::Device`]: no driver, a driver too old, no card, or a process that was forked from one with a context.
+/// [`Error::Device`]: no driver, a driver too old, no GPU, or a process that was forked from one with a context.
 pub fn devices(all: bool) -> Result<Vec<DeviceInfo>> {
     guarded(|| {
         let driver_version = start()?;
@@ -54,7 +54,7 @@ pub fn devices(all: bool) -> Result<Vec<DeviceInfo>> {
     })
 }
 
-/// Whether there is a driver with a card, or a failure that says more. Opens nothing.
+/// Whether there is a driver with a GPU, or a failure that says more. Opens nothing.
 pub fn may_be_there() -> bool {
     let none =
         |e: &Error| matches!(e, Error::Device(e) if matches!(e.kind, DeviceKind::NoDriver | DeviceKind::NoDevice));
@@ -65,7 +65,7 @@ pub fn may_be_there() -> bool {
     found.map_or_else(|e| !none(&e), |count| count > 0)
 }
 
-/// Gives back what the process holds on all cards: memory, kernels, contexts. A later call makes them anew.
+/// Gives back what the process holds on all GPUs: memory, kernels, contexts. A later call makes them anew.
 ///
 /// Does nothing in a process that was forked from the one that made them.
 pub fn release() {
@@ -74,11 +74,11 @@ pub fn release() {
 
 fn describe(ordinal: usize, count: usize, driver_version: i32, all: bool) -> Result<DeviceInfo> {
     use sys::CUdevice_attribute as Attribute;
-    let asking = |e| failure("asking for the card's properties", e);
+    let asking = |e| failure("asking for the GPU's properties", e);
     let get = |ordinal| result::device::get(ordinal as c_int).map_err(asking);
     let device = get(ordinal)?;
     let reads = |other: &usize| *other != ordinal && get(*other).is_ok_and(|other| can_read(device, other));
-    // A card that another process has to itself is listed, too.
+    // A GPU that another process has to itself is listed, too.
     let free_memory = if all || has_context(device) { free_memory(device).ok() } else { None };
     Ok(DeviceInfo {
         ordinal,
@@ -97,14 +97,14 @@ fn describe(ordinal: usize, count: usize, driver_version: i32, all: bool) -> Res
     })
 }
 
-/// Whether a card reads another's memory by itself.
+/// Whether a GPU reads another's memory by itself.
 fn can_read(device: sys::CUdevice, other: sys::CUdevice) -> bool {
     let mut can: c_int = 0;
     // SAFETY: writes one integer; the devices came from `cuDeviceGet`.
     unsafe { sys::cuDeviceCanAccessPeer(&mut can, device, other) }.result().is_ok() && can != 0
 }
 
-/// Whether this process has a context on the card, ours or another package's.
+/// Whether this process has a context on the GPU, ours or another package's.
 fn has_context(device: sys::CUdevice) -> bool {
     let (mut flags, mut active) = (0, 0);
     // SAFETY: writes two integers; the device came from `cuDeviceGet`.

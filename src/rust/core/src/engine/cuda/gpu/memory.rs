@@ -1,4 +1,4 @@
-//! Memory on a card and pinned memory on the host. Both are kept from call to call, as allocating them takes long.
+//! Memory on a GPU and pinned memory on the host. Both are kept from call to call, as allocating them takes long.
 
 use std::cell::Cell;
 
@@ -16,10 +16,10 @@ use crate::Result;
 // SAFETY: whole numbers of 8 bytes, with no padding between them.
 unsafe impl Plain for Report {}
 
-/// Bytes of device memory that are kept for the next call on any card.
+/// Bytes of device memory that are kept for the next call on any GPU.
 const KEPT: u64 = 8 << 30;
 
-/// Most bytes of device memory that are kept for the next call on a card with `total` bytes: on a large one a quarter. To allocate anew
+/// Most bytes of device memory that are kept for the next call on a GPU with `total` bytes: on a large one a quarter. To allocate anew
 /// what a dense search of 20,000 variables needs, more than 8 GB, takes an H200 a fifth of the search. Calls of this process get back
 /// what is in their way, other programs do not: to these three quarters stay.
 pub(super) fn most_kept(total: u64) -> u64 {
@@ -83,7 +83,7 @@ impl Piece {
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// None yet, of the card's own or of unified memory.
+    /// None yet, of the GPU's own or of unified memory.
     pub fn new(home: Option<Home>) -> Self {
         Memory { home, ..Memory::default() }
     }
@@ -161,8 +161,8 @@ impl Memory {
             match allocated {
                 Ok(at) => *piece = Piece { at, bytes, ..Piece::default() },
                 Err(e) if e.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-                    let card = result::mem_get_info().map_or(0, |(free, _)| free as u64);
-                    return Err(out_of_memory(bytes, Room::from(card), None));
+                    let gpu = result::mem_get_info().map_or(0, |(free, _)| free as u64);
+                    return Err(out_of_memory(bytes, Room::from(gpu), None));
                 }
                 Err(e) => return Err(failure("allocating memory", e)),
             }
@@ -245,7 +245,7 @@ impl Memory {
         Ok(self.sent[..count].to_vec())
     }
 
-    /// Pinned memory of at least `bytes`, which this gives no more before it ends. Addresses of the host and of the card are of one space, so
+    /// Pinned memory of at least `bytes`, which this gives no more before it ends. Addresses of the host and of the GPU are of one space, so
     /// that kernels can read it.
     pub fn lasting(&mut self, bytes: usize) -> Result<*mut u8> {
         // SAFETY: what was there was of an earlier owner of this, whose kernels were waited for.
@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_cards_keep_more() {
+    fn large_gpus_keep_more() {
         assert_eq!([6, 24, 32, 80, 144].map(|gigabytes| most_kept(gigabytes << 30) >> 30), [8, 8, 8, 20, 36]);
         let mut memory = Memory::default();
         memory.device[0] = Piece { at: 1000, bytes: 9 << 30, ..Piece::default() };

@@ -1,7 +1,7 @@
-//! What a driver loads kernels from: machine code for the card, or PTX, which it compiles first.
+//! What a driver loads kernels from: machine code for the GPU, or PTX, which it compiles first.
 //!
 //! Compiling takes 0.1 to 0.8 s a large kernel, on every machine whose driver has not kept the result. So the machine code of
-//! common cards is kept beside the PTX, and of PTX the driver gets no more than the kernel that is asked for.
+//! common GPUs is kept beside the PTX, and of PTX the driver gets no more than the kernel that is asked for.
 
 use std::io::{self, Read};
 
@@ -50,7 +50,7 @@ pub(in crate::engine::cuda) fn machines(packed: &[u8]) -> Vec<i32> {
     contents.unwrap_or_default().into_iter().map(|(machine, _)| machine).collect()
 }
 
-/// The ELF image for a card of this compute capability: code for the newest that this one's major number has and that is no
+/// The ELF image for a GPU of this compute capability: code for the newest that this one's major number has and that is no
 /// newer, as NVIDIA has it run. None where there is none, or the data are broken.
 pub(in crate::engine::cuda) fn machine_code(packed: &[u8], capability: (i32, i32)) -> Option<Vec<u8>> {
     let mut packed = unpacked(packed).ok()?;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_gets_the_machine_code_that_runs_best_on_it() {
+    fn a_gpu_gets_the_machine_code_that_runs_best_on_it() {
         for Module { name, cubin, entries, .. } in MODULES {
             for (capability, wanted) in [
                 ((7, 5), Some(75)),

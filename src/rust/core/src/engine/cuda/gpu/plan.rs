@@ -1,4 +1,4 @@
-//! Plans of a card's memory, which are made before anything is allocated; see `Held::commit`.
+//! Plans of a GPU's memory, which are made before anything is allocated; see `Held::commit`.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub(in crate::engine::cuda) fn aligned(bytes: usize) -> u64 {
     (bytes as u64).next_multiple_of(ALIGNED)
 }
 
-/// A memory plan: bytes on the card by use.
+/// A memory plan: bytes on the GPU by use.
 ///
 /// A run allocates no more than this on the device: it gets the memory that it has planned, and no other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,28 +84,28 @@ impl MemoryPlan {
 /// Bytes that are free or held by us already.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine::cuda) struct Room {
-    /// On the card.
-    pub card: u64,
+    /// On the GPU.
+    pub gpu: u64,
     /// On the host, for pages of unified memory.
     pub host: u64,
 }
 
 impl From<u64> for Room {
-    fn from(card: u64) -> Self {
-        Room { card, host: 0 }
+    fn from(gpu: u64) -> Self {
+        Room { gpu, host: 0 }
     }
 }
 
 impl Room {
-    /// That of the card alone.
-    pub fn on_card(self) -> Room {
+    /// That of the GPU alone.
+    pub fn on_gpu(self) -> Room {
         Room { host: 0, ..self }
     }
 }
 
 /// Bytes that a plan may have where so many are free.
 pub(in crate::engine::cuda) fn limit(free: Room, budget: Option<u64>) -> u64 {
-    budget.unwrap_or(u64::MAX).min(free.card.saturating_sub(RESERVE) + free.host)
+    budget.unwrap_or(u64::MAX).min(free.gpu.saturating_sub(RESERVE) + free.host)
 }
 
 /// Times that a plan is made, at most.
@@ -131,7 +131,7 @@ pub(in crate::engine::cuda) fn out_of_memory(needed: u64, free: Room, budget: Op
         0 => String::new(),
         host => format!(", and pages of it may take {} of the host's memory", Bytes(host)),
     };
-    let (needed, free, kept) = (Bytes(needed), Bytes(free.card), Bytes(RESERVE));
+    let (needed, free, kept) = (Bytes(needed), Bytes(free.gpu), Bytes(RESERVE));
     error(
         DeviceKind::OutOfMemory,
         format!(
@@ -187,7 +187,7 @@ mod tests {
         assert!(e.message.contains("8128256") && e.message.contains("1.0 MB (1000000 bytes)"), "{e:?}");
         assert!(plan.check(RESERVE + plan.total() - 1, None).is_err());
         assert!(plan.check(RESERVE + plan.total(), None).is_ok());
-        let with_host = |host| Room { card: RESERVE + 1_000_000, host };
+        let with_host = |host| Room { gpu: RESERVE + 1_000_000, host };
         assert!(plan.check(with_host(plan.total() - 1_000_000), None).is_ok());
         assert!(plan.check(with_host(plan.total() - 1_000_000), Some(plan.total() - 1)).is_err());
         let refused = plan.check(with_host(2_000_000), None);
