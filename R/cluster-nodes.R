@@ -131,7 +131,7 @@ node_workers <- function(cluster, own = FALSE) {
   # Closes the connections of nodes: who uses the cluster next gets an error instead of answers to us. Whether that can be done.
   cut_off <- function(nodes) {
     can <- all(vapply(cluster[nodes], function(node) is_socket_node(node) || is_own_node(node), NA))
-    if (can) for (node in cluster[nodes]) if (is_own_node(node)) check_rust(rust_workers_cut(node$crew, node$number)) else retire(node$con)
+    if (can) for (node in cluster[nodes]) if (is_own_node(node)) check_rust(rust_workers_cut(node$own_workers, node$number)) else retire(node$con)
     can
   }
   # Calls nodes and waits for them: a value each, text where it failed there; one that does not answer in time is lost.

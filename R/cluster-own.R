@@ -3,18 +3,18 @@
 
 # As node_workers(), ended with the call. fork: whether workers are forks, which have all that this process has.
 own_workers <- function(count, fork = FALSE) {
-  crew <- check_rust(rust_workers())
+  own_workers <- check_rust(rust_workers())
   begin <- if (fork) fork_worker else start_worker
   pids <- integer()
   end <- function(at_work) {
     # Forks are no processes that Rust started.
     if (fork && length(at_work)) tools::pskill(pids[at_work], tools::SIGKILL)
-    check_rust(rust_workers_end(crew, at_work))
+    check_rust(rust_workers_end(own_workers, at_work))
   }
   is_begun <- FALSE
   on.exit(if (!is_begun) end(seq_along(pids)))
-  with_own_libraries(for (i in seq_len(count)) pids[i] <- begin(crew))
-  cluster <- lapply(seq_len(count), function(i) structure(list(host = "localhost", number = i, crew = crew), class = "pcgpu_node"))
+  with_own_libraries(for (i in seq_len(count)) pids[i] <- begin(own_workers))
+  cluster <- lapply(seq_len(count), function(i) structure(list(host = "localhost", number = i, own_workers = own_workers), class = "pcgpu_node"))
   workers <- node_workers(cluster, own = TRUE)
   workers$end <- function() end(workers$busy())
   is_begun <- TRUE
@@ -24,23 +24,23 @@ own_workers <- function(count, fork = FALSE) {
 is_own_node <- function(node) inherits(node, "pcgpu_node")
 
 # Starts a worker, with the packages that R starts with: its process number. Its end is a descriptor that it inherits.
-start_worker <- function(crew) {
-  code <- sprintf("pcgpu:::serve(pcgpu:::rust_line(%d))", check_rust(rust_workers_add(crew)))
+start_worker <- function(own_workers) {
+  code <- sprintf("pcgpu:::serve(pcgpu:::rust_line(%d))", check_rust(rust_workers_add(own_workers)))
   packages <- "--default-packages=datasets,utils,grDevices,graphics,stats,methods"
-  check_rust(rust_workers_spawn(crew, file.path(R.home("bin"), "Rscript"), c(packages, "-e", code)))
+  check_rust(rust_workers_spawn(own_workers, file.path(R.home("bin"), "Rscript"), c(packages, "-e", code)))
 }
 
-fork_worker <- function(crew) {
-  check_rust(rust_workers_add(crew))
+fork_worker <- function(own_workers) {
+  check_rust(rust_workers_add(own_workers))
   # R's own end of a fork of a fork (mcexit()) would tell the first process that the second has ended: killed, it tells nobody.
   serve_and_end <- function() {
     on.exit(tools::pskill(Sys.getpid(), tools::SIGKILL))
-    serve(check_rust(rust_line_of_fork(crew)))
+    serve(check_rust(rust_line_of_fork(own_workers)))
   }
   job <- tryCatch(parallel::mcparallel(serve_and_end(), mc.set.seed = FALSE, silent = TRUE, detached = TRUE), error = function(e) {
     abort_cluster(sprintf("a worker cannot be forked (%s)", conditionMessage(e)), "give fewer workers, or raise this user's limit of processes (ulimit -u)")
   })
-  check_rust(rust_workers_forked(crew))
+  check_rust(rust_workers_forked(own_workers))
   job$pid
 }
 
@@ -58,11 +58,11 @@ serve <- function(line) {
 
 # As node_sender(), node_reader() and cut_off() have it.
 send_own <- function(node, name, arguments, tag) {
-  check_rust(rust_workers_send(node$crew, node$number, serialize(list(name = name, arguments = arguments, tag = tag), NULL, xdr = FALSE)))
+  check_rust(rust_workers_send(node$own_workers, node$number, serialize(list(name = name, arguments = arguments, tag = tag), NULL, xdr = FALSE)))
 }
 
 read_own <- function(cluster, seconds, open) {
-  came <- check_rust(rust_workers_receive(cluster[[1L]]$crew, which(open), seconds))
+  came <- check_rust(rust_workers_receive(cluster[[1L]]$own_workers, which(open), seconds))
   Map(function(rank, message) {
     value <- if (is.raw(message)) tryCatch(unserialize(message), error = function(e) gone_for(conditionMessage(e))) else gone_for(message)
     list(rank = rank, value = value)

@@ -136,12 +136,12 @@ test_that("Ctrl-C ends the call and its workers within half a second", {
 })
 
 test_that("workers that cannot be started are a classed error", {
-  crew <- check_rust(rust_workers())
-  check_rust(rust_workers_add(crew))
-  expect_error(check_rust(rust_workers_spawn(crew, file.path(tempfile(), "none"), character())), "cannot be started", class = "pcgpu_error_cluster")
-  in_package(start_worker = function(crew) {
-    check_rust(rust_workers_add(crew))
-    check_rust(rust_workers_spawn(crew, "/bin/false", character()))
+  own_workers <- check_rust(rust_workers())
+  check_rust(rust_workers_add(own_workers))
+  expect_error(check_rust(rust_workers_spawn(own_workers, file.path(tempfile(), "none"), character())), "cannot be started", class = "pcgpu_error_cluster")
+  in_package(start_worker = function(own_workers) {
+    check_rust(rust_workers_add(own_workers))
+    check_rust(rust_workers_spawn(own_workers, "/bin/false", character()))
   })
   expect_error(pc(suff(), gaussCItest, 0.05, p = 8, cluster = 1), "no worker .* left.*exit status: 1", class = "pcgpu_error_cluster")
 })

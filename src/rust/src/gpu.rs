@@ -11,7 +11,6 @@ use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::batched::Asker;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel, MixedKernel};
-use pcgpu_core::engine::crew::Crew;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::gpu::about;
 use pcgpu_core::engine::cuda::gpu::device::{self, DeviceInfo};
@@ -20,6 +19,7 @@ use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
 use pcgpu_core::engine::cuda::selection::{self, CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::question_team::QuestionTeam;
 use pcgpu_core::moments::{Centred, Watch};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
@@ -197,18 +197,18 @@ impl Gpu {
         if self.names(true).len() == 1 {
             return Ok(Box::new(on(self.ordinals[0], pool)?));
         }
-        let mut crew = Crew::new(pool.clone());
+        let mut team = QuestionTeam::new(pool.clone());
         if self.with_cpu {
-            crew = crew.with("cpu", cpu(Crew::threads_beside(&pool, self.ordinals.len())));
+            team = team.with("cpu", cpu(QuestionTeam::threads_beside(&pool, self.ordinals.len())));
         }
         for (&ordinal, name) in self.ordinals.iter().zip(self.gpu_names()) {
-            crew = match on(ordinal, pool.clone()) {
-                Ok(engine) => crew.with(name, engine),
-                Err(Error::Device(error)) => crew.without(name, error),
+            team = match on(ordinal, pool.clone()) {
+                Ok(engine) => team.with(name, engine),
+                Err(Error::Device(error)) => team.without(name, error),
                 Err(error) => return Err(error.into()),
             };
         }
-        Ok(Box::new(crew))
+        Ok(Box::new(team))
     }
 
     /// The machine that counts for a feature selection.

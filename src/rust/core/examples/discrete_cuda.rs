@@ -19,8 +19,8 @@ use std::time::Instant;
 use gpu::take_unified;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
-use pcgpu_core::engine::crew::Crew;
 use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::question_team::QuestionTeam;
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
@@ -116,7 +116,7 @@ fn together(
         let (of_one, digest) = run(&mut on(ordinals[0])?)?;
         let mut team = cuda::team(&names, |at| on(ordinals[at]))?;
         if with_cpu {
-            let threads = Crew::threads_beside(&Pool::new(default_threads()), ordinals.len());
+            let threads = QuestionTeam::threads_beside(&Pool::new(default_threads()), ordinals.len());
             team = team.with("cpu", CpuEngine::new(DiscreteKernel::new(test), threads));
         }
         let (of_all, same) = run(&mut team)?;

@@ -20,9 +20,9 @@ use gpu::take_unified;
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
-use pcgpu_core::engine::crew::Crew;
 use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
+use pcgpu_core::engine::question_team::QuestionTeam;
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
@@ -215,17 +215,17 @@ impl Machines {
         KnnCudaOptions { ordinal, memory, memory_budget, strategy }
     }
 
-    fn crew<'a>(&self, knn: &'a Knn, memory_budget: Option<u64>) -> Result<Crew<'a>> {
+    fn team<'a>(&self, knn: &'a Knn, memory_budget: Option<u64>) -> Result<QuestionTeam<'a>> {
         let pool = Pool::at_most(default_threads());
-        let mut crew = Crew::new(pool.clone());
+        let mut team = QuestionTeam::new(pool.clone());
         for &ordinal in &self.gpus {
             let engine = KnnCudaEngine::new(knn, self.options(ordinal, memory_budget))?;
-            crew = crew.with(format!("cuda:{ordinal}"), engine);
+            team = team.with(format!("cuda:{ordinal}"), engine);
         }
         Ok(if self.cpu {
-            crew.with("cpu", CpuEngine::new(KnnKernel::new(knn), Crew::threads_beside(&pool, self.gpus.len())))
+            team.with("cpu", CpuEngine::new(KnnKernel::new(knn), QuestionTeam::threads_beside(&pool, self.gpus.len())))
         } else {
-            crew
+            team
         })
     }
 
@@ -272,14 +272,14 @@ fn search(
             continue;
         }
         let began = Instant::now();
-        let mut crew = machines.crew(&knn, bytes)?;
-        let all = timed(&mut crew, &options, began, &mut Unobserved)?;
+        let mut team = machines.team(&knn, bytes)?;
+        let all = timed(&mut team, &options, began, &mut Unobserved)?;
         together.push(all.3);
         if (&all.0, &all.1, &all.2) != (&one.0, &one.1, &one.2) {
             println!("DIFFERENT");
         }
         if repeat + 1 == REPEATS {
-            let TeamReport { shares, lost } = crew.team();
+            let TeamReport { shares, lost } = team.team();
             for share in shares {
                 println!(
                     "level {} {:8} {:5} shards {:9.3} MB busy {:.3} of {:.3} s",

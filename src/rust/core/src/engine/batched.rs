@@ -4,7 +4,7 @@
 //! fill a batch. Answers of a pair after the first set that separates are dropped, so that results and counts are those of asking
 //! one question after another.
 //!
-//! A machine that answers one batch after the other is an [`Asker`]. Several may be a [`Desk`] (`crew`), which is given a second
+//! A machine that answers one batch after the other is an [`Asker`]. Several may be a [`Desk`] (`question team`), which is given a second
 //! round, of other pairs, while the first is answered.
 
 use std::collections::VecDeque;

@@ -3,11 +3,11 @@
 pub mod batched;
 pub mod cluster;
 pub mod cpu;
-pub mod crew;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 pub mod cuda;
 mod dispatch;
 mod level_one;
+pub mod question_team;
 pub mod replicates;
 pub mod sequential;
 pub mod shards;

@@ -8,9 +8,9 @@ use crate::support::mixed::{settings, Made};
 use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
-use pcgpu_core::engine::crew::Crew;
 use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
+use pcgpu_core::engine::question_team::QuestionTeam;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
@@ -310,23 +310,23 @@ fn a_long_batch_can_be_interrupted() {
     }
 }
 
-/// A crew of these GPUs, by their number and budget, and of the CPU where it has threads.
-fn crew<'a>(knn: &'a Knn, gpus: &[(usize, Option<u64>)], threads: usize) -> Crew<'a> {
-    let mut crew = Crew::new(Pool::new(threads.max(1)));
+/// A question team of these GPUs, by their number and budget, and of the CPU where it has threads.
+fn team<'a>(knn: &'a Knn, gpus: &[(usize, Option<u64>)], threads: usize) -> QuestionTeam<'a> {
+    let mut team = QuestionTeam::new(Pool::new(threads.max(1)));
     for &(ordinal, memory_budget) in gpus {
         let options = KnnCudaOptions { ordinal, memory_budget, ..KnnCudaOptions::default() };
         let engine = KnnCudaEngine::new(knn, options).unwrap();
-        crew = crew.with(format!("cuda:{ordinal}"), Slowed(engine, Duration::ZERO));
+        team = team.with(format!("cuda:{ordinal}"), Slowed(engine, Duration::ZERO));
     }
     let pause = Duration::from_millis(if emulated() { 5 } else { 0 });
     match threads {
-        0 => crew,
-        _ => crew.with("cpu", Slowed(CpuEngine::new(KnnKernel::new(knn), threads), pause)),
+        0 => team,
+        _ => team.with("cpu", Slowed(CpuEngine::new(KnnKernel::new(knn), threads), pause)),
     }
 }
 
-/// Searches with crews of `gpus`, alone and beside the CPU, and compares with the CPU engine.
-fn crews_are_the_cpu(gpus: &[(usize, Option<u64>)], lost: usize) {
+/// Searches with question teams of `gpus`, alone and beside the CPU, and compares with the CPU engine.
+fn teams_are_the_cpu(gpus: &[(usize, Option<u64>)], lost: usize) {
     let mut shards: BTreeMap<String, u64> = BTreeMap::new();
     for (seed, estimator, p) in [(1, Estimator::FrenzelPompe, 9), (2, Estimator::MesnerShalizi, 8)] {
         let made = Made::new(seed, if emulated() { 60 } else { 300 }, p, estimator != Estimator::FrenzelPompe, false);
@@ -341,14 +341,14 @@ fn crews_are_the_cpu(gpus: &[(usize, Option<u64>)], lost: usize) {
             assert!(plain.tests.len() > 1 && plain.graph.edge_count() > 0);
             for threads in if lost < gpus.len() { vec![0, 1, 2] } else { vec![1, 2] } {
                 let label = format!("{estimator:?} {method:?}: {gpus:?}, {threads} threads");
-                let mut crew = crew(&knn, gpus, threads);
+                let mut team = team(&knn, gpus, threads);
                 let mut p_max = vec![0.0; p * p];
-                let found = skeleton(&mut crew, &options, &mut p_max, &mut Unobserved).unwrap();
+                let found = skeleton(&mut team, &options, &mut p_max, &mut Unobserved).unwrap();
                 assert_eq!((&found.graph, &found.tests), (&plain.graph, &plain.tests), "{label}");
                 assert_eq!(p_max, wanted, "{label}");
                 assert_eq!(sets(&found), sets(&plain), "{label}");
-                assert_eq!(crew.p_values(&questions(), &mut Unobserved).unwrap(), p_values, "{label}");
-                let report = crew.team();
+                assert_eq!(team.p_values(&questions(), &mut Unobserved).unwrap(), p_values, "{label}");
+                let report = team.team();
                 assert_eq!(report.lost.len(), lost, "{label}: {report:?}");
                 for share in report.shares {
                     // What a GPU did it was sent, and told.
@@ -364,22 +364,22 @@ fn crews_are_the_cpu(gpus: &[(usize, Option<u64>)], lost: usize) {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn crews_of_a_gpu_and_the_cpu_are_the_cpu() {
-    crews_are_the_cpu(&[(0, None)], 0);
+fn teams_of_a_gpu_and_the_cpu_are_the_cpu() {
+    teams_are_the_cpu(&[(0, None)], 0);
 }
 
 #[test]
 #[ignore = "needs a GPU"]
 fn a_gpu_that_fails_leaves_its_work_to_the_others() {
-    crews_are_the_cpu(&[(0, Some(1000))], 1);
+    teams_are_the_cpu(&[(0, Some(1000))], 1);
 }
 
 #[test]
 #[ignore = "needs a GPU"]
-fn crews_of_two_gpus_are_the_cpu() {
+fn teams_of_two_gpus_are_the_cpu() {
     if device::devices(false).unwrap().len() < 2 {
         return println!("skipped: this machine has one GPU");
     }
-    crews_are_the_cpu(&[(0, None), (1, None)], 0);
-    crews_are_the_cpu(&[(0, Some(8 << 20)), (1, Some(1000))], 1);
+    teams_are_the_cpu(&[(0, None), (1, None)], 0);
+    teams_are_the_cpu(&[(0, Some(8 << 20)), (1, Some(1000))], 1);
 }

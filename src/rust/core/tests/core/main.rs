@@ -13,9 +13,6 @@ mod checkpoint_cuda;
 mod checkpoint_later;
 mod cluster;
 mod compact;
-mod crew;
-#[cfg(all(feature = "cuda", not(target_os = "macos")))]
-mod crew_cuda;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod discrete_cuda;
 mod discrete_golden;
@@ -43,6 +40,7 @@ mod knowledge_golden;
 mod layers;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod memory_cuda;
+mod minimal;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod mixed_cuda;
 mod mixed_golden;
@@ -54,6 +52,9 @@ mod orient_golden;
 mod orient_random;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod papers_cuda;
+mod question_team;
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+mod question_team_cuda;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod ranks_cuda;
 mod selection_cluster;
@@ -69,6 +70,5 @@ mod sweep;
 mod sweep_cuda;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod team_cuda;
-mod toys;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod unified_cuda;

@@ -14,13 +14,13 @@ use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::batched::Asker;
 use pcgpu_core::engine::cpu::together::member as cpu_member;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel, MixedKernel};
-use pcgpu_core::engine::crew::Crew;
 use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
 use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
 use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions};
+use pcgpu_core::engine::question_team::QuestionTeam;
 use pcgpu_core::engine::shards::Shards;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
@@ -153,14 +153,14 @@ impl Gpus {
         if self.is_alone() {
             return on(&mut make(0)?, options, compact);
         }
-        let mut crew = Crew::new(Pool::new(2));
+        let mut team = QuestionTeam::new(Pool::new(2));
         if self.with_cpu {
-            crew = crew.with("cpu", Slowed(cpu(), Duration::ZERO));
+            team = team.with("cpu", Slowed(cpu(), Duration::ZERO));
         }
         for &ordinal in self.ordinals() {
-            crew = crew.with(format!("cuda:{ordinal}"), Slowed(make(ordinal)?, Duration::ZERO));
+            team = team.with(format!("cuda:{ordinal}"), Slowed(make(ordinal)?, Duration::ZERO));
         }
-        on(&mut crew, options, compact)
+        on(&mut team, options, compact)
     }
 
     fn select(&self, samples: &Samples, logs: &CountLogs, criterion: Criterion, k: usize) -> Outcome<Selection> {

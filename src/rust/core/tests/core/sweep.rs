@@ -3,7 +3,7 @@
 use crate::support::problems::{correlation_matrix, samples, Random};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
-use pcgpu_core::engine::crew::Crew;
+use pcgpu_core::engine::question_team::QuestionTeam;
 use pcgpu_core::graph::subsets;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
@@ -204,12 +204,12 @@ fn a_sweep_can_be_interrupted() {
 
 /// The last member that sweeps does.
 #[test]
-fn a_crew_sweeps() {
+fn a_team_sweeps() {
     for problem in problems(12).iter().step_by(5) {
         let engine = || CpuEngine::new(GaussKernel::new(problem.gauss(), problem.alpha), 1);
-        let mut crew = Crew::new(Pool::new(1)).with("one", engine()).with("two", engine());
-        assert_eq!(swept(&mut crew, problem, true, &mut Unobserved).unwrap(), on_threads(problem, true, 1));
-        let count = |size| crew.sweeper().unwrap().takes(12, size, 9);
+        let mut team = QuestionTeam::new(Pool::new(1)).with("one", engine()).with("two", engine());
+        assert_eq!(swept(&mut team, problem, true, &mut Unobserved).unwrap(), on_threads(problem, true, 1));
+        let count = |size| team.sweeper().unwrap().takes(12, size, 9);
         assert_eq!([1, 3, 4, 6, 7].map(count), [None, None, Some(4), Some(9), Some(9)]);
     }
 }

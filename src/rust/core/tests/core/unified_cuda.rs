@@ -17,13 +17,13 @@ use crate::support::ways::ways;
 use pcgpu_core::ci::discrete::{Discrete, Statistic};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::ci::knn::Estimator;
-use pcgpu_core::engine::crew::Crew;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::question_team::QuestionTeam;
 use pcgpu_core::engine::shards::Shards;
 use pcgpu_core::engine::team::Team;
 use pcgpu_core::engine::LevelOne;
@@ -190,9 +190,10 @@ fn nearest_neighbours() {
             };
             compare(&format!("{estimator:?} {strategy:?}"), |memory| searched(&mut engine(memory)?, &options));
             if strategy == KnnStrategy::Shared {
-                compare(&format!("{estimator:?} by a crew"), |memory| {
-                    let crew = Crew::new(Pool::new(2)).with("one", engine(memory)?).with("two", engine(memory)?);
-                    searched(&mut { crew }, &options)
+                compare(&format!("{estimator:?} by a team"), |memory| {
+                    let team =
+                        QuestionTeam::new(Pool::new(2)).with("one", engine(memory)?).with("two", engine(memory)?);
+                    searched(&mut { team }, &options)
                 });
             }
         }

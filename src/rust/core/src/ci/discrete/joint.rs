@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::counter::{subtract, Counter, Rest, Way};
 use super::data::Coded;
-use super::store::{key, Shared, Shelf};
+use super::store::{key, CacheHandle, Shared};
 use super::strata::ALL;
 use super::table::Table;
 use crate::memory::{self, Use};
@@ -26,7 +26,7 @@ const MOST_VARIABLES: usize = 512;
 #[derive(Debug)]
 pub struct Joints {
     counter: Counter,
-    shelf: Option<Shelf>,
+    cache: Option<CacheHandle>,
     table: Vec<u32>,
     lacking: Vec<usize>,
     margins: Vec<u32>,
@@ -45,7 +45,7 @@ struct Open {
     margins: usize,
 }
 
-impl Shelf {
+impl CacheHandle {
     /// Appends a table to `cells`, in the order of the axes; false where it is not kept.
     #[inline]
     fn read(&self, key: u128, axes: &Axes, cells: &mut Vec<u32>) -> bool {
@@ -70,7 +70,7 @@ impl Joints {
     pub fn new(way: Way) -> Self {
         Joints {
             counter: Counter::new(way),
-            shelf: None,
+            cache: None,
             table: Vec::new(),
             lacking: Vec::new(),
             margins: Vec::new(),
@@ -82,8 +82,8 @@ impl Joints {
     /// Keeps the table of two variables that are not independent, which those of more will be made of.
     pub fn keep_pair(&mut self, data: &Coded, shared: &Shared, x: u32, y: u32, table: &Table) {
         if let (MANY_SAMPLES.., 0..=MOST_VARIABLES, Table::Dense { counts, .. }) = (data.n(), data.p(), *table) {
-            let shelf = self.shelf.get_or_insert_with(|| shared.open());
-            shelf.keep(shared, key(both(x, y), [], bits_of(data)), &Axes::new(data, x, y, []), counts);
+            let cache = self.cache.get_or_insert_with(|| shared.open());
+            cache.keep(shared, key(both(x, y), [], bits_of(data)), &Axes::new(data, x, y, []), counts);
         }
     }
 
@@ -104,14 +104,14 @@ impl Joints {
             self.counter.count(data, x, set, others, each);
             return;
         }
-        let Joints { counter, shelf, table, lacking, margins, open, ys } = self;
-        let shelf = shelf.get_or_insert_with(|| shared.open());
+        let Joints { counter, cache, table, lacking, margins, open, ys } = self;
+        let cache = cache.get_or_insert_with(|| shared.open());
         lacking.clear();
         ys.clear();
         for (at, &y) in others.iter().enumerate() {
             table.clear();
             let axes = Axes::new(data, x, y, set.iter().copied());
-            if shelf.read(key(both(x, y), set.iter().copied(), bits), &axes, table) {
+            if cache.read(key(both(x, y), set.iter().copied(), bits), &axes, table) {
                 each(at, &Table::Dense { counts: table, lx: data.levels(x as usize), ly: data.levels(y as usize) });
             } else {
                 lacking.push(at);
@@ -126,7 +126,7 @@ impl Joints {
         margins.clear();
         for &at in lacking.iter() {
             let start = margins.len();
-            let known = if made { known(data, (shared, shelf), counter, x, others[at], set, margins) } else { 0 };
+            let known = if made { known(data, (shared, cache), counter, x, others[at], set, margins) } else { 0 };
             open.push(Open { at, known, margins: start });
         }
         // Those with the same margins at a time.
@@ -144,7 +144,7 @@ impl Joints {
                 let axes = Axes::new(data, x, others[at], set.iter().copied());
                 match *table {
                     Table::Dense { counts, .. } if counts.len() == axes.cells() && counts.len() <= data.n() => {
-                        shelf.keep(shared, key(both(x, others[at]), set.iter().copied(), bits), &axes, counts);
+                        cache.keep(shared, key(both(x, others[at]), set.iter().copied(), bits), &axes, counts);
                     }
                     // Far larger than the number of samples, or without the strata that are empty.
                     _ => {}
@@ -168,7 +168,7 @@ fn both(x: u32, y: u32) -> [Option<u32>; 2] {
 /// are counted. There is none where a value of the variable is missing.
 fn known(
     data: &Coded,
-    (shared, shelf): (&Shared, &mut Shelf),
+    (shared, cache): (&Shared, &mut CacheHandle),
     counter: &Counter,
     x: u32,
     y: u32,
@@ -186,12 +186,12 @@ fn known(
             true => (key([Some(y), None], rest.clone(), bits), Axes::of_one(data, y, rest)),
             false => (key(both(x, y), rest.clone(), bits), Axes::new(data, x, y, rest)),
         };
-        let mut found = shelf.read(key, &axes, margins);
+        let mut found = cache.read(key, &axes, margins);
         if let (false, &[member]) = (found, set) {
             let (other, start) = (if left_out == x { member } else { x }, margins.len());
             found = counter.count_pair(data, other, y, margins);
             if found {
-                shelf.keep(shared, key, &Axes::new(data, other, y, []), &margins[start..]);
+                cache.keep(shared, key, &Axes::new(data, other, y, []), &margins[start..]);
             }
         }
         known |= u32::from(found) << at;
@@ -340,7 +340,7 @@ mod tests {
                         }
                     }
                 }
-                let kept = joints.shelf.as_ref().map_or(0, Shelf::len);
+                let kept = joints.cache.as_ref().map_or(0, CacheHandle::len);
                 assert!(tables > 1000 && (way == Way::Cells || kept > 60), "{tables} tables, {kept} kept");
             }
         }

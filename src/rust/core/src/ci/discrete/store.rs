@@ -30,23 +30,23 @@ pub struct Shared {
 
 impl Shared {
     /// Where to look, and to keep.
-    pub(super) fn open(&self) -> Shelf {
-        Shelf { tables: self.now.lock().map(|now| now.clone()).unwrap_or_default(), chunk: 0, room: 0..0 }
+    pub(super) fn open(&self) -> CacheHandle {
+        CacheHandle { tables: self.now.lock().map(|now| now.clone()).unwrap_or_default(), chunk: 0, room: 0..0 }
     }
 
     /// Begins anew where nothing fits in any more: the tables before these go.
-    fn renew(&self, shelf: &mut Shelf) {
+    fn renew(&self, cache: &mut CacheHandle) {
         let Ok(mut now) = self.now.lock() else { return };
-        if Arc::ptr_eq(&now[0], &shelf.tables[0]) {
+        if Arc::ptr_eq(&now[0], &cache.tables[0]) {
             *now = [Arc::new(Tables::with_room()), now[0].clone()];
         }
-        *shelf = Shelf { tables: now.clone(), chunk: 0, room: 0..0 };
+        *cache = CacheHandle { tables: now.clone(), chunk: 0, room: 0..0 };
     }
 }
 
 /// The tables as one thread sees them, and where it puts more.
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(super) struct CacheHandle {
     tables: [Arc<Tables>; 2],
     chunk: usize,
     /// What is free of the chunk.
@@ -98,7 +98,7 @@ fn line(slots: &[AtomicU64], hash: u64) -> &[AtomicU64] {
     slots.get(start..start + LINE).unwrap_or_default()
 }
 
-impl Shelf {
+impl CacheHandle {
     /// What begins with the table, none where it is not kept.
     #[inline]
     pub fn get(&self, key: u128) -> Option<&[AtomicU32]> {
@@ -175,7 +175,7 @@ fn mixed(key: u128) -> u64 {
 mod tests {
     use super::*;
 
-    impl Shelf {
+    impl CacheHandle {
         /// Number of tables.
         pub fn len(&self) -> usize {
             let slots = self.tables[0].slots.iter().filter_map(|slots| slots.get()).flatten();
@@ -189,17 +189,17 @@ mod tests {
         let size = |member: u32| if member % 1000 == 7 { CHUNK + 5 } else { 1 + member as usize % 9 };
         let key_of = |member: u32| key([Some(member), None], [1 << 20], 22);
         let fill = |members: std::ops::Range<u32>| {
-            let mut shelf = shared.open();
+            let mut cache = shared.open();
             for member in members {
-                shelf.put(&shared, key_of(member), size(member), |cells| {
+                cache.put(&shared, key_of(member), size(member), |cells| {
                     cells.iter().for_each(|cell| cell.store(member, Ordering::Relaxed));
                 });
             }
         };
         let found = |members: std::ops::Range<u32>| {
-            let shelf = shared.open();
+            let cache = shared.open();
             let of = |member: &u32| {
-                let cells = shelf.get(key_of(*member))?;
+                let cells = cache.get(key_of(*member))?;
                 assert!(cells.iter().take(size(*member)).all(|cell| cell.load(Ordering::Relaxed) == *member));
                 Some(())
             };

@@ -187,10 +187,10 @@ mod tests {
             for a in rates {
                 for b in rates {
                     for c in rates {
-                        let crew = [member(1.0, a), member(5000.0, b), member(90.0, c)];
+                        let team = [member(1.0, a), member(5000.0, b), member(90.0, c)];
                         let taken = (0..3).filter(|&at| {
-                            let others: Vec<&Pace> = (0..3).filter(|&o| o != at).map(|o| &crew[o]).collect();
-                            crew[at].piece(&others, ONE, waiting as f64).is_some()
+                            let others: Vec<&Pace> = (0..3).filter(|&o| o != at).map(|o| &team[o]).collect();
+                            team[at].piece(&others, ONE, waiting as f64).is_some()
                         });
                         assert!(taken.count() > 0);
                     }

@@ -84,7 +84,7 @@ impl<W: Worker> Worker for Shardwise<W> {
     }
 }
 
-/// A machine that takes few questions at a time, so that a crew's work is cut up, and pauses as long for each: an emulated GPU is slow.
+/// A machine that takes few questions at a time, so that a question team's work is cut up, and pauses as long for each: an emulated GPU is slow.
 pub struct Slowed<A>(pub A, pub Duration);
 
 impl<A: Asker> Asker for Slowed<A> {

@@ -1,12 +1,12 @@
 //! Levels of discrete variables on the GPU, in stages short enough to be interrupted.
 
 pub(super) mod asked;
+mod column_cache;
 pub(super) mod columns;
 pub(super) mod counting;
 mod panels;
 pub(super) mod parts;
 mod rows;
-mod shelf;
 
 use std::ops::Range;
 

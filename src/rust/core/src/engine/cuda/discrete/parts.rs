@@ -2,7 +2,7 @@
 //! has memory for, with what their tests need.
 //!
 //! `columns`: how they get there; `panels`: level 0, by pairs of panels of columns; `rows`: levels of sets, by rows with their neighbours'
-//! columns, `shelf`: in which order. A row for which that is too much is asked question by question (`asked`).
+//! columns, `column_cache`: in which order. A row for which that is too much is asked question by question (`asked`).
 
 use std::ops::Range;
 

@@ -4,10 +4,10 @@
 
 use std::collections::VecDeque;
 
+use super::column_cache::{Chosen, ColumnCache};
 use super::columns::{table_bytes, Parts, Places, Table};
 use super::counting;
 use super::parts::{Asked, InParts};
-use super::shelf::{Chosen, Shelf};
 use super::{Level, Way};
 use crate::ci::discrete::Discrete;
 use crate::engine::batched::Open;
@@ -257,12 +257,12 @@ impl InParts<'_, '_> {
             fits
         });
         let run: Vec<u32> = rows.iter().map(|row| row_of(row) as u32).collect();
-        let mut shelf = Shelf::new(held as usize, p, of_rows);
+        let mut cache = ColumnCache::new(held as usize, p, of_rows);
         let mut numbers = vec![0; p];
         let mut turn = 0;
         let mut next_batch = || {
             let room = sizes(more, held, cut.entries(held)).iter().sum::<u64>();
-            let chosen = shelf.next(|count, sum| {
+            let chosen = cache.next(|count, sum| {
                 let entries = (sum as u64).saturating_sub(1);
                 count as u64 <= held && sizes(more, count as u64, entries).iter().sum::<u64>() <= room
             });

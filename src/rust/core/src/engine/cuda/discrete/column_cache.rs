@@ -36,7 +36,7 @@ impl Lists {
 }
 
 /// The places for columns on a GPU, and rows that are still to be run.
-pub(super) struct Shelf<'r> {
+pub(super) struct ColumnCache<'r> {
     /// By row: the variables whose columns it needs.
     needs: Vec<&'r [u32]>,
     /// By variable: the rows that need its column, from `first[v]` on.
@@ -66,7 +66,7 @@ pub(super) struct Chosen {
     pub fresh: Vec<(u32, u32)>,
 }
 
-impl<'r> Shelf<'r> {
+impl<'r> ColumnCache<'r> {
     /// With no column in any of the `places`, of `p` variables. No row needs more than there are places.
     pub fn new(places: usize, p: usize, needs: Vec<&'r [u32]>) -> Self {
         let mut first = vec![0; p + 1];
@@ -85,7 +85,7 @@ impl<'r> Shelf<'r> {
         let mut rows = Lists::new(most + 1, needs.len());
         missing.iter().enumerate().rev().for_each(|(row, &missing)| rows.put(missing, row as u32));
         let (place, batch, held) = (vec![NONE; p], vec![0; p], vec![NONE; places]);
-        Shelf { needs, first, needed_by, place, batch, held, hand: 0, number: 0, missing, rows }
+        ColumnCache { needs, first, needed_by, place, batch, held, hand: 0, number: 0, missing, rows }
     }
 
     /// The next rows, such that `fits` says yes to the number of variables that they need and to the sum of how many each needs.
@@ -188,11 +188,11 @@ mod tests {
         let needs = random(p, degree);
         let all = needs.iter().map(Vec::len).sum::<usize>();
         for places in [degree + 1, 30, 60, 150, p] {
-            let mut shelf = Shelf::new(places, p, needs.iter().map(|needs| &needs[..]).collect());
+            let mut cache = ColumnCache::new(places, p, needs.iter().map(|needs| &needs[..]).collect());
             let mut held = vec![NONE; places];
             let mut given = vec![0; p];
             let mut copied = 0;
-            while let Some(chosen) = shelf.next(|count, sum| count <= places && sum <= 40 * places) {
+            while let Some(chosen) = cache.next(|count, sum| count <= places && sum <= 40 * places) {
                 chosen.fresh.iter().for_each(|&(v, at)| held[at as usize] = v);
                 copied += chosen.fresh.len();
                 assert!(chosen.variables.len() <= places && chosen.variables.is_sorted());

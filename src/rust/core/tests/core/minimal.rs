@@ -49,15 +49,15 @@ enum Manner {
     Fails(usize),
 }
 
-struct Toy {
+struct Minimal {
     pool: Pool,
     shard_tests: u64,
     manner: Manner,
 }
 
-impl Toy {
+impl Minimal {
     fn new(manner: Manner, shard_tests: u64) -> Self {
-        Toy { pool: Pool::new(2), shard_tests, manner }
+        Minimal { pool: Pool::new(2), shard_tests, manner }
     }
 }
 
@@ -87,7 +87,7 @@ fn sorted(set: &[u32]) -> Vec<u32> {
     set
 }
 
-impl Worker for Toy {
+impl Worker for Minimal {
     fn pool(&self) -> &Pool {
         &self.pool
     }
@@ -176,13 +176,14 @@ fn a_test_that_counts_to_three_runs_on_any_worker_in_any_order() {
             for manner in [Manner::Orderly, Manner::OutOfOrder] {
                 for shard_tests in [1, 4, 100, 1 << 30] {
                     let mut p_max = vec![0.0; p * p];
-                    let mut worker = Toy::new(manner, shard_tests);
+                    let mut worker = Minimal::new(manner, shard_tests);
                     let found = skeleton(&mut worker, &options, &mut p_max, &mut Unobserved).unwrap();
                     compare(&(found, p_max), &wanted, &format!("{method:?}, {manner:?}, {shard_tests}"));
                 }
             }
             for shard_tests in [1, 4, 100, 1 << 30] {
-                let make = |run: &mut dyn FnMut(&mut dyn Worker)| run(&mut Toy::new(Manner::OutOfOrder, shard_tests));
+                let make =
+                    |run: &mut dyn FnMut(&mut dyn Worker)| run(&mut Minimal::new(Manner::OutOfOrder, shard_tests));
                 let mut p_max = vec![0.0; p * p];
                 let found = with_ranks(&[ranks::Manner::Sound; 3], make, |cluster| {
                     skeleton(cluster, &options, &mut p_max, &mut Unobserved).unwrap()
@@ -197,7 +198,7 @@ fn a_test_that_counts_to_three_runs_on_any_worker_in_any_order() {
 fn a_worker_that_fails_ends_the_search_and_can_be_used_again() {
     let p = 11;
     let options = Options::new(p, 0.05);
-    let mut worker = Toy::new(Manner::Fails(2), 1);
+    let mut worker = Minimal::new(Manner::Fails(2), 1);
     let mut p_max = vec![0.0; p * p];
     assert_eq!(skeleton(&mut worker, &options, &mut p_max, &mut Unobserved).map(drop), Err(Error::Interrupted));
     worker.manner = Manner::Orderly;

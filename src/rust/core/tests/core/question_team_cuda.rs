@@ -1,4 +1,4 @@
-//! Gaussian and discrete searches that ask in batches, on crews of GPUs: those of one GPU, to the last bit.
+//! Gaussian and discrete searches that ask in batches, on question teams of GPUs: those of one GPU, to the last bit.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use crate::support::problems::{problem, Random};
 use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel};
-use pcgpu_core::engine::crew::Crew;
 use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+use pcgpu_core::engine::question_team::QuestionTeam;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
@@ -26,17 +26,17 @@ fn search(worker: &mut dyn Worker, options: &Options) -> Found {
     Ok((skeleton, p_max))
 }
 
-/// Compares crews of one, two and three engines, on two GPUs where there are two, with each other and with the CPU.
+/// Compares question teams of one, two and three engines, on two GPUs where there are two, with each other and with the CPU.
 fn compare<'a>(label: &str, options: &Options, cpu: &Found, engine: impl Fn(usize) -> CudaEngine<'a>) {
     let gpus = device::devices(false).unwrap().len();
     let mut first: Option<Found> = None;
     for members in 1..4 {
-        let mut crew = Crew::new(Pool::new(2));
+        let mut team = QuestionTeam::new(Pool::new(2));
         for number in 0..members {
             let engine = Slowed(engine(number % gpus.min(2)), Duration::ZERO);
-            crew = crew.with(format!("{number}"), engine);
+            team = team.with(format!("{number}"), engine);
         }
-        let found = search(&mut crew, options);
+        let found = search(&mut team, options);
         match (&found, cpu, &first) {
             (Ok(found), Ok(cpu), None) => same(label, found, cpu),
             (Ok((found, p_max)), _, Some(Ok((one, one_p_max)))) => {

@@ -1,4 +1,4 @@
-//! Crews of machines that are slow, unequal, fail, panic or do not stop of themselves: the answer is that of one machine.
+//! QuestionTeam of machines that are slow, unequal, fail, panic or do not stop of themselves: the answer is that of one machine.
 
 use std::collections::HashMap;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -11,7 +11,7 @@ use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Settings};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::batched::{self, Asker, Reply};
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
-use pcgpu_core::engine::crew::Crew;
+use pcgpu_core::engine::question_team::QuestionTeam;
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::orient::{self, ColliderRule, Pdag};
@@ -137,9 +137,11 @@ impl Worker for Toy {
     }
 }
 
-/// A crew of toys: its machines are called "0", "1", ...
-fn crew(toys: impl IntoIterator<Item = Toy>) -> Crew<'static> {
-    toys.into_iter().enumerate().fold(Crew::new(Pool::none()), |crew, (number, toy)| crew.with(number.to_string(), toy))
+/// A question team of toys: its machines are called "0", "1", ...
+fn team(toys: impl IntoIterator<Item = Toy>) -> QuestionTeam<'static> {
+    toys.into_iter()
+        .enumerate()
+        .fold(QuestionTeam::new(Pool::none()), |team, (number, toy)| team.with(number.to_string(), toy))
 }
 
 fn random(state: &mut u64) -> usize {
@@ -191,21 +193,21 @@ fn every_question_is_asked_once_whatever_the_sizes_and_speeds() {
         let batch = questions(state, count);
         let asked = Asked::default();
         let members = 1 + random(state) % 4;
-        let mut crew = crew((0..members).map(|_| {
+        let mut team = team((0..members).map(|_| {
             let (time, size) = (random(state) % 3 * 5, 1 + random(state) % 300);
             Toy::new(Manner::Needs(time as u64), size).telling(&asked)
         }));
         let wanted: Vec<f64> = batch.iter().map(|(x, y, s)| p_value(x, y, s)).collect();
         for times in 1..3 {
-            assert_eq!(crew.p_values(&batch, &mut Unobserved).unwrap(), wanted);
+            assert_eq!(team.p_values(&batch, &mut Unobserved).unwrap(), wanted);
             let asked = asked.lock().unwrap();
             assert_eq!(asked.len(), batch.len());
             // One that the machine makes wait may see another take on what it has in hand.
             let twice = asked.values().filter(|&&count| count != times).count();
             assert!(twice <= batch.len() / 2, "{twice} of {}", batch.len());
         }
-        let report = crew.team();
-        assert!(report.lost.is_empty() && crew.team().shares.is_empty());
+        let report = team.team();
+        assert!(report.lost.is_empty() && team.team().shares.is_empty());
         let mut moved = Moved::default();
         report.shares.iter().for_each(|share| moved += share.moved);
         assert!(moved.from >= 2 * batch.len() as u64 && moved.to == 8 * moved.from, "{moved:?}");
@@ -220,7 +222,7 @@ fn searches_and_orientations_are_those_of_one_machine() {
         graph.insert(x, y);
         Some(graph)
     };
-    let crews: [&[(Manner, usize)]; 6] = [
+    let teams: [&[(Manner, usize)]; 6] = [
         &[(Manner::Needs(0), 50)],
         &[(Manner::Needs(0), 1), (Manner::Needs(0), 1000)],
         &[(Manner::Needs(0), 300), (Manner::Needs(50), 16), (Manner::Needs(3), 7)],
@@ -236,12 +238,12 @@ fn searches_and_orientations_are_those_of_one_machine() {
             let wanted = search(&mut one, &options).unwrap();
             assert!(wanted.0.tests.len() > 2 && wanted.0.graph.edge_count() > 3, "{:?}", wanted.0.tests);
             let graph = oriented(&mut one, &wanted.0, options.alpha);
-            for members in crews {
+            for members in teams {
                 let info = format!("{method:?}, {members:?}");
-                let mut crew = crew(members.iter().map(|&(manner, batch)| Toy::new(manner, batch)));
-                compare(&search(&mut crew, &options).unwrap(), &wanted, &info);
-                assert_eq!(oriented(&mut crew, &wanted.0, options.alpha), graph, "{info}");
-                let report = crew.team();
+                let mut team = team(members.iter().map(|&(manner, batch)| Toy::new(manner, batch)));
+                compare(&search(&mut team, &options).unwrap(), &wanted, &info);
+                assert_eq!(oriented(&mut team, &wanted.0, options.alpha), graph, "{info}");
+                let report = team.team();
                 let fail = members.iter().filter(|(manner, _)| matches!(manner, Manner::Fails(_))).count();
                 // One that gets little to do, on a busy machine, does not come to its end.
                 assert!(report.lost.len() <= fail, "{info}: {report:?}");
@@ -257,26 +259,26 @@ fn searches_and_orientations_are_those_of_one_machine() {
 }
 
 #[test]
-fn a_crew_without_a_machine_that_works_is_an_error_and_says_so_again() {
+fn a_team_without_a_machine_that_works_is_an_error_and_says_so_again() {
     let batch = questions(&mut 5, 300);
-    let mut failing = crew([Toy::new(Manner::Fails(100), 64), Toy::new(Manner::Fails(50), 64)]);
+    let mut failing = team([Toy::new(Manner::Fails(100), 64), Toy::new(Manner::Fails(50), 64)]);
     let Err(Error::Device(error)) = failing.p_values(&batch, &mut Unobserved) else { panic!("an answer") };
     let report = failing.team();
     assert_eq!(report.lost.len(), 2);
     assert_eq!(report.lost[1].reason, error.message);
     assert_eq!(failing.p_values(&batch, &mut Unobserved), Err(Error::Device(error)));
     assert!(failing.team().lost.is_empty());
-    let nobody = crew([]).p_values(&batch, &mut Unobserved);
+    let nobody = team([]).p_values(&batch, &mut Unobserved);
     assert!(matches!(nobody, Err(Error::Argument { argument: "device", .. })), "{nobody:?}");
 }
 
 #[test]
-fn a_panic_of_a_machine_is_the_callers_and_the_crew_is_left_whole() {
+fn a_panic_of_a_machine_is_the_callers_and_the_team_is_left_whole() {
     let batch = questions(&mut 5, 300);
-    let mut crew = crew([Toy::new(Manner::Needs(2000), 64), Toy::new(Manner::Panics, 64)]);
-    let panic = catch_unwind(AssertUnwindSafe(|| crew.p_values(&batch, &mut Unobserved))).unwrap_err();
+    let mut team = team([Toy::new(Manner::Needs(2000), 64), Toy::new(Manner::Panics, 64)]);
+    let panic = catch_unwind(AssertUnwindSafe(|| team.p_values(&batch, &mut Unobserved))).unwrap_err();
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"at work"));
-    assert!(catch_unwind(AssertUnwindSafe(|| crew.p_values(&batch, &mut Unobserved))).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| team.p_values(&batch, &mut Unobserved))).is_err());
     // So is one of who follows.
     struct Dropping;
     impl Observer for Dropping {
@@ -284,7 +286,7 @@ fn a_panic_of_a_machine_is_the_callers_and_the_crew_is_left_whole() {
             panic!("at looking")
         }
     }
-    let mut slow = self::crew([Toy::new(Manner::Hangs, 4), Toy::new(Manner::Hangs, 4)]);
+    let mut slow = self::team([Toy::new(Manner::Hangs, 4), Toy::new(Manner::Hangs, 4)]);
     assert!(catch_unwind(AssertUnwindSafe(|| slow.p_values(&batch, &mut Dropping))).is_err());
 }
 
@@ -315,17 +317,17 @@ fn who_follows_is_asked_often_and_stops_all_machines_at_once() {
     let run = |search_all: bool| {
         let now = Instant::now();
         let mut observer = Impatient { began: now, looked: now, longest: Duration::ZERO, asked: None };
-        let mut crew = crew([
+        let mut team = team([
             Toy::new(Manner::Needs(3000), 500),
             Toy::new(Manner::Hangs, 10),
             Toy::new(Manner::Needs(10_000), 10),
         ]);
         if search_all {
             let options = Options::new(60, 0.5);
-            let outcome = skeleton(&mut crew, &options, &mut vec![0.0; 3600], &mut observer).map(drop);
+            let outcome = skeleton(&mut team, &options, &mut vec![0.0; 3600], &mut observer).map(drop);
             assert_eq!(outcome, Err(Error::Interrupted));
         } else {
-            assert_eq!(crew.p_values(&questions(&mut 3, 2000), &mut observer), Err(Error::Interrupted));
+            assert_eq!(team.p_values(&questions(&mut 3, 2000), &mut observer), Err(Error::Interrupted));
         }
         // A tenth of a second between two looks, and half a second to stop, which other programs on this machine may make longer.
         observer.asked.unwrap().elapsed().max(observer.longest / 2)
@@ -337,7 +339,7 @@ fn who_follows_is_asked_often_and_stops_all_machines_at_once() {
 #[test]
 fn what_has_no_answer_is_the_first_question_that_one_machine_names() {
     let batch = questions(&mut 9, 500);
-    let undefined = || crew([Toy::new(Manner::Undefined(170), 20), Toy::new(Manner::Undefined(170), 64)]);
+    let undefined = || team([Toy::new(Manner::Undefined(170), 20), Toy::new(Manner::Undefined(170), 64)]);
     match undefined().p_values(&batch, &mut Unobserved) {
         Err(Error::Numeric { x, y, .. }) => assert_eq!((x, y), (170, 171)),
         other => panic!("{other:?}"),
@@ -346,35 +348,35 @@ fn what_has_no_answer_is_the_first_question_that_one_machine_names() {
     for of in 0..8 {
         let wanted = search(&mut Toy::new(Manner::Undefined(of), 64), &options).map(drop);
         let toys = [20, 64, 300].map(|batch| Toy::new(Manner::Undefined(of), batch));
-        assert_eq!(search(&mut crew(toys), &options).map(drop), wanted);
+        assert_eq!(search(&mut team(toys), &options).map(drop), wanted);
     }
 }
 
 #[test]
 fn unequal_machines_end_together() {
     let asked = [Asked::default(), Asked::default()];
-    let mut crew = crew([
+    let mut team = team([
         Toy::new(Manner::Needs(4000), 64).telling(&asked[0]),
         Toy::new(Manner::Needs(1000), 640).telling(&asked[1]),
     ]);
     let batch = questions(&mut 1, 600);
     let began = Instant::now();
-    crew.p_values(&batch, &mut Unobserved).unwrap();
+    team.p_values(&batch, &mut Unobserved).unwrap();
     let took = began.elapsed();
     let counts = asked.map(|asked| asked.lock().unwrap().len());
     assert!(counts[0] > 0 && counts[1] > counts[0], "{counts:?}");
-    let report = crew.team();
+    let report = team.team();
     for number in ["0", "1"] {
         let of_member = report.shares.iter().filter(|share| share.machine == number);
         let busy: f64 = of_member.map(|share| share.busy).sum();
         assert!(busy > 0.5 * took.as_secs_f64(), "{number}: {busy} of {took:?}");
     }
-    assert_eq!(crew.memory_plan(), [("data", 20), ("tests", 704)]);
-    assert_eq!(crew.memory_plans()[1], ("1".to_string(), vec![("data", 10), ("tests", 640)]));
+    assert_eq!(team.memory_plan(), [("data", 20), ("tests", 704)]);
+    assert_eq!(team.memory_plans()[1], ("1".to_string(), vec![("data", 10), ("tests", 640)]));
 }
 
 #[test]
-fn crews_on_the_cpu_have_the_answers_of_the_nearest_neighbour_engine() {
+fn teams_on_the_cpu_have_the_answers_of_the_nearest_neighbour_engine() {
     for (seed, estimator, p, early) in [(1, Estimator::FrenzelPompe, 9, false), (2, Estimator::MesnerShalizi, 8, true)]
     {
         let made = Made::new(seed, 60, p, estimator != Estimator::FrenzelPompe, seed == 2);
@@ -387,7 +389,7 @@ fn crews_on_the_cpu_have_the_answers_of_the_nearest_neighbour_engine() {
             assert!(wanted.0.tests.len() > 1 && wanted.0.graph.edge_count() > 0);
             let graph = oriented(&mut cpu(2), &wanted.0, options.alpha);
             for threads in [&[1][..], &[1, 2], &[2, 1, 1]] {
-                let mut team = Crew::new(Pool::new(2));
+                let mut team = QuestionTeam::new(Pool::new(2));
                 for (number, &threads) in threads.iter().enumerate() {
                     team = team.with(number.to_string(), cpu(threads));
                 }

@@ -29,18 +29,18 @@ use questions::Questions;
 /// Several machines as one worker.
 ///
 /// Its answers are those of each member alone, which must agree to the last bit.
-pub struct Crew<'a> {
+pub struct QuestionTeam<'a> {
     members: Members<Box<dyn Asker + Send + 'a>>,
     pool: Pool,
 }
 
-impl<'a> Crew<'a> {
-    /// A crew without members; the threads are those of what the calling thread does besides.
+impl<'a> QuestionTeam<'a> {
+    /// A question team without members; the threads are those of what the calling thread does besides.
     pub fn new(pool: Pool) -> Self {
-        Crew { members: Members::new(|asker| asker.moved()), pool }
+        QuestionTeam { members: Members::new(|asker| asker.moved()), pool }
     }
 
-    /// With one more machine, of this name in what the crew says of itself ("cpu", "cuda:0").
+    /// With one more machine, of this name in what the question team says of itself ("cpu", "cuda:0").
     pub fn with(mut self, name: impl Into<String>, asker: impl Asker + Send + 'a) -> Self {
         let batch = asker.batch() as f64;
         self.members.add(name, Box::new(asker), batch);
@@ -99,7 +99,7 @@ impl<'a> Crew<'a> {
     }
 }
 
-impl Worker for Crew<'_> {
+impl Worker for QuestionTeam<'_> {
     fn pool(&self) -> &Pool {
         &self.pool
     }
@@ -125,7 +125,7 @@ impl Worker for Crew<'_> {
         batched::values(replies, batch)
     }
 
-    /// By use, over all members; [`Crew::memory_plans`] has those of each.
+    /// By use, over all members; [`QuestionTeam::memory_plans`] has those of each.
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
         let mut all: Vec<(&'static str, u64)> = Vec::new();
         for (what, bytes) in self.members.machines.iter().flat_map(|asker| asker.planned()) {
@@ -149,7 +149,7 @@ impl Worker for Crew<'_> {
     }
 }
 
-impl Sweeper for Crew<'_> {
+impl Sweeper for QuestionTeam<'_> {
     fn takes(&mut self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
         let number = self.sweeping()?;
         self.sweeper_of(number)?.takes(candidates, size, largest)
@@ -175,7 +175,7 @@ struct Job {
     replies: Vec<Reply>,
 }
 
-/// The crew as the calling thread sees it.
+/// The question team as the calling thread sees it.
 struct Counter<'a, 'f> {
     front: &'f mut Front<'a, Questions, Vec<Reply>>,
     jobs: VecDeque<Job>,
