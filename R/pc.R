@@ -147,8 +147,7 @@
 #'   - `"auto"` (the default): the first GPU if there is one (see [pcgpu_devices()]) and it is likely to be faster, else the CPU. A GPU is faster
 #'     for many variables, for discrete data with many observations, for mixed data from 2,000 variables on,
 #'     and for all but small searches with a nearest-neighbour test. For large data all GPUs are used. Tests that are R functions always run on the CPU. Method
-#'     `"original"` runs on a GPU only if you name it; with the Gaussian test its levels from 1 on then run on the CPU, which is faster. A search with
-#'     `tiers` runs there by rows, except for pairs whose other variable is of a later tier, which the CPU tests.
+#'     `"original"` runs on a GPU only if you name it; with the Gaussian test its levels from 1 on then run on the CPU, which is faster.
 #'     If there is a GPU that cannot be used, a message of class `pcgpu_message_fallback` says why, once per session for
 #'     each reason.
 #'   - `"cpu"`: the CPU; a [cpu_device()] limits the memory for correlations.

@@ -71,8 +71,7 @@
 #'
 #' **What workers do.** All workers must have the same version of pcgpu; the error names any that do not. Each worker receives the data once, and after that only the
 #' changes of the graph. Each runs on its own machine's `device`; workers on one host divide its cores among them (`numCores`, if given, applies to each worker) and take
-#' its GPUs in turn. With the Gaussian test, workers use their CPUs unless `device` names a GPU: in searches without tiers and fixed edges that decides
-#' level 1 and, of a compact result without fixed gaps, level 0; the CPUs of the worker decide all else. A search of
+#' its GPUs in turn. With the Gaussian test, workers use their CPUs unless `device` names a GPU, which then decides all levels; a worker may have several, as in `"cuda:all"`. A search of
 #' one machine's GPUs is sooner done without a cluster (`device = "cuda:all"`). `run_details(fit)$team` says which worker did what.
 #'
 #' **Data.** Data of 8 MB or more are written once to a file, which the workers read: in `options(pcgpu.cluster_folder = )`, a folder that they see under the same
