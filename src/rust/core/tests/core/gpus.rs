@@ -42,7 +42,7 @@ fn data() -> Vec<f64> {
 
 #[test]
 fn gpus_are_described_without_opening_them() {
-    with_driver("cards::described", &[(LISTED, "1"), ("FAKE_CUDA_CARDS", "2")]);
+    with_driver("gpus::described", &[(LISTED, "1"), ("FAKE_CUDA_CARDS", "2")]);
 }
 
 /// Runs in the process with the driver; says nothing elsewhere.
@@ -85,7 +85,7 @@ const ROOM: u64 = 160_000;
 fn kept_memory_is_given_back_to_who_needs_it() {
     let (small, taken) = ((256 << 20) + ROOM, (32 << 30) - ROOM);
     for (name, bytes) in [("FAKE_CUDA_MEMORY", small), ("FAKE_CUDA_TAKEN", taken)] {
-        with_driver("cards::kept", &[(KEPT, "1"), (name, &bytes.to_string())]);
+        with_driver("gpus::kept", &[(KEPT, "1"), (name, &bytes.to_string())]);
     }
 }
 
@@ -130,7 +130,7 @@ fn memory_that_another_takes_first_is_not_missed() {
     let (all, taken) = ((256 << 20) + (64 << 20), 40 << 20);
     for test in ["knn", "mixed"] {
         let sizes = [("FAKE_CUDA_MEMORY", &*all.to_string()), ("FAKE_CUDA_OVERTAKEN", &taken.to_string())];
-        let text = with_driver("cards::overtaken", &[(OVERTAKEN, test), sizes[0], sizes[1]]);
+        let text = with_driver("gpus::overtaken", &[(OVERTAKEN, test), sizes[0], sizes[1]]);
         assert!(text.contains("bytes planned"), "{text}");
     }
 }

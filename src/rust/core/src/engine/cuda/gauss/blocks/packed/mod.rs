@@ -353,8 +353,13 @@ impl Blocks<'_, '_> {
         let scratch = if level.size > 1 { self.search.scratch_of_sets(level.size, level.widest) } else { 0 };
         let held = &mut self.search.engine.held;
         let mut plan = MemoryPlan::default();
-        plan.set(Buffer::Data, if is_there { held.plan.of(Buffer::Data).max(gauss.bytes()) } else { gauss.bytes() });
+        plan.set(Buffer::Data, gauss.bytes());
         plan.set(Buffer::Report, size_of::<Report>() as u64);
+        // What stays takes what it has.
+        plan.raise(Buffer::Report, held.plan.of(Buffer::Report));
+        if is_there {
+            plan.raise(Buffer::Data, held.plan.of(Buffer::Data));
+        }
         plan.set(Buffer::Binomials, binomials);
         plan.set(Buffer::Scratch, scratch);
         // To make them of data takes the columns, too.
@@ -416,6 +421,8 @@ impl Blocks<'_, '_> {
 
     /// Plans what a level takes besides its batches, which get what is left.
     fn plan_packed(&mut self, level: Level, observer: &mut dyn Observer) -> Result<()> {
+        // Blocks take the memory that the matrix or slices of level 1 have.
+        (self.state.is_whole, self.state.level) = (false, None);
         if !self.state.is_there {
             self.plan_gpu()?;
             self.begin_gpu(observer)?;
