@@ -90,6 +90,8 @@ const CACHED: usize = 40 << 20;
 pub(super) struct Cut {
     /// Variables that pairs are tested given at a time.
     pub width: usize,
+    /// Whether there is room for all correlations, so that each row crosses once, whatever passes later.
+    pub keeps_all: bool,
     /// Rows of a panel, at most.
     pub rows: usize,
     /// Pairs of a panel, at most, and pairs that may wait for further slices.
@@ -125,9 +127,9 @@ impl Cut {
         self.width >= p
     }
 
-    /// Rows of the correlations that there is room for: a slice with the panels' own, by turns, or two slices by turns.
+    /// Rows of the correlations that there is room for: all, or a slice with the panels' own, by turns, or two slices by turns.
     pub fn rows_there(&self, p: usize) -> usize {
-        if self.is_whole(p) {
+        if self.keeps_all {
             p
         } else {
             2 * self.width
@@ -155,9 +157,9 @@ impl Cut {
     }
 
     /// About how often all correlations pass.
-    pub fn passes(&self, p: usize, ends: &Ends) -> u64 {
+    pub fn passes(&self, ends: &Ends) -> u64 {
         // More than half of the pairs seldom wait.
-        match self.is_whole(p) {
+        match self.keeps_all {
             true => 1,
             false => (ends.pairs() / 2).div_ceil(self.kept.max(1)).max(1),
         }
@@ -167,7 +169,7 @@ impl Cut {
 /// The least bytes that the level takes.
 pub(super) fn least(ends: &Ends) -> u64 {
     let (p, row) = (ends.larger.len() - 1, ends.most_of_row());
-    Cut { width: LEAST, rows: 1, panel: row, kept: row }.uses(p).total()
+    Cut { width: LEAST, keeps_all: p <= LEAST, rows: 1, panel: row, kept: row }.uses(p).total()
 }
 
 /// Cuts the level so that it takes no more than `room` bytes, with slices of at most `most` variables, of as many where this is `wished` and there is
@@ -177,20 +179,23 @@ pub(super) fn cut(ends: &Ends, own: Own, room: u64, most: usize, wished: bool) -
     let (total, row) = (ends.pairs(), ends.most_of_row());
     // Where pairs' own correlations are gathered, there are no rows of them.
     let rows_of = |width: usize| if own == Own::Pairs { p } else { (width / 2).max(1) };
-    let with = |width: usize, panel: u64, kept: u64| Cut { width, rows: rows_of(width), panel, kept };
-    let fit = |width: usize| -> Option<Cut> {
+    let with = |width: usize, keeps_all: bool, panel: u64, kept: u64| {
+        let keeps_all = keeps_all || width >= p;
+        Cut { width, keeps_all, rows: rows_of(width), panel, kept }
+    };
+    let fit = |width: usize, keeps_all: bool| -> Option<Cut> {
         // What is found of a panel is brought while the next is worked on.
         let of_panel = STATE + 2 * FOUND;
-        let taken = with(width, 0, 0).uses(p).total();
+        let taken = with(width, keeps_all, 0, 0).uses(p).total();
         let left = room.checked_sub(taken + 6 * 256)?;
         if width >= p {
             let panel = (left / of_panel).min(total);
-            return (panel >= row).then(|| Cut { rows: p, ..with(width, panel, 0) });
+            return (panel >= row).then(|| Cut { rows: p, ..with(width, keeps_all, panel, 0) });
         }
         let panel = (left / 8 / of_panel).clamp(row, total.max(row));
         let kept = left.checked_sub(panel * of_panel)? / STATE;
         // None of a panel's pairs may end.
-        (kept >= panel).then(|| with(width, panel, kept.min(total)))
+        (kept >= panel).then(|| with(width, keeps_all, panel, kept.min(total)))
     };
     let all = p.next_multiple_of(LEAST);
     let most = most.max(1).next_multiple_of(LEAST).min(all);
@@ -201,14 +206,15 @@ pub(super) fn cut(ends: &Ends, own: Own, room: u64, most: usize, wished: bool) -
     let widest = few.min(cached).clamp(LEAST, most);
     if most == all {
         // One slice needs no other, and nobody waits.
-        if let Some(whole) = fit(all).filter(|_| CACHED / (4 * p) >= p || widest == all) {
+        if let Some(whole) = fit(all, true).filter(|_| CACHED / (4 * p) >= p || widest == all) {
             return Some(whole);
         }
     }
     let step = |width: usize| if width > DEPTH { DEPTH } else { LEAST };
     let mut width = widest / step(widest) * step(widest);
     while width >= LEAST {
-        if let Some(found) = fit(width.min(most)) {
+        let width_fits = |keeps_all| fit(width.min(most), keeps_all);
+        if let Some(found) = (!wished).then(|| width_fits(true)).flatten().or_else(|| width_fits(false)) {
             return Some(found);
         }
         width -= step(width);
@@ -278,6 +284,6 @@ mod tests {
         let wished = cut(&ends, Own::Rows, 7_500_000_000, 2048, true).unwrap();
         assert_eq!(wished.width, 2048);
         assert!(found.panel > 1 << 20 && found.kept > 14 << 20, "{found:?}");
-        assert!(found.passes(p as usize, &ends) > 1);
+        assert!(found.passes(&ends) > 1);
     }
 }

@@ -49,14 +49,14 @@ pub(super) struct Level {
     cut: Cut,
     ends: Ends,
     own: Own,
-    /// Whether the only slice, of all variables, is there.
-    is_there: bool,
+    /// By row of the correlations, whether it is there; none where they do not stay.
+    there: Vec<bool>,
 }
 
 impl Level {
     /// Whether the correlations of all p variables are there, from the start of [`Buffer::Data`] on.
     pub fn is_of_all(&self, p: usize) -> bool {
-        self.is_there && self.cut.is_whole(p)
+        self.there.len() == p && !self.there.contains(&false)
     }
 
     fn slices(&self, p: usize) -> Vec<Range<usize>> {
@@ -113,7 +113,7 @@ impl Blocks<'_, '_> {
                 let (most, wished) = self.most_of_slice();
                 let room = self.room_of_slices()?;
                 let found = cut(&ends, Own::of(&self.gauss, ends.pairs()), room, most, wished);
-                found.map(|cut| (p * p) as u64 * (1 + cut.passes(p, &ends)))
+                found.map(|cut| (p * p) as u64 * (1 + cut.passes(&ends)))
             }
         };
         Ok(passing.is_some_and(|passing| gathered >= passing) || !self.has_room_for(widest)?)
@@ -149,7 +149,8 @@ impl Blocks<'_, '_> {
         let own = Own::of(&self.gauss, ends.pairs());
         let cut = self.plan_slices(&ends, own)?;
         self.begin_pairs(level, &ends, observer)?;
-        let mut standing = Level { number: level.number, cut, ends, own, is_there: false };
+        let there = if cut.keeps_all { vec![false; self.gauss.p] } else { Vec::new() };
+        let mut standing = Level { number: level.number, cut, ends, own, there };
         self.run_slices(&mut standing, level, rows, &mut handing, observer)?;
         self.state.level = Some(standing);
         Ok(())
@@ -308,17 +309,50 @@ impl Blocks<'_, '_> {
         &mut self,
         slice: &Range<usize>,
         turn: usize,
-        level: &Level,
+        level: &mut Level,
         observer: &mut dyn Observer,
     ) -> Result<()> {
+        self.search.engine.held.piece(slice.len());
+        if level.cut.keeps_all {
+            return self.bring_missing(slice, level, observer);
+        }
+        let at = self.place_of_slice(slice, turn, level)?;
+        self.bring_rows(&Panel { rows: slice.clone(), columns: 0..self.gauss.p, at }, observer)
+    }
+
+    /// Where a slice is: among all rows, or at one of two places by turns.
+    fn place_of_slice(&mut self, slice: &Range<usize>, turn: usize, level: &Level) -> Result<DevicePtr<f64>> {
+        let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
+        let row = if level.cut.keeps_all { slice.start } else { turn % 2 * level.cut.width };
+        Ok(base.offset((row * self.gauss.p) as u64))
+    }
+
+    /// Puts those of some rows on the GPU that are not there, where all stay.
+    fn bring_missing(&mut self, rows: &Range<usize>, level: &mut Level, observer: &mut dyn Observer) -> Result<()> {
         let p = self.gauss.p;
         let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
-        let at = base.offset((turn % 2 * level.cut.width * p) as u64);
-        let panel = Panel { rows: slice.clone(), columns: 0..p, at };
-        let cells = cells_of(&self.gauss, &self.data);
+        let (most, mut first) = (self.state.rows.most_rows(p), rows.start);
+        for run in level.there[rows.clone()]
+            .chunk_by(|one, other| one == other)
+            .map(|run| (run[0], run.len()))
+            .collect::<Vec<_>>()
+        {
+            let (is_there, end) = (run.0, first + run.1);
+            for start in (first..end).step_by(most).filter(|_| !is_there) {
+                let rows = start..end.min(start + most);
+                let at = base.offset((start * p) as u64);
+                self.bring_rows(&Panel { rows, columns: 0..p, at }, observer)?;
+            }
+            first = end;
+        }
+        level.there[rows.clone()].fill(true);
+        Ok(())
+    }
+
+    fn bring_rows(&mut self, panel: &Panel, observer: &mut dyn Observer) -> Result<()> {
+        let (p, cells) = (self.gauss.p, cells_of(&self.gauss, &self.data));
         let held = &mut self.search.engine.held;
-        held.piece(panel.rows.len());
-        let mut bring = |held: &mut Held| self.state.rows.make(held, cells, p, &panel, &mut || observer.look());
+        let mut bring = |held: &mut Held| self.state.rows.make(held, cells, p, panel, &mut || observer.look());
         match cells {
             Cells::Matrix(_) => held.ahead(bring),
             // Kernels make them.
@@ -337,7 +371,7 @@ impl Blocks<'_, '_> {
     ) -> Result<SliceArgs> {
         let (p, width) = (self.gauss.p, level.cut.width);
         let args = SliceArgs {
-            rows: args.rows.offset((turn % 2 * width * p) as u64),
+            rows: self.place_of_slice(slice, turn, level)?,
             first_z: slice.start as u64,
             end_z: slice.end as u64,
             ..args
@@ -367,16 +401,13 @@ impl Blocks<'_, '_> {
     ) -> Result<Range<usize>> {
         let (p, first) = (self.gauss.p, all.start);
         let slices = level.slices(p);
-        if !level.is_there {
-            self.bring_slice(&slices[0], 0, level, observer)?;
-        }
+        self.bring_slice(&slices[0], 0, level, observer)?;
         let args = self.open_slice(&slices[0], 0, level, checks, args)?;
-        level.is_there = level.cut.is_whole(p);
-        let (cut, ends) = (&level.cut, &level.ends);
         self.search.engine.held.upload(args.kept_first.offset(first as u64), &[0])?;
-        let (mut rows, mut turn) = (cut.panel_from(first, all.end, ends), 0);
+        let (mut rows, mut turn) = (level.cut.panel_from(first, all.end, &level.ends), 0);
         let mut before: Option<(Range<usize>, Report)> = None;
         self.send_own(&rows, turn, level, of, observer)?;
+        let is_whole = level.cut.is_whole(p);
         loop {
             let panel = self.panel_args(&rows, turn, level, args)?;
             self.search.engine.held.gpu.follow_sends()?;
@@ -388,7 +419,7 @@ impl Blocks<'_, '_> {
                 let blocks = self.search.blocks_for(rows.len() as u64);
                 let gpu = &self.search.engine.held.gpu;
                 gpu.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &panel)?;
-                if !cut.is_whole(p) {
+                if !is_whole {
                     gpu.launch(Kernel::slice_place.on((1, 1), 1024, 8 * 1024 / u64::from(WARP)), &panel)?;
                     on_rows(&self.search.engine.held.gpu, Kernel::slice_keep, USUAL_THREADS, &panel)?;
                 }
@@ -397,20 +428,20 @@ impl Blocks<'_, '_> {
             self.search.ask_report()?;
             if let Some((before, report)) = before.take() {
                 self.bring_panel(&before, 1 - turn, level, found, observer)?;
-                if cut.is_whole(p) {
-                    handing.hand(found, ends, &report)?;
+                if is_whole {
+                    handing.hand(found, &level.ends, &report)?;
                 }
             }
-            let next = (rows.end < all.end).then(|| cut.panel_from(rows.end, all.end, ends));
+            let next = (rows.end < all.end).then(|| level.cut.panel_from(rows.end, all.end, &level.ends));
             if let Some(next) = &next {
                 self.send_own(next, 1 - turn, level, of, observer)?;
             }
             self.search.engine.held.wait("level 1", &mut || observer.look())?;
-            progress.step(ends.of_rows(&rows) as f64, observer)?;
+            progress.step(level.ends.of_rows(&rows) as f64, observer)?;
             let report = self.search.read_report()?;
-            let is_full = |next: &Range<usize>| report.kept + ends.of_rows(next) > cut.kept;
+            let is_full = |next: &Range<usize>| report.kept + level.ends.of_rows(next) > level.cut.kept;
             let is_even = || self.is_even(report.kept, first..rows.end, all.end, level);
-            match next.filter(|next| cut.is_whole(p) || !(is_full(next) || is_even())) {
+            match next.filter(|next| is_whole || !(is_full(next) || is_even())) {
                 Some(next) => {
                     before = Some((std::mem::replace(&mut rows, next), report));
                     turn = 1 - turn;

@@ -5,11 +5,10 @@ use std::ops::Range;
 use super::cut::{Own, GATHERING};
 use super::Level;
 use crate::engine::cuda::arguments::SliceArgs;
-use crate::engine::cuda::gauss::blocks::{cells_of, Blocks};
-use crate::engine::cuda::gauss::rows::{Cells, Panel};
+use crate::engine::cuda::gauss::blocks::Blocks;
+use crate::engine::cuda::gauss::rows::Panel;
 use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::gpu::buffer::Buffer;
-use crate::engine::cuda::gpu::held::Held;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::graph::Adjacency;
 use crate::memory;
@@ -42,9 +41,12 @@ fn gather(cells: &[f64], graph: &Adjacency, firsts: &[u64], from: usize, to: &mu
 }
 
 impl Blocks<'_, '_> {
-    /// Where the own rows of a panel are, the `turn` of two: behind the first slice.
-    fn place_of_own(&mut self, turn: usize, level: &Level) -> Result<DevicePtr<f64>> {
+    /// Where the own rows of a panel are: among all, or, the `turn` of two, behind the first slice.
+    fn place_of_own(&mut self, rows: &Range<usize>, turn: usize, level: &Level) -> Result<DevicePtr<f64>> {
         let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
+        if level.cut.keeps_all {
+            return Ok(base.offset((rows.start * self.gauss.p) as u64));
+        }
         Ok(base.offset(((level.cut.width + turn * level.cut.rows) * self.gauss.p) as u64))
     }
 
@@ -53,25 +55,18 @@ impl Blocks<'_, '_> {
         &mut self,
         rows: &Range<usize>,
         turn: usize,
-        level: &Level,
+        level: &mut Level,
         of: &PairLevel,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let (p, ends) = (self.gauss.p, &level.ends);
         if level.own == Own::Rows {
-            if level.cut.is_whole(p) {
-                return Ok(());
+            if level.cut.keeps_all {
+                return self.bring_missing(rows, level, observer);
             }
-            let at = self.place_of_own(turn, level)?;
-            let panel = Panel { rows: rows.clone(), columns: rows.start..p, at };
-            let cells = cells_of(&self.gauss, &self.data);
-            let held = &mut self.search.engine.held;
-            let mut make = |held: &mut Held| self.state.rows.make(held, cells, p, &panel, &mut || observer.look());
-            return match cells {
-                Cells::Matrix(_) => held.ahead(make),
-                Cells::Data(_) => make(held),
-            };
+            let at = self.place_of_own(rows, turn, level)?;
+            return self.bring_rows(&Panel { rows: rows.clone(), columns: rows.start..self.gauss.p, at }, observer);
         }
+        let ends = &level.ends;
         let Source::Matrix(cells) = self.gauss.source else { return Ok(()) };
         let held = &mut self.search.engine.held;
         let at = held.device(Buffer::PMax)?.offset(turn as u64 * level.cut.panel);
@@ -92,8 +87,8 @@ impl Blocks<'_, '_> {
         let p = self.gauss.p;
         let (own, first, pitch) = match level.own {
             Own::Pairs => (DevicePtr::NULL, 0, 0),
-            Own::Rows if level.cut.is_whole(p) => (args.rows.offset((rows.start * p) as u64), 0, p),
-            Own::Rows => (self.place_of_own(turn, level)?, rows.start, p - rows.start),
+            Own::Rows if level.cut.keeps_all => (self.place_of_own(rows, turn, level)?, 0, p),
+            Own::Rows => (self.place_of_own(rows, turn, level)?, rows.start, p - rows.start),
         };
         Ok(SliceArgs { own, first_own: first as u64, own_pitch: pitch as u64, ..args })
     }

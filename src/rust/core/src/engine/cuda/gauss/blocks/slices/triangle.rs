@@ -100,8 +100,8 @@ impl Blocks<'_, '_> {
     ) -> Result<()> {
         let p = self.gauss.p;
         let tests = tests_of(&degrees_of(of));
-        let cut = Cut { width: 0, rows: p, panel: triangle.panel, kept: 0 };
-        let level = Level { number: 0, cut, ends, own: Own::Pairs, is_there: false };
+        let cut = Cut { width: 0, keeps_all: false, rows: p, panel: triangle.panel, kept: 0 };
+        let mut level = Level { number: 0, cut, ends, own: Own::Pairs, there: Vec::new() };
         self.search.reset_report(0)?;
         let held = &mut self.search.engine.held;
         let pairs: DevicePtr<[u64; 3]> = held.device(Buffer::Slots)?.cast();
@@ -114,7 +114,7 @@ impl Blocks<'_, '_> {
             ..SliceArgs::default()
         };
         let mut progress = Progress { done: 0.0, total: triangle.slices.len() as f64 };
-        self.begin_states(&level, of, args, observer)?;
+        self.begin_states(&mut level, of, args, observer)?;
         let slices = &triangle.slices;
         let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
         let launches = tests / slices.len() as f64 / TESTS / self.search.engine.options.launch_share;
@@ -174,7 +174,7 @@ impl Blocks<'_, '_> {
     /// Sends the pairs' own correlations, and makes what is known of them before the first slice.
     fn begin_states(
         &mut self,
-        level: &Level,
+        level: &mut Level,
         of: &PairLevel,
         args: SliceArgs,
         observer: &mut dyn Observer,

@@ -18,7 +18,7 @@ impl Blocks<'_, '_> {
     pub(super) fn pass_slices(
         &mut self,
         rows: &Range<usize>,
-        level: &Level,
+        level: &mut Level,
         (args, checks): (SliceArgs, bool),
         found: &mut Found,
         progress: &mut Progress,
