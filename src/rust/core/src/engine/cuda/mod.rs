@@ -49,6 +49,7 @@ use crate::team::{Moved, TeamReport};
 use crate::{Error, Result};
 use discrete::columns::Packed;
 use discrete::counting::{data_bytes, Coding};
+use discrete::rows::Standing;
 use discrete::Counted;
 use gauss::blocks::State;
 use gauss::source::{Gaussian, Source};
@@ -212,6 +213,8 @@ pub struct CudaEngine<'a> {
     blocks: State,
     /// Where the level codes are on the GPU.
     coding: Option<Coding>,
+    /// Columns that stay there from one part of a level to the next (discrete variables).
+    standing: Option<Standing>,
     /// The codes of all variables as the GPU reads them in the host's memory, where it does not hold all.
     packed: Option<Packed>,
     /// How the tests of the level are counted (discrete variables).
@@ -267,8 +270,8 @@ impl<'a> CudaEngine<'a> {
         let pool = Pool::at_most(default_threads());
         let held = Held::open(options.ordinal, pool, options.memory, options.memory_budget)?;
         let (correlations, coding, packed, counted) = Default::default();
-        let (brought, blocks) = Default::default();
-        Ok(CudaEngine { test, alpha, options, held, correlations, brought, blocks, coding, packed, counted })
+        let (brought, blocks, standing) = Default::default();
+        Ok(CudaEngine { test, alpha, options, held, correlations, brought, blocks, coding, standing, packed, counted })
     }
 
     /// Lets these threads of the CPU help.
@@ -280,6 +283,12 @@ impl<'a> CudaEngine<'a> {
     /// The largest plan of the GPU's memory so far.
     pub fn plan(&self) -> &MemoryPlan {
         self.held.largest_plan()
+    }
+
+    /// Something else than a part of a level runs on the GPU: nothing there can be relied on.
+    fn leave(&mut self) {
+        self.blocks.leave();
+        self.standing = None;
     }
 
     /// Bytes of the data on the GPU.
@@ -340,7 +349,7 @@ impl Asker for CudaEngine<'_> {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
-        self.blocks.leave();
+        self.leave();
         self.held.begin(batch.iter().next().map(|(_, _, s)| s.len()));
         self.watched(|engine| match engine.test {
             CudaTest::Gauss(gauss) => gauss::batch::replies(engine, &gauss, batch, watch),
@@ -438,15 +447,19 @@ impl Worker for CudaEngine<'_> {
     }
 }
 
-/// Tests that a GPU does in about the time that beginning a part of a level takes; of discrete variables, samples times tests.
+/// Tests that a GPU does in about the time that beginning a part of a level takes; of discrete variables, samples times tests, where a test of
+/// few samples takes as long as one of so many.
 const BUSY_TESTS: f64 = 5e7;
-const BUSY_COUNTS: f64 = 5e8;
+const BUSY_COUNTS: f64 = 5e10;
+const FEW_SAMPLES: f64 = 1e3;
 
 impl Parted for CudaEngine<'_> {
     fn busy(&self) -> f64 {
         match self.test {
             CudaTest::Gauss(_) => BUSY_TESTS * self.options.launch_share,
-            CudaTest::Discrete(test) => BUSY_COUNTS / test.data().n() as f64 * self.options.launch_share,
+            CudaTest::Discrete(test) => {
+                BUSY_COUNTS / (test.data().n() as f64).max(FEW_SAMPLES) * self.options.launch_share
+            }
         }
     }
 
@@ -499,7 +512,7 @@ impl Pairwise for CudaEngine<'_> {
 
 impl Alone for CudaEngine<'_> {
     fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Box<dyn Levels + 's>> {
-        self.blocks.leave();
+        self.leave();
         if let CudaTest::Gauss(gauss) = self.test {
             return Ok(gauss::blocks::begin(self, gauss, options, largest));
         }

@@ -35,6 +35,26 @@ impl Lists {
     }
 }
 
+/// What the places for columns hold.
+pub(super) struct Columns {
+    /// By place: the variable.
+    held: Vec<u32>,
+    /// Where the next column goes, unless it is that of a batch that needs it.
+    hand: usize,
+}
+
+impl Columns {
+    /// Nothing in any of these places.
+    pub fn none(places: usize) -> Self {
+        Columns { held: vec![NONE; places], hand: 0 }
+    }
+
+    /// Number of places.
+    pub fn places(&self) -> usize {
+        self.held.len()
+    }
+}
+
 /// The places for columns on a GPU, and rows that are still to be run.
 pub(super) struct ColumnCache<'r> {
     /// By row: the variables whose columns it needs.
@@ -45,10 +65,7 @@ pub(super) struct ColumnCache<'r> {
     /// By variable: the place of its column, and the batch that it was last needed in.
     place: Vec<u32>,
     batch: Vec<u32>,
-    /// By place: the variable.
-    held: Vec<u32>,
-    /// Where the next column goes, unless this batch needs the one that is there.
-    hand: usize,
+    columns: Columns,
     number: u32,
     /// By row: how many of its columns are not there; NONE: it has been given. By that number: the rows.
     missing: Vec<u32>,
@@ -67,8 +84,8 @@ pub(super) struct Chosen {
 }
 
 impl<'r> ColumnCache<'r> {
-    /// With no column in any of the `places`, of `p` variables. No row needs more than there are places.
-    pub fn new(places: usize, p: usize, needs: Vec<&'r [u32]>) -> Self {
+    /// Of `p` variables, some of which have columns in places. No row needs more than there are places.
+    pub fn new(columns: Columns, p: usize, needs: Vec<&'r [u32]>) -> Self {
         let mut first = vec![0; p + 1];
         needs.iter().flat_map(|needs| needs.iter()).for_each(|&v| first[v as usize + 1] += 1);
         (0..p).for_each(|v| first[v + 1] += first[v]);
@@ -80,12 +97,20 @@ impl<'r> ColumnCache<'r> {
                 at[v as usize] += 1;
             }
         }
-        let missing: Vec<u32> = needs.iter().map(|needs| needs.len() as u32).collect();
+        let mut place = vec![NONE; p];
+        let held = columns.held.iter().zip(0..).filter(|(&v, _)| v != NONE);
+        held.for_each(|(&v, at)| place[v as usize] = at);
+        let missing_of = |needs: &&[u32]| needs.iter().filter(|&&v| place[v as usize] == NONE).count() as u32;
+        let missing: Vec<u32> = needs.iter().map(missing_of).collect();
         let most = missing.iter().max().map_or(0, |&most| most as usize);
         let mut rows = Lists::new(most + 1, needs.len());
         missing.iter().enumerate().rev().for_each(|(row, &missing)| rows.put(missing, row as u32));
-        let (place, batch, held) = (vec![NONE; p], vec![0; p], vec![NONE; places]);
-        ColumnCache { needs, first, needed_by, place, batch, held, hand: 0, number: 0, missing, rows }
+        ColumnCache { needs, first, needed_by, place, batch: vec![0; p], columns, number: 0, missing, rows }
+    }
+
+    /// What the places hold now.
+    pub fn into_columns(self) -> Columns {
+        self.columns
     }
 
     /// The next rows, such that `fits` says yes to the number of variables that they need and to the sum of how many each needs.
@@ -127,9 +152,10 @@ impl<'r> ColumnCache<'r> {
     /// Gives a column a place, that of one that this batch does not need.
     fn take_in(&mut self, v: u32) -> u32 {
         loop {
-            let at = self.hand;
-            self.hand = (at + 1) % self.held.len();
-            let old = self.held[at];
+            let Columns { held, hand } = &mut self.columns;
+            let at = *hand;
+            *hand = (at + 1) % held.len();
+            let old = held[at];
             if old != NONE && self.batch[old as usize] == self.number {
                 continue;
             }
@@ -137,7 +163,7 @@ impl<'r> ColumnCache<'r> {
                 self.place[old as usize] = NONE;
                 self.changes(old, 1);
             }
-            self.held[at] = v;
+            self.columns.held[at] = v;
             self.place[v as usize] = at as u32;
             self.changes(v, -1);
             return at as u32;
@@ -188,7 +214,7 @@ mod tests {
         let needs = random(p, degree);
         let all = needs.iter().map(Vec::len).sum::<usize>();
         for places in [degree + 1, 30, 60, 150, p] {
-            let mut cache = ColumnCache::new(places, p, needs.iter().map(|needs| &needs[..]).collect());
+            let mut cache = ColumnCache::new(Columns::none(places), p, needs.iter().map(|needs| &needs[..]).collect());
             let mut held = vec![NONE; places];
             let mut given = vec![0; p];
             let mut copied = 0;

@@ -6,7 +6,7 @@ pub(super) mod columns;
 pub(super) mod counting;
 mod panels;
 pub(super) mod parts;
-mod rows;
+pub(super) mod rows;
 
 use std::ops::Range;
 

@@ -60,7 +60,7 @@ impl CudaSearch<'_, '_> {
     /// Plans and commits counting for sets of `size` in rows with up to `widest` neighbours, and beside it one piece of memory, of
     /// `most` bytes or what there is room for. Its bytes; refuses where these are fewer than `least`.
     pub(super) fn plan_piece(&mut self, test: &Discrete, size: usize, widest: usize, bounds: [u64; 2]) -> Result<u64> {
-        self.engine.coding = None;
+        (self.engine.coding, self.engine.standing) = (None, None);
         planned(|| self.plan_bounded(test, size, widest, bounds))
     }
 
@@ -78,16 +78,22 @@ impl CudaSearch<'_, '_> {
                 let bytes = most.clamp(least, limit - others);
                 self.engine.held.plan.set(Buffer::Data, bytes);
                 self.engine.held.commit()?;
-                self.args.report = self.engine.held.device(Buffer::Report)?;
-                self.args.budget = SLICE_NANOSECONDS;
-                self.args.size = size as u64;
-                if size > 0 {
-                    self.send_binomials(size, widest)?;
-                }
+                self.begin_piece(size, widest)?;
                 return Ok(bytes);
             }
         }
         Err(self.engine.held.too_little(needed))
+    }
+
+    /// Sets what launches have in common, once all is planned.
+    pub(super) fn begin_piece(&mut self, size: usize, widest: usize) -> Result<()> {
+        self.args.report = self.engine.held.device(Buffer::Report)?;
+        self.args.budget = SLICE_NANOSECONDS;
+        self.args.size = size as u64;
+        if size > 0 {
+            self.send_binomials(size, widest)?;
+        }
+        Ok(())
     }
 
     /// Plans counting for sets of `size` in `room` bytes, or the least that it can do with.

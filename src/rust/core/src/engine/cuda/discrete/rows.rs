@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::column_cache::{Chosen, ColumnCache};
+use super::column_cache::{Chosen, ColumnCache, Columns};
 use super::columns::{table_bytes, Parts, Places, Table};
 use super::counting;
 use super::parts::{Asked, InParts};
@@ -16,7 +16,7 @@ use crate::engine::cuda::gpu::buffer::Buffer;
 use crate::engine::cuda::lists::Lists;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::CudaSearch;
-use crate::engine::cuda::SearchStrategy;
+use crate::engine::cuda::{CudaEngine, SearchStrategy};
 use crate::graph::subsets;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
@@ -46,6 +46,13 @@ fn row_of(pairs: Row) -> usize {
     pairs[0].side.row as usize
 }
 
+/// Columns of a level that stay on the GPU from one part of it to the next, as there is room for all.
+pub(in crate::engine::cuda) struct Standing {
+    of: (u64, usize, bool),
+    cut: Cut,
+    columns: Columns,
+}
+
 /// What a level's batches have beside lists.
 #[derive(Clone, Copy)]
 struct More {
@@ -71,6 +78,7 @@ fn sizes(more: More, count: u64, entries: u64) -> [u64; 7] {
 }
 
 /// How a level's rows are cut.
+#[derive(Clone, Copy)]
 struct Cut {
     more: More,
     /// Bytes of a place for a column.
@@ -220,31 +228,34 @@ impl InParts<'_, '_> {
         let entries: u64 = rows.iter().map(degree).sum();
         // The rows with their neighbours, here and by neighbour; and what is kept by row and by variable.
         memory::room(8 * entries as usize + 64 * (rows.len() + p), Use::Level)?;
-        let mut is_near = vec![false; p];
         let mut needs: Vec<u32> = Vec::with_capacity(entries as usize + rows.len());
         for row in &rows {
             needs.push(row_of(row) as u32);
             needs.extend(lists.of(row_of(row)));
         }
-        needs.iter().for_each(|&v| is_near[v as usize] = true);
-        let near = || (0..p as u32).filter(|&v| is_near[v as usize]);
         let by_common = side.order == CandidateOrder::CommonLast;
-        let is_shared = self.engine.options.strategy == SearchStrategy::Shared;
-        let parts = Parts::of_sets(is_shared && counting::mostly_binary(&test));
-        let place = near().map(|v| parts.bytes(&test, v as usize)).max().unwrap_or(0);
-        let (count, widest) = (near().count() as u64, rows.iter().map(degree).max().unwrap_or(0));
-        let more = More { by_common, candidates: !lists.are_candidates() };
-        let cut = Cut { more, place, count, entries, widest };
-        let least = rows.iter().map(degree).min().unwrap_or(0);
+        let of = (work.neighbours.number(), size, by_common);
         let options = self.engine.rules(&test, by_common);
+        let standing = self.engine.standing.take().filter(|standing| standing.of == of && lists.are_candidates());
         let mut search = self.engine.launches(&options);
-        let piece = search.plan_piece(&test, size, widest as usize, [cut.total(least + 1), cut.total(count)]);
-        let held = match piece {
-            Err(error) if error.is_short_of_device_memory() => return Ok(open.into()),
-            piece => cut.held(piece?),
+        let (cut, columns) = match standing {
+            Some(Standing { cut, columns, .. }) => {
+                search.begin_piece(size, cut.widest as usize)?;
+                (cut, columns)
+            }
+            None => {
+                let cut = search.cut_of(&test, size, &lists, (&rows, &needs), by_common);
+                let least = cut.total(rows.iter().map(degree).min().unwrap_or(0) + 1);
+                match search.plan_piece(&test, size, cut.widest as usize, [least, cut.total(cut.count)]) {
+                    Err(error) if error.is_short_of_device_memory() => return Ok(open.into()),
+                    piece => (cut, Columns::none(cut.held(piece?) as usize)),
+                }
+            }
         };
+        let Cut { place, more, .. } = cut;
+        let held = columns.places() as u64;
         let at: DevicePtr<u8> = search.engine.held.device(Buffer::Data)?;
-        let places = Places { at, bytes: place, parts };
+        let places = Places { at, bytes: place, parts: search.engine.parts_of_sets(&test) };
         let area = |turn: u64| places.after::<u64>(held).carve(turn % 2 * cut.area(held));
 
         let mut of_rows = Vec::with_capacity(rows.len());
@@ -257,7 +268,7 @@ impl InParts<'_, '_> {
             fits
         });
         let run: Vec<u32> = rows.iter().map(|row| row_of(row) as u32).collect();
-        let mut cache = ColumnCache::new(held as usize, p, of_rows);
+        let mut cache = ColumnCache::new(columns, p, of_rows);
         let mut numbers = vec![0; p];
         let mut turn = 0;
         let mut next_batch = || {
@@ -295,6 +306,9 @@ impl InParts<'_, '_> {
             }
             before = running;
         }
+        let columns = cache.into_columns();
+        let stands = held == cut.count && lists.are_candidates();
+        self.engine.standing = stands.then_some(Standing { of, cut, columns });
         open.retain(|pair| run.binary_search(&pair.side.row).is_err());
         Ok(open.into())
     }
@@ -333,7 +347,45 @@ fn enter(asked: &Asked, pages: &mut [Page], lists: &Lists, row: Row, slots: &[Sl
     }
 }
 
+impl CudaEngine<'_> {
+    /// What levels of sets count with.
+    fn parts_of_sets(&self, test: &Discrete) -> Parts {
+        Parts::of_sets(self.options.strategy == SearchStrategy::Shared && counting::mostly_binary(test))
+    }
+}
+
 impl CudaSearch<'_, '_> {
+    /// How rows are cut, which with their neighbours are `needs`: as those of the whole level, whose columns then may stay, or, where some lists have
+    /// other vertices, as these alone.
+    fn cut_of(
+        &self,
+        test: &Discrete,
+        size: usize,
+        lists: &Lists,
+        (rows, needs): (&[Row], &[u32]),
+        by_common: bool,
+    ) -> Cut {
+        let (p, parts) = (test.data().p(), self.engine.parts_of_sets(test));
+        let more = More { by_common, candidates: !lists.are_candidates() };
+        let mut is_near = vec![false; p];
+        let (mut entries, mut widest) = (0, 0);
+        let mut add = |degree: u64| (entries, widest) = (entries + degree, widest.max(degree));
+        if more.candidates {
+            needs.iter().for_each(|&v| is_near[v as usize] = true);
+            rows.iter().for_each(|row| add(lists.degree(row_of(row)) as u64));
+        } else {
+            // All neighbours of rows that have sets.
+            for x in (0..p).filter(|&x| lists.degree(x) > size) {
+                is_near[x] = true;
+                lists.of(x).for_each(|y| is_near[y as usize] = true);
+                add(lists.degree(x) as u64);
+            }
+        }
+        let near = || (0..p).filter(|&v| is_near[v]);
+        let place = near().map(|v| parts.bytes(test, v)).max().unwrap_or(0);
+        Cut { more, place, count: near().count() as u64, entries, widest }
+    }
+
     /// Puts on the stream what decides the pairs of a batch, with its columns in these places and all else at `at`.
     fn launch_batch<'o>(
         &mut self,
