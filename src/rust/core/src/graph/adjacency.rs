@@ -4,14 +4,48 @@ use std::ops::Range;
 
 use crate::memory::{self, Use};
 use crate::pool::{part_of, Pool};
+use crate::simd::{self, Task};
 use crate::Result;
 
 /// Undirected graph on `p` vertices without self-loops.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Adjacency {
     p: usize,
     words: usize,
     bits: Vec<u64>,
+}
+
+/// Words without a bit, on large pages where there are many: most of the time of a large graph goes to touching it first.
+fn no_bits(words: usize) -> Vec<u64> {
+    let mut bits = vec![0; words];
+    memory::prefer_large_pages(&mut bits);
+    bits
+}
+
+impl Clone for Adjacency {
+    fn clone(&self) -> Self {
+        let mut bits = no_bits(self.bits.len());
+        bits.copy_from_slice(&self.bits);
+        Adjacency { bits, ..*self }
+    }
+}
+
+/// Counts the bits of words.
+struct Ones<'w>(&'w [u64]);
+
+impl<S> Task<S> for Ones<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self, _: S) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+}
+
+/// Number of bits in words.
+#[inline]
+fn ones(words: &[u64]) -> usize {
+    simd::run(Ones(words))
 }
 
 /// A half of bit rows.
@@ -32,7 +66,7 @@ impl Adjacency {
     /// The graph without edges.
     pub fn empty(p: usize) -> Self {
         let words = p.div_ceil(64);
-        Adjacency { p, words, bits: vec![0; p * words] }
+        Adjacency { p, words, bits: no_bits(p * words) }
     }
 
     /// The complete graph.
@@ -207,19 +241,18 @@ impl Adjacency {
 
     /// Number of neighbours of `x`.
     pub fn degree(&self, x: usize) -> usize {
-        self.row(x).iter().map(|w| w.count_ones() as usize).sum()
+        ones(self.row(x))
     }
 
     /// How many neighbours of `x` are larger.
     pub fn degree_above(&self, x: usize) -> usize {
         let words = &self.row(x)[x / 64..];
-        let all: u32 = words.iter().map(|word| word.count_ones()).sum();
-        (all - (words[0] & ((1 << (x % 64)) - 1)).count_ones()) as usize
+        ones(words) - (words[0] & ((1 << (x % 64)) - 1)).count_ones() as usize
     }
 
     /// Number of edges.
     pub fn edge_count(&self) -> usize {
-        self.bits.iter().map(|w| w.count_ones() as usize).sum::<usize>() / 2
+        ones(&self.bits) / 2
     }
 
     /// Neighbours of `x` in ascending order.

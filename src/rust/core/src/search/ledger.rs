@@ -1,5 +1,7 @@
 //! What is known of every pair, and what an outcome changes in it: the rules that all orders of visiting share.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::book::{Book, ShardFound, Undefined};
 use super::checkpoint::{write_view, ClosedColumn, DoneColumn, Found, Mark, Part, View, Within};
 use super::largest::{Known, Largest};
@@ -15,7 +17,7 @@ use crate::ci::Batch;
 use crate::graph::{Adjacency, Half, SepSetLog, SepSets};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
-use crate::pool::Pool;
+use crate::pool::{part_of, Pool};
 use crate::{Error, Result};
 
 /// The answer under construction.
@@ -210,8 +212,8 @@ impl<'s> Ledger<'s> {
         self.is_exact = is_exact && (done.is_empty() || self.is_exact);
         // Workers touch the columns first, and leave what they found as bits: there may be millions of pairs.
         let words = p.div_ceil(64);
-        let mut separated = vec![0u64; p * words];
-        let mut kept = vec![0u64; p * words];
+        let [mut separated, mut kept] = [(); 2].map(|()| vec![0u64; p * words]);
+        [&mut separated, &mut kept].into_iter().for_each(|bits| memory::prefer_large_pages(bits));
         self.run_columns(worker, observer, &mut separated, &mut kept, &done)?;
         for DoneColumn { y, separated: was_separated, kept: was_kept, values } in done {
             let of_column = y * words..y * words + was_kept.len();
@@ -223,18 +225,24 @@ impl<'s> Ledger<'s> {
         }
         self.is_filled = true;
         self.floor = 0.0;
-        let left = kept.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-        for y in 0..p {
-            for (w, kept) in kept[y * words..][..=y / 64].iter_mut().enumerate() {
-                // Untested pairs stay as they are.
-                *kept |= self.graph.row(y)[w] & below(y, w) & !self.tested.row(y)[w];
-            }
-        }
         let pool = worker.pool().clone();
+        let left = AtomicU64::new(0);
+        let each = part_of(p, (p * words >> 17).clamp(1, pool.threads()));
+        pool.each_of(kept.chunks_mut((each * words).max(1)).collect(), |part, kept: &mut [u64]| {
+            let mut count = 0;
+            for (y, row) in (part * each..).zip(kept.chunks_mut(words)) {
+                for (w, kept) in row[..=y / 64].iter_mut().enumerate() {
+                    count += u64::from(kept.count_ones());
+                    // Untested pairs stay as they are.
+                    *kept |= self.graph.row(y)[w] & below(y, w) & !self.tested.row(y)[w];
+                }
+            }
+            left.fetch_add(count, Ordering::Relaxed);
+        });
         let rest = Adjacency::from_half(p, &kept, Half::Lower, &pool)?;
         let start = std::mem::replace(&mut self.graph, rest);
         self.sepsets.set_empty(Adjacency::from_half(p, &separated, Half::Lower, &pool)?);
-        Ok((start, left))
+        Ok((start, left.into_inner()))
     }
 
     /// Level 0 once more, from the larger vertex: what is left is asked as (y, x).

@@ -17,7 +17,7 @@ const LAYERS: [(&str, &[&str]); 26] = [
     ("moments", &["memory", "matrix", "numbers", "simd", "pool"]),
     ("planes", &["memory"]),
     ("file", &["error", "memory", "pool"]),
-    ("graph", &["memory", "pool"]),
+    ("graph", &["memory", "simd", "pool"]),
     ("ci", &["memory", "matrix", "random", "pool"]),
     ("search", &["memory", "observer", "team", "matrix", "pool", "graph", "ci"]),
     ("selection", &["memory", "observer", "team", "random", "pool", "ci"]),
