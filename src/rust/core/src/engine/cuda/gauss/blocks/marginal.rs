@@ -21,6 +21,9 @@ use crate::{Error, Result};
 /// Panels that a level is cut into at least: the more, the less of the half of the correlations that is not wanted is copied.
 const PANELS: usize = 16;
 
+/// Bytes of a panel, at most: while it is tested the next is sent, and the p-values of the one before are brought.
+const PANEL: usize = 32 << 20;
+
 /// The error that `needed` bytes are too many, though no more than `what` would be on the GPU.
 pub(super) fn too_little(held: &mut Held, needed: u64, what: &str) -> Error {
     match held.too_little(needed) {
@@ -39,7 +42,7 @@ struct Columns<'l, 'c> {
 }
 
 impl Columns<'_, '_> {
-    /// Fills the next columns, those of some rows, with the p-values that stand packed from `at` on.
+    /// Fills the next columns, those of some rows, with the p-values that stand packed from `at` on, while the next of these come.
     fn fill(
         &mut self,
         held: &mut Held,
@@ -47,22 +50,35 @@ impl Columns<'_, '_> {
         rows: &Range<usize>,
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
-        let mut values = vec![0.0; triangle(rows.end) - triangle(rows.start)];
-        held.bring_into(at, &mut values, look)?;
-        let (level, before) = (self.level, triangle(rows.start));
-        let fill = |_, mut column: Column| {
-            let y = column.y();
-            let own = &values[triangle(y) - before..][..y];
-            let cells = column.open(level);
-            if self.is_complete {
-                cells[..y].copy_from_slice(own);
-            } else {
-                let tested = level.pairs().neighbours(y).map(|x| x as usize).take_while(|&x| x < y);
-                tested.for_each(|x| cells[x] = own[x]);
-            }
-            column.close(level);
+        let end_of = |row: usize| triangle(row) - triangle(rows.start);
+        // The rows that end within so many of the values.
+        let within =
+            |end: usize| rows.start + (rows.start + 1..=rows.end).take_while(|&row| end_of(row) <= end).count();
+        let mut from = rows.start;
+        let (level, is_complete) = (self.level, self.is_complete);
+        let mut fill = |to: usize, at: usize, piece: &[f64]| {
+            let columns = self.rest.by_ref().take(to - from).collect();
+            from = to;
+            each(&self.pool, piece.len(), columns, |_, mut column: Column| {
+                let y = column.y();
+                let own = &piece[end_of(y) - at..][..y];
+                let cells = column.open(level);
+                if is_complete {
+                    cells[..y].copy_from_slice(own);
+                } else {
+                    let tested = level.pairs().neighbours(y).map(|x| x as usize).take_while(|&x| x < y);
+                    tested.for_each(|x| cells[x] = own[x]);
+                }
+                column.close(level);
+            });
         };
-        each(&self.pool, values.len(), self.rest.by_ref().take(rows.len()).collect(), fill);
+        let cut = |end: usize| end_of(within(end));
+        held.bring(at, end_of(rows.end), cut, |at, piece| {
+            fill(within(at + piece.len()), at, piece);
+            look()
+        })?;
+        // Vertex 0 has no smaller one.
+        fill(rows.end, end_of(rows.end), &[]);
         Ok(())
     }
 
@@ -104,7 +120,8 @@ impl Blocks<'_, '_> {
         // Two take turns, where there is room.
         let places: u64 = if room >= bytes_of_row(2) * p.min(STEP) as u64 { 2 } else { 1 };
         let row = bytes_of_row(places);
-        let most = wished.unwrap_or(p.div_ceil(PANELS)).min(self.state.rows.most_rows(p));
+        let most = wished.unwrap_or((PANEL / (8 * all.end)).clamp(STEP, p.div_ceil(PANELS).max(STEP)));
+        let most = most.min(self.state.rows.most_rows(p));
         let rows = ((room / row) as usize / STEP * STEP).min(most.next_multiple_of(STEP));
         if rows == 0 && room < row * p.min(STEP) as u64 {
             let needed = held.plan.total() + row * p.min(STEP) as u64;
