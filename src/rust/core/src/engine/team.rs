@@ -10,10 +10,12 @@ use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::{Book, Page};
+use crate::search::levels::Levels;
 use crate::search::pairs::{Decided, PairLevel, Pairwise, Take, PAIR_ROWS};
 use crate::search::shards::Work;
 use crate::search::sweep::{Sweep, Sweeper, Swept};
-use crate::search::worker::{Column, Marginals, Parted, Worker};
+use crate::search::worker::{Alone, Column, Marginals, Parted, Worker};
+use crate::search::{Largest, Options};
 use crate::team::TeamReport;
 use crate::{DeviceError, Error, Result};
 
@@ -32,6 +34,8 @@ type Machine<'a> = Box<dyn Parted + Send + 'a>;
 pub struct Team<'a> {
     members: Members<Machine<'a>>,
     pool: Pool,
+    /// The machine that runs, or has run, a search alone.
+    leader: Option<usize>,
 }
 
 /// Follows a part of a level for the machine that does it.
@@ -82,7 +86,7 @@ fn grouped(costs: &[f64], count: usize) -> Vec<(Range<usize>, f64)> {
 impl<'a> Team<'a> {
     /// A team without machines; the threads are those of what the calling thread does itself.
     pub fn new(pool: Pool) -> Self {
-        Team { members: Members::new(|machine: &Machine| machine.moved()), pool }
+        Team { members: Members::new(|machine: &Machine| machine.moved()), pool, leader: None }
     }
 
     /// With these threads for the calling thread.
@@ -210,13 +214,28 @@ impl Worker for Team<'_> {
         self.ask(batch, observer, |machine, part, observer| machine.marginal_values(part, observer))
     }
 
-    /// That of the first machine: they are alike.
+    /// That of the machine that has run the search alone, or of the first: they are alike.
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
-        self.first().map_or_else(Vec::new, |machine| machine.memory_plan())
+        let leader = self.leader.map(|number| &self.members.machines[number]);
+        leader.or(self.first()).map_or_else(Vec::new, |machine| machine.memory_plan())
     }
 
     fn team(&mut self) -> TeamReport {
-        self.members.report()
+        let mut report = self.members.report();
+        if let Some(number) = self.leader {
+            self.members.machines[number].team().shares.into_iter().for_each(|share| report.enter(share));
+        }
+        report
+    }
+
+    fn alone(&mut self) -> Option<&mut dyn Alone> {
+        self.leader = self
+            .members
+            .seats
+            .iter()
+            .zip(&self.members.machines)
+            .position(|(seat, machine)| !seat.is_lost && machine.leads());
+        self.leader.is_some().then_some(self as &mut dyn Alone)
     }
 
     fn sweeper(&mut self) -> Option<&mut dyn Sweeper> {
@@ -227,6 +246,36 @@ impl Worker for Team<'_> {
     fn pairwise(&mut self) -> Option<&mut dyn Pairwise> {
         let all = self.members.live_mut().all(|machine| machine.pairwise().is_some());
         all.then_some(self as &mut dyn Pairwise)
+    }
+}
+
+/// One machine runs a search as long as its levels are short: to share them out takes longer.
+impl Alone for Team<'_> {
+    fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Option<Box<dyn Levels + 's>>> {
+        let leader = self.leader.and_then(|number| self.members.machine(number));
+        match leader.and_then(|machine| machine.alone()) {
+            Some(alone) => alone.begin(options, largest),
+            None => Ok(None),
+        }
+    }
+
+    fn has_helpers(&self) -> bool {
+        self.left() > 1
+    }
+
+    fn ends(&mut self, error: Option<&Error>) -> bool {
+        let Some(number) = self.leader.take() else { return false };
+        // What it did begins again.
+        self.members.machines[number].team();
+        match error {
+            Some(Error::Device(e)) if error.is_some_and(|error| !error.is_short_of_device_memory()) => {
+                self.members.lose(number, e.clone());
+                self.left() > 0
+            }
+            _ => {
+                self.members.machine(number).and_then(|machine| machine.alone()).is_some_and(|alone| alone.ends(error))
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::one_by_one::OneByOne;
 use super::order::ordered;
 use super::original::Original;
 use super::stable::Stable;
-use super::worker::Worker;
+use super::worker::{Alone, Worker};
 use super::{Method, Options, Skeleton};
 use crate::ci::CiTest;
 use crate::matrix::symmetrise;
@@ -47,14 +47,43 @@ pub fn skeleton_within<'l>(
     let (mut keeper, state) = begin(options, &mut largest, observer, limits)?;
     let pool = worker.pool().clone();
     let whole = keeps_nothing(&keeper, &state) && options.tiers.is_none() && options.method != Method::Original;
-    let search = match (worker.alone().filter(|_| whole), options.method) {
-        (Some(alone), _) => alone.begin(options, largest.again())?,
-        (None, Method::Original) => ordered(Original { worker }, options, largest.again()),
-        (None, _) => by_shards(worker, options, largest.again()),
+    let found = match if whole { worker.alone() } else { None } {
+        Some(alone) => run_alone(alone, options, &mut largest, &mut keeper)?,
+        None => None,
     };
-    let found = run(search, options, &mut keeper, state)?;
+    let found = match (found, options.method) {
+        (Some(found), _) => found,
+        (None, Method::Original) => {
+            run(ordered(Original { worker }, options, largest.again()), options, &mut keeper, state)?
+        }
+        (None, _) => run(by_shards(worker, options, largest.again()), options, &mut keeper, state)?,
+    };
     finish(options, &mut largest, &pool);
     Ok(found)
+}
+
+/// Runs a search on one machine; none: it is to be run by shards. What levels have found by then is not gathered, as they are the cheaper ones.
+fn run_alone(
+    alone: &mut dyn Alone,
+    options: &Options,
+    largest: &mut Largest,
+    keeper: &mut Keeper,
+) -> Result<Option<Skeleton>> {
+    let has_helpers = alone.has_helpers();
+    let ran = alone.begin(options, largest.again())?.map(|search| {
+        keeper.begin_alone(has_helpers);
+        run(search, options, keeper, None)
+    });
+    let error = match ran {
+        Some(Ok(found)) => return Ok(Some(found)),
+        Some(Err(error)) => Some(error),
+        None => None,
+    };
+    let is_long = keeper.begin_again();
+    match (alone.ends(error.as_ref().filter(|_| !is_long)), error) {
+        (false, Some(error)) => Err(error),
+        _ => Ok(None),
+    }
 }
 
 /// Checks the arguments, and reads what is known of the search.
@@ -77,11 +106,7 @@ fn keeps_nothing(keeper: &Keeper, state: &Option<State>) -> bool {
 }
 
 /// "stable" or "stable.fast" by the shards of a worker, with graph and answers on the host.
-pub(crate) fn by_shards<'s>(
-    worker: &'s mut dyn Worker,
-    options: &'s Options,
-    largest: Largest<'s>,
-) -> Box<dyn Levels + 's> {
+fn by_shards<'s>(worker: &'s mut dyn Worker, options: &'s Options, largest: Largest<'s>) -> Box<dyn Levels + 's> {
     ordered(Stable { worker }, options, largest)
 }
 

@@ -50,7 +50,6 @@ pub mod wire;
 pub mod worker;
 
 #[cfg(feature = "cuda")]
-pub(crate) use driver::by_shards;
 pub use driver::{skeleton, skeleton_one_by_one, skeleton_one_by_one_within, skeleton_within};
 pub use largest::{Largest, PairValues};
 pub use look_up::LookUp;

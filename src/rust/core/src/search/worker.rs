@@ -14,7 +14,7 @@ use crate::ci::{Batch, CiTest};
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::team::{Moved, TeamReport};
-use crate::Result;
+use crate::{Error, Result};
 
 /// A machine with a test on it, which answers the shards of a level.
 ///
@@ -88,7 +88,7 @@ pub trait Worker {
         None
     }
 
-    /// This worker as one that takes whole levels and keeps what comes of them, where it works alone and is quicker so.
+    /// This worker as one that takes whole levels and keeps what comes of them, where it is quicker so.
     fn alone(&mut self) -> Option<&mut dyn Alone> {
         None
     }
@@ -98,6 +98,11 @@ pub trait Worker {
 pub trait Parted: Worker {
     /// Tests that keep it busy.
     fn busy(&self) -> f64;
+
+    /// Whether it had better run a search [alone](Worker::alone), until a level takes long.
+    fn leads(&self) -> bool {
+        false
+    }
 
     /// What was copied to it and from it so far.
     fn moved(&self) -> Moved {
@@ -115,11 +120,19 @@ pub trait Parted: Worker {
 }
 
 /// A worker that takes a level as one shard: the graph and the outcomes stay on its machine until they are asked for. Such a search cannot be
-/// kept, nor gone on with.
+/// kept, nor gone on with: where it ends early the search begins again, by shards.
 pub trait Alone {
-    /// Begins a search with [`Method::Stable`](super::Method) or `StableFast`. Of a p x p matrix the p-value of a pair x < y belongs to
-    /// `[y * p + x]`; nothing in `largest` can be relied on before [`Levels::finish`].
-    fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Box<dyn Levels + 's>>;
+    /// Begins a search with [`Method::Stable`](super::Method) or `StableFast`; none where it is quicker by shards. Of a p x p matrix the p-value of a
+    /// pair x < y belongs to `[y * p + x]`; nothing in `largest` can be relied on before [`Levels::finish`].
+    fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Option<Box<dyn Levels + 's>>>;
+
+    /// Whether other machines would take a part of a search by shards.
+    fn has_helpers(&self) -> bool {
+        false
+    }
+
+    /// The search has ended with an error, none: for the sake of a level that takes long. Whether it begins again by shards.
+    fn ends(&mut self, error: Option<&Error>) -> bool;
 }
 
 /// A worker as a test that is asked in batches (the conservative orientation).

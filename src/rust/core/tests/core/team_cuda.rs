@@ -1,5 +1,6 @@
 //! Several GPUs answer as one does, to the last bit, and so do those that are left where some fail. A GPU may be in a team twice.
 
+use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void, CStr};
 use std::process::Command;
 
@@ -196,6 +197,40 @@ fn what_a_team_cannot_do_is_refused() {
 }
 
 /// GPUs that do not hold a search share it, whatever each of them has.
+/// To share short levels out takes longer than to run them.
+#[test]
+#[ignore = "needs a GPU"]
+fn a_short_search_runs_on_one_gpu() {
+    let data = discrete::problem(&mut Random(7), 12, 400, 0.0).coded();
+    let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt: true });
+    let of_codes = Options { method: Method::StableFast, ..Options::new(12, 0.2) };
+    for number in [3, 4] {
+        let problem = problem(number);
+        let options = &problem.options;
+        let gauss = Gauss::new(by_column(&problem.c, options.p).unwrap(), problem.n, reading(options.method)).unwrap();
+        alone(options, |ordinal| {
+            CudaEngine::new(gauss, options.alpha, CudaOptions { ordinal, ..CudaOptions::default() })
+        });
+        alone(&of_codes, |ordinal| {
+            CudaEngine::discrete(test, of_codes.alpha, CudaOptions { ordinal, ..CudaOptions::default() })
+        });
+    }
+}
+
+fn alone<'a>(options: &Options, make: impl Fn(usize) -> Result<CudaEngine<'a>>) {
+    for compact in [false, true] {
+        let one = searched(&mut make(0).unwrap(), options, compact, &mut Unobserved).0;
+        let mut team = team(&[0, 0], &make).unwrap();
+        for _ in 0..2 {
+            let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
+            same_outcome(format!("alone, compact {compact}"), &found, &one);
+            let machines: BTreeSet<&str> = report.shares.iter().map(|share| share.machine.as_str()).collect();
+            assert_eq!(machines.into_iter().collect::<Vec<_>>(), ["cuda:0"]);
+            assert!(report.lost.is_empty() && !team.memory_plan().is_empty());
+        }
+    }
+}
+
 #[test]
 #[ignore = "needs a GPU"]
 fn a_search_that_no_gpu_holds_is_shared() {
@@ -254,7 +289,7 @@ fn gpus_that_fail_are_made_up_for() {
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.matches(" lost, answered").count() == 144, "{text}");
+    assert!(text.matches(" lost, answered").count() == 180, "{text}");
 }
 
 /// Has a GPU fail at its launch of this number.
@@ -285,6 +320,10 @@ fn lost() {
     let of_codes = Options { method: Method::StableFast, ..Options::new(9, 0.2) };
     let on = |ordinal| CudaOptions { ordinal, launch_share: 1e-9, ..CudaOptions::default() };
     without_some("gauss", &options, |ordinal| CudaEngine::new(gauss, options.alpha, on(ordinal)));
+    // The first runs the search alone until it fails.
+    without_some("alone", &options, |ordinal| {
+        CudaEngine::new(gauss, options.alpha, CudaOptions { ordinal, ..CudaOptions::default() })
+    });
     let to_one = Options { m_max: 1.0, ..options.clone() };
     without_some("level 1", &to_one, |ordinal| CudaEngine::new(gauss, options.alpha, on(ordinal)));
     without_some("discrete", &of_codes, |ordinal| CudaEngine::discrete(test, of_codes.alpha, on(ordinal)));

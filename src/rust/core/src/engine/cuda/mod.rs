@@ -60,7 +60,6 @@ use gpu::plan::MemoryPlan;
 use gpu::unified::MemoryKind;
 use ndarray::ArrayView2;
 use pointer::DevicePtr;
-use search::fallback::Fallback;
 use search::CudaSearch;
 
 /// How the tests of a level are handed out on the GPU. All strategies give the same answer.
@@ -463,6 +462,10 @@ impl Parted for CudaEngine<'_> {
         }
     }
 
+    fn leads(&self) -> bool {
+        self.options.launch_share >= 1.0
+    }
+
     fn moved(&self) -> Moved {
         self.held.moved()
     }
@@ -511,7 +514,7 @@ impl Pairwise for CudaEngine<'_> {
 }
 
 impl Alone for CudaEngine<'_> {
-    fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Box<dyn Levels + 's>> {
+    fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Option<Box<dyn Levels + 's>>> {
         self.leave();
         if let CudaTest::Gauss(gauss) = self.test {
             return Ok(gauss::blocks::begin(self, gauss, options, largest));
@@ -519,7 +522,13 @@ impl Alone for CudaEngine<'_> {
         if self.coding.is_none() {
             self.held.restart();
         }
-        Ok(Box::new(Fallback::new(CudaSearch::new(self, options, largest))))
+        Ok(Some(Box::new(CudaSearch::new(self, options, largest))))
+    }
+
+    /// Where memory turns out not to suffice it is cut, unless all correlations must be there.
+    fn ends(&mut self, error: Option<&Error>) -> bool {
+        let may_be_cut = matches!(self.test, CudaTest::Discrete(_)) || self.options.strategy == SearchStrategy::Shared;
+        may_be_cut && error.is_none_or(Error::is_short_of_device_memory)
     }
 }
 

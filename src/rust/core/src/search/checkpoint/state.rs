@@ -162,6 +162,11 @@ fn edges(graph: &Adjacency) -> impl Iterator<Item = (usize, usize)> + '_ {
 }
 
 impl State {
+    /// Of a search before its first level.
+    pub fn none() -> Self {
+        State { levels: 0, tests: Vec::new(), exact_tests: 0, go_on: true, found: None, within: None }
+    }
+
     /// Whether these options allow the levels that have run or begun.
     pub fn is_allowed(&self, options: &Options) -> bool {
         let begun = self.levels + usize::from(self.within.is_some());

@@ -1,7 +1,6 @@
 //! PC-stable on the GPU: the graph, the separating sets and the largest p-values stay there until they are final. Between
 //! levels a few numbers come back.
 
-pub(in crate::engine::cuda) mod fallback;
 mod found;
 mod log;
 mod marginal;
@@ -92,11 +91,6 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let log = Log::default();
         let (empty, widest, started) = (None, None, false);
         CudaSearch { engine, options, p_max, empty, args, ends, widest, binomials, log, started }
-    }
-
-    /// What it was made of.
-    pub(in crate::engine::cuda) fn into_parts(self) -> (&'s mut CudaEngine<'a>, &'s Options, Largest<'s>) {
-        (self.engine, self.options, self.p_max.into_largest())
     }
 
     pub(in crate::engine::cuda) fn fast(&self) -> bool {

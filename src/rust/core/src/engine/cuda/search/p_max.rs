@@ -104,11 +104,6 @@ impl<'s> PMax<'s> {
         PMax { marked: true, ..PMax::new(Largest::Square(&mut []), p) }
     }
 
-    /// Where the values go, of a search that is given up.
-    pub fn into_largest(self) -> Largest<'s> {
-        self.largest
-    }
-
     /// Whether only the values of the pairs that level 0 leaves are wanted.
     pub fn is_of_left(&self) -> bool {
         self.of_left

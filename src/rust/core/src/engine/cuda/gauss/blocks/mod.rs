@@ -26,7 +26,6 @@ use crate::engine::cuda::gpu::held::{Held, Holds};
 use crate::engine::cuda::gpu::kernels::Kernel;
 use crate::engine::cuda::gpu::opened::Gpu;
 use crate::engine::cuda::gpu::plan::MemoryPlan;
-use crate::engine::cuda::search::fallback::Fallback;
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::{CudaSearch, USUAL_THREADS};
 use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
@@ -34,7 +33,7 @@ use crate::graph::Adjacency;
 use crate::moments::Centred;
 use crate::observer::Observer;
 use crate::search::levels::Levels;
-use crate::search::{by_shards, Largest, Method, Options};
+use crate::search::{Largest, Method, Options};
 use crate::{Error, Result};
 
 /// What a test's correlations are made of; `data`: its columns, where it has them.
@@ -45,24 +44,19 @@ fn cells_of<'c>(gauss: &Gaussian<'c>, data: &'c Option<Centred<'c>>) -> Cells<'c
     }
 }
 
-/// A search with all correlations, the graph and the answers on the GPU; part by part where these do not fit or the caller says so.
+/// A search with all correlations, the graph and the answers on the GPU; none where these do not fit or the caller wants it part by part.
 pub(in crate::engine::cuda) fn begin<'s, 'a>(
     engine: &'s mut CudaEngine<'a>,
     gauss: Gaussian<'a>,
     options: &'s Options,
     largest: Largest<'s>,
-) -> Box<dyn Levels + 's> {
+) -> Option<Box<dyn Levels + 's>> {
     let (strategy, block) = (engine.options.strategy, engine.options.block);
     let mut whole = CudaSearch::new(engine, options, largest);
-    if strategy != SearchStrategy::Shared {
-        // Those of the papers have all correlations on the GPU.
-        return Box::new(whole);
-    }
-    if block.is_some() || whole.watched(|whole| is_too_much(whole, &gauss)).unwrap_or(false) {
-        let (engine, options, largest) = whole.into_parts();
-        return by_shards(engine, options, largest);
-    }
-    Box::new(Fallback::new(whole))
+    // Those of the papers have all correlations on the GPU.
+    let may_be_cut = strategy == SearchStrategy::Shared;
+    let is_cut = may_be_cut && (block.is_some() || whole.watched(|whole| is_too_much(whole, &gauss)).unwrap_or(false));
+    (!is_cut).then(|| Box::new(whole) as Box<dyn Levels>)
 }
 
 /// Whether two correlations are not the same; all NaN are.
