@@ -20,7 +20,7 @@ use crate::team::TeamReport;
 use crate::{DeviceError, Error, Result};
 
 /// Parts of level 0 for each machine.
-const COLUMNS_EACH: usize = 4;
+const COLUMNS_EACH: usize = 8;
 
 /// Parts of level 1 for each machine, where pairs are decided: each may have all correlations cross.
 const PAIRS_EACH: usize = 2;
@@ -165,6 +165,10 @@ impl Worker for Team<'_> {
 
     fn hands(&self) -> usize {
         self.members.live().map(|(_, machine)| machine.hands()).sum::<usize>().max(1)
+    }
+
+    fn sides_at_once(&self) -> usize {
+        self.members.live().map(|(_, machine)| machine.sides_at_once()).max().unwrap_or(1)
     }
 
     fn is_exact(&self) -> bool {

@@ -150,7 +150,7 @@ impl<'a> Flat<'a> {
         }
         // All others were separated by the empty set.
         let side = if self.fast { Side::Larger } else { Side::Smaller };
-        let mut sets = SepSets::of_empty(others.complement(), side);
+        let mut sets = SepSets::of_empty(others.complement(&Pool::none()), side);
         let mut found = Vec::new();
         for (at, x, y) in self.sets.entries() {
             found.clear();

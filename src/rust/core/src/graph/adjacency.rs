@@ -71,7 +71,7 @@ impl Adjacency {
 
     /// The complete graph.
     pub fn complete(p: usize) -> Self {
-        Self::empty(p).complement()
+        Self::empty(p).complement(&Pool::none())
     }
 
     /// A copy, which these threads make.
@@ -161,6 +161,9 @@ impl Adjacency {
             for w in 0..words {
                 let is_given = if half == Half::Upper { w > at } else { w < at };
                 let mut block = if is_given || w == at { block_of(at, w) } else { block_of(w, at) };
+                if block == [0; 64] {
+                    continue;
+                }
                 if w == at {
                     let above = |i: usize| !0 << i << 1;
                     let of_half = |i: usize| if half == Half::Upper { above(i) } else { !above(i) ^ (1 << i) };
@@ -177,18 +180,31 @@ impl Adjacency {
         Ok(Adjacency { p, words, bits })
     }
 
-    /// The graph of the pairs that are no edges here.
-    pub fn complement(mut self) -> Self {
-        let last = !0 >> ((64 - self.p % 64) % 64);
-        for x in 0..self.p {
-            let row = self.row_mut(x);
-            row.iter_mut().for_each(|word| *word = !*word);
-            row[x / 64] &= !(1 << (x % 64));
-            if let Some(word) = row.last_mut() {
-                *word &= last;
+    /// The graph of the pairs that are no edges here, which these threads make.
+    pub fn complement(mut self, pool: &Pool) -> Self {
+        let (p, words) = (self.p, self.words);
+        let last = !0 >> ((64 - p % 64) % 64);
+        let each = part_of(p, (self.bits.len() >> 17).clamp(1, pool.threads()));
+        pool.each_of(self.bits.chunks_mut((each * words).max(1)).collect(), |part, rows: &mut [u64]| {
+            for (x, row) in (part * each..).zip(rows.chunks_mut(words)) {
+                row.iter_mut().for_each(|word| *word = !*word);
+                row[x / 64] &= !(1 << (x % 64));
+                if let Some(word) = row.last_mut() {
+                    *word &= last;
+                }
             }
-        }
+        });
         self
+    }
+
+    /// How many neighbours each vertex has, which these threads count.
+    pub fn degrees(&self, pool: &Pool) -> Vec<usize> {
+        let mut degrees = vec![0; self.p];
+        let each = part_of(self.p, (self.bits.len() >> 17).clamp(1, pool.threads()));
+        pool.each_of(degrees.chunks_mut(each).collect(), |part, degrees: &mut [usize]| {
+            degrees.iter_mut().zip(part * each..).for_each(|(degree, x)| *degree = self.degree(x));
+        });
+        degrees
     }
 
     fn row_mut(&mut self, x: usize) -> &mut [u64] {

@@ -54,7 +54,7 @@ pub fn skeleton_within<'l>(
     let found = match (found, options.method) {
         (Some(found), _) => found,
         (None, Method::Original) => {
-            run(ordered(Original { worker }, options, largest.again()), options, &mut keeper, state)?
+            run(ordered(Original { worker }, options, largest.again(), pool.clone()), options, &mut keeper, state)?
         }
         (None, _) => run(by_shards(worker, options, largest.again()), options, &mut keeper, state)?,
     };
@@ -107,7 +107,8 @@ fn keeps_nothing(keeper: &Keeper, state: &Option<State>) -> bool {
 
 /// "stable" or "stable.fast" by the shards of a worker, with graph and answers on the host.
 fn by_shards<'s>(worker: &'s mut dyn Worker, options: &'s Options, largest: Largest<'s>) -> Box<dyn Levels + 's> {
-    ordered(Stable { worker }, options, largest)
+    let pool = worker.pool().clone();
+    ordered(Stable { worker }, options, largest, pool)
 }
 
 /// Runs the skeleton phase with one question at a time, in the very order in which pcalg asks: for tests that only the caller can
@@ -138,7 +139,7 @@ pub fn skeleton_one_by_one_within<'l>(
 ) -> Result<Skeleton> {
     let mut largest = largest.into();
     let (mut keeper, state) = begin(options, &mut largest, observer, limits)?;
-    let found = run(ordered(OneByOne::new(test), options, largest.again()), options, &mut keeper, state)?;
+    let found = run(ordered(OneByOne::new(test), options, largest.again(), Pool::none()), options, &mut keeper, state)?;
     finish(options, &mut largest, &Pool::none());
     Ok(found)
 }

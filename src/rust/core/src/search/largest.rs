@@ -87,9 +87,16 @@ impl PairValues {
     }
 
     /// Level 0 has left these pairs. Those of `tested` begin with `floor`, others with the mark of no test.
-    pub(crate) fn open(&mut self, options: &Options, left: &Adjacency, tested: &Adjacency, floor: f64) -> Result<()> {
+    pub(crate) fn open(
+        &mut self,
+        options: &Options,
+        left: &Adjacency,
+        tested: &Adjacency,
+        floor: f64,
+        pool: &Pool,
+    ) -> Result<()> {
         memory::room(Adjacency::bytes(options.p), Use::Pairs)?;
-        let pairs = Ranked::new(left.clone(), &Pool::none())?;
+        let pairs = Ranked::new(left.copied(pool)?, pool)?;
         self.values = memory::zeros(pairs.len(), Use::Pairs)?;
         if floor != 0.0 {
             self.values.fill(floor);

@@ -1,10 +1,12 @@
 //! What is known of every pair, and what an outcome changes in it: the rules that all orders of visiting share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::OnceLock;
 
 use super::book::{Book, ShardFound, Undefined};
 use super::checkpoint::{write_view, ClosedColumn, DoneColumn, Found, Mark, Part, View, Within};
 use super::largest::{Known, Largest};
+use super::level::Neighbours;
 use super::levels::{widest_of, LevelReport, Widest};
 use super::marginals::{below, settled, Closed, Column, Marginals, Values};
 use super::pairs::{PairBook, PairLevel, Pairwise};
@@ -14,7 +16,7 @@ use super::shards::Work;
 use super::worker::Worker;
 use super::{Method, Options};
 use crate::ci::Batch;
-use crate::graph::{Adjacency, Half, SepSetLog, SepSets};
+use crate::graph::{Adjacency, Half, Ranked, SepSetLog, SepSets};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::{part_of, Pool};
@@ -24,8 +26,14 @@ use crate::{Error, Result};
 pub(super) struct Ledger<'s> {
     pub options: &'s Options,
     pub graph: Adjacency,
-    /// The pairs tested at level 0.
-    pub tested: Adjacency,
+    /// Of a search with fixed edges, the pairs that level 0 tests; else these are all that it starts with.
+    tested: Option<Adjacency>,
+    /// The neighbourhoods of the graph between two levels, where a level has left its own.
+    frozen: Option<Neighbours>,
+    /// Between two levels, the number of edges and a vertex with the most neighbours, once these are asked for.
+    counted: OnceLock<(usize, Option<Widest>)>,
+    /// Threads for what needs no worker.
+    pool: Pool,
     largest: Largest<'s>,
     sepsets: SepSetLog,
     /// Whether every cell of a p x p matrix has been written.
@@ -43,15 +51,18 @@ pub(super) struct Ledger<'s> {
 }
 
 impl<'s> Ledger<'s> {
-    pub fn new(options: &'s Options, largest: Largest<'s>) -> Self {
-        let graph = options.start();
-        let tested = options.testable(&graph);
+    pub fn new(options: &'s Options, largest: Largest<'s>, pool: Pool) -> Self {
+        let graph = options.start(&pool);
+        let tested = options.fixed_edges.as_ref().map(|_| options.testable(&graph).into_owned());
         let sepsets = SepSetLog::new(options.p, options.empty_side());
         let (mark, within) = (None, None);
         Ledger {
             options,
             graph,
             tested,
+            frozen: None,
+            counted: OnceLock::new(),
+            pool,
             largest,
             sepsets,
             is_filled: false,
@@ -67,6 +78,7 @@ impl<'s> Ledger<'s> {
     pub fn resume(&mut self, found: Found, within: Option<Within>) {
         let Found { graph, sepsets, is_exact, .. } = found;
         (self.graph, self.sepsets, self.is_exact) = (graph, sepsets, is_exact);
+        self.counted.take();
         // Columns of level 0 that are done come with their p-values.
         self.is_filled = !matches!(&within, Some(Within { part: Part::Columns(_), .. }));
         self.within = within;
@@ -94,6 +106,57 @@ impl<'s> Ledger<'s> {
     /// A level has ended.
     pub fn end_level(&mut self) {
         self.mark = None;
+        self.counted.take();
+    }
+
+    /// Of the pairs of the graph those that level 0 tests, or has tested.
+    pub fn tested(&self) -> &Adjacency {
+        self.tested.as_ref().unwrap_or(&self.graph)
+    }
+
+    /// Freezes the neighbourhoods of the graph that the level began with: what sets are chosen from.
+    pub fn freeze(&mut self) -> Result<Neighbours> {
+        Ok(match self.frozen.take() {
+            Some(frozen) => frozen,
+            None if self.options.tiers.is_none() => Neighbours::of(self.start().copied(&self.pool)?),
+            None => Neighbours::of_rows(&self.options.tiers, self.start(), 0..self.options.p),
+        })
+    }
+
+    /// Gives neighbourhoods back at the end of a level, of which the next ones are a part: no pass through p x p bits finds these.
+    pub fn thaw(&mut self, neighbours: Neighbours) {
+        self.frozen = Some(neighbours.narrowed(&self.graph));
+    }
+
+    /// Number of edges that the level began with, or the next begins with.
+    pub fn edge_count(&self) -> usize {
+        self.counted().0
+    }
+
+    /// A vertex with the most neighbours, of those that have a pair to be tested.
+    pub fn widest(&self) -> Option<Widest> {
+        self.counted().1
+    }
+
+    fn counted(&self) -> (usize, Option<Widest>) {
+        let Ledger { options, .. } = *self;
+        let has_tiers = !options.tiers.is_none();
+        *self.counted.get_or_init(|| {
+            let degrees = match &self.frozen {
+                Some(frozen) if !has_tiers => (0..options.p).map(|x| frozen.degree(x)).collect(),
+                _ => self.start().degrees(&self.pool),
+            };
+            let ends = degrees.iter().sum::<usize>();
+            let widest = widest_of(options, self.start(), |x| {
+                // With tiers a neighbour may be no candidate, whose pair has all of them.
+                if has_tiers {
+                    options.candidate_count(self.start(), x) + 1
+                } else {
+                    degrees[x]
+                }
+            });
+            (ends / 2, widest)
+        })
     }
 
     /// The graph that the level began with, or the next begins with.
@@ -104,6 +167,8 @@ impl<'s> Ledger<'s> {
     /// Takes the level back that has not ended.
     pub fn rewind(&mut self) {
         if let Some(mark) = self.mark.take() {
+            self.frozen = None;
+            self.counted.take();
             self.graph = mark.rewind(self.level, &mut self.sepsets, &mut self.largest);
         }
     }
@@ -147,7 +212,13 @@ impl<'s> Ledger<'s> {
     pub fn open(&mut self) -> Result<()> {
         match &mut self.largest {
             Largest::Square(_) => Ok(()),
-            Largest::Left(left) => left.open(self.options, &self.graph, &self.tested, self.floor),
+            Largest::Left(left) => left.open(
+                self.options,
+                &self.graph,
+                self.tested.as_ref().unwrap_or(&self.graph),
+                self.floor,
+                &self.pool,
+            ),
         }
     }
 
@@ -190,19 +261,11 @@ impl<'s> Ledger<'s> {
         self.options.without(self.options.candidate_count(&self.graph, x), x, y)
     }
 
-    /// A vertex with the most neighbours, of those that have a pair to be tested.
-    pub fn widest(&self) -> Option<Widest> {
-        let Ledger { options, .. } = *self;
-        // With tiers a neighbour may be no candidate, whose pair has all of them.
-        let outside = usize::from(!options.tiers.is_none());
-        widest_of(options, self.start(), |x| options.candidate_count(self.start(), x) + outside)
-    }
-
     /// Level 0, by a worker: all pairs at once. Returns the graph as it was, and how many of the pairs that were tested are left.
     pub fn marginal(&mut self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<(Adjacency, u64)> {
         let p = self.options.p;
-        // Five graphs of bits, and what hands out the columns.
-        memory::room(5 * Adjacency::bytes(p) + 256 * p, Use::Pairs)?;
+        // Four graphs of bits, and what hands out the columns.
+        memory::room(4 * Adjacency::bytes(p) + 256 * p, Use::Pairs)?;
         let done = match self.resumed() {
             Some(Within { part: Part::Columns(done), .. }) => done,
             _ => Vec::new(),
@@ -234,7 +297,7 @@ impl<'s> Ledger<'s> {
                 for (w, kept) in row[..=y / 64].iter_mut().enumerate() {
                     count += u64::from(kept.count_ones());
                     // Untested pairs stay as they are.
-                    *kept |= self.graph.row(y)[w] & below(y, w) & !self.tested.row(y)[w];
+                    *kept |= self.graph.row(y)[w] & below(y, w) & !self.tested().row(y)[w];
                 }
             }
             left.fetch_add(count, Ordering::Relaxed);
@@ -250,7 +313,7 @@ impl<'s> Ledger<'s> {
         let mut batch = Batch::with_space(self.graph.edge_count(), 0)?;
         for y in 0..self.options.p {
             for x in self.graph.neighbours(y).take_while(|&x| (x as usize) < y) {
-                if self.tested.has(x as usize, y) {
+                if self.tested().has(x as usize, y) {
                     batch.push(y, x as usize, &[]);
                 }
             }
@@ -278,13 +341,13 @@ impl<'s> Ledger<'s> {
         let (p, words) = (self.options.p, self.options.p.div_ceil(64));
         let mut left = None;
         if !done.is_empty() {
-            let mut pairs = self.tested.clone();
+            let mut pairs = self.tested().clone();
             done.iter().for_each(|column| (0..column.y).for_each(|x| pairs.remove(x, column.y)));
             left = Some(pairs);
         }
         let level = Marginals::new(
             self.options,
-            left.as_ref().unwrap_or(&self.tested),
+            left.as_ref().or(self.tested.as_ref()).unwrap_or(&self.graph),
             matches!(self.largest, Largest::Square(_)),
         );
         let closed = Closed::default();
@@ -376,12 +439,17 @@ impl<'s> Ledger<'s> {
         observer: &mut dyn Observer,
     ) -> Result<Option<LevelReport>> {
         let options = self.options;
-        let start = self.start().copied(pool)?;
-        let level = PairLevel::new(options, &start);
-        if !worker.prefers_pairs(&level)? {
+        if !worker.prefers_pairs(&PairLevel::new(options, self.start()))? {
             return Ok(None);
         }
-        let mut book = PairBook::new(level, pool.clone())?;
+        let start = match &self.mark {
+            Some(mark) => mark.graph.copied(pool)?,
+            // The level leaves another one.
+            None => std::mem::replace(&mut self.graph, Adjacency::empty(0)),
+        };
+        let ranked = Ranked::new(start, pool)?;
+        let mut book = PairBook::new(options, &ranked, pool.clone())?;
+        let level = book.level();
         let largest = &mut self.largest;
         worker.pairs(&level, &(0..options.p), &mut |decided| Ok(book.enter(decided, largest)), observer)?;
         memory::check()?;
@@ -411,7 +479,7 @@ impl<'s> Ledger<'s> {
         }
         let mut batch = Batch::with_space(self.graph.edge_count(), 0)?;
         for x in 0..self.options.p {
-            for y in self.graph.neighbours(x).filter(|&y| y as usize > x && self.tested.has(x, y as usize)) {
+            for y in self.graph.neighbours(x).filter(|&y| y as usize > x && self.tested().has(x, y as usize)) {
                 batch.push(x, y as usize, &[]);
             }
         }

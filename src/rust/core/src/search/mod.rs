@@ -49,13 +49,15 @@ pub mod sweep;
 pub mod wire;
 pub mod worker;
 
-#[cfg(feature = "cuda")]
 pub use driver::{skeleton, skeleton_one_by_one, skeleton_one_by_one_within, skeleton_within};
 pub use largest::{Largest, PairValues};
 pub use look_up::LookUp;
 
+use std::borrow::Cow;
+
 use crate::graph::{Adjacency, SepSets, Side, Tiers};
 use crate::memory::{self, Use};
+use crate::pool::Pool;
 use crate::{Error, Result};
 
 /// pcalg's `method` of `skeleton()`, `skel.method` of `pc()`.
@@ -172,8 +174,8 @@ impl Options {
     }
 
     /// The graph that the search starts from: complete but for the gaps.
-    pub(crate) fn start(&self) -> Adjacency {
-        let mut graph = Adjacency::complete(self.p);
+    pub(crate) fn start(&self, pool: &Pool) -> Adjacency {
+        let mut graph = Adjacency::empty(self.p).complement(pool);
         if let Some(gaps) = &self.fixed_gaps {
             for x in 0..self.p {
                 for y in gaps.neighbours(x) {
@@ -185,16 +187,20 @@ impl Options {
     }
 
     /// The pairs of a graph that are tested: edges that are not fixed.
-    pub(crate) fn testable(&self, graph: &Adjacency) -> Adjacency {
+    pub(crate) fn testable<'g>(&self, graph: &'g Adjacency) -> Cow<'g, Adjacency> {
+        let Some(fixed) = &self.fixed_edges else { return Cow::Borrowed(graph) };
         let mut rest = graph.clone();
-        if let Some(fixed) = &self.fixed_edges {
-            for x in 0..self.p {
-                for y in fixed.neighbours(x) {
-                    rest.remove(x, y as usize);
-                }
+        for x in 0..self.p {
+            for y in fixed.neighbours(x) {
+                rest.remove(x, y as usize);
             }
         }
-        rest
+        Cow::Owned(rest)
+    }
+
+    /// Whether level 0 tests a pair.
+    pub(crate) fn tests(&self, x: usize, y: usize) -> bool {
+        !self.is_fixed(x, y) && self.fixed_gaps.as_ref().is_none_or(|gaps| !gaps.has(x, y))
     }
 
     pub(crate) fn is_fixed(&self, x: usize, y: usize) -> bool {

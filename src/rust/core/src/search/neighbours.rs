@@ -47,6 +47,25 @@ impl Neighbours {
         Neighbours { graph: Some(graph), ..lists }
     }
 
+    /// Those of a graph that is a part of the one that these are of.
+    pub(super) fn narrowed(mut self, graph: &Adjacency) -> Self {
+        let (mut from, mut end) = (0, 0);
+        for x in 0..self.p() {
+            for at in from..self.starts[x + 1] {
+                let y = self.lists[at] as usize;
+                if graph.has(x, y) {
+                    self.lists[end] = y as u32;
+                    end += 1;
+                } else if let Some(rows) = &mut self.graph {
+                    rows.remove(x, y);
+                }
+            }
+            from = std::mem::replace(&mut self.starts[x + 1], end);
+        }
+        self.lists.truncate(end);
+        Neighbours { graph: self.graph, ..Self::checked(self.lists, self.starts) }
+    }
+
     /// Freezes the lists of a graph alone.
     pub(super) fn lists_of(graph: &Adjacency) -> Self {
         let mut lists = vec![0; 2 * graph.edge_count()];

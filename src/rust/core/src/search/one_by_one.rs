@@ -175,7 +175,7 @@ impl<'t> OneByOne<'t> {
     fn by_row(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<()> {
         let mut visits = self.begin(ledger, size, observer)?;
         let options = ledger.options;
-        let frozen = if size == 0 { options.start() } else { ledger.start().clone() };
+        let frozen = if size == 0 { options.start(&Pool::none()) } else { ledger.start().clone() };
         let (mut number, all) = (0, 2 * frozen.edge_count());
         for x in 0..options.p {
             let all_of_row = options.candidate_count(&frozen, x);
@@ -210,7 +210,7 @@ impl<'t> OneByOne<'t> {
         let mut visits = self.begin(ledger, 0, observer)?;
         for x in 0..ledger.options.p {
             for y in x + 1..ledger.options.p {
-                if ledger.tested.has(x, y) && self.next_visit(&visits).is_some() {
+                if ledger.options.tests(x, y) && self.next_visit(&visits).is_some() {
                     let p = self.ask(&mut visits, x, y, &[])?;
                     ledger.settle_marginal(x, y, p);
                     self.count(ledger, &mut visits, OVER)?;

@@ -7,6 +7,7 @@ use super::levels::{LevelReport, Levels, Widest};
 use super::Options;
 use crate::graph::{Adjacency, SepSets};
 use crate::observer::Observer;
+use crate::pool::Pool;
 use crate::Result;
 
 /// An order of visiting: what it has decided, level by level. The ledger has all else.
@@ -35,14 +36,19 @@ struct Ordered<'s, O> {
     ledger: Ledger<'s>,
 }
 
-/// Begins a search in an order of visiting.
-pub(super) fn ordered<'s>(order: impl Order + 's, options: &'s Options, largest: Largest<'s>) -> Box<dyn Levels + 's> {
-    Box::new(Ordered { order, ledger: Ledger::new(options, largest) })
+/// Begins a search in an order of visiting, with these threads for what needs no worker.
+pub(super) fn ordered<'s>(
+    order: impl Order + 's,
+    options: &'s Options,
+    largest: Largest<'s>,
+    pool: Pool,
+) -> Box<dyn Levels + 's> {
+    Box::new(Ordered { order, ledger: Ledger::new(options, largest, pool) })
 }
 
 impl<O: Order> Levels for Ordered<'_, O> {
     fn edge_count(&self) -> usize {
-        self.ledger.start().edge_count()
+        self.ledger.edge_count()
     }
 
     fn widest(&self) -> Option<Widest> {

@@ -225,18 +225,24 @@ impl<'d> Decided<'d> {
 pub(super) struct PairBook<'a> {
     level: PairLevel<'a>,
     pool: Pool,
-    ranked: Ranked,
+    ranked: &'a Ranked,
     /// By number.
     verdicts: Vec<u32>,
     counted: LevelReport,
 }
 
 impl<'a> PairBook<'a> {
-    pub fn new(level: PairLevel<'a>, pool: Pool) -> Result<Self> {
-        let ranked = Ranked::new(level.graph.copied(&pool)?, &pool)?;
+    /// Of the level on this graph, whose edges it numbers.
+    pub fn new(options: &'a Options, ranked: &'a Ranked, pool: Pool) -> Result<Self> {
+        let level = PairLevel::new(options, ranked.graph());
         let mut verdicts = memory::zeros(ranked.len(), Use::Level)?;
         memory::prefer_large_pages(&mut verdicts);
         Ok(PairBook { level, pool, ranked, verdicts, counted: LevelReport::default() })
+    }
+
+    /// The level.
+    pub fn level(&self) -> PairLevel<'a> {
+        self.level
     }
 
     /// Enters what was found of some rows, each once; `false` where it cannot be that: then they are to be entered again, by another answer.
@@ -261,7 +267,7 @@ impl<'a> PairBook<'a> {
         if !are_vertices.into_inner() {
             return false;
         }
-        largest.raise_numbered(&self.ranked, rows, values, &self.pool);
+        largest.raise_numbered(self.ranked, rows, values, &self.pool);
         self.counted.add(counted);
         true
     }
@@ -285,7 +291,7 @@ impl<'a> PairBook<'a> {
         });
         let graph = Adjacency::from_half(p, &left, Half::Upper, &pool)?;
         drop(left);
-        let singly = Singly { ranked: &ranked, verdicts: &verdicts };
+        let singly = Singly { ranked, verdicts: &verdicts };
         let counts = singly.counts(level.options, &pool)?;
         Ok((graph, singly.sets(level.options, &counts, &pool)?, counted))
     }

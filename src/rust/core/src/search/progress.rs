@@ -1,5 +1,6 @@
 //! The progress of a level that is run in parts.
 
+use super::level::Neighbours;
 use super::Options;
 use crate::graph::{subsets, Adjacency};
 use crate::observer::{Observer, WriteState};
@@ -28,6 +29,13 @@ impl SetCounts {
             _ => subsets::binomial(degree - 1, size).map_or(f64::MAX, |count| count as f64),
         })
     }
+}
+
+/// Likewise where all pairs of these neighbourhoods are tested.
+fn most_tests_of(size: usize, neighbours: &Neighbours) -> f64 {
+    let mut sets = SetCounts::new(size);
+    let degrees = (0..neighbours.p()).map(|x| neighbours.degree(x));
+    degrees.map(|degree| degree as f64 * sets.of_row(degree)).sum()
 }
 
 /// Number of tests of a level with conditioning sets of `size` on `graph`, for the pairs in `tested`, if none is left out.
@@ -61,6 +69,11 @@ impl<'a> LevelProgress<'a> {
         tested: &Adjacency,
     ) -> Self {
         LevelProgress { observer, size, before: 0.0, total: most_tests(options, size, graph, tested) }
+    }
+
+    /// Likewise where all pairs of these neighbourhoods are tested.
+    pub fn of_all(observer: &'a mut dyn Observer, size: usize, neighbours: &Neighbours) -> Self {
+        LevelProgress { observer, size, before: 0.0, total: most_tests_of(size, neighbours) }
     }
 
     /// Of so many tests with conditioning sets of `size`.

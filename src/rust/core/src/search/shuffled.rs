@@ -59,7 +59,7 @@ impl Order for Shuffled<'_> {
     }
 
     fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let tests = ledger.tested.edge_count() as u64;
+        let tests = ledger.tested().edge_count() as u64;
         let (_, left) = ledger.marginal(self.worker, observer)?;
         Ok(LevelReport { tests: tests + left, exact_tests: 0, go_on: true })
     }
@@ -89,7 +89,7 @@ fn shuffled(worker: &mut dyn Worker, options: &Options, p_max: &mut [f64], rando
     let pool = worker.pool().clone();
     let (limits, mut unobserved) = (Limits::default(), Unobserved);
     let mut keeper = Keeper::new(&mut unobserved, &limits, options, &Largest::Square(&mut []));
-    let search = ordered(Shuffled { worker, random }, options, Largest::Square(p_max));
+    let search = ordered(Shuffled { worker, random }, options, Largest::Square(p_max), pool.clone());
     let found = driver::run(search, options, &mut keeper, None)?;
     driver::finish(options, &mut Largest::Square(p_max), &pool);
     Ok(found)

@@ -80,15 +80,7 @@ pub(super) struct Stable<'w> {
 
 impl Stable<'_> {
     /// Second sides of "stable.fast", whose order of candidates is the pair's own, of the pairs that are left.
-    fn second_sides(
-        &mut self,
-        ledger: &mut Ledger,
-        (neighbours, left): (&Neighbours, &Adjacency),
-        step: Step,
-        size: usize,
-        report: &mut LevelReport,
-        progress: &mut LevelProgress,
-    ) -> Result<()> {
+    fn second_sides<'n>(&self, neighbours: &'n Neighbours, left: &Adjacency, size: usize) -> Result<Sides<'n>> {
         // Of single variables, rows are taken together, so that what is read of the others is used by all of them while it is in the
         // cache. No tile has more sides than a wave.
         let p = left.p();
@@ -97,7 +89,10 @@ impl Stable<'_> {
         for first in (0..p).step_by(rows) {
             let end = p.min(first + rows);
             // By row: what is left of its pairs.
-            let below = |y: usize| left.neighbours(y).take_while(move |&x| (x as usize) < y).peekable();
+            let below = |y: usize| {
+                let smaller = neighbours.list(y).iter().copied().take_while(move |&x| (x as usize) < y);
+                smaller.filter(move |&x| left.has(y, x as usize)).peekable()
+            };
             let mut rest: Vec<_> =
                 (first..end).filter(|&y| neighbours.degree(y) > size).map(|y| (y, below(y))).collect();
             rest.retain_mut(|(_, others)| others.peek().is_some());
@@ -125,7 +120,7 @@ impl Stable<'_> {
                 }
             }
         }
-        self.by_sides(ledger, &Sides { neighbours, list: sides, first: 0, rows }, step, size, report, progress)
+        Ok(Sides { neighbours, list: sides, first: 0, rows })
     }
 
     /// Sides one by one, from the step's first on.
@@ -227,12 +222,12 @@ impl Order for Stable<'_> {
     }
 
     fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let tests = ledger.tested.edge_count() as u64;
+        let tests = ledger.tested().edge_count() as u64;
         let (start, left) = ledger.marginal(&mut *self.worker, observer)?;
         if !ledger.fast() && self.worker.asks_both_sides() {
             ledger.marginal_from_larger(&mut *self.worker, observer)?;
         }
-        let Ledger { graph, tested, .. } = &*ledger;
+        let (graph, tested) = (&ledger.graph, ledger.options.testable(&start));
         let mut report = LevelReport { tests, exact_tests: 0, go_on: true };
         if ledger.fast() {
             ledger.insert_fixed();
@@ -259,29 +254,29 @@ impl Order for Stable<'_> {
             let pool = self.worker.pool().clone();
             let has_work = ledger.widest().is_some_and(|widest| widest.degree > size);
             if let (true, Some(worker)) = (has_work, self.worker.pairwise()) {
-                memory::room(4 * Adjacency::bytes(p) + 4 * ledger.start().edge_count() + 64 * p, Use::Level)?;
+                memory::room(4 * Adjacency::bytes(p) + 4 * ledger.edge_count() + 64 * p, Use::Level)?;
                 if let Some(report) = ledger.decide_pairs(worker, &pool, observer)? {
                     return Ok(LevelReport { go_on: report.go_on || fast, ..report });
                 }
             }
         }
-        let graph = ledger.start();
         // Neighbourhoods as bits and as lists, what is left, and by pair its place.
-        memory::room(4 * Adjacency::bytes(p) + 12 * graph.edge_count() + 64 * p, Use::Level)?;
-        let tested = options.testable(graph);
-        let neighbours = match options.tiers.is_none() {
-            true => Neighbours::of(graph.clone()),
-            false => Neighbours::of_rows(&options.tiers, graph, 0..p),
+        memory::room(3 * Adjacency::bytes(p) + 12 * ledger.edge_count() + 64 * p, Use::Level)?;
+        let neighbours = ledger.freeze()?;
+        let tested = options.testable(ledger.start());
+        let is_plain = options.tiers.is_none() && options.fixed_edges.is_none();
+        let mut progress = match is_plain {
+            true => LevelProgress::of_all(observer, size, &neighbours),
+            false => LevelProgress::new(observer, options, size, ledger.start(), &tested),
         };
-        let mut progress = LevelProgress::new(observer, options, size, graph, &tested);
         let mut report = within.as_ref().map_or_else(LevelReport::default, |within| within.report);
         report.go_on |= fast;
         let mut step = Step::resumed(within).unwrap_or_else(|| Step::new(None, self.first_rows(p, keeps), self.cut()));
 
         if step.second.is_none() {
-            let lanes = match options.fixed_edges {
-                None if options.tiers.is_none() => Lanes::of_first(&neighbours, size),
-                _ => Lanes::of_first_in(&neighbours, size, &tested),
+            let lanes = match is_plain {
+                true => Lanes::of_first(&neighbours, size),
+                false => Lanes::of_first_in(&neighbours, size, &tested),
             };
             let outside = outside(options, &neighbours, &tested, size, true)?;
             self.half(ledger, (&neighbours, lanes, outside), step, size, &mut report, &mut progress)?;
@@ -292,13 +287,15 @@ impl Order for Stable<'_> {
         if fast {
             let is_second = |y: usize| left.neighbours(y).next().is_some_and(|x| (x as usize) < y);
             report.go_on |= (0..p).any(|y| neighbours.degree(y) > size + 1 && is_second(y));
-            self.second_sides(ledger, (&neighbours, &left), step, size, &mut report, &mut progress)?;
+            let sides = self.second_sides(&neighbours, &left, size)?;
+            self.by_sides(ledger, &sides, step, size, &mut report, &mut progress)?;
         } else {
             let lanes = Lanes::of_second_in(&neighbours, size, &left);
             let outside = outside(options, &neighbours, &left, size, false)?;
             self.half(ledger, (&neighbours, lanes, outside), step, size, &mut report, &mut progress)?;
         }
         progress.finish()?;
+        ledger.thaw(neighbours);
         Ok(report)
     }
 

@@ -79,7 +79,8 @@ impl CudaSearch<'_, '_> {
         gauss: &Gaussian,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let tested = self.options.testable(&self.options.start());
+        let start = self.options.start(&self.engine.held.pool);
+        let tested = self.options.testable(&start);
         self.refuse_few(gauss, &tested, observer)?;
         self.engine.make_correlations(gauss, &mut |share| observer.preparing(share))
     }

@@ -10,7 +10,7 @@ use crate::Result;
 impl CudaSearch<'_, '_> {
     /// The answer where no level has run.
     pub(in crate::engine::cuda) fn finish_unbegun(&mut self) -> Result<(Adjacency, SepSets)> {
-        let start = self.options.start();
+        let start = self.options.start(&self.engine.held.pool);
         self.p_max.fill(self.options, &start)?;
         Ok((start, SepSets::new(self.options.p, self.options.empty_side())))
     }

@@ -55,7 +55,7 @@ impl CudaSearch<'_, '_> {
         if self.args.start.is_null() && self.args.fixed.is_null() {
             return Ok(p > 2);
         }
-        let start = self.options.start();
+        let start = self.options.start(&self.engine.held.pool);
         let tested = self.options.testable(&start);
         let several: Vec<usize> = (0..p).filter(|&x| start.degree(x) > 1).collect();
         if several.iter().any(|&x| tested.neighbours(x).any(|y| y as usize > x)) {

@@ -84,7 +84,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     pub fn with_p_max(engine: &'s mut CudaEngine<'a>, options: &'s Options, p_max: PMax<'s>) -> Self {
         let p = options.p;
         let all = (p * (p - 1)) as u64;
-        let ends = if options.fixed_gaps.is_some() { 2 * options.start().edge_count() as u64 } else { all };
+        let ends =
+            if options.fixed_gaps.is_some() { 2 * options.start(&engine.held.pool).edge_count() as u64 } else { all };
         let args =
             SearchArgs { p: p as u64, pitch: p as u64, words: 2 * p.div_ceil(64) as u64, ..SearchArgs::default() };
         let binomials = Vec::new();
@@ -252,7 +253,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.args.record_count = self.args.degree;
         if self.options.fixed_gaps.is_some() {
             self.args.start = engine.held.device(Buffer::Start)?;
-            engine.held.upload(self.args.start.cast(), self.options.start().words())?;
+            engine.held.upload(self.args.start.cast(), self.options.start(&engine.held.pool).words())?;
         }
         if let Some(fixed) = &self.options.fixed_edges {
             self.args.fixed = engine.held.device(Buffer::Fixed)?;

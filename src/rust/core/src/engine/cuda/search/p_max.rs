@@ -116,7 +116,7 @@ impl<'s> PMax<'s> {
                 values.fill(options.untested());
                 Ok(())
             }
-            Largest::Left(left) => left.open(options, graph, &Adjacency::empty(self.p), 0.0),
+            Largest::Left(left) => left.open(options, graph, &Adjacency::empty(self.p), 0.0, &Pool::none()),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::engine::cuda::gauss::rows::{Cells, Panel, STEP};
 use crate::engine::cuda::gpu::buffer::Buffer;
 use crate::engine::cuda::gpu::held::Held;
 use crate::engine::cuda::gpu::kernels::Kernel;
-use crate::engine::cuda::gpu::transfer::threads_for;
+use crate::engine::cuda::gpu::transfer::threads_for_steps;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::p_max::triangle;
 use crate::engine::cuda::search::{blocks_on, USUAL_THREADS};
@@ -58,8 +58,8 @@ impl Columns<'_, '_> {
         let (level, is_complete) = (self.level, self.is_complete);
         let mut fill = |to: usize, at: usize, piece: &[f64]| {
             let columns = self.rest.by_ref().take(to - from).collect();
-            from = to;
-            each(&self.pool, piece.len(), columns, |_, mut column: Column| {
+            let before = std::mem::replace(&mut from, to);
+            each(&self.pool, (to - before) * level.pairs().p(), columns, |_, mut column: Column| {
                 let y = column.y();
                 let own = &piece[end_of(y) - at..][..y];
                 let cells = column.open(level);
@@ -93,9 +93,9 @@ impl Columns<'_, '_> {
     }
 }
 
-/// Does work on all columns, which is about as much as to copy so many numbers.
-fn each<'c>(pool: &Pool, numbers: usize, columns: Vec<Column<'c>>, work: impl Fn(usize, Column<'c>) + Sync) {
-    match threads_for(pool, numbers) {
+/// Does work of about so many nanoseconds on all columns.
+fn each<'c>(pool: &Pool, steps: usize, columns: Vec<Column<'c>>, work: impl Fn(usize, Column<'c>) + Sync) {
+    match threads_for_steps(pool, steps) {
         1 => columns.into_iter().enumerate().for_each(|(at, column)| work(at, column)),
         _ => pool.each_of(columns, work),
     }

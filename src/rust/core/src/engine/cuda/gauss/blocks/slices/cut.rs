@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use crate::engine::cuda::gauss::source::{Gaussian, Source};
+use crate::engine::cuda::gpu::transfer::threads_for_steps;
 use crate::graph::Adjacency;
+use crate::pool::{part_of, Pool};
 
 /// How many neighbours come before each row, and how many larger ones: p + 1 numbers.
 pub(in super::super) struct Ends {
@@ -12,15 +14,26 @@ pub(in super::super) struct Ends {
 }
 
 impl Ends {
-    /// Of a graph.
-    pub fn new(graph: &Adjacency) -> Self {
+    /// Of a graph, with the help of these threads.
+    pub fn new(graph: &Adjacency, pool: &Pool) -> Self {
         let p = graph.p();
         let (mut all, mut larger) = (vec![0; p + 1], vec![0; p + 1]);
-        for x in 0..p {
-            all[x + 1] = all[x] + graph.degree(x) as u64;
-            larger[x + 1] = larger[x] + graph.degree_above(x) as u64;
+        let each = part_of(p, threads_for_steps(pool, graph.words().len()));
+        let parts = all[1..].chunks_mut(each).zip(larger[1..].chunks_mut(each)).collect();
+        pool.each_of(parts, |part, (all, larger): (&mut [u64], &mut [u64])| {
+            for ((x, all), larger) in (part * each..).zip(all).zip(larger) {
+                (*all, *larger) = (graph.degree(x) as u64, graph.degree_above(x) as u64);
+            }
+        });
+        for ends in [&mut all, &mut larger] {
+            (0..p).for_each(|x| ends[x + 1] += ends[x]);
         }
         Ends { all, larger }
+    }
+
+    /// How many neighbours each variable has.
+    pub fn degrees(&self) -> Vec<usize> {
+        self.all.windows(2).map(|ends| (ends[1] - ends[0]) as usize).collect()
     }
 
     /// Number of pairs.
@@ -237,7 +250,7 @@ mod tests {
                 }
             }
         }
-        let ends = Ends::new(&graph);
+        let ends = Ends::new(&graph, &Pool::new(3));
         assert_eq!((ends.all[p], ends.pairs()), (2 * graph.edge_count() as u64, graph.edge_count() as u64));
         ends
     }

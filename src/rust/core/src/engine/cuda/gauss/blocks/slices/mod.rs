@@ -91,11 +91,6 @@ unsafe fn on_rows(gpu: &Gpu, kernel: Kernel<SliceArgs>, threads: u32, args: &Sli
     gpu.launch(kernel.on((rows as u32, parts(gpu.processors, rows)), threads, 0), args)
 }
 
-/// How many neighbours each variable has.
-fn degrees_of(level: &PairLevel) -> Vec<usize> {
-    (0..level.graph.p()).map(|x| level.graph.degree(x)).collect()
-}
-
 impl Blocks<'_, '_> {
     /// Whether pairs are decided by slices, rather than by small matrices of each row's neighbours: where more cells would have to be gathered
     /// for these than pass by slices, or where these do not fit.
@@ -103,8 +98,9 @@ impl Blocks<'_, '_> {
         if self.wished_rows().is_some() {
             return Ok(true);
         }
-        let (p, degrees) = (self.gauss.p, degrees_of(level));
-        let (widest, ends) = (degrees.iter().copied().max().unwrap_or(0), Ends::new(level.graph));
+        let (p, ends) = (self.gauss.p, Ends::new(level.graph, &self.search.engine.held.pool));
+        let degrees = ends.degrees();
+        let widest = degrees.iter().copied().max().unwrap_or(0);
         self.plan_gpu()?;
         let gathered = self.cells_of_packed(&degrees);
         let passing = match self.triangle(&degrees, &ends)? {
@@ -137,10 +133,10 @@ impl Blocks<'_, '_> {
             self.state.level = Some(standing);
             return Ok(());
         }
-        let ends = Ends::new(level.graph);
+        let ends = Ends::new(level.graph, &self.search.engine.held.pool);
         self.plan_gpu()?;
         if *rows == (0..self.gauss.p) {
-            if let Some(triangle) = self.triangle(&degrees_of(level), &ends)? {
+            if let Some(triangle) = self.triangle(&ends.degrees(), &ends)? {
                 self.plan_triangle(&triangle, &ends);
                 self.begin_pairs(level, &ends, observer)?;
                 return self.run_triangles(triangle, level, ends, &mut handing, observer);

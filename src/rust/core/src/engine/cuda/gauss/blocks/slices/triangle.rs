@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::cut::{Cut, Ends, Own, AT_ONCE, FOUND, LEAST, STATE};
 use super::found::{Found, Handing};
 use super::waiting::portions;
-use super::{degrees_of, on_rows, with_rows, Level, Progress};
+use super::{on_rows, with_rows, Level, Progress};
 use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
 use crate::engine::cuda::gauss::blocks::{cells_of, hash, Blocks};
 use crate::engine::cuda::gauss::rows::Panel;
@@ -99,7 +99,7 @@ impl Blocks<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let p = self.gauss.p;
-        let tests = tests_of(&degrees_of(of));
+        let tests = tests_of(&ends.degrees());
         let cut = Cut { width: 0, keeps_all: false, rows: p, panel: triangle.panel, kept: 0 };
         let mut level = Level { number: 0, cut, ends, own: Own::Pairs, there: Vec::new() };
         self.search.reset_report(0)?;
