@@ -32,7 +32,7 @@
 #'   kernel is not counted (about 1 GB, and 4 GB for more than 512 neighbours, for `"single"` and `"parallel"`). If not everything fits, tests, correlations and
 #'   feature selection keep only a part of the data on the GPU at a time; the smaller the part, the slower they are. The answer is the
 #'   same. An error says how much is needed if even one test, or one feature, does not fit, or for the Gaussian test the graph (p^2 / 4
-#'   bytes) with some rows of the correlations, or a variable with its neighbours. Several GPUs share a search whether or not it fits each of them. `"unified"` is memory that the GPU shares with the host, for problems slightly larger than the GPU; see below.
+#'   bytes) with some rows of the correlations, or a variable with its neighbours. Several GPUs share a search that takes long, or that does not fit each of them. `"unified"` is memory that the GPU shares with the host, for problems slightly larger than the GPU; see below.
 #' @section What the strategies of the papers leave out:
 #' These strategies are kernels of this package that distribute the tests as the papers do; they are not the authors' programs.
 #' - `"edge"` and `"set"` read a row of the graph from the GPU's memory, where cuPC copies it into a block's shared memory. They take

@@ -153,8 +153,8 @@
 #'   - `"cpu"`: the CPU; a [cpu_device()] limits the memory for correlations.
 #'   - `"cuda"`, `"cuda:1"`, ...: the first, second, ... NVIDIA GPU. Only the driver is needed, for CUDA 12.0 or newer. Errors are of class `pcgpu_error_device`; see
 #'     [pcgpu-package].
-#'   - `c("cuda:0", "cuda:1")`, `"cuda:all"`: several GPUs of this machine together, which is faster for searches that take more than some tenths of a second on one. The rows of a level are
-#'     handed out to whichever GPU is free. Each GPU holds what it has memory for; what was found is the host's. If one fails, the others do its
+#'   - `c("cuda:0", "cuda:1")`, `"cuda:all"`: several GPUs of this machine together. The first one runs the search as long as each level takes less than about half a second, because to share shorter levels takes longer.
+#'     Then the rows of a level are handed out to whichever GPU is free. Each GPU holds what it has memory for; what was found is the host's. If one fails, the others do its
 #'     work, with a message of class `pcgpu_message_lost`; [run_details()] says which did what. With `"cpu"`
 #'     among them, as in `c("cpu", "cuda:all")`, the CPU does a part of nearest-neighbour tests and of tests of mixed data; it would slow other tests down, and a message of class `pcgpu_message_cpu_idle` says that it takes no part in them. Additional
 #'     tests of `conservative` and `maj.rule` are handed out, too.
