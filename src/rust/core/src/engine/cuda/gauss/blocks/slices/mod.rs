@@ -328,16 +328,12 @@ impl Blocks<'_, '_> {
         let p = self.gauss.p;
         let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
         let (most, mut first) = (self.state.rows.most_rows(p), rows.start);
-        for run in level.there[rows.clone()]
-            .chunk_by(|one, other| one == other)
-            .map(|run| (run[0], run.len()))
-            .collect::<Vec<_>>()
-        {
-            let (is_there, end) = (run.0, first + run.1);
-            for start in (first..end).step_by(most).filter(|_| !is_there) {
-                let rows = start..end.min(start + most);
-                let at = base.offset((start * p) as u64);
-                self.bring_rows(&Panel { rows, columns: 0..p, at }, observer)?;
+        while first < rows.end {
+            let there = &level.there[first..rows.end.min(first + most)];
+            let end = first + there.iter().take_while(|&&is_there| is_there == there[0]).count();
+            if !there[0] {
+                let at = base.offset((first * p) as u64);
+                self.bring_rows(&Panel { rows: first..end, columns: 0..p, at }, observer)?;
             }
             first = end;
         }
