@@ -312,3 +312,27 @@ impl Iterator for Without<'_> {
         self.next()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrowed_neighbourhoods_are_those_of_the_smaller_graph() {
+        let mut graph = Adjacency::empty(70);
+        for x in 0..70 {
+            (x + 1..70).filter(|y| (x * 7 + y * 3) % 4 == 0 && x != 9).for_each(|y| graph.insert(x, y));
+        }
+        let (of_rows, of_lists) = (Neighbours::of(graph.clone()), Neighbours::lists_of(&graph));
+        let mut smaller = graph.clone();
+        for x in 0..70 {
+            let removed = graph.neighbours(x).map(|y| y as usize).filter(|y| (x + y) % 3 == 0);
+            removed.for_each(|y| smaller.remove(x, y));
+        }
+        let before = of_rows.number();
+        let narrowed = of_rows.narrowed(&smaller);
+        assert!(narrowed == Neighbours::of(smaller.clone()) && narrowed.number() != before);
+        assert!(narrowed.graph() == Some(&smaller) && narrowed.edge_count() < graph.edge_count());
+        assert_eq!(of_lists.narrowed(&smaller), Neighbours::lists_of(&smaller));
+    }
+}

@@ -6,14 +6,16 @@ use std::process::Command;
 
 use crate::driver::{driver, own_function};
 use crate::gauss_cuda::reading;
-use crate::support::answer::{self, Answer};
+use crate::support::answer::{self, Answer, Digits};
 use crate::support::cuda::{emulated, planned, same_outcome, StopAt};
 use crate::support::discrete::{self, RULES};
 use crate::support::golden::cases;
+use crate::support::kept::compare as compare_answers;
 use crate::support::problems::{correlation_matrix, dense_problem, problem, samples, Random};
 use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::engine::team::Team;
@@ -197,6 +199,34 @@ fn what_a_team_cannot_do_is_refused() {
 }
 
 /// GPUs that do not hold a search share it, whatever each of them has.
+/// Slices that are narrower than all variables, as more do not stay in a GPU's cache, and several parts for each GPU.
+#[test]
+#[ignore = "needs a GPU"]
+fn correlations_cross_once_for_all_parts_of_level_one() {
+    let (p, group) = (3300, 24);
+    let cell = |x: usize, y: usize| match (x == y, x / group == y / group) {
+        (true, _) => 1.0,
+        (_, true) => 0.3,
+        _ => 0.0,
+    };
+    let c: Vec<f64> = (0..p * p).map(|at| cell(at / p, at % p)).collect();
+    let options = Options { m_max: 1.0, ..Options::new(p, 0.01) };
+    let gauss = Gauss::new(by_column(&c, p).unwrap(), 100.0, reading(options.method)).unwrap();
+    let mut cpu = CpuEngine::new(GaussKernel::new(gauss, options.alpha), 2);
+    let wanted = answer::searched(&mut cpu, &options, true, &mut Unobserved);
+    // Shared out from the start.
+    let make = |ordinal| {
+        CudaEngine::new(gauss, options.alpha, CudaOptions { ordinal, launch_share: 0.5, ..CudaOptions::default() })
+    };
+    let (found, report) = searched(&mut team(&[0, 0], make).unwrap(), &options, true, &mut Unobserved);
+    compare_answers("slices", &found, &wanted, Digits::Nine);
+    let of_one: Vec<&Share> = report.shares.iter().filter(|share| share.level == Some(1)).collect();
+    let parts = of_one.iter().map(|share| share.shards).sum::<u64>();
+    let crossed = |share: &&&Share| share.moved.to as f64 / (8 * p * p) as f64;
+    assert!(parts >= 3 && of_one.iter().all(|share| crossed(&share) < 1.2), "{report:?}");
+    assert!(of_one.iter().any(|share| crossed(&share) > 0.9), "{report:?}");
+}
+
 /// To share short levels out takes longer than to run them.
 #[test]
 #[ignore = "needs a GPU"]
