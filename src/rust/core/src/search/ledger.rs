@@ -290,7 +290,7 @@ impl<'s> Ledger<'s> {
         self.floor = 0.0;
         let pool = worker.pool().clone();
         let left = AtomicU64::new(0);
-        let each = part_of(p, (p * words >> 17).clamp(1, pool.threads()));
+        let each = part_of(p, ((p * words) >> 17).clamp(1, pool.threads()));
         pool.each_of(kept.chunks_mut((each * words).max(1)).collect(), |part, kept: &mut [u64]| {
             let mut count = 0;
             for (y, row) in (part * each..).zip(kept.chunks_mut(words)) {

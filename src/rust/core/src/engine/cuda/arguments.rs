@@ -2,9 +2,6 @@
 
 use super::pointer::DevicePtr;
 
-/// `WARP` of kernels/gpu/threads.cuh: threads of a warp.
-pub(super) const WARP: u32 = 32;
-
 /// `COUNTING_THREADS` of kernels/discrete/test.cuh: threads of a block that counts.
 pub(super) const COUNTING_THREADS: u32 = 256;
 
@@ -127,6 +124,9 @@ pub(super) const DECIDING_THREADS: u32 = 128;
 
 /// `WIDE_THREADS` of kernels/gauss/wide.cuh: threads of a block of the kernels for rows with many neighbours.
 pub(super) const WIDE_THREADS: u32 = 128;
+
+/// `WARP` of kernels/gpu/threads.cuh: threads of a warp.
+pub(super) const WARP: u32 = 32;
 
 /// `LISTED` of kernels/knn/pairs.cuh: neighbours that the paper's kernel with the short list lists, at most.
 pub(super) const LISTED: u64 = 512;
