@@ -48,7 +48,7 @@ impl Known {
             (word(0) | word(2) & word(4)) & below
         };
         let kept = Adjacency::from_lower(p, of_word);
-        let separated = kept.clone().complement();
+        let separated = kept.clone().complement(&Pool::none());
         let verdict = |at: u64| if mixed(at, 7) % 10 == 0 { NO_SEPARATOR } else { mixed(at, 9) as u32 % 97 };
         let most = ROWS * p;
         let verdicts = verdicts_to_bytes(p, &(0..most as u64).map(verdict).collect::<Vec<u32>>());
