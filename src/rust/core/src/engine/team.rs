@@ -226,7 +226,7 @@ impl Worker for Team<'_> {
 
     fn team(&mut self) -> TeamReport {
         let mut report = self.members.report();
-        if let Some(number) = self.leader {
+        if let Some(number) = self.leader.take() {
             self.members.machines[number].team().shares.into_iter().for_each(|share| report.enter(share));
         }
         report
@@ -256,8 +256,10 @@ impl Worker for Team<'_> {
 /// One machine runs a search as long as its levels are short: to share them out takes longer.
 impl Alone for Team<'_> {
     fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Option<Box<dyn Levels + 's>>> {
-        let leader = self.leader.and_then(|number| self.members.machine(number));
-        match leader.and_then(|machine| machine.alone()) {
+        let Some(leader) = self.leader.and_then(|number| self.members.machine(number)) else { return Ok(None) };
+        // The team has told what it did with others.
+        leader.team();
+        match leader.alone() {
             Some(alone) => alone.begin(options, largest),
             None => Ok(None),
         }

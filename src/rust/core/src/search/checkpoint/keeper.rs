@@ -134,7 +134,7 @@ impl<'o> Keeper<'o> {
         // As long again, where nobody knows.
         let left = share.map_or(elapsed, |share| elapsed * (1.0 - share) / share.max(1e-9));
         let before = level.duration_since(began).as_secs_f64();
-        self.is_long = elapsed > FIRST_LOOK && left > MORE + AGAIN * before;
+        self.is_long |= elapsed > FIRST_LOOK && left > MORE + AGAIN * before;
         match self.is_long {
             true => Err(Error::Interrupted),
             false => Ok(()),

@@ -103,14 +103,17 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         matches!(self.engine.test, CudaTest::Gauss(_)) && self.engine.options.strategy == SearchStrategy::Shared
     }
 
+    /// Bytes of a report, with the unfinished items of blocks behind it.
+    pub(in crate::engine::cuda) fn report_bytes(&self) -> u64 {
+        size_of::<Report>() as u64 + 8 * WIDE_REST * self.engine.wide_blocks()
+    }
+
     /// Plans the memory that does not depend on the graph; `data`: bytes of the data.
     pub(in crate::engine::cuda) fn plan_variables(&mut self, data: u64) {
         let masks = [self.options.fixed_gaps.is_some(), self.options.fixed_edges.is_some()];
         // This replaces the plan of an earlier search with this engine.
         let mut plan = plan_of_variables(self.args.p, data, masks);
-        // With the unfinished items of blocks behind it.
-        let rest = 8 * WIDE_REST * self.engine.wide_blocks();
-        plan.set(Buffer::Report, size_of::<Report>() as u64 + rest);
+        plan.set(Buffer::Report, self.report_bytes());
         self.engine.held.plan = plan;
         if self.p_max.is_of_left() {
             let (p, plan) = (self.args.p, &mut self.engine.held.plan);

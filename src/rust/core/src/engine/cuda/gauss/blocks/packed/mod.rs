@@ -280,12 +280,15 @@ impl Blocks<'_, '_> {
         let of = (neighbours.number(), level);
         let is_standing = |standing: &Standing| standing.of == of && asking.lists.are_candidates();
         if let Some(standing) = self.state.placed.take().filter(is_standing) {
+            // The first sides have looked at the blocks, or have not.
+            self.state.are_all_looked_at = false;
             self.begin_level(level)?;
             let outcome = self.run_all(&standing.placed, asking, observer);
             self.state.placed = Some(standing);
             return outcome;
         }
         if self.has_whole(neighbours, level, observer)? {
+            self.state.are_all_looked_at = false;
             let rows = asking.rows();
             let batches = self.whole_batches(&asking.lists, rows, level)?;
             let count = batches.len() as f64;
@@ -351,13 +354,13 @@ impl Blocks<'_, '_> {
         self.search.ends = 1 << 24;
         let binomials = if level.size > 1 { 8 * self.search.binomial_count(level.size, level.widest) } else { 0 };
         let scratch = if level.size > 1 { self.search.scratch_of_sets(level.size, level.widest) } else { 0 };
+        let report = self.search.report_bytes();
         let held = &mut self.search.engine.held;
         let mut plan = MemoryPlan::default();
         plan.set(Buffer::Data, gauss.bytes());
-        plan.set(Buffer::Report, size_of::<Report>() as u64);
-        // What stays takes what it has.
-        plan.raise(Buffer::Report, held.plan.of(Buffer::Report));
+        plan.set(Buffer::Report, report);
         if is_there {
+            // What stays takes what it has.
             plan.raise(Buffer::Data, held.plan.of(Buffer::Data));
         }
         plan.set(Buffer::Binomials, binomials);
