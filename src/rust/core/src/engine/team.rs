@@ -233,12 +233,7 @@ impl Worker for Team<'_> {
     }
 
     fn alone(&mut self) -> Option<&mut dyn Alone> {
-        self.leader = self
-            .members
-            .seats
-            .iter()
-            .zip(&self.members.machines)
-            .position(|(seat, machine)| !seat.is_lost && machine.leads());
+        self.leader = self.members.first_that(|machine| machine.leads());
         self.leader.is_some().then_some(self as &mut dyn Alone)
     }
 
@@ -257,7 +252,7 @@ impl Worker for Team<'_> {
 impl Alone for Team<'_> {
     fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Option<Box<dyn Levels + 's>>> {
         let Some(leader) = self.leader.and_then(|number| self.members.machine(number)) else { return Ok(None) };
-        // The team has told what it did with others.
+        // What it did with others is in the team's report.
         leader.team();
         match leader.alone() {
             Some(alone) => alone.begin(options, largest),
@@ -274,8 +269,8 @@ impl Alone for Team<'_> {
         // What it did begins again.
         self.members.machines[number].team();
         match error {
-            Some(Error::Device(e)) if error.is_some_and(|error| !error.is_short_of_device_memory()) => {
-                self.members.lose(number, e.clone());
+            Some(error @ Error::Device(failure)) if !error.is_short_of_device_memory() => {
+                self.members.lose(number, failure.clone());
                 self.left() > 0
             }
             _ => {

@@ -16,7 +16,7 @@ pub struct Adjacency {
 }
 
 /// Words without a bit, on large pages where there are many: most of the time of a large graph goes to touching it first.
-fn no_bits(words: usize) -> Vec<u64> {
+pub(crate) fn no_bits(words: usize) -> Vec<u64> {
     let mut bits = vec![0; words];
     memory::prefer_large_pages(&mut bits);
     bits
@@ -184,7 +184,7 @@ impl Adjacency {
     pub fn complement(mut self, pool: &Pool) -> Self {
         let (p, words) = (self.p, self.words);
         let last = !0 >> ((64 - p % 64) % 64);
-        let each = part_of(p, (self.bits.len() >> 17).clamp(1, pool.threads()));
+        let each = self.rows_together(pool);
         pool.each_of(self.bits.chunks_mut((each * words).max(1)).collect(), |part, rows: &mut [u64]| {
             for (x, row) in (part * each..).zip(rows.chunks_mut(words)) {
                 row.iter_mut().for_each(|word| *word = !*word);
@@ -197,14 +197,18 @@ impl Adjacency {
         self
     }
 
-    /// How many neighbours each vertex has, which these threads count.
-    pub fn degrees(&self, pool: &Pool) -> Vec<usize> {
-        let mut degrees = vec![0; self.p];
-        let each = part_of(self.p, (self.bits.len() >> 17).clamp(1, pool.threads()));
-        pool.each_of(degrees.chunks_mut(each).collect(), |part, degrees: &mut [usize]| {
-            degrees.iter_mut().zip(part * each..).for_each(|(degree, x)| *degree = self.degree(x));
+    /// How many rows a thread takes of a pass through all bits.
+    pub(crate) fn rows_together(&self, pool: &Pool) -> usize {
+        part_of(self.p, (self.bits.len() >> 17).clamp(1, pool.threads()))
+    }
+
+    /// Returns what `count` says of each vertex, with the help of these threads.
+    pub fn by_vertex<T: Clone + Default + Send>(&self, pool: &Pool, count: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        let (mut counts, each) = (vec![T::default(); self.p], self.rows_together(pool));
+        pool.each_of(counts.chunks_mut(each).collect(), |part, counts: &mut [T]| {
+            counts.iter_mut().zip(part * each..).for_each(|(to, x)| *to = count(x));
         });
-        degrees
+        counts
     }
 
     fn row_mut(&mut self, x: usize) -> &mut [u64] {

@@ -14,7 +14,7 @@ mod sepsets;
 pub mod subsets;
 mod tiers;
 
-pub(crate) use adjacency::{bits, BITS};
+pub(crate) use adjacency::{bits, no_bits, BITS};
 pub use adjacency::{Adjacency, Half};
 pub(crate) use blocks::each_block;
 pub(crate) use chordal::is_chordal;

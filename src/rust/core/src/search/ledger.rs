@@ -16,10 +16,10 @@ use super::shards::Work;
 use super::worker::Worker;
 use super::{Method, Options};
 use crate::ci::Batch;
-use crate::graph::{Adjacency, Half, Ranked, SepSetLog, SepSets};
+use crate::graph::{no_bits, Adjacency, Half, Ranked, SepSetLog, SepSets};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
-use crate::pool::{part_of, Pool};
+use crate::pool::Pool;
 use crate::{Error, Result};
 
 /// The answer under construction.
@@ -123,7 +123,7 @@ impl<'s> Ledger<'s> {
         })
     }
 
-    /// Gives neighbourhoods back at the end of a level, of which the next ones are a part: no pass through p x p bits finds these.
+    /// Gives neighbourhoods back at the end of a level. The next level's are a part of them, so that nobody passes through p x p bits again.
     pub fn thaw(&mut self, neighbours: Neighbours) {
         self.frozen = Some(neighbours.narrowed(&self.graph));
     }
@@ -144,7 +144,7 @@ impl<'s> Ledger<'s> {
         *self.counted.get_or_init(|| {
             let degrees = match &self.frozen {
                 Some(frozen) if !has_tiers => (0..options.p).map(|x| frozen.degree(x)).collect(),
-                _ => self.start().degrees(&self.pool),
+                _ => self.start().by_vertex(&self.pool, |x| self.start().degree(x)),
             };
             let ends = degrees.iter().sum::<usize>();
             let widest = widest_of(options, self.start(), |x| {
@@ -275,8 +275,7 @@ impl<'s> Ledger<'s> {
         self.is_exact = is_exact && (done.is_empty() || self.is_exact);
         // Workers touch the columns first, and leave what they found as bits: there may be millions of pairs.
         let words = p.div_ceil(64);
-        let [mut separated, mut kept] = [(); 2].map(|()| vec![0u64; p * words]);
-        [&mut separated, &mut kept].into_iter().for_each(|bits| memory::prefer_large_pages(bits));
+        let (mut separated, mut kept) = (no_bits(p * words), no_bits(p * words));
         self.run_columns(worker, observer, &mut separated, &mut kept, &done)?;
         for DoneColumn { y, separated: was_separated, kept: was_kept, values } in done {
             let of_column = y * words..y * words + was_kept.len();
@@ -290,7 +289,7 @@ impl<'s> Ledger<'s> {
         self.floor = 0.0;
         let pool = worker.pool().clone();
         let left = AtomicU64::new(0);
-        let each = part_of(p, ((p * words) >> 17).clamp(1, pool.threads()));
+        let each = self.graph.rows_together(&pool);
         pool.each_of(kept.chunks_mut((each * words).max(1)).collect(), |part, kept: &mut [u64]| {
             let mut count = 0;
             for (y, row) in (part * each..).zip(kept.chunks_mut(words)) {

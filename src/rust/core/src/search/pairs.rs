@@ -88,7 +88,7 @@ impl<'a> PairLevel<'a> {
     }
 }
 
-/// Whether the correlations among the neighbours of each of p rows, of which there are so many, take longer to gather than those of all to be sent.
+/// Returns whether all correlations are sent sooner than those among each row's neighbours are gathered. `degrees`: those of the p rows.
 pub(crate) fn gathers_much(p: usize, degrees: impl Iterator<Item = usize>) -> bool {
     GATHERING * degrees.map(|degree| degree.pow(2) / 2).sum::<usize>() >= p * p
 }

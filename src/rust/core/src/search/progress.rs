@@ -31,13 +31,6 @@ impl SetCounts {
     }
 }
 
-/// Likewise where all pairs of these neighbourhoods are tested.
-fn most_tests_of(size: usize, neighbours: &Neighbours) -> f64 {
-    let mut sets = SetCounts::new(size);
-    let degrees = (0..neighbours.p()).map(|x| neighbours.degree(x));
-    degrees.map(|degree| degree as f64 * sets.of_row(degree)).sum()
-}
-
 /// Number of tests of a level with conditioning sets of `size` on `graph`, for the pairs in `tested`, if none is left out.
 pub(super) fn most_tests(options: &Options, size: usize, graph: &Adjacency, tested: &Adjacency) -> f64 {
     let mut sets = SetCounts::new(size);
@@ -68,12 +61,14 @@ impl<'a> LevelProgress<'a> {
         graph: &Adjacency,
         tested: &Adjacency,
     ) -> Self {
-        LevelProgress { observer, size, before: 0.0, total: most_tests(options, size, graph, tested) }
+        Self::of_total(observer, size, most_tests(options, size, graph, tested))
     }
 
-    /// Likewise where all pairs of these neighbourhoods are tested.
+    /// Of a level with conditioning sets of `size` that tests all pairs of these neighbourhoods.
     pub fn of_all(observer: &'a mut dyn Observer, size: usize, neighbours: &Neighbours) -> Self {
-        LevelProgress { observer, size, before: 0.0, total: most_tests_of(size, neighbours) }
+        let mut sets = SetCounts::new(size);
+        let degrees = (0..neighbours.p()).map(|x| neighbours.degree(x));
+        Self::of_total(observer, size, degrees.map(|degree| degree as f64 * sets.of_row(degree)).sum())
     }
 
     /// Of so many tests with conditioning sets of `size`.

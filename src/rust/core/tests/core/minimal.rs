@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use pcgpu_core::ci::{Batch, CiTest};
-use pcgpu_core::graph::Adjacency;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::answer::{Answer, Answers};
@@ -14,6 +13,7 @@ use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options, Skeleton};
 use pcgpu_core::{Error, Result};
 
+use crate::support::problems::one_edge;
 use crate::support::ranks::{self, with_ranks};
 
 /// A test that counts to three: x and y are independent given S where at least three of x, y and S, and of their sums with S, are
@@ -161,11 +161,7 @@ fn compare(found: &Found, wanted: &Found, info: &str) {
 #[test]
 fn a_test_that_counts_to_three_runs_on_any_worker_in_any_order() {
     let p = 11;
-    let pair = |x, y| {
-        let mut graph = Adjacency::empty(p);
-        graph.insert(x, y);
-        Some(graph)
-    };
+    let pair = |x, y| Some(one_edge(p, x, y));
     for method in [Method::Stable, Method::StableFast, Method::Original] {
         for (fixed_gaps, fixed_edges) in [(None, None), (pair(1, 2), pair(1, 4))] {
             let options = Options { method, fixed_gaps, fixed_edges, ..Options::new(p, 0.05) };

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use crate::support::mixed::{settings, Made};
 use crate::support::patience::stops_within_half_a_second;
+use crate::support::problems::one_edge;
 use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Settings};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::batched::{self, Asker, Reply};
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
 use pcgpu_core::engine::question_team::QuestionTeam;
-use pcgpu_core::graph::Adjacency;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::orient::{self, ColliderRule, Pdag};
 use pcgpu_core::pool::Pool;
@@ -217,11 +217,7 @@ fn every_question_is_asked_once_whatever_the_sizes_and_speeds() {
 #[test]
 fn searches_and_orientations_are_those_of_one_machine() {
     let p = 12;
-    let pair = |x, y| {
-        let mut graph = Adjacency::empty(p);
-        graph.insert(x, y);
-        Some(graph)
-    };
+    let pair = |x, y| Some(one_edge(p, x, y));
     let teams: [&[(Manner, usize)]; 6] = [
         &[(Manner::Needs(0), 50)],
         &[(Manner::Needs(0), 1), (Manner::Needs(0), 1000)],

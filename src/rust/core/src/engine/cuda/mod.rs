@@ -453,8 +453,8 @@ impl Worker for CudaEngine<'_> {
 /// Sides that are laid out at once: fewer leave a GPU idle at the end of each part.
 const SIDES: usize = 1 << 20;
 
-/// Tests that a GPU does in about the time that beginning a part of a level takes; of discrete variables, samples times tests, where a test of
-/// few samples takes as long as one of so many.
+/// Tests that a GPU does in about the time that beginning a part of a level takes. For discrete variables these are samples times tests; a test
+/// of fewer samples takes as long as one of `FEW_SAMPLES`.
 const BUSY_TESTS: f64 = 5e7;
 const BUSY_COUNTS: f64 = 5e10;
 const FEW_SAMPLES: f64 = 1e3;

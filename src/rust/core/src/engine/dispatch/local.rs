@@ -114,7 +114,12 @@ impl<M: Send> Members<M> {
 
     /// The number of the first of these.
     pub fn first(&self) -> Option<usize> {
-        self.seats.iter().position(|seat| !seat.is_lost)
+        self.first_that(|_| true)
+    }
+
+    /// The number of the first of these for which `is_it` holds.
+    pub fn first_that(&self, is_it: impl Fn(&M) -> bool) -> Option<usize> {
+        self.seats.iter().zip(&self.machines).position(|(seat, machine)| !seat.is_lost && is_it(machine))
     }
 
     /// A machine, unless it is lost.

@@ -10,11 +10,11 @@ use crate::observer::{Observer, WriteState};
 use crate::search::{Largest, Options};
 use crate::{Error, Result};
 
-/// Seconds of a level after which it is known how long it takes, about.
+/// Seconds of a level after which one may say roughly how long it takes.
 const FIRST_LOOK: f64 = 0.1;
 
-/// A level takes long where more seconds than these are left, and this multiple of those that the levels before took, which several machines have
-/// to run again. (Of 20,000 variables, two H200: 0.13 s by one and 1.0 s by both for sparse graphs, 0.33 and 0.7 for dense ones.)
+/// A level takes long if it has more seconds left than `MORE` plus `AGAIN` times the seconds of the levels before, which several machines must
+/// run again. (20,000 variables on one and on two H200: sparse graphs 0.13 and 1.0 s, dense ones 0.33 and 0.7 s.)
 const MORE: f64 = 0.5;
 const AGAIN: f64 = 4.0;
 
@@ -35,11 +35,11 @@ pub(in crate::search) struct Keeper<'o> {
     limits: Option<&'o Limits>,
     /// Whether it has ended the search.
     is_over: bool,
-    /// Of a search that one machine runs while others might help: when it began, and the level that runs.
+    /// When the search began, and when its level did, while one machine runs it and others might help.
     alone: Option<(Instant, Instant)>,
-    /// Whether a level takes so long that they are to.
+    /// Whether a level takes so long that the others should help.
     is_long: bool,
-    /// Levels that the observer has been told of, and how many of these have run: they run again where the search begins again.
+    /// Number of levels that were announced to the observer, and of those that run a second time.
     levels_told: usize,
     levels_again: usize,
     /// What the driver has counted; without what was found.
@@ -66,12 +66,12 @@ impl<'o> Keeper<'o> {
         }
     }
 
-    /// A search begins on one machine. Where others might help it ends once a level proves to take long.
+    /// Notes that a search begins on one machine. If others might help, a level that takes long ends it.
     pub fn begin_alone(&mut self, has_helpers: bool) {
         self.alone = has_helpers.then(|| (Instant::now(), Instant::now()));
     }
 
-    /// The search that one machine ran has ended, and may begin again: whether because a level takes long.
+    /// Prepares for the search to begin again. Returns whether it ended because a level takes long.
     pub fn begin_again(&mut self) -> bool {
         self.alone = None;
         self.levels_again = std::mem::replace(&mut self.done, State::none()).levels;
@@ -126,12 +126,11 @@ impl<'o> Keeper<'o> {
         kept.failed.as_ref().map(|reason| unwritten(&kept.checkpoint.file, reason))
     }
 
-    /// Ends the search that one machine runs where others are going to be done sooner with what is left of a level, of which this share is done; none:
-    /// nobody knows.
+    /// Ends the search on one machine if several would finish the level sooner. `share`: the share of the level that is done, if it is known.
     fn hurry(&mut self, share: Option<f64>) -> Result<()> {
         let Some((began, level)) = self.alone else { return Ok(()) };
         let elapsed = level.elapsed().as_secs_f64();
-        // As long again, where nobody knows.
+        // If the share is unknown, the level is expected to take as long again.
         let left = share.map_or(elapsed, |share| elapsed * (1.0 - share) / share.max(1e-9));
         let before = level.duration_since(began).as_secs_f64();
         self.is_long |= elapsed > FIRST_LOOK && left > MORE + AGAIN * before;

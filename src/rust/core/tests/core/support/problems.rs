@@ -178,3 +178,10 @@ pub fn dense_problem_of(number: u64, p: Option<usize>) -> Problem {
     }
     Problem { c, n: f64::from(n), options }
 }
+
+/// A graph of p vertices with the edge x - y alone.
+pub fn one_edge(p: usize, x: usize, y: usize) -> Adjacency {
+    let mut graph = Adjacency::empty(p);
+    graph.insert(x, y);
+    graph
+}

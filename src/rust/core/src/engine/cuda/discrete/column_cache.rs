@@ -84,7 +84,7 @@ pub(super) struct Chosen {
 }
 
 impl<'r> ColumnCache<'r> {
-    /// Of `p` variables, some of which have columns in places. No row needs more than there are places.
+    /// For `p` variables; `columns`: those that have a place. No row needs more than there are places.
     pub fn new(columns: Columns, p: usize, needs: Vec<&'r [u32]>) -> Self {
         let mut first = vec![0; p + 1];
         needs.iter().flat_map(|needs| needs.iter()).for_each(|&v| first[v as usize + 1] += 1);

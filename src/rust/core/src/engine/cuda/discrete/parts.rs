@@ -4,6 +4,7 @@
 //! `columns`: how they get there; `panels`: level 0, by pairs of panels of columns; `rows`: levels of sets, by rows with their neighbours'
 //! columns, `column_cache`: in which order. A row for which that is too much is asked question by question (`asked`).
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::columns::{Places, Table};
@@ -161,9 +162,9 @@ impl InParts<'_, '_> {
         let (mut open, mut partial) = batched::open_pairs(work, shards.clone())?;
         if self.engine.options.strategy != SearchStrategy::Shared {
             // The kernels of the papers know only a row's candidates.
-            let (inside, outside) = open.into_iter().partition(|pair| !pair.side.is_outside());
+            let (inside, outside): (VecDeque<_>, _) = open.into_iter().partition(|pair| !pair.side.is_outside());
             open = inside;
-            partial.append(&mut { outside });
+            partial.extend(outside);
         }
         let test = self.test;
         let asked = Asked { work, book, first_shard: shards.start };

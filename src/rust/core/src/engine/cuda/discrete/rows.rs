@@ -53,7 +53,7 @@ pub(in crate::engine::cuda) struct Standing {
     columns: Columns,
 }
 
-/// What a level's batches have beside lists.
+/// What a level's batches have in addition to lists.
 #[derive(Clone, Copy)]
 struct More {
     /// The graph's bits, as common neighbours come last among candidates.
@@ -355,8 +355,8 @@ impl CudaEngine<'_> {
 }
 
 impl CudaSearch<'_, '_> {
-    /// How rows are cut, which with their neighbours are `needs`: as those of the whole level, whose columns then may stay, or, where some lists have
-    /// other vertices, as these alone.
+    /// Returns how rows are cut; `needs`: the rows with their neighbours. If all lists are candidates alone, the cut is that of the whole level, so
+    /// that its columns may stay. Else it is that of these rows.
     fn cut_of(
         &self,
         test: &Discrete,

@@ -42,7 +42,7 @@ struct Columns<'l, 'c> {
 }
 
 impl Columns<'_, '_> {
-    /// Fills the next columns, those of some rows, with the p-values that stand packed from `at` on, while the next of these come.
+    /// Fills the columns of some rows with their packed p-values, from `at` on. Values are copied from the GPU while those before them are entered.
     fn fill(
         &mut self,
         held: &mut Held,
@@ -51,7 +51,7 @@ impl Columns<'_, '_> {
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
         let end_of = |row: usize| triangle(row) - triangle(rows.start);
-        // The rows that end within so many of the values.
+        // The end of the rows whose values are all among the first `end`.
         let within =
             |end: usize| rows.start + (rows.start + 1..=rows.end).take_while(|&row| end_of(row) <= end).count();
         let mut from = rows.start;
@@ -93,7 +93,7 @@ impl Columns<'_, '_> {
     }
 }
 
-/// Does work of about so many nanoseconds on all columns.
+/// Works on all columns, on several threads if that takes long. `steps`: nanoseconds on one thread, roughly.
 fn each<'c>(pool: &Pool, steps: usize, columns: Vec<Column<'c>>, work: impl Fn(usize, Column<'c>) + Sync) {
     match threads_for_steps(pool, steps) {
         1 => columns.into_iter().enumerate().for_each(|(at, column)| work(at, column)),

@@ -78,7 +78,7 @@ impl Places {
         Self::of([rows, width, entries, cells], level, true).end
     }
 
-    /// Of rows of `p` vertices that keep their numbers, with so many in their lists.
+    /// Of rows of `p` vertices that keep their numbers; `entries`: vertices in their lists.
     pub fn whole(p: usize, entries: usize, level: Level) -> Self {
         let numbers = Shape { numbers: p, cells: 0, bits: 8 * p * p.div_ceil(64), rows: 0, sent: 0 };
         Self::of_shape(numbers, entries, Level { of_data: false, ..level }, false)

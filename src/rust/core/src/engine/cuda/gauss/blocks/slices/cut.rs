@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use crate::engine::cuda::gauss::source::{Gaussian, Source};
-use crate::engine::cuda::gpu::transfer::threads_for_steps;
 use crate::graph::Adjacency;
-use crate::pool::{part_of, Pool};
+use crate::pool::Pool;
 
 /// How many neighbours come before each row, and how many larger ones: p + 1 numbers.
 pub(in super::super) struct Ends {
@@ -18,15 +17,10 @@ impl Ends {
     pub fn new(graph: &Adjacency, pool: &Pool) -> Self {
         let p = graph.p();
         let (mut all, mut larger) = (vec![0; p + 1], vec![0; p + 1]);
-        let each = part_of(p, threads_for_steps(pool, graph.words().len()));
-        let parts = all[1..].chunks_mut(each).zip(larger[1..].chunks_mut(each)).collect();
-        pool.each_of(parts, |part, (all, larger): (&mut [u64], &mut [u64])| {
-            for ((x, all), larger) in (part * each..).zip(all).zip(larger) {
-                (*all, *larger) = (graph.degree(x) as u64, graph.degree_above(x) as u64);
-            }
-        });
-        for ends in [&mut all, &mut larger] {
-            (0..p).for_each(|x| ends[x + 1] += ends[x]);
+        let degrees = graph.by_vertex(pool, |x| [graph.degree(x), graph.degree_above(x)]);
+        for (x, [degree, above]) in degrees.into_iter().enumerate() {
+            all[x + 1] = all[x] + degree as u64;
+            larger[x + 1] = larger[x] + above as u64;
         }
         Ends { all, larger }
     }
