@@ -313,15 +313,16 @@ fn a_long_batch_can_be_interrupted() {
 /// A question team of these GPUs, by their number and budget, and of the CPU where it has threads.
 fn team<'a>(knn: &'a Knn, gpus: &[(usize, Option<u64>)], threads: usize) -> QuestionTeam<'a> {
     let mut team = QuestionTeam::new(Pool::new(threads.max(1)));
+    // So long that nobody has taken all before another begins.
+    let [of_gpu, of_cpu] = (if emulated() { [0, 5] } else { [2, 2] }).map(Duration::from_millis);
     for &(ordinal, memory_budget) in gpus {
         let options = KnnCudaOptions { ordinal, memory_budget, ..KnnCudaOptions::default() };
         let engine = KnnCudaEngine::new(knn, options).unwrap();
-        team = team.with(format!("cuda:{ordinal}"), Slowed(engine, Duration::ZERO));
+        team = team.with(format!("cuda:{ordinal}"), Slowed(engine, of_gpu));
     }
-    let pause = Duration::from_millis(if emulated() { 5 } else { 0 });
     match threads {
         0 => team,
-        _ => team.with("cpu", Slowed(CpuEngine::new(KnnKernel::new(knn), threads), pause)),
+        _ => team.with("cpu", Slowed(CpuEngine::new(KnnKernel::new(knn), threads), of_cpu)),
     }
 }
 

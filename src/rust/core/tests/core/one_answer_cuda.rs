@@ -43,21 +43,25 @@ struct Gpus {
 /// One GPU with all its memory, with which the others are compared.
 const ONE: Gpus = Gpus { ordinals: Vec::new(), with_cpu: false, memory: MemoryKind::Device, budget: None, block: None };
 
+/// Two GPUs with all their memory. A GPU may be in a team twice.
+fn two() -> Gpus {
+    let second = device::devices(false).unwrap().len().min(2) - 1;
+    Gpus { ordinals: vec![0, second], ..ONE }
+}
+
 /// The columns of the table: one GPU is among them, for its own repeats.
 fn machines() -> Vec<Gpus> {
     let gpus = device::devices(false).unwrap();
-    // A GPU may be in a team twice.
-    let two = || if gpus.len() > 1 { vec![0, 1] } else { vec![0, 0] };
     let mut all = vec![
         ONE,
         Gpus { block: Some(64), ..ONE },
-        Gpus { ordinals: two(), ..ONE },
+        two(),
         Gpus { with_cpu: true, ..ONE },
-        Gpus { ordinals: two(), with_cpu: true, ..ONE },
+        Gpus { with_cpu: true, ..two() },
     ];
     if gpus.iter().all(|gpu| gpu.unified) {
         all.push(Gpus { memory: MemoryKind::Unified { gpus: 1 }, ..ONE });
-        all.push(Gpus { ordinals: two(), memory: MemoryKind::Unified { gpus: 2 }, ..ONE });
+        all.push(Gpus { memory: MemoryKind::Unified { gpus: 2 }, ..two() });
     }
     all
 }
@@ -252,6 +256,12 @@ fn machines_with_gpus_have_one_answer() {
         let suffice = budgets(planned.min(1 << 24), |budget| compare(&budget_of(budget), compact, 0));
         for (&budget, repeat) in suffice.iter().flat_map(|budget| (1..repeats).map(move |repeat| (budget, repeat))) {
             assert!(compare(&budget_of(budget), compact, repeat), "{}: {budget} bytes once", problem.name);
+        }
+        // What suffices for one suffices for each of two, except below the least that a part of a level takes.
+        for &budget in suffice.iter().step_by(if emulated() { 2 } else { 1 }) {
+            let machine = Gpus { budget: Some(budget), ..two() };
+            let label = format!("{}: two within {budget} bytes each", problem.name);
+            assert!(compare(&machine, compact, 0) || budget < 1 << 19, "{label}");
         }
         sufficed += suffice.len();
         println!("{}: {:.2} s", problem.name, began.elapsed().as_secs_f64());
