@@ -33,20 +33,20 @@ check_tiers <- function(tiers, labels) {
     return(NULL)
   }
   p <- length(labels)
-  mend <- paste(
+  hint <- paste(
     "give a number for each variable, named or in their order, such as c(age = 1, diet = 2, weight = 3), or a list of their names,",
     "the first tier first, such as list(\"age\", c(\"diet\", \"sport\"), \"weight\")."
   )
-  tiers <- tiers_as_given(tiers, labels, mend)
+  tiers <- tiers_as_given(tiers, labels, hint)
   if (is.list(tiers)) {
     # split() names tiers by their numbers, in the order of text.
     numbers <- suppressWarnings(as.numeric(names(tiers)))
     if (length(numbers) && !anyNA(numbers)) tiers <- tiers[order(numbers)]
-    members <- lapply(tiers, which_variables, argument = "tiers", labels = labels, mend = mend)
+    members <- lapply(tiers, which_variables, argument = "tiers", labels = labels, hint = hint)
     tiers <- stats::setNames(rep(seq_along(members), lengths(members)), labels[unlist(members)])
   }
   if (is.ordered(tiers)) tiers <- stats::setNames(as.integer(tiers), names(tiers))
-  if (!is.numeric(tiers)) abort_argument("tiers", tiers, mend)
+  if (!is.numeric(tiers)) abort_argument("tiers", tiers, hint)
   if (anyNA(tiers)) {
     abort_argument("tiers", tiers, "give every variable a tier.", has = paste("NA at", counted(sum(is.na(tiers)), "place")))
   }
@@ -78,7 +78,7 @@ check_tiers <- function(tiers, labels) {
 }
 
 # Numbers of variables, of their names or numbers.
-which_variables <- function(which, argument, labels, mend) {
+which_variables <- function(which, argument, labels, hint) {
   if (is.factor(which)) which <- as.character(which)
   if (is.character(which)) {
     at <- match(which, labels)
@@ -90,7 +90,7 @@ which_variables <- function(which, argument, labels, mend) {
     return(at)
   }
   if (!is.numeric(which) || anyNA(which) || any(which != trunc(which) | which < 1 | which > length(labels))) {
-    abort_argument(argument, which, mend)
+    abort_argument(argument, which, hint)
   }
   as.integer(which)
 }
@@ -109,23 +109,23 @@ check_arrows <- function(arrows, argument, labels) {
     return(integer(0))
   }
   p <- length(labels)
-  mend <- sprintf(paste(
+  hint <- sprintf(paste(
     "give a table of two columns, from and to, of names or numbers of variables, such as data.frame(from = \"a\", to = \"b\"),",
     "or a logical %d x %d matrix that is TRUE at [from, to]."
   ), p, p)
   if (isS4(arrows) && methods::is(arrows, "Matrix")) arrows <- as.matrix(arrows)
   if (is_adjacency(arrows, labels)) {
     check_matrix_names(arrows, labels, argument)
-    if (anyNA(arrows)) abort_argument(argument, arrows, mend, has = paste("NA at", counted(sum(is.na(arrows)), "place")))
+    if (anyNA(arrows)) abort_argument(argument, arrows, hint, has = paste("NA at", counted(sum(is.na(arrows)), "place")))
     if (any(diag(arrows) != 0)) refuse_loop(argument, arrows, labels[diag(arrows) != 0][1L])
     to <- about(argument, edges_of(arrows, "its arrows are rows of edges() whose kind is \"-->\""))$edges
     from <- rep.int(seq_len(p), lengths(to))
     to <- unlist(to, use.names = FALSE)
   } else {
-    refuse <- function(has = NULL) abort_argument(argument, arrows, mend, has = has)
+    refuse <- function(has = NULL) abort_argument(argument, arrows, hint, has = has)
     found <- arrows_of_kinds(arrow_columns(arrows, refuse), argument, arrows)
-    from <- which_variables(found$from, argument, labels, mend)
-    to <- which_variables(found$to, argument, labels, mend)
+    from <- which_variables(found$from, argument, labels, hint)
+    to <- which_variables(found$to, argument, labels, hint)
     if (any(from == to)) refuse_loop(argument, arrows, labels[from[from == to][1L]])
   }
   kept <- !duplicated(cbind(from, to))
@@ -174,8 +174,8 @@ check_required <- function(knowledge, labels, pairs) {
   }
   key <- function(arrows) paste(arrows$from, arrows$to)
   named <- function(at) sprintf("%s -> %s", labels[required$from[at]], labels[required$to[at]])
-  refuse <- function(is_wrong, what, mend) {
-    if (any(is_wrong)) abort_argument("required", NULL, mend, has = paste(named(which(is_wrong)[1L]), what, sep = ", "))
+  refuse <- function(is_wrong, what, hint) {
+    if (any(is_wrong)) abort_argument("required", NULL, hint, has = paste(named(which(is_wrong)[1L]), what, sep = ", "))
   }
   reversed <- list(from = required$to, to = required$from)
   refuse(key(required) %in% key(reversed), "and the reverse", "leave out one of the two.")

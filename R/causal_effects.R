@@ -165,7 +165,7 @@ about <- function(argument, value, named = "x") {
   tryCatch(value, pcgpu_error_argument = function(e) {
     if (!identical(e$argument, named)) stop(e)
     abort("argument", sub(paste0("`", named, "`"), paste0("`", argument, "`"), conditionMessage(e), fixed = TRUE),
-      argument = argument, value = e$value, mend = e$mend
+      argument = argument, value = e$value, hint = e$hint
     )
   })
 }

@@ -182,13 +182,13 @@ check_sides <- function(m, argument) {
 
 # Variables by name or number, at least one, as numbers. The first of several with one name.
 variables_at <- function(given, labels, argument) {
-  mend <- sprintf("give names of variables, or their numbers from 1 to %d.", length(labels))
+  hint <- sprintf("give names of variables, or their numbers from 1 to %d.", length(labels))
   if (is.factor(given)) given <- as.character(given)
   at <- if (is.character(given)) match(given, labels) else if (is.numeric(given)) match(given, seq_along(labels))
-  if (length(at) == 0L) abort_argument(argument, given, mend)
+  if (length(at) == 0L) abort_argument(argument, given, hint)
   if (anyNA(at)) {
     unknown <- unique(given[is.na(at)])
-    abort_argument(argument, given, mend,
+    abort_argument(argument, given, hint,
       has = sprintf("%s, which no variable %s", enumerate(if (is.character(given)) dQuote(unknown, FALSE) else unknown), if (is.character(given)) "is called" else "has as its number")
     )
   }

@@ -49,10 +49,10 @@ check_components <- function(components) {
   if (is.null(components)) {
     return(NULL)
   }
-  mend <- "give how many of the largest, such as 3, or the least number of nodes, c(least = 5)."
+  hint <- "give how many of the largest, such as 3, or the least number of nodes, c(least = 5)."
   if (!is.numeric(components) || length(components) != 1L || anyNA(components) || components < 1 ||
     (is.finite(components) && components != floor(components)) || !(names(components) %||% "") %in% c("", "most", "least")) {
-    abort_argument("components", components, mend)
+    abort_argument("components", components, hint)
   }
   if (identical(names(components), "least")) list(most = Inf, least = components[[1L]]) else list(most = components[[1L]], least = 1)
 }

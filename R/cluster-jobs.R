@@ -13,15 +13,15 @@ job_patience <- function() {
 
 # Where driver and workers meet.
 job_folder <- function(key, within = getOption("pcgpu.cluster_folder", getwd())) {
-  mend <- "name one that is there, that you may write in, and that the jobs see, too."
+  hint <- "name one that is there, that you may write in, and that the jobs see, too."
   if (!is.character(within) || length(within) != 1L || is.na(within) || !dir.exists(within)) {
-    abort_argument("options(pcgpu.cluster_folder = )", within, mend)
+    abort_argument("options(pcgpu.cluster_folder = )", within, hint)
   }
   within <- normalizePath(within)
   remove_left(within)
   folder <- file.path(within, paste0("pcgpu-", key))
   if (!dir.create(folder, showWarnings = FALSE, mode = "0700")) {
-    abort_cluster(sprintf("the folder %s cannot be made", folder), paste("options(pcgpu.cluster_folder = ):", sub("[.]$", "", mend)))
+    abort_cluster(sprintf("the folder %s cannot be made", folder), paste("options(pcgpu.cluster_folder = ):", sub("[.]$", "", hint)))
   }
   # Locked before it has its name, so that nobody finds it without its lock. On a disk without locks there is none.
   note <- file.path(folder, "driver")
@@ -110,7 +110,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
           said <- why(folder, jobs[!there & !up])
           abort_cluster(
             sprintf("%d of %d jobs ended before they had %s%s", sum(!there & !up), length(files), what, if (nzchar(said)) paste0(" (", said, ")") else ""),
-            "mend what ended them; pcgpu must be where jobs look for packages"
+            "fix what ended them; pcgpu must be where jobs look for packages"
           )
         }
         abort_cluster(
@@ -158,7 +158,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
       wait_for(place(seq_along(ranks), "hello"), ranks, "read the data")
       hellos <- lapply(place(seq_along(ranks), "hello"), read_answer)
       for (i in which(vapply(hellos, is_text, NA))) {
-        abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
+        abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "fix it there, or leave this worker out")
       }
       hellos <- hellos[keep(vapply(hellos, is.raw, NA))]
       stats::setNames(hellos, names)

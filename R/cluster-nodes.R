@@ -186,7 +186,7 @@ node_workers <- function(cluster, own = FALSE) {
       blind <- Filter(function(i) !gone()[i] && (is.null(hellos[[i]]) || isFALSE(hellos[[i]])), ranks)
       hellos[blind] <- open_all(blind, setup)[blind]
       for (i in which(!gone())) {
-        if (is_text(hellos[[i]])) abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
+        if (is_text(hellos[[i]])) abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "fix it there, or leave this worker out")
         if (!is.raw(hellos[[i]])) lose(i, unreadable)
       }
       go_on()

@@ -295,7 +295,7 @@ check_about <- function(about, numbers) {
   names
 }
 
-abort_cluster <- function(what, mend) abort("cluster", paste0(what, ": ", mend, "."), what = what, mend = mend)
+abort_cluster <- function(what, hint) abort("cluster", paste0(what, ": ", hint, "."), what = what, hint = hint)
 
 # A test that is an R function failed on a worker: raised here as it would have been.
 raise_rank_condition <- function(condition) {

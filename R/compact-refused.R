@@ -92,17 +92,17 @@ refuse_compact <- function(by = "this") {
   name <- if (!is.null(frame)) name_in_pcalg(sys.function(frame))
   if (!is.null(name)) {
     wanted <- Find(function(wanted) name %in% wanted$functions, wanted_by_pcalg)
-    mend <- paste("give", wanted$give)
-    said <- sprintf("%s() of pcalg wants %s: %s.", name, wanted$wants, mend)
+    hint <- paste("give", wanted$give)
+    said <- sprintf("%s() of pcalg wants %s: %s.", name, wanted$wants, hint)
   } else if (by == "this") {
-    mend <- "give as_pcalg(x), as(x, \"graphNEL\") or as(x, \"amat\")"
-    said <- sprintf("this wants a result of class pcAlgo, a graph or an adjacency matrix: %s.", mend)
+    hint <- "give as_pcalg(x), as(x, \"graphNEL\") or as(x, \"amat\")"
+    said <- sprintf("this wants a result of class pcAlgo, a graph or an adjacency matrix: %s.", hint)
   } else {
-    mend <- "give as(x, \"graphNEL\")"
-    said <- sprintf("%s wants a graph: %s.", by, mend)
+    hint <- "give as(x, \"graphNEL\")"
+    said <- sprintf("%s wants a graph: %s.", by, hint)
   }
   abort("argument", paste("`x` is an object of class pcCompact, and", said),
-    argument = "x", value = "pcCompact", mend = mend, call = if (!is.null(frame)) sys.call(frame) else user_call()
+    argument = "x", value = "pcCompact", hint = hint, call = if (!is.null(frame)) sys.call(frame) else user_call()
   )
 }
 

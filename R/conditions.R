@@ -10,11 +10,11 @@ abort <- function(kind, message, ..., class = character(), call = user_call()) {
 }
 
 # The error for a bad argument. The message says that the argument `is` this (by default its value in a few words), or
-# `has` that, and the mend; `pcalg` is pcalg's own sentence for the same mistake, put first and word for word, because
+# `has` that, and the hint; `pcalg` is pcalg's own sentence for the same mistake, put first and word for word, because
 # scripts match on it.
-abort_argument <- function(argument, value, mend, is = describe(value), has = NULL, pcalg = NULL) {
-  said <- paste0("`", argument, "` ", if (is.null(has)) paste("is", is) else paste("has", has), ": ", mend)
-  abort("argument", paste(c(pcalg, said), collapse = "\n"), argument = argument, value = value, mend = mend)
+abort_argument <- function(argument, value, hint, is = describe(value), has = NULL, pcalg = NULL) {
+  said <- paste0("`", argument, "` ", if (is.null(has)) paste("is", is) else paste("has", has), ": ", hint)
+  abort("argument", paste(c(pcalg, said), collapse = "\n"), argument = argument, value = value, hint = hint)
 }
 
 # The call that the user wrote: the outermost frame that runs a function of this package.
@@ -109,16 +109,16 @@ with_room_for_pcalgo <- function(make) {
 # Likewise of data that are read.
 with_room_for_data <- function(make) with_room(make, "a copy of the data, which R makes as it reads them,", "give R more memory, or leave variables or samples out")
 
-# what: what takes the memory. mend: what else can be done.
-with_room <- function(make, what, mend) {
+# what: what takes the memory. hint: what else can be done.
+with_room <- function(make, what, hint) {
   call <- user_call()
-  tryCatch(make, simpleError = function(e) stop_r_error(e, what, mend, call))
+  tryCatch(make, simpleError = function(e) stop_r_error(e, what, hint, call))
 }
 
 # R's own error, of class `memory` where that is what it is of.
-stop_r_error <- function(e, what, mend, call = user_call()) {
+stop_r_error <- function(e, what, hint, call = user_call()) {
   if (!is_out_of_memory(e)) stop(e)
-  abort("memory", sprintf("not enough memory: %s takes more than there is (%s); %s", what, conditionMessage(e), mend), what = what, mend = mend, call = call)
+  abort("memory", sprintf("not enough memory: %s takes more than there is (%s); %s", what, conditionMessage(e), hint), what = what, hint = hint, call = call)
 }
 
 # By R's message, in the session's language.
@@ -171,10 +171,10 @@ tell <- function(kind, message, ...) {
   ))
 }
 
-# Stops for the first argument that was left out: `missing` has by name whether it was, `mend` what to give.
-check_given <- function(missing, mend) {
+# Stops for the first argument that was left out: `missing` has by name whether it was, `hint` what to give.
+check_given <- function(missing, hint) {
   for (argument in names(missing)[unlist(missing)]) {
-    abort_argument(argument, NULL, mend[[argument]],
+    abort_argument(argument, NULL, hint[[argument]],
       is = "missing", pcalg = sprintf("argument \"%s\" is missing, with no default", argument)
     )
   }

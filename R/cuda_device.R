@@ -114,8 +114,8 @@ check_threads <- function(options) {
   }
 }
 
-# A number of threads, blocks, tests or rows, which only some of the strategies have, `of`; `mend`: what else may be meant.
-check_shape <- function(value, argument, of, strategy, least = 1, most = 256, mend = "") {
+# A number of threads, blocks, tests or rows, which only some of the strategies have, `of`; `hint`: what else may be meant.
+check_shape <- function(value, argument, of, strategy, least = 1, most = 256, hint = "") {
   if (is.null(value)) {
     return(NULL)
   }
@@ -125,7 +125,7 @@ check_shape <- function(value, argument, of, strategy, least = 1, most = 256, me
     ))
   }
   if (!is_number(value) || value < least || value > most || value != floor(value)) {
-    abort_argument(argument, value, sprintf("give a whole number from %.0f to %.0f%s.", least, most, mend))
+    abort_argument(argument, value, sprintf("give a whole number from %.0f to %.0f%s.", least, most, hint))
   }
   as.integer(value)
 }
@@ -144,7 +144,7 @@ check_block <- function(block, strategy) {
   rows <- strategy == "shared"
   check_shape(block, "block", c("shared", "parallel"), strategy,
     least = if (rows) 64 else 1, most = if (rows) 1e6 else 65535,
-    mend = if (rows) ", of rows, or strategy = \"parallel\" for tests at a time" else ""
+    hint = if (rows) ", of rows, or strategy = \"parallel\" for tests at a time" else ""
   )
 }
 

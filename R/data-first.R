@@ -56,12 +56,12 @@ test_of_data <- function(x, na = "error", keep_data = (is.data.frame(x) || is.ma
   if (share > 0 && na == "testwise") {
     return(test_with_holes(if (is_sparse(x)) as.matrix(x) else x, numeric, share))
   }
-  mend <- paste(
+  hint <- paste(
     "give na = \"testwise\" (each test leaves out the rows that lack one of its variables), or fill them in several times and give the list of",
     "completed data sets, or what mice() returns; see ?gaussCItwd for what each assumes."
   )
   if (share > 0) {
-    abort_argument("suffStat", x, mend, is = sprintf("data with missing values (%s)", percent(share)))
+    abort_argument("suffStat", x, hint, is = sprintf("data with missing values (%s)", percent(share)))
   }
   if (any(numeric) && !all(numeric)) {
     tell_if_turned(x, "suffStat")

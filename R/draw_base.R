@@ -85,14 +85,14 @@ one_a_node <- function(colours, n, argument) {
 
 # One colour, or n; `which` says what the n are for.
 check_colours <- function(colours, n, argument, which) {
-  mend <- sprintf("give one colour, or %d, %s.", n, which)
+  hint <- sprintf("give one colour, or %d, %s.", n, which)
   if (!length(colours) %in% c(1L, n) || is.list(colours)) {
-    abort_argument(argument, colours, mend, is = sprintf("of length %d", length(colours)))
+    abort_argument(argument, colours, hint, is = sprintf("of length %d", length(colours)))
   }
   different <- unique(colours)
   known <- vapply(different, function(colour) !inherits(try(grDevices::col2rgb(colour), silent = TRUE), "try-error"), NA)
   if (!all(known)) {
-    abort_argument(argument, colours, paste(mend, "colors() lists the names; numbers and \"#2F5D8A\" do, too."),
+    abort_argument(argument, colours, paste(hint, "colors() lists the names; numbers and \"#2F5D8A\" do, too."),
       has = paste("no colour,", enumerate(dQuote(different[!known], FALSE)))
     )
   }

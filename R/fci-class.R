@@ -70,10 +70,10 @@ labels_of_pag <- function(amat) rownames(amat) %||% colnames(amat) %||% as.chara
 is_pag_matrix <- function(x) is.matrix(x) && (attr(x, "type") %||% "") %in% c("pag", "amat.pag")
 
 check_pag_matrix <- function(amat, argument = "x") {
-  mend <- "give a square matrix of marks at both ends of each edge: 0 no edge, 1 circle, 2 arrowhead, 3 tail."
-  if (nrow(amat) != ncol(amat) || !is.numeric(amat) || anyNA(amat) || !all(amat %in% 0:3)) abort_argument(argument, amat, mend)
+  hint <- "give a square matrix of marks at both ends of each edge: 0 no edge, 1 circle, 2 arrowhead, 3 tail."
+  if (nrow(amat) != ncol(amat) || !is.numeric(amat) || anyNA(amat) || !all(amat %in% 0:3)) abort_argument(argument, amat, hint)
   check_sides(amat, argument)
-  if (any((amat != 0) != (t(amat) != 0))) abort_argument(argument, amat, mend, has = "edges with a mark at one end alone")
+  if (any((amat != 0) != (t(amat) != 0))) abort_argument(argument, amat, hint, has = "edges with a mark at one end alone")
   amat
 }
 

@@ -44,19 +44,19 @@ ends_named <- function(given, refuse = NULL) {
 arrows_of_kinds <- function(found, argument, arrows) {
   kind <- as.character(found$kind)
   row_said <- function(at) sprintf("a row %s %s %s", found$from[at], kind[at], found$to[at])
-  mend <- "give rows of edges() whose kind is \"-->\", or columns from and to alone."
+  hint <- "give rows of edges() whose kind is \"-->\", or columns from and to alone."
   unknown <- which(!is.na(kind) & grepl("^[<o-]", kind) & !kind %in% c(kinds_of_pag, "-->", "---", "<->"))
-  if (length(unknown)) abort_argument(argument, arrows, mend, has = paste(row_said(unknown[1L]), "of no kind that edge_table() has", sep = ", "))
+  if (length(unknown)) abort_argument(argument, arrows, hint, has = paste(row_said(unknown[1L]), "of no kind that edge_table() has", sep = ", "))
   circle <- which(kind %in% setdiff(kinds_of_pag[grepl("o", kinds_of_pag, fixed = TRUE)], arrow_of))
-  if (length(circle)) abort_argument(argument, arrows, mend, has = paste0(row_said(circle[1L]), ", of which a PAG does not know the direction"))
+  if (length(circle)) abort_argument(argument, arrows, hint, has = paste0(row_said(circle[1L]), ", of which a PAG does not know the direction"))
   both <- which(kind %in% c("---", "<->"))
-  if (length(both) && argument == "required") abort_argument(argument, arrows, mend, has = paste0(row_said(both[1L]), ", an edge without one direction"))
+  if (length(both) && argument == "required") abort_argument(argument, arrows, hint, has = paste0(row_said(both[1L]), ", an edge without one direction"))
   list(from = c(found$from, found$to[both]), to = c(found$to, found$from[both]))
 }
 
 # `tiers` as given, as a vector of numbers or a list of the tiers' members. A number for each variable may come as a vector, as a list or a table with one row or one
 # column, and as a table variable/tier.
-tiers_as_given <- function(tiers, labels, mend) {
+tiers_as_given <- function(tiers, labels, hint) {
   is_table <- length(dim(tiers)) == 2L
   if (is_table && !is.data.frame(tiers)) {
     tiers <- as.matrix(tiers)
@@ -65,9 +65,9 @@ tiers_as_given <- function(tiers, labels, mend) {
     }
     tiers <- as.data.frame(tiers)
   }
-  by_variable <- tier_columns(tiers, is_table, mend)
+  by_variable <- tier_columns(tiers, is_table, hint)
   if (!is.null(by_variable)) {
-    at <- which_variables(by_variable$variable, "tiers", labels, mend)
+    at <- which_variables(by_variable$variable, "tiers", labels, hint)
     return(stats::setNames(by_variable$tier, labels[at]))
   }
   if (!is.list(tiers)) {
@@ -79,7 +79,7 @@ tiers_as_given <- function(tiers, labels, mend) {
   is_number <- vapply(tiers, is.numeric, NA)
   is_single <- length(tiers) > 0L && all(is_number & lengths(tiers) == 1L)
   if (any(is_number) && (is_table || any(names(tiers) %in% labels))) {
-    if (!is_single) abort_argument("tiers", tiers, mend, has = "other than one number for each variable")
+    if (!is_single) abort_argument("tiers", tiers, hint, has = "other than one number for each variable")
     return(vapply(tiers, as.double, 0))
   }
   if (is_single && is.null(names(tiers)) && length(tiers) == length(labels)) {
@@ -93,7 +93,7 @@ tiers_as_given <- function(tiers, labels, mend) {
 is_tiers <- function(x) is.numeric(x) || is.ordered(x)
 
 # list(variable, tier) of a table that has these two columns, by their names, or by what is in them where it has no others; or NULL.
-tier_columns <- function(tiers, is_table, mend) {
+tier_columns <- function(tiers, is_table, hint) {
   if (!is.list(tiers)) {
     return(NULL)
   }
@@ -116,7 +116,7 @@ tier_columns <- function(tiers, is_table, mend) {
   if (!is.null(numbers) && identical(is.na(numbers), is.na(tier))) tier <- numbers
   if (is.ordered(tier)) tier <- as.integer(tier)
   if (!is.numeric(tier) || length(tier) != length(variable)) {
-    abort_argument("tiers", tiers, mend, has = "a column of tiers that are no numbers")
+    abort_argument("tiers", tiers, hint, has = "a column of tiers that are no numbers")
   }
   list(variable = variable, tier = tier)
 }

@@ -12,9 +12,9 @@ with_code <- function(test, limits, indepTest, suffStat) {
 
 known_bytes <- function(x, argument, file) {
   refuse <- function(has) {
-    mend <- "leave out `checkpoint`, or give the data as vectors, matrices and lists"
-    abort("checkpoint", sprintf("the checkpoint %s cannot be used, as `%s` %s: %s.", dQuote(file, FALSE), argument, has, mend),
-      reason = "unreadable", file = file, what = has, mend = mend
+    hint <- "leave out `checkpoint`, or give the data as vectors, matrices and lists"
+    abort("checkpoint", sprintf("the checkpoint %s cannot be used, as `%s` %s: %s.", dQuote(file, FALSE), argument, has, hint),
+      reason = "unreadable", file = file, what = has, hint = hint
     )
   }
   too_deep <- function(e) refuse("is nested too deeply to be compared with that of another call")

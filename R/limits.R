@@ -16,22 +16,22 @@ check_time_limit <- function(time_limit) {
 }
 
 check_checkpoint <- function(checkpoint) {
-  mend <- "give the name of a file, or list(file = , every = ) with the seconds between two of them."
+  hint <- "give the name of a file, or list(file = , every = ) with the seconds between two of them."
   if (is.null(checkpoint)) {
     return(NULL)
   }
   given <- if (is.list(checkpoint)) checkpoint else list(file = checkpoint)
   unknown <- setdiff(names(given), c("file", "every"))
   if (is.list(checkpoint) && (is.null(names(given)) || length(unknown) || anyDuplicated(names(given)))) {
-    abort_argument("checkpoint", checkpoint, mend)
+    abort_argument("checkpoint", checkpoint, hint)
   }
   file <- given$file
   if (!is.character(file) || length(file) != 1L || is.na(file) || !nzchar(file)) {
-    abort_argument("checkpoint", checkpoint, mend)
+    abort_argument("checkpoint", checkpoint, hint)
   }
   every <- given$every %||% checkpoint_seconds
   if (!is_number(every) || every < 0) {
-    abort_argument("checkpoint", checkpoint, mend, is = paste0("list(every = ", describe(every), ")"))
+    abort_argument("checkpoint", checkpoint, hint, is = paste0("list(every = ", describe(every), ")"))
   }
   file <- path.expand(file)
   if (dir.exists(file)) {

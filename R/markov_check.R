@@ -259,7 +259,7 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
     lost <- which(constant_in(rows))
     suff <- tryCatch(about("data", if (is_gauss && length(lost)) suff_with_constants(rows, lost) else maker(rows)), pcgpu_error_argument = function(e) {
       if (is.null(at)) stop(e)
-      abort_argument("data", e$value, sub("[.]$", ", or give a larger `share`, or resamples = 0.", e$mend),
+      abort_argument("data", e$value, sub("[.]$", ", or give a larger `share`, or resamples = 0.", e$hint),
         has = sprintf("rows, a sample of %d, of which this is said: %s", length(at), sub(":.*", "", conditionMessage(e)))
       )
     })
@@ -304,12 +304,12 @@ check_holes <- function(data, indepTest, na, fitted) {
       return(na)
     }
   }
-  mend <- if (fitted %in% c("gaussMItest", "disMItest", "mixMItest")) {
+  hint <- if (fitted %in% c("gaussMItest", "disMItest", "mixMItest")) {
     sprintf("give the completed data sets of the search as `suffStat`, with indepTest = %s, in place of `data`.", fitted)
   } else {
     paste0(if (is.null(indepTest)) "give" else "leave `indepTest` out, and give", " na = \"testwise\": each test leaves out the rows that lack one of its variables.")
   }
-  abort_argument("data", data, mend, has = sprintf("missing values (%s)", percent(share_missing(data))))
+  abort_argument("data", data, hint, has = sprintf("missing values (%s)", percent(share_missing(data))))
 }
 
 # The name of the test of the search that made a graph, "" where it is not known.

@@ -4,8 +4,8 @@
 #'
 #' # Versions
 #'
-#' Versions are semantic, `MAJOR.MINOR.PATCH`. A new patch version mends errors. A new minor version adds things, may change what is experimental, and may deprecate what is stable. Only a new major version removes what
-#' was stable; until 1.0.0, a minor version may, after it was deprecated in the one before. `NEWS.md` (`news(package = "pcgpu")`) lists for each version what breaks, what is deprecated, what is new and what was mended, and
+#' Versions are semantic, `MAJOR.MINOR.PATCH`. A new patch version fixes errors. A new minor version adds things, may change what is experimental, and may deprecate what is stable. Only a new major version removes what
+#' was stable; until 1.0.0, a minor version may, after it was deprecated in the one before. `NEWS.md` (`news(package = "pcgpu")`) lists for each version what breaks, what is deprecated, what is new and what was fixed, and
 #' says of the first two what to write instead.
 #'
 #' # Stages

@@ -31,7 +31,7 @@
 #' | | when | what to do |
 #' |:--|:--|:--|
 #' | `argument` | an argument is wrong | see the message |
-#' | `test` | `indepTest`, an R function, failed | mend that function |
+#' | `test` | `indepTest`, an R function, failed | fix that function |
 #' | `level0` | [p_value()] of a pair that level 0 removed, of a compact result | give `suffStat` |
 #' | `overflow` | a pair has more than 2^63 tests | smaller `m.max` or `alpha` |
 #' | `numeric` | a test has no p-value | see the message |
@@ -61,13 +61,13 @@
 #' | `file_damaged` | what a data file holds is not what was written | write it anew |
 #' | `file_changed` | a data file is not the one that was meant | see the message |
 #'
-#' `argument` has the fields `argument`, `value` and `mend`; `test` has `x`, `y`, `S` (the test that failed) and `parent` (the original condition, whose
+#' `argument` has the fields `argument`, `value` and `hint`; `test` has `x`, `y`, `S` (the test that failed) and `parent` (the original condition, whose
 #' classes it has, too); `level0` has `a` and `b`; `numeric` has `x`, `y`, `S`; `overflow` has `x`, `y`, `level` and `candidates`; `memory` has `bytes` (wanted; `NULL` where an allocation of R's own failed),
-#' `available` (what R can get; `NULL` where that is not known), `what` and `mend`; `package` has `package`; `checkpoint` has `reason` (`"arguments"`,
-#' `"version"`, `"damaged"`, `"other_file"`, `"read"`, `"write"` or `"unreadable"`), `file`, `what` and `mend`; `time_limit` has `seconds`; `knowledge` has `reason` (`"no_edge"`, `"reversed"`, `"forbidden"`, `"not_maximal"` or `"invalid"`) and `arrow`;
-#' `cluster` has `what` and `mend`; each error
-#' of a GPU has the class `pcgpu_error_device` too, and the fields `what` and `mend`; each of a data file the class `pcgpu_error_file` too, and the fields
-#' `path`, `what` and `mend`. After any error the next call works.
+#' `available` (what R can get; `NULL` where that is not known), `what` and `hint`; `package` has `package`; `checkpoint` has `reason` (`"arguments"`,
+#' `"version"`, `"damaged"`, `"other_file"`, `"read"`, `"write"` or `"unreadable"`), `file`, `what` and `hint`; `time_limit` has `seconds`; `knowledge` has `reason` (`"no_edge"`, `"reversed"`, `"forbidden"`, `"not_maximal"` or `"invalid"`) and `arrow`;
+#' `cluster` has `what` and `hint`; each error
+#' of a GPU has the class `pcgpu_error_device` too, and the fields `what` and `hint`; each of a data file the class `pcgpu_error_file` too, and the fields
+#' `path`, `what` and `hint`. After any error the next call works.
 #'
 #' **Warnings** have the class `pcgpu_warning`, and `pcgpu_warning_` followed by
 #'

@@ -149,16 +149,16 @@ said_of_colour <- function(given, colours, names) {
 
 # Before anything else is done, so that the error comes at once.
 check_layout <- function(layout, names) {
-  mend <- sprintf("give \"stress\", a matrix of %d rows and 2 columns, or a function of an igraph graph that makes one.", length(names))
+  hint <- sprintf("give \"stress\", a matrix of %d rows and 2 columns, or a function of an igraph graph that makes one.", length(names))
   if (is.function(layout)) {
     return(need_package("igraph", "a function as `layout` is given a graph of the package igraph"))
   }
   if (identical(layout, "stress")) {
     return(invisible())
   }
-  if (!is.matrix(layout) || !is.numeric(layout) || ncol(layout) != 2L) abort_argument("layout", layout, mend)
+  if (!is.matrix(layout) || !is.numeric(layout) || ncol(layout) != 2L) abort_argument("layout", layout, hint)
   named <- !is.null(rownames(layout)) && any(rownames(layout) %in% names)
-  if (!named && nrow(layout) != length(names)) abort_argument("layout", layout, mend)
+  if (!named && nrow(layout) != length(names)) abort_argument("layout", layout, hint)
   if (!named) warn_other_names(rownames(layout), names, "layout")
 }
 

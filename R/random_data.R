@@ -95,9 +95,9 @@ random_data <- function(dag, n, kind = c("gaussian", "nonlinear", "discrete", "m
   structure(columns, names = arrows$labels, row.names = .set_row_names(as.integer(n)), class = "data.frame")
 }
 
-check_share <- function(share, argument, mend, most) {
+check_share <- function(share, argument, hint, most) {
   if (!is_number(share) || share < 0 || share > most) {
-    abort_argument(argument, share, mend)
+    abort_argument(argument, share, hint)
   }
   as.double(share)
 }

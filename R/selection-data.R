@@ -187,7 +187,7 @@ may_be_target <- function(few_rows, y) {
   which(alike %in% n & rows[2L * n + 1L, ] != rows[2L * n + 2L, ])
 }
 
-# fewer_bins: is that a mend?
+# fewer_bins: is that a remedy?
 warn_unique <- function(names, fewer_bins) {
   if (length(names)) {
     warn("unique", paste0(

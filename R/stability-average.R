@@ -63,13 +63,13 @@ threshold_for <- function(x, false_edges, refuse) {
   }
   value <- (x$q^2 / (false_edges * x$tested) + 1) / 2
   if (value > 1) {
-    mend <- sprintf(
+    hint <- sprintf(
       "samples have %s edges of %s pairs on average, with which the bound is at least %s: give more, or a smaller `alpha`, for %s edges at most.",
       format(x$q, digits = 3L), in_words(x$tested), format(x$q^2 / x$tested, digits = 3L),
       format(floor(10 * sqrt(false_edges * x$tested)) / 10)
     )
-    if (refuse) abort_argument("false_edges", false_edges, mend)
-    warn("false_edges", sprintf("`false_edges` is %s, and no edge is kept: %s averaged_cpdag() takes another bound.", format(false_edges), mend))
+    if (refuse) abort_argument("false_edges", false_edges, hint)
+    warn("false_edges", sprintf("`false_edges` is %s, and no edge is kept: %s averaged_cpdag() takes another bound.", format(false_edges), hint))
     return(Inf)
   }
   value

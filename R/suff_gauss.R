@@ -199,12 +199,12 @@ check_infinite <- function(found, x) {
   }
 }
 
-check_missing <- function(found, x, mend = paste(
+check_missing <- function(found, x, hint = paste(
                             "drop or fill them in, or give what suff_gauss() makes with use = \"complete.obs\" (rows without any)",
                             "or use = \"pairwise.complete.obs\" (rows without one in the two columns at hand)."
                           )) {
   if (any(found$missing > 0)) {
-    abort_argument("x", x, mend, has = paste("missing values in", column_names(x, found$missing > 0)))
+    abort_argument("x", x, hint, has = paste("missing values in", column_names(x, found$missing > 0)))
   }
 }
 

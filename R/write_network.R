@@ -136,11 +136,11 @@ type_of <- function(values, whole) if (is.logical(values)) "boolean" else if (is
 value_text <- function(values) if (is.logical(values)) ifelse(values, "true", "false") else if (is.numeric(values)) digits_of(values) else values
 
 # Names and values that a format cannot have.
-refuse_characters <- function(network, pattern, format, mend) {
+refuse_characters <- function(network, pattern, format, hint) {
   check <- function(text, argument, what) {
     bad <- grepl(pattern, text, perl = TRUE) & !is.na(text) | !validUTF8(text)
     if (any(bad)) {
-      abort_argument(argument, text, mend, has = sprintf("%s that %s cannot have: %s", what, format, enumerate(encodeString(text[bad], quote = "\""))))
+      abort_argument(argument, text, hint, has = sprintf("%s that %s cannot have: %s", what, format, enumerate(encodeString(text[bad], quote = "\""))))
     }
   }
   check(network$labels, "x", "names of variables")
@@ -172,6 +172,6 @@ write_whole <- function(lines, path) {
 }
 
 abort_unwritable <- function(path, what) {
-  mend <- "give another path, or make room"
-  abort(c("file_unwritable", "file"), sprintf("%s cannot be written (%s): %s.", dQuote(path, FALSE), what, mend), path = path, what = what, mend = mend)
+  hint <- "give another path, or make room"
+  abort(c("file_unwritable", "file"), sprintf("%s cannot be written (%s): %s.", dQuote(path, FALSE), what, hint), path = path, what = what, hint = hint)
 }

@@ -47,7 +47,7 @@ SEXP pcgpu_spare_answer(void)
 static void make_spares(void)
 {
     const char *outer[] = {"error", ""};
-    const char *inner[] = {"class", "message", "what", "mend", ""};
+    const char *inner[] = {"class", "message", "what", "hint", ""};
     const char *fields[] = {"memory", "not enough memory: R has none left for the result of a call; give R more memory",
                             "the result of a call", "give R more memory"};
     R_PreserveObject(spare_token = R_MakeUnwindCont());

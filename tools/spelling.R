@@ -16,7 +16,7 @@ if (identical(commandArgs(trailingOnly = TRUE), "--write")) {
   unknown <- !found$word %in% ignored()
   if (any(unknown)) {
     print(found[unknown, ])
-    cat("mend these words, or add names and terms of the field to inst/WORDLIST\n")
+    cat("fix these words, or add names and terms of the field to inst/WORDLIST\n")
     quit(status = 1L)
   }
 }

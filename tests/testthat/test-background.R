@@ -123,7 +123,7 @@ test_that("what contradicts itself is refused by name", {
   bad("context.tier", "what `context.all` has, too", context.all = "a", context.tier = "a")
 })
 
-test_that("wrong arguments are named with their mend", {
+test_that("wrong arguments are named with their hint", {
   bad("tiers", "of 3 numbers", tiers = 1:3)
   bad("tiers", "NA at 1 place:", tiers = c(1:7, NA))
   bad("tiers", "no tier for \"h\"", tiers = list(letters[1:4], letters[5:7]))

@@ -4,7 +4,7 @@ bad <- function(argument, message, ...) {
   e <- expect_error(fit(...), class = "pcgpu_error_argument")
   expect_identical(e$argument, argument)
   expect_match(conditionMessage(e), message, fixed = TRUE)
-  expect_match(conditionMessage(e), e$mend, fixed = TRUE)
+  expect_match(conditionMessage(e), e$hint, fixed = TRUE)
 }
 
 none <- matrix(FALSE, 8, 8)

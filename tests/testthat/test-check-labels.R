@@ -2,7 +2,7 @@ bad <- function(argument, message, ...) {
   e <- expect_error(skeleton(suff(), gaussCItest, 0.05, ...), class = "pcgpu_error_argument")
   expect_identical(e$argument, argument)
   expect_match(conditionMessage(e), message, fixed = TRUE)
-  expect_match(conditionMessage(e), e$mend, fixed = TRUE)
+  expect_match(conditionMessage(e), e$hint, fixed = TRUE)
 }
 
 test_that("labels or p are needed, and must agree, in pcalg's words", {

@@ -8,7 +8,7 @@ fit <- function(...) {
 bad <- function(argument, ..., message = NULL) {
   e <- expect_error(fit(...), class = "pcgpu_error_argument")
   expect_identical(e$argument, argument)
-  expect_match(conditionMessage(e), e$mend, fixed = TRUE)
+  expect_match(conditionMessage(e), e$hint, fixed = TRUE)
   if (!is.null(message)) expect_match(conditionMessage(e), message, fixed = TRUE)
 }
 

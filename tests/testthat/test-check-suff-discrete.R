@@ -1,6 +1,6 @@
 refused <- function(suffStat, message, test = disCItest, labels = paste0("v", 1:3)) {
   e <- expect_error(skeleton(suffStat, test, 0.05, labels = labels), message, class = "pcgpu_error_argument")
-  expect_true(is.character(e$mend) && nzchar(e$mend))
+  expect_true(is.character(e$hint) && nzchar(e$hint))
 }
 
 test_that("a sufficient statistic of another shape is refused with what to give", {
@@ -69,14 +69,14 @@ test_that("a hundred levels and more work, alone and in a search", {
   expect_s4_class(skeleton(s, chi2CItest, 0.05, p = 3), "pcAlgo")
 })
 
-test_that("codes from 1 on are refused, in pcalg's words and with the mend", {
+test_that("codes from 1 on are refused, in pcalg's words and with the hint", {
   dm <- data.matrix(data.frame(lapply(mtcars[c("cyl", "vs", "am")], factor)))
   words <- "'dm' must have values in {0,1,..} with at least one '0' value"
   for (suff in list(list(dm = dm), list(dm = dm, nlev = c(3, 2, 2)), list(dm = dm + 0, adaptDF = TRUE), list(dm = as.data.frame(dm)))) {
     for (test in list(disCItest, chi2CItest)) {
       e <- expect_error(skeleton(suff, test, 0.05, p = 3), class = "pcgpu_error_argument")
       expect_match(conditionMessage(e), words, fixed = TRUE)
-      expect_match(e$mend, "suff_discrete\\(\\).*subtract 1")
+      expect_match(e$hint, "suff_discrete\\(\\).*subtract 1")
       e <- expect_error(test(1, 2, NULL, suff), class = "pcgpu_error_argument")
       expect_match(conditionMessage(e), words, fixed = TRUE)
     }

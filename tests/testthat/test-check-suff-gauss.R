@@ -1,12 +1,12 @@
 run <- function(suffStat, labels = paste0("v", 1:8)) pc(suffStat, gaussCItest, 0.05, labels = labels)
 
-# The condition must name the argument, the value and the mend, in its fields and in its message.
+# The condition must name the argument, the value and the hint, in its fields and in its message.
 bad <- function(suffStat, argument, message, ...) {
   e <- expect_error(run(suffStat, ...), class = "pcgpu_error_argument")
   expect_match(conditionMessage(e), message, fixed = TRUE)
   expect_identical(e$argument, argument)
   expect_true("value" %in% names(e))
-  expect_match(conditionMessage(e), e$mend, fixed = TRUE)
+  expect_match(conditionMessage(e), e$hint, fixed = TRUE)
   expect_match(conditionMessage(e), paste0("`", argument, "`"), fixed = TRUE)
 }
 
@@ -79,7 +79,7 @@ expect_checked_on <- function(device) {
     wanted <- expect_error(pcgpu:::check_cor_values(wrong[[what]]$C, 2L), what, fixed = TRUE, class = "pcgpu_error_argument")
     for (search in searches) {
       e <- expect_error(search(wrong[[what]]), class = "pcgpu_error_argument")
-      expect_identical(e[c("message", "argument", "value", "mend")], wanted[c("message", "argument", "value", "mend")])
+      expect_identical(e[c("message", "argument", "value", "hint")], wanted[c("message", "argument", "value", "hint")])
     }
   }
   holes <- changed(3, 700, NA)

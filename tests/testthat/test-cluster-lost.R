@@ -138,7 +138,7 @@ test_that("where all workers hang, the call ends after a time that users can set
       while_signalled(doomed$pids, "STOP", middle, pc(s, telling_test(middle, 0.03), 0.05, p = 10, cluster = doomed$cluster)),
       "no worker of the cluster is left.*has not answered within 1 s.*pcgpu.cluster_silence", class = "pcgpu_error_cluster"
     )
-    expect_match(error$mend, "checkpoint")
+    expect_match(error$hint, "checkpoint")
   }
   for (bad in list(0, "a", NA, 1:2)) {
     options(pcgpu.cluster_silence = bad)

@@ -55,7 +55,7 @@ expect_named_conversions <- function(fit, calls, but) {
       # Where a package that is loaded (Matrix, say) has S4 methods of `[<-`, R makes an error of its own of ours, with its words.
       if (!startsWith(conditionMessage(error), "error in evaluating the argument")) {
         expect_s3_class(error, "pcgpu_error_argument")
-        expect_identical(error$mend, paste("give", give), info = name)
+        expect_identical(error$hint, paste("give", give), info = name)
       }
       expect_match(conditionMessage(error), paste("give", give), fixed = TRUE, info = name)
       expect_match(conditionMessage(error), sprintf("class pcCompact, and %s() of pcalg wants", name), fixed = TRUE, info = name)

@@ -297,7 +297,7 @@ test_that("where R itself cannot allocate a pcAlgo, the error names the compact 
   )
   for (f in make) {
     error <- expect_error(pcgpu:::with_room_for_pcalgo(f()), "result = \"compact\"", fixed = TRUE, class = "pcgpu_error_memory")
-    expect_match(error$mend, "compact")
+    expect_match(error$hint, "compact")
   }
   expect_error(pcgpu:::with_room_for_pcalgo(stop("no such thing")), "no such thing", class = "simpleError")
   classed <- structure(class = c("own", "error", "condition"), list(message = "cannot allocate vector of size 1 Gb", call = NULL))

@@ -139,7 +139,7 @@ test_that("a GPU that is named is taken, or refused where it cannot do the work"
 })
 
 # A boundary whose GPU fails in some way.
-broken <- function(class, message = "it is broken: mend it") {
+broken <- function(class, message = "it is broken: fix it") {
   asked <- character()
   list(
     run = function(engine) {
@@ -180,7 +180,7 @@ test_that("a GPU that was named is not given up, and its error is classed", {
   rust <- broken("device_out_of_memory")
   answer <- pcgpu:::on_device(chosen("cuda"), 2L, rust$run)
   expect_identical(rust$asked(), "cuda")
-  e <- expect_error(pcgpu:::check_rust(answer), "mend it", class = "pcgpu_error_device")
+  e <- expect_error(pcgpu:::check_rust(answer), "fix it", class = "pcgpu_error_device")
   expect_s3_class(e, "pcgpu_error_device_out_of_memory")
   expect_s3_class(e, "pcgpu_error")
 })

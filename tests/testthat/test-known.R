@@ -134,7 +134,7 @@ test_that("what R cannot read is refused by name, before the search", {
     e <- expect_error(skeleton(wrong[[i]], test, 0.2, p = 4, checkpoint = file), says[[i]], class = "pcgpu_error_checkpoint")
     expect_identical(e$reason, "unreadable")
     expect_match(conditionMessage(e), "`suffStat`.*leave out `checkpoint`")
-    expect_match(e$mend, "leave out `checkpoint`")
+    expect_match(e$hint, "leave out `checkpoint`")
   }
   expect_error(skeleton(1, function(x, y, S, suffStat) pointer, 0.2, p = 4, checkpoint = file), "`indepTest` holds", class = "pcgpu_error_checkpoint")
   expect_identical(asked, 0)

@@ -67,7 +67,7 @@ test_that("files that are damaged, cut off, of another version or no files of ou
     e <- expect_error(open(other), says, class = paste0("pcgpu_error_file_", kind))
     expect_true(inherits(e, "pcgpu_error_file") && inherits(e, "pcgpu_error"))
     expect_identical(e$path, other)
-    expect_true(nzchar(e$what) && nzchar(e$mend))
+    expect_true(nzchar(e$what) && nzchar(e$hint))
   }
   changed <- function(at, by = 1) {
     bytes[at] <- xor(bytes[at], as.raw(by))

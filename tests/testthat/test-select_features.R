@@ -108,7 +108,7 @@ test_that("a selected column with a different level in every row gets a warning"
   expect_no_warning(select_features(data$x, data$y, 3))
 })
 
-test_that("bad arguments are named, with their values and the mend", {
+test_that("bad arguments are named, with their values and the hint", {
   data <- simulate_features()
   x <- data$x
   y <- data$y

@@ -166,7 +166,7 @@ test_that("an ensemble prints, plots, is saved and becomes a data frame", {
   expect_output(print(half), "ensemble of 3 samples without replacement of 50 rows", fixed = TRUE)
 })
 
-test_that("bad ensembles are named, with their values and the mend", {
+test_that("bad ensembles are named, with their values and the hint", {
   data <- simulate_features()
   refuse <- function(pattern, code) expect_error(code, pattern, class = "pcgpu_error_argument")
   for (bad in list(0, -1, 1.5, NA, "50", 1:2, 1e6, TRUE, list(50))) {

@@ -262,7 +262,7 @@ test_that("data are taken as pc() takes them", {
   expect_identical(stability(unname(as.matrix(x)), gaussCItest, 0.05, replicates = 5, labels = toupper(names(x)))$labels, toupper(names(x)))
 })
 
-test_that("broken input is refused by argument, value and mend", {
+test_that("broken input is refused by argument, value and hint", {
   x <- stability_data()
   refused <- function(argument, ...) {
     given <- list(...)

@@ -76,5 +76,5 @@ top <- utils::head(sort(table(paste(other[, 2], substr(other[, 3], 1, 140), sep 
 cat(sprintf("  %5d  %s", as.integer(top), names(top)), sep = "\n")
 # A case may fail to be made now and then; where most do, nothing is tested.
 if (mean(kind == "not a case") > 0.05) {
-  stop("more than one case in twenty could not be made: mend tools/fuzz/cases.R", call. = FALSE)
+  stop("more than one case in twenty could not be made: fix tools/fuzz/cases.R", call. = FALSE)
 }

@@ -41,7 +41,7 @@ pub fn open(x: &Robj) -> Outcome<DataFile> {
             return Err(Failure::Core(Error::Argument {
                 argument: "x",
                 value: format!("says that `{name}` is {told}, and in its file it is {count}"),
-                mend: "open the file again, by pcgpu_file()".into(),
+                hint: "open the file again, by pcgpu_file()".into(),
             }));
         }
     }

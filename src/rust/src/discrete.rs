@@ -86,7 +86,7 @@ fn whole(codes: ArrayView2<f64>) -> Outcome<Vec<i32>> {
                 return Err(Failure::Core(Error::Argument {
                     argument: "suffStat$dm",
                     value: format!("has {} in row {}, column {}", shown(code), row + 1, column + 1),
-                    mend: "give whole numbers 0, 1, ..., or factors to suff_discrete()".into(),
+                    hint: "give whole numbers 0, 1, ..., or factors to suff_discrete()".into(),
                 }));
             });
         }
@@ -111,7 +111,7 @@ fn declared(nlev: &Robj, p: usize) -> Outcome<Vec<u32>> {
             Err(Failure::Core(Error::Argument {
                 argument: "suffStat$nlev",
                 value: format!("has {} at place {}", shown(value), at + 1),
-                mend: format!("give the number of levels of each variable, whole numbers up to {MOST_LEVELS}"),
+                hint: format!("give the number of levels of each variable, whole numbers up to {MOST_LEVELS}"),
             }))
         }
     };

@@ -265,8 +265,8 @@ impl Gpu {
     }
 }
 
-fn wrong_strategy(value: &str, mend: &str) -> Failure {
-    Error::Argument { argument: "strategy", value: value.into(), mend: mend.into() }.into()
+fn wrong_strategy(value: &str, hint: &str) -> Failure {
+    Error::Argument { argument: "strategy", value: value.into(), hint: hint.into() }.into()
 }
 
 /// The strategy that R asks for. Numbers that R leaves out are the papers'.

@@ -304,7 +304,7 @@ pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>) -> Outcome<Se
         Failure::Core(Error::Argument {
             argument: "skel@sepset",
             value,
-            mend: format!("give pcalg's list of {p} lists of {p}, each entry NULL or numbers of variables"),
+            hint: format!("give pcalg's list of {p} lists of {p}, each entry NULL or numbers of variables"),
         })
     };
     memory::room(Adjacency::bytes(p) + 32 * p, Use::Sets)?;

@@ -306,7 +306,7 @@ fn pag_of(amat: &Robj, p: usize) -> Outcome<Pag> {
                 Failure::Core(Error::Argument {
                     argument: "pag",
                     value: format!("a matrix with {number} at [{}, {}]", u + 1, v + 1),
-                    mend: "marks are 0 (no edge), 1 (circle), 2 (arrowhead) and 3 (tail)".into(),
+                    hint: "marks are 0 (no edge), 1 (circle), 2 (arrowhead) and 3 (tail)".into(),
                 })
             })?;
             row.push((v as u32, mark));

@@ -90,7 +90,7 @@ impl Link for RLink<'_> {
         let found = session::ask(self.token, &self.receive, wait.as_secs_f64())?;
         let strange = || Error::Cluster {
             message: "internal: what came from the workers cannot be read".into(),
-            mend: "please report it".into(),
+            hint: "please report it".into(),
         };
         let found = found.as_list().ok_or_else(strange)?;
         let [ranks, messages] = input::entries(&found) else { return Err(strange()) };

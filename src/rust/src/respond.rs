@@ -43,7 +43,7 @@ impl Failure {
                         return describe(
                             &class,
                             &message,
-                            vec![("what", Value::from(device.message)), ("mend", Value::from(device.mend))],
+                            vec![("what", Value::from(device.message)), ("hint", Value::from(device.hint))],
                         );
                     }
                     Error::File(file) => {
@@ -51,39 +51,39 @@ impl Failure {
                         let fields = vec![
                             ("path", Value::from(file.path)),
                             ("what", Value::from(file.message)),
-                            ("mend", Value::from(file.mend)),
+                            ("hint", Value::from(file.hint)),
                         ];
                         return describe(&class, &message, fields);
                     }
-                    Error::Memory { bytes, available, what, mend } => (
+                    Error::Memory { bytes, available, what, hint } => (
                         "memory",
                         vec![
                             ("bytes", Value::from(bytes as f64)),
                             ("available", available.map(|bytes| bytes as f64).into()),
                             ("what", Value::from(what)),
-                            ("mend", Value::from(mend)),
+                            ("hint", Value::from(hint)),
                         ],
                     ),
                     Error::Interrupted => ("interrupt", Vec::new()),
-                    Error::Cluster { message, mend } => {
-                        ("cluster", vec![("what", Value::from(message)), ("mend", Value::from(mend))])
+                    Error::Cluster { message, hint } => {
+                        ("cluster", vec![("what", Value::from(message)), ("hint", Value::from(hint))])
                     }
                     Error::TimeLimit { seconds } => ("time_limit", vec![("seconds", Value::from(seconds))]),
-                    Error::Checkpoint { kind, file, reason, mend } => (
+                    Error::Checkpoint { kind, file, reason, hint } => (
                         "checkpoint",
                         vec![
                             ("reason", Value::from(kind)),
                             ("file", Value::from(file)),
                             ("what", Value::from(reason)),
-                            ("mend", Value::from(mend)),
+                            ("hint", Value::from(hint)),
                         ],
                     ),
-                    Error::Argument { argument, value, mend } => (
+                    Error::Argument { argument, value, hint } => (
                         "argument",
                         vec![
                             ("argument", Value::from(argument)),
                             ("value", Value::from(value)),
-                            ("mend", Value::from(mend)),
+                            ("hint", Value::from(hint)),
                         ],
                     ),
                     Error::Test { x, y, s } => ("test", vec![("x", one_based(x)), ("y", one_based(y)), ("S", set(&s))]),

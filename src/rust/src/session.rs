@@ -384,7 +384,7 @@ pub fn permutation(token: &Token, fun: &Robj, k: usize) -> Result<Vec<u32>> {
         _ => Err(Error::Argument {
             argument: "permutation",
             value: "no permutation".into(),
-            mend: format!("sample.int({k}) is needed"),
+            hint: format!("sample.int({k}) is needed"),
         }),
     }
 }

@@ -27,8 +27,8 @@ fn numbers(value: &Robj) -> Vec<usize> {
 
 fn cannot(what: &str) -> impl Fn(std::io::Error) -> Failure + '_ {
     move |error| {
-        let mend = "give fewer workers, or raise this user's limits of processes and open files (ulimit -u, ulimit -n)";
-        Error::Cluster { message: format!("a worker cannot be {what} ({error})"), mend: mend.into() }.into()
+        let hint = "give fewer workers, or raise this user's limits of processes and open files (ulimit -u, ulimit -n)";
+        Error::Cluster { message: format!("a worker cannot be {what} ({error})"), hint: hint.into() }.into()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The one error type of the core. Each variant carries what a caller needs to say what to mend.
+//! The one error type of the core. Each variant carries what a caller needs to say what to fix.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub enum Error {
         /// What was given, as it reads after "is"; or the whole predicate where that begins with "has".
         value: String,
         /// What to give instead.
-        mend: String,
+        hint: String,
     },
     /// The caller asked to stop (Ctrl-C).
     Interrupted,
@@ -30,7 +30,7 @@ pub enum Error {
         /// What is wrong, a predicate of the file.
         reason: String,
         /// What to do about it.
-        mend: String,
+        hint: String,
     },
     /// A test supplied by the caller failed; the caller holds the reason.
     Test {
@@ -72,7 +72,7 @@ pub enum Error {
         /// What for.
         what: &'static str,
         /// What to do about it.
-        mend: String,
+        hint: String,
     },
     /// A GPU cannot be used, or failed.
     Device(DeviceError),
@@ -81,7 +81,7 @@ pub enum Error {
         /// What happened, a sentence without its full stop.
         message: String,
         /// What to do about it.
-        mend: String,
+        hint: String,
     },
     /// A data file cannot be used.
     File(FileError),
@@ -97,7 +97,7 @@ pub struct FileError {
     /// What is wrong, a predicate of the file.
     pub message: String,
     /// What to do about it.
-    pub mend: String,
+    pub hint: String,
 }
 
 /// The sorts of failure of a data file.
@@ -142,7 +142,7 @@ pub struct DeviceError {
     /// What happened, a sentence without its full stop.
     pub message: String,
     /// What to do about it.
-    pub mend: String,
+    pub hint: String,
 }
 
 /// The sorts of failure of a GPU.
@@ -234,15 +234,15 @@ fn one_based(s: &[u32]) -> String {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Argument { argument, value, mend } => {
+            Error::Argument { argument, value, hint } => {
                 let is = if value.starts_with("has ") { "" } else { "is " };
-                write!(f, "`{argument}` {is}{value}: {mend}")
+                write!(f, "`{argument}` {is}{value}: {hint}")
             }
             Error::Interrupted => write!(f, "interrupted"),
             Error::TimeLimit { seconds } => {
                 write!(f, "`time_limit` is {}: not even level 0 was done by then; give more seconds", shown(*seconds))
             }
-            Error::Checkpoint { file, reason, mend, .. } => write!(f, "the checkpoint \"{file}\" {reason}: {mend}"),
+            Error::Checkpoint { file, reason, hint, .. } => write!(f, "the checkpoint \"{file}\" {reason}: {hint}"),
             Error::Test { x, y, s } => write!(
                 f,
                 "the conditional independence test failed for x = {}, y = {}, S = {}",
@@ -260,15 +260,15 @@ impl fmt::Display for Error {
             Error::Numeric { x, y, s, reason } => {
                 write!(f, "no p-value for x = {}, y = {}, S = {}: {reason}", x + 1, y + 1, one_based(s))
             }
-            Error::Memory { bytes, available, what, mend } => {
+            Error::Memory { bytes, available, what, hint } => {
                 let had = available.filter(|available| available < bytes);
                 let had = had.map(|had| format!(", and this R process can get about {} more", size(had)));
-                write!(f, "not enough memory: {what} takes {}{}; {mend}", size(*bytes), had.unwrap_or_default())
+                write!(f, "not enough memory: {what} takes {}{}; {hint}", size(*bytes), had.unwrap_or_default())
             }
-            Error::Device(DeviceError { message, mend, .. }) | Error::Cluster { message, mend } => {
-                write!(f, "{message}: {mend}")
+            Error::Device(DeviceError { message, hint, .. }) | Error::Cluster { message, hint } => {
+                write!(f, "{message}: {hint}")
             }
-            Error::File(FileError { path, message, mend, .. }) => write!(f, "the file \"{path}\" {message}: {mend}"),
+            Error::File(FileError { path, message, hint, .. }) => write!(f, "the file \"{path}\" {message}: {hint}"),
         }
     }
 }

@@ -16,7 +16,7 @@ pub fn by_column<T>(cells: &[T], columns: usize) -> Result<ArrayView2<'_, T>> {
     rows.and_then(|rows| ArrayView2::from_shape((rows, columns).f(), cells).ok()).ok_or_else(|| Error::Argument {
         argument: "matrix",
         value: format!("of {} cells", cells.len()),
-        mend: format!("give as many for each of its {columns} columns"),
+        hint: format!("give as many for each of its {columns} columns"),
     })
 }
 

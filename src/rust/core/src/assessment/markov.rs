@@ -122,7 +122,7 @@ fn dag(graph: &Graph, wants_to_stop: Option<&dyn Fn() -> bool>) -> Result<(Marks
     let (dag, extends) = dag_of(&marks, wants_to_stop)?.ok_or_else(|| Error::Argument {
         argument: "fit",
         value: "a graph whose arrows make a cycle".into(),
-        mend: "give a DAG, or a CPDAG such as that of pc(u2pd = \"valid\")".into(),
+        hint: "give a DAG, or a CPDAG such as that of pc(u2pd = \"valid\")".into(),
     })?;
     let extension = match (cyclic.is_empty(), extends) {
         (false, _) => Extension::Cycles,

@@ -122,7 +122,7 @@ impl FisherZ {
             return Err(Error::Argument {
                 argument: "suffStat$n",
                 value: shown(n),
-                mend: "give the sample size, a number of at least 1".into(),
+                hint: "give the sample size, a number of at least 1".into(),
             });
         }
         // The C++ of "stable.fast" takes n as an unsigned integer.
@@ -223,7 +223,7 @@ impl<'a> Gauss<'a> {
             return Err(Error::Argument {
                 argument: "suffStat$C",
                 value: format!("{} x {p} numbers", c.nrows()),
-                mend: format!("a {p} x {p} correlation matrix is needed"),
+                hint: format!("a {p} x {p} correlation matrix is needed"),
             });
         };
         Ok(Gauss { c, p, places: &[], test: FisherZ::new(n, reading)? })

@@ -15,24 +15,24 @@ pub(super) const OTHER_METHOD: &str = "give method = \"local\" or \"optimal\", w
 pub(super) const OTHER_TYPE: &str =
     "give type = \"pdag\", by which a joint set of parents occurs once, or fewer variables as `x`";
 
-fn too_many(mend: &str) -> Error {
+fn too_many(hint: &str) -> Error {
     Error::Argument {
         argument: "fit",
         value: format!("a graph that stands for more than {MOST} DAGs"),
-        mend: mend.into(),
+        hint: hint.into(),
     }
 }
 
-/// Calls `visit` with each DAG; the vertices that `at` names are those whose undirected edges are to be directed. `mend`: what to do where they are
+/// Calls `visit` with each DAG; the vertices that `at` names are those whose undirected edges are to be directed. `hint`: what to do where they are
 /// too many.
 ///
 /// In a maximally oriented PDAG every undirected edge can go either way (Meek 1995). In other graphs some tries end nowhere, and
 /// what is left is judged by the definition.
-pub(super) fn each(closure: &mut Closure, at: &[usize], visit: &mut dyn FnMut(&Marks), mend: &str) -> Result<()> {
+pub(super) fn each(closure: &mut Closure, at: &[usize], visit: &mut dyn FnMut(&Marks), hint: &str) -> Result<()> {
     let was = closure.graph.clone();
     let mut left = MOST;
     let mut count = |dag: &Marks| {
-        left = left.checked_sub(1).ok_or_else(|| too_many(mend))?;
+        left = left.checked_sub(1).ok_or_else(|| too_many(hint))?;
         visit(dag);
         Ok(())
     };
@@ -106,7 +106,7 @@ pub(super) fn parent_sets(graph: &Marks, valid: bool) -> Result<Vec<Counted>> {
         return Err(Error::Argument {
             argument: "fit",
             value: "a graph that no DAG extends".into(),
-            mend: "give method = \"local\", or a valid CPDAG".into(),
+            hint: "give method = \"local\", or a valid CPDAG".into(),
         });
     }
     let times = |u: usize| all / dags[if valid { of[u] } else { 0 }];

@@ -32,7 +32,7 @@ fn too_many() -> Error {
     Error::Argument {
         argument: "x",
         value: format!("a choice of variables with more than {MOST} joint sets of parents"),
-        mend: "give fewer variables at once".into(),
+        hint: "give fewer variables at once".into(),
     }
 }
 

@@ -31,7 +31,7 @@ impl Budget {
         Err(Error::Argument {
             argument: "fit",
             value: format!("a graph that allows the variables of `x` more than {MOST_OF_ALL} sets of parents together"),
-            mend: "give fewer variables as `x`, or use a graph with fewer undirected edges".into(),
+            hint: "give fewer variables as `x`, or use a graph with fewer undirected edges".into(),
         })
     }
 }
@@ -40,7 +40,7 @@ fn too_many(x: usize) -> Error {
     Error::Argument {
         argument: "fit",
         value: format!("a graph that allows variable {} more than {MOST} sets of parents", x + 1),
-        mend: "leave that variable out of `x`, or use a graph with fewer undirected edges".into(),
+        hint: "leave that variable out of `x`, or use a graph with fewer undirected edges".into(),
     }
 }
 

@@ -95,15 +95,15 @@ impl Plan {
         let p = graph.p();
         for (argument, vertices) in [("x", &asked.x), ("y", &asked.y)] {
             if vertices.iter().any(|&v| v as usize >= p) {
-                let (value, mend) = ("a vertex that is not there".into(), format!("the graph has {p}"));
-                return Err(Error::Argument { argument, value, mend });
+                let (value, hint) = ("a vertex that is not there".into(), format!("the graph has {p}"));
+                return Err(Error::Argument { argument, value, hint });
             }
         }
         if asked.y_not_parent && asked.method != Method::Local {
             return Err(Error::Argument {
                 argument: "y.notparent",
                 value: "TRUE".into(),
-                mend: "only method = \"local\" has it".into(),
+                hint: "only method = \"local\" has it".into(),
             });
         }
         let is_pdag = validity::is_pdag(&graph)?;
@@ -304,7 +304,7 @@ impl Plan {
         cells.ok_or_else(|| Error::Argument {
             argument: "mcov",
             value: format!("a {} x {} matrix", cov.nrows(), cov.ncols()),
-            mend: format!("the graph has {p} variables, and the results their sizes"),
+            hint: format!("the graph has {p} variables, and the results their sizes"),
         })
     }
 
@@ -430,7 +430,7 @@ pub(super) fn no_pdag() -> Error {
     Error::Argument {
         argument: "fit",
         value: "no valid CPDAG or maximally oriented PDAG".into(),
-        mend: "optimal adjustment sets and Meek's rules need one: give method = \"local\" and type = \"cpdag\", or pc(..., u2pd = \"valid\")"
+        hint: "optimal adjustment sets and Meek's rules need one: give method = \"local\" and type = \"cpdag\", or pc(..., u2pd = \"valid\")"
             .into(),
     }
 }

@@ -48,8 +48,8 @@ impl Together {
         let graph = Marks::from_lists("fit", lists)?;
         let p = graph.p();
         if asked.x.is_empty() || asked.x.iter().chain(&asked.y).any(|&v| v as usize >= p) {
-            let (value, mend) = ("no vertices of the graph".into(), format!("it has {p}"));
-            return Err(Error::Argument { argument: "x", value, mend });
+            let (value, hint) = ("no vertices of the graph".into(), format!("it has {p}"));
+            return Err(Error::Argument { argument: "x", value, hint });
         }
         let xs: Vec<usize> = asked.x.iter().map(|&x| x as usize).collect();
         let is_pdag = validity::is_pdag(&graph)?;
@@ -63,7 +63,7 @@ impl Together {
                 return Err(Error::Argument {
                     argument: "method",
                     value: "\"global\"".into(),
-                    mend: "joint interventions have \"local\" and \"optimal\"".into(),
+                    hint: "joint interventions have \"local\" and \"optimal\"".into(),
                 })
             }
             (Method::Optimal, _) if !is_pdag => return Err(no_pdag()),
@@ -103,8 +103,8 @@ impl Together {
         let size = rows * columns;
         if cov.dim() != (p, p) || values.len() != size * self.asked.y.len() {
             let value = format!("a {} x {} matrix", cov.nrows(), cov.ncols());
-            let mend = format!("the graph has {p} variables, and the results their sizes");
-            return Err(Error::Argument { argument: "mcov", value, mend });
+            let hint = format!("the graph has {p} variables, and the results their sizes");
+            return Err(Error::Argument { argument: "mcov", value, hint });
         }
         // Column by column: what all y share is made once for each.
         let parts: Vec<Mutex<Vec<&mut [f64]>>> = {

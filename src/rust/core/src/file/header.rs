@@ -147,7 +147,7 @@ pub(super) fn bytes_of_names(names: Option<&[String]>) -> Result<Vec<u8>> {
         let length = u32::try_from(name.len()).map_err(|_| Error::Argument {
             argument: "x",
             value: "has a column name of more than 4 GB".into(),
-            mend: "give shorter names".into(),
+            hint: "give shorter names".into(),
         })?;
         bytes.extend(length.to_le_bytes());
         bytes.extend(name.as_bytes());

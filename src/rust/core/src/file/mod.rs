@@ -55,14 +55,14 @@ pub struct DataFile {
 
 /// How the error begins that the system has given.
 fn refused(kind: FileKind, path: &Path, error: &std::io::Error) -> Error {
-    let (message, mend) = match kind {
+    let (message, hint) = match kind {
         FileKind::Unwritable => ("cannot be written", "give another path, or make room there"),
         _ => (
             "cannot be read",
             "give the path of a file that write_pcgpu_file() has written, and that this process may read",
         ),
     };
-    failure(kind, path, format!("{message} ({error})"), mend)
+    failure(kind, path, format!("{message} ({error})"), hint)
 }
 
 /// Where a file finds no room among the process's addresses, that is no fault of the file's.
@@ -73,8 +73,8 @@ fn unmapped(path: &Path, bytes: u64, error: &std::io::Error) -> Error {
     }
 }
 
-fn failure(kind: FileKind, path: &Path, message: String, mend: &str) -> Error {
-    Error::File(FileError { kind, path: path.display().to_string(), message, mend: mend.into() })
+fn failure(kind: FileKind, path: &Path, message: String, hint: &str) -> Error {
+    Error::File(FileError { kind, path: path.display().to_string(), message, hint: hint.into() })
 }
 
 const ANEW: &str = "write it anew, by write_pcgpu_file()";
@@ -121,8 +121,8 @@ impl DataFile {
         let names = header.names_of(&map[sums.end..]).ok_or_else(|| damaged("is damaged: its names cannot be read"))?;
         if let Some(wanted) = wanted.filter(|wanted| *wanted != digest) {
             let message = format!("has the digest {}, not {}", shown(&digest), shown(&wanted));
-            let mend = "it was written anew since, or is another file: give that of the digest, or open it without";
-            return Err(failure(FileKind::Changed, path, message, mend));
+            let hint = "it was written anew since, or is another file: give that of the digest, or open it without";
+            return Err(failure(FileKind::Changed, path, message, hint));
         }
         Ok(DataFile { path: path.to_path_buf(), map, header, names, digest })
     }

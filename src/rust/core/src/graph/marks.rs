@@ -66,7 +66,7 @@ impl Marks {
         let wrong = |value: String| Error::Argument {
             argument,
             value,
-            mend: format!("give {p} sorted lists of other vertices"),
+            hint: format!("give {p} sorted lists of other vertices"),
         };
         let mut around: Vec<Vec<u32>> = vec![Vec::new(); p];
         for (i, list) in lists.iter().enumerate() {

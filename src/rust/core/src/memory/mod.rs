@@ -128,7 +128,7 @@ impl Use {
             bytes: bytes as u64,
             available: available(),
             what: self.what(),
-            mend: format!("give R more memory, or {}", self.instead()),
+            hint: format!("give R more memory, or {}", self.instead()),
         }
     }
 
@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn messages_name_bytes_and_mend() {
-        let error = Error::Memory { bytes: 160 << 30, available: Some(3 << 29), what: "it", mend: "do less".into() };
+        let error = Error::Memory { bytes: 160 << 30, available: Some(3 << 29), what: "it", hint: "do less".into() };
         assert_eq!(
             error.to_string(),
             "not enough memory: it takes 160 GiB, and this R process can get about 1.5 GiB more; do less"

@@ -252,8 +252,8 @@ fn spoken_against(skeleton: &Adjacency, sepsets: &SepSets, options: &Options, po
     Ok(against)
 }
 
-fn refuse(argument: &'static str, value: impl Into<String>, mend: impl Into<String>) -> Error {
-    Error::Argument { argument, value: value.into(), mend: mend.into() }
+fn refuse(argument: &'static str, value: impl Into<String>, hint: impl Into<String>) -> Error {
+    Error::Argument { argument, value: value.into(), hint: hint.into() }
 }
 
 fn check(skeleton: &Adjacency, sepsets: &SepSets, options: &Options) -> Result<()> {

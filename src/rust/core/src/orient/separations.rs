@@ -32,7 +32,7 @@ pub(crate) fn refuse_too_many(skeleton: &Adjacency, knowledge: &Knowledge, poll:
             return Err(Error::Argument {
                 argument: "conservative",
                 value: format!("TRUE (or `maj.rule`) and variable {} has {neighbours} neighbours", v + 1),
-                mend: format!("2^{neighbours} tests for one triple cannot be done; use a smaller `alpha`"),
+                hint: format!("2^{neighbours} tests for one triple cannot be done; use a smaller `alpha`"),
             });
         }
     }

@@ -56,7 +56,7 @@ impl Pag {
     /// [`Error::Argument`] of the name for vertices out of range or out of order, and for an edge with a mark at one end alone.
     pub fn from_rows(argument: &'static str, rows: &[Vec<(u32, Mark)>]) -> Result<Self> {
         let p = rows.len();
-        let wrong = |value: String, mend: &str| Error::Argument { argument, value, mend: mend.into() };
+        let wrong = |value: String, hint: &str| Error::Argument { argument, value, hint: hint.into() };
         for (u, row) in rows.iter().enumerate() {
             let in_order = row.windows(2).all(|two| two[0].0 < two[1].0);
             if !in_order || row.iter().any(|&(v, _)| v as usize >= p || v as usize == u) {

@@ -63,7 +63,7 @@ pub fn orient_marked(pag: Pag, sepsets: &SepSets, options: &Options) -> Result<P
         return Err(Error::Argument {
             argument: "sepset",
             value: format!("for {} variables", sepsets.p()),
-            mend: format!("the graph has {}", pag.p()),
+            hint: format!("the graph has {}", pag.p()),
         });
     }
     if pag.edge_count() == 0 {

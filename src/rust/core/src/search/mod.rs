@@ -131,7 +131,7 @@ impl Options {
             return Err(Error::Argument {
                 argument: "p",
                 value: self.p.to_string(),
-                mend: "at least two variables are needed".into(),
+                hint: "at least two variables are needed".into(),
             });
         }
         if let Largest::Square(p_max) = largest {
@@ -139,19 +139,19 @@ impl Options {
                 return Err(Error::Argument {
                     argument: "pMax",
                     value: format!("{} numbers", p_max.len()),
-                    mend: format!("{} x {} are needed", self.p, self.p),
+                    hint: format!("{} x {} are needed", self.p, self.p),
                 });
             }
         }
         if !self.tiers.is_none() {
             let of = self.tiers.ranks().len();
-            let refused = |value: String, mend: String| Err(Error::Argument { argument: "tiers", value, mend });
+            let refused = |value: String, hint: String| Err(Error::Argument { argument: "tiers", value, hint });
             if of != self.p {
                 return refused(format!("of {of} variables"), format!("{} are needed", self.p));
             }
             if self.method == Method::StableFast {
-                let mend = "take skel.method = \"stable\", which is as fast, or \"original\"".into();
-                return refused("with skel.method = \"stable.fast\"".into(), mend);
+                let hint = "take skel.method = \"stable\", which is as fast, or \"original\"".into();
+                return refused("with skel.method = \"stable.fast\"".into(), hint);
             }
         }
         for (argument, graph) in [("fixedGaps", &self.fixed_gaps), ("fixedEdges", &self.fixed_edges)] {
@@ -159,7 +159,7 @@ impl Options {
                 return Err(Error::Argument {
                     argument,
                     value: "a graph on another number of variables".into(),
-                    mend: format!("{} x {} is needed", self.p, self.p),
+                    hint: format!("{} x {} is needed", self.p, self.p),
                 });
             }
         }

@@ -33,7 +33,7 @@ impl Resampling {
             return Err(Error::Argument {
                 argument: "ensemble",
                 value: format!("{} of {n} rows", self.size),
-                mend: "give a `fraction` above 0 and, without replacement, at most 1".into(),
+                hint: "give a `fraction` above 0 and, without replacement, at most 1".into(),
             });
         }
         let key = Key::of_seed(self.seed);
@@ -76,7 +76,7 @@ impl Resampling {
         Err(Error::Argument {
             argument: "ensemble",
             value: format!("of replicates with {} of {} rows, which have one class only", self.size, samples.n()),
-            mend: "give a larger `fraction`".into(),
+            hint: "give a larger `fraction`".into(),
         })
     }
 }

@@ -89,7 +89,7 @@ impl Samples {
     }
 
     fn checked(self) -> Result<Self> {
-        let refuse = |argument, value: String, mend: &str| Err(Error::Argument { argument, value, mend: mend.into() });
+        let refuse = |argument, value: String, hint: &str| Err(Error::Argument { argument, value, hint: hint.into() });
         if self.places.is_empty() {
             return refuse("x", "without a column".into(), "give at least one feature");
         }

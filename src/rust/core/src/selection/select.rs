@@ -103,7 +103,7 @@ pub fn select(
         return Err(Error::Argument {
             argument: "k",
             value: k.to_string(),
-            mend: format!("give a whole number from 1 to {p}, the number of features"),
+            hint: format!("give a whole number from 1 to {p}, the number of features"),
         });
     }
     let mut selection = Selection::default();

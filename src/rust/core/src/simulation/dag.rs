@@ -69,8 +69,8 @@ pub fn random_dag(shape: &Shape, seed: u64) -> Result<Dag> {
         Model::Power => arrows = attached(p, shape.neighbours / 2.0, &order, &mut draws),
         Model::Layers(layers) => {
             if layers < 2 || layers > p {
-                let mend = format!("give from 2 to {p} layers");
-                return Err(Error::Argument { argument: "layers", value: layers.to_string(), mend });
+                let hint = format!("give from 2 to {p} layers");
+                return Err(Error::Argument { argument: "layers", value: layers.to_string(), hint });
             }
             let start = |layer: usize| layer * p / layers;
             let size = |layer: usize| start(layer + 1) - start(layer);

@@ -13,7 +13,7 @@ pub(super) struct Parents<'a> {
 impl<'a> Parents<'a> {
     pub fn new(p: usize, dag: &'a Dag) -> Result<Self> {
         let wrong =
-            |value: &str, mend: &str| Error::Argument { argument: "dag", value: value.into(), mend: mend.into() };
+            |value: &str, hint: &str| Error::Argument { argument: "dag", value: value.into(), hint: hint.into() };
         let vertices = dag.from.iter().chain(&dag.to);
         let sorted = dag.to.is_sorted() && dag.to.len() == dag.from.len() && dag.to.len() == dag.weight.len();
         if !sorted || vertices.into_iter().any(|&v| v as usize >= p) {

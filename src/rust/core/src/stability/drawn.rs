@@ -102,7 +102,7 @@ impl Source<'_> {
                 None => Err(Error::Argument {
                     argument: "data",
                     value: "correlations".into(),
-                    mend: "give the data sets that they are of".into(),
+                    hint: "give the data sets that they are of".into(),
                 }),
             },
             Source::Knn(x, discrete, names, settings) => {

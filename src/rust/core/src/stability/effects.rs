@@ -27,7 +27,7 @@ pub fn lower_bounds(
     observer: &mut dyn Observer,
 ) -> Result<()> {
     let pairs = asked.x.len() * asked.y.len();
-    let refuse = |argument, mend: &str| Error::Argument { argument, value: "other".into(), mend: mend.into() };
+    let refuse = |argument, hint: &str| Error::Argument { argument, value: "other".into(), hint: hint.into() };
     let Source::Gauss(data) = of.source else { return Err(refuse("data", "effects are those of numbers")) };
     if bounds.len() != pairs * of.count {
         return Err(refuse("bounds", "give a place for each pair and replicate"));

@@ -68,7 +68,7 @@ fn search(memory: MemoryKind) -> Result<()> {
 fn told<T>(outcome: Result<T>) -> String {
     match outcome {
         Ok(_) => "fine".into(),
-        Err(Error::Device(e)) => format!("{}: {} -> {}", e.kind.name(), e.message, e.mend),
+        Err(Error::Device(e)) => format!("{}: {} -> {}", e.kind.name(), e.message, e.hint),
         Err(e) => format!("{e:?}"),
     }
 }
@@ -107,7 +107,7 @@ fn machine_code_is_loaded_where_the_driver_takes_it() {
 
 #[test]
 fn what_fails_is_named_with_what_to_do() {
-    for (part, kind, message, mend) in [
+    for (part, kind, message, hint) in [
         ("old_driver", "old_driver", "offers CUDA 11.8", "525"),
         ("no_device", "no_device", "no GPU", "device = \"cpu\""),
         ("old_device", "old_device", "compute capability 6", "7.5"),
@@ -118,7 +118,7 @@ fn what_fails_is_named_with_what_to_do() {
     ] {
         let [_, rest @ ..] = play(part);
         for told in &rest {
-            let known = told.starts_with(&format!("{kind}: ")) && told.contains(message) && told.contains(mend);
+            let known = told.starts_with(&format!("{kind}: ")) && told.contains(message) && told.contains(hint);
             assert!(known, "{part}: {told}");
         }
     }

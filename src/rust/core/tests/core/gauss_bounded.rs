@@ -96,7 +96,7 @@ fn halve(label: &str, data: &Data, n: f64, options: &Options, ways: &[(LevelOne,
         let mut bytes = Bound::of_all(data.p).max(64);
         loop {
             let found = solve(bytes);
-            let Err(Error::Argument { argument: "memory", mend, .. }) = &found else {
+            let Err(Error::Argument { argument: "memory", hint, .. }) = &found else {
                 let label =
                     format!("{label}, {bytes} bytes, {threads} threads, {level_one:?}, shards of {shard_tests}");
                 assert_eq!(found.as_ref().err(), wanted.as_ref().err(), "{label}");
@@ -112,16 +112,16 @@ fn halve(label: &str, data: &Data, n: f64, options: &Options, ways: &[(LevelOne,
                 continue;
             };
             // What the refusal asks for is enough for what was refused; a later step may ask for more.
-            let mut mend = mend.clone();
+            let mut hint = hint.clone();
             let mut least = bytes;
             loop {
-                let words: Vec<&str> = mend.split(' ').collect();
+                let words: Vec<&str> = hint.split(' ').collect();
                 let at = words.iter().rposition(|word| word.starts_with("bytes")).unwrap();
                 let asked: u64 = words[at - 1].parse().unwrap();
-                assert!(asked > least && asked <= part * bytes.max(1), "{label}: {mend} after {bytes}");
+                assert!(asked > least && asked <= part * bytes.max(1), "{label}: {hint} after {bytes}");
                 least = asked;
                 match solve(least) {
-                    Err(Error::Argument { argument: "memory", mend: more, .. }) => mend = more,
+                    Err(Error::Argument { argument: "memory", hint: more, .. }) => hint = more,
                     found => {
                         assert!(found == wanted, "{label}, {least} bytes");
                         break;
@@ -329,8 +329,8 @@ fn what_has_no_room_is_refused_before_it_is_computed() {
     // Of so many observations that level 1 separates nothing.
     let (observations, options) = (4000.0, Options::new(p, 0.001));
     let refused = data.bounded(observations, &options, 1, 16 * p as u64 - 1).err();
-    let Some(Error::Argument { argument: "memory", value, mend }) = refused else { panic!("{refused:?}") };
-    assert_eq!((value.as_str(), mend.contains("800 bytes")), ("799 bytes", true), "{mend}");
+    let Some(Error::Argument { argument: "memory", value, hint }) = refused else { panic!("{refused:?}") };
+    assert_eq!((value.as_str(), hint.contains("800 bytes")), ("799 bytes", true), "{hint}");
     struct Levels(usize);
     impl Observer for Levels {
         fn progress(&mut self, level: usize, _: f64, _: f64) -> Result<()> {
@@ -341,7 +341,7 @@ fn what_has_no_room_is_refused_before_it_is_computed() {
     let mut levels = Levels(0);
     let mut engine = data.bounded(observations, &options, 1, 16 * p as u64).unwrap();
     let refused = skeleton(&mut engine, &options, &mut vec![0.0; p * p], &mut levels).err();
-    assert!(matches!(&refused, Some(Error::Argument { mend, .. }) if mend.contains("level 2")), "{refused:?}");
+    assert!(matches!(&refused, Some(Error::Argument { hint, .. }) if hint.contains("level 2")), "{refused:?}");
     assert_eq!(levels.0, 1);
     // Where the bound is what there is, it is memory that is short.
     let bound = Bound { bytes: 10, is_named: false };

@@ -392,7 +392,7 @@ fn numbers_that_make_no_block_and_gpus_that_are_not_there_are_refused() {
         // Every machine without a GPU says which of the three it lacks, and what to do.
         let Some(Error::Device(e)) = refused else { panic!("{refused:?}") };
         let kinds = [DeviceKind::NoDriver, DeviceKind::NoDevice, DeviceKind::OldDriver];
-        assert!(kinds.contains(&e.kind) && e.mend.contains("device = \"cpu\""), "{e:?}");
+        assert!(kinds.contains(&e.kind) && e.hint.contains("device = \"cpu\""), "{e:?}");
         assert_eq!(device::devices(false).err(), Some(Error::Device(e)));
         device::release();
     }

@@ -71,7 +71,7 @@ fn p_value(x: usize, y: usize, s: &[u32]) -> f64 {
 }
 
 fn failure(text: &str) -> DeviceError {
-    DeviceError { kind: DeviceKind::Failed, message: text.into(), mend: "get another".into() }
+    DeviceError { kind: DeviceKind::Failed, message: text.into(), hint: "get another".into() }
 }
 
 impl Asker for Toy {

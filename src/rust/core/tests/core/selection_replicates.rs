@@ -100,7 +100,7 @@ fn broken() -> Error {
     Error::Device(DeviceError {
         kind: DeviceKind::Failed,
         message: "the fake is broken".into(),
-        mend: "no mend".into(),
+        hint: "no hint".into(),
     })
 }
 

@@ -22,7 +22,7 @@ fn broken() -> Error {
     Error::Device(DeviceError {
         kind: DeviceKind::Failed,
         message: "the fake is broken".into(),
-        mend: "no mend".into(),
+        hint: "no hint".into(),
     })
 }
 
@@ -165,7 +165,7 @@ fn none_left_is_the_error_of_the_last() {
 fn an_error_of_the_caller_is_no_loss() {
     let samples = simulated(60, 30, 4, 2, 5);
     let logs = CountLogs::new(60);
-    let refused = || Error::Argument { argument: "strategy", value: "x".into(), mend: "y".into() };
+    let refused = || Error::Argument { argument: "strategy", value: "x".into(), hint: "y".into() };
     let make = move |_: Range<usize>| -> Result<Box<dyn Counting + Send>> { Err(refused()) };
     let bad = Member { name: "bad".into(), speed: 1.0, make: Box::new(make) };
     let mut shards = Shards::new(vec![member(&samples, &logs, Pool::new(1)), bad]).unwrap();

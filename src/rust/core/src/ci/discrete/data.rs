@@ -87,7 +87,7 @@ impl Coded {
             return Err(Error::Argument {
                 argument: "suffStat$dm",
                 value: format!("{} codes of {p} variables", codes.len()),
-                mend: "give a matrix with at least one row and a column a variable".into(),
+                hint: "give a matrix with at least one row and a column a variable".into(),
             });
         }
         let variables: Vec<Variable> = variables.collect::<Result<_>>()?;
@@ -125,7 +125,7 @@ impl Coded {
             return Err(Error::Argument {
                 argument: "suffStat$dm",
                 value: "has no code 0 ('dm' must have values in {0,1,..} with at least one '0' value)".into(),
-                mend: "give suff_discrete() of the data, or subtract 1 from codes that begin with 1".into(),
+                hint: "give suff_discrete() of the data, or subtract 1 from codes that begin with 1".into(),
             });
         }
         Coded::of_columns(codes, read.len(), read.into_iter().flatten().map(|column| column.variable))
@@ -142,7 +142,7 @@ impl Coded {
             return Err(Error::Argument {
                 argument: "n",
                 value: n.to_string(),
-                mend: "give as many values of each variable as there are samples, at least one".into(),
+                hint: "give as many values of each variable as there are samples, at least one".into(),
             });
         }
         let any_missing = variables.iter().any(|variable| variable.missing);
@@ -300,7 +300,7 @@ impl Variable {
             return Err(Error::Argument {
                 argument: "suffStat$nlev",
                 value: format!("{levels} levels of column {}", at + 1),
-                mend: format!("give from 1 to {MOST_LEVELS} levels"),
+                hint: format!("give from 1 to {MOST_LEVELS} levels"),
             });
         }
         let is_level = |code: i32| (code as u32) < levels;
@@ -315,7 +315,7 @@ impl Variable {
             return Err(Error::Argument {
                 argument: "suffStat$dm",
                 value: format!("has {shown} in row {}, column {}", flaw + 1, at + 1),
-                mend: format!(
+                hint: format!(
                     "codes there go from 0 to {}: give the codes of the levels, the number of levels in nlev, or suff_discrete() of \
                      the data",
                     levels - 1
@@ -346,7 +346,7 @@ impl Variable {
             return Err(Error::Argument {
                 argument: "levels",
                 value: format!("{levels} where the largest code is {most}"),
-                mend: format!("give one more than the largest code, and no more than {MOST_LEVELS}"),
+                hint: format!("give one more than the largest code, and no more than {MOST_LEVELS}"),
             });
         }
         Variable::complete(levels, codes)

@@ -59,8 +59,8 @@ pub struct Columns {
     mismatch: f64,
 }
 
-fn wrong(value: String, mend: &str) -> Error {
-    Error::Argument { argument: "suffStat$data", value, mend: mend.into() }
+fn wrong(value: String, hint: &str) -> Error {
+    Error::Argument { argument: "suffStat$data", value, hint: hint.into() }
 }
 
 impl Columns {
@@ -81,8 +81,8 @@ impl Columns {
     ) -> Result<Self> {
         let (n, p) = (data.nrows(), matrix::columns(data).count());
         if !(3..=super::MOST_SAMPLES).contains(&n) || discrete.len() != p || names.len() != p {
-            let mend = format!("from 3 to {} samples of each variable are needed", super::MOST_SAMPLES);
-            return Err(wrong(format!("{n} samples"), &mend));
+            let hint = format!("from 3 to {} samples of each variable are needed", super::MOST_SAMPLES);
+            return Err(wrong(format!("{n} samples"), &hint));
         }
         for (column, values) in matrix::columns(data).enumerate() {
             if let Some(row) = values.iter().position(|value| !value.is_finite()) {

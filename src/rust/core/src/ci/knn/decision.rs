@@ -33,7 +33,7 @@ impl Decision {
     /// [`Error::Argument`] where a number is out of its range.
     pub fn new(permutations: usize, add_one: bool, early: Option<EarlyStop>) -> Result<Self> {
         let wrong =
-            |argument, value: String, mend: &str| Err(Error::Argument { argument, value, mend: mend.to_string() });
+            |argument, value: String, hint: &str| Err(Error::Argument { argument, value, hint: hint.to_string() });
         if !(1..=1_000_000).contains(&permutations) {
             return wrong("permutations", permutations.to_string(), "give a whole number from 1 to 1000000");
         }

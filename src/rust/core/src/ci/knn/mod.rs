@@ -100,15 +100,15 @@ impl Knn {
         let n = columns.n();
         for (argument, value) in [("suffStat$k", k), ("suffStat$k_perm", k_perm)] {
             if !(1..n).contains(&value) {
-                let mend = format!("with {n} samples a number from 1 to {} is needed", n - 1);
-                return Err(Error::Argument { argument, value: value.to_string(), mend });
+                let hint = format!("with {n} samples a number from 1 to {} is needed", n - 1);
+                return Err(Error::Argument { argument, value: value.to_string(), hint });
             }
         }
         if let (Estimator::FrenzelPompe, Some(column)) = (estimator, discrete.iter().position(|&discrete| discrete)) {
             return Err(Error::Argument {
                 argument: "suffStat$estimator",
                 value: "\"frenzel-pompe\"".into(),
-                mend: format!(
+                hint: format!(
                     "it is for continuous variables and column {} is discrete: give \"mesner-shalizi\" or \"gao\"",
                     column + 1
                 ),

@@ -61,8 +61,8 @@ pub struct Frame {
     pub(super) among_levels: Vec<u32>,
 }
 
-fn wrong(value: String, mend: &str) -> Error {
-    Error::Argument { argument: "suffStat", value, mend: mend.into() }
+fn wrong(value: String, hint: &str) -> Error {
+    Error::Argument { argument: "suffStat", value, hint: hint.into() }
 }
 
 impl Frame {

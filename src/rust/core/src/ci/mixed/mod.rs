@@ -116,8 +116,8 @@ impl<'a> Mixed<'a> {
     /// # Errors
     /// [`Error::Argument`] where `holes` is not what the data have.
     pub fn new(frame: Frame, holes: Holes, rules: Rules) -> Result<Self> {
-        let wrong = |value: &str, mend: &str| {
-            Err(Error::Argument { argument: "suffStat", value: value.into(), mend: mend.into() })
+        let wrong = |value: &str, hint: &str| {
+            Err(Error::Argument { argument: "suffStat", value: value.into(), hint: hint.into() })
         };
         if frame.any_missing() && holes != Holes::TestWise {
             return wrong(

@@ -203,10 +203,10 @@ pub(super) fn failed(task: u64, error: &Error) -> Vec<u8> {
         }
         Error::Test { x, y, s } => question(&mut body, 2, *x, *y, s),
         // Of the data that a rank has read by itself.
-        Error::Argument { argument: DATA, value, mend } => {
+        Error::Argument { argument: DATA, value, hint } => {
             body.small(3);
             body.text(value);
-            body.text(mend);
+            body.text(hint);
         }
         other => {
             body.small(0);
@@ -244,12 +244,12 @@ impl<'a> Reply<'a> {
 fn error_of(body: &mut Reader) -> Option<Error> {
     let kind = body.small()?;
     if kind == 0 {
-        let (kind, mend) = (DeviceKind::Failed, String::new());
-        return Some(Error::Device(DeviceError { kind, message: body.text()?.into(), mend }));
+        let (kind, hint) = (DeviceKind::Failed, String::new());
+        return Some(Error::Device(DeviceError { kind, message: body.text()?.into(), hint }));
     }
     if kind == 3 {
-        let (value, mend) = (body.text()?.into(), body.text()?.into());
-        return Some(Error::Argument { argument: DATA, value, mend });
+        let (value, hint) = (body.text()?.into(), body.text()?.into());
+        return Some(Error::Argument { argument: DATA, value, hint });
     }
     let (x, y, size) = (body.small_index()?, body.small_index()?, body.small_index()?);
     let mut s = Vec::new();
@@ -281,7 +281,7 @@ mod tests {
         for error in [
             Error::Numeric { x: 3, y: 400, s: vec![1, 70_000], reason: ci::gauss::MISSING.0 },
             Error::Test { x: 0, y: 1, s: vec![] },
-            Error::Argument { argument: DATA, value: "has NA in row 3, column 70000".into(), mend: "drop it".into() },
+            Error::Argument { argument: DATA, value: "has NA in row 3, column 70000".into(), hint: "drop it".into() },
         ] {
             assert_eq!(Reply::of_message(&failed(9, &error)), Ok((9, Reply::Failed(error))));
         }

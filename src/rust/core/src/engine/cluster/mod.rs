@@ -50,7 +50,7 @@ const LITTLE: f64 = 0.05;
 const LEVEL_ZERO_UNITS: usize = 3;
 
 /// What to do where no rank is left of a search.
-const MEND: &str = "start the cluster again; a checkpoint keeps what was done";
+const HINT: &str = "start the cluster again; a checkpoint keeps what was done";
 
 /// Why a rank is lost that sends what nobody asked for.
 const STRANGE: &str = "it gave an answer to something else than it was asked";
@@ -135,7 +135,7 @@ impl<'a> Cluster<'a> {
         let (sent, own, report, why_lost) = (None, None, TeamReport::default(), "it has no worker".into());
         let (shelf, aside_from) = (None, aside::LARGE);
         let cluster = Cluster { link, ranks: of_ranks, queue, pool, sent, own, report, why_lost, shelf, aside_from };
-        cluster.live().next().map(drop).ok_or_else(|| cluster.nobody(MEND))?;
+        cluster.live().next().map(drop).ok_or_else(|| cluster.nobody(HINT))?;
         Ok(cluster)
     }
 
@@ -161,9 +161,9 @@ impl<'a> Cluster<'a> {
         self.live().all(|rank| self.ranks[rank].hello.decides_pairs)
     }
 
-    fn nobody(&self, mend: &str) -> Error {
+    fn nobody(&self, hint: &str) -> Error {
         let message = format!("no worker of the cluster is left: {}", self.why_lost);
-        Error::Cluster { message, mend: mend.into() }
+        Error::Cluster { message, hint: hint.into() }
     }
 
     /// A rank is gone.
@@ -289,7 +289,7 @@ impl<'a> Cluster<'a> {
     ) -> Result<()> {
         while !self.queue.is_done(job) {
             if self.live().next().is_none() {
-                return Err(self.nobody(MEND));
+                return Err(self.nobody(HINT));
             }
             let mut sent = false;
             // One that others were quicker than gets nothing until it has answered.
@@ -375,7 +375,7 @@ impl<'a> Cluster<'a> {
 
 fn refused(name: &str, refusal: &envelope::Refusal) -> Error {
     let ours = envelope::version();
-    let (message, mend) = match refusal {
+    let (message, hint) = match refusal {
         envelope::Refusal::OtherVersion(theirs) => (
             format!("worker {name} runs pcgpu {theirs}, and this is {ours}"),
             "install the same version of pcgpu everywhere".into(),
@@ -385,7 +385,7 @@ fn refused(name: &str, refusal: &envelope::Refusal) -> Error {
             "see whether the connection, or the disk, is sound".into(),
         ),
     };
-    Error::Cluster { message, mend }
+    Error::Cluster { message, hint }
 }
 
 impl Pairwise for Cluster<'_> {

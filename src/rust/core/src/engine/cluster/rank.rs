@@ -182,7 +182,7 @@ impl Rank {
 }
 
 pub(super) fn strange() -> Error {
-    Error::Cluster { message: "a message fits no search of this worker".into(), mend: "start the cluster again".into() }
+    Error::Cluster { message: "a message fits no search of this worker".into(), hint: "start the cluster again".into() }
 }
 
 pub(super) fn refused(refusal: &Refusal) -> Error {
@@ -190,5 +190,5 @@ pub(super) fn refused(refusal: &Refusal) -> Error {
         Refusal::Damaged => "a message is damaged".into(),
         Refusal::OtherVersion(version) => format!("a message is from pcgpu {version}"),
     };
-    Error::Cluster { message, mend: "install the same version of pcgpu everywhere".into() }
+    Error::Cluster { message, hint: "install the same version of pcgpu everywhere".into() }
 }

@@ -402,8 +402,8 @@ pub fn encode_from(
             return Err(Use::Features.error(bytes));
         }
         let (argument, column) = if at < p { ("x", before + at + 1) } else { ("y", 0) };
-        let (value, mend) = flaw.describe(column);
-        return Err(Error::Argument { argument, value, mend: mend.into() });
+        let (value, hint) = flaw.describe(column);
+        return Err(Error::Argument { argument, value, hint: hint.into() });
     }
     let mut columns: Vec<FeatureColumn> =
         slots.into_iter().filter_map(|slot| slot.into_inner().unwrap_or(None)).collect();
@@ -412,7 +412,7 @@ pub fn encode_from(
         _ => Err(Error::Argument {
             argument: "y",
             value: "a sparse column".into(),
-            mend: "give a vector with a value for every row".into(),
+            hint: "give a vector with a value for every row".into(),
         }),
     }
 }

@@ -148,8 +148,8 @@ impl Default for CudaOptions {
 
 impl CudaOptions {
     fn check(&self, discrete: bool) -> Result<()> {
-        let refused = |mend: &str| {
-            Err(Error::Argument { argument: "strategy", value: format!("{:?}", self.strategy), mend: mend.into() })
+        let refused = |hint: &str| {
+            Err(Error::Argument { argument: "strategy", value: format!("{:?}", self.strategy), hint: hint.into() })
         };
         // A block could have 1024 threads, but their working memory must fit.
         let threads = match self.strategy {
@@ -250,7 +250,7 @@ impl<'a> CudaEngine<'a> {
             return Err(Error::Argument {
                 argument: "suffStat",
                 value: format!("with data of {n} x {p} numbers"),
-                mend: "give at least one row and one column, by column".into(),
+                hint: "give at least one row and one column, by column".into(),
             });
         };
         Self::open(CudaTest::Gauss(Gaussian { test, p, source: Source::Data(cells, n), check: None }), alpha, options)
@@ -553,7 +553,7 @@ pub fn team<'a>(names: &[String], make: impl Fn(usize) -> Result<CudaEngine<'a>>
                 return Err(Error::Argument {
                     argument: "strategy",
                     value: format!("{:?} on {} GPUs", engine.options.strategy, names.len()),
-                    mend: "it runs on one GPU: give one, or strategy = \"shared\"".into(),
+                    hint: "it runs on one GPU: give one, or strategy = \"shared\"".into(),
                 });
             }
             Ok(engine) => {
@@ -571,7 +571,7 @@ pub fn team<'a>(names: &[String], make: impl Fn(usize) -> Result<CudaEngine<'a>>
         (Some(pool), _) => Ok(team.on(pool)),
         (None, Some(error)) => Err(Error::Device(error)),
         (None, None) => {
-            Err(Error::Argument { argument: "device", value: "no GPU".into(), mend: "name at least one".into() })
+            Err(Error::Argument { argument: "device", value: "no GPU".into(), hint: "name at least one".into() })
         }
     }
 }

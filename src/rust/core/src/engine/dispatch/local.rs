@@ -145,7 +145,7 @@ impl<M: Send> Members<M> {
             None => Error::Argument {
                 argument: "device",
                 value: "has no machine".into(),
-                mend: "name the CPU, a GPU, or several".into(),
+                hint: "name the CPU, a GPU, or several".into(),
             },
         }
     }
@@ -467,7 +467,7 @@ mod tests {
         toy.begun += 1;
         if toy.fails_at == Some(toy.begun) {
             let message = format!("failed at {}", toy.begun);
-            return Err(Error::Device(DeviceError { kind: DeviceKind::Failed, message, mend: "none".into() }));
+            return Err(Error::Device(DeviceError { kind: DeviceKind::Failed, message, hint: "none".into() }));
         }
         watch(0.5)?;
         std::thread::sleep(Duration::from_micros(300));

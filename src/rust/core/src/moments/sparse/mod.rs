@@ -56,7 +56,7 @@ impl<'a> Sparse<'a> {
             _ => Err(Error::Argument {
                 argument: "x",
                 value: "has slots that make no sparse matrix".into(),
-                mend: "validObject(x) says what is wrong".into(),
+                hint: "validObject(x) says what is wrong".into(),
             }),
         }
     }

@@ -81,7 +81,7 @@ pub fn rfci(
         return Err(Error::Argument {
             argument: "sepset",
             value: format!("for {} variables", sepsets.p()),
-            mend: format!("the skeleton has {p}"),
+            hint: format!("the skeleton has {p}"),
         });
     }
     memory::room(Pag::bytes(p, skeleton.edge_count()) + 2 * Adjacency::bytes(p), Use::Orientation)?;

@@ -120,8 +120,8 @@ pub(super) fn remove(file: &Path) {
 }
 
 /// The error of this sort.
-pub(super) fn failure(kind: &'static str, file: &Path, reason: impl Into<String>, mend: &str) -> Error {
-    Error::Checkpoint { kind, file: file.display().to_string(), reason: reason.into(), mend: mend.into() }
+pub(super) fn failure(kind: &'static str, file: &Path, reason: impl Into<String>, hint: &str) -> Error {
+    Error::Checkpoint { kind, file: file.display().to_string(), reason: reason.into(), hint: hint.into() }
 }
 
 const ANOTHER: &str = "give another file, or delete this one to begin anew";

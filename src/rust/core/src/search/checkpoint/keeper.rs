@@ -149,8 +149,8 @@ impl<'o> Keeper<'o> {
 }
 
 fn unwritten(file: &Path, reason: &str) -> Error {
-    let mend = "give a file in a folder that is there, may be written to and has room";
-    file::failure("write", file, format!("cannot be written ({reason})"), mend)
+    let hint = "give a file in a folder that is there, may be written to and has room";
+    file::failure("write", file, format!("cannot be written ({reason})"), hint)
 }
 
 impl Observer for Keeper<'_> {

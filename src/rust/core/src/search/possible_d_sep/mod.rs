@@ -169,8 +169,8 @@ fn check(options: &Options, skeleton: &Skeleton, sets: &Sets) -> Result<()> {
     ];
     for (argument, found, wanted) in sizes {
         if found != wanted {
-            let (value, mend) = (format!("of size {found}"), format!("{wanted} is needed for {p} variables"));
-            return Err(Error::Argument { argument, value, mend });
+            let (value, hint) = (format!("of size {found}"), format!("{wanted} is needed for {p} variables"));
+            return Err(Error::Argument { argument, value, hint });
         }
     }
     Ok(())

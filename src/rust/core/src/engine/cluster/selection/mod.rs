@@ -33,7 +33,7 @@ const A_BYTE: f64 = 1e-7;
 const LEVEL: Option<usize> = Some(0);
 
 /// What to do where no rank is left.
-const MEND: &str = "start the cluster again";
+const HINT: &str = "start the cluster again";
 
 /// What a rank has of a selection.
 #[derive(Default)]
@@ -236,7 +236,7 @@ impl Counters for Ranks<'_, '_, '_> {
                 return Ok(news);
             }
             if self.cluster.live().next().is_none() {
-                return Err(self.cluster.nobody(MEND));
+                return Err(self.cluster.nobody(HINT));
             }
             if let Some(rank) = self.late() {
                 self.leave(rank);

@@ -209,7 +209,7 @@ impl Piece {
                 Err(RecvTimeoutError::Timeout) => observer.look()?,
                 Err(RecvTimeoutError::Disconnected) => {
                     let message = format!("its thread for the features from {} on has ended", self.start + 1);
-                    return Err(Error::Device(DeviceError { kind: DeviceKind::Failed, message, mend: String::new() }));
+                    return Err(Error::Device(DeviceError { kind: DeviceKind::Failed, message, hint: String::new() }));
                 }
             }
         }

@@ -37,7 +37,7 @@ pub fn correlation(
         return Err(Error::Argument {
             argument: "x",
             value: format!("of {n} x {p} numbers"),
-            mend: "give at least one row and one column, and as much room for the result as it needs".into(),
+            hint: "give at least one row and one column, and as much room for the result as it needs".into(),
         });
     }
     Held::open(ordinal, pool.clone(), memory, budget)?.watched(|held| match make(held, x, watch) {

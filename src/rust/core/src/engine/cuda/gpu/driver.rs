@@ -22,8 +22,8 @@ pub(in crate::engine::cuda) fn driver_process() -> u32 {
 }
 
 /// An error about a device, with what to do about it.
-pub(in crate::engine::cuda) fn error(kind: DeviceKind, message: impl Into<String>, mend: impl Into<String>) -> Error {
-    Error::Device(DeviceError { kind, message: message.into(), mend: mend.into() })
+pub(in crate::engine::cuda) fn error(kind: DeviceKind, message: impl Into<String>, hint: impl Into<String>) -> Error {
+    Error::Device(DeviceError { kind, message: message.into(), hint: hint.into() })
 }
 
 pub(in crate::engine::cuda) const USE_CPU: &str = "give device = \"cpu\" (device = \"auto\" does so by itself)";

@@ -89,7 +89,7 @@ impl Gpu {
                 return Err(Error::Argument {
                     argument: "device",
                     value: format!("\"cuda:{ordinal}\""),
-                    mend: format!("this machine has {count} GPU(s), numbered from 0: see pcgpu_devices()"),
+                    hint: format!("this machine has {count} GPU(s), numbered from 0: see pcgpu_devices()"),
                 });
             }
             let device = result::device::get(ordinal as c_int).map_err(|e| failure("opening the GPU", e))?;

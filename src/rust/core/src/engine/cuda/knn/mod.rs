@@ -84,7 +84,7 @@ impl<'a> KnnCudaEngine<'a> {
             return Err(Error::Argument {
                 argument: "strategy",
                 value: format!("{:?} with k = {}", options.strategy, knn.settings().k),
-                mend: format!("it lists at most {} neighbours: give the strategy \"shared\"", LONG_LISTED),
+                hint: format!("it lists at most {} neighbours: give the strategy \"shared\"", LONG_LISTED),
             });
         }
         Ok(KnnCudaEngine {

@@ -348,7 +348,7 @@ pub(super) fn too_many_states(count: usize) -> Error {
     Error::Argument {
         argument: "strategy",
         value: "\"joined\"".into(),
-        mend: format!(
+        hint: format!(
             "a pair of features has {count} joint states, and 65535 are the most: give \"resident\", or fewer bins"
         ),
     }

@@ -90,7 +90,7 @@ impl Bound {
         Error::Argument {
             argument: "memory",
             value: format!("{} bytes", self.bytes),
-            mend: format!("{why} take {bytes} bytes, and cannot be cut further: give at least these"),
+            hint: format!("{why} take {bytes} bytes, and cannot be cut further: give at least these"),
         }
     }
 }
@@ -122,7 +122,7 @@ impl<'a> GaussOfData<'a> {
         let cells = matrix::cells(x).filter(|_| n > 0).ok_or_else(|| Error::Argument {
             argument: "suffStat$data",
             value: format!("{n} x {p} numbers"),
-            mend: "data kept by column are needed".into(),
+            hint: "data kept by column are needed".into(),
         })?;
         let least = 2 * size_of::<f64>() * p;
         if !bound.fits(least) {
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_bound_is_named_or_half_of_what_there_is() {
-        let short = |available| move || Err(Error::Memory { bytes: 800, available, what: "", mend: String::new() });
+        let short = |available| move || Err(Error::Memory { bytes: 800, available, what: "", hint: String::new() });
         let bound = |bytes, is_named| Ok(Some(Bound { bytes, is_named }));
         // 100 variables take 160,000 bytes.
         assert_eq!(Bound::unless_made(None, 100, || Ok(())), Ok(None));

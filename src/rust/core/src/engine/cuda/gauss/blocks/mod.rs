@@ -275,7 +275,7 @@ impl Blocks<'_, '_> {
         Error::Argument {
             argument: "suffStat",
             value: format!("with C[{0}, {1}] = {2:e} and C[{1}, {0}] = {3:e}", x + 1, y + 1, cell(y, x), cell(x, y)),
-            mend: "where a search runs on GPUs in parts, C must be symmetric to the last digit: give (C + t(C)) / 2"
+            hint: "where a search runs on GPUs in parts, C must be symmetric to the last digit: give (C + t(C)) / 2"
                 .into(),
         }
     }
