@@ -76,7 +76,7 @@ fn correlations(columns: &[Numbers], kind: Option<Kind>, rows: Rows, names: Robj
     };
     let (found, lost) = match &machine.device {
         Device::Cpu => (correlation(columns, kind, rows, &machine.pool, cells, watch)?, Vec::new()),
-        #[cfg(cuda)]
+        #[cfg(feature = "cuda")]
         Device::Gpu(gpu) => {
             let mut lost = Vec::new();
             let made = centred(columns, kind, rows, &machine.pool, watch, |x, watch| {

@@ -24,7 +24,7 @@ mod data_file;
 mod discrete;
 mod effects;
 mod failure;
-#[cfg(cuda)]
+#[cfg(feature = "cuda")]
 mod gpu;
 mod input;
 mod knn;

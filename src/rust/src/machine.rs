@@ -1,5 +1,5 @@
 //! The machine that a call runs on, as R names it, and the workers for its tests.
-#![cfg_attr(not(cuda), allow(unused_imports, unused_variables))]
+#![cfg_attr(not(feature = "cuda"), allow(unused_imports, unused_variables))]
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use pcgpu_core::simd::simd;
 use pcgpu_core::Error;
 
 use crate::failure::{Failure, Outcome};
-#[cfg(cuda)]
+#[cfg(feature = "cuda")]
 use crate::gpu::{self, Gpu};
 use crate::input::Fields;
 use crate::ranks::Ranks;
@@ -29,7 +29,7 @@ use crate::value::Value;
 use crate::{input, output};
 
 /// A build without CUDA, as on macOS, where no NVIDIA GPU runs.
-#[cfg(not(cuda))]
+#[cfg(not(feature = "cuda"))]
 mod gpu {
     use super::{Error, Outcome, Value};
 
@@ -63,17 +63,17 @@ pub enum Device {
     /// The threads of the call.
     Cpu,
     /// A GPU, or several.
-    #[cfg(cuda)]
+    #[cfg(feature = "cuda")]
     Gpu(Gpu),
 }
 
 impl Device {
-    #[cfg(cuda)]
+    #[cfg(feature = "cuda")]
     fn gpu(engine: &List) -> Outcome<Self> {
         Gpu::from_list(engine).map(Device::Gpu)
     }
 
-    #[cfg(not(cuda))]
+    #[cfg(not(feature = "cuda"))]
     fn gpu(_engine: &List) -> Outcome<Self> {
         gpu::none()
     }
@@ -86,7 +86,7 @@ impl Device {
     fn names(&self, all: bool) -> Vec<String> {
         match self {
             Device::Cpu => vec!["cpu".into()],
-            #[cfg(cuda)]
+            #[cfg(feature = "cuda")]
             Device::Gpu(gpu) => gpu.names(all),
         }
     }
@@ -150,7 +150,7 @@ impl Machine {
     ) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.device {
             Device::Cpu => Ok(Box::new(CpuEngine::new(GaussKernel::new(gauss, alpha), self.pool.clone()))),
-            #[cfg(cuda)]
+            #[cfg(feature = "cuda")]
             Device::Gpu(gpu) => gpu.gauss(gauss, check, alpha, self.pool.clone()),
         }
     }
@@ -159,7 +159,7 @@ impl Machine {
     pub fn counting<'a>(&self, samples: &'a Samples, logs: &'a CountLogs) -> Outcome<Box<dyn Counting + 'a>> {
         match &self.device {
             Device::Cpu => Ok(Box::new(CpuCounting::new(samples, logs, 0..samples.p(), self.pool.clone()))),
-            #[cfg(cuda)]
+            #[cfg(feature = "cuda")]
             Device::Gpu(gpu) => gpu.counting(samples, logs, self.pool.clone()),
         }
     }
@@ -168,7 +168,7 @@ impl Machine {
     pub fn discrete<'a>(&self, test: Discrete<'a>, alpha: f64) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.device {
             Device::Cpu => Ok(Box::new(CpuEngine::new(DiscreteKernel::new(test), self.pool.clone()))),
-            #[cfg(cuda)]
+            #[cfg(feature = "cuda")]
             Device::Gpu(gpu) => gpu.discrete(test, alpha, self.pool.clone()),
         }
     }
@@ -177,7 +177,7 @@ impl Machine {
     pub fn knn<'a>(&self, knn: &'a Knn) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.device {
             Device::Cpu => Ok(Box::new(CpuEngine::new(KnnKernel::new(knn), self.pool.clone()))),
-            #[cfg(cuda)]
+            #[cfg(feature = "cuda")]
             Device::Gpu(gpu) => gpu.knn(knn, self.pool.clone()),
         }
     }
@@ -186,7 +186,7 @@ impl Machine {
     pub fn mixed<'a>(&self, test: Arc<Mixed<'a>>) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.device {
             Device::Cpu => Ok(Box::new(CpuEngine::new(MixedKernel::new(test), self.pool.clone()))),
-            #[cfg(cuda)]
+            #[cfg(feature = "cuda")]
             Device::Gpu(gpu) => gpu.mixed(test, self.pool.clone()),
         }
     }
@@ -200,7 +200,7 @@ impl Machine {
     ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
         match &self.device {
             Device::Cpu => Ok(None),
-            #[cfg(cuda)]
+            #[cfg(feature = "cuda")]
             Device::Gpu(gpu) => gpu.gauss_of_data(test, x, alpha, self.pool.clone()).map(Some),
         }
     }
@@ -210,7 +210,7 @@ impl Machine {
         let (pool, on_cpu) = (self.pool.clone(), on_threads(self.pool));
         match self.device {
             Device::Cpu => SelectionRank::new(on_cpu, pool.clone(), pool.threads()),
-            #[cfg(cuda)]
+            #[cfg(feature = "cuda")]
             Device::Gpu(gpu) => {
                 let threads = pool.clone();
                 let make: Make = Arc::new(move |samples, logs| match gpu.counting(samples, logs, threads.clone()) {
@@ -225,7 +225,7 @@ impl Machine {
     /// The machines of a feature selection, where several work together.
     pub fn members<'a>(&self, samples: &'a Samples, logs: &'a CountLogs) -> Option<Vec<Member<'a>>> {
         match &self.device {
-            #[cfg(cuda)]
+            #[cfg(feature = "cuda")]
             Device::Gpu(gpu) if gpu.names(true).len() > 1 => {
                 let cpu = gpu.with_cpu().then(|| together::member(samples, logs, self.pool.clone()));
                 Some(cpu.into_iter().chain(gpu.members(samples, logs, &self.pool)).collect())
@@ -239,7 +239,7 @@ impl Machine {
         let cpu = || together::runner(self.pool.clone());
         match &self.device {
             Device::Cpu => vec![cpu()],
-            #[cfg(cuda)]
+            #[cfg(feature = "cuda")]
             Device::Gpu(gpu) => gpu.with_cpu().then(cpu).into_iter().chain(gpu.runners(&self.pool)).collect(),
         }
     }

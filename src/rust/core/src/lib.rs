@@ -27,6 +27,9 @@
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+#[cfg(all(feature = "cuda", target_os = "macos"))]
+compile_error!("macOS has no NVIDIA GPU: build with --no-default-features");
+
 pub mod assessment;
 pub mod background;
 pub mod ci;

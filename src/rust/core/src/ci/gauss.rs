@@ -98,13 +98,13 @@ pub(crate) fn trusted_above(size: usize) -> f64 {
 /// The determinant divided by e is a lower bound of the smallest eigenvalue, as the others sum to at most l. The error is of the
 /// form above; ten times [`GUARD`] leaves room for that of the exact formula, whose eigenvalues are good to some eps more than
 /// elimination is. Whatever is decided so needs no exact formula; a largest p-value does.
-#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+#[cfg(feature = "cuda")]
 pub(crate) fn slack(size: usize) -> f64 {
     10.0 * GUARD * trusted_above(size)
 }
 
 /// See [`slack`]: there r is known to 0.01.
-#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+#[cfg(feature = "cuda")]
 pub(crate) fn bounded_above(size: usize) -> f64 {
     100.0 * slack(size)
 }
@@ -390,7 +390,7 @@ mod tests {
     }
 
     /// By the quick form of the engines: elimination of S, the product that [`slack`] is divided by beside r.
-    #[cfg(all(feature = "cuda", not(target_os = "macos")))]
+    #[cfg(feature = "cuda")]
     fn quickly(c: ArrayView2<f64>) -> (f64, f64) {
         let (mut m, k) = (c.to_owned(), c.ncols());
         let mut determinant = 1.0;
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(all(feature = "cuda", not(target_os = "macos")))]
+    #[cfg(feature = "cuda")]
     fn the_error_of_the_quick_form_stays_within_its_bound() {
         // Two or three factors, and variables that are those with a little noise: all conditions down to the limit.
         let mut state = 1u64;

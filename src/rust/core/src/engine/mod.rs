@@ -3,7 +3,7 @@
 pub mod batched;
 pub mod cluster;
 pub mod cpu;
-#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+#[cfg(feature = "cuda")]
 pub mod cuda;
 mod dispatch;
 mod level_one;

@@ -50,10 +50,10 @@ impl Writer {
 
     /// Ascending numbers, as runs of neighbours.
     pub fn runs(&mut self, list: &[u32]) {
-        let runs = list.chunk_by(|a, b| a + 1 == *b);
-        self.small(runs.clone().count() as u64);
+        let runs = || list.chunk_by(|a, b| a + 1 == *b);
+        self.small(runs().count() as u64);
         let mut next = 0;
-        for run in runs {
+        for run in runs() {
             self.small(u64::from(run[0] - next));
             self.small(run.len() as u64);
             next = run[0] + run.len() as u32;

@@ -14,7 +14,7 @@ use crate::Result;
 /// Variables with at most this many levels have bit planes on the GPU, which take at most half as many bytes as their codes.
 pub(super) const PLANE_LEVELS: usize = 4;
 
-/// Tables of up to this many cells are counted by planes: measured, see inst/bench/RESULTS.md.
+/// Tables of up to this many cells are counted by planes: measured, see bench/RESULTS.md.
 pub(super) const PLANE_CELLS: u64 = 32;
 
 /// Cells of a table in scratch, at most: larger ones are left to the CPU, which takes only the cells that occur.

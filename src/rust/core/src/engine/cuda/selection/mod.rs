@@ -394,7 +394,7 @@ impl Counting for CudaCounting<'_> {
     }
 }
 
-/// How fast a GPU is, as a guess, beside one thread of the CPU. On the shapes of inst/bench/RESULTS.md an H200 takes a seventh to a
+/// How fast a GPU is, as a guess, beside one thread of the CPU. On the shapes of bench/RESULTS.md an H200 takes a seventh to a
 /// hundredth of the time of 16 threads, the less the more there is to count. Of these the CPU gets too few features rather than too
 /// many: it takes more at no cost, while a GPU has to be sent them, and counts for them apart.
 pub const SPEED: f64 = 2048.0;

@@ -1,0 +1,77 @@
+# Shared by the programs of this folder: command line arguments, Markdown tables, the head of a report, and times. They source it after setting
+# `here`, their own folder.
+
+args <- commandArgs(trailingOnly = TRUE)
+
+# The value of --name=value, or the default.
+option <- function(name, default) {
+  hit <- grep(paste0("^--", name, "="), args, value = TRUE)
+  if (length(hit)) sub("^[^=]*=", "", hit[length(hit)]) else default
+}
+
+# The arguments that are not options.
+operands <- function() grep("^-", args, value = TRUE, invert = TRUE)
+
+# Makes options the program's variables: settings(threads = 2L, peer = c("none", "pcalg")) reads --threads and --peer, whose defaults these are, or the first of
+# the values that there are, and whose type a value is given; --peer-repeats is peer_repeats. With `all`, `parts` are those of the command line, or else these.
+settings <- function(..., all = NULL) {
+  defaults <- list(...)
+  for (name in names(defaults)) {
+    default <- defaults[[name]]
+    value <- option(chartr("_", "-", name), as.character(default[[1L]]))
+    assign(name, if (is.character(default)) match.arg(value, default) else methods::as(value, typeof(default)), globalenv())
+  }
+  if (!is.null(all)) assign("parts", if (length(operands())) operands() else all, globalenv())
+}
+
+# Three digits, as a person writes them.
+number <- function(x) format(signif(x, 3), big.mark = ",", scientific = FALSE, trim = TRUE, drop0trailing = TRUE)
+
+# Minimum and median.
+spread <- function(x) paste(number(min(x)), "/", number(stats::median(x)))
+
+# A row of a Markdown table, and a row with the line under it.
+row_text <- function(...) paste0("| ", paste(gsub("|", "\\|", c(...), fixed = TRUE), collapse = " | "), " |\n")
+head_text <- function(...) paste0(row_text(...), row_text(rep("---", length(c(...)))))
+
+shell <- function(command) paste(suppressWarnings(system(paste(command, "2>/dev/null"), intern = TRUE)), collapse = " ")
+
+# Machine, commit and command, as RESULTS.md wants them.
+tell_origin <- function(program) {
+  cat(sprintf(
+    "\n- machine: %s, %s cores, %s; %s; load %s\n", sub("^Model name:\\s*", "", shell("lscpu | grep '^Model name'")),
+    shell("nproc"), shell("awk '/MemTotal/ { printf \"%.0f GiB\", $2 / 1048576 }' /proc/meminfo"),
+    R.version.string, shell("cut -d' ' -f1 /proc/loadavg")
+  ))
+  commit <- shell(paste("git -C", shQuote(here), "describe --always --dirty --abbrev=12"))
+  cat(sprintf("- commit: %s, %s\n", if (nzchar(commit)) commit else "not known", format(Sys.Date())))
+  cat(sprintf("- command: %s %s\n", program, paste(args, collapse = " ")))
+}
+
+# The most memory that this process has had, in GiB.
+peak <- function() as.double(gsub("[^0-9]", "", grep("^VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1048576
+
+# Seconds of `calls` calls, a call; and the last value. The clock counts microseconds, where that of system.time() counts milliseconds.
+seconds_of <- function(call, calls = 1L) {
+  gc(FALSE)
+  start <- Sys.time()
+  for (i in seq_len(calls)) value <- call()
+  list(seconds = as.double(Sys.time() - start, units = "secs") / calls, value = value)
+}
+
+# How many calls take a tenth of a second, when one takes so many seconds: what is timed together.
+calls_together <- function(seconds) as.integer(max(1, min(1000, ceiling(0.1 / max(seconds, 1e-6)))))
+
+# Seconds a call of the repeats, after a first one, and the last value. Stops once `enough` seconds are spent. A first call that takes half of
+# that is the only one, and one of a tenth of a second where one repeat is asked for.
+timed <- function(call, repeats, enough = Inf) {
+  found <- seconds_of(call)
+  if (found$seconds >= if (repeats == 1L) 0.1 else enough / 2) return(found)
+  calls <- if (found$seconds >= 1) 1L else calls_together(seconds_of(call)$seconds)
+  seconds <- double()
+  while (length(seconds) < repeats && (!length(seconds) || sum(seconds) * calls < enough)) {
+    found <- seconds_of(call, calls)
+    seconds <- c(seconds, found$seconds)
+  }
+  list(seconds = seconds, value = found$value)
+}
