@@ -46,7 +46,7 @@ site: ## the package's site, in site/: vignettes, help pages, what was measured,
 bench: ## time and compare with pcalg (make bench BENCH="nci60 --peer=no")
 	@tools/install-deps run
 	@tools/install-package
-	@. tools/common.sh && Rscript inst/bench/bench.R $(BENCH)
+	@. tools/common.sh && Rscript bench/bench.R $(BENCH)
 
 papers: ## pack into .gpu/papers/ what repeats the papers' experiments on a GPU machine
 	@tools/papers-bundle

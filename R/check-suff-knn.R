@@ -9,7 +9,7 @@ knn_tests <- list(
 knn_estimators <- c("auto", "frenzel-pompe", "mesner-shalizi", "gao")
 
 # "uniform" is the default: it is the same as "ranks" where all columns are numbers, and with "ranks" tests between numbers and levels have no
-# power (inst/bench/knn.R transforms).
+# power (bench/knn.R transforms).
 knn_transforms <- c("uniform", "ranks", "standardize", "none")
 
 # A whole number in a range.
@@ -21,7 +21,7 @@ check_whole <- function(x, argument, least, most) {
 }
 
 # The default of k. Power between numbers is best at 0.1 n (Runge 2018: 0.1 to 0.2 n; tigramite takes 0.2 n); with levels that loses all power once k is more than
-# the observations of a cell, and the square root of n, mCMIkNN's rule, does not: inst/bench/knn.R neighbours, neighbours-mixed, neighbours-graphs.
+# the observations of a cell, and the square root of n, mCMIkNN's rule, does not: bench/knn.R neighbours, neighbours-mixed, neighbours-graphs.
 # `smallest`: half of the rows of a usual level of the column with the smallest levels, and one: with 20 levels of 5 rows the root of n finds nothing, and 3 all.
 default_neighbours <- function(n, levels) {
   if (!length(levels)) {

@@ -1,6 +1,6 @@
 # How v-structures are decided where data alone are given, pc(data, alpha = ), a call that pcalg does not have.
 #
-# By the majority rule: ?pc has the figures, `Rscript inst/bench/recovered.R rules` makes them. (u2pd = "valid" as well would make all of these graphs valid, and
+# By the majority rule: ?pc has the figures, `Rscript bench/recovered.R rules` makes them. (u2pd = "valid" as well would make all of these graphs valid, and
 # find 4 % fewer of the true arrows, as many of its arrows being right: that is left to the user.) The rule asks for all subsets of a variable's neighbours, 2^degree tests; where these
 # are too many, pcalg's rule decides.
 

@@ -2,7 +2,7 @@
 # chosen GPU fails.
 
 # From how many variables on device = "auto" takes a GPU where there is one. Measured on an H200 beside 16 cores (the part
-# "crossing" of inst/bench/gpu.R, see inst/bench/RESULTS.md): from 200 on in a process that has used the GPU before. The first
+# "crossing" of bench/gpu.R, see bench/RESULTS.md): from 200 on in a process that has used the GPU before. The first
 # use costs about 0.14 s, which small problems do not earn back, hence the margin.
 auto_variables <- 500L
 
@@ -15,7 +15,7 @@ auto_counts <- 1e9
 auto_neighbours <- 1e10
 
 # The same for tests of both numbers and levels, in observations times pairs of variables (and data sets), of data with so many observations. Measured
-# on an H100 beside 16 cores (the part "crossing" of inst/bench/missing.R, see inst/bench/RESULTS.md): from there on it saves more than its first use costs; with few
+# on an H100 beside 16 cores (the part "crossing" of bench/missing.R, see bench/RESULTS.md): from there on it saves more than its first use costs; with few
 # observations the CPU's part, p of the cells, is most of a test. Tests of numbers alone and of levels alone are as quick on those cores, or quicker.
 auto_cells <- 4e7
 auto_cells_rows <- 2000L
@@ -32,11 +32,11 @@ auto_team_neighbours <- 2e11
 auto_team_cells <- 1e12
 
 # The same for select_features(), in counts (rows times columns times k). Measured on an H200 beside 16 cores (the example `select`,
-# see inst/bench/RESULTS.md): 1e9 take the cores 0.2 s, as long as the first use of a GPU by a process.
+# see bench/RESULTS.md): 1e9 take the cores 0.2 s, as long as the first use of a GPU by a process.
 auto_selection_counts <- 1e9
 
 # From where on the workers of `cluster =` share a selection from all rows, in rows times columns, and these times k. Measured with two workers on the
-# machine of the driver (inst/bench/cluster.R, see RESULTS.md): below, one process is as soon done with a turn as its messages are.
+# machine of the driver (bench/cluster.R, see RESULTS.md): below, one process is as soon done with a turn as its messages are.
 shared_cells <- 1e7
 shared_counts <- 3e8
 

@@ -77,7 +77,7 @@ matrix_checked <- function(found, test) {
 # What Rust found, checked, once what every search has to tell is told.
 after_search <- function(found, test, options) {
   found <- check_rust(found)
-  # Of the search alone, for inst/bench/large.R.
+  # Of the search alone, for bench/large.R.
   session$search_seconds <- found$seconds
   warn_doubts(found$doubts, test, options)
   tell_lost(found$lost)

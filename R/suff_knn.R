@@ -17,7 +17,7 @@
 #'   whose default of `CMIknn` is `"ranks"`.
 #' - `"none"`: the numbers as they are. Two levels are 1 apart, as in Mesner and Shalizi (2021).
 #'
-#' In simulations with 200 observations and a discrete variable of three levels (as in `inst/bench/knn.R`, part `transforms`), tests at 0.05 between it and a
+#' In simulations with 200 observations and a discrete variable of three levels (as in `bench/knn.R` of the repository, part `transforms`), tests at 0.05 between it and a
 #' number with an effect of 0.4 standard deviations found the dependence in 88 % of the data sets by `"uniform"`, in 82 % by `"standardize"`, and never by `"ranks"`.
 #'
 #' The estimator `"frenzel-pompe"` assumes that the values of a continuous column are all different. Before ranking, it puts ties in a
@@ -29,7 +29,7 @@
 #' observations that share the levels of all discrete variables of a test should be larger than `k`.
 #'
 #' For numbers alone Runge (2018) recommends 0.1 to 0.2 n, and tigramite's `CMIknn` takes 0.2 n. mCMIkNN has the square root of n as an option for mixed data. In simulations
-#' (`inst/bench/knn.R`, parts `neighbours` and `neighbours-mixed`; 100 data sets of 300 observations, a linear effect, tests at 0.05) two numbers given a third
+#' (`bench/knn.R` of the repository, parts `neighbours` and `neighbours-mixed`; 100 data sets of 300 observations, a linear effect, tests at 0.05) two numbers given a third
 #' were found dependent in 25 % of the data sets with `k = 7`, in 59 % with the square root of n, in 70 % with 0.1 n and in 68 % with 0.2 n. In 60 data sets, a
 #' number and a discrete variable given two others, of three levels each, were found dependent in 15 % with `k = 17`, the square root of n, and in 2 % with
 #' `k = 30`. Graphs of seven variables (part `neighbours-graphs`, 30 of them) were on average 2.27, 1.63, 1.57 and 2.1 edges from the truth with 7, the square root of n,
