@@ -1,4 +1,4 @@
-//! A test that a GPU is asked question by question, in batches, as a worker.
+//! Makes a worker of a test that answers batches of questions on a GPU.
 
 use crate::ci::Batch;
 use crate::engine::batched::{self, Asker, Reply};
@@ -11,18 +11,18 @@ use crate::search::worker::{Column, Marginals, Worker};
 use crate::team::{Moved, TeamReport};
 use crate::Result;
 
-/// Such a test on its GPU.
+/// A test that answers batches of questions on its GPU.
 pub(super) trait Asked: Holds {
-    /// The GPU.
+    /// Returns the GPU.
     fn gpu(&self) -> &Held;
 
-    /// Number of the GPU, from 0.
+    /// Returns the number of the GPU, from 0.
     fn ordinal(&self) -> usize;
 
-    /// See [`Asker::batch`].
+    /// Returns the number of questions that keep the GPU busy; see [`Asker::batch`].
     fn batch(&self) -> usize;
 
-    /// See [`Asker::ask`]. The GPU is bound to this thread, and what is copied is entered for the batch's level.
+    /// Answers a batch; see [`Asker::ask`]. The caller has bound the GPU to this thread and has set the account to the batch's level.
     fn replies(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>>;
 }
 

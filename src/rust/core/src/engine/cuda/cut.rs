@@ -1,17 +1,17 @@
-//! Where a GPU cannot hold all columns of the data: batches of questions, cut into groups whose columns fit together.
+//! Cuts batches of questions into groups whose columns fit together, for a GPU that cannot hold all columns of the data.
 
 use crate::ci::Batch;
 
 /// Questions that are answered with the same columns on the GPU.
 pub(super) struct Group {
-    /// The variables, ascending: the GPU numbers them from 0.
+    /// The variables, ascending; the GPU numbers them from 0.
     pub variables: Vec<u32>,
-    /// Places of the questions in the batch.
+    /// Positions of the questions in the batch.
     pub questions: Vec<usize>,
 }
 
 impl Group {
-    /// The questions, of the variables as the GPU numbers them; the order of sets is kept.
+    /// Returns the questions with the GPU's numbers of their variables; the order within sets is kept.
     pub fn numbered(&self, batch: &Batch) -> Batch {
         let number = |v: u32| self.variables.binary_search(&v).unwrap_or(0);
         let mut own = Batch::new();
@@ -25,7 +25,7 @@ impl Group {
         own
     }
 
-    /// The questions as they are.
+    /// Returns the questions with the batch's own numbers of variables.
     pub fn named(&self, batch: &Batch) -> Batch {
         let mut own = Batch::new();
         for &at in &self.questions {
@@ -36,12 +36,12 @@ impl Group {
     }
 }
 
-/// The groups of a batch about `p` variables, each question in one of them: the columns of a group, of `bytes(v)` each, take at most
-/// `room` bytes. Where those of a single question take more: how many.
+/// Cuts a batch about `p` variables into groups, with each question in exactly one. The columns of a group, with `bytes(v)` bytes for variable
+/// v, take at most `room` bytes. If a single question's columns take more, returns their bytes as the error.
 pub(super) fn by_columns(batch: &Batch, p: usize, bytes: impl Fn(usize) -> u64, room: u64) -> Result<Vec<Group>, u64> {
     let widest = batch.iter().map(|(_, _, s)| s.len() + 2).max().unwrap_or(2) as u64;
     let all: u64 = (0..p).map(&bytes).sum();
-    // Questions stand by the blocks of variables that theirs are in; those of `widest` blocks fit together, about.
+    // Variables are numbered in blocks so small that about `widest` blocks fit. Questions are sorted by the blocks of their variables.
     let block = (room * p as u64 / all.max(1) / widest).max(1);
     let key = |at: usize| {
         let (x, y, s) = batch.get(at);
@@ -54,7 +54,7 @@ pub(super) fn by_columns(batch: &Batch, p: usize, bytes: impl Fn(usize) -> u64, 
     let mut order: Vec<usize> = (0..batch.len()).collect();
     order.sort_by_cached_key(|&at| key(at));
     let mut groups: Vec<Group> = Vec::new();
-    // By variable: the last group that has it, from 1.
+    // The number, from 1, of the last group that has each variable.
     let mut of = vec![0; p];
     let mut held = 0;
     for at in order {
@@ -111,7 +111,7 @@ mod tests {
                     assert_eq!((name(x), name(y), &set[..]), batch.get(at));
                 }
             }
-            // With room for a quarter of the columns, pairs are asked by blocks, and not column by column.
+            // With room for a quarter of the columns, pairs are grouped by blocks and not column by column.
             assert!(room != 100 || groups.len() < 300, "{}", groups.len());
             assert!(room != 10_000 || groups.len() == 1);
         }

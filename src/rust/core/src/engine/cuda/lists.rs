@@ -1,16 +1,16 @@
-//! The lists by which kernels go through a level's rows: a row's candidates, and behind these the others of its pairs that are none of them.
+//! The lists by which kernels go through a level's rows: a row's candidates, then the other vertices of its pairs that are not candidates.
 
 use crate::search::level::{Neighbours, PairSide};
 
-/// Neighbourhoods of a level with the vertices of later tiers that its sides ask of: such a vertex is in no set of its side.
+/// The neighbourhoods of a level, with the vertices of later tiers that its sides ask about. Such a vertex is in no set of its side.
 pub(super) struct Lists<'n> {
     neighbours: &'n Neighbours,
-    /// Rows and other vertices of pairs whose other vertex is no candidate, ascending.
+    /// (row, other vertex) of each pair whose other vertex is not a candidate, ascending.
     behind: Vec<(u32, u32)>,
 }
 
 impl<'n> Lists<'n> {
-    /// Of some sides.
+    /// Makes the lists of the rows of `sides`.
     pub fn new(neighbours: &'n Neighbours, sides: impl Iterator<Item = PairSide>) -> Self {
         let mut behind: Vec<(u32, u32)> =
             sides.filter(PairSide::is_outside).map(|side| (side.row, side.other)).collect();
@@ -23,12 +23,12 @@ impl<'n> Lists<'n> {
         self.neighbours
     }
 
-    /// Whether every list is a row's candidates alone.
+    /// Returns whether every list consists of candidates only.
     pub fn are_candidates(&self) -> bool {
         self.behind.is_empty()
     }
 
-    /// Number of vertices that a row's sets come from.
+    /// Returns the number of vertices that a row's sets come from.
     pub fn candidates(&self, row: usize) -> usize {
         self.neighbours.degree(row)
     }
@@ -39,17 +39,17 @@ impl<'n> Lists<'n> {
         &self.behind[first..first + self.behind[first..].partition_point(|&(of, _)| of == row)]
     }
 
-    /// Number of vertices in a row's list.
+    /// Returns the number of vertices in a row's list.
     pub fn degree(&self, row: usize) -> usize {
         self.candidates(row) + self.behind(row).len()
     }
 
-    /// A row's list.
+    /// Returns a row's list.
     pub fn of(&self, row: usize) -> impl Iterator<Item = u32> + '_ {
         self.neighbours.list(row).iter().copied().chain(self.behind(row).iter().map(|&(_, other)| other))
     }
 
-    /// Where the other vertex of a side stands in its row's list.
+    /// Returns the position of a side's other vertex in its row's list.
     pub fn place(&self, side: &PairSide) -> u32 {
         if !side.is_outside() {
             return side.place;

@@ -1,13 +1,15 @@
-//! The CUDA engine: the Gaussian test, tests of discrete variables, the nearest-neighbour test and feature selection on one
+//! The CUDA engine: the Gaussian test, tests of discrete variables, the nearest-neighbour test, tests of mixed data and feature selection on one
 //! NVIDIA GPU.
 //!
-//! * [`gpu`]: what every test needs of a GPU: device, memory, plan, copies, compiled kernels.
-//! * `search`: PC-stable, with the graph and all answers on the GPU until the end.
-//! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables;
-//!   `questions`: how a batch of questions is launched, `cut`: how it is cut where not all columns fit; `asked`: a test that is asked in batches, as a worker; [`gauss::correlation`] makes the correlation matrix of data.
-//! * [`knn`]: the nearest-neighbour test. [`mixed`]: tests of numbers and levels. [`selection`]: the counts of a feature selection.
-//! * `arguments`: structs, constants and sizes that host and kernels share; `pointer`: addresses in device memory. The kernels' sources
-//!   are in kernels/.
+//! * [`gpu`]: what every test uses on a GPU: device, memory, plan, copies, compiled kernels.
+//! * `search`: PC-stable with the graph and all answers on the GPU until the end.
+//! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables.
+//!   [`gauss::correlation`] computes the correlation matrix of data.
+//! * `questions`: launches a batch of questions. `cut`: cuts a batch if not all columns fit. `asked`: makes a worker of a test that answers
+//!   batches.
+//! * [`knn`]: the nearest-neighbour test. [`mixed`]: tests of numbers and levels. [`selection`]: the counts for feature selection.
+//! * `arguments`: structs, constants and sizes that host and kernels share. `pointer`: addresses in device memory. The kernels' sources are in
+//!   kernels/.
 
 #[rustfmt::skip]
 mod arguments;
@@ -62,42 +64,42 @@ use ndarray::ArrayView2;
 use pointer::DevicePtr;
 use search::CudaSearch;
 
-/// How the tests of a level are handed out on the GPU. All strategies give the same answer.
+/// How the tests of a level are distributed over the GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchStrategy {
-    /// Ours: a set is tested for all pairs of its row at once. The Gaussian test starts from covariances given the set's prefix;
-    /// tests of discrete variables compute the strata of the samples once.
+    /// Our own: a set is tested for all pairs of its row at once. The Gaussian test starts from covariances given the set's prefix. Tests of
+    /// discrete variables compute the strata of the samples once for each set.
     Shared,
-    /// cuPC-E's (Zarebavani et al. 2020, algorithm 4): blocks of `beta` edges, `gamma` tests of each at a time. For discrete
-    /// variables this is disc-cupc's, which gpuPC's authors compare theirs with.
+    /// cuPC-E (Zarebavani et al. 2020, algorithm 4): blocks of `beta` edges, with `gamma` tests of each edge at a time. For discrete variables
+    /// this is disc-cupc, the baseline of gpuPC's authors.
     Edge {
         /// Edges in a block.
         beta: u32,
         /// Tests of an edge that run at a time.
         gamma: u32,
     },
-    /// cuPC-S's (algorithm 5): threads invert the correlations of one set each and test it for all pairs of a row. Only for the
-    /// Gaussian test.
+    /// cuPC-S (algorithm 5): each thread inverts the correlations of one set and tests the set for all pairs of a row. For the Gaussian test
+    /// only.
     Set {
-        /// Sets in a block.
+        /// Sets per block.
         theta: u32,
-        /// Blocks a row.
+        /// Blocks per row.
         delta: u32,
     },
-    /// gpucsl's (C. Hagedorn's dissertation, 2023). The Gaussian test (algorithms 4 to 7): a block an edge, whose threads share the edge's
-    /// sets. Tests of discrete variables are gpuPC's (Hagedorn and Huegle 2021; algorithms 9 to 11): threads share a table.
+    /// gpucsl (C. Hagedorn's dissertation, 2023). Gaussian test (algorithms 4 to 7): one block per edge, whose threads share the edge's sets.
+    /// Discrete variables: gpuPC (Hagedorn and Huegle 2021; algorithms 9 to 11), whose threads share a table.
     Gpucsl {
-        /// Edges in a block, for discrete variables alone; 0: 1.
+        /// Edges in a block, for discrete variables only; 0 means 1.
         beta: u32,
-        /// Tests of an edge that run at a time, for discrete variables alone; 0: 2.
+        /// Tests of an edge that run at a time, for discrete variables only; 0 means 2.
         gamma: u32,
-        /// Threads that share an edge's sets, or a table: a multiple of 32.
+        /// Threads that share an edge's sets, or a table; a multiple of 32.
         delta: u32,
     },
 }
 
 impl SearchStrategy {
-    /// Edges of a block and tests of each at a time, for discrete variables by gpuPC's mapping.
+    /// Returns the edges per block and the tests of each edge at a time in gpuPC's mapping, with its defaults for 0.
     fn tables(beta: u32, gamma: u32) -> [u32; 2] {
         [if beta == 0 { 1 } else { beta }, if gamma == 0 { 2 } else { gamma }]
     }
@@ -108,25 +110,25 @@ impl SearchStrategy {
 pub struct CudaOptions {
     /// Number of the GPU, from 0.
     pub ordinal: usize,
-    /// How to hand out the tests.
+    /// How the tests are distributed.
     pub strategy: SearchStrategy,
-    /// Which memory it takes.
+    /// The kind of memory that the engine allocates.
     pub memory: MemoryKind,
-    /// Most bytes of it that a search may use; none: what is free. One that takes more runs in parts.
+    /// Most bytes of GPU memory that a search may use; `None`: all that is free. A search that needs more runs in parts.
     pub memory_budget: Option<u64>,
-    /// How sets of one variable are run where the strategy is ours.
+    /// How sets of one variable are run with [`SearchStrategy::Shared`].
     pub level_one: LevelOne,
-    /// Rows of the correlation matrix that the Gaussian search has on the GPU at a time: it then goes by blocks of so many, rounded up to 64,
-    /// whatever memory there is. None: by blocks where memory does not suffice, as large as it allows.
+    /// Rows of the correlation matrix that the Gaussian search has on the GPU at a time, rounded up to 64. The search then goes by blocks
+    /// however much memory there is. `None`: by blocks only if memory is short, with the largest blocks that fit.
     pub block: Option<usize>,
-    /// In place of a density: sets of one variable of 64 rows with so many neighbours in all are run by columns, and from the second
-    /// number on by masks. For tests.
+    /// Neighbours of 64 rows together from which sets of one variable are run by columns and, second number, by masks. They replace the
+    /// thresholds by density. For tests.
     pub level_one_ends: Option<[u64; 2]>,
-    /// How large launches of level 1 and of the papers' strategies are, and the shards of a team, 1 being some hundredths of a second. For tests, in which they else
-    /// never are several.
+    /// Relative size of launches (level 1 and the papers' strategies) and of a team's shards; 1 is some hundredths of a second. For tests, whose
+    /// problems would otherwise never need several launches.
     pub launch_share: f64,
-    /// Rows with so many neighbours are run by blocks, in single precision first, where the strategy is ours and sets have two
-    /// members or more. None: as many as it pays for.
+    /// Neighbours from which a row is run by whole blocks, in single precision first, with [`SearchStrategy::Shared`] and sets of at least two
+    /// members. `None`: the number from which this pays.
     pub wide_from: Option<u64>,
 }
 
@@ -151,7 +153,7 @@ impl CudaOptions {
         let refused = |hint: &str| {
             Err(Error::Argument { argument: "strategy", value: format!("{:?}", self.strategy), hint: hint.into() })
         };
-        // A block could have 1024 threads, but their working memory must fit.
+        // 1024 threads would be allowed, but their working memory must fit.
         let threads = match self.strategy {
             SearchStrategy::Shared => 1,
             SearchStrategy::Edge { beta, gamma } => u64::from(beta) * u64::from(gamma),
@@ -182,10 +184,10 @@ impl CudaOptions {
     }
 }
 
-/// The size of a block that has working memory.
+/// The size of a block and of its working memory.
 struct BlockSize {
     threads: u32,
-    /// Bytes of shared memory of a block.
+    /// Bytes of shared memory per block.
     shared: u64,
 }
 
@@ -196,42 +198,42 @@ enum CudaTest<'a> {
     Discrete(Discrete<'a>),
 }
 
-/// The Gaussian test or one of discrete variables, on one GPU.
+/// The Gaussian test or a test of discrete variables on one GPU.
 ///
-/// Its answers are the CPU engine's: the same graph, separating sets and counts, and p-values to 1e-9.
+/// Its graph, separating sets and counts equal those of the CPU engine; its p-values agree to 1e-9.
 pub struct CudaEngine<'a> {
     test: CudaTest<'a>,
     alpha: f64,
     options: CudaOptions,
     held: Held,
-    /// Where the correlations are on the GPU, once they are.
+    /// The address of the correlations on the GPU, once they are there.
     correlations: Option<DevicePtr<f64>>,
-    /// Correlations that were made on the GPU and brought to the host; empty before.
+    /// Correlations that the GPU computed and that were copied to the host; empty before.
     brought: Vec<f64>,
-    /// What stays on the GPU from one part of a level to the next (the Gaussian test).
+    /// Gaussian test: what stays on the GPU from one part of a level to the next.
     blocks: State,
-    /// Where the level codes are on the GPU.
+    /// Where the level codes are on the GPU, once they are there.
     coding: Option<Coding>,
-    /// Columns that stay there from one part of a level to the next (discrete variables).
+    /// Discrete variables: columns that stay on the GPU from one part of a level to the next.
     standing: Option<Standing>,
-    /// The codes of all variables as the GPU reads them in the host's memory, where it does not hold all.
+    /// The codes of all variables in host memory that the GPU reads, if the GPU does not hold them all.
     packed: Option<Packed>,
-    /// How the tests of the level are counted (discrete variables).
+    /// Discrete variables: how the tests of the level are counted.
     counted: Counted,
 }
 
 impl<'a> CudaEngine<'a> {
-    /// The test `gauss` at significance level `alpha` on a GPU, which is opened (0.2 s once a process).
+    /// Makes an engine for the test `gauss` at significance level `alpha`, and opens its GPU (0.2 s once per process).
     ///
     /// # Errors
-    /// [`Error::Device`] where no GPU can be used, [`Error::Argument`] where there is no GPU `ordinal` or the strategy's
-    /// numbers do not make a block of 1 to 256 threads, or are another test's.
+    /// [`Error::Device`] if the GPU cannot be used. [`Error::Argument`] if there is no GPU `ordinal`, if the strategy's numbers do not make a
+    /// block of 1 to 256 threads, or if they belong to another test.
     pub fn new(gauss: Gauss<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         let source = Source::Matrix(gauss.matrix());
         Self::open(CudaTest::Gauss(Gaussian { test: gauss.test, p: gauss.p(), source, check: None }), alpha, options)
     }
 
-    /// The same engine, which takes this check of its matrix over where a search has all of it on the GPU.
+    /// Sets the check of the matrix that a search takes over if it has the whole matrix on the GPU.
     pub fn checked_by(mut self, check: Option<&'a Check<'a>>) -> Self {
         if let CudaTest::Gauss(gauss) = &mut self.test {
             gauss.check = check;
@@ -239,11 +241,11 @@ impl<'a> CudaEngine<'a> {
         self
     }
 
-    /// The test with the correlations of `x`, n x p, kept by column, each less its mean, which the GPU makes when it first needs
-    /// them: those of [`correlation`](gauss::correlation::correlation()) to the last bit.
+    /// Makes an engine that computes the correlations of `x` on the GPU when it first needs them. `x` is n x p, stored by column, and its
+    /// columns are centred. The correlations equal those of [`correlation`](gauss::correlation::correlation()) to the last bit.
     ///
     /// # Errors
-    /// Those of [`CudaEngine::new`].
+    /// Those of [`CudaEngine::new`], and [`Error::Argument`] if `x` has no cells or is not stored by column.
     pub fn of_data(test: FisherZ, x: ArrayView2<'a, f64>, alpha: f64, options: CudaOptions) -> Result<Self> {
         let (n, p) = x.dim();
         let Some(cells) = matrix::cells(x).filter(|cells| !cells.is_empty()) else {
@@ -256,7 +258,7 @@ impl<'a> CudaEngine<'a> {
         Self::open(CudaTest::Gauss(Gaussian { test, p, source: Source::Data(cells, n), check: None }), alpha, options)
     }
 
-    /// Likewise a test of discrete variables.
+    /// Makes an engine for a test of discrete variables at significance level `alpha`, and opens its GPU.
     ///
     /// # Errors
     /// Those of [`CudaEngine::new`], and [`Error::Argument`] for [`SearchStrategy::Set`], which only the Gaussian test has.
@@ -273,24 +275,24 @@ impl<'a> CudaEngine<'a> {
         Ok(CudaEngine { test, alpha, options, held, correlations, brought, blocks, coding, standing, packed, counted })
     }
 
-    /// Lets these threads of the CPU help.
+    /// Sets the CPU threads that help.
     pub fn with_pool(mut self, pool: Pool) -> Self {
         self.held.pool = pool;
         self
     }
 
-    /// The largest plan of the GPU's memory so far.
+    /// Returns the largest plan of GPU memory so far.
     pub fn plan(&self) -> &MemoryPlan {
         self.held.largest_plan()
     }
 
-    /// Something else than a part of a level runs on the GPU: nothing there can be relied on.
+    /// Marks the state of the parts of a level as invalid, because other work is about to use the GPU.
     fn leave(&mut self) {
         self.blocks.leave();
         self.standing = None;
     }
 
-    /// Bytes of the data on the GPU.
+    /// Returns the bytes of the data on the GPU.
     fn data_bytes(&self) -> u64 {
         match &self.test {
             CudaTest::Gauss(gauss) => gauss.bytes(),
@@ -298,8 +300,8 @@ impl<'a> CudaEngine<'a> {
         }
     }
 
-    /// Places the working memory of warps, `doubles` each: in shared memory where that of a block of `threads`, or of one warp,
-    /// fits, else in the device memory that is planned for it.
+    /// Places the working memory of warps, `doubles` numbers for each warp. It goes into shared memory if that of a block of `threads`, or of
+    /// one warp, fits; otherwise into the planned device memory.
     fn working_memory(&mut self, args: &mut SearchArgs, doubles: u64, threads: u32) -> Result<BlockSize> {
         let bytes = 8 * doubles;
         args.scratch = DevicePtr::NULL;
@@ -315,12 +317,12 @@ impl<'a> CudaEngine<'a> {
         Ok(BlockSize { threads: WARP, shared: 0 })
     }
 
-    /// Blocks that run rows with many neighbours, see gauss/wide.cuh, at most.
+    /// Returns the most blocks that run rows with many neighbours; see gauss/wide.cuh.
     fn wide_blocks(&self) -> u64 {
         gauss::sets::WIDE_TOGETHER * u64::from(self.held.gpu.processors)
     }
 
-    /// Bytes of device memory that `working_memory` takes for `warps`.
+    /// Returns the bytes of device memory that `working_memory` takes for `warps` warps.
     fn scratch_of_warps(&self, doubles: u64, warps: u32) -> u64 {
         match 8 * doubles <= u64::from(self.held.gpu.shared_limit) {
             true => 0,
@@ -339,7 +341,7 @@ impl Asker for CudaEngine<'_> {
     fn batch(&self) -> usize {
         match self.test {
             CudaTest::Gauss(_) => 1 << 17,
-            // Enough blocks for a large GPU, and few enough tests that few are asked in vain.
+            // Enough blocks for a large GPU, but so few tests that few are asked in vain.
             CudaTest::Discrete(test) => (1 << 28) / test.data().n().clamp(1 << 12, 1 << 18),
         }
     }
@@ -369,7 +371,8 @@ impl Asker for CudaEngine<'_> {
     }
 }
 
-/// Alone it takes whole levels of a search that is not kept, which is quicker; of others parts of levels, whose answers are the host's.
+/// An engine that works alone takes whole levels of a search without a checkpoint, which is quicker. Otherwise it answers parts of levels, and
+/// the host owns the answers.
 impl Worker for CudaEngine<'_> {
     fn pool(&self) -> &Pool {
         &self.held.pool
@@ -450,11 +453,11 @@ impl Worker for CudaEngine<'_> {
     }
 }
 
-/// Sides that are laid out at once: fewer leave a GPU idle at the end of each part.
+/// Sides that are laid out at once. With fewer, a GPU would be idle at the end of each part.
 const SIDES: usize = 1 << 20;
 
-/// Tests that a GPU does in about the time that beginning a part of a level takes. For discrete variables these are samples times tests; a test
-/// of fewer samples takes as long as one of `FEW_SAMPLES`.
+/// Tests that a GPU does in about the time that it takes to begin a part of a level. `BUSY_COUNTS` is for discrete variables, in samples times
+/// tests; a test of fewer samples than `FEW_SAMPLES` takes as long as one of `FEW_SAMPLES`.
 const BUSY_TESTS: f64 = 5e7;
 const BUSY_COUNTS: f64 = 5e10;
 const FEW_SAMPLES: f64 = 1e3;
@@ -532,19 +535,20 @@ impl Alone for CudaEngine<'_> {
         Ok(Some(Box::new(CudaSearch::new(self, options, largest))))
     }
 
-    /// Where memory turns out not to suffice it is cut, unless all correlations must be there.
+    /// Returns whether the search continues by parts: yes if memory ran short or helpers are wanted, unless the strategy needs all correlations
+    /// on the GPU.
     fn ends(&mut self, error: Option<&Error>) -> bool {
         let may_be_cut = matches!(self.test, CudaTest::Discrete(_)) || self.options.strategy == SearchStrategy::Shared;
         may_be_cut && error.is_none_or(Error::is_short_of_device_memory)
     }
 }
 
-/// Several GPUs as one worker: the engines that `make` makes by number, all for the same test; `names` are those of their GPUs. A GPU that cannot
-/// be opened is left out, see [`Worker::team`].
+/// Makes one worker of several GPUs: `make(number)` makes the engine of each, all for the same test, and `names` are the GPUs' names. A GPU that
+/// cannot be opened is left out; see [`Worker::team`].
 ///
 /// # Errors
-/// Where none can be opened, the last one's; any other error than [`Error::Device`]; [`Error::Argument`] for a strategy of the papers,
-/// which are those of one GPU.
+/// If no GPU can be opened, the last [`Error::Device`]; any other error that `make` returns; [`Error::Argument`] if `names` is empty, or for a
+/// strategy of the papers, which runs on one GPU.
 pub fn team<'a>(names: &[String], make: impl Fn(usize) -> Result<CudaEngine<'a>>) -> Result<Team<'a>> {
     let (mut team, mut pool, mut last) = (Team::new(Pool::none()), None, None);
     for (number, name) in names.iter().enumerate() {

@@ -3,20 +3,20 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The address of `T`s in device memory, which the host cannot read; null by default. Kernels take it for a `T*`.
+/// The address of `T`s in device memory, which the host cannot read; null by default. Kernels take it as a `T*`.
 #[repr(transparent)]
 pub(super) struct DevicePtr<T>(u64, PhantomData<fn() -> T>);
 
 impl<T> DevicePtr<T> {
-    /// The address of nothing.
+    /// The null address.
     pub const NULL: DevicePtr<T> = DevicePtr::at(0);
 
-    /// The address that the driver gives as a number.
+    /// Makes an address from the number that the driver gives.
     pub const fn at(address: u64) -> Self {
         DevicePtr(address, PhantomData)
     }
 
-    /// The number that the driver has for it.
+    /// Returns the driver's number for this address.
     pub fn address(self) -> u64 {
         self.0
     }
@@ -25,28 +25,28 @@ impl<T> DevicePtr<T> {
         self.0 == 0
     }
 
-    /// The address so many elements further.
+    /// Returns the address `elements` elements further.
     pub fn offset(self, elements: u64) -> Self {
         DevicePtr::at(self.0 + elements * size_of::<T>() as u64)
     }
 
-    /// The address so many elements before, where nothing of ours may be: of what is only ever reached further on.
+    /// Returns the address `elements` elements before this one. It may lie outside our memory: it is only a base for indices that lead back in.
     pub fn before(self, elements: u64) -> Self {
         DevicePtr::at(self.0.wrapping_sub(elements.wrapping_mul(size_of::<T>() as u64)))
     }
 
-    /// The same address, of other elements.
+    /// Returns this address as one of other elements.
     pub fn cast<U>(self) -> DevicePtr<U> {
         DevicePtr::at(self.0)
     }
 
-    /// What begins so many bytes further, where several things share a piece of memory.
+    /// Returns the address `bytes` bytes further, for several things that share a piece of memory.
     pub fn carve<U>(self, bytes: u64) -> DevicePtr<U> {
         DevicePtr::at(self.0 + bytes)
     }
 }
 
-// Derived, these would ask the same of `T`.
+// Derived, these would require the same traits of `T`.
 impl<T> Clone for DevicePtr<T> {
     fn clone(&self) -> Self {
         *self
@@ -75,13 +75,13 @@ impl<T> fmt::Debug for DevicePtr<T> {
     }
 }
 
-/// What any bits are a value of, so that it may be read from where a device wrote.
+/// A type of which every bit pattern is a value, so that the host may read it from memory that a device wrote.
 ///
 /// # Safety
-/// Every pattern of bits of its size must be a value, and it must have no padding.
+/// Every bit pattern of the type's size must be a value, and the type must have no padding.
 pub(super) unsafe trait Plain: Copy + Send + Sync {}
 
-// SAFETY: whole numbers and doubles have neither padding nor patterns that are no value; nor have arrays of them.
+// SAFETY: integers, doubles and arrays of them have no padding, and every bit pattern is a value.
 unsafe impl Plain for u8 {}
 // SAFETY: as above.
 unsafe impl Plain for u32 {}

@@ -1,4 +1,4 @@
-//! Arbitrary questions on the GPU: how a batch of them is cut into launches, and where a launch finds its own.
+//! Arbitrary questions on the GPU: cuts a batch into launches, and lays out the questions of a launch in device memory.
 
 use super::arguments::SearchArgs;
 use super::gpu::buffer::Buffer;
@@ -7,15 +7,15 @@ use super::CudaEngine;
 use crate::ci::Batch;
 use crate::Result;
 
-/// A launch takes no more questions once pairs and sets have this many vertices: enough to fill a GPU, few enough to end soon.
+/// A launch takes no more questions once its pairs and sets have this many vertices: enough to fill a GPU, few enough to end soon.
 const MEMBERS: usize = 1 << 22;
 
 /// The questions of a launch.
 #[derive(Default)]
 pub(super) struct Questions {
-    /// Two vertices of each.
+    /// The two vertices of each question.
     pairs: Vec<u32>,
-    /// Where the members of each set end in `sets`.
+    /// The end of each set in `sets`.
     ends: Vec<u64>,
     sets: Vec<u32>,
     /// Members of the largest set.
@@ -23,7 +23,7 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// Their number.
+    /// Returns the number of questions.
     pub fn count(&self) -> usize {
         self.ends.len()
     }
@@ -43,7 +43,7 @@ impl Questions {
     }
 }
 
-/// Calls `run` for the questions of a batch in their order, at most `most` at a time; `watch` is told the share that is done.
+/// Calls `run` for the questions of a batch in their order, at most `most` at a time. `watch` gets the share that is done.
 pub(super) fn each_launch(
     batch: &Batch,
     most: usize,
@@ -63,8 +63,8 @@ pub(super) fn each_launch(
     Ok(())
 }
 
-/// Where the ends of the sets, their members and the answers of `count` questions with so many members start, in bytes from their
-/// pairs, and where the answers end.
+/// Returns where, in bytes from the pairs, the sets' ends, their members and the answers start, and where the answers end. `count` is the number
+/// of questions and `members` that of all sets' members.
 fn places(count: usize, members: usize) -> [u64; 4] {
     let ends = aligned(8 * count);
     let sets = ends + aligned(8 * count);
@@ -72,14 +72,14 @@ fn places(count: usize, members: usize) -> [u64; 4] {
     [ends, sets, answers, answers + 8 * count as u64]
 }
 
-/// Most bytes that a launch of [`each_launch`] takes.
+/// Returns the most bytes that a launch of [`each_launch`] takes.
 pub(super) fn launched_bytes(batch: &Batch, most: usize) -> u64 {
     let (mut all, mut widest) = (0, 0);
     for (_, _, s) in batch.iter() {
         all += s.len();
         widest = widest.max(s.len());
     }
-    // The last question brings the sets to that many members, or beyond.
+    // The last question of a launch brings the members to `MEMBERS` or beyond.
     let [.., end] = places(most.min(MEMBERS / 2).min(batch.len()), all.min(MEMBERS + widest));
     end
 }

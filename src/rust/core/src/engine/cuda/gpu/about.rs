@@ -1,10 +1,10 @@
-//! The PTX version and GPUs that the kernels are compiled for, for a bug report.
+//! The PTX version and the GPUs that the kernels are compiled for, for bug reports.
 
 use super::image;
 use super::kernels::MODULES;
 
-/// The version of the kernels' PTX and the oldest GPU that it is for, and the GPUs that there is machine code for, such as "PTX 8.0
-/// for sm_75, machine code for sm_90, sm_80"; empty without kernels.
+/// Returns the kernels' PTX version, the oldest GPU that it runs on and the GPUs with machine code: "PTX 8.0 for sm_75, machine code for sm_90,
+/// sm_80". Empty without kernels.
 pub fn kernels() -> String {
     let Some(module) = MODULES.first() else { return String::new() };
     let text = image::text(module.ptx);

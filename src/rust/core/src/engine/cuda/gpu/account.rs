@@ -1,29 +1,29 @@
-//! What was copied to a GPU and from it, level by level, and in which pieces a level ran.
+//! Counts the bytes copied to and from a GPU by level, and the pieces in which each level ran.
 
 use std::cell::RefCell;
 
 use crate::team::{Moved, Share};
 
-/// What a GPU was given, by level.
+/// The bytes and pieces of one GPU, by level.
 #[derive(Default)]
 pub(super) struct Account {
     all: Moved,
-    /// The last is the level under way.
+    /// By level; the last entry is the level under way.
     levels: Vec<Share>,
 }
 
-/// Of a GPU that copies while what it holds is only read.
+/// The account of a GPU, behind a cell because copies only borrow the GPU's owner.
 pub(super) type Accounts = RefCell<Account>;
 
 impl Account {
-    /// What comes next belongs to this level; none: to the answer.
+    /// Enters what follows under this level; `None`: under the answer.
     pub fn begin(&mut self, level: Option<usize>) {
         if self.levels.last().is_none_or(|last| last.level != level) {
             self.levels.push(Share { level, ..Share::default() });
         }
     }
 
-    /// Notes a piece of the level, with so many variables.
+    /// Counts a piece of the level, with `rows` variables.
     pub fn piece(&mut self, rows: u64) {
         if let Some(now) = self.levels.last_mut() {
             now.shards += 1;
@@ -42,7 +42,7 @@ impl Account {
         self.all
     }
 
-    /// What there was since this was asked last, under this name. A level that was not cut is one shard.
+    /// Returns the shares since the last call and clears them, with `name` as their machine. A level that was not cut counts as one shard.
     pub fn take(&mut self, name: &str) -> Vec<Share> {
         let named = |share: Share| {
             let shards = share.shards.max(u64::from(share.level.is_some()));

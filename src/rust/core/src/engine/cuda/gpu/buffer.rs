@@ -1,10 +1,10 @@
-//! What device memory is used for.
+//! The uses of device memory.
 
 use std::marker::PhantomData;
 
 use crate::engine::cuda::arguments::Report;
 
-/// Device memory for one use, which holds `T`s: bytes, where it is carved into several things or the run says what it holds.
+/// Device memory for one use, which holds `T`s. `T` is `u8` if the memory is carved up, or if the run decides what it holds.
 pub(in crate::engine::cuda) struct Buffer<T> {
     what: BufferId,
     holds: PhantomData<fn() -> T>,
@@ -16,16 +16,16 @@ impl<T> From<Buffer<T>> for BufferId {
     }
 }
 
-/// Defines the uses of memory on the GPU, each with what it holds and the part of a plan that it counts in.
+/// Defines the uses of device memory, each with its element type and the part of a plan that it counts in.
 macro_rules! buffers {
     ($($(#[$doc:meta])* $name:ident $holds:ty, $part:literal)*) => {
-        /// What a piece of device memory is used for; [`Buffer`] also knows what it holds.
+        /// The use of a piece of device memory; [`Buffer`] also knows the element type.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(in crate::engine::cuda) enum BufferId {
             $($(#[$doc])* $name,)*
         }
 
-        // Named as the uses, of which each is one.
+        // Each constant has the name of its use.
         $(#[allow(non_upper_case_globals)]
         impl Buffer<$holds> {
             $(#[$doc])*
@@ -38,7 +38,7 @@ macro_rules! buffers {
         impl BufferId {
             pub const ALL: &'static [BufferId] = &[$(BufferId::$name,)*];
 
-            /// The part of a plan that it counts in.
+            /// Returns the part of a plan that this use counts in.
             pub fn part(self) -> &'static str {
                 match self {
                     $(BufferId::$name => $part,)*
@@ -62,7 +62,7 @@ buffers! {
     /// Pairs that the empty set separates.
     Empty u32, "graphs"
     PMax f64, "p-values"
-    /// The pairs that level 0 left, numbered.
+    /// The numbers of the pairs that level 0 left.
     Ranks u64, "p-values"
     /// Degrees, offsets, work counts.
     Rows u8, "rows"
@@ -78,13 +78,13 @@ buffers! {
     Binomials u64, "edges"
     /// Separating sets.
     Log u32, "separating sets"
-    /// Working memory of warps, tables that shared memory does not hold.
+    /// Working memory of warps, and tables that do not fit into shared memory.
     Scratch u8, "scratch"
-    /// Questions of the GPU to the CPU.
+    /// Questions that the GPU leaves to the CPU.
     Asked u32, "scratch"
     /// Questions to the GPU with their answers, answers of the CPU, sums of squares.
     Batch u8, "scratch"
-    /// What feature selection needs beside the codes.
+    /// What feature selection needs besides the codes.
     Selection u8, "rows"
     KnnTests u8, "tests"
     KnnSets u8, "sets"
@@ -96,18 +96,18 @@ buffers! {
     KnnSlots u32, "slots"
     KnnSums i64, "sums"
     MixedData u8, "data"
-    /// What cells are asked for.
+    /// Tests of mixed data: the questions whose cells are computed.
     MixedJobs u8, "tests"
     MixedCells u64, "cells"
 }
 
 impl BufferId {
-    /// Whether it is copied to the GPU, or made there, once for a run, and then only read.
+    /// Returns whether the memory is filled once for a run, by a copy or on the GPU, and then only read.
     pub fn is_read(self) -> bool {
         matches!(self, BufferId::Data | BufferId::Codes | BufferId::KnnData | BufferId::MixedData)
     }
 
-    /// Whether its contents outlast a level, so that it must stay in place when a level makes room.
+    /// Returns whether the contents outlast a level, so that the memory must stay in place when a level makes room.
     pub fn lasts(self) -> bool {
         use BufferId::*;
         matches!(

@@ -12,40 +12,39 @@ use crate::{DeviceKind, Error, Result};
 /// A GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// Its number, from 0.
+    /// Number of the GPU, from 0.
     pub ordinal: usize,
-    /// Its name.
+    /// Name of the GPU.
     pub name: String,
     /// Memory in bytes.
     pub total_memory: u64,
-    /// Memory in bytes that no process holds; none where that was not asked for, or the GPU would not say.
+    /// Bytes of memory that no process holds; `None` if not queried, or if the GPU did not report them.
     pub free_memory: Option<u64>,
     /// Compute capability, (major, minor).
     pub compute_capability: (i32, i32),
     /// Number of multiprocessors.
     pub processors: i32,
-    /// Its place in the machine, domain:bus:device.function, as `lspci -D` shows it; empty where the driver does not know.
+    /// PCI address, domain:bus:device.function, as in `lspci -D`; empty if the driver does not know it.
     pub pci: String,
-    /// What names it in any machine: 32 hexadecimal digits in groups, as `nvidia-smi -L` shows them; empty
-    /// where the driver does not know.
+    /// Identifier that is the same in any machine: 32 hexadecimal digits in groups, as in `nvidia-smi -L`. Empty if the driver does not know it.
     pub uuid: String,
-    /// Whether unified memory works on it, see [`MemoryKind`](super::unified::MemoryKind).
+    /// Whether unified memory works on the GPU; see [`MemoryKind`](super::unified::MemoryKind).
     pub unified: bool,
-    /// Whether its memory corrects errors.
+    /// Whether the GPU's memory corrects errors.
     pub ecc: bool,
-    /// Numbers of the other GPUs whose memory it reads without the host.
+    /// Numbers of the other GPUs whose memory this GPU can read without the host.
     pub peers: Vec<usize>,
-    /// The CUDA version that the driver offers, 1000 * major + 10 * minor.
+    /// The CUDA version that the driver supports, 1000 * major + 10 * minor.
     pub driver_version: i32,
 }
 
-/// The GPUs of this machine.
+/// Returns the GPUs of this machine.
 ///
-/// Free memory is known to a context alone. One costs 0.2 s and some 0.5 GB of the GPU: it is made for a moment where `all` is
-/// true, else the free memory of a GPU on which the process has none stays unknown.
+/// Only a context can query free memory, and making one costs 0.2 s and about 0.5 GB of the GPU. If `all` is true, a context is made for a
+/// moment. Otherwise the free memory of a GPU on which this process has no context stays unknown.
 ///
 /// # Errors
-/// [`Error::Device`]: no driver, a driver too old, no GPU, or a process that was forked from one with a context.
+/// [`Error::Device`] if there is no driver, the driver is too old, there is no GPU, or the process was forked from one that had started CUDA.
 pub fn devices(all: bool) -> Result<Vec<DeviceInfo>> {
     guarded(|| {
         let driver_version = start()?;
@@ -54,7 +53,7 @@ pub fn devices(all: bool) -> Result<Vec<DeviceInfo>> {
     })
 }
 
-/// Whether there is a driver with a GPU, or a failure that says more. Opens nothing.
+/// Returns whether there is a driver with a GPU; also true if looking for them fails for another reason than their absence. Opens nothing.
 pub fn may_be_there() -> bool {
     let none =
         |e: &Error| matches!(e, Error::Device(e) if matches!(e.kind, DeviceKind::NoDriver | DeviceKind::NoDevice));
@@ -65,7 +64,7 @@ pub fn may_be_there() -> bool {
     found.map_or_else(|e| !none(&e), |count| count > 0)
 }
 
-/// Gives back what the process holds on all GPUs: memory, kernels, contexts. A later call makes them anew.
+/// Frees what the process holds on all GPUs: memory, kernels, contexts. A later call makes them again.
 ///
 /// Does nothing in a process that was forked from the one that made them.
 pub fn release() {
@@ -78,7 +77,7 @@ fn describe(ordinal: usize, count: usize, driver_version: i32, all: bool) -> Res
     let get = |ordinal| result::device::get(ordinal as c_int).map_err(asking);
     let device = get(ordinal)?;
     let reads = |other: &usize| *other != ordinal && get(*other).is_ok_and(|other| can_read(device, other));
-    // A GPU that another process has to itself is listed, too.
+    // A GPU in exclusive use by another process is listed, too.
     let free_memory = if all || has_context(device) { free_memory(device).ok() } else { None };
     Ok(DeviceInfo {
         ordinal,
@@ -97,14 +96,14 @@ fn describe(ordinal: usize, count: usize, driver_version: i32, all: bool) -> Res
     })
 }
 
-/// Whether a GPU reads another's memory by itself.
+/// Returns whether a GPU can read another GPU's memory without the host.
 fn can_read(device: sys::CUdevice, other: sys::CUdevice) -> bool {
     let mut can: c_int = 0;
     // SAFETY: writes one integer; the devices came from `cuDeviceGet`.
     unsafe { sys::cuDeviceCanAccessPeer(&mut can, device, other) }.result().is_ok() && can != 0
 }
 
-/// Whether this process has a context on the GPU, ours or another package's.
+/// Returns whether this process has a context on the GPU, made by us or by another package.
 fn has_context(device: sys::CUdevice) -> bool {
     let (mut flags, mut active) = (0, 0);
     // SAFETY: writes two integers; the device came from `cuDeviceGet`.
@@ -113,7 +112,7 @@ fn has_context(device: sys::CUdevice) -> bool {
 }
 
 fn free_memory(device: sys::CUdevice) -> std::result::Result<u64, DriverError> {
-    // SAFETY: what is retained here is released here, and was made current by nobody else.
+    // SAFETY: this function releases the context that it retains, and nobody else has made it current.
     unsafe {
         let context = result::primary_ctx::retain(device)?;
         let free = result::ctx::set_current(context).and_then(|()| result::mem_get_info()).map(|(free, _)| free as u64);
@@ -123,9 +122,9 @@ fn free_memory(device: sys::CUdevice) -> std::result::Result<u64, DriverError> {
 }
 
 fn pci(device: sys::CUdevice) -> std::result::Result<String, DriverError> {
-    // Thirteen characters and a zero at least, as the driver's manual has it.
+    // The driver's manual requires at least 13 characters and a zero.
     let mut text = [0u8; 32];
-    // SAFETY: writes no more than it has room for; the device came from `cuDeviceGet`.
+    // SAFETY: the call gets the buffer's length and writes no more; the device came from `cuDeviceGet`.
     unsafe { sys::cuDeviceGetPCIBusId(text.as_mut_ptr().cast(), text.len() as c_int, device) }.result()?;
     Ok(text.iter().take_while(|&&byte| byte != 0).map(|&byte| char::from(byte).to_ascii_lowercase()).collect())
 }

@@ -1,5 +1,4 @@
-//! NVIDIA's driver: starting it, and what its errors mean. It is loaded at run time: a machine without one gets an error, not a
-//! package that does not load.
+//! NVIDIA's driver: starts it and explains its errors. It is loaded at run time, so that the package also loads on a machine without a driver.
 
 use std::ffi::c_int;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -14,21 +13,21 @@ use crate::{Error, Result};
 /// The oldest driver interface that loads our kernels: PTX 8.0 came with CUDA 12.0.
 pub const OLDEST_DRIVER: i32 = 12_000;
 
-/// The process that first called `cuInit`. Unlike `Gpus::pid` of `opened` it stays: after a fork the driver is of no use, with
-/// contexts or without.
+/// Returns the process that called this first, before its `cuInit`. Unlike `Gpus::pid` of `opened` this never changes: a driver started before a
+/// fork is of no use after it, with contexts or without.
 pub(in crate::engine::cuda) fn driver_process() -> u32 {
     static PROCESS: OnceLock<u32> = OnceLock::new();
     *PROCESS.get_or_init(std::process::id)
 }
 
-/// An error about a device, with what to do about it.
+/// Returns an error about a device, with advice.
 pub(in crate::engine::cuda) fn error(kind: DeviceKind, message: impl Into<String>, hint: impl Into<String>) -> Error {
     Error::Device(DeviceError { kind, message: message.into(), hint: hint.into() })
 }
 
 pub(in crate::engine::cuda) const USE_CPU: &str = "give device = \"cpu\" (device = \"auto\" does so by itself)";
 
-/// What a failed call of the driver means.
+/// Translates a failed call of the driver into an error; `doing` says what was being done.
 pub(in crate::engine::cuda) fn failure(doing: &str, e: DriverError) -> Error {
     use sys::CUresult as Code;
     let name = e.error_name().map_or_else(|_| format!("error {}", e.0 as u32), |n| n.to_string_lossy().into_owned());
@@ -64,7 +63,7 @@ pub(in crate::engine::cuda) fn failure(doing: &str, e: DriverError) -> Error {
     }
 }
 
-/// Runs calls of the driver. cudarc panics where the library lacks a function it asks for.
+/// Runs calls of the driver, and turns a panic of cudarc into an error. cudarc panics if the library lacks a function.
 pub(in crate::engine::cuda) fn guarded<T>(call: impl FnOnce() -> Result<T>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(result) => result,
@@ -82,9 +81,9 @@ pub(in crate::engine::cuda) fn guarded<T>(call: impl FnOnce() -> Result<T>) -> R
     }
 }
 
-/// Loads and starts the driver; its version.
+/// Loads and starts the driver; returns its version.
 pub(in crate::engine::cuda) fn start() -> Result<i32> {
-    // SAFETY: asks the system's loader for the driver's library, which is made to be loaded so.
+    // SAFETY: asks the system's loader for the driver's library, which is made to be loaded in this way.
     if !unsafe { sys::is_culib_present() } {
         return Err(error(
             DeviceKind::NoDriver,
@@ -114,7 +113,7 @@ pub(in crate::engine::cuda) fn start() -> Result<i32> {
     Ok(version)
 }
 
-/// The number of GPUs.
+/// Returns the number of GPUs.
 pub(in crate::engine::cuda) fn count() -> Result<usize> {
     result::device::get_count().map(|count| count.max(0) as usize).map_err(|e| failure("counting the GPUs", e))
 }
@@ -124,7 +123,7 @@ pub(in crate::engine::cuda) fn attribute(device: sys::CUdevice, which: sys::CUde
     unsafe { result::device::get_attribute(device, which) }.map_err(|e| failure("asking for the GPU's properties", e))
 }
 
-/// Compute capability, (major, minor).
+/// Returns the compute capability, (major, minor).
 pub(in crate::engine::cuda) fn capability(device: sys::CUdevice) -> Result<(i32, i32)> {
     use sys::CUdevice_attribute as Attribute;
     Ok((

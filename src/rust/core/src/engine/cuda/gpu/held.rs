@@ -16,44 +16,44 @@ use crate::pool::Pool;
 use crate::team::{Moved, Share, TeamReport};
 use crate::{Error, Result};
 
-/// Time between two questions of the calling thread whether to stop.
+/// Time between two checks whether the caller wants to stop.
 const WATCH: Duration = Duration::from_millis(20);
 
-/// A GPU and the memory that earlier runs left on it. When this is dropped, the memory is kept for the next run or freed; after
-/// a failure the GPU's context is given up.
+/// A GPU and the memory that earlier runs left on it. Dropping this keeps the memory for the next run or frees it; after a failure it abandons
+/// the GPU's context.
 pub(in crate::engine::cuda) struct Held {
     pub gpu: Arc<Gpu>,
-    /// Threads of the CPU that help.
+    /// CPU threads that help.
     pub pool: Pool,
     memory: Option<Memory>,
-    /// Which memory that is.
+    /// The kind of that memory.
     pub(super) kind: MemoryKind,
     /// Whether a copy from pinned memory may be under way on the stream.
     sending: bool,
-    /// Whether copies from pinned memory go beside the stream.
+    /// Whether copies from pinned memory go by the stream for sends instead of the main stream.
     pub(super) is_beside: bool,
-    /// Whether one may be under way there; then the place of pinned memory, of those that take turns, that is the next.
+    /// The next of the places in pinned memory that take turns, if a copy may be under way on the stream for sends; otherwise `None`.
     pub(super) ahead: Option<usize>,
-    /// Bytes of the GPU that may be used; none: what is free.
+    /// Bytes of GPU memory that may be used; `None`: all that is free.
     budget: Option<u64>,
-    /// The memory that what runs next needs.
+    /// The memory that the next work needs.
     pub plan: MemoryPlan,
-    /// By use, the most that was committed so far.
+    /// The most bytes committed so far for each use.
     all: MemoryPlan,
-    /// `all` while that fits the GPU, else the largest plan that was committed.
+    /// `all` if that fits the GPU, otherwise the largest plan that was committed.
     largest: MemoryPlan,
-    /// Whether memory ran out: it is then freed at the end, as it may be in the way of others.
+    /// Whether memory ran out. It is then freed at the end, as others may need it.
     short: bool,
-    /// Whether the GPU failed: nothing on it can then be relied on.
+    /// Whether the GPU failed, so that nothing on it can be relied on.
     failed: bool,
     /// When the caller was last asked whether to stop.
     looked: Instant,
-    /// What was copied to the GPU and from it.
+    /// The bytes copied to and from the GPU.
     account: Accounts,
 }
 
 impl Held {
-    /// The GPU with this number, opened at the first call of a process, of which `budget` bytes may be used, of this kind.
+    /// Opens the GPU with this number, unless this process has opened it before. At most `budget` bytes of memory of this kind may be used.
     pub fn open(ordinal: usize, pool: Pool, kind: MemoryKind, budget: Option<u64>) -> Result<Self> {
         let gpu = Gpu::open(ordinal)?;
         let mut memory = gpu.take_memory(kind)?;
@@ -83,22 +83,22 @@ impl Held {
         self.memory.get_or_insert_with(Memory::default)
     }
 
-    /// Whether the GPU has room for what is planned.
+    /// Returns whether the GPU has room for the plan.
     pub fn fits(&mut self) -> Result<bool> {
         let available = self.available()?;
         Ok(self.plan.check(available, self.budget).is_ok())
     }
 
-    /// Begins anew with an empty plan: nothing on the GPU is needed any more. Nothing may run.
+    /// Starts again with an empty plan: nothing on the GPU is needed any more. Nothing may be running.
     pub fn restart(&mut self) {
         self.memory().begin();
         self.plan = MemoryPlan::default();
     }
 
-    /// Ends planning: refuses the plan where the GPU is too small for it, else makes room for it.
+    /// Ends planning: refuses the plan if the GPU is too small for it, otherwise makes room for it.
     pub fn commit(&mut self) -> Result<()> {
         let mut available = self.available()?;
-        // What nobody uses makes room for what somebody does.
+        // Memory kept for later calls, which nobody uses now, is freed first.
         if self.plan.total() > limit(available.on_gpu(), self.budget) && self.gpu.kept_memory() > 0 {
             self.gpu.drop_memory();
             available = self.available()?;
@@ -106,7 +106,7 @@ impl Held {
         self.plan.check(available, self.budget)?;
         let (plan, exactly) = (self.plan.clone(), self.budget.is_some());
         let limit = limit(available.on_gpu(), self.budget);
-        // Memory that one level needs and another does not is kept between levels where there is room for all of it.
+        // Memory that only some levels need is kept between levels if there is room for all uses together.
         self.all = self.all.or(&plan);
         if self.all.total() <= limit {
             self.largest = self.all.clone();
@@ -121,17 +121,17 @@ impl Held {
         Ok(())
     }
 
-    /// Likewise, and frees all that is not just as planned, once what was put on the stream is done.
+    /// Waits for the stream, frees every piece that does not have exactly its planned size, and commits the plan.
     pub fn commit_exactly(&mut self) -> Result<()> {
         self.synchronize("what ran")?;
         let plan = self.plan.clone();
-        // SAFETY: the stream has come to rest.
+        // SAFETY: the stream is idle.
         unsafe { self.memory().keep_exact(&plan) };
         self.commit()
     }
 
-    /// The address of the device memory for a use, as planned and committed. It keeps its contents if it was large enough, else
-    /// they are undefined.
+    /// Returns the address of the device memory for a use, as planned and committed. The memory keeps its contents if it was large enough;
+    /// otherwise they are undefined.
     pub fn device<T>(&mut self, what: Buffer<T>) -> Result<DevicePtr<T>> {
         let what = BufferId::from(what);
         let bytes = self.plan.of(what);
@@ -144,8 +144,8 @@ impl Held {
         Ok(DevicePtr::at(at?))
     }
 
-    /// Plans nothing for these uses, once what was put on the stream is done: what there is for them is freed where a later plan needs its room, and
-    /// serves the same use then where it is large enough.
+    /// Waits for the stream and plans nothing for these uses. Their memory is freed if a later plan needs the room; otherwise it serves the same
+    /// use again if it is large enough.
     pub fn spare(&mut self, uses: &[BufferId]) -> Result<()> {
         self.synchronize("what ran")?;
         uses.iter().for_each(|&what| self.plan.set(what, 0));
@@ -153,60 +153,60 @@ impl Held {
         Ok(())
     }
 
-    /// What was copied to the GPU and from it since it was opened.
+    /// Returns the bytes copied to and from the GPU since it was opened here.
     pub fn moved(&self) -> Moved {
         self.account.borrow().all()
     }
 
-    /// What is copied from now on belongs to this level; none: to the answer, once all levels have run.
+    /// Enters copies from now on under this level; `None`: under the answer, after all levels.
     pub fn begin(&self, level: Option<usize>) {
         self.account.borrow_mut().begin(level);
     }
 
-    /// Notes that a level runs in pieces, for want of memory, and that this one has so many variables.
+    /// Counts a piece, with this many variables, of a level that runs in pieces because memory is short.
     pub fn piece(&self, variables: usize) {
         self.account.borrow_mut().piece(variables as u64);
     }
 
-    /// By level, what was copied, and in how many pieces it ran, since this was asked last.
+    /// Returns the bytes copied and the number of pieces by level, since the last call.
     pub fn shares(&self, machine: &str) -> Vec<Share> {
         self.account.borrow_mut().take(machine)
     }
 
-    /// The same as what one GPU says of itself.
+    /// Returns the shares since the last call as the report of one GPU.
     pub fn report(&self, ordinal: usize) -> TeamReport {
         let mut report = TeamReport::default();
         self.shares(&format!("cuda:{ordinal}")).into_iter().for_each(|share| report.enter(share));
         report
     }
 
-    /// Counts bytes that come to the GPU by another way: kernels read them in the host's memory, or another GPU gives them.
+    /// Counts bytes that reach the GPU in other ways: kernels read them from host memory, or another GPU sends them.
     pub fn note_moved(&self, bytes: u64) {
         self.account.borrow_mut().moved(Moved { to: bytes, from: 0 });
     }
 
-    /// Checks the place of a copy of `count` elements.
+    /// Checks the device memory at which a copy of `count` elements begins.
     ///
     /// # Panics
-    /// Where they are not all in one piece of the device memory that this run was given: the copy would go beyond it.
+    /// If the elements are not all in one piece of this run's device memory, so that the copy would leave it.
     pub(super) fn check<T>(&self, at: DevicePtr<T>, count: usize) {
         let within = self.memory.as_ref().is_some_and(|memory| memory.has(at, count));
         assert!(within, "{count} elements at {at:?} are not in the memory of this run");
     }
 
-    /// Likewise of a copy from the GPU; counts its bytes.
+    /// Checks the source of a copy from the GPU as [`Held::check`] does, and counts its bytes.
     pub(super) fn check_read<T>(&self, at: DevicePtr<T>, count: usize) {
         self.check(at, count);
         self.account.borrow_mut().moved(Moved { to: 0, from: (count * size_of::<T>()) as u64 });
     }
 
-    /// Likewise of a copy to the GPU.
+    /// Checks the target of a copy to the GPU as [`Held::check`] does, and counts its bytes.
     pub(super) fn check_sent<T>(&self, at: DevicePtr<T>, count: usize) {
         self.check_filled(at, count);
         self.account.borrow_mut().moved(Moved { to: (count * size_of::<T>()) as u64, from: 0 });
     }
 
-    /// Checks a place that is filled.
+    /// Checks device memory that is about to be filled as [`Held::check`] does, and notes the filling.
     pub(super) fn check_filled<T>(&self, at: DevicePtr<T>, count: usize) {
         self.check(at, count);
         if let Some(memory) = &self.memory {
@@ -214,18 +214,18 @@ impl Held {
         }
     }
 
-    /// Copies `from` to the device, once what was put on the stream before is done; `from` may change on return.
+    /// Copies `from` to the device after all earlier work on the stream. `from` may change once this returns.
     pub fn upload<T: Copy>(&self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
         self.check_sent(to, from.len());
-        // SAFETY: there is room, as checked. Only who has made a slice of pinned memory could hand it to this, and
-        // `Held::upload_pinned` is for that.
+        // SAFETY: there is room, as checked. `from` is not pinned: only code that has made a slice of pinned memory could pass one, and it uses
+        // `Held::upload_pinned`.
         unsafe { self.gpu.upload(to, from) }
     }
 
-    /// Likewise from pinned memory, which the GPU still reads on return.
+    /// Copies from pinned memory, which the GPU still reads when this returns.
     ///
     /// # Safety
-    /// `from` must not be written before the stream is synchronised. It is not freed before: see [`Held::pinned`].
+    /// `from` must not be written before the stream is synchronised. It is not freed before that; see [`Held::pinned`].
     pub unsafe fn upload_pinned<T: Copy>(&mut self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
         self.check_sent(to, from.len());
         if self.is_beside {
@@ -236,8 +236,8 @@ impl Held {
         }
     }
 
-    /// Has what `run` sends go ahead of what is put on the stream later, once what was put there before [`Gpu::sends_follow`] was called last
-    /// is done. What needs it calls [`Gpu::follow_sends`].
+    /// Lets the copies in `run` overtake work that is put on the stream later. They wait only for what was on the stream at the last call of
+    /// [`Gpu::sends_follow`]. Work that needs them must call [`Gpu::follow_sends`] first.
     pub fn ahead<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.sending {
             self.synchronize("copying to the GPU")?;
@@ -248,7 +248,7 @@ impl Held {
         outcome
     }
 
-    /// Puts zeros on the device, once what was put on the stream before is done.
+    /// Fills `count` elements on the device with zeros, after all earlier work on the stream.
     pub fn clear<T: Plain>(&self, to: DevicePtr<T>, count: usize) -> Result<()> {
         if count == 0 {
             return Ok(());
@@ -258,35 +258,35 @@ impl Held {
         unsafe { self.gpu.clear(to, count) }
     }
 
-    /// Copies from the device, once what was put on the stream before is done, and waits for it.
+    /// Copies from the device after all earlier work on the stream, and waits for the copy.
     pub fn fetch<T: Plain>(&mut self, from: DevicePtr<T>, to: &mut [T], doing: &str) -> Result<()> {
         self.check_read(from, to.len());
-        // SAFETY: as many elements are there, as checked, and `to` is not given back before the stream is synchronised.
+        // SAFETY: as many elements are there, as checked, and `to` is borrowed until the stream is synchronised.
         unsafe { self.gpu.download(from, to.as_mut_ptr(), to.len())? };
         self.synchronize(doing)
     }
 
-    /// Pinned memory of at least `bytes`, that which was given before if it is large enough. No copy is under way from there;
-    /// [`Held::bring`] leaves none under way to there.
+    /// Returns pinned memory of at least `bytes`: the earlier memory if it is large enough. No copy from it is under way, and [`Held::bring`]
+    /// leaves no copy to it under way.
     pub fn pinned(&mut self, bytes: usize) -> Result<*mut u8> {
         if self.sending {
             self.synchronize("copying to the GPU")?;
         }
         self.end_sends()?;
-        // SAFETY: both streams have come to rest since the last copy from there.
+        // SAFETY: both streams have been idle since the last copy from there.
         unsafe { self.memory().pinned(bytes) }
     }
 
-    /// Pinned memory to which is copied; no copy to there is under way. What was sent before has come.
+    /// Returns pinned memory as the target of copies. No copy to it is under way, and earlier copies to the GPU on the main stream are done.
     pub(super) fn brought(&mut self, bytes: usize) -> Result<*mut u8> {
         if self.sending {
             self.synchronize("copying to the GPU")?;
         }
-        // SAFETY: who copies there waits for it.
+        // SAFETY: every caller that copies to this memory waits for the copy.
         unsafe { self.memory().brought(bytes) }
     }
 
-    /// Waits for what goes ahead.
+    /// Waits for the copies of [`Held::ahead`].
     fn end_sends(&mut self) -> Result<()> {
         if self.ahead.take().is_some() {
             self.gpu.end_sends()?;
@@ -294,12 +294,12 @@ impl Held {
         Ok(())
     }
 
-    /// Pinned memory of `bytes` that kernels may read by its address on the host, and that stays as long as this does: to be called once.
+    /// Returns pinned memory of `bytes` that kernels may read by its host address, and that lasts as long as `self`. Call it only once.
     pub fn lasting(&mut self, bytes: usize) -> Result<*mut u8> {
         self.memory().lasting(bytes)
     }
 
-    /// Waits until all that was put on the stream, or beside it, is done.
+    /// Waits for all work on the stream and for the copies of [`Held::ahead`].
     pub fn synchronize(&mut self, doing: &str) -> Result<()> {
         self.gpu.synchronize(doing)?;
         self.end_sends()?;
@@ -307,35 +307,35 @@ impl Held {
         Ok(())
     }
 
-    /// Notes that the stream has come to rest.
+    /// Notes that the stream is idle.
     fn rested(&mut self) {
         self.sending = false;
         self.memory().settle();
     }
 
-    /// The largest plan so far: what ran was allocated no more.
+    /// Returns the largest plan so far; no run allocated more.
     pub fn largest_plan(&self) -> &MemoryPlan {
         &self.largest
     }
 
-    /// Bytes that may be planned for these uses, beside what is planned for all others.
+    /// Returns the bytes that may be planned for these uses together, given the plan for all other uses.
     pub fn room(&mut self, uses: &[BufferId]) -> Result<u64> {
         let others = self.plan.total() - uses.iter().map(|&what| self.plan.of(what)).sum::<u64>();
         let available = self.available()?;
         let room = |free: Room| limit(free, self.budget).saturating_sub(others);
-        // Who may choose should not fill the host, too: unified memory beyond the GPU is for what must be. A quarter of the GPU can do
-        // with pages that come and go.
+        // A size that is free to choose should not fill the host: unified memory beyond the GPU is for what must be there. A quarter of the GPU
+        // may be pages that come and go.
         Ok(room(available.on_gpu()).max(room(available).min(self.gpu.total_memory / 4)))
     }
 
-    /// What is free or held here.
+    /// Returns the memory that is free or already held here.
     fn available(&mut self) -> Result<Room> {
         let gpu = self.gpu.free_memory()? + self.memory().held();
-        // Pages of unified memory that are on the host are held, and are not the GPU's.
+        // Pages of unified memory on the host count as held, but do not occupy the GPU.
         Ok(Room { gpu: gpu.min(self.gpu.total_memory), host: self.kind.of_host() })
     }
 
-    /// The error that says that `needed` bytes are too many, with the bytes there are.
+    /// Returns the error that `needed` bytes are too many, with the bytes available.
     pub fn too_little(&mut self, needed: u64) -> Error {
         match self.available() {
             Ok(available) => out_of_memory(needed, available, self.budget),
@@ -343,8 +343,8 @@ impl Held {
         }
     }
 
-    /// Waits for the stream, then calls `look` if the last time is more than [`WATCH`] ago. Launches must be short, as the GPU
-    /// cannot be interrupted.
+    /// Waits for the stream, then calls `look` if its last call is more than [`WATCH`] ago. Launches must be short, as the GPU cannot be
+    /// interrupted.
     pub fn wait(&mut self, doing: &str, look: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         let began = Instant::now();
         while !self.gpu.is_idle(doing)? {
@@ -363,7 +363,7 @@ impl Held {
         outcome
     }
 
-    /// Whether the GPU has less memory than may be used of it.
+    /// Returns whether the GPU has less memory than the budget; true without a budget.
     fn lacks_memory(&mut self) -> bool {
         match (self.budget, self.available()) {
             (Some(budget), Ok(available)) => limit(available.on_gpu(), None) < budget,
@@ -371,7 +371,7 @@ impl Held {
         }
     }
 
-    /// Notes whether a run on the GPU failed or ran out of memory; returns its outcome.
+    /// Notes whether a run on the GPU failed or ran out of memory; returns the run's outcome.
     fn note<T>(&mut self, outcome: Result<T>) -> Result<T> {
         match &outcome {
             Ok(_) => (),
@@ -380,7 +380,7 @@ impl Held {
                 self.short |= self.lacks_memory();
                 self.failed |= self.synchronize("ending what ran").is_err();
             }
-            // What was launched before the error still runs on memory that is about to be reused.
+            // Kernels launched before the error may still use memory that is about to be reused.
             Err(_) => self.failed |= self.synchronize("ending what ran").is_err(),
         }
         outcome
@@ -393,11 +393,11 @@ impl Drop for Held {
         if self.failed {
             self.gpu.abandon();
         } else if self.gpu.is_ours() && self.gpu.bind().is_ok() {
-            // Copies and launches that no run has waited for still use the memory.
+            // Copies and kernels that no run has waited for may still use the memory.
             if self.end_sends().and(self.gpu.synchronize("ending what ran")).is_err() {
                 return self.gpu.abandon();
             }
-            // SAFETY: the stream has come to rest.
+            // SAFETY: the stream is idle.
             unsafe {
                 if memory.is_modest(most_kept(self.gpu.total_memory)) && !self.short {
                     self.gpu.keep_memory(memory);
@@ -415,11 +415,11 @@ impl Holds for Held {
     }
 }
 
-/// Something that holds a GPU and runs on it.
+/// A type that holds a GPU and runs work on it.
 pub(in crate::engine::cuda) trait Holds {
     fn held(&mut self) -> &mut Held;
 
-    /// Binds the GPU to this thread and calls `run`; notes how that ended.
+    /// Binds the GPU to this thread, calls `run` and notes whether it failed.
     fn watched<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let outcome = guarded(|| {
             self.held().gpu.bind()?;

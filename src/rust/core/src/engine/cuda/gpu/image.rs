@@ -1,18 +1,18 @@
-//! What a driver loads kernels from: machine code for the GPU, or PTX, which it compiles first.
+//! The code that a driver loads kernels from: machine code for the GPU, or PTX, which the driver compiles first.
 //!
-//! Compiling takes 0.1 to 0.8 s a large kernel, on every machine whose driver has not kept the result. So the machine code of
-//! common GPUs is kept beside the PTX, and of PTX the driver gets no more than the kernel that is asked for.
+//! Compiling takes 0.1 to 0.8 s per large kernel on every machine whose driver has not cached the result. So the machine code for common GPUs is
+//! stored next to the PTX, and the driver gets the PTX of the requested kernel only.
 
 use std::io::{self, Read};
 
 use lzma_rust2::LzmaReader;
 
-/// Reads what LZMA packed.
+/// Opens LZMA data for reading.
 fn unpacked(packed: &[u8]) -> io::Result<LzmaReader<&[u8]>> {
     LzmaReader::new_mem_limit(packed, u32::MAX, None)
 }
 
-/// PTX as text; empty, which no driver loads, where the data are broken.
+/// Returns PTX as text; empty, which no driver loads, if the data are broken.
 pub(in crate::engine::cuda) fn text(ptx: &[u8]) -> String {
     let mut text = String::new();
     match unpacked(ptx).and_then(|mut ptx| ptx.read_to_string(&mut text)) {
@@ -21,9 +21,9 @@ pub(in crate::engine::cuda) fn text(ptx: &[u8]) -> String {
     }
 }
 
-/// PTX with one kernel of several, with all that the kernels share; empty where it is not there.
+/// Returns the PTX of one kernel, with everything that all kernels share; empty if the kernel is not there.
 pub(in crate::engine::cuda) fn only(text: &str, kernel: &str) -> String {
-    // A kernel goes from such a line to the first brace that ends one at a line's beginning.
+    // A kernel extends from a line with START to the first closing brace at the beginning of a line.
     const START: &str = "\n.visible .entry ";
     const END: &str = "\n}\n";
     let (mut one, mut rest, mut there) = (String::new(), text, false);
@@ -44,14 +44,14 @@ pub(in crate::engine::cuda) fn only(text: &str, kernel: &str) -> String {
     }
 }
 
-/// The machines that there is code for, 90 for sm_90; none where the data are broken.
+/// Returns the machines that there is code for, 90 for sm_90; empty if the data are broken.
 pub(in crate::engine::cuda) fn machines(packed: &[u8]) -> Vec<i32> {
     let contents = unpacked(packed).ok().and_then(|mut packed| contents(&mut packed));
     contents.unwrap_or_default().into_iter().map(|(machine, _)| machine).collect()
 }
 
-/// The ELF image for a GPU of this compute capability: code for the newest that this one's major number has and that is no
-/// newer, as NVIDIA has it run. None where there is none, or the data are broken.
+/// Returns the ELF image for a GPU of this compute capability: the newest code with the same major number and no larger minor number, by
+/// NVIDIA's rule of compatibility. `None` if there is no such code, or the data are broken.
 pub(in crate::engine::cuda) fn machine_code(packed: &[u8], capability: (i32, i32)) -> Option<Vec<u8>> {
     let mut packed = unpacked(packed).ok()?;
     let contents = contents(&mut packed)?;
@@ -65,7 +65,7 @@ pub(in crate::engine::cuda) fn machine_code(packed: &[u8], capability: (i32, i32
     (skipped == before && read as u64 == bytes).then_some(image)
 }
 
-/// The machines that there is code for (90 for sm_90) and its bytes, in this order: lines at the beginning, before an empty one.
+/// Reads the table of contents: (machine, bytes of its code) in the order of the code, 90 for sm_90. The table is lines before an empty line.
 fn contents(from: &mut impl Read) -> Option<Vec<(i32, u64)>> {
     let mut lines = String::new();
     while !lines.ends_with("\n\n") {
@@ -88,7 +88,7 @@ mod tests {
         u64::from_le_bytes(image[at..at + 8].try_into().unwrap()) as usize
     }
 
-    /// The names of sections of an ELF image, and the machine that it is for.
+    /// Returns the names of an ELF image's sections, and the machine that the image is for.
     fn sections(image: &[u8]) -> (Vec<&str>, u8) {
         const NVIDIA: u8 = 190;
         assert!(image.starts_with(b"\x7fELF\x02\x01") && image[18] == NVIDIA, "no code of a GPU");

@@ -19,17 +19,17 @@ pub(in crate::engine::cuda) use crate::engine::cuda::arguments::WARP;
 /// A source file of kernels.
 pub(in crate::engine::cuda) struct Module {
     pub name: &'static str,
-    /// Its PTX and its machine code, packed, as made by `tools/build-kernels`.
+    /// PTX and machine code, both packed by `tools/build-kernels`.
     pub ptx: &'static [u8],
     pub cubin: &'static [u8],
-    /// Its kernels.
+    /// Names of the module's kernels.
     pub entries: &'static [&'static str],
-    /// Bytes of the struct that each of them takes.
+    /// Size in bytes of the kernels' argument struct.
     #[cfg(test)]
     argument: usize,
 }
 
-/// A kernel, which takes one `A`: launched with any other struct, it would read addresses that are none.
+/// A kernel that takes one `A`. With any other struct it would read invalid addresses.
 pub(in crate::engine::cuda) struct Kernel<A> {
     name: &'static str,
     takes: PhantomData<fn(&A)>,
@@ -43,30 +43,30 @@ impl<A> Clone for Kernel<A> {
 
 impl<A> Copy for Kernel<A> {}
 
-/// A kernel, and how many run it.
+/// A kernel with the shape of its grid.
 pub(in crate::engine::cuda) struct Launch<A> {
     pub kernel: Kernel<A>,
-    /// Blocks of the grid (x, y).
+    /// Blocks in the grid, (x, y).
     pub blocks: (u32, u32),
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: u32,
-    /// Bytes of dynamic shared memory of a block.
+    /// Bytes of dynamic shared memory per block.
     pub shared: u64,
 }
 
 impl<A> Kernel<A> {
-    /// Its name in the sources.
+    /// Returns the kernel's name in the sources.
     pub fn name(self) -> &'static str {
         self.name
     }
 
-    /// A launch of it: a grid of `blocks` (x, y), of `threads` each, with `shared` bytes of dynamic shared memory each.
+    /// Returns a launch of this kernel: a grid of `blocks` (x, y), with `threads` threads and `shared` bytes of dynamic shared memory per block.
     pub fn on(self, blocks: (u32, u32), threads: u32, shared: u64) -> Launch<A> {
         Launch { kernel: self, blocks, threads, shared }
     }
 }
 
-/// Defines the modules: the file, what its kernels take, its kernels.
+/// Defines the modules: file, type of the argument, kernels.
 macro_rules! modules {
     ($($file:literal $argument:ty: $($entry:ident)+;)+) => {
         /// All modules.
@@ -79,7 +79,7 @@ macro_rules! modules {
             argument: size_of::<$argument>(),
         }),+];
 
-        // Named as in the kernels' sources, where a search shall find them.
+        // Named as in the kernels' sources, so that a text search finds them.
         $(#[allow(non_upper_case_globals)]
         impl Kernel<$argument> {
             $(pub const $entry: Self = Kernel { name: stringify!($entry), takes: PhantomData };)+
@@ -131,8 +131,8 @@ modules! {
     "selection/large" SelectionArgs: slices_16 slices_32 count_device;
 }
 
-/// The loaded kernels. When a kernel is first asked for, the machine code of its module is loaded, or else the driver compiles
-/// its PTX, and keeps the result on disk.
+/// The loaded kernels. The first request for a kernel loads its module's machine code. If that fails, the driver compiles the kernel's PTX and
+/// caches the result on disk.
 pub(in crate::engine::cuda) struct Kernels {
     /// The GPU's compute capability.
     capability: (i32, i32),
@@ -141,23 +141,23 @@ pub(in crate::engine::cuda) struct Kernels {
 
 #[derive(Default)]
 struct Loaded {
-    /// Machine code, by the names of modules.
+    /// Modules of machine code, by name.
     modules: HashMap<&'static str, sys::CUmodule>,
-    /// Made of PTX, with one kernel each.
+    /// Modules compiled from PTX, with one kernel each.
     compiled: Vec<sys::CUmodule>,
     functions: HashMap<&'static str, sys::CUfunction>,
 }
 
-// SAFETY: handles of the driver, valid on every thread to which their context is bound.
+// SAFETY: driver handles are valid on every thread to which their context is bound.
 unsafe impl Send for Loaded {}
 
 impl Kernels {
-    /// None loaded yet, for a GPU of this compute capability.
+    /// Makes an empty cache of kernels for a GPU of this compute capability.
     pub fn new(capability: (i32, i32)) -> Self {
         Kernels { capability, loaded: Mutex::default() }
     }
 
-    /// The kernel of this name, allowed up to `shared_limit` bytes of dynamic shared memory.
+    /// Returns the kernel of this name, which may use up to `shared_limit` bytes of dynamic shared memory.
     pub fn get(&self, name: &'static str, shared_limit: u32) -> Result<sys::CUfunction> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(function) = loaded.functions.get(name) {
@@ -169,8 +169,8 @@ impl Kernels {
         };
         let code = loaded.modules.get(module.name).copied().or_else(|| {
             let image = image::machine_code(module.cubin, self.capability)?;
-            // A driver that refuses it (CUDA_FORCE_PTX_JIT=1, or one that does not know the format) takes PTX.
-            // SAFETY: the image is a whole ELF image; the driver copies it.
+            // A driver that refuses it (CUDA_FORCE_PTX_JIT=1, or an unknown format) gets PTX. SAFETY: the image is a whole ELF image; the driver
+            // copies it.
             unsafe { result::module::load_data(image.as_ptr().cast::<c_void>()) }.ok()
         });
         let handle = match code {
@@ -187,7 +187,7 @@ impl Kernels {
             }
         };
         let entry = CString::new(name).unwrap_or_default();
-        // SAFETY: the module was loaded above and is unloaded with the GPU alone.
+        // SAFETY: the module was loaded above and is unloaded only together with the GPU.
         let function = unsafe { result::module::get_function(handle, entry) }.map_err(loading)?;
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function belongs to the module above.
@@ -197,12 +197,12 @@ impl Kernels {
         Ok(function)
     }
 
-    /// Unloads all, once nothing runs any more. The context must be bound to the thread, or nothing is unloaded.
+    /// Unloads all kernels; none may be running. Unloads nothing if the context is not bound to the thread.
     pub fn unload(&mut self) {
         let loaded = self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner);
         loaded.functions.clear();
         for module in loaded.modules.drain().map(|(_, module)| module).chain(loaded.compiled.drain(..)) {
-            // SAFETY: loaded in `get`, and no function of it is left: nobody else has these kernels now.
+            // SAFETY: loaded in `get`; `functions` is cleared, and nobody else has these kernels now.
             let _ = unsafe { result::module::unload(module) };
         }
     }
@@ -223,10 +223,10 @@ mod tests {
             found.sort_unstable();
             wanted.sort_unstable();
             assert_eq!(found, wanted, "{name}");
-            // All shared memory is the launch's, which may have as much as a block can get.
+            // All shared memory must be dynamic: a launch can then use the most that a block may have.
             let own = ptx.lines().find(|line| line.contains(".shared .align") && !line.contains(".extern"));
             assert_eq!(own, None, "{name}");
-            // Each takes one struct, by value, of the size that it has in Rust.
+            // Each kernel takes one struct by value, of the same size as in Rust.
             for entry in *entries {
                 let parameter = format!(".b8 {entry}_param_0[{argument}]");
                 assert!(

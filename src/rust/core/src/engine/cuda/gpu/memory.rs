@@ -13,15 +13,15 @@ use crate::engine::cuda::arguments::Report;
 use crate::engine::cuda::pointer::{DevicePtr, Plain};
 use crate::Result;
 
-// SAFETY: whole numbers of 8 bytes, with no padding between them.
+// SAFETY: integers of 8 bytes without padding between them.
 unsafe impl Plain for Report {}
 
-/// Bytes of device memory that are kept for the next call on any GPU.
+/// Bytes of device memory that may be kept for the next call on any GPU.
 const KEPT: u64 = 8 << 30;
 
-/// Most bytes of device memory that are kept for the next call on a GPU with `total` bytes: on a large one a quarter. To allocate anew
-/// what a dense search of 20,000 variables needs, more than 8 GB, takes an H200 a fifth of the search. Calls of this process get back
-/// what is in their way, other programs do not: to these three quarters stay.
+/// Returns the most bytes of device memory to keep for the next call on a GPU with `total` bytes: on a large GPU a quarter. A dense search of
+/// 20,000 variables needs more than 8 GB; allocating that again takes a fifth of the search on an H200. Kept memory is freed if this process
+/// needs the room, but other programs cannot reclaim it: they get the other three quarters.
 pub(super) fn most_kept(total: u64) -> u64 {
     KEPT.max(total / 4)
 }
@@ -29,20 +29,20 @@ pub(super) fn most_kept(total: u64) -> u64 {
 /// Most bytes of pinned host memory that are kept.
 const KEPT_PINNED: usize = 256 << 20;
 
-/// A kept piece serves a smaller need where it is at most twice as large plus this many bytes.
+/// A kept piece serves a smaller need if it is at most twice as large plus this many bytes.
 const SPARE: u64 = 16 << 20;
 
 /// Device memory by use, and pinned memory.
 pub(in crate::engine::cuda) struct Memory {
     device: [Piece; BUFFERS],
-    /// Where it belongs, if it is unified memory.
+    /// The GPU that unified memory belongs to; `None` for the GPU's own memory.
     home: Option<Home>,
     /// Whether a piece that is otherwise only read is being filled.
     filling: Cell<bool>,
     pinned: Option<(*mut u8, usize)>,
-    /// When copies from parts of it are done.
+    /// Events that mark when copies from parts of `pinned` are done.
     sent: Vec<sys::CUevent>,
-    /// Pinned memory that is copied to.
+    /// Pinned memory that is the target of copies.
     brought: Option<(*mut u8, usize)>,
     /// Pinned memory that kernels read.
     lasting: Option<(*mut u8, usize)>,
@@ -56,23 +56,23 @@ impl Default for Memory {
     }
 }
 
-/// A piece of device memory; none where `bytes` is 0.
+/// A piece of device memory; `bytes` is 0 if there is none.
 #[derive(Clone, Copy, Default)]
 struct Piece {
     at: sys::CUdeviceptr,
     bytes: u64,
-    /// Whether the current run was given it, or was and does not need it as it is any more.
+    /// `given`: the current run has the piece. `spared`: the run had it and no longer needs its contents.
     given: bool,
     spared: bool,
-    /// Whether the driver was told that it is only read.
+    /// Whether the driver has been advised that the piece is only read.
     only_read: bool,
 }
 
 impl Piece {
     fn free(&mut self) {
         if self.bytes > 0 {
-            // SAFETY: allocated in `Memory::device`, and freed once. Everything that used it is done: levels and searches end
-            // with a synchronised stream.
+            // SAFETY: allocated in `Memory::device`, and freed once. All work that used it is done: levels and searches end with a synchronised
+            // stream.
             let _ = unsafe { result::free_sync(self.at) };
         }
         *self = Piece::default();
@@ -83,7 +83,7 @@ impl Piece {
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// None yet, of the GPU's own or of unified memory.
+    /// Makes an empty `Memory`: unified memory if `home` is given, otherwise the GPU's own.
     pub fn new(home: Option<Home>) -> Self {
         Memory { home, ..Memory::default() }
     }
@@ -92,12 +92,12 @@ impl Memory {
         self.home.is_some()
     }
 
-    /// Begins a new run: all pieces are free to be given or freed.
+    /// Begins a new run: every piece may be given or freed.
     pub fn begin(&mut self) {
         self.device.iter_mut().for_each(|piece| (piece.given, piece.spared) = (false, false));
     }
 
-    /// The current run does not need what is there for these uses: it may be freed.
+    /// Marks the pieces of these uses as no longer needed by the current run: they may be freed.
     pub fn spare(&mut self, uses: &[BufferId]) {
         for &what in uses {
             let piece = &mut self.device[what as usize];
@@ -105,9 +105,9 @@ impl Memory {
         }
     }
 
-    /// Makes room for a plan: frees pieces that are too small for it and kept lasting pieces that are much larger (`exactly`:
-    /// larger at all); then, while plan and pieces together pass `limit` bytes, the piece that most exceeds the plan, but for
-    /// lasting ones in use.
+    /// Makes room for a plan. First frees pieces that are too small for it, and kept lasting pieces that are much larger (with `exactly`: larger
+    /// at all). Then, while plan and pieces together exceed `limit` bytes, frees the piece that most exceeds the plan, except lasting pieces in
+    /// use.
     pub fn arrange(&mut self, plan: &MemoryPlan, limit: u64, exactly: bool) {
         let surplus = |what: BufferId, piece: &Piece| piece.bytes.saturating_sub(plan.of(what));
         for &what in BufferId::ALL {
@@ -127,14 +127,15 @@ impl Memory {
                 BufferId::ALL.iter().copied().filter(|what| !(what.lasts() && self.device[*what as usize].given));
             let largest = free.max_by_key(|&what| surplus(what, &self.device[what as usize]));
             match largest {
-                // What is planned to stay helps nobody by being allocated anew.
+                // Freeing a piece that does not exceed the plan gains nothing, as it would be allocated again.
                 Some(what) if surplus(what, &self.device[what as usize]) > 0 => self.device[what as usize].free(),
                 _ => break,
             }
         }
     }
 
-    /// Frees what is not just what is planned for its use: so nothing is in the way of what later levels plan, which may free what is larger.
+    /// Frees every piece that does not have exactly its planned size. Later levels may free larger pieces, so nothing is then in the way of
+    /// their plans.
     ///
     /// # Safety
     /// Nothing may run on it.
@@ -147,7 +148,7 @@ impl Memory {
         }
     }
 
-    /// The address of at least `bytes` for this use; the contents are undefined where the piece was too small before.
+    /// Returns the address of at least `bytes` for this use. The contents are undefined if the piece was too small before.
     pub fn device(&mut self, what: BufferId, bytes: u64) -> Result<sys::CUdeviceptr> {
         let home = self.home;
         let piece = &mut self.device[what as usize];
@@ -168,7 +169,7 @@ impl Memory {
             }
         }
         if let Some(home) = home.filter(|_| !piece.given) {
-            // SAFETY: allocated there above, now or for an earlier run.
+            // SAFETY: allocated by `home` above, now or for an earlier run.
             unsafe {
                 if piece.only_read {
                     home.only_read(piece.at, piece.bytes, false);
@@ -181,7 +182,7 @@ impl Memory {
         Ok(piece.at)
     }
 
-    /// Notes that something is copied to `at`.
+    /// Notes that a copy to `at` fills a piece.
     pub fn fills(&self, at: sys::CUdeviceptr) {
         let within = |what: &BufferId| {
             let piece = &self.device[*what as usize];
@@ -192,21 +193,21 @@ impl Memory {
         }
     }
 
-    /// Says of unified memory that is only read that it is, once it holds what it is to hold: at the second call since something was
-    /// copied there. To be called when the stream has come to rest.
+    /// Advises the driver which unified memory is only read, once that memory is filled: at the second call after a copy there. Call it when the
+    /// stream is idle.
     pub fn settle(&mut self) {
         let Some(home) = self.home.filter(|_| !self.filling.replace(false)) else { return };
         for what in BufferId::ALL.iter().filter(|what| what.is_read()) {
             let piece = &mut self.device[*what as usize];
             if piece.given && !piece.only_read {
-                // SAFETY: allocated there by `device`.
+                // SAFETY: allocated by `home` in `device`.
                 unsafe { home.only_read(piece.at, piece.bytes, true) };
                 piece.only_read = true;
             }
         }
     }
 
-    /// Whether `count` elements from an address on are in one piece that the current run was given.
+    /// Returns whether `count` elements from an address on are in one piece that the current run was given.
     pub fn has<T>(&self, at: DevicePtr<T>, count: usize) -> bool {
         let (from, bytes) = (at.address(), (size_of::<T>() * count) as u64);
         let within = |piece: &Piece| {
@@ -215,28 +216,28 @@ impl Memory {
         count == 0 || self.device.iter().any(|piece| piece.given && within(piece))
     }
 
-    /// Bytes on the device that this holds.
+    /// Returns the bytes of device memory that this holds.
     pub fn held(&self) -> u64 {
         self.device.iter().map(|piece| piece.bytes).sum()
     }
 
-    /// Pinned memory of at least `bytes`, for copies that run beside the calling thread.
+    /// Returns pinned memory of at least `bytes`, for copies that run while the calling thread continues.
     ///
     /// # Safety
-    /// No copy from or to pinned memory that this gave before may be under way: that is given again, or freed.
+    /// No copy from or to pinned memory that this returned before may be under way: that memory is returned again, or freed.
     pub unsafe fn pinned(&mut self, bytes: usize) -> Result<*mut u8> {
         at_least(&mut self.pinned, bytes)
     }
 
-    /// Likewise other memory, for copies to it.
+    /// Returns other pinned memory of at least `bytes`, as the target of copies.
     ///
     /// # Safety
-    /// That of [`Memory::pinned`].
+    /// No copy from or to memory that this returned before may be under way: that memory is returned again, or freed.
     pub unsafe fn brought(&mut self, bytes: usize) -> Result<*mut u8> {
         at_least(&mut self.brought, bytes)
     }
 
-    /// Events for so many copies, of this owner alone.
+    /// Returns events for `count` copies, for the owner of this memory only.
     pub fn events(&mut self, count: usize) -> Result<Vec<sys::CUevent>> {
         while self.sent.len() < count {
             let event = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING);
@@ -245,14 +246,13 @@ impl Memory {
         Ok(self.sent[..count].to_vec())
     }
 
-    /// Pinned memory of at least `bytes`, which this gives no more before it ends. Addresses of the host and of the GPU are of one space, so
-    /// that kernels can read it.
+    /// Returns pinned memory of at least `bytes` that kernels can read: host and GPU share one address space. Call it once per owner.
     pub fn lasting(&mut self, bytes: usize) -> Result<*mut u8> {
-        // SAFETY: what was there was of an earlier owner of this, whose kernels were waited for.
+        // SAFETY: the memory there belonged to an earlier owner, whose kernels have ended.
         unsafe { at_least(&mut self.lasting, bytes) }
     }
 
-    /// Pinned memory for two reports: one to be sent and one to be received.
+    /// Returns pinned memory for two reports: one to send and one to receive.
     pub fn reports(&mut self) -> Result<*mut Report> {
         if let Some(at) = self.reports {
             return Ok(at);
@@ -264,16 +264,16 @@ impl Memory {
         Ok(at.cast())
     }
 
-    /// Whether this is small enough to be kept for the next call, where `most` bytes of device memory are.
+    /// Returns whether this is small enough to keep for the next call, if at most `most` bytes of device memory may be kept.
     pub fn is_modest(&self, most: u64) -> bool {
         let pinned = [self.pinned, self.brought, self.lasting].iter().flatten().map(|(_, size)| size).sum::<usize>();
         self.held() <= most && pinned <= KEPT_PINNED
     }
 
-    /// Frees it all. The context must be bound to the thread, or nothing is freed.
+    /// Frees all memory. Frees nothing if the context is not bound to the thread.
     ///
     /// # Safety
-    /// Nothing may run on this memory, and no copy from or to it be under way.
+    /// Nothing may be running on this memory, and no copy from or to it may be under way.
     pub unsafe fn free(mut self) {
         self.device.iter_mut().for_each(Piece::free);
         if let Some(at) = self.reports {
@@ -291,10 +291,10 @@ impl Memory {
     }
 }
 
-/// Pinned memory of at least `bytes`: what is there, if it is as large, else other.
+/// Returns pinned memory of at least `bytes`: the memory in `there` if it is large enough, otherwise new memory.
 ///
 /// # Safety
-/// Nothing may use what is there.
+/// Nothing may be using the memory in `there`.
 unsafe fn at_least(there: &mut Option<(*mut u8, usize)>, bytes: usize) -> Result<*mut u8> {
     if let Some((at, size)) = *there {
         if size >= bytes {

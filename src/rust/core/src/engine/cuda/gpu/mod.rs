@@ -1,12 +1,12 @@
-//! What every test needs of a GPU. Each module uses those above it alone.
+//! What every test uses on a GPU. Each module uses only modules above its own in this list.
 //!
 //! * `driver`: NVIDIA's driver and its errors.
-//! * `buffer`: what memory is used for; [`plan`]: the bytes that a run needs of it; [`unified`]: memory of host and GPU; `memory`:
-//!   the memory itself.
-//! * `image`: machine code and PTX, unpacked; `kernels`: the loaded kernels. [`about`]: their PTX version.
+//! * `buffer`: the uses of device memory. [`plan`]: the bytes that a run needs for each use. [`unified`]: memory that host and GPU share.
+//!   `memory`: the memory itself.
+//! * `image`: machine code and PTX, unpacked. `kernels`: the loaded kernels. [`about`]: their PTX version.
 //! * `opened`: a GPU that this process has opened. [`device`]: the GPUs of this machine.
-//! * `account`: what was copied, level by level. `held`: a GPU while something runs on it; `transfer`: copies to a
-//!   GPU and from it, `portions` of which are sent in one go.
+//! * `account`: what was copied, level by level. `held`: a GPU while something runs on it. `transfer`: copies to and from a GPU, which sends
+//!   `portions` in one call.
 
 pub mod about;
 mod account;

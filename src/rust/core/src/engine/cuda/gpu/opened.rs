@@ -1,6 +1,6 @@
 //! The GPUs that this process has opened, and what it keeps on each: context, kernels, memory.
 //!
-//! A context costs 0.2 s and loading kernels some time, so both live until [`close_all`].
+//! A context costs 0.2 s, and loading kernels takes time, so both live until [`close_all`].
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,13 +17,13 @@ use crate::engine::cuda::pointer::{DevicePtr, Plain};
 use crate::error::DeviceKind;
 use crate::{Error, Result};
 
-/// The oldest compute capability that our kernels are made for.
+/// The oldest compute capability that our kernels are built for.
 pub const OLDEST_CAPABILITY: (i32, i32) = (7, 5);
 
 /// GPUs that this process has opened.
 #[derive(Default)]
 struct Gpus {
-    /// The process that started the driver: its state does not survive a fork.
+    /// The process that started the driver; the driver's state does not survive a fork.
     pid: Option<u32>,
     open: Vec<Arc<Gpu>>,
 }
@@ -33,7 +33,7 @@ fn gpus() -> MutexGuard<'static, Gpus> {
     GPUS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Closes all of them, see `device::release`.
+/// Closes all GPUs of this process; see `device::release`.
 pub(in crate::engine::cuda) fn close_all() {
     let mut gpus = gpus();
     if gpus.pid == Some(std::process::id()) {
@@ -47,36 +47,36 @@ pub(in crate::engine::cuda) struct Gpu {
     device: sys::CUdevice,
     context: sys::CUcontext,
     stream: sys::CUstream,
-    /// Copies to the host that run beside the stream.
+    /// Stream for copies to the host that run in parallel with `stream`.
     copies: sys::CUstream,
-    /// Copies from the host that do.
+    /// Stream for copies from the host that run in parallel with `stream`.
     sends: sys::CUstream,
-    /// The point of the stream that copies and sends wait for, and that of the sends that the stream does.
+    /// `reached`: the point of `stream` that `copies` and `sends` wait for. `sent`: the point of `sends` that `stream` waits for.
     reached: sys::CUevent,
     sent: sys::CUevent,
     /// Number of multiprocessors.
     pub processors: u32,
-    /// Dynamic shared memory in bytes that a block may ask for.
+    /// Bytes of dynamic shared memory that a block may request.
     pub shared_limit: u32,
-    /// Bytes of its memory.
+    /// Bytes of the GPU's memory.
     pub total_memory: u64,
-    /// Whether unified memory works on it: pages that move while kernels run.
+    /// Whether unified memory works on the GPU: pages that move while kernels run.
     unified: bool,
     kernels: Kernels,
-    /// Memory that earlier searches left for the next; an engine takes it for as long as it lives.
+    /// Memory that earlier searches left for the next; an engine takes it for its lifetime.
     memory: Mutex<Vec<Memory>>,
-    /// Set when the context is lost.
+    /// Whether the context is lost.
     lost: AtomicBool,
 }
 
-// SAFETY: contexts, streams and events may be used from any thread to which the context has been bound; `Holds::watched` binds it
-// before a run, and on any other thread a call fails.
+// SAFETY: contexts, streams and events may be used from any thread to which the context is bound. `Holds::watched` binds it before a run; on any
+// other thread a call fails.
 unsafe impl Send for Gpu {}
-// SAFETY: as above; the driver has its own locks, and so have `kernels` and `memory`.
+// SAFETY: as above; the driver has its own locks, and `kernels` and `memory` have theirs.
 unsafe impl Sync for Gpu {}
 
 impl Gpu {
-    /// The GPU with this number, opened at the first call.
+    /// Returns the GPU with this number, and opens it at the first call.
     pub fn open(ordinal: usize) -> Result<Arc<Gpu>> {
         guarded(|| {
             start()?;
@@ -115,7 +115,7 @@ impl Gpu {
     fn new(device: sys::CUdevice, capability: (i32, i32)) -> Result<Self> {
         use sys::CUdevice_attribute as Attribute;
         let opening = |e| failure("opening the GPU", e);
-        // SAFETY: the device came from `cuDeviceGet`; the context is released when `Retained` or the GPU is dropped.
+        // SAFETY: the device came from `cuDeviceGet`; `Retained` or the GPU releases the context when dropped.
         let context = unsafe { result::primary_ctx::retain(device) }.map_err(opening)?;
         let opened = Retained(device);
         // SAFETY: the context was retained above.
@@ -153,21 +153,21 @@ impl Gpu {
         unsafe { result::ctx::set_current(self.context) }.map_err(|e| failure("binding the GPU", e))
     }
 
-    /// Whether the driver is this process's, which it is not after a fork.
+    /// Returns whether the driver belongs to this process, which is false after a fork.
     pub fn is_ours(&self) -> bool {
         driver_process() == std::process::id()
     }
 
-    /// Bytes of its memory that nobody has.
+    /// Returns the bytes of the GPU's memory that are free.
     pub fn free_memory(&self) -> Result<u64> {
         result::mem_get_info().map(|(free, _)| free as u64).map_err(|e| failure("asking for free memory", e))
     }
 
-    /// Puts a kernel on the stream, with its arguments; nothing, where the grid has no blocks.
+    /// Puts a kernel with its arguments on the stream; does nothing if the grid has no blocks.
     ///
     /// # Safety
-    /// Blocks, threads and shared memory must be what the kernel takes them to be. Each address in `args` that it uses must be of
-    /// device memory as large as it takes that to be, which stays, and which no copy changes, until the kernel has run.
+    /// Blocks, threads and shared memory must be what the kernel expects. Each address in `args` that the kernel uses must point to device
+    /// memory of the size that it expects. Until the kernel has run, that memory must stay allocated and no copy may change it.
     pub unsafe fn launch<A: Copy>(&self, launch: Launch<A>, args: &A) -> Result<()> {
         let Launch { kernel, blocks, threads, shared } = launch;
         if blocks.0 == 0 || blocks.1 == 0 {
@@ -182,17 +182,16 @@ impl Gpu {
             .map_err(|e| failure(kernel.name(), e))
     }
 
-    /// Copies `from` to the device, once what was put on the stream before is done. The driver has copied memory that is not
-    /// pinned when this returns.
+    /// Copies `from` to the device after all earlier work on the stream. If `from` is not pinned, the driver has read it when this returns.
     ///
     /// # Safety
-    /// There must be room for `from.len()` elements at `to`. Where `from` is pinned, it must not be written or freed before the
-    /// stream is synchronised.
+    /// There must be room for `from.len()` elements at `to`. If `from` is pinned, it must not be written or freed before the stream is
+    /// synchronised.
     pub unsafe fn upload<T: Copy>(&self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
         result::memcpy_htod_async(to.address(), from, self.stream).map_err(|e| failure("copying to the GPU", e))
     }
 
-    /// Puts zeros on the device, once what was put on the stream before is done.
+    /// Fills `count` elements on the device with zeros, after all earlier work on the stream.
     ///
     /// # Safety
     /// There must be room for `count` elements at `to`.
@@ -201,34 +200,34 @@ impl Gpu {
             .map_err(|e| failure("clearing memory", e))
     }
 
-    /// Likewise from pinned memory, beside what is on the stream, which must leave the place alone, see [`Gpu::sends_follow`].
+    /// Copies from pinned memory in parallel with work on the stream, which must not use the target; see [`Gpu::sends_follow`].
     ///
     /// # Safety
-    /// That of [`Gpu::upload`]; `from` must not be written or freed before [`Gpu::end_sends`], or an event marks this copy as done.
+    /// That of [`Gpu::upload`]. `from` must not be written or freed before [`Gpu::end_sends`], or before an event marks this copy as done.
     pub unsafe fn upload_beside<T: Copy>(&self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
         result::memcpy_htod_async(to.address(), from, self.sends).map_err(|e| failure("copying to the GPU", e))
     }
 
-    /// Makes later copies by [`Gpu::upload_beside`], from other GPUs and to them wait for what is on the stream now.
+    /// Makes later copies by [`Gpu::upload_beside`], and later copies from and to other GPUs, wait for what is on the stream now.
     pub fn sends_follow(&self) -> Result<()> {
         self.follow(self.reached, self.stream, self.sends)
     }
 
-    /// Makes what is put on the stream later wait for these copies until now.
+    /// Makes later work on the stream wait for all copies so far by [`Gpu::upload_beside`].
     pub fn follow_sends(&self) -> Result<()> {
         self.follow(self.sent, self.sends, self.stream)
     }
 
-    /// Waits for these copies.
+    /// Waits for the copies by [`Gpu::upload_beside`].
     pub fn end_sends(&self) -> Result<()> {
         // SAFETY: the stream lives as long as the GPU.
         unsafe { result::stream::synchronize(self.sends) }.map_err(|e| failure("copying to the GPU", e))
     }
 
-    /// Makes what is put on one stream later wait for what is on another now.
+    /// Makes later work on the stream `later` wait for what is on the stream `on` now.
     fn follow(&self, reached: sys::CUevent, on: sys::CUstream, later: sys::CUstream) -> Result<()> {
         let waiting = |e| failure("waiting for the GPU", e);
-        // SAFETY: events and streams live as long as the GPU. Of two engines on it, each may wait for more than its own.
+        // SAFETY: events and streams live as long as the GPU. With two engines on a GPU, each may wait for more than its own work.
         unsafe {
             result::event::record(reached, on).map_err(waiting)?;
             let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
@@ -236,19 +235,19 @@ impl Gpu {
         }
     }
 
-    /// Has an event tell when the copies that were put on the stream, or beside it, until now are done.
+    /// Records an event that marks the end of all copies so far on the stream, or with `is_beside` of those by [`Gpu::upload_beside`].
     ///
     /// # Safety
-    /// The event must live, and be this caller's alone.
+    /// The event must be alive and belong to this caller only.
     pub unsafe fn mark(&self, event: sys::CUevent, is_beside: bool) -> Result<()> {
         let stream = if is_beside { self.sends } else { self.stream };
         result::event::record(event, stream).map_err(|e| failure("copying to the GPU", e))
     }
 
-    /// Whether that is so.
+    /// Returns whether the copies before an event's [`Gpu::mark`] are done.
     ///
     /// # Safety
-    /// As for [`Gpu::mark`], which must have been called.
+    /// That of [`Gpu::mark`], which must have been called for the event.
     pub unsafe fn has_reached(&self, event: sys::CUevent) -> Result<bool> {
         match sys::cuEventQuery(event) {
             sys::CUresult::CUDA_SUCCESS => Ok(true),
@@ -257,10 +256,10 @@ impl Gpu {
         }
     }
 
-    /// Copies from the device once what was put on the stream before is done; best to pinned memory.
+    /// Copies from the device after all earlier work on the stream; fastest to pinned memory.
     ///
     /// # Safety
-    /// `count` elements must be at `from`. `to` must hold as many, and must not be read, written or freed before the stream is
+    /// `count` elements must be at `from`. `to` must have room for them, and must not be read, written or freed before the stream is
     /// synchronised.
     pub unsafe fn download<T: Plain>(&self, from: DevicePtr<T>, to: *mut T, count: usize) -> Result<()> {
         self.copy_back(from, to, count, self.stream)
@@ -277,7 +276,7 @@ impl Gpu {
         count: usize,
         stream: sys::CUstream,
     ) -> Result<()> {
-        // A slice of `T` would be of memory that nothing may have written yet.
+        // The driver gets a bare pointer, as a slice of `T` must not cover memory that may be uninitialised.
         sys::cuMemcpyDtoHAsync_v2(to.cast(), from.address(), count * size_of::<T>(), stream)
             .result()
             .map_err(|e| failure("copying from the GPU", e))
@@ -288,29 +287,28 @@ impl Gpu {
         self.follow(self.reached, self.stream, self.copies)
     }
 
-    /// Copies from the device to pinned memory beside what is on the stream, which must leave it alone; see
+    /// Copies from the device to pinned memory in parallel with work on the stream, which must not change the source; see
     /// [`Gpu::copies_follow`].
     ///
     /// # Safety
-    /// `count` elements must be at `from`. `to` must hold as many, and must not be read, written or freed before
-    /// [`Gpu::end_copies`].
+    /// `count` elements must be at `from`. `to` must have room for them, and must not be read, written or freed before [`Gpu::end_copies`].
     pub unsafe fn download_beside<T: Plain>(&self, from: DevicePtr<T>, to: *mut T, count: usize) -> Result<()> {
         self.copy_back(from, to, count, self.copies)
     }
 
-    /// Waits for [`Gpu::download_beside`].
+    /// Waits for the copies by [`Gpu::download_beside`].
     pub fn end_copies(&self) -> Result<()> {
         // SAFETY: the stream lives as long as the GPU.
         unsafe { result::stream::synchronize(self.copies) }.map_err(|e| failure("copying from the GPU", e))
     }
 
-    /// Waits until all that was put on the stream is done.
+    /// Waits for all work on the stream.
     pub fn synchronize(&self, doing: &str) -> Result<()> {
         // SAFETY: the stream lives as long as the GPU.
         unsafe { result::stream::synchronize(self.stream) }.map_err(|e| failure(doing, e))
     }
 
-    /// Whether all that was put on the stream is done.
+    /// Returns whether all work on the stream is done.
     pub fn is_idle(&self, doing: &str) -> Result<bool> {
         // SAFETY: the stream lives as long as the GPU.
         match unsafe { sys::cuStreamQuery(self.stream) } {
@@ -320,7 +318,7 @@ impl Gpu {
         }
     }
 
-    /// Memory for a search: what an earlier one left, or none yet. What is of the other kind is freed.
+    /// Returns memory for a search: what an earlier search left, or an empty `Memory`. Frees kept memory of the other kind.
     pub fn take_memory(&self, kind: MemoryKind) -> Result<Memory> {
         let home = match kind {
             MemoryKind::Device => None,
@@ -337,7 +335,7 @@ impl Gpu {
         Ok(match kept {
             Some(memory) if memory.is_unified() == home.is_some() => memory,
             Some(other) => {
-                // SAFETY: nothing was at work in it when it was kept, and nobody has taken it since.
+                // SAFETY: the memory was idle when it was kept, and nobody has taken it since.
                 unsafe { other.free() };
                 Memory::new(home)
             }
@@ -345,15 +343,15 @@ impl Gpu {
         })
     }
 
-    /// Bytes of device memory that are kept for later calls.
+    /// Returns the bytes of device memory kept for later calls.
     pub fn kept_memory(&self) -> u64 {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).iter().map(Memory::held).sum()
     }
 
-    /// Keeps the memory of a search that ended well for the next. One is kept; where there is one, this is freed.
+    /// Keeps the memory of a successful search for the next. Frees it if other memory is already kept.
     ///
     /// # Safety
-    /// Nothing may run on this memory, and no copy from or to it be under way.
+    /// Nothing may be running on this memory, and no copy from or to it may be under way.
     pub unsafe fn keep_memory(&self, memory: Memory) {
         let mut kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.is_empty() {
@@ -366,24 +364,24 @@ impl Gpu {
     /// Frees the memory that earlier searches left.
     pub fn drop_memory(&self) {
         for memory in self.memory.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // SAFETY: nothing was at work in it when it was kept, and nobody has taken it since.
+            // SAFETY: the memory was idle when it was kept, and nobody has taken it since.
             unsafe { memory.free() };
         }
     }
 
-    /// Forgets this GPU after a failure that its context does not survive, so that the next call opens it anew.
+    /// Forgets this GPU after a failure that its context does not survive, so that the next call opens it again.
     pub fn abandon(self: &Arc<Self>) {
         let mut gpus = gpus();
         gpus.open.retain(|gpu| !Arc::ptr_eq(gpu, self));
         if self.lost.swap(true, Ordering::Relaxed) {
             return;
         }
-        // SAFETY: the device came from `cuDeviceGet`. After the reset every call in the old context fails, as before.
+        // SAFETY: the device came from `cuDeviceGet`. Calls in the old context fail after the reset, as they did before it.
         let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(self.device) };
     }
 }
 
-/// A retained context that nobody owns yet.
+/// A retained context without an owner yet.
 struct Retained(sys::CUdevice);
 
 impl Drop for Retained {
@@ -399,7 +397,7 @@ impl Drop for Gpu {
             return;
         }
         if self.lost.load(Ordering::Relaxed) {
-            // SAFETY: retained in `Gpu::new`; what lived in the context went with it.
+            // SAFETY: retained in `Gpu::new`; everything in the context was lost with it.
             let _ = unsafe { result::primary_ctx::release(self.device) };
             return;
         }
@@ -408,7 +406,7 @@ impl Drop for Gpu {
         }
         self.drop_memory();
         self.kernels.unload();
-        // SAFETY: all were made in `Gpu::new` and nothing uses them any more.
+        // SAFETY: all were made in `Gpu::new`, and nothing uses them any more.
         unsafe {
             let _ = result::stream::destroy(self.stream);
             let _ = result::stream::destroy(self.copies);

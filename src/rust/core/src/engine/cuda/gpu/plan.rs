@@ -1,4 +1,4 @@
-//! Plans of a GPU's memory, which are made before anything is allocated; see `Held::commit`.
+//! Plans of a GPU's memory, made before anything is allocated; see `Held::commit`.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use super::driver::error;
 use crate::error::DeviceKind;
 use crate::{Error, Result};
 
-/// Bytes left to the driver: kernels, their stacks, the context.
+/// Bytes left to the driver for kernels, their stacks and the context.
 const RESERVE: u64 = 256 << 20;
 
-/// What allocations are aligned to, in bytes: a use takes no less.
+/// Alignment of allocations in bytes; no use takes less.
 const ALIGNED: u64 = 256;
 
-/// Bytes, rounded up to what allocations are aligned to.
+/// Rounds bytes up to the alignment of allocations.
 pub(in crate::engine::cuda) fn aligned(bytes: usize) -> u64 {
     (bytes as u64).next_multiple_of(ALIGNED)
 }
 
 /// A memory plan: bytes on the GPU by use.
 ///
-/// A run allocates no more than this on the device: it gets the memory that it has planned, and no other.
+/// A run gets the device memory that it has planned, and no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryPlan {
     bytes: [u64; BUFFERS],
@@ -33,7 +33,7 @@ impl Default for MemoryPlan {
 }
 
 impl MemoryPlan {
-    /// Plans `bytes` for a use, in place of what was planned for it before; 0 for none.
+    /// Plans `bytes` for a use, in place of the earlier plan for it; 0 for none.
     pub(in crate::engine::cuda) fn set(&mut self, what: impl Into<BufferId>, bytes: u64) {
         self.bytes[what.into() as usize] = if bytes == 0 { 0 } else { bytes.max(ALIGNED) };
     }
@@ -44,17 +44,17 @@ impl MemoryPlan {
         self.set(what, bytes.max(self.of(what)));
     }
 
-    /// A plan that is enough for both: by use, the larger number of bytes.
+    /// Returns a plan that is enough for either: by use, the larger number of bytes.
     pub(in crate::engine::cuda) fn or(&self, other: &MemoryPlan) -> MemoryPlan {
         MemoryPlan { bytes: std::array::from_fn(|i| self.bytes[i].max(other.bytes[i])) }
     }
 
-    /// Bytes for a use.
+    /// Returns the bytes planned for a use.
     pub(in crate::engine::cuda) fn of(&self, what: impl Into<BufferId>) -> u64 {
         self.bytes[what.into() as usize]
     }
 
-    /// Bytes by part, under the names that `run_details()` shows.
+    /// Returns the bytes by part, under the names that `run_details()` shows.
     pub fn parts(&self) -> Vec<(&'static str, u64)> {
         let mut parts: Vec<(&'static str, u64)> = Vec::new();
         for (what, &bytes) in BufferId::ALL.iter().zip(&self.bytes).filter(|(_, &bytes)| bytes > 0) {
@@ -66,12 +66,12 @@ impl MemoryPlan {
         parts
     }
 
-    /// Bytes in all.
+    /// Returns the total bytes.
     pub fn total(&self) -> u64 {
         self.bytes.iter().sum()
     }
 
-    /// Refuses a plan that there is no room for.
+    /// Refuses a plan that exceeds the free memory or the budget.
     pub(in crate::engine::cuda) fn check(&self, free: impl Into<Room>, budget: Option<u64>) -> Result<()> {
         let free = free.into();
         if self.total() > limit(free, budget) {
@@ -81,7 +81,7 @@ impl MemoryPlan {
     }
 }
 
-/// Bytes that are free or held by us already.
+/// Bytes that are free, or that we already hold.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine::cuda) struct Room {
     /// On the GPU.
@@ -97,22 +97,22 @@ impl From<u64> for Room {
 }
 
 impl Room {
-    /// That of the GPU alone.
+    /// Returns the room on the GPU only.
     pub fn on_gpu(self) -> Room {
         Room { host: 0, ..self }
     }
 }
 
-/// Bytes that a plan may have where so many are free.
+/// Returns the most bytes that a plan may have with this room and budget.
 pub(in crate::engine::cuda) fn limit(free: Room, budget: Option<u64>) -> u64 {
     budget.unwrap_or(u64::MAX).min(free.gpu.saturating_sub(RESERVE) + free.host)
 }
 
-/// Times that a plan is made, at most.
+/// Most attempts to make a plan.
 const PLANS: usize = 4;
 
-/// What `plan` returns, which asks how much memory is free, plans with all of that and commits the plan. Another program, or another search
-/// of this one, may take memory between the two: the plan is then made anew, with what is left.
+/// Calls `plan`, which asks how much memory is free, plans with all of it and commits the plan. Another program, or another search in this
+/// process, may take memory in between. The plan is then made again with what is left.
 pub(in crate::engine::cuda) fn planned<T>(mut plan: impl FnMut() -> Result<T>) -> Result<T> {
     for _ in 1..PLANS {
         match plan() {
@@ -123,7 +123,7 @@ pub(in crate::engine::cuda) fn planned<T>(mut plan: impl FnMut() -> Result<T>) -
     plan()
 }
 
-/// The error that `needed` bytes are too many for what is free, or for the budget.
+/// Returns the error that `needed` bytes exceed the free memory or the budget.
 pub(in crate::engine::cuda) fn out_of_memory(needed: u64, free: Room, budget: Option<u64>) -> Error {
     let allowed = budget.map_or(String::new(), |b| format!(", and {} were allowed", Bytes(b)));
     let more = if budget.is_some() { "allow more by cuda_device(memory = ), " } else { "" };
@@ -143,7 +143,7 @@ pub(in crate::engine::cuda) fn out_of_memory(needed: u64, free: Room, budget: Op
     )
 }
 
-/// Bytes, shown in units of the right size.
+/// Bytes, displayed in a suitable unit.
 struct Bytes(u64);
 
 impl fmt::Display for Bytes {

@@ -1,15 +1,15 @@
-//! What is sent in one go, and the pieces in which it leaves.
+//! Portions of data that are sent in one call, and the pieces in which they are sent.
 
 use crate::engine::cuda::pointer::DevicePtr;
 
-/// What is sent together with other such: where to, and how many bytes, at least 1.
+/// A target on the GPU and its number of bytes, at least 1. Several portions are sent in one call.
 #[derive(Clone, Copy)]
 pub(in crate::engine::cuda) struct Portion {
     pub to: DevicePtr<u8>,
     pub bytes: usize,
 }
 
-/// Pieces of portions, numbered through: by portion the number of its first, and of all.
+/// The pieces of all portions, numbered consecutively. `firsts` has the number of each portion's first piece, then the number of all pieces.
 pub(super) struct Pieces {
     firsts: Vec<usize>,
     each: usize,
@@ -29,7 +29,7 @@ impl Pieces {
         self.firsts[self.firsts.len() - 1]
     }
 
-    /// The portion of a piece, and the place there where it starts.
+    /// Returns the portion of a piece, and the offset in bytes at which the piece starts there.
     pub fn place(&self, piece: usize) -> (usize, usize) {
         let portion = self.firsts.partition_point(|&first| first <= piece) - 1;
         (portion, (piece - self.firsts[portion]) * self.each)

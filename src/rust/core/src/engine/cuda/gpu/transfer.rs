@@ -1,4 +1,4 @@
-//! Copies to and from the GPU by way of pinned memory, which several threads fill and empty.
+//! Copies to and from the GPU through pinned memory, which several threads fill and empty.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -12,75 +12,76 @@ use crate::memory;
 use crate::pool::Pool;
 use crate::Result;
 
-/// Bytes that are brought at a time; two such pieces of pinned memory take turns.
+/// Bytes per copy from the GPU; two such pieces of pinned memory take turns.
 pub(super) const PIECE: usize = 16 << 20;
 
-/// Bytes that are sent at a time, at most: many, as each piece that leaves takes the sending thread some microseconds.
+/// Most bytes per copy to the GPU: many, as each copy takes the sending thread some microseconds.
 const SENT: usize = 1 << 20;
 
-/// Likewise of what is gathered: few, so that the first leave soon.
+/// Most bytes per copy of gathered numbers to the GPU, before division by the effort: few, so that the first copies start soon.
 const GATHERED: usize = 512 << 10;
 
-/// Likewise at least, of what is copied: a copy of fewer takes no less time. Of what is gathered it takes the threads so much longer to fill a piece.
+/// Least bytes per copy to the GPU: smaller copies take no less time. For gathered numbers it is divided by the effort, as threads fill a piece
+/// more slowly by that factor.
 const LEAST_SENT: usize = 64 << 10;
 
-/// Pieces in which little is sent, so that several threads have some.
+/// Pieces in which a small amount is sent, so that several threads have some.
 const PIECES: usize = 32;
 
-/// Pieces of pinned memory for sending, which take turns: few, so that the processor's caches hold them.
+/// Pieces of pinned memory for sending, which take turns: few, so that they stay in the processor's caches.
 const STAGED: usize = 32;
 
-/// The caller is asked whether to stop after every so many pieces.
+/// The caller is asked whether to stop after this many pieces.
 const LOOKED: usize = 512;
 
 /// An address in pinned memory that threads share.
 pub(super) struct Pinned(pub *mut u8);
 
-// SAFETY: the threads write disjoint parts (see `Held::send_with`).
+// SAFETY: the threads write disjoint parts; see `Held::send_portions`.
 unsafe impl Sync for Pinned {}
-// SAFETY: a plain address; whoever has it says who uses the memory.
+// SAFETY: a plain address; the owner decides who uses the memory.
 unsafe impl Send for Pinned {}
 
-/// Threads that copy on the host, at most: more only wait for memory, and for one another. (Of 32 cores 8 threads sent 3.2 GB to an H100 in 0.10 s, 24 in 0.11, by
-/// pieces of 2 MB; by 512 kB, and half of the pinned memory, 0.15 and 0.17.)
+/// Most threads that copy on the host: more would only wait for memory and for one another. On 32 cores, sending 3.2 GB to an H100 in pieces of
+/// 2 MB took 0.10 s with 8 threads and 0.11 s with 24. In pieces of 512 kB, with half of the pinned memory, it took 0.15 and 0.17 s.
 const COPYING_THREADS: usize = 8;
 
-/// Likewise of threads that gather, each of which waits for one number at a time. (15 is what was measured.)
+/// Most threads that gather numbers, each of which waits for one number at a time. 15 is the number that was measured.
 const GATHERING_THREADS: usize = 15;
 
-/// Likewise of threads that copy to memory that may be fresh: they wait for the system's clearing of pages, each for its own.
+/// Most threads that copy to memory that may be fresh. They wait for the system to clear pages, each for its own.
 const FRESH_THREADS: usize = 24;
 
-/// The bytes of a piece of what is sent, `most` at the most, each in as much time as `effort` are copied.
+/// Returns the bytes per piece when `bytes` are sent. Filling a byte takes as long as copying `effort` bytes; `most` is the limit for effort 1.
 fn piece_of(bytes: usize, effort: usize, most: usize) -> usize {
     (bytes / PIECES).next_multiple_of(4096).clamp((LEAST_SENT / effort).max(4096), (most / effort).max(LEAST_SENT))
 }
 
-/// Threads that fill so many pieces, while one sends.
+/// Returns the number of threads that fill `pieces` pieces while another thread sends.
 fn filling_threads(pool: &Pool, pieces: usize, effort: usize) -> usize {
     let most =
         if effort > 1 { (pool.threads() - 1).clamp(1, GATHERING_THREADS) } else { COPYING_THREADS.min(pool.threads()) };
     (pieces / 2).clamp(1, most)
 }
 
-/// Each thread gets at least this many numbers of 8 bytes; fewer are quicker on one thread.
+/// Least numbers of 8 bytes per thread; fewer are quicker on one thread.
 const FEW_NUMBERS: usize = 1 << 18;
 
-/// Number of threads of the pool for work on `numbers` numbers of 8 bytes.
+/// Returns the number of threads of the pool for work on `numbers` numbers of 8 bytes.
 pub(in crate::engine::cuda) fn threads_for(pool: &Pool, numbers: usize) -> usize {
     (numbers / FEW_NUMBERS).clamp(1, COPYING_THREADS.min(pool.threads()))
 }
 
-/// Steps of about a nanosecond that make it worth to wake a thread, which takes as long as some ten thousand.
+/// Steps, each about a nanosecond, that justify waking a thread. Waking takes as long as some ten thousand steps.
 const FEW_STEPS: usize = 1 << 16;
 
-/// Number of threads of the pool for work of so many steps of about a nanosecond.
+/// Returns the number of threads of the pool for `steps` steps of about a nanosecond.
 pub(in crate::engine::cuda) fn threads_for_steps(pool: &Pool, steps: usize) -> usize {
     (steps / FEW_STEPS).clamp(1, COPYING_THREADS.min(pool.threads()))
 }
 
-/// Calls `work(y, column)` for each of `columns`, those of a matrix with `p` rows from column `first` on, on several threads.
-/// `weight(y)` is how much work the columns before y are.
+/// Calls `work(y, column)` for each of `columns` on several threads. They are the columns of a matrix with `p` rows, from column `first` on.
+/// `weight(y)` is the amount of work for the columns before y.
 pub(in crate::engine::cuda) fn each_column(
     pool: &Pool,
     columns: &mut [f64],
@@ -118,7 +119,7 @@ impl Held {
         self.send_telling(to, from, &mut |_, _| Ok(()))
     }
 
-    /// Likewise, and calls `sent(self, numbers)` now and then with how many of them are on the way, at last with all.
+    /// Copies numbers to the GPU and calls `sent(self, numbers)` from time to time with how many are on the way; the last call has all of them.
     pub(in crate::engine::cuda) fn send_telling(
         &mut self,
         to: DevicePtr<f64>,
@@ -135,9 +136,8 @@ impl Held {
         self.send_by(1, to.cast(), bytes.len(), fill, &mut |held, bytes| sent(held, bytes / 8))
     }
 
-    /// Copies `bytes` bytes to the GPU by way of pinned memory: several threads fill it, piece by piece, by
-    /// `fill(offset, piece)`, and each piece leaves as soon as it is full. A place is filled again once the piece before has left. The driver by itself copies pageable memory at a third
-    /// of that speed.
+    /// Copies `bytes` bytes to the GPU through pinned memory. Several threads fill pieces by `fill(offset, piece)`, and each full piece is sent
+    /// at once. Its place is filled again once its copy is done. The driver alone copies pageable memory at a third of that speed.
     pub(in crate::engine::cuda) fn send_with(
         &mut self,
         to: DevicePtr<u8>,
@@ -147,8 +147,8 @@ impl Held {
         self.send_by(1, to, bytes, fill, &mut |_, _| Ok(()))
     }
 
-    /// Likewise, each byte of a piece in as much time as `effort` are copied; `sent(self, bytes)` is told of each piece that leaves how many have left
-    /// with it, and may end it.
+    /// Copies bytes as [`Held::send_with`] does; filling a byte takes as long as copying `effort` bytes. After each piece `sent(self, bytes)`
+    /// gets the bytes sent so far, and its error ends the copy.
     fn send_by(
         &mut self,
         effort: usize,
@@ -164,8 +164,9 @@ impl Held {
         self.send_portions(effort, &[Portion { to, bytes }], fill, &mut |held, _, bytes| sent(held, bytes))
     }
 
-    /// Likewise portions, one after the other, by `fill(portion, offset, piece)`; `sent(self, portion, bytes)` is told how many bytes of its portion have left
-    /// with a piece. Threads fill pieces of the next portion while it runs.
+    /// Copies portions one after the other as [`Held::send_with`] does, filled by `fill(portion, offset, piece)`. Filling a byte takes as long
+    /// as copying `effort` bytes. After each piece `sent(self, portion, bytes)` gets the bytes of that portion sent so far, and its error ends
+    /// the copy. While it runs, threads fill later pieces.
     pub(in crate::engine::cuda) fn send_portions(
         &mut self,
         effort: usize,
@@ -176,11 +177,11 @@ impl Held {
         let most = if effort > 1 { GATHERED } else { SENT };
         let each = piece_of(portions.iter().map(|portion| portion.bytes).sum(), effort, most);
         let pieces = Pieces::of(portions, each);
-        // Places of what goes ahead are the same from call to call.
+        // Copies of `Held::ahead` keep their places from call to call.
         let apart = if self.is_beside { SENT } else { each };
         let count = pieces.count();
         let threads = filling_threads(&self.pool, count, effort);
-        // What goes ahead does so by all places in turn, of which those of the call before may not be free yet.
+        // They use all places in turn; copies of the previous call may still occupy some.
         let places = if self.is_beside { STAGED } else { count.min(STAGED) };
         let (pinned, first) = match self.ahead.filter(|_| self.is_beside) {
             // SAFETY: as large as before, so that nothing is freed; a place is written once its event was reached.
@@ -193,34 +194,34 @@ impl Held {
         let events = self.memory().events(places)?;
         let (pool, caller) = (self.pool.clone(), std::thread::current().id());
         let ready: Vec<AtomicBool> = (0..count).map(|_| AtomicBool::new(false)).collect();
-        // Pieces that were drawn, whose places are free, and whether all is over.
+        // Pieces taken by threads, pieces whose places are free, and whether the call has ended.
         let (drawn, free, is_over) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
-        // A piece: its portion, where it starts there, its length, and its place in pinned memory.
+        // Returns a piece's portion, its start there, its length, and its place in pinned memory.
         let piece_at = |i: usize| {
             let (portion, start) = pieces.place(i);
             (portion, start, each.min(portions[portion].bytes - start), (first + i) % places * apart)
         };
-        // Draws the next piece that has a place, unless it is beyond `last`, and fills it; false where there is none.
+        // Takes the next piece that has a place, unless it is beyond `last`, and fills it; false if there is none.
         let fill_next = |last: usize| {
             let may = |i: usize| (i < count && i <= last && i < free.load(Ordering::Acquire)).then_some(i + 1);
             let Ok(i) = drawn.fetch_update(Ordering::Relaxed, Ordering::Relaxed, may) else { return false };
             let (portion, start, len, place) = piece_at(i);
-            // SAFETY: the pinned memory holds a piece at each place. This one is written by the one thread that drew its number, after the one
-            // before it in this place has left, and before it is marked as ready.
+            // SAFETY: the pinned memory has room for a piece at each place. Only the thread that took this number writes the piece: after the
+            // copy of the previous piece in this place, and before the piece is marked as ready.
             let piece = unsafe { std::slice::from_raw_parts_mut(pinned.0.add(place), len) };
             fill(portion, start, piece);
             ready[i].store(true, Ordering::Release);
             true
         };
         let work = || {
-            // Where no thread could be started this is the caller's, who has to send what fills the places.
+            // If no thread could be started, the caller runs this. It must not wait here, as it has to send the pieces that fill the places.
             let waits = std::thread::current().id() != caller;
             let mut waited = 0;
             while drawn.load(Ordering::Relaxed) < count && !is_over.load(Ordering::Relaxed) {
                 if fill_next(usize::MAX) {
                     waited = 0;
                 } else if waits {
-                    // Who is told of what was sent may have work for these threads.
+                    // `sent` may have work for these threads.
                     Pool::give_way(&mut waited);
                 } else {
                     break;
@@ -233,15 +234,15 @@ impl Held {
                 for i in 0..count {
                     let mut waited = 0;
                     while !ready[i].load(Ordering::Acquire) {
-                        // SAFETY: the pieces up to i were sent, each with its event.
+                        // SAFETY: the pieces before i were sent, each with its event.
                         unsafe { self.note_free(&free, &events, first, i)? };
                         if !fill_next(i) {
                             Pool::give_way(&mut waited);
                         }
                     }
                     let (portion, start, len, place) = piece_at(i);
-                    // SAFETY: written by now. Nothing writes there again before the event was reached, or else the stream is synchronised: all
-                    // others get this memory from `Held::pinned`, which sees to that.
+                    // SAFETY: the piece is written by now. Nothing writes there again before its event is reached or the stream is synchronised:
+                    // all other users get this memory from `Held::pinned`, which ensures that.
                     unsafe {
                         let piece = std::slice::from_raw_parts(pinned.0.add(place), len);
                         self.upload_pinned(portions[portion].to.offset(start as u64), piece)?;
@@ -254,16 +255,17 @@ impl Held {
             };
             let outcome = send();
             is_over.store(true, Ordering::Relaxed);
-            // Who was told may have waited for what had left until then.
+            // `sent` may have waited for all copies so far, which resets this.
             self.ahead = next.or(self.ahead);
             outcome
         })
     }
 
-    /// Counts the pieces whose places are free, the first of which is place `first`, once `sent` of them were sent: each place's last copy is done.
+    /// Counts the pieces whose places are free after `sent` pieces were sent: the last copy from such a place is done. The first piece has place
+    /// `first`.
     ///
     /// # Safety
-    /// Copies from pinned memory that are under way must have been marked by the events of their places, in turn.
+    /// Every copy from pinned memory under way must have been marked by the event of its place, in turn.
     unsafe fn note_free(&self, free: &AtomicUsize, events: &[sys::CUevent], first: usize, sent: usize) -> Result<()> {
         let mut next = free.load(Ordering::Relaxed);
         while next < sent + events.len() && self.gpu.has_reached(events[(first + next) % events.len()])? {
@@ -273,8 +275,8 @@ impl Held {
         Ok(())
     }
 
-    /// Likewise `count` numbers: `fill(first, piece)` makes those from number `first` on, each in about as long as `effort` numbers are copied. `look` may
-    /// end it.
+    /// Copies `count` numbers as [`Held::send_with`] copies bytes. `fill(first, piece)` makes the numbers from number `first` on, each in as
+    /// long as copying `effort` numbers. An error of `look` ends the copy.
     pub(in crate::engine::cuda) fn send_numbers_with(
         &mut self,
         to: DevicePtr<f64>,
@@ -295,11 +297,11 @@ impl Held {
         })
     }
 
-    /// Copies `count` elements from the GPU, in pieces: `take(offset, piece)` gets each in turn while the next is under way. A
-    /// piece ends at `cut(end)`, where `end` is the largest end that there is room for.
+    /// Copies `count` elements from the GPU in pieces: `take(offset, piece)` gets each piece in turn while the next is being copied. A piece
+    /// ends at `cut(end)`, where `end` is the largest end for which there is room.
     ///
-    /// This runs beside the stream: the elements must be there already, or [`Gpu::copies_follow`] must have been called after
-    /// what writes them, and nothing on the stream after that may change them.
+    /// The copies run in parallel with the stream. The elements must already be there, or [`Gpu::copies_follow`] must have been called after the
+    /// work that writes them. Later work on the stream must not change them.
     pub(in crate::engine::cuda) fn bring<T: Plain>(
         &mut self,
         from: DevicePtr<T>,
@@ -313,11 +315,11 @@ impl Held {
         self.check_read(from, count);
         let room = count.min(PIECE / size_of::<T>());
         let pinned = self.brought(2 * room * size_of::<T>())?.cast::<T>();
-        // SAFETY: as many are there, as checked; pinned memory for two pieces, to which nothing else is copied.
+        // SAFETY: as many elements are there, as checked. The pinned memory has room for two pieces, and nothing else is copied to it.
         unsafe { bring_by(&self.gpu, pinned, room, (from, count), cut, take) }
     }
 
-    /// Copies numbers from the GPU into memory that may be fresh; see [`Held::bring`]. `look` may end it.
+    /// Copies numbers from the GPU into memory that may be fresh; see [`Held::bring`]. An error of `look` ends the copy.
     pub(in crate::engine::cuda) fn bring_into<T: Plain>(
         &mut self,
         from: DevicePtr<T>,
@@ -352,16 +354,16 @@ impl Held {
     }
 }
 
-/// The numbers that a piece of pinned memory holds, of what is sent as numbers.
+/// Returns the numbers in a piece of pinned memory that is sent as numbers.
 pub(in crate::engine::cuda) fn numbers_of(piece: &mut [u8]) -> &mut [f64] {
-    // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
+    // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that is aligned to 8 bytes.
     unsafe { piece.align_to_mut() }.1
 }
 
-/// Copies elements from a GPU by way of two pieces of pinned memory that take turns, see [`Held::bring`].
+/// Copies elements from a GPU through two pieces of pinned memory that take turns; see [`Held::bring`].
 ///
 /// # Safety
-/// `count` elements must be at `from`, and room for twice `room` at `pinned`, of this caller alone.
+/// `count` elements must be at `from`. `pinned` must have room for `2 * room` elements, for this caller only.
 pub(super) unsafe fn bring_by<T: Plain>(
     gpu: &Gpu,
     pinned: *mut T,
@@ -371,7 +373,7 @@ pub(super) unsafe fn bring_by<T: Plain>(
     mut take: impl FnMut(usize, &[T]) -> Result<()>,
 ) -> Result<()> {
     let end_of = |start: usize| if count - start <= room { count } else { cut(start + room) };
-    // `end` is at most `count`, which are there. Each half holds `room` elements, and is read after `end_copies` only.
+    // `end` is at most `count`, and that many elements are there. Each half holds `room` elements, and is read only after `end_copies`.
     let start_copy = |half: usize, start: usize, end: usize| {
         gpu.download_beside(from.offset(start as u64), pinned.add(half * room), end - start)
     };
@@ -384,8 +386,8 @@ pub(super) unsafe fn bring_by<T: Plain>(
         if next > end {
             start_copy(1 - half, end, next)?;
         }
-        // `end - start` elements were copied to this half, of which any bits are values, and the copy under way is to the other. Pinned
-        // memory is aligned to pages, and so is a half, or else to its elements.
+        // `end - start` elements were copied to this half, for which any bits are values; the copy under way goes to the other half. Pinned
+        // memory is aligned to pages, so each half is aligned to its elements.
         let taken = take(start, std::slice::from_raw_parts(pinned.add(half * room), end - start));
         if taken.is_err() {
             gpu.end_copies()?;
@@ -397,10 +399,10 @@ pub(super) unsafe fn bring_by<T: Plain>(
     Ok(())
 }
 
-/// Bytes of memory that may be fresh which a thread gets, at least, of what is copied there.
+/// Least bytes that a thread copies to memory that may be fresh.
 const FEW_FRESH: usize = 1 << 19;
 
-/// Copies to memory that may be fresh, on several threads: most of the time goes to touching it.
+/// Copies to memory that may be fresh, on several threads: touching fresh memory takes most of the time.
 pub(super) fn copy<T: Copy + Sync + Send>(pool: &Pool, from: &[T], to: &mut [T]) {
     let threads = (size_of_val(from) / FEW_FRESH).clamp(1, FRESH_THREADS.min(pool.threads()));
     if threads == 1 {
@@ -410,7 +412,7 @@ pub(super) fn copy<T: Copy + Sync + Send>(pool: &Pool, from: &[T], to: &mut [T])
     pool.each_of(to.chunks_mut(part).zip(from.chunks(part)).collect(), |_, (to, from)| to.copy_from_slice(from));
 }
 
-/// Appends to a list that has room, on several threads: most of the time goes to touching fresh memory.
+/// Appends to a list that has room, on several threads: touching fresh memory takes most of the time.
 fn append<T: Copy + Sync + Send>(pool: &Pool, all: &mut Vec<T>, more: &[T]) {
     let threads = (size_of_val(more) / FEW_FRESH).clamp(1, FRESH_THREADS.min(pool.threads()));
     let room = &mut all.spare_capacity_mut()[..more.len()];

@@ -13,20 +13,20 @@ use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory;
 use crate::Result;
 
-/// Bytes of device memory beside the least that is needed, unless the caller gives a budget: more gains nothing.
+/// Bytes of device memory used beyond the necessary, unless the caller gives a budget: more gains nothing.
 const USUAL_BUDGET: u64 = 4 << 30;
 
 /// The data on the GPU, and the plan of its memory.
 #[derive(Clone, Copy)]
 pub struct Data {
-    /// The data's addresses and what else all launches share.
+    /// The arguments that all launches share, with the data's addresses.
     pub args: KnnArgs,
     pub shape: Shape,
     pub plan: BlockPlan,
 }
 
 impl Data {
-    /// The kernel in the values' precision.
+    /// Returns the kernel for the precision of the values.
     pub fn kernel(&self, single: Kernel<KnnArgs>, double: Kernel<KnnArgs>) -> Kernel<KnnArgs> {
         if self.shape.cell() == 4 {
             single
@@ -36,7 +36,7 @@ impl Data {
     }
 }
 
-/// The shape of `p` of the columns on the engine's GPU.
+/// Returns the shape of a problem with `p` of the columns on the engine's GPU.
 fn shape_of(engine: &KnnCudaEngine, p: usize) -> Shape {
     let (knn, gpu) = (engine.knn, &engine.held.gpu);
     let (columns, settings) = (knn.columns(), knn.settings());
@@ -53,8 +53,8 @@ fn shape_of(engine: &KnnCudaEngine, p: usize) -> Shape {
     }
 }
 
-/// All columns on the GPU, where there is room for tests of sets with up to `dims` members beside them: copies columns and terms to the
-/// GPU, once, and plans the rest of its memory.
+/// Returns all columns on the GPU, or `None` if they leave no room for tests of sets with up to `dims` members. The first call copies columns
+/// and terms to the GPU and plans the rest of its memory.
 pub fn whole_data(engine: &mut KnnCudaEngine, dims: usize) -> Result<Option<Data>> {
     let has_room = |plan: &BlockPlan| plan.planes == 0 || dims <= plan.planes;
     if let Some(data) = engine.data {
@@ -82,8 +82,8 @@ fn plan_whole(engine: &mut KnnCudaEngine, has_room: &dyn Fn(&BlockPlan) -> bool)
     Ok(Some(data))
 }
 
-/// Plans memory for some of the columns at a time, with which sets of up to `dims` members are tested, where not all fit; columns get up to
-/// half of it.
+/// Plans memory for some of the columns at a time, for tests of sets with up to `dims` members, if not all columns fit. Columns get up to half
+/// of the memory.
 pub fn plan_part(engine: &mut KnnCudaEngine, dims: usize) -> Result<(Shape, BlockPlan)> {
     engine.data = None;
     planned(|| plan_columns(engine, dims))
@@ -114,7 +114,7 @@ fn commit(engine: &mut KnnCudaEngine, plan: &BlockPlan) -> Result<()> {
     engine.held.commit()
 }
 
-/// Copies the columns of these variables, numbered from 0, and terms to the GPU, into memory that is planned for as many or more.
+/// Copies the columns of `variables`, numbered from 0, and the terms to the GPU. The plan must have room for as many columns.
 pub fn upload_data(engine: &mut KnnCudaEngine, shape: Shape, plan: BlockPlan, variables: &[u32]) -> Result<Data> {
     let knn = engine.knn;
     let (columns, terms, settings) = (knn.columns(), knn.terms(), knn.settings());
@@ -126,7 +126,7 @@ pub fn upload_data(engine: &mut KnnCudaEngine, shape: Shape, plan: BlockPlan, va
     let joint: DevicePtr<i64> = own.carve(aligned(8 * (n + 1)));
     let named = |column: usize| variables[column] as usize;
     let cap = |column: usize| if columns.discrete()[named(column)] { columns.mismatch() } else { f64::INFINITY };
-    // Codes are stretched until two levels differ by more than the mismatch, rounding included: kernels cut the distance there.
+    // Codes are scaled so that two levels differ by more than the mismatch, even after rounding: kernels cap the distance at the mismatch.
     let scale = |column: usize| if columns.discrete()[named(column)] { 2.0 * columns.mismatch() } else { 1.0 };
     memory::room(20 * n * p, memory::Use::Samples)?;
     let whole = match columns.values() {
@@ -182,20 +182,20 @@ pub fn upload_data(engine: &mut KnnCudaEngine, shape: Shape, plan: BlockPlan, va
     Ok(Data { args, shape, plan })
 }
 
-/// These columns of `all`, of n values each.
+/// Returns the columns `variables` of `all`, which has n values per column.
 fn gathered<T: Copy>(all: &[T], n: usize, variables: &[u32]) -> Vec<T> {
     variables.iter().flat_map(|&v| &all[v as usize * n..][..n]).copied().collect()
 }
 
-/// The order of samples by each column, whose values are whole numbers below n.
+/// The order of the samples by each column, whose values are integers below n.
 struct Orders {
     /// By column and place: the sample.
     orders: Vec<u16>,
     /// By column and sample: the place.
     places: Vec<u16>,
-    /// By column and t, from 0 to n: how many values are below t.
+    /// By column and t, from 0 to n: the number of values below t.
     below: Vec<u16>,
-    /// Whether every column has each of 0, .., n - 1 once, so that t values are below t.
+    /// Whether every column has each of 0, .., n - 1 exactly once, so that t values are below t.
     plain: bool,
 }
 

@@ -1,10 +1,10 @@
-//! The arguments of the kernels of the nearest-neighbour test, and the choice of a kernel.
+//! The codes of estimators in the kernels of the nearest-neighbour test, and the choice of a kernel.
 
 use crate::ci::knn::Estimator;
 use crate::engine::cuda::arguments::{KnnArgs, FRENZEL_POMPE, GAO, MESNER_SHALIZI};
 use crate::engine::cuda::gpu::kernels::Kernel;
 
-/// The number that stands for an estimator.
+/// Returns the code of an estimator in the kernels.
 pub fn number_of(estimator: Estimator) -> u64 {
     match estimator {
         Estimator::FrenzelPompe => FRENZEL_POMPE,
@@ -13,7 +13,7 @@ pub fn number_of(estimator: Estimator) -> u64 {
     }
 }
 
-/// The kernel of [`super::shape::Form::Warps`] for n samples, and whether its warps hold their distances in registers.
+/// Returns the kernel of [`super::shape::Form::Warps`] for n samples, and whether its warps hold their distances in registers.
 pub fn warps_kernel(n: usize) -> (Kernel<KnnArgs>, bool) {
     match n.div_ceil(32) {
         0..=2 => (Kernel::knn_sums_d2, true),
@@ -24,7 +24,7 @@ pub fn warps_kernel(n: usize) -> (Kernel<KnnArgs>, bool) {
     }
 }
 
-/// The kernel of [`super::shape::Form::Planes`] for tests with `dims` planes; `in_shared`: x's plane is in shared memory.
+/// Returns the kernel of [`super::shape::Form::Planes`] for tests with `dims` planes. `in_shared`: x's plane is in shared memory.
 pub fn planes_kernel(dims: usize, in_shared: bool) -> Kernel<KnnArgs> {
     match (dims, in_shared) {
         (0, true) => Kernel::knn_shared_0,

@@ -1,13 +1,14 @@
 //! The nearest-neighbour test on one GPU: GPU_CMIknn of Hagedorn, Lange, Huegle and Schlosser (2022), and a strategy of our own.
 //!
-//! Questions come in batches (`batched` makes them from a level). `run` has the GPU find the neighbours in each set,
-//! draw the permutations of each test and sum the terms of each permutation; the sums are whole numbers, and the CPU makes p
-//! from them.
+//! Questions come in batches (`batched` makes them from a level). For each batch, `run` has the GPU find the neighbours in each set, draw the
+//! permutations of each test and sum the terms of each permutation. The sums are integers, and the CPU computes p from them.
 //!
-//! Of the paper it has the kernel that estimates. Not built: its kernel for permutations (algorithm 3), and the reuse of the permutations of x
-//! given S for all y (algorithm 5). A test draws its own, by its own key, which gives it one p-value alone and in a search.
+//! The paper's estimation kernel is implemented. Not implemented are its kernel for permutations (algorithm 3), and the reuse of the
+//! permutations of x given S for all y (algorithm 5). Each test draws its own permutations with its own key, so it has the same p-value alone
+//! and in a search.
 //!
-//! `data`: columns on the GPU, all of them or, where these do not fit, those of a group of questions; `shape`: launches; `plan`: memory; `kernels`: arguments; the sources are in kernels/knn/.
+//! `data`: columns on the GPU, all of them or, if these do not fit, those of a group of questions. `shape`: launches. `plan`: memory. `kernels`:
+//! choice of kernels, whose sources are in kernels/knn/.
 
 mod data;
 mod kernels;
@@ -26,20 +27,20 @@ use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::{Error, Result};
 
-/// How tests are handed out on the GPU. All strategies give the same answer.
+/// How tests are distributed over the GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnnStrategy {
-    /// Ours: the distance to the k-th neighbour is found by counting, with no list of neighbours, whatever k is. Samples of
-    /// whole numbers (ranks and codes) are counted 32 at a time as bits of planes; others by a warp a sample, which keeps the
-    /// distances that permutations do not change in its registers.
+    /// Our own: finds the distance to the k-th neighbour by counting, without a list of neighbours, for any k. Integer samples (ranks and codes)
+    /// are counted 32 at a time as bits of planes. Other samples are counted by one warp each, which keeps the distances that permutations do
+    /// not change in registers.
     Shared,
-    /// GPU_CMIknn-Single (algorithms 2 to 4 of the paper): one test at a time, a thread a sample and permutation with a sorted
-    /// list of its nearest. k is at most 2,048.
+    /// GPU_CMIknn-Single (algorithms 2 to 4 of the paper): one test at a time. One thread per sample and permutation keeps a sorted list of the
+    /// nearest samples. k is at most 2,048.
     Single,
-    /// GPU_CMIknn-Parallel (algorithm 5): the same kernel for many tests at once, `block` of them at most (the paper's blocked
-    /// version). k is at most 2,048.
+    /// GPU_CMIknn-Parallel (algorithm 5): the kernel of `Single` for many tests at once, at most `block` of them (the paper's blocked version).
+    /// k is at most 2,048.
     Parallel {
-        /// Tests at once, at most; 0: as many as memory allows.
+        /// Most tests at once; 0: as many as memory allows.
         block: u32,
     },
 }
@@ -49,12 +50,12 @@ pub enum KnnStrategy {
 pub struct KnnCudaOptions {
     /// Number of the GPU, from 0.
     pub ordinal: usize,
-    /// How to hand out the tests.
+    /// How the tests are distributed.
     pub strategy: KnnStrategy,
-    /// Which memory it takes.
+    /// The kind of memory that the engine allocates.
     pub memory: MemoryKind,
-    /// Most bytes of it to use, beside what the driver keeps for a kernel (about 1 GB for the paper's, 4 GB where k is above
-    /// 512). None: of what is free, 4 GiB more than the least that is needed, and still more from about 23,000 samples on.
+    /// Most bytes of GPU memory to use. Not counted is what the driver keeps for a kernel: about 1 GB for the paper's, 4 GB if k is above 512.
+    /// `None`: 4 GiB more than the least that is needed, as far as free, and still more from about 23,000 samples on.
     pub memory_budget: Option<u64>,
 }
 
@@ -64,21 +65,21 @@ impl Default for KnnCudaOptions {
     }
 }
 
-/// The nearest-neighbour test on one GPU. Its p-values are those of the CPU engine, bit for bit.
+/// The nearest-neighbour test on one GPU. Its p-values equal those of the CPU engine, bit for bit.
 pub struct KnnCudaEngine<'a> {
     knn: &'a Knn,
     options: KnnCudaOptions,
     held: Held,
-    /// Where the data are on the GPU, once they are.
+    /// Where the data are on the GPU, once they are there.
     data: Option<data::Data>,
 }
 
 impl<'a> KnnCudaEngine<'a> {
-    /// The test on a GPU, which is opened (0.2 s once a process).
+    /// Makes an engine for the test, and opens its GPU (0.2 s once per process).
     ///
     /// # Errors
-    /// [`Error::Device`] where no GPU can be used, [`Error::Argument`] where there is no GPU `ordinal`, or k is above 2,048 with
-    /// a strategy other than [`KnnStrategy::Shared`].
+    /// [`Error::Device`] if the GPU cannot be used. [`Error::Argument`] if there is no GPU `ordinal`, or if k is above 2,048 with a strategy
+    /// other than [`KnnStrategy::Shared`].
     pub fn new(knn: &'a Knn, options: KnnCudaOptions) -> Result<Self> {
         if options.strategy != KnnStrategy::Shared && knn.settings().k as u64 > LONG_LISTED {
             return Err(Error::Argument {
@@ -95,16 +96,16 @@ impl<'a> KnnCudaEngine<'a> {
         })
     }
 
-    /// Lets these threads of the CPU help.
+    /// Sets the CPU threads that help.
     pub fn with_pool(mut self, pool: Pool) -> Self {
         self.held.pool = pool;
         self
     }
 
-    /// Estimates, p-values and counts of arbitrary questions, in their order.
+    /// Returns estimates, p-values and counts of arbitrary questions, in their order.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU fails or has too little memory; what the observer returns.
+    /// [`Error::Device`] if the GPU fails or has too little memory; any error that the observer returns.
     pub fn outcomes(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<Outcome>> {
         self.held.begin(batch.iter().next().map(|(_, _, s)| s.len()));
         self.watched(|engine| run::outcomes(engine, batch, &mut |_| observer.look()))
@@ -127,7 +128,7 @@ impl Asked for KnnCudaEngine<'_> {
     }
 
     fn batch(&self) -> usize {
-        // Enough warps for a large GPU, and few enough tests that few are asked in vain.
+        // Enough warps for a large GPU, but so few tests that few are asked in vain.
         (4_000_000 / self.knn.columns().n()).clamp(64, 8192)
     }
 

@@ -6,30 +6,30 @@ use crate::engine::cuda::gpu::buffer::BufferId;
 use crate::engine::cuda::gpu::kernels::WARP;
 use crate::engine::cuda::gpu::plan::aligned;
 
-/// Samples times permutations of all tests at once.
+/// Most samples times permutations of all tests that run at once.
 const SLICE_STEPS: u64 = 400_000_000;
 
-/// Permutations of a test at once that a plan has room for, at most: warps keep their sums in a block's shared memory.
+/// Most permutations of a test at once that a plan has room for: warps keep their sums in a block's shared memory.
 const MOST_PERMUTATIONS: usize = 128;
 
-/// Permutations of all tests together that keep a large GPU busy, a thread drawing each.
+/// Permutations of all tests together that keep a large GPU busy, with one thread drawing each.
 const BUSY_DRAWING: usize = 1 << 14;
 
 /// Places times permutations that fill a large GPU.
 const BUSY_PLACES: usize = 1 << 18;
 
-/// Room for members of sets, a test. Blocks with larger sets have fewer tests.
+/// Members of sets per test that a plan has room for. Blocks with larger sets have fewer tests.
 const MEMBERS_A_TEST: usize = 32;
 
-/// Planes that there is room for, where memory allows; more where there are more tests.
+/// Planes that a plan has room for if memory allows; a plan with more tests has one per test.
 const PLANES: usize = 64;
 
-/// A plan: how much is run at once, and the bytes that it takes by use.
+/// How much runs at once, and the bytes that this takes by use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockPlan {
     /// Tests at once.
     pub tests: usize,
-    /// Permutations of each at once, the data itself counted as one.
+    /// Permutations of each test at once; the unpermuted data count as one.
     pub permutations: usize,
     /// Members of all sets at once.
     pub members: usize,
@@ -37,7 +37,7 @@ pub struct BlockPlan {
     pub planes: usize,
     /// Planes of permuted x at once.
     pub slots: usize,
-    /// Warps that have rows of distances in device memory: three each for sums, one for neighbours.
+    /// Warps with rows of distances in device memory: three rows each for sums, one for neighbours.
     pub row_warps: u64,
     /// Bytes of columns and terms.
     pub data: u64,
@@ -49,11 +49,11 @@ pub struct BlockPlan {
     pub neighbours: u64,
     /// Bytes of permuted x.
     pub permuted: u64,
-    /// Bytes for drawing permutations; 0 where shared memory holds all.
+    /// Bytes for drawing permutations; 0 if shared memory is enough.
     pub walks: u64,
     /// Bytes of rows of distances.
     pub rows: u64,
-    /// Bytes of planes of columns, and of lists about them.
+    /// Bytes of planes of columns, and of the lists that describe them.
     pub of_planes: u64,
     /// Bytes of planes of permuted x.
     pub of_slots: u64,
@@ -62,15 +62,14 @@ pub struct BlockPlan {
 }
 
 impl BlockPlan {
-    /// As many tests, of sets with up to `dims` members, at once as `limit` bytes have room for; one test with one permutation where
-    /// there is no room for more.
+    /// Plans as many tests at once, of sets with up to `dims` members, as fit into `limit` bytes; at least one test with one permutation.
     pub fn new(shape: &Shape, dims: usize, limit: u64) -> BlockPlan {
         let all = shape.permutations + 1;
         let by_planes = shape.form() == Form::Planes;
         let needs_slots = by_planes && !shape.in_shared();
         let fewest = if by_planes { dims.max(1) } else { 0 };
         let least = BlockPlan::of(shape, 1, 1, WARPS, fewest, usize::from(needs_slots)).total();
-        // Rows, slots and planes get at most a quarter each of the bytes beyond the least; tests get the rest.
+        // Rows, slots and planes each get at most a quarter of the bytes beyond the least; tests get the rest.
         let quarter = limit.saturating_sub(least) / 4;
         let busy =
             u64::from(shape.processors) * if shape.in_registers() { BUSY_IN_REGISTERS / 2 } else { BUSY_IN_MEMORY };
@@ -144,8 +143,8 @@ impl BlockPlan {
         }
     }
 
-    /// Permutations of each of so many tests at once, at most: where few tests are left, they have the room of others, too. Drawing
-    /// them takes as long for all as for one, while the GPU has threads for them.
+    /// Returns the most permutations at once of each of `tests` tests. If few tests are left, they use the room of the others, too: drawing
+    /// permutations for all takes no longer than for one while the GPU has threads for them.
     pub fn most_permutations(&self, form: Form, tests: usize) -> usize {
         let tests = tests.max(1);
         match form {
@@ -156,12 +155,12 @@ impl BlockPlan {
         }
     }
 
-    /// Bytes in all.
+    /// Returns the total bytes.
     pub fn total(&self) -> u64 {
         self.list().iter().map(|(_, bytes)| bytes).sum()
     }
 
-    /// Bytes by use.
+    /// Returns the bytes by use.
     pub fn list(&self) -> [(BufferId, u64); 10] {
         [
             (BufferId::KnnData, self.data),

@@ -1,4 +1,4 @@
-//! A batch of tests on the GPU.
+//! Runs a batch of tests on the GPU.
 
 use crate::engine::cuda::arguments::{KnnArgs, KNN_THREADS, LISTED, NO_SET, PAPER_THREADS, SLOT_THREADS};
 use std::collections::{HashMap, HashSet};
@@ -18,23 +18,23 @@ use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory;
 use crate::Result;
 
-/// Permutations of the first launch of tests that may stop early; launches grow from there.
+/// Permutations of the first launch of tests that may stop early; later launches double.
 const FIRST_PERMUTATIONS: usize = 8;
 
 /// A test that is not decided yet.
 struct OpenTest {
-    /// Its place in the batch; `usize::MAX` once it is decided.
+    /// Position of the test in the batch; `usize::MAX` once the test is decided.
     at: usize,
     x: u32,
     y: u32,
-    /// Number of its set; [`NO_SET`]: S is empty.
+    /// Number of the test's set; [`NO_SET`]: S is empty.
     set: u32,
-    /// The column that orders its samples, its number of planes (the size of S), and where they start in the block's list.
+    /// The column that orders the samples, the number of planes (the size of S), and where the planes start in the block's list.
     guide: u32,
     dims: u32,
     planes: u32,
     key: [u32; 2],
-    /// Sum of terms of the data; permutations drawn so far, and those whose sum is at least that.
+    /// Sum of terms of the data, permutations drawn so far, and permutations whose sum is at least `own`.
     own: i64,
     drawn: usize,
     count: usize,
@@ -43,14 +43,14 @@ struct OpenTest {
 /// The sets of tests.
 #[derive(Default)]
 struct Sets {
-    /// Members, ascending, as the GPU numbers the variables.
+    /// Members of each set, ascending, in the GPU's numbers of variables.
     members: Vec<Vec<u32>>,
     keys: Vec<[u32; 2]>,
-    /// The columns that order samples.
+    /// The column of each set that orders the samples.
     guides: Vec<u32>,
 }
 
-/// The outcomes of the tests of a batch, in its order. `watch` gets the share that is done, and its error ends the run.
+/// Returns the outcomes of a batch of tests, in its order. `watch` gets the share that is done, and its error ends the run.
 pub(super) fn outcomes(
     engine: &mut KnnCudaEngine,
     batch: &Batch,
@@ -80,7 +80,7 @@ pub(super) fn outcomes(
     Ok(outcomes)
 }
 
-/// The outcomes with these data on the GPU. `named`: the same tests, of the variables as the CPU numbers them.
+/// Returns the outcomes with `data` on the GPU. `named` has the same tests in the CPU's numbers of variables.
 fn outcomes_of(
     engine: &mut KnnCudaEngine,
     data: &Data,
@@ -104,7 +104,7 @@ fn outcomes_of(
                 let guide = guide_of(sorted, knn.columns().discrete());
                 let mut members = s.to_vec();
                 members.sort_unstable();
-                // Both number the members in the same order.
+                // `members` and `sorted` have the members in the same order.
                 sets.guides.push(members[guide]);
                 sets.members.push(members);
                 sets.keys.push(knn.set_key(sorted).0);
@@ -116,7 +116,7 @@ fn outcomes_of(
         let guide = if s.is_empty() { y } else { sets.guides[set as usize] };
         tests.push(OpenTest { at, x, y, set, guide, dims, planes: 0, key, own: 0, drawn: 0, count: 0 });
     }
-    // Tests with the same set stand together, so that its neighbours are looked for once.
+    // Tests with the same set are adjacent, so that its neighbours are found once.
     tests.sort_by_key(|test| (test.dims, test.set));
     let all = tests.len();
     let mut done = 0;
@@ -136,19 +136,19 @@ fn outcomes_of(
     Ok(outcomes)
 }
 
-/// Which column of a set orders samples best: a continuous one, if there is one.
+/// Returns the position of the column in a set that orders samples best: a continuous one, if there is one.
 fn guide_of(set: &[u32], discrete: &[bool]) -> usize {
     set.iter().position(|&column| !discrete[column as usize]).unwrap_or(0)
 }
 
-/// The columns that a test has planes of: y, and S but for the guide.
+/// Returns the columns for which a test has planes: y and S, without the guide.
 fn plane_columns<'s>(test: &OpenTest, sets: &'s [Vec<u32>]) -> impl Iterator<Item = u32> + 's {
     let (y, guide) = ((test.dims > 0).then_some(test.y), test.guide);
     let set = sets.get(test.set as usize).map_or(&[][..], Vec::as_slice);
     y.into_iter().chain(set.iter().copied().filter(move |&column| column != guide))
 }
 
-/// How many of the first tests, with sets of one size, the plan has room for at once.
+/// Returns how many of the first tests, with sets of one size, the plan has room for at once.
 fn block_size(tests: &[OpenTest], sets: &[Vec<u32>], plan: &BlockPlan) -> usize {
     let (mut members, mut listed) = (0, 0);
     let mut last = NO_SET;
@@ -167,7 +167,7 @@ fn block_size(tests: &[OpenTest], sets: &[Vec<u32>], plan: &BlockPlan) -> usize 
     size.count()
 }
 
-/// Runs tests until all are decided, and writes their outcomes.
+/// Runs tests until all are decided, and stores their outcomes.
 fn run_block(
     engine: &mut KnnCudaEngine,
     data: &Data,
@@ -245,7 +245,7 @@ fn make_planes(
     engine.held.upload(args.plane_column, &columns)?;
     engine.held.upload(args.plane_guide, &guides)?;
     engine.held.upload(args.plane_list, &list)?;
-    // A thread takes a word of about 32 rows. A grid's second dimension ends at 65,535.
+    // A thread makes one word of about 32 rows. The second dimension of a grid is at most 65,535.
     args.ranges = (args.n + 1).div_ceil(32);
     let blocks = (shape.plane_words() * args.ranges).div_ceil(u64::from(KNN_THREADS)) as u32;
     sliced(engine, args, [columns.len() as u64, 65_535], &mut |_| look(), |planes| {
@@ -293,7 +293,7 @@ fn find_neighbours(
     })
 }
 
-/// Permutes, sums, and brings the sums back: `args.permutations` a test, test after test.
+/// Draws the permutations, sums their terms and fetches the sums: `args.permutations` per test, test after test.
 fn permute_and_sum(
     engine: &mut KnnCudaEngine,
     data: &Data,
@@ -360,8 +360,8 @@ fn upload_keys(engine: &KnnCudaEngine, args: &KnnArgs, tests: &[OpenTest]) -> Re
     engine.held.upload(args.test_key, &tests.iter().map(|test| test.key).collect::<Vec<[u32; 2]>>())
 }
 
-/// Launches kernels, one after the other, on slices of `all` blocks, permutations or samples, at most `slice` at a time: from
-/// `args.first_task` to `args.end_task` - 1. Waits after each slice, and calls `look` now and then with the share that is done.
+/// Launches kernels one after the other on slices of `all` blocks, permutations or samples. Each slice has at most `slice` of them:
+/// `args.first_task` to `args.end_task` - 1. Waits after each slice, and calls `look` from time to time with the share that is done.
 fn sliced<const N: usize>(
     engine: &mut KnnCudaEngine,
     args: &mut KnnArgs,
@@ -372,9 +372,9 @@ fn sliced<const N: usize>(
     for from in (0..all).step_by(slice as usize) {
         (args.first_task, args.end_task) = (from, all.min(from + slice));
         for launch in launches((args.end_task - from) as u32) {
-            // SAFETY: the addresses are those of the data, of the sets and of the tests of this block, each laid out in a buffer
-            // as `BlockPlan` has planned it for so many, with rows, slots and walks for what a slice runs at a time. The
-            // launches' threads and shared memory are those that `Shape` says of them. The stream is waited for below.
+            // SAFETY: the addresses are those of the data, sets and tests of this block. Each is laid out in a buffer as `BlockPlan` has planned
+            // it, with rows, slots and walks for the tasks that a slice runs at a time. Threads and shared memory of the launches come from
+            // `Shape`. The stream is waited for below.
             unsafe { engine.held.gpu.launch(launch, args)? };
         }
         engine.held.wait("the tests", &mut || look(from as f64 / all as f64))?;

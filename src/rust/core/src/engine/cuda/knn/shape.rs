@@ -1,4 +1,4 @@
-//! What a plan of nearest-neighbour tests is made for, and how launches are cut for it.
+//! The problem that a plan of nearest-neighbour tests is made for, and the sizes of its launches.
 
 use super::kernels::warps_kernel;
 use super::KnnStrategy;
@@ -8,25 +8,25 @@ use crate::engine::cuda::arguments::{
 use crate::engine::cuda::gpu::kernels::WARP;
 use crate::engine::cuda::gpu::plan::aligned;
 
-/// Warps of a block of [`KNN_THREADS`].
+/// Warps in a block of [`KNN_THREADS`].
 pub(super) const WARPS: u64 = (KNN_THREADS / WARP) as u64;
 
-/// Pairs of samples times permutations of a launch that looks at every pair: some hundredths of a second.
+/// Pairs of samples times permutations in a launch that visits every pair: some hundredths of a second.
 pub(super) const SLICE_PAIRS: u64 = 10_000_000_000;
 
-/// Words of planes that a launch reads, at most.
+/// Most words of planes that a launch reads.
 const SLICE_WORDS: u64 = 15_000_000_000;
 
-/// Warps that keep a multiprocessor busy: with distances in registers, and with rows of distances in device memory.
+/// Warps that keep a multiprocessor busy, with distances in registers and with rows of distances in device memory.
 pub(super) const BUSY_IN_REGISTERS: u64 = 64;
 pub(super) const BUSY_IN_MEMORY: u64 = 16;
 
 /// How points are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// By the bits of planes: whole numbers (kernels/knn/planes.cuh).
+    /// By the bits of planes, for integers (kernels/knn/planes.cuh).
     Planes,
-    /// By warps that look at every pair of samples (`sums_of` of kernels/knn/pairs.cuh), in double precision.
+    /// By warps that visit every pair of samples (`sums_of` of kernels/knn/pairs.cuh), in double precision.
     Warps,
     /// By the paper's kernel.
     Paper,
@@ -35,15 +35,15 @@ pub enum Form {
 /// The data, the test and the GPU that a plan is made for.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Samples and variables.
+    /// Number of samples (`n`) and of variables (`p`).
     pub n: usize,
     pub p: usize,
-    /// Whether all values are whole numbers.
+    /// Whether all values are integers.
     pub whole: bool,
-    /// Neighbours of the estimator, and those that a permutation draws from.
+    /// Neighbours of the estimator (`k`), and neighbours that a permutation draws from (`k_perm`).
     pub k: usize,
     pub k_perm: usize,
-    /// Permutations of a test, without the data.
+    /// Permutations of a test, without the unpermuted data.
     pub permutations: usize,
     pub strategy: KnnStrategy,
     /// Multiprocessors of the GPU.
@@ -52,12 +52,12 @@ pub struct Shape {
     pub shared_limit: u64,
 }
 
-/// Warps of a multiprocessor that draw permutations where there are few of these, and threads of such a warp, at most.
+/// Most warps of a multiprocessor that draw permutations, and most threads per warp, when few permutations are drawn.
 const FEW_WARPS: u64 = 16;
 const FEW_THREADS: u64 = 8;
 
 impl Shape {
-    /// How points are counted.
+    /// Returns how points are counted.
     pub fn form(&self) -> Form {
         match self.strategy {
             KnnStrategy::Shared if self.whole && self.shuffle_bytes() <= self.shared_limit => Form::Planes,
@@ -66,7 +66,7 @@ impl Shape {
         }
     }
 
-    /// Bytes of a value in kernels that look at pairs.
+    /// Returns the bytes of a value in kernels that visit pairs.
     pub fn cell(&self) -> usize {
         if self.whole && self.form() != Form::Warps {
             4
@@ -75,12 +75,12 @@ impl Shape {
         }
     }
 
-    /// Values in a row of distances: n, rounded up to whole warps.
+    /// Returns the number of values in a row of distances: n, rounded up to whole warps.
     pub fn row(&self) -> u64 {
         self.n.next_multiple_of(WARP as usize) as u64
     }
 
-    /// Values in a row of permuted x.
+    /// Returns the number of values in a row of permuted x.
     pub fn permuted_row(&self) -> usize {
         if self.form() == Form::Planes {
             self.n.next_multiple_of(8)
@@ -93,19 +93,19 @@ impl Shape {
         self.form() != Form::Warps || warps_kernel(self.n).1
     }
 
-    /// Whether the kernel that permutes by place keeps the order of the samples in shared memory: where that has room for two
-    /// warps. Measured on an H200, microseconds a test with the order there and in device memory: 22 and 28 for n = 1,000 with S
-    /// empty, 445 and 351 for n = 2,500 with one variable in S.
+    /// Returns whether the kernel that permutes by place keeps the order of the samples in shared memory: it does if there is room for two
+    /// warps. Measured on an H200, microseconds per test with the order in shared and in device memory: 22 and 28 for n = 1,000 with empty S,
+    /// 445 and 351 for n = 2,500 with one variable in S.
     pub fn orders_in_shared(&self) -> bool {
         2 * u64::from(WARP) * (self.shuffle_bytes() + 2 * self.n as u64) <= self.shared_limit
     }
 
-    /// Bytes of shared memory for one permutation by place, without the order of its samples.
+    /// Returns the bytes of shared memory for one permutation by place, without the order of its samples.
     pub(super) fn shuffle_bytes(&self) -> u64 {
         shuffle_bytes(self.n as u64, self.k_perm as u64)
     }
 
-    /// Threads of a block that permutes by place (whole warps, where there is room) and its bytes of shared memory.
+    /// Returns the threads of a block that permutes by place (whole warps, if there is room), and the block's bytes of shared memory.
     pub fn shuffling(&self) -> (u32, u64) {
         let warp = u64::from(WARP);
         if self.orders_in_shared() {
@@ -116,8 +116,9 @@ impl Shape {
         (threads as u32, threads * self.shuffle_bytes())
     }
 
-    /// Likewise where so few permutations are drawn that all run side by side in warps of few threads each, with the order of the samples in shared
-    /// memory: the threads of a warp choose among their neighbours in turns.
+    /// Returns threads and shared memory of a block as [`Shape::shuffling`] does, for so few permutations that all run at the same time; `None`
+    /// if there are too many. Each block is one warp with few threads, and the order of the samples is in shared memory. The threads of a warp
+    /// choose among their neighbours in turns.
     pub fn shuffling_of_few(&self, permutations: u64) -> Option<(u32, u64)> {
         let of_one = self.shuffle_bytes() + 2 * self.n as u64;
         let a_processor = permutations.div_ceil(u64::from(self.processors));
@@ -126,8 +127,8 @@ impl Shape {
             .find(|&(threads, bytes)| a_processor <= u64::from(threads) * FEW_WARPS.min(self.shared_limit / bytes))
     }
 
-    /// Permutations of a launch that permutes. A sample takes some microseconds and a copy of k_perm numbers; a multiprocessor
-    /// runs as many permutations at a time as it has threads or, by place, shared memory for.
+    /// Returns the permutations of a launch that permutes. A sample takes some microseconds and a copy of k_perm numbers. A multiprocessor runs
+    /// as many permutations at a time as it has threads for or, by place, shared memory.
     pub fn slice_shuffles(&self) -> u64 {
         let threads = if self.form() == Form::Planes {
             let (threads, bytes) = self.shuffling();
@@ -138,57 +139,57 @@ impl Shape {
         u64::from(self.processors) * threads * (600_000 / (self.n * (10 + self.k_perm)) as u64).max(1)
     }
 
-    /// Words of a plane's row that hold places, in groups of four.
+    /// Returns the words of a plane's row that hold places, in groups of four.
     pub fn plane_words(&self) -> u64 {
         plane_words(self.n as u64)
     }
 
-    /// Words from row to row of a plane: an odd number of groups of four, so that rows begin in different banks of shared memory.
+    /// Returns the words from row to row of a plane: an odd number of groups of four, so that rows begin in different banks of shared memory.
     pub fn plane_stride(&self) -> u64 {
         plane_stride(self.n as u64)
     }
 
-    /// Bytes of a plane in device memory.
+    /// Returns the bytes of a plane in device memory.
     pub fn plane_bytes(&self) -> u64 {
         aligned(self.plane_stride() as usize * 4 * (self.n + 1))
     }
 
-    /// Bytes of shared memory of a team.
+    /// Returns the bytes of shared memory of a team.
     fn team_bytes(&self) -> u64 {
         team_bytes(self.n as u64)
     }
 
-    /// Whether a team's memory fits in shared memory.
+    /// Returns whether a team's memory fits into shared memory.
     pub fn in_shared(&self) -> bool {
         self.team_bytes() <= self.shared_limit
     }
 
-    /// Threads of a team that counts in shared memory, teams of a block, and the block's bytes.
+    /// Returns the threads of a team that counts in shared memory, the teams of a block, and the block's bytes of shared memory.
     pub fn teams(&self, dims: usize) -> (u32, u32, u64) {
         let threads = self.n.next_multiple_of(WARP as usize).min(most_team_threads(dims as u64) as usize);
         let teams = (256 / threads as u64).min(self.shared_limit / self.team_bytes()).max(1);
         (threads as u32, teams as u32, teams * self.team_bytes())
     }
 
-    /// Permutations of a block of `teams`, for `tests` with `count` permutations each.
+    /// Returns the permutations of a block of `teams` teams, for `tests` tests with `count` permutations each.
     pub fn permutations_a_block(&self, tests: usize, count: usize, teams: u32) -> u64 {
         let fill = (tests * count) as u64 / (8 * u64::from(self.processors));
         fill.clamp(1, 32).next_multiple_of(u64::from(teams))
     }
 
-    /// Permutations of a launch that counts in planes.
+    /// Returns the permutations of a launch that counts in planes.
     pub fn slice_planes(&self, dims: usize) -> u64 {
         (SLICE_WORDS / (self.n as u64 * self.plane_stride() * (dims as u64 + 1))).max(1)
     }
 
-    /// Samples of a launch that looks at all pairs, each with `count` permutations.
+    /// Returns the samples of a launch that visits all pairs, with `count` permutations each.
     pub(super) fn slice_samples(&self, count: usize) -> u64 {
-        // A sorted list is walked for every sample that enters it.
+        // Every sample that enters a sorted list costs a walk through the list.
         let cost = if self.form() == Form::Paper { 8 + self.k as u64 / 2 } else { 1 };
         (SLICE_PAIRS / (cost * (self.n * count) as u64)).max(1)
     }
 
-    /// Samples that each warp takes, of `tests` with `count` permutations each.
+    /// Returns the samples that each warp takes, for `tests` tests with `count` permutations each.
     pub fn samples_a_warp(&self, tests: usize, count: usize, row_warps: u64) -> u64 {
         let (warps, most) = if self.in_registers() {
             (u64::from(self.processors) * BUSY_IN_REGISTERS, 32)
@@ -198,7 +199,7 @@ impl Shape {
         ((tests * self.n) as u64).min(self.slice_samples(count)).div_euclid(warps.max(1)).clamp(1, most)
     }
 
-    /// Blocks of a launch that sums `count` permutations by warps that take `samples_a_warp` each.
+    /// Returns the blocks of a launch that sums `count` permutations by warps that take `samples_a_warp` samples each.
     pub fn slice_blocks(&self, count: usize, samples_a_warp: u64, row_warps: u64) -> u64 {
         let by_time = (self.slice_samples(count) / (WARPS * samples_a_warp)).max(1);
         if self.in_registers() {
@@ -208,19 +209,19 @@ impl Shape {
         }
     }
 
-    /// Permutations of a launch by the paper's kernel.
+    /// Returns the permutations of a launch by the paper's kernel.
     pub fn slice_permutations(&self) -> u64 {
-        // A grid's second dimension ends at 65,535.
+        // The second dimension of a grid is at most 65,535.
         (self.slice_samples(1) / self.n as u64).clamp(1, 65_535)
     }
 
-    /// Samples whose neighbours in a set one launch looks for.
+    /// Returns the samples for which one launch finds the neighbours in a set.
     pub fn slice_neighbours(&self) -> u64 {
-        // Where many samples are as far as the last neighbour, each that is chosen among them takes a pass.
+        // If many samples are as far away as the last neighbour, choosing each of them takes a pass.
         (SLICE_PAIRS / ((8 + self.k_perm as u64) * self.n as u64)).max(1)
     }
 
-    /// Rows of distances in device memory of a warp: three where registers do not hold them, else one, for neighbours.
+    /// Returns the rows of distances per warp in device memory: three if registers do not hold them, otherwise one, for neighbours.
     pub(super) fn rows_a_warp(&self) -> u64 {
         if self.in_registers() {
             1
@@ -229,7 +230,7 @@ impl Shape {
         }
     }
 
-    /// Bytes of the columns, in all forms that kernels read, and of the terms: as `upload_data` lays them out.
+    /// Returns the bytes of the terms and of the columns in all forms that kernels read, as `upload_data` lays them out.
     pub fn data(&self) -> u64 {
         let Shape { n, p, .. } = *self;
         let words = if self.form() == Form::Planes { 3 * aligned(2 * n * p) + aligned(2 * (n + 1) * p) } else { 0 };

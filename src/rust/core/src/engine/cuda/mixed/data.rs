@@ -9,44 +9,44 @@ use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory::{self, Use};
 use crate::Result;
 
-/// Bytes of cells that are made at once, at most: more gain nothing.
+/// Most bytes of cells that are computed at once: more gain nothing.
 const MOST_CELLS: u64 = 64 << 20;
 
-/// Below this many rows columns are copied together.
+/// With fewer rows than this, several columns are copied together.
 const FEW_ROWS: usize = 1 << 16;
 
-/// In place of a variable's mask.
+/// Stands for the mask of a variable without missing values.
 const NO_MASK: u32 = u32::MAX;
 
-/// Rows of a word of a mask.
+/// Rows per word of a mask.
 const MASK_ROWS: usize = 32;
 
-/// Where a variable's columns are among those of its kind.
+/// The position of a variable's columns among those of its kind.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     column: u32,
-    /// Columns: 1, or one of each data set.
+    /// Number of columns: 1, or one for each data set.
     versions: u32,
     mask: u32,
 }
 
-/// Room for what is asked at once, and for its cells.
+/// Room for the jobs that run at once, and for their cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Bytes of columns.
     pub data: u64,
-    /// Jobs.
+    /// Number of jobs.
     pub jobs: usize,
-    /// Words of 32 bits of their lists.
+    /// 32-bit words of the jobs' lists.
     pub lists: usize,
-    /// Words of 64 bits of their cells.
+    /// 64-bit words of the jobs' cells.
     pub cells: usize,
 }
 
 impl Plan {
-    /// For columns of `data` bytes, within `limit` bytes beside them.
+    /// Plans for columns of `data` bytes, with `limit` further bytes for the rest.
     fn new(data: u64, limit: u64) -> Self {
-        // For a job 512 bytes of cells and 128 bytes of lists: some take more, others less.
+        // 512 bytes of cells and 128 bytes of lists per job: some jobs take more, others less.
         let cells = (limit / 2).min(MOST_CELLS) / 8;
         let jobs = (cells / 64).max(1);
         Plan { data, jobs: jobs as usize, lists: (32 * jobs) as usize, cells: cells as usize }
@@ -56,7 +56,7 @@ impl Plan {
         2 * aligned(8 * self.jobs) + aligned(4 * self.lists)
     }
 
-    /// Bytes in all.
+    /// Returns the total bytes.
     pub fn total(&self) -> u64 {
         self.data + self.of_jobs() + aligned(8 * self.cells)
     }
@@ -67,21 +67,21 @@ impl Plan {
 pub struct Data {
     pub args: MixedArgs,
     pub plan: Plan,
-    /// By variable: none where it is not there.
+    /// By variable; `None` if its columns are not on the GPU.
     places: Vec<Option<Place>>,
 }
 
-/// Bytes of a variable's columns.
+/// Returns the bytes of a variable's columns.
 fn bytes_of(frame: &Frame, variable: usize) -> u64 {
     let cell = if frame.is_number(variable) { 8 } else { 2 };
     let mask = if frame.present(variable).is_empty() { 0 } else { 4 * frame.n().div_ceil(MASK_ROWS) };
     (frame.versions(variable) * cell * frame.n() + mask) as u64
 }
 
-/// Bytes that regions of columns are larger than these, at most.
+/// Most bytes that the alignment of the regions of columns adds.
 const EDGES: u64 = 3 * 256;
 
-/// All columns on the GPU, where there is room for them: copied once.
+/// Returns all columns on the GPU, or `None` if they do not fit; copies them at the first call.
 pub fn whole_data<'e>(engine: &'e mut MixedCudaEngine, frame: &Frame) -> Result<Option<&'e Data>> {
     if engine.data.is_none() {
         engine.data = planned(|| plan_whole(engine, frame))?;
@@ -102,7 +102,7 @@ fn plan_whole(engine: &mut MixedCudaEngine, frame: &Frame) -> Result<Option<Data
     upload(engine, frame, plan, &all).map(Some)
 }
 
-/// Plans memory for some columns at a time, of which the largest questions have `widest`.
+/// Plans memory for some of the columns at a time; the largest questions have `widest` variables.
 pub fn plan_part(engine: &mut MixedCudaEngine, frame: &Frame, widest: usize) -> Result<Plan> {
     engine.data = None;
     planned(|| plan_columns(engine, frame, widest))
@@ -114,7 +114,7 @@ fn plan_columns(engine: &mut MixedCudaEngine, frame: &Frame, widest: usize) -> R
     let mut bytes: Vec<u64> = (0..frame.p()).map(|variable| bytes_of(frame, variable)).collect();
     bytes.sort_unstable_by(|a, b| b.cmp(a));
     let least = bytes.iter().take(widest).sum::<u64>() + EDGES;
-    // Columns get at most three quarters; more of them, if they must.
+    // Columns get three quarters of the memory, or more if the largest question needs it.
     let data = (within / 4 * 3).max(least);
     let plan = Plan::new(data, within.saturating_sub(data));
     if plan.total() > within || plan.cells < engine.fewest_cells() {
@@ -125,7 +125,7 @@ fn plan_columns(engine: &mut MixedCudaEngine, frame: &Frame, widest: usize) -> R
     Ok(plan)
 }
 
-/// Bytes of a variable's columns, by which batches are cut, and those that there are for all.
+/// Returns a function that gives the bytes of a variable's columns, and the bytes available for all columns of a group.
 pub fn shares<'f>(frame: &'f Frame, plan: &Plan) -> (impl Fn(usize) -> u64 + 'f, u64) {
     (|variable| bytes_of(frame, variable), plan.data - EDGES)
 }
@@ -137,7 +137,7 @@ fn commit(engine: &mut MixedCudaEngine, plan: &Plan) -> Result<()> {
     engine.held.commit()
 }
 
-/// Copies the columns of these variables to the GPU, into memory that is planned for as many or more.
+/// Copies the columns of these variables to the GPU. The plan must have room for them.
 pub fn upload(engine: &mut MixedCudaEngine, frame: &Frame, plan: Plan, variables: &[u32]) -> Result<Data> {
     let n = frame.n();
     let mut places = vec![None; frame.p()];
@@ -184,7 +184,7 @@ pub fn upload(engine: &mut MixedCudaEngine, frame: &Frame, plan: Plan, variables
     Ok(Data { args, plan, places })
 }
 
-/// Copies columns of n elements one behind the other.
+/// Copies columns of n elements to consecutive places.
 fn copy<T: Copy>(engine: &MixedCudaEngine, to: DevicePtr<T>, columns: &[&[T]], n: usize) -> Result<()> {
     let together = if n >= FEW_ROWS { 1 } else { FEW_ROWS / n.max(1) };
     let mut some = memory::space(if together > 1 { (together * n).min(columns.len() * n) } else { 0 }, Use::Samples)?;
@@ -203,7 +203,7 @@ fn copy<T: Copy>(engine: &MixedCudaEngine, to: DevicePtr<T>, columns: &[&[T]], n
 }
 
 impl Data {
-    /// Appends what a job asks of a data set to `lists`.
+    /// Appends the list of a job, for one data set, to `lists`.
     pub fn list(&self, frame: &Frame, need: &Need, set: usize, lists: &mut Vec<u32>) {
         let place = |variable: u32| {
             let place = self.places[variable as usize];

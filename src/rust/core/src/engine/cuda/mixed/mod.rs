@@ -1,9 +1,11 @@
-//! Tests of numbers and levels, with holes or without, on one GPU.
+//! Tests of numbers and levels, with missing values or without, on one GPU.
 //!
-//! Questions come in batches (`batched` makes them from a level). The GPU makes the cells of each (`run`; kernels/mixed/): rows by the levels of
-//! its factors, with means and products of its numbers, summed up in the CPU's order. The CPU makes p of them with the code that it has for its own
-//! (`ci::mixed`), so that answers are the CPU's to the last bit. Questions that take no cells, or too many, are the CPU's alone.
-//! `data`: columns on the GPU, all of them or, where these do not fit, those of a group of questions.
+//! Questions come in batches (`batched` makes them from a level). For each question the GPU computes its cells (`run`; kernels/mixed/): rows by
+//! the levels of its factors, with means and products of its numbers, summed in the CPU's order. The CPU computes p from them with the code that
+//! it uses for its own cells (`ci::mixed`), so that answers equal the CPU's to the last bit. The CPU alone answers questions that take no cells,
+//! or too many.
+//!
+//! `data`: columns on the GPU, all of them or, if these do not fit, those of a group of questions.
 
 mod data;
 mod run;
@@ -20,7 +22,7 @@ use crate::engine::cuda::gpu::unified::MemoryKind;
 use crate::pool::{default_threads, Pool};
 use crate::Result;
 
-// The form of cells and the order of sums are written twice, as the languages are two.
+// The form of cells and the order of sums are written twice, in Rust and in CUDA C++.
 const _: () = assert!(
     arguments::CELL_WORDS == mixed::CELL_WORDS as u64
         && arguments::CHUNK == mixed::CHUNK as u64
@@ -33,26 +35,26 @@ const _: () = assert!(
 pub struct MixedCudaOptions {
     /// Number of the GPU, from 0.
     pub ordinal: usize,
-    /// Which memory it takes.
+    /// The kind of memory that the engine allocates.
     pub memory: MemoryKind,
-    /// Most bytes of it to use. None: what the columns take, and at most 90 MB beside them.
+    /// Most bytes of GPU memory to use. `None`: what the columns take and at most 90 MB more.
     pub memory_budget: Option<u64>,
 }
 
-/// A test of numbers and levels on one GPU. Its p-values are those of the CPU engine, bit for bit.
+/// A test of numbers and levels on one GPU. Its p-values equal those of the CPU engine, bit for bit.
 pub struct MixedCudaEngine<'a> {
     test: Arc<Mixed<'a>>,
     options: MixedCudaOptions,
     held: Held,
-    /// Where the data are on the GPU, once they are.
+    /// Where the data are on the GPU, once they are there.
     data: Option<data::Data>,
 }
 
 impl<'a> MixedCudaEngine<'a> {
-    /// The test on a GPU, which is opened (0.2 s once a process).
+    /// Makes an engine for the test, and opens its GPU (0.2 s once per process).
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where no GPU can be used, [`Error::Argument`](crate::Error::Argument) where there is no GPU
+    /// [`Error::Device`](crate::Error::Device) if the GPU cannot be used, [`Error::Argument`](crate::Error::Argument) if there is no GPU
     /// `ordinal`.
     pub fn new(test: Arc<Mixed<'a>>, options: MixedCudaOptions) -> Result<Self> {
         let MixedCudaOptions { ordinal, memory, memory_budget } = options;
@@ -60,13 +62,13 @@ impl<'a> MixedCudaEngine<'a> {
         Ok(MixedCudaEngine { test, options, held, data: None })
     }
 
-    /// Lets these threads of the CPU help.
+    /// Sets the CPU threads that help.
     pub fn with_pool(mut self, pool: Pool) -> Self {
         self.held.pool = pool;
         self
     }
 
-    /// Words of cells for which a GPU is worth it: those of one test of some cells.
+    /// Returns the fewest words of cells for which a GPU pays: those of one test with few cells.
     fn fewest_cells(&self) -> usize {
         const FEW: usize = 64;
         FEW * self.test.sets()
@@ -89,7 +91,7 @@ impl Asked for MixedCudaEngine<'_> {
     }
 
     fn batch(&self) -> usize {
-        // Enough for a large GPU, and that a round's turn between host and GPU counts little; few enough that few are asked in vain.
+        // Enough for a large GPU and to make the exchange between host and GPU cheap, but so few that few are asked in vain.
         ((2e9 / self.test.n()) as usize).clamp(1024, 16_384)
     }
 

@@ -1,4 +1,4 @@
-//! A batch of tests: the GPU makes the cells, the CPU p-values of them.
+//! Runs a batch of tests: the GPU computes the cells, the CPU the p-values from them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,25 +15,25 @@ use crate::Result;
 /// Questions that are prepared together.
 const PREPARED: usize = 1 << 14;
 
-/// Questions of a task of a thread.
+/// Questions per task of a thread.
 const OF_TASK: usize = 64;
 
-/// Jobs are launched by how many keys they have, at most: shared memory is the most that one of them needs.
+/// Limits of the number of keys by which jobs are grouped into launches: a launch has the shared memory that its limit needs.
 const CLASSES: [u64; 6] = [4, 16, 64, 256, 1024, MOST_KEYS];
 
-/// Rows times what is read and summed of them in a launch: some hundredths of a second.
+/// Most rows times values read and summed per row in a launch: some hundredths of a second.
 const LAUNCH_STEPS: u64 = 4_000_000_000;
 
-/// A question that takes cells of the GPU.
+/// A question whose cells the GPU computes.
 struct Asked {
     form: Form,
-    /// Where its jobs' lists begin in its task's.
+    /// Where its jobs' lists begin in the lists of its task.
     lists: usize,
-    /// Words of one of them.
+    /// Words of one job's list.
     words: usize,
 }
 
-/// What a task has prepared: by question what it takes, none where it takes nothing of the GPU.
+/// What a task has prepared: by question its jobs, `None` if the GPU computes nothing for it.
 #[derive(Default)]
 struct Prepared {
     asked: Vec<Option<Asked>>,
@@ -48,7 +48,7 @@ struct Job {
     steps: u64,
 }
 
-/// The p-values of the tests of a batch, in its order. `watch` gets the share that is done, and its error ends the run.
+/// Returns the p-values of a batch of tests, in its order. `watch` gets the share that is done, and its error ends the run.
 pub(super) fn p_values(
     engine: &mut MixedCudaEngine,
     batch: &Batch,
@@ -83,7 +83,7 @@ pub(super) fn p_values(
     Ok(p)
 }
 
-/// The answers with these data on the GPU.
+/// Answers a batch with `data` on the GPU.
 fn answer(
     engine: &mut MixedCudaEngine,
     test: &Mixed,
@@ -101,12 +101,12 @@ fn answer(
         let prepared = prepare(engine, test, frame, data, batch, from..to, &mut || watch(share(from)))?;
         let mut at = from;
         while at < to {
-            // As many of them as there is room for.
+            // As many of the prepared questions as there is room for.
             let piece = Piece::cut(test, frame, data, &prepared, at - from);
-            // By powers of two, so that it is seldom allocated anew.
+            // Powers of two, so that memory is seldom allocated again.
             let room = piece.words.next_power_of_two().min(data.plan.cells);
             let pinned = engine.held.pinned(8 * room)?.cast::<u64>();
-            // SAFETY: pinned memory of as many words, which nobody else uses before the next piece. Zeros, or what was copied there before.
+            // SAFETY: pinned memory of as many words, which nobody else uses before the next piece. It holds zeros, or an earlier copy.
             let cells = unsafe { std::slice::from_raw_parts_mut(pinned, piece.words) };
             if !piece.jobs.is_empty() {
                 make_cells(engine, data, &piece, cells, &mut || watch(share(at)))?;
@@ -122,7 +122,7 @@ fn answer(
     Ok(())
 }
 
-/// What questions of a batch take of the GPU, by task.
+/// Prepares the jobs of some questions of a batch, by task.
 fn prepare(
     engine: &MixedCudaEngine,
     test: &Mixed,
@@ -152,24 +152,24 @@ fn prepare(
     Ok(prepared)
 }
 
-/// Whether the GPU can make cells of a form.
+/// Returns whether the GPU can compute cells of this form.
 fn fits(data: &Data, test: &Mixed, frame: &Frame, form: &Form) -> bool {
     form.keys <= MOST_KEYS && test.sets() * form.words(frame.n()) <= data.plan.cells
 }
 
-/// Some questions, one behind the other, whose cells are made at once.
+/// Consecutive questions whose cells are computed at once.
 struct Piece {
     lists: Vec<u32>,
-    /// By class.
+    /// Sorted by class.
     jobs: Vec<Job>,
-    /// By question: the form of its cells, and where they are.
+    /// By question: the form of its cells and their range of words.
     asked: Vec<Option<(Form, std::ops::Range<usize>)>>,
     /// Words of all cells.
     words: usize,
 }
 
 impl Piece {
-    /// From question `from` of those that are prepared on.
+    /// Cuts a piece from the prepared questions, beginning with question `from`: as many as the plan has room for.
     fn cut(test: &Mixed, frame: &Frame, data: &Data, prepared: &[Prepared], from: usize) -> Self {
         let (sets, n) = (test.sets(), frame.n());
         let mut piece = Piece { lists: Vec::new(), jobs: Vec::new(), asked: Vec::new(), words: 0 };
@@ -188,7 +188,7 @@ impl Piece {
                 break;
             }
             let class = CLASSES.iter().position(|&keys| form.keys <= keys).unwrap_or(0);
-            // A row's codes and masks are read three times, its numbers once for each sum.
+            // Codes and masks of a row are read three times, and its numbers once for each sum.
             let k = form.numbers as u64;
             let steps = n as u64 * (3 * *words as u64 + k + k * (k + 1));
             for set in 0..sets {
@@ -203,13 +203,13 @@ impl Piece {
         piece
     }
 
-    /// By question: its cells.
+    /// Returns the form and cells of each question.
     fn of_questions<'c>(&self, cells: &'c [u64]) -> Vec<Option<(Form, &'c [u64])>> {
         self.asked.iter().map(|asked| asked.as_ref().map(|(form, at)| (*form, &cells[at.clone()]))).collect()
     }
 }
 
-/// Has the GPU make the cells of a piece.
+/// Has the GPU compute the cells of a piece.
 fn make_cells(
     engine: &mut MixedCudaEngine,
     data: &Data,
@@ -236,8 +236,8 @@ fn make_cells(
             let shape = Shape::new(data.args.n, CLASSES[job.class], limit);
             let args = MixedArgs { first_job: first, ..shape.arguments(data.args) };
             let launch = Kernel::mixed_cells.on((now.len() as u32, 1), shape.warps * WARP, shape.shared());
-            // SAFETY: the addresses are those of the data and of a piece that fits the plan; each job has room for the cells of all its keys. Shared
-            // memory is what `Shape` says of the largest number of keys. The stream is waited for below.
+            // SAFETY: the addresses are those of the data and of a piece that fits the plan. Each job has room for the cells of all its keys.
+            // Shared memory is what `Shape` needs for the largest number of keys. The stream is waited for below.
             unsafe { engine.held.gpu.launch(launch, &args)? };
             engine.held.wait("the tests", look)?;
             first += now.len() as u64;
@@ -247,7 +247,7 @@ fn make_cells(
     engine.held.fetch(data.args.cells, cells, "the tests")
 }
 
-/// Blocks of jobs of at most so many keys.
+/// The shape of blocks for jobs of at most `keys` keys.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     keys: u64,
@@ -258,7 +258,7 @@ struct Shape {
 
 impl Shape {
     fn new(n: u64, keys: u64, limit: u64) -> Self {
-        // Each of a warp's lanes has its sums of as many cells as have several lanes, or all of them share that.
+        // A warp has room for the sums of `FEW_CELLS` cells in each of its lanes. With more cells, fewer lanes use that room.
         let sums = u64::from(WARP) * keys.min(FEW_CELLS);
         let tile = n.min(CHUNK).next_multiple_of(u64::from(WARP));
         let mut shape = Shape { keys, tile, sums, warps: n.div_ceil(CHUNK).clamp(1, MOST_WARPS) as u32 };
@@ -268,7 +268,7 @@ impl Shape {
         shape
     }
 
-    /// Bytes of shared memory.
+    /// Returns the bytes of shared memory per block.
     fn shared(&self) -> u64 {
         8 * MOST_WARPS + u64::from(self.warps) * (8 * self.sums + 2 * self.tile) + 8 * self.keys
     }
@@ -278,7 +278,8 @@ impl Shape {
     }
 }
 
-/// The answers to the questions of a batch from `first` on, of which `given` has the cells; those that it has none of take none, or are made here.
+/// Computes the p-values of a batch's questions from `first` on. `given` has the cells from the GPU; the CPU answers a question without such
+/// cells by itself.
 fn finish(
     engine: &MixedCudaEngine,
     test: &Mixed,

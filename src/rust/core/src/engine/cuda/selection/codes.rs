@@ -1,4 +1,4 @@
-//! The codes of features as the GPU has them.
+//! The codes of features in the GPU's form, and how they get to the GPU.
 
 use super::{CudaCounting, STAGED_CODES};
 use crate::ci::discrete::Codes;
@@ -8,16 +8,16 @@ use crate::observer::Observer;
 use crate::selection::FeatureCodes;
 use crate::Result;
 
-/// Bytes from the codes of one feature to those of the next, a multiple of 16, as kernels read 16 bytes at a time.
+/// Returns the bytes from the codes of one feature to those of the next: a multiple of 16, as kernels read 16 bytes at a time.
 pub(super) fn stride(n: usize, wide: bool) -> u64 {
     (n as u64 * if wide { 2 } else { 1 }).next_multiple_of(16)
 }
 
-/// Writes the codes of a feature in the GPU's form: a byte each, or two where they are `wide`.
+/// Writes the codes of a feature in the GPU's form: one byte per code, or two if they are `wide`.
 pub(super) fn write_codes(codes: FeatureCodes, wide: bool, to: &mut [u8]) {
     match codes {
         FeatureCodes::Dense(Codes::Bytes(codes)) => to[..codes.len()].copy_from_slice(codes),
-        // 256 levels: the CPU has two bytes a code, as a byte has no room for the missing value.
+        // 256 levels: the CPU uses two bytes per code, as one byte has no room for the missing value.
         FeatureCodes::Dense(Codes::Words(codes)) if !wide => {
             codes.iter().zip(to).for_each(|(&code, to)| *to = code as u8);
         }
@@ -38,7 +38,7 @@ pub(super) fn write_codes(codes: FeatureCodes, wide: bool, to: &mut [u8]) {
 }
 
 impl CudaCounting<'_> {
-    /// Copies the codes to the GPU by way of pinned memory, which several threads fill.
+    /// Copies the codes to the GPU through pinned memory, which several threads fill.
     pub(super) fn upload_codes(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let n = self.samples.n();
         let half = (STAGED_CODES / 2).max(stride(n, true) as usize);
@@ -52,11 +52,10 @@ impl CudaCounting<'_> {
             let count = self.features[from..all].partition_point(|f| end(f) <= half);
             let part = &self.features[from..from + count];
             let bytes = end(&part[count - 1]);
-            // SAFETY: a half holds `half` bytes, and the copy from it before is done: the stream was synchronised before its
-            // turn came again.
+            // SAFETY: a half holds `half` bytes, and the previous copy from it is done: the stream was synchronised before the half's next turn.
             let buffer = unsafe { std::slice::from_raw_parts_mut(pinned.add(turn * half), bytes) };
             self.write_all(part, buffer);
-            // SAFETY: as above; this half is written again after the next synchronisation.
+            // SAFETY: as above; this half is written again only after the next synchronisation.
             unsafe {
                 let filled = std::slice::from_raw_parts(pinned.add(turn * half), bytes);
                 self.held.upload_pinned(self.args.data.offset(start), filled)?;
@@ -70,7 +69,7 @@ impl CudaCounting<'_> {
         self.held.synchronize("copying the data")
     }
 
-    /// Writes the codes of features, one after the other, on several threads.
+    /// Writes the codes of features one after the other, on several threads.
     fn write_all(&self, part: &[Feature], buffer: &mut [u8]) {
         let (data, n, first) = (self.samples, self.samples.n(), self.range.start);
         let each = part.len().div_ceil(threads_for(&self.held.pool, buffer.len() / 4));

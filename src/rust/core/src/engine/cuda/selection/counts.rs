@@ -14,32 +14,32 @@ use crate::observer::Observer;
 use crate::selection::{Joint, Partner, Sums};
 use crate::{Error, Result};
 
-/// Samples times features of a launch, at most: some hundredths of a second, so that a user can interrupt. Tables in device
-/// memory take longer.
+/// Most samples times features in a launch: some hundredths of a second, so that a user can interrupt. Tables in device memory take longer.
 const LAUNCH_SAMPLES: u64 = 20_000_000_000;
 const LAUNCH_SAMPLES_DEVICE: u64 = 500_000_000;
 
-/// Rows that a kernel with 16 bits a row can tell apart.
+/// Rows that a kernel with 16 bits per row can distinguish.
 const ROWS_16: u64 = 1 << 16;
 
 /// Most bytes that tables in device memory take together, unless one alone is larger.
 const TABLES: u64 = 2 << 30;
 
-/// Most passes over the samples in which a table is made slice by slice: device memory counts about this many times slower.
+/// Most passes over the samples that make a table slice by slice: counting in device memory is about this many times slower.
 const MOST_PASSES: u64 = 64;
 
-/// Of so many samples at most, a warp takes a feature where a block has room for the tables of so many warps; a multiprocessor takes so many blocks.
+/// With at most `FEW_SAMPLES` samples, each warp takes a feature, if a block has room for the tables of `WARPS` warps. A multiprocessor takes
+/// `BLOCKS_OF_WARPS` such blocks.
 const FEW_SAMPLES: u64 = 512;
 const WARPS: u64 = 8;
 const BLOCKS_OF_WARPS: u32 = 8;
 
-/// Most rows whose totals are counted in shared memory first.
+/// Most rows whose totals are first counted in shared memory.
 const TOTALS_SHARED: u64 = 8192;
 
-/// Where a table stands.
+/// Where a table is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In shared memory, whole.
+    /// In shared memory, as a whole.
     Shared,
     /// In shared memory, slice by slice.
     Slices,
@@ -47,16 +47,16 @@ pub(super) enum Place {
     Device,
 }
 
-/// The rows of the tables, and who forms them.
+/// The rows of the tables, and the machine that forms them.
 pub(super) enum Rows {
-    /// The GPU: all pairs of `levels` of the partner and a class.
+    /// The GPU forms the rows: all pairs of one of the partner's `levels` and a class.
     Formed { levels: u64 },
-    /// The CPU: the pairs that occur.
+    /// The CPU forms the rows: the pairs that occur.
     Listed { rows: Joint, groups: Vec<u32>, starts: Vec<u32>, totals: Vec<u32> },
 }
 
 impl CudaCounting<'_> {
-    /// A step with the data on the GPU.
+    /// Runs a step with the data on the GPU.
     pub(super) fn count_resident(
         &mut self,
         partner: Partner,
@@ -74,7 +74,7 @@ impl CudaCounting<'_> {
         self.bring_sums(skip, sums)
     }
 
-    /// Counts for a part of the features, whose codes are there, with one partner. Progress is reported as a part of `all` features.
+    /// Counts for a part of the features, whose codes are on the GPU, with one partner. Reports progress as a share of `all` features.
     pub(super) fn count_part(
         &mut self,
         rows: &Rows,
@@ -88,7 +88,7 @@ impl CudaCounting<'_> {
         };
         self.args.row_count = row_count;
         self.args.group_count = group_count;
-        // The features stand in ascending order of their levels.
+        // The features are in ascending order of their levels.
         let place = |f: &Feature, counting: &Self| counting.place_of(u64::from(f.levels));
         let shared = self.features.partition_point(|f| place(f, self) == Place::Shared);
         let sliced = self.features.partition_point(|f| place(f, self) != Place::Device);
@@ -111,17 +111,17 @@ impl CudaCounting<'_> {
         Ok(())
     }
 
-    /// Whether the GPU forms the rows with this partner.
+    /// Returns whether the GPU forms the rows for feature g as the partner.
     pub(super) fn forms(&self, g: usize) -> bool {
         self.samples.levels(g) * self.samples.classes() <= self.most_rows
     }
 
-    /// Bytes of shared memory that the tables of a block may take.
+    /// Returns the bytes of shared memory that the tables of a block may take.
     pub(super) fn shared_room(&self) -> u64 {
         u64::from(self.held.gpu.shared_limit).saturating_sub(PARTIAL_BYTES).min(self.options.shared_bytes)
     }
 
-    /// Where the table of a feature with `levels` levels stands.
+    /// Returns where the table of a feature with `levels` levels goes.
     fn place_of(&self, levels: u64) -> Place {
         let bits = counter_bits(self.samples.n());
         if self.args.row_count > ROWS_16 {
@@ -135,7 +135,7 @@ impl CudaCounting<'_> {
         }
     }
 
-    /// Groups of a slice.
+    /// Returns the number of groups in a slice.
     fn slice_of(&self, levels: u64) -> u64 {
         groups_in(self.shared_room() / 4, levels, self.args.class_count, counter_bits(self.samples.n()))
     }
@@ -145,7 +145,7 @@ impl CudaCounting<'_> {
         table_words(levels, row_count, group_count, n, stepwise, bits)
     }
 
-    /// Tells the GPU which features to leave out: those of `skip`, and no others.
+    /// Sets the features that the GPU leaves out to those of `skip`, and no others.
     pub(super) fn leave_out(&mut self, skip: &[bool]) -> Result<()> {
         for (block, (known, wanted)) in
             self.left_out.chunks_mut(FEATURES_TOGETHER).zip(skip.chunks(FEATURES_TOGETHER)).enumerate()
@@ -166,7 +166,8 @@ impl CudaCounting<'_> {
         Ok(())
     }
 
-    /// Decides who forms the rows; puts the partner's codes on the GPU where the GPU does: the `number`-th of several.
+    /// Decides which machine forms the rows. If the GPU does, makes sure that it has the partner's codes; `number` is the partner's place among
+    /// several.
     pub(super) fn rows_of(&mut self, partner: Partner, number: usize) -> Result<Rows> {
         let data = self.samples;
         let joint = match partner {
@@ -194,7 +195,7 @@ impl CudaCounting<'_> {
         let mut rows = joint.clone();
         rows.refine(self.samples, self.samples.class());
         let totals = rows.counts();
-        // Rows stand by group.
+        // The rows of a group have consecutive numbers.
         let mut starts = vec![0; joint.levels + 1];
         for (&row, &group) in rows.codes.iter().zip(&joint.codes) {
             let end = &mut starts[group as usize + 1];
@@ -203,7 +204,7 @@ impl CudaCounting<'_> {
         Ok(Rows::Listed { rows, groups: joint.codes.clone(), starts, totals })
     }
 
-    /// Puts the rows on the GPU, 32 bits each for tables in device memory, else 16.
+    /// Puts the rows on the GPU: 32 bits each for tables in device memory, otherwise 16.
     fn form(&mut self, rows: &Rows, device: bool) -> Result<()> {
         let totals = self.samples.n() >= MODES_FROM;
         match rows {
@@ -219,7 +220,7 @@ impl CudaCounting<'_> {
                     let blocks = blocks.min(2 * self.held.gpu.processors);
                     let shared = 4 * self.args.row_count;
                     let shared = if self.args.row_count <= TOTALS_SHARED { shared } else { 0 };
-                    // SAFETY: as above; shared memory has a counter a row where the kernel counts there.
+                    // SAFETY: as above; if the kernel counts in shared memory, that has a counter for each row.
                     unsafe { self.held.gpu.launch(total.on((blocks, 1), 256, shared), &args)? };
                 }
             }
@@ -237,7 +238,7 @@ impl CudaCounting<'_> {
         Ok(())
     }
 
-    /// Counts `count` of `features` from `first` on, in short launches. Progress is reported as a part of `all` features.
+    /// Counts `count` of `features` from `first` on, in short launches. Reports progress as a share of `all` features.
     pub(super) fn count_range(
         &mut self,
         first: usize,
@@ -258,7 +259,7 @@ impl CudaCounting<'_> {
             (Place::Shared, _, false) => Kernel::count_32,
             (Place::Shared, _, true) => {
                 (shared, args.table_words) = (WARPS * 4 * words, words);
-                // Each takes several features, so that it clears its table once.
+                // Each block takes several features, so that it clears its table once.
                 blocks = BLOCKS_OF_WARPS * self.held.gpu.processors;
                 if bits == 8 {
                     Kernel::warps_8
@@ -300,13 +301,13 @@ impl CudaCounting<'_> {
         Ok(())
     }
 
-    /// Whether a warp takes a feature, with a table of so many words: a block's threads wait for each other longer than they count where there are few
-    /// samples. Of large tables a multiprocessor holds few, for which it had better have the threads of blocks.
+    /// Returns whether each warp takes a feature, with a table of `words` words. With few samples, the threads of a block would wait for each
+    /// other longer than they count. If tables are large, a multiprocessor holds few, and the threads of whole blocks count them better.
     fn takes_warps(&self, words: u64, bits: u64) -> bool {
         self.args.n <= FEW_SAMPLES && bits < 32 && WARPS * 4 * words <= self.shared_room()
     }
 
-    /// Bits of a counter in shared memory.
+    /// Returns the bits of a counter in shared memory.
     fn bits(&self) -> u64 {
         match self.options.strategy {
             super::SelectionStrategy::Resident => counter_bits(self.samples.n()),
@@ -314,11 +315,11 @@ impl CudaCounting<'_> {
         }
     }
 
-    /// Plans and allocates tables of `bytes` bytes in device memory, at most `count`: how many blocks get one, and the address.
+    /// Plans and allocates at most `count` tables of `bytes` bytes in device memory. Returns how many blocks get one, and the address.
     fn tables(&mut self, bytes: u64, count: usize) -> Result<(u32, DevicePtr<u32>)> {
         let room = self.held.room(&[BufferId::Scratch])?;
         if room < bytes {
-            // For as many blocks as the GPU has processors, but of what there is half at most.
+            // Tables for as many blocks as the GPU has multiprocessors, but at most half of the memory that codes and tables share.
             let wanted = bytes * u64::from(self.held.gpu.processors).min(count as u64);
             self.of_tables = wanted.min((room + self.held.plan.of(Buffer::Codes)) / 2).max(bytes);
             return Err(self.held.too_little(self.held.plan.total() - self.held.plan.of(Buffer::Scratch) + bytes));
@@ -332,8 +333,8 @@ impl CudaCounting<'_> {
     }
 }
 
-/// Threads of a block with `shared` bytes of shared memory. A multiprocessor gets several blocks where they have room, as one can
-/// count while another clears or reads.
+/// Returns the threads of a block with `shared` bytes of shared memory. A multiprocessor gets several blocks if they fit, as one can count while
+/// another clears or reads.
 fn threads(n: u64, shared: u64) -> u32 {
     match (n, shared >> 10) {
         (0..=512, _) => 4 * WARP,
@@ -343,7 +344,7 @@ fn threads(n: u64, shared: u64) -> u32 {
     }
 }
 
-/// The error for more joint states than 16 bits may number.
+/// Returns the error for more joint states than 16 bits can number.
 pub(super) fn too_many_states(count: usize) -> Error {
     Error::Argument {
         argument: "strategy",

@@ -1,5 +1,5 @@
-//! The scheme of CUDA-JMI: CPU threads join the candidates of a batch with the feature selected last, while the GPU counts the
-//! batch before. The joint states of a candidate are a variable of their own, whose table with the class gives both sums.
+//! The scheme of CUDA-JMI: CPU threads join the candidates of a batch with the feature selected last, while the GPU counts the previous batch.
+//! The joint states of a candidate form a variable of their own. Its table with the class gives both sums.
 
 use super::codes::stride;
 use super::counts::{too_many_states, Place};
@@ -18,23 +18,23 @@ use crate::Result;
 /// Bytes of the joint states of a batch: enough to be worth a launch, few enough for CPU and GPU to overlap.
 const BATCH: usize = 16 << 20;
 
-/// Entries of the map from pairs of levels to states; beyond it combinations are sorted.
+/// Most entries of the map from pairs of levels to states; beyond this, combinations are sorted.
 const MAP: usize = 1 << 22;
 
-/// Most joint states that 16 bits may number.
+/// Most joint states that 16 bits can number.
 const MOST_STATES: usize = 65_535;
 
-/// [`SelectionArgs::stepwise`](super::SelectionArgs) so large that tables are counted, then read, as in the paper's kernel.
+/// [`SelectionArgs::stepwise`](super::SelectionArgs) so large that tables are counted first and then read, as in the paper's kernel.
 const NEVER_STEPWISE: u64 = 1 << 30;
 
 impl CudaCounting<'_> {
-    /// Bytes of the joint states of a batch, of which two have `room` bytes.
+    /// Returns the bytes of the joint states of a batch, if two batches have `room` bytes.
     pub(super) fn batch_within(&self, room: u64) -> usize {
         let each = stride(self.samples.n(), true) as usize;
         each * (BATCH.min((room / 2) as usize) / each).clamp(1, self.range.len().max(1))
     }
 
-    /// A step whose joint states `threads` threads of the CPU form.
+    /// Runs a step in which `threads` CPU threads form the joint states.
     pub(super) fn count_joined(
         &mut self,
         threads: usize,
@@ -69,8 +69,8 @@ impl CudaCounting<'_> {
         let mut formed = None;
         for (turn, batch) in candidates.chunks(bytes / each).enumerate() {
             let half = turn % 2 * bytes;
-            // SAFETY: a half holds `bytes`. The copy from it two batches ago is done: the batch between waited for the stream
-            // before its launch.
+            // SAFETY: a half holds `bytes`. The copy from it two batches ago is done: the batch in between waited for the stream before its
+            // launch.
             let buffer = unsafe { std::slice::from_raw_parts_mut(pinned.add(half), batch.len() * each) };
             let share = batch.len().div_ceil(threads.max(1));
             let mut states = vec![0; batch.len()];
@@ -86,7 +86,7 @@ impl CudaCounting<'_> {
             if most > MOST_STATES {
                 return Err(too_many_states(most));
             }
-            // The batch before has been counted, and its half is free.
+            // The previous batch has been counted, and its half is free.
             self.wait("counting", observer, (turn * (bytes / each)) as f64, candidates.len() as f64)?;
             self.features = (batch.iter().zip(&states).enumerate())
                 .map(|(i, (&place, &states))| Feature {
@@ -103,11 +103,11 @@ impl CudaCounting<'_> {
             if formed != Some(place) {
                 let join = if place == Place::Device { Kernel::join_32 } else { Kernel::join_16 };
                 let blocks = n.div_ceil(256).clamp(1, 4096) as u32;
-                // SAFETY: the arguments are the selection's; there is no partner, and rows are the classes.
+                // SAFETY: the arguments are the selection's; there is no partner, so the rows are the classes.
                 unsafe { self.held.gpu.launch(join.on((blocks, 1), 256, 0), &self.args)? };
                 formed = Some(place);
             }
-            // SAFETY: filled above; written again after the batch between has waited for the stream, as above.
+            // SAFETY: filled above; written again only after the next batch has waited for the stream.
             unsafe {
                 let filled = std::slice::from_raw_parts(pinned.add(half), batch.len() * each);
                 self.held.upload_pinned(data.offset(half as u64), filled)?;
@@ -120,8 +120,8 @@ impl CudaCounting<'_> {
     }
 }
 
-/// Writes the joint states of a feature and a partner, numbered in the order in which they occur (the paper's algorithm 2),
-/// 16 bits each; returns their number. Where that is more than [`MOST_STATES`] the states written are of no use.
+/// Writes the joint states of a feature and a partner, 16 bits each, numbered in order of occurrence (the paper's algorithm 2). Returns their
+/// number; if that is more than [`MOST_STATES`], the written states are invalid.
 fn join(samples: &Samples, feature: usize, partner: &Joint, map: &mut Vec<u32>, to: &mut [u8]) -> usize {
     let levels = samples.levels(feature);
     if levels * partner.levels > MAP {

@@ -1,14 +1,14 @@
-//! Feature selection on a GPU: the counts of a range of features.
+//! Feature selection on a GPU: the counts for a range of features.
 //!
-//! The codes of the features are copied to the GPU once, a byte each (two where a feature has more than 256 levels), where
-//! they fit. A step sends the number of the feature selected last, and gets two sums for each candidate. As on the CPU these
-//! are sums of whole numbers, so that scores and choices are the CPU's to the last bit.
+//! If the codes of the features fit, they are copied to the GPU once, with one byte each (two if a feature has more than 256 levels). A step
+//! sends the number of the feature selected last, and gets two sums for each candidate. As on the CPU these are sums of integers, so that scores
+//! and choices equal the CPU's to the last bit.
 //!
-//! * `codes`: their form, and how they get to the GPU.
+//! * `codes`: the form of the codes, and how they get to the GPU.
 //! * `counts`: the launches of a step.
-//! * `parts`: steps where not all fit.
+//! * `parts`: steps if not all codes fit.
 //! * `joined`: the scheme of CUDA-JMI, in which the CPU forms the joint states.
-//! * `kernels`: the kernels' arguments and the sizes of their tables.
+//! * `kernels`: the sizes of the kernels' tables.
 
 mod codes;
 mod counts;
@@ -35,10 +35,10 @@ use codes::stride;
 /// How the work is divided between CPU and GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectionStrategy {
-    /// Ours: the data stay on the GPU, and its kernel forms the joint states.
+    /// Our own: the data stay on the GPU, and its kernel forms the joint states.
     Resident,
-    /// CUDA-JMI's (González-Domínguez et al. 2020, sections 4.1 to 4.3): CPU threads form the joint states of a batch of
-    /// features, 16 bits each, while the GPU counts those of the batch before, in tables of 32-bit counters.
+    /// CUDA-JMI (González-Domínguez et al. 2020, sections 4.1 to 4.3): CPU threads form the joint states of a batch of features, 16 bits each.
+    /// Meanwhile the GPU counts those of the previous batch in tables of 32-bit counters.
     Joined {
         /// CPU threads.
         threads: usize,
@@ -50,17 +50,17 @@ pub enum SelectionStrategy {
 pub struct SelectionOptions {
     /// Number of the GPU, from 0.
     pub ordinal: usize,
-    /// How to divide the work.
+    /// How the work is divided.
     pub strategy: SelectionStrategy,
-    /// Which memory it takes.
+    /// The kind of memory that the engine allocates.
     pub memory: MemoryKind,
-    /// Most bytes of it to use; none: what is free.
+    /// Most bytes of GPU memory to use; `None`: all that is free.
     pub memory_budget: Option<u64>,
-    /// Most bytes of shared memory for the tables of a block; the GPU has a limit of its own. Tables stand there where they
-    /// fit, else are made there slice by slice, else stand in device memory. This changes only the time.
+    /// Most bytes of shared memory for the tables of a block, besides the GPU's own limit. Tables that fit are in shared memory. Others are made
+    /// there slice by slice, or are in device memory. This changes only the time.
     pub shared_bytes: u64,
-    /// Tables with more cells than this many times the number of samples are added up while they grow, smaller ones are read
-    /// when they are full. This changes only the time.
+    /// Tables with more cells than this many times the number of samples are added up while they grow; smaller tables are read when they are
+    /// complete. This changes only the time.
     pub stepwise_from: f64,
 }
 
@@ -77,16 +77,16 @@ impl Default for SelectionOptions {
     }
 }
 
-/// Bytes of pinned memory through which codes travel, in two halves.
+/// Bytes of pinned memory through which codes are copied, in two halves.
 const STAGED_CODES: usize = 64 << 20;
 
-/// From this many samples on, the GPU looks for the features' modes: for fewer it does not pay.
+/// From this many samples on, the GPU finds the features' modes; for fewer it does not pay.
 const MODES_FROM: usize = 1024;
 
-/// Levels that the kernel `modes` counts, at most: features with more get no mode.
+/// Most levels that the kernel `modes` counts: features with more levels get no mode.
 const MODE_LEVELS: u64 = 4096;
 
-/// Features that are handled together, as most blocks leave out none.
+/// Features that are handled together, as most such groups leave out none.
 const FEATURES_TOGETHER: usize = 256;
 
 /// Counts for a range of features on one GPU.
@@ -96,21 +96,21 @@ pub struct CudaCounting<'a> {
     range: Range<usize>,
     options: SelectionOptions,
     held: Held,
-    /// The kernels' arguments, with the addresses that stay: of memory that `reserve` plans and lays out. Every step ends by
-    /// waiting for the stream.
+    /// The kernels' arguments, with the addresses that do not change: they are in the memory that `reserve` plans and lays out. Every step ends
+    /// by waiting for the stream.
     args: SelectionArgs,
     /// The features as the GPU has them, in ascending order of their levels.
     features: Vec<Feature>,
-    /// By place in the range: index in `features`, and number of levels.
+    /// By position in the range: index in `features`, and number of levels.
     slots: Vec<(usize, u32)>,
-    /// By place in the range: whether the GPU leaves the feature out.
+    /// By position in the range: whether the GPU leaves the feature out.
     left_out: Vec<bool>,
     /// Rows (g, y) that there is room for.
     most_rows: usize,
-    /// Address for the codes of partners whose own are not on the GPU, and for how many there is room.
+    /// Address for the codes of partners whose codes are not on the GPU, and how many partners (`partners`) have room.
     partner: DevicePtr<u8>,
     partners: usize,
-    /// The codes that are copied for each step.
+    /// The codes that become bytes for each step.
     streamed: parts::Streamed,
     /// Bytes that are kept free for tables.
     of_tables: u64,
@@ -118,17 +118,17 @@ pub struct CudaCounting<'a> {
     batch_bytes: usize,
     /// Whether the data are on the GPU.
     ready: bool,
-    /// Whether `features` are there, as they stand.
+    /// Whether the GPU has `features` in their current state.
     listed: bool,
 }
 
 impl<'a> CudaCounting<'a> {
-    /// Counts for the features `range` of `samples`; `logs` must be those of the number of samples. The data are copied to the
-    /// GPU when they are first needed.
+    /// Makes a machine that counts for the features `range` of `samples`; `logs` must be those for the number of samples. The data are copied to
+    /// the GPU when they are first needed.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where no GPU can be used or its memory is too small,
-    /// [`Error::Argument`](crate::Error::Argument) where there is no GPU `ordinal`.
+    /// [`Error::Device`](crate::Error::Device) if the GPU cannot be used or its memory is too small, [`Error::Argument`](crate::Error::Argument)
+    /// if there is no GPU `ordinal`.
     pub fn new(
         samples: &'a Samples,
         logs: &'a CountLogs,
@@ -161,18 +161,18 @@ impl<'a> CudaCounting<'a> {
         Ok(counting)
     }
 
-    /// Lets these threads of the CPU help.
+    /// Sets the CPU threads that help.
     pub fn with_pool(mut self, pool: Pool) -> Self {
         self.held.pool = pool;
         self
     }
 
-    /// The largest plan of the GPU's memory so far.
+    /// Returns the largest plan of GPU memory so far.
     pub fn plan(&self) -> &MemoryPlan {
         self.held.largest_plan()
     }
 
-    /// Plans and allocates the memory that stays, and lays it out.
+    /// Plans, allocates and lays out the memory that lasts between steps.
     fn reserve(&mut self) -> Result<()> {
         let data = self.samples;
         let (n, count) = (self.samples.n(), self.range.len());
@@ -198,7 +198,7 @@ impl<'a> CudaCounting<'a> {
         }
         let rows = self.most_rows as u64;
         let of_features = size_of_val(&self.features[..]) as u64;
-        // With sums of so many partners, and codes of these.
+        // Returns the layout with room for the sums and codes of `partners` partners.
         let lay_out = |partners: usize| {
             let sizes = [
                 of_features,
@@ -256,11 +256,11 @@ impl<'a> CudaCounting<'a> {
             ..SelectionArgs::default()
         };
         self.partner = base.carve(partner);
-        // Those of features that are left out are brought with the others, and nobody writes or reads them.
+        // The sums of left-out features are fetched with the others, but are neither written nor read.
         self.held.clear(base.carve::<u64>(sums), 2 * count * self.partners)
     }
 
-    /// Copies the data to the GPU, once.
+    /// Copies the data to the GPU, unless they are there.
     fn upload(&mut self, observer: &mut dyn Observer) -> Result<()> {
         if self.listed {
             return Ok(());
@@ -293,24 +293,24 @@ impl<'a> CudaCounting<'a> {
         Ok(())
     }
 
-    /// Has the GPU look for the modes of features whose codes are there.
+    /// Has the GPU find the modes of features whose codes are on the GPU.
     fn find_modes(&mut self, part: Range<usize>) -> Result<()> {
         let (features, count) = (self.args.features.offset(part.start as u64), part.len() as u64);
         let args = SelectionArgs { features, count, shared_counters: MODE_LEVELS, ..self.args };
         let blocks = part.len().clamp(1, 65_535) as u32;
-        // SAFETY: the arguments are the selection's; shared memory has the counters that `shared_counters` says.
+        // SAFETY: the arguments are the selection's; shared memory has `shared_counters` counters.
         unsafe { self.held.gpu.launch(Kernel::modes.on((blocks, 1), 256, 4 * MODE_LEVELS), &args) }
     }
 
-    /// Waits for the stream, and now and then reports `done` of `total` to the observer, which may stop the run.
+    /// Waits for the stream, and from time to time reports `done` of `total` to the observer, which may stop the run.
     fn wait(&mut self, doing: &str, observer: &mut dyn Observer, done: f64, total: f64) -> Result<()> {
         self.held.wait(doing, &mut || observer.progress(0, done, total))
     }
 
-    /// Copies the sums of features without `skip` from the GPU; others stay as they are.
+    /// Copies the sums of features without `skip` from the GPU; the others keep their values.
     fn bring_sums(&mut self, skip: &[bool], sums: &mut [Sums]) -> Result<()> {
         let pinned = self.held.pinned(size_of_val(sums).max(1))?.cast::<[i64; 2]>();
-        // SAFETY: they fit, and pinned memory is aligned to pages; whatever bits are there are numbers.
+        // SAFETY: the sums fit, and pinned memory is aligned to pages; any bits there are numbers.
         let brought = unsafe { std::slice::from_raw_parts_mut(pinned, sums.len()) };
         self.held.fetch(self.args.sums, brought, "copying the counts")?;
         for ((sums, found), skip) in sums
@@ -355,7 +355,7 @@ impl Counting for CudaCounting<'_> {
             if counted.is_ok() || self.of_tables == kept {
                 return counted;
             }
-            // Fewer codes stay on the GPU, so that tables have room.
+            // Keep fewer codes on the GPU, so that tables have room.
             self.watched(CudaCounting::reserve)?;
         }
     }
@@ -373,7 +373,7 @@ impl Counting for CudaCounting<'_> {
     }
 
     fn narrow(&mut self, count: usize) {
-        // The codes stay where they are on the GPU; the list of features is copied anew, with those that are left out.
+        // The codes stay where they are on the GPU; the next step copies the list of features again and sets which are left out.
         self.range.end = self.range.end.min(self.range.start + count);
         self.features.retain(|feature| (feature.place as usize) < count);
         self.slots.truncate(count);
@@ -394,25 +394,25 @@ impl Counting for CudaCounting<'_> {
     }
 }
 
-/// How fast a GPU is, as a guess, beside one thread of the CPU. On the shapes of bench/RESULTS.md an H200 takes a seventh to a
-/// hundredth of the time of 16 threads, the less the more there is to count. Of these the CPU gets too few features rather than too
-/// many: it takes more at no cost, while a GPU has to be sent them, and counts for them apart.
+/// A guess of a GPU's speed relative to one CPU thread. On the shapes of bench/RESULTS.md an H200 takes a seventh to a hundredth of the
+/// time of 16 threads, less the more there is to count. The guess rather gives the CPU too few features than too many. The CPU takes more at no
+/// cost; a GPU must be sent more features and counts them separately.
 pub const SPEED: f64 = 2048.0;
 
-/// A GPU as one of several machines that select together; these threads of the CPU help.
+/// Makes a GPU one of several machines that select together; the threads of `pool` help.
 pub fn member<'a>(samples: &'a Samples, logs: &'a CountLogs, options: SelectionOptions, pool: Pool) -> Member<'a> {
     let mut budget = options.memory_budget;
     let make = move |range| -> Result<Box<dyn Counting + Send + 'a>> {
         let options = SelectionOptions { memory_budget: budget, ..options };
         let counting = CudaCounting::new(samples, logs, range, options)?.with_pool(pool.clone());
-        // Features that it gets later have what is left.
+        // Features that it gets later have the rest of the budget.
         budget = budget.map(|bytes| bytes.saturating_sub(counting.plan().total()));
         Ok(Box::new(counting))
     };
     Member { name: format!("cuda:{}", options.ordinal), speed: SPEED, make: Box::new(make) }
 }
 
-/// A GPU as a machine that runs whole selections; these threads of the CPU help.
+/// Makes a GPU a machine that runs whole selections; the threads of `pool` help.
 pub fn runner<'a>(options: SelectionOptions, pool: Pool) -> Runner<'a> {
     let threads = pool.clone();
     let run: Run = Box::new(move |samples, logs, criterion, k, observer| {

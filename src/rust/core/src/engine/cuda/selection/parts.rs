@@ -1,8 +1,7 @@
-//! Where the GPU has too little memory for all codes: the host has them packed, a few bits each, in pinned memory that the GPU reads by itself, and the
-//! GPU those of as many features as fit. In each step they become bytes, some features at a time, and are counted.
+//! Steps of a GPU with too little memory for all codes. The host keeps all codes packed, a few bits each, in pinned memory that the GPU reads by
+//! itself. The GPU keeps those of as many features as fit. In each step the codes become bytes, some features at a time, and are counted.
 //!
-//! What is read takes longer than counting, so that a step counts with some partners more than it was asked for: those that are likely to be
-//! the next.
+//! Reading the codes takes longer than counting. So a step also counts with some partners that were not requested: those likely to be next.
 
 use std::ops::Range;
 
@@ -16,36 +15,36 @@ use crate::observer::Observer;
 use crate::selection::{FeatureCodes, Partner, Sums};
 use crate::Result;
 
-/// Codes that become bytes for each step, a part after the other.
+/// Codes that become bytes in each step, one part after the other.
 #[derive(Clone, Default)]
 pub(super) struct Streamed {
-    /// Features, in the GPU's order, whose codes are bytes together.
+    /// Features, in the GPU's order, whose codes are bytes at the same time.
     pub parts: Vec<Range<usize>>,
-    /// Bytes for these; 0: all codes are on the GPU. Packed ones follow.
+    /// Bytes for the codes of a part; 0: all codes are on the GPU. Packed codes follow.
     bytes: u64,
-    /// How many bytes of these there may be.
+    /// Most bytes of packed codes on the GPU.
     room: u64,
-    /// By place in the range: bytes that the GPU reads on the host.
+    /// By position in the range: bytes that the GPU reads from the host.
     read: Vec<u64>,
     /// Features that may soon be partners, the likeliest first.
     likely: Vec<usize>,
-    /// Sums with partners that were not asked for yet.
+    /// Sums with partners that were not requested yet.
     foreseen: Vec<(usize, Vec<Sums>)>,
 }
 
-/// Parts take this share of the bytes for codes, unless that is more than they need or less than a feature takes.
+/// Parts get 1 / `SHARE` of the bytes for codes, but at most `STAGED_CODES` and at least what one feature takes.
 const SHARE: u64 = 2;
 
-/// Partners that a step counts with, at most.
+/// Most partners that a step counts with.
 pub(super) const PARTNERS: usize = 8;
 
-/// Bytes of sums that are kept for later steps, at most, but for those of one step.
+/// Most bytes of sums that are kept for later steps, unless those of `PARTNERS` partners take more.
 const FORESEEN: usize = 64 << 20;
 
-/// Packed codes of a feature begin at multiples of this; below it, an address says how many bits a code has.
+/// Packed codes of a feature begin at multiples of this. The lower bits of an address hold the number of bits per code.
 const ALIGNED: u64 = 128;
 
-/// Bits that a code of a feature takes when packed.
+/// Returns the bits per packed code of a feature.
 fn bits_of(levels: usize) -> u64 {
     match levels {
         0..=2 => 1,
@@ -54,13 +53,13 @@ fn bits_of(levels: usize) -> u64 {
     }
 }
 
-/// Bytes of a feature's packed codes.
+/// Returns the bytes of a feature's packed codes.
 fn packed_bytes(n: usize, bits: u64) -> u64 {
     let samples = u64::from(UNPACKED_SAMPLES);
     (n as u64).div_ceil(samples) * (samples / 8) * bits
 }
 
-/// Packs codes; what is beyond the samples may be anything.
+/// Packs codes; the bits beyond the samples are arbitrary.
 fn pack(codes: FeatureCodes, n: usize, bits: u64, to: &mut [u8]) {
     let wide = bits > 8;
     let mut bytes = vec![0; stride(n, wide) as usize];
@@ -76,7 +75,7 @@ fn pack(codes: FeatureCodes, n: usize, bits: u64, to: &mut [u8]) {
 }
 
 impl CudaCounting<'_> {
-    /// Bytes for codes on the GPU, where all take `all`; plans nothing. Where not all fit, places the features.
+    /// Returns the bytes for codes on the GPU, if all codes take `all` bytes; plans nothing. If not all fit, places the features in parts.
     pub(super) fn place_codes(&mut self, all: u64) -> Result<u64> {
         let n = self.samples.n();
         let room = self.held.room(&[])?.saturating_sub(self.of_tables);
@@ -101,12 +100,12 @@ impl CudaCounting<'_> {
         Ok(room)
     }
 
-    /// Whether codes become bytes for each step.
+    /// Returns whether codes become bytes for each step.
     pub(super) fn streams(&self) -> bool {
         self.streamed.bytes > 0
     }
 
-    /// Cuts the features into parts, also once some were given away.
+    /// Cuts the features into parts, at first and after some features have moved to other machines.
     pub(super) fn cut_streamed(&mut self) {
         if !self.streams() {
             return;
@@ -129,14 +128,14 @@ impl CudaCounting<'_> {
         self.streamed.foreseen.clear();
     }
 
-    /// Packs all codes, and copies to the GPU those that fit.
+    /// Packs all codes, and copies those that fit to the GPU.
     pub(super) fn pack_codes(&mut self) -> Result<()> {
         let (data, n, first) = (self.samples, self.samples.n(), self.range.start);
         let size = |place: u32| packed_bytes(n, bits_of(data.levels(first + place as usize)));
         let all: u64 = self.features.iter().map(|f| size(f.place)).sum();
         memory::room(all as usize, Use::Features)?;
         let at = self.held.lasting(all as usize)?;
-        // SAFETY: as many bytes are there, which nobody else has, and which are written before they are read.
+        // SAFETY: as many bytes are there, which nobody else uses, and which are written before they are read.
         let mut rest = unsafe { std::slice::from_raw_parts_mut(at, all as usize) };
         let base: DevicePtr<u8> = self.args.data.carve(self.streamed.bytes.next_multiple_of(ALIGNED));
         let (mut host, mut there) = (0, 0);
@@ -147,7 +146,7 @@ impl CudaCounting<'_> {
             let (own, others) = rest.split_at_mut(bytes as usize);
             rest = others;
             columns.push((feature.place, own));
-            // The first stay on the GPU.
+            // The first features stay on the GPU.
             let stays = there == host && host + bytes <= self.streamed.room;
             let address = if stays { base.address() + there } else { at as u64 + host };
             there += if stays { bytes } else { 0 };
@@ -163,7 +162,7 @@ impl CudaCounting<'_> {
         unsafe { self.held.upload_pinned(base, std::slice::from_raw_parts(at, there as usize)) }
     }
 
-    /// Has the codes of a part's features made bytes, but for those that are left out.
+    /// Has the GPU turn the codes of a part's features into bytes, except features that are left out.
     pub(super) fn unpack(&mut self, part: &Range<usize>) -> Result<()> {
         self.held.piece(part.len());
         let mut args = self.args;
@@ -185,7 +184,7 @@ impl CudaCounting<'_> {
         self.streamed.likely = likely.to_vec();
     }
 
-    /// A step in which all codes are made bytes, for all partners that it counts with.
+    /// Runs a step that turns all codes into bytes once, for all partners that it counts with.
     pub(super) fn count_streamed(
         &mut self,
         partner: Partner,
@@ -194,7 +193,7 @@ impl CudaCounting<'_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         if self.left_out.iter().zip(skip).any(|(&was, &is)| was && !is) {
-            // Another selection has begun: what is kept lacks features that are wanted again.
+            // Another selection has begun: the kept sums lack features that are needed again.
             self.streamed.foreseen.clear();
         }
         let known = |g| self.streamed.foreseen.iter().position(|&(other, _)| other == g);
