@@ -1,4 +1,4 @@
-//! Makes a worker of a test that answers batches of questions on a GPU.
+//! Tests that answer batches of questions on a GPU, as workers.
 
 use crate::ci::Batch;
 use crate::engine::batched::{self, Asker, Reply};

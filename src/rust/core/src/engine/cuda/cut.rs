@@ -1,4 +1,4 @@
-//! Cuts batches of questions into groups whose columns fit together, for a GPU that cannot hold all columns of the data.
+//! Batches of questions cut into groups whose columns fit together, for a GPU that cannot hold all columns of the data.
 
 use crate::ci::Batch;
 

@@ -121,8 +121,8 @@ pub struct CudaOptions {
     /// Rows of the correlation matrix that the Gaussian search has on the GPU at a time, rounded up to 64. The search then goes by blocks
     /// however much memory there is. `None`: by blocks only if memory is short, with the largest blocks that fit.
     pub block: Option<usize>,
-    /// Neighbours of 64 rows together from which sets of one variable are run by columns and, second number, by masks. They replace the
-    /// thresholds by density. For tests.
+    /// Thresholds in place of those by density, for tests: 64 rows with at least this many neighbours in all run sets of one variable by columns
+    /// (first number) or by masks (second number).
     pub level_one_ends: Option<[u64; 2]>,
     /// Relative size of launches (level 1 and the papers' strategies) and of a team's shards; 1 is some hundredths of a second. For tests, whose
     /// problems would otherwise never need several launches.
@@ -535,8 +535,8 @@ impl Alone for CudaEngine<'_> {
         Ok(Some(Box::new(CudaSearch::new(self, options, largest))))
     }
 
-    /// Returns whether the search continues by parts: yes if memory ran short or helpers are wanted, unless the strategy needs all correlations
-    /// on the GPU.
+    /// Returns whether the search begins again by parts: yes if memory ran short or the search ended for the sake of a long level, unless the
+    /// strategy needs all correlations on the GPU.
     fn ends(&mut self, error: Option<&Error>) -> bool {
         let may_be_cut = matches!(self.test, CudaTest::Discrete(_)) || self.options.strategy == SearchStrategy::Shared;
         may_be_cut && error.is_none_or(Error::is_short_of_device_memory)

@@ -1,4 +1,4 @@
-//! Arbitrary questions on the GPU: cuts a batch into launches, and lays out the questions of a launch in device memory.
+//! Arbitrary questions on the GPU: the cut of a batch into launches, and the layout of a launch's questions in device memory.
 
 use super::arguments::SearchArgs;
 use super::gpu::buffer::Buffer;

@@ -1,4 +1,4 @@
-//! Counts the bytes copied to and from a GPU by level, and the pieces in which each level ran.
+//! The account of a GPU: bytes copied to and from it by level, and the pieces in which each level ran.
 
 use std::cell::RefCell;
 

@@ -185,10 +185,10 @@ impl Held {
         self.account.borrow_mut().moved(Moved { to: bytes, from: 0 });
     }
 
-    /// Checks the device memory at which a copy of `count` elements begins.
+    /// Checks that `count` elements from `at` on are in this run's device memory.
     ///
     /// # Panics
-    /// If the elements are not all in one piece of this run's device memory, so that the copy would leave it.
+    /// If the elements are not all in one piece of that memory: a copy would go beyond it.
     pub(super) fn check<T>(&self, at: DevicePtr<T>, count: usize) {
         let within = self.memory.as_ref().is_some_and(|memory| memory.has(at, count));
         assert!(within, "{count} elements at {at:?} are not in the memory of this run");
@@ -236,8 +236,8 @@ impl Held {
         }
     }
 
-    /// Lets the copies in `run` overtake work that is put on the stream later. They wait only for what was on the stream at the last call of
-    /// [`Gpu::sends_follow`]. Work that needs them must call [`Gpu::follow_sends`] first.
+    /// Sends the copies in `run` in parallel with work on the stream. They wait only for what was on the stream when [`Gpu::sends_follow`] was
+    /// last called. Work on the stream that needs them must wait by [`Gpu::follow_sends`].
     pub fn ahead<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.sending {
             self.synchronize("copying to the GPU")?;

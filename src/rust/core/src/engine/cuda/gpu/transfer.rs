@@ -64,7 +64,7 @@ fn filling_threads(pool: &Pool, pieces: usize, effort: usize) -> usize {
     (pieces / 2).clamp(1, most)
 }
 
-/// Least numbers of 8 bytes per thread; fewer are quicker on one thread.
+/// Numbers of 8 bytes that each thread gets at least; fewer are quicker on one thread.
 const FEW_NUMBERS: usize = 1 << 18;
 
 /// Returns the number of threads of the pool for work on `numbers` numbers of 8 bytes.

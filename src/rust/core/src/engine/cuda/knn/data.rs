@@ -13,7 +13,7 @@ use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory;
 use crate::Result;
 
-/// Bytes of device memory used beyond the necessary, unless the caller gives a budget: more gains nothing.
+/// Bytes of device memory to use beyond the least that is needed, unless the caller gives a budget: more gains nothing.
 const USUAL_BUDGET: u64 = 4 << 30;
 
 /// The data on the GPU, and the plan of its memory.

@@ -54,8 +54,8 @@ pub struct KnnCudaOptions {
     pub strategy: KnnStrategy,
     /// The kind of memory that the engine allocates.
     pub memory: MemoryKind,
-    /// Most bytes of GPU memory to use. Not counted is what the driver keeps for a kernel: about 1 GB for the paper's, 4 GB if k is above 512.
-    /// `None`: 4 GiB more than the least that is needed, as far as free, and still more from about 23,000 samples on.
+    /// Most bytes of GPU memory to use, besides what the driver keeps for a kernel: about 1 GB for the paper's, 4 GB if k is above 512. `None`:
+    /// of what is free, 4 GiB more than the least that is needed, and still more from about 23,000 samples on.
     pub memory_budget: Option<u64>,
 }
 

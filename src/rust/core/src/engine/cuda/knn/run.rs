@@ -1,4 +1,4 @@
-//! Runs a batch of tests on the GPU.
+//! A run of a batch of tests on the GPU.
 
 use crate::engine::cuda::arguments::{KnnArgs, KNN_THREADS, LISTED, NO_SET, PAPER_THREADS, SLOT_THREADS};
 use std::collections::{HashMap, HashSet};
@@ -141,7 +141,7 @@ fn guide_of(set: &[u32], discrete: &[bool]) -> usize {
     set.iter().position(|&column| !discrete[column as usize]).unwrap_or(0)
 }
 
-/// Returns the columns for which a test has planes: y and S, without the guide.
+/// Returns the columns for which a test has planes: y and S without the guide; none if S is empty, as y is then the guide.
 fn plane_columns<'s>(test: &OpenTest, sets: &'s [Vec<u32>]) -> impl Iterator<Item = u32> + 's {
     let (y, guide) = ((test.dims > 0).then_some(test.y), test.guide);
     let set = sets.get(test.set as usize).map_or(&[][..], Vec::as_slice);

@@ -128,7 +128,7 @@ impl Shape {
     }
 
     /// Returns the permutations of a launch that permutes. A sample takes some microseconds and a copy of k_perm numbers. A multiprocessor runs
-    /// as many permutations at a time as it has threads for or, by place, shared memory.
+    /// as many permutations at a time as its threads or, by place, its shared memory allow.
     pub fn slice_shuffles(&self) -> u64 {
         let threads = if self.form() == Form::Planes {
             let (threads, bytes) = self.shuffling();

@@ -1,4 +1,4 @@
-//! Runs a batch of tests: the GPU computes the cells, the CPU the p-values from them.
+//! A run of a batch of tests: the GPU computes the cells, the CPU the p-values from them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

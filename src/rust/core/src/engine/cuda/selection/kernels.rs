@@ -12,7 +12,7 @@ pub(super) fn counter_bits(n: usize) -> u64 {
 }
 
 /// Returns the words of the tables of a feature with up to `levels` levels: `rows` pairs (g, y), `groups` values g, n samples, counters of
-/// `bits`. `stepwise` is as in [`SelectionArgs`].
+/// `bits`. `stepwise` is as in `SelectionArgs`.
 pub(super) fn table_words(levels: u64, rows: u64, groups: u64, n: u64, stepwise: u64, bits: u64) -> u64 {
     // As if every feature had a mode, which takes one more column. Every row starts with a new word.
     let cells = rows.saturating_mul((levels + 1).next_multiple_of(32 / bits));
