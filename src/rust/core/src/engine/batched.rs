@@ -1,11 +1,10 @@
 //! Shards for machines that answer questions in batches.
 //!
-//! A level is asked in rounds. Each round takes the next few sets, in rank order, of every pair that is not decided, enough to
-//! fill a batch. Answers of a pair after the first set that separates are dropped, so that results and counts are those of asking
-//! one question after another.
+//! A level is asked in rounds. Each round takes the next few sets, in rank order, of every undecided pair, enough to fill a batch. Answers of a
+//! pair after the first set that separates are dropped. So results and counts equal those of asking one question after another.
 //!
-//! A machine that answers one batch after the other is an [`Asker`]. Several may be a [`Desk`] (`question team`), which is given a second
-//! round, of other pairs, while the first is answered.
+//! A machine that answers one batch after another is an [`Asker`]. Several machines may form a [`Desk`] (`question team`). A desk gets a second
+//! round, of other pairs, while it answers the first.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -22,59 +21,59 @@ use crate::search::worker::{Column, Marginals};
 use crate::team::Moved;
 use crate::{Error, Result};
 
-/// What a machine says of a question.
+/// A machine's reply to a question.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reply {
-    /// The p-value; NaN where there is none.
+    /// The p-value; NaN if there is none.
     P(f64),
-    /// pcalg stops with an error at this test; the reason.
+    /// The reason why pcalg stops with an error at this test.
     Undefined(&'static str),
 }
 
-/// Answers questions.
+/// A machine that answers questions.
 pub trait Asker {
-    /// Number of questions that keep the machine busy, at least 1.
+    /// Returns the number of questions that keep the machine busy, at least 1.
     fn batch(&self) -> usize;
 
-    /// The replies, in the order of the batch. Calls `watch` with the share that is done, at least ten times a second.
+    /// Returns the replies, in the order of the batch. Calls `watch` with the share that is done, at least ten times a second.
     ///
     /// # Errors
-    /// What `watch` returns; [`Error::Device`] where the machine fails, [`Error::Memory`].
+    /// What `watch` returns; [`Error::Device`] if the machine fails; [`Error::Memory`].
     fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>>;
 
-    /// What was copied to the machine and from it so far.
+    /// Returns what was copied to and from the machine so far.
     fn moved(&self) -> Moved {
         Moved::default()
     }
 
-    /// The bytes of device memory that it has planned, by use.
+    /// Returns the bytes of device memory that the machine has planned, by use.
     fn planned(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 
-    /// This machine as one that sweeps, where it does.
+    /// Returns this machine as a sweeper, or `None` if it does not sweep.
     fn sweeper(&mut self) -> Option<&mut dyn Sweeper> {
         None
     }
 }
 
-/// Has batches answered.
+/// A queue that has batches answered by one or more machines.
 pub(super) trait Desk {
-    /// Number of questions that keep all machines behind it busy, at least 1.
+    /// Returns the number of questions that keep all machines behind the desk busy, at least 1.
     fn batch(&self) -> usize;
 
-    /// Rounds that it is given ahead of the answers: 1 where nobody would begin with a second.
+    /// Returns the number of rounds to give before taking answers: 1 if no machine would begin a second round.
     fn ahead(&self) -> usize;
 
-    /// Takes a batch in.
+    /// Accepts a batch.
     fn give(&mut self, batch: Batch) -> Result<()>;
 
-    /// The replies to the first batch that was given and not taken back, in its order. `watch` gets the number of questions that
-    /// are answered of all these batches.
+    /// Returns the replies to the oldest batch that was given and not yet taken, in its order. `watch` gets the number of questions answered in
+    /// all batches that are not yet taken.
     fn take(&mut self, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>>;
 }
 
-/// One machine, which answers when it is waited for.
+/// One machine, which answers only when its replies are taken.
 struct One<'a> {
     asker: &'a mut dyn Asker,
     given: VecDeque<Batch>,
@@ -107,10 +106,10 @@ impl Desk for One<'_> {
     }
 }
 
-/// A shard of whole pairs: rounds ask the more of each the fewer are left.
+/// The size of a shard: whole pairs, because a round asks more questions per pair when fewer pairs are left.
 pub const SHARD_TESTS: u64 = u64::MAX;
 
-/// The p-values of a batch, in its order.
+/// Returns the p-values of a batch, in its order.
 ///
 /// # Errors
 /// [`Error::Numeric`] for the first question without an answer, and what the asker returns.
@@ -119,7 +118,7 @@ pub fn p_values(asker: &mut dyn Asker, batch: &Batch, observer: &mut dyn Observe
     values(replies, batch)
 }
 
-/// The numbers of replies.
+/// Returns the p-values in the replies.
 ///
 /// # Errors
 /// [`Error::Numeric`] for the first question without an answer.
@@ -134,7 +133,7 @@ pub(super) fn values(replies: Vec<Reply>, batch: &Batch) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-/// Level 0, for a worker that is an asker.
+/// Runs level 0 for a worker that is an asker.
 ///
 /// # Errors
 /// [`Error::Numeric`] for a pair without an answer, and what the asker and the observer return.
@@ -147,7 +146,7 @@ pub fn marginal(
     marginal_at(&mut One::new(asker), level, columns, observer)
 }
 
-/// The shards of a level, for a worker that is an asker.
+/// Answers the shards of a level for a worker that is an asker.
 ///
 /// # Errors
 /// What the asker and the observer return.
@@ -155,14 +154,14 @@ pub fn answer(asker: &mut dyn Asker, work: &Work, book: &Book, observer: &mut dy
     answer_at(&mut One::new(asker), work, book, observer)
 }
 
-/// Some columns of level 0, whose pairs are asked together.
+/// Columns of level 0 whose pairs are asked together.
 struct Group<'c> {
     columns: Vec<Column<'c>>,
     pairs: Vec<(usize, usize)>,
     batches: usize,
 }
 
-/// [`marginal`] for a desk.
+/// Runs level 0 as [`marginal`], for a desk.
 pub(super) fn marginal_at(
     desk: &mut dyn Desk,
     level: &Marginals,
@@ -176,7 +175,7 @@ pub(super) fn marginal_at(
     let mut groups: VecDeque<Group> = VecDeque::new();
     loop {
         while groups.len() < desk.ahead() && columns.peek().is_some() {
-            // As many columns as fill a batch.
+            // Takes columns until they have `most` pairs.
             let mut group = Group { columns: Vec::new(), pairs: Vec::new(), batches: 0 };
             while let Some(column) = columns.next_if(|_| group.pairs.len() < most) {
                 let y = column.y();
@@ -215,26 +214,26 @@ pub(super) fn marginal_at(
     observer.progress(0, total, total)
 }
 
-/// A pair that is not decided.
+/// An undecided pair.
 pub(super) struct Open {
     pub shard: usize,
-    /// The index that its outcome is entered at.
+    /// The index at which its outcome is entered.
     pub at: usize,
     pub side: PairSide,
-    /// The next rank to ask, and where the shard's end.
+    /// The next rank to ask, and the end of the shard's ranks.
     next: u64,
     pub end: u64,
     /// The largest p so far.
     largest: Verdict,
 }
 
-/// Pairs of which the next sets, as many of each, are being asked.
+/// Pairs whose next sets are being asked, `each` sets per pair.
 struct Round {
     pairs: Vec<Open>,
     each: u64,
 }
 
-/// [`answer`] for a desk.
+/// Answers the shards of a level as [`answer`], for a desk.
 pub(super) fn answer_at(desk: &mut dyn Desk, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
     let shards = 0..work.shards.len();
     let mut pages: Vec<Page> = shards.clone().map(|shard| book.open(shard)).collect();
@@ -245,7 +244,8 @@ pub(super) fn answer_at(desk: &mut dyn Desk, work: &Work, book: &Book, observer:
     Ok(())
 }
 
-/// All pairs of some shards that have sets, shard by shard: those of which a row's candidates are asked for all sets, and others.
+/// Returns all pairs of these shards that have sets, shard by shard, in two queues. The first has the pairs of whole shards whose work does not
+/// read the largest p; the second has all others.
 pub(super) fn open_pairs(work: &Work, shards: Range<usize>) -> Result<(VecDeque<Open>, VecDeque<Open>)> {
     let (mut whole, mut others) = (VecDeque::new(), VecDeque::new());
     for shard in shards {
@@ -264,7 +264,7 @@ pub(super) fn open_pairs(work: &Work, shards: Range<usize>) -> Result<(VecDeque<
     Ok((whole, others))
 }
 
-/// [`answer`] for one machine and some of the pairs; `pages` are those of the shards from a number on.
+/// Answers as [`answer`] on one machine, for some of the pairs. `pages` are the pages of the shards from the given number on.
 #[cfg(feature = "cuda")]
 pub(super) fn answer_open(
     asker: &mut dyn Asker,
@@ -292,9 +292,9 @@ fn answer_some(
     loop {
         while rounds.len() < desk.ahead() && !open.is_empty() {
             let left = open.len() + rounds.iter().map(|round| round.pairs.len()).sum::<usize>();
-            // The fewer pairs are left, the more sets of each are asked.
+            // The fewer pairs are left, the more sets of each pair are asked.
             let each = (desk.batch() / left).max(1) as u64;
-            // Many more questions at once gain nothing, and delay the first answers.
+            // A larger round gains nothing and delays the first answers.
             let asked = open.len().min(4 * desk.batch()).min(left.div_ceil(desk.ahead()));
             let mut batch = Batch::new();
             for Open { side, next, end, .. } in open.range(..asked) {
@@ -354,7 +354,7 @@ mod tests {
     use crate::search::worker::Worker;
     use crate::search::{skeleton, Method, Options};
 
-    /// An engine that asks another one, in batches of the given size.
+    /// An engine that asks another engine, in batches of the given size.
     struct Asking<'a>(CpuEngine<KnnKernel<'a>>, usize);
 
     impl Asker for Asking<'_> {

@@ -1,26 +1,26 @@
-//! How the Gaussian test's sets of one variable are run.
+//! The ways to run the Gaussian test's sets of one variable.
 
-/// By lists of neighbours, on a GPU by lists from which a column in shared memory is asked, or over all variables with the
-/// neighbours as a mask. The answer is the same.
+/// The way to run conditioning sets of one variable: by lists of neighbours, by lists that query a column in a GPU's shared memory, or over all
+/// variables with the neighbours as a mask. The answer is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LevelOne {
-    /// Each vertex by what is quicker for so many neighbours.
+    /// For each vertex, the way that is quicker for its number of neighbours.
     #[default]
     ByDensity,
-    /// Lists. For tests, and to measure where masks pay.
+    /// Lists. For tests, and to measure from which density masks pay.
     Lists,
-    /// Columns, on a GPU that has shared memory for one; elsewhere lists. Likewise.
+    /// Columns, on a GPU whose shared memory holds one; lists elsewhere. For tests and measurements.
     Columns,
-    /// Masks. Likewise.
+    /// Masks. For tests and measurements.
     Masks,
 }
 
 impl LevelOne {
-    /// Masks do not serve where the critical r² is not below this: too much lies within the band of single precision.
+    /// The limit on the critical r² below which masks work. Above it, too many values lie within the error band of single precision.
     pub(super) const LARGEST_LIMIT: f64 = 0.25;
 
-    /// Number of neighbours, of p variables, from which columns or masks pay, where they do if one in `one_in` of all variables is a
-    /// neighbour. Fewer than 64 are listed in any case: they are one word of a mask.
+    /// Returns the number of neighbours, among p variables, from which columns or masks pay. They pay if one in `one_in` of all variables is a
+    /// neighbour, but not below 64 neighbours, one word of a mask: these always go by lists.
     pub(super) fn fewest(p: u64, one_in: u64) -> u64 {
         p.div_ceil(one_in).max(64)
     }

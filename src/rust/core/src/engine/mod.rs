@@ -1,4 +1,4 @@
-//! Workers: machines that answer the shards of a search, each with a test on it. They are the only place that schedules.
+//! Workers: machines that answer the shards of a search, each with a test on it. Only this module schedules.
 
 pub mod batched;
 pub mod cluster;

@@ -1,9 +1,9 @@
-//! An ensemble of selections: replicates, each from samples drawn anew, side by side on what there is.
+//! An ensemble of selections: replicates with newly drawn samples, run side by side on the available machines.
 //!
-//! The samples of a replicate are drawn as copies of the rows' codes, not as weights: every machine then counts as ever, and the copy is
-//! no more than a step of the selection. On the CPU alone a replicate is a thread's, as steps are short and threads would wait for
-//! one another at the end of each; those that are left when the threads do not divide their number, and replicates for
-//! which memory is short, are run one after the other on all threads. [`dispatch`](super::dispatch) hands replicates out.
+//! The samples of a replicate are drawn as copies of the rows' codes, not as weights. So every machine counts as usual, and a copy costs no more
+//! than a step of the selection. If only the CPU works, each thread runs whole replicates, because steps are short and threads would wait for
+//! one another after each. Two kinds of replicates run one after the other on all threads: those left over when the threads do not divide their
+//! number, and all if memory is short. [`dispatch`](super::dispatch) distributes the replicates.
 
 use std::ops::Range;
 
@@ -17,36 +17,36 @@ use crate::selection::{CountLogs, Criterion, Resampling, Runner, Samples, Select
 use crate::team::{Moved, TeamReport};
 use crate::Result;
 
-/// Below this many samples times features the steps of a replicate are too short for several threads.
+/// The number of samples times features below which a replicate's steps are too short for several threads.
 const ALONE: usize = 100_000;
 
 /// The replicates of an ensemble.
 #[derive(Clone, Copy, Debug)]
 pub struct Replicates<'a> {
-    /// What is drawn from.
+    /// The samples to draw from.
     pub samples: &'a Samples,
-    /// How.
+    /// How samples are drawn.
     pub resampling: Resampling,
-    /// The number of the first replicate, from 0: others may be selected elsewhere.
+    /// The number of the first replicate, from 0. Others may be selected elsewhere.
     pub first: usize,
     /// Number of replicates.
     pub count: usize,
-    /// By which each selects ...
+    /// The criterion by which each replicate selects.
     pub criterion: Criterion,
-    /// ... so many features.
+    /// Number of features that each replicate selects.
     pub k: usize,
 }
 
-/// What a replicate has selected.
+/// The outcome of a replicate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replicate {
-    /// The features.
+    /// The selected features.
     pub selection: Selection,
-    /// The draw that its rows are, see [`Resampling::draw`].
+    /// The number of the draw that gave its rows, see [`Resampling::draw`].
     pub draw: u32,
 }
 
-/// A machine, and what was copied to it and from it.
+/// A machine, and what was copied to and from it.
 struct Machine<'a> {
     runner: Runner<'a>,
     moved: Moved,
@@ -69,14 +69,14 @@ impl Machine<'_> {
     }
 }
 
-/// The tables of all replicates.
+/// Returns the tables for all replicates.
 fn logs(of: &Replicates) -> Result<CountLogs> {
-    // Two tables by count, and the answers.
+    // Room for two tables by count, and for the answers.
     memory::room(24 * of.resampling.size + of.count * (24 * of.k + 128), Use::Features)?;
     Ok(CountLogs::new(of.resampling.size))
 }
 
-/// The first `count` replicates, and what the machines say.
+/// Returns the first `count` replicates, and the machines' report.
 fn side_by_side(
     of: &Replicates,
     logs: &CountLogs,
@@ -102,7 +102,7 @@ fn side_by_side(
     Ok((answers.into_iter().flatten().collect(), members.report()))
 }
 
-/// On threads of the CPU. The answer does not depend on their number.
+/// Selects on threads of the CPU. The answer does not depend on their number.
 ///
 /// # Errors
 /// Those of [`Resampling::draw`] and [`select`](crate::selection::select), and what the observer returns.
@@ -129,10 +129,11 @@ pub fn on_threads(of: Replicates, pool: &Pool, observer: &mut dyn Observer) -> R
     Ok(answers)
 }
 
-/// On several machines, each on a thread of its own. Where one fails with [`Error::Device`](crate::Error::Device), others run its replicates.
+/// Selects on several machines, each on a thread of its own. If one fails with [`Error::Device`](crate::Error::Device), others run its
+/// replicates.
 ///
 /// # Errors
-/// Those of [`Resampling::draw`] and of the machines, where it is not one of a device or none is left, and what the observer returns.
+/// Those of [`Resampling::draw`] and of the machines, and what the observer returns. A device error is returned only if no machine is left.
 pub fn on_machines(
     of: Replicates,
     runners: Vec<Runner>,

@@ -1,4 +1,4 @@
-//! A test that is asked one question after the other, such as an R function, as a worker: of a rank of a cluster, say.
+//! A worker for a test that is asked one question after another, such as an R function. It may be the worker of a cluster's rank.
 
 use crate::ci::{Batch, CiTest};
 use crate::observer::Observer;
@@ -11,11 +11,12 @@ use crate::search::worker::{Column, Marginals, Worker};
 use crate::Result;
 use std::sync::atomic::Ordering;
 
-/// Moduli of L'Ecuyer's MRG32k3a (1999): its first three words are below the first, the others below the second.
+/// Moduli of L'Ecuyer's MRG32k3a (1999): the first three words of a seed are below the first modulus, the others below the second.
 const MODULI: [u64; 2] = [4_294_967_087, 4_294_944_443];
 
-/// A seed of MRG32k3a (R's "L'Ecuyer-CMRG") for the test of a pair given a set: it depends on these and on the seed of the search, not on the order of
-/// x and y or of the set. Words of splitmix64 (Steele, Lea and Flood 2014) over all numbers, each below its modulus.
+/// Returns a seed of MRG32k3a (R's "L'Ecuyer-CMRG") for the test of a pair given a set. The seed depends on these and on the seed of the search,
+/// not on the order of x and y or of the set. Its words are those of splitmix64 (Steele, Lea and Flood 2014) over all numbers, each below its
+/// modulus.
 pub fn test_stream(seed: u32, x: u32, y: u32, s: &[u32]) -> [u32; 6] {
     let mut set = s.to_vec();
     set.sort_unstable();
@@ -25,7 +26,7 @@ pub fn test_stream(seed: u32, x: u32, y: u32, s: &[u32]) -> [u32; 6] {
     }
     std::array::from_fn(|word| {
         state = mixed(state);
-        // Never 0, as a generator of zeros stays there.
+        // Never 0, because a generator whose words are all 0 stays there.
         (1 + (state >> 32) % (MODULI[word / 3] - 1)) as u32
     })
 }
@@ -37,17 +38,17 @@ fn mixed(state: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Tests in a shard: few, as each may take long, and several workers end a level together.
+/// Tests in a shard. Few, because each may take long, and several workers should finish a level together.
 const SHARD_TESTS: u64 = 2;
 
-/// A test as a worker. It asks (x, y | S) with the vertices in pcalg's order, and nothing that need not be asked.
+/// A test as a worker. It asks (x, y | S) with the vertices in pcalg's order, and asks nothing unnecessary.
 pub struct Sequential<'t> {
     test: &'t mut dyn CiTest,
     pool: Pool,
 }
 
 impl<'t> Sequential<'t> {
-    /// Asks this test.
+    /// Creates a worker that asks this test.
     pub fn new(test: &'t mut dyn CiTest) -> Self {
         Sequential { test, pool: Pool::none() }
     }
@@ -101,7 +102,7 @@ impl Worker for Sequential<'_> {
                 };
                 let mut verdict = Verdict::Dependent { rank: ranks.start, p: -1.0 };
                 for rank in ranks {
-                    // A smaller rank separates: nobody looks at this one.
+                    // A smaller rank separates, so this rank cannot count.
                     if limit.is_some_and(|limit| limit.load(Ordering::Relaxed) < rank) {
                         break;
                     }

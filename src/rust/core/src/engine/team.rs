@@ -1,4 +1,5 @@
-//! Several machines of this process with one test, as one worker: each takes parts of levels, and what they find is entered once, whoever is lost.
+//! Several machines of this process with one test, as one worker. Each takes parts of levels. Each result is entered once, even if a machine is
+//! lost.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,15 +23,15 @@ use crate::{DeviceError, Error, Result};
 /// Parts of level 0 for each machine.
 const COLUMNS_EACH: usize = 8;
 
-/// Parts of level 1 for each machine, where pairs are decided: each may have all correlations cross.
+/// Parts of level 1 for each machine, if pairs are decided. Few, because each part may transfer all correlations.
 const PAIRS_EACH: usize = 2;
 
-/// Questions that are asked together.
+/// Number of questions that are asked together.
 const QUESTIONS: usize = 1 << 14;
 
 type Machine<'a> = Box<dyn Parted + Send + 'a>;
 
-/// Several machines as one worker. They answer as each does alone.
+/// Several machines as one worker. Their answers equal those of each machine alone.
 pub struct Team<'a> {
     members: Members<Machine<'a>>,
     pool: Pool,
@@ -38,7 +39,7 @@ pub struct Team<'a> {
     leader: Option<usize>,
 }
 
-/// Follows a part of a level for the machine that does it.
+/// The observer of a machine that answers a part of a level.
 struct Following<'w> {
     watch: Watch<'w>,
     /// The share of the part that is done.
@@ -62,12 +63,12 @@ impl Observer for Following<'_> {
     }
 }
 
-/// What threads share.
+/// Locks what the threads share.
 fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Neighbouring units of these costs in about `count` groups of equal cost.
+/// Cuts units with these costs into about `count` groups of neighbouring units, of equal cost.
 fn grouped(costs: &[f64], count: usize) -> Vec<(Range<usize>, f64)> {
     let most = costs.iter().sum::<f64>() / count.max(1) as f64;
     let mut groups: Vec<(Range<usize>, f64)> = Vec::new();
@@ -84,30 +85,30 @@ fn grouped(costs: &[f64], count: usize) -> Vec<(Range<usize>, f64)> {
 }
 
 impl<'a> Team<'a> {
-    /// A team without machines; the threads are those of what the calling thread does itself.
+    /// Creates a team without machines. `pool` has the threads for the calling thread's own work.
     pub fn new(pool: Pool) -> Self {
         Team { members: Members::new(|machine: &Machine| machine.moved()), pool, leader: None }
     }
 
-    /// With these threads for the calling thread.
+    /// Sets the threads for the calling thread.
     pub fn on(self, pool: Pool) -> Self {
         Team { pool, ..self }
     }
 
-    /// With one more machine, of this name in what the team says of itself ("cpu", "cuda:0").
+    /// Adds a machine, which the team's report calls by this name ("cpu", "cuda:0").
     pub fn with(mut self, name: impl Into<String>, machine: impl Parted + Send + 'a) -> Self {
         let busy = machine.busy();
         self.members.add(name, Box::new(machine), busy);
         self
     }
 
-    /// Without a machine that could not be had, and why: it counts as one that failed.
+    /// Records a machine that could not be opened, with its error. It counts as one that failed.
     pub fn without(mut self, name: impl Into<String>, error: DeviceError) -> Self {
         self.members.without(name, error);
         self
     }
 
-    /// How many machines are left.
+    /// Returns the number of machines that are left.
     fn left(&self) -> usize {
         self.members.live().count()
     }
@@ -116,7 +117,7 @@ impl<'a> Team<'a> {
         self.members.live().next().map(|(_, machine)| machine)
     }
 
-    /// What the first machine says that does not fail.
+    /// Returns the result of the first machine that does not fail.
     fn by_first<T>(&mut self, mut run: impl FnMut(&mut Machine<'a>) -> Result<T>) -> Result<T> {
         loop {
             let Some(number) = self.members.first() else { return Err(self.members.nobody()) };
@@ -130,7 +131,7 @@ impl<'a> Team<'a> {
 }
 
 impl Team<'_> {
-    /// Has the machines answer questions, some at a time.
+    /// Has the machines answer questions, a piece of the batch at a time.
     fn ask(
         &mut self,
         batch: &Batch,
@@ -218,7 +219,7 @@ impl Worker for Team<'_> {
         self.ask(batch, observer, |machine, part, observer| machine.marginal_values(part, observer))
     }
 
-    /// That of the machine that has run the search alone, or of the first: they are alike.
+    /// Returns the plan of the machine that ran the search alone, or else of the first machine: the machines are alike.
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
         let leader = self.leader.map(|number| &self.members.machines[number]);
         leader.or(self.first()).map_or_else(Vec::new, |machine| machine.memory_plan())
@@ -248,11 +249,11 @@ impl Worker for Team<'_> {
     }
 }
 
-/// One machine runs a search as long as its levels are short: to share them out takes longer.
+/// One machine runs a search while its levels are short: distributing them would take longer.
 impl Alone for Team<'_> {
     fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Option<Box<dyn Levels + 's>>> {
         let Some(leader) = self.leader.and_then(|number| self.members.machine(number)) else { return Ok(None) };
-        // What it did with others is in the team's report.
+        // The team's report already holds what the leader did with others.
         leader.team();
         match leader.alone() {
             Some(alone) => alone.begin(options, largest),
@@ -266,7 +267,7 @@ impl Alone for Team<'_> {
 
     fn ends(&mut self, error: Option<&Error>) -> bool {
         let Some(number) = self.leader.take() else { return false };
-        // What it did begins again.
+        // Discards the leader's report, because the search begins again.
         self.members.machines[number].team();
         match error {
             Some(error @ Error::Device(failure)) if !error.is_short_of_device_memory() => {
@@ -287,7 +288,7 @@ impl Pairwise for Team<'_> {
 
     fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, observer: &mut dyn Observer) -> Result<()> {
         let graph = level.graph;
-        // About half of a row's pairs are with larger vertices, the fewer the later it comes.
+        // About half of a row's pairs are with larger vertices, fewer for later rows.
         let cost = |x: usize| (graph.degree(x) * graph.degree_above(x)) as f64 + 1.0;
         let block = |at: usize| rows.start + at * PAIR_ROWS..rows.end.min(rows.start + (at + 1) * PAIR_ROWS);
         let blocks: Vec<f64> = (0..rows.len().div_ceil(PAIR_ROWS)).map(|at| block(at).map(cost).sum()).collect();
@@ -296,7 +297,7 @@ impl Pairwise for Team<'_> {
             let blocks = &units[unit].0;
             block(blocks.start).start..block(blocks.end - 1).end
         };
-        // Where a machine is lost within a part, another goes on behind what has been taken.
+        // If a machine is lost within a part, another continues after the rows already taken.
         let taking = Mutex::new((take, (0..units.len()).map(|unit| rows_of(unit).start).collect::<Vec<usize>>()));
         let decide = |machine: &mut Machine, _: &Costs, piece: &Range<usize>, watch: Watch| {
             let mut observer = Following::new(watch);

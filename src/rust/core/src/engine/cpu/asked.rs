@@ -1,4 +1,4 @@
-//! The CPU as a machine that answers questions in batches, beside others.
+//! The CPU as a machine that answers questions in batches, together with others.
 
 use super::{CpuEngine, Kernel, Signal};
 use crate::ci::Batch;
@@ -10,10 +10,10 @@ use crate::search::sweep::Sweeper;
 use crate::search::worker::Worker;
 use crate::{Error, Result};
 
-/// Shares of what is asked that each thread takes, so that none waits long for another.
+/// Shares of a batch for each thread, so that none waits long for another.
 const SHARES: usize = 16;
 
-/// An observer that tells somebody to look.
+/// An observer that calls a function at every look.
 struct Watching<'w>(&'w mut dyn FnMut(f64) -> Result<()>);
 
 impl Observer for Watching<'_> {
@@ -30,7 +30,7 @@ impl<K: Kernel> Asker for CpuEngine<K> {
     fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
         match self.p_values(batch, &mut Watching(watch)) {
             Ok(values) => Ok(values.into_iter().map(Reply::P).collect()),
-            // Rare, and near the end of a search: it may go on only where this question need not have been asked.
+            // Rare, and near the end of a search, which continues only if this question need not have been asked.
             Err(Error::Numeric { .. }) => one_by_one(&self.kernel, batch, watch),
             Err(error) => Err(error),
         }
@@ -41,7 +41,7 @@ impl<K: Kernel> Asker for CpuEngine<K> {
     }
 }
 
-/// The replies where some questions have no answer.
+/// Returns the replies to a batch in which some questions have no answer.
 fn one_by_one<K: Kernel>(kernel: &K, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
     let (stop, mut scratch) = (Stop::default(), K::Scratch::default());
     let mut replies = memory::space(batch.len(), Use::Level)?;

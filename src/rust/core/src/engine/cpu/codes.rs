@@ -9,10 +9,10 @@ use crate::pool::{Pool, Stop};
 use crate::simd;
 use crate::Result;
 
-/// The values of a column are at most so far apart: a flag for each says which occur.
+/// The largest distance between the values of a column. A flag for each possible value says whether it occurs.
 const WIDEST: f64 = 65_536.0;
 
-/// Values that are looked at together, without a branch.
+/// Number of values that a loop examines together, without a branch.
 const TOGETHER: usize = 1024;
 
 /// The levels of a column.
@@ -24,16 +24,16 @@ pub struct Levels {
     pub missing: usize,
 }
 
-/// Up to so many values that could occur it is looked now and then whether all have.
+/// Maximal number of possible values for which the code checks now and then whether all have occurred.
 const FEW: usize = 64;
 
-/// Writes the codes of the columns, all of one length, to `codes`, column by column: the number, from 0, of each value among the
-/// different ones of its column in ascending order, and `i32::MIN` for missing ones. Integers of a column that is among `factors`
-/// are the numbers of levels, from 1, whether these occur or not. Returns the levels; none for a column with a
-/// fraction, an infinite value, or values too far apart, whose codes are left undefined.
+/// Writes the codes of the columns, all of one length, to `codes`, column by column. The code of a value is its number, from 0, among the
+/// different values of its column in ascending order. A missing value gets `i32::MIN`. Integers in a column of `factors` are the numbers of
+/// levels, from 1, whether these occur or not. Returns the levels of each column, or `None` for a column with a fraction, an infinite value, or
+/// values too far apart. The codes of such a column are undefined.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error), and what `look` returns, which is asked ten times a second whether to go on.
+/// [`Error::Memory`](crate::Error), and what `look` returns, which is called ten times a second and may end the run.
 pub fn codes(
     columns: &[Numbers],
     factors: &[bool],
@@ -57,14 +57,14 @@ pub fn codes(
     Ok(found)
 }
 
-/// Values that a thread looks at in one go.
+/// Number of values in a thread's part.
 const VALUES: usize = 1 << 18;
 
 /// Returns whether one of the values is missing, and whether all others are binary; `of` says both of a value.
 pub fn look<T: Sync>(values: &[T], of: impl Fn(&T) -> (bool, bool) + Sync, pool: &Pool) -> (bool, bool) {
     let (any_missing, is_other) = (AtomicBool::new(false), AtomicBool::new(false));
     pool.each_of(values.chunks(VALUES).collect(), |_, part: &[T]| {
-        // Without a branch many are looked at at once.
+        // Without a branch, many values are examined at once.
         let (missing, other) = part.iter().fold((false, false), |(any, others), value| {
             let (missing, binary) = of(value);
             (any | missing, others | !(missing | binary))
@@ -114,7 +114,7 @@ fn of_doubles(values: &[f64], codes: &mut [i32], places: &mut Vec<i32>) -> Optio
         codes.fill(i32::MIN);
         return Some(Levels { values: Vec::new(), missing });
     }
-    // An infinite value is as whole as its truncation.
+    // Infinite values pass the test above, as their truncation equals them.
     if !least.is_finite() || !largest.is_finite() || least.abs().max(largest.abs()) > 2f64.powi(53) {
         return None;
     }
@@ -170,7 +170,7 @@ fn of_integers(values: &[i32], factor: bool, codes: &mut [i32], places: &mut Vec
     Some(levels)
 }
 
-/// Makes `places` 0 where a value occurs, -1 elsewhere; `None` where memory does not suffice, which is noted.
+/// Makes `places` 0 where a value occurs and -1 elsewhere. Returns `None` if memory does not suffice, and notes this.
 #[inline(always)]
 fn mark<T: Copy>(places: &mut Vec<i32>, width: usize, values: &[T], place: impl Fn(T) -> Option<usize>) -> Option<()> {
     places.clear();

@@ -1,7 +1,7 @@
-//! Tests of discrete variables on the CPU: tables counted for all pairs of a row that share a conditioning set.
+//! Tests of discrete variables on the CPU: tables are counted for all pairs of a row that share a conditioning set.
 //!
-//! A p-value costs little beside its table, and still is computed only where it can matter: of the tests that do not
-//! separate a pair, only the largest p is asked for, and p falls with the statistic and rises with the degrees of freedom.
+//! A p-value costs little compared with its table, and still is computed only if it can matter. Of the tests that do not separate a pair, only
+//! the largest p is needed. p falls with the statistic and rises with the degrees of freedom.
 
 use std::sync::OnceLock;
 
@@ -20,28 +20,28 @@ pub struct DiscreteKernel<'a> {
     way: Way,
     /// Tables that threads and levels share.
     shared: Shared,
-    /// Made when first asked for.
+    /// The bounds of statistics, made at first use.
     bound: OnceLock<Option<Bound>>,
 }
 
-/// From this many samples times tests on, threads pay.
+/// The number of samples times tests from which threads pay.
 const INLINE_SAMPLES: f64 = 1e6;
 
-/// Samples times tests in a shard, about.
+/// The approximate number of samples times tests in a shard.
 const SHARD_SAMPLES: f64 = 1e6;
 
 impl<'a> DiscreteKernel<'a> {
-    /// The kernel of a test.
+    /// Creates the kernel of a test.
     pub fn new(test: Discrete<'a>) -> Self {
         Self::counting(test, Way::Quickest)
     }
 
-    /// The kernel of a test that counts in one way.
+    /// Creates the kernel of a test that counts in one way.
     pub fn counting(test: Discrete<'a>, way: Way) -> Self {
         DiscreteKernel { test, way, shared: Shared::default(), bound: OnceLock::new() }
     }
 
-    /// Between which numbers the statistic is, for a fraction of its time.
+    /// Returns the least and the largest value that the statistic may have, in a fraction of its time; `None` if no bounds are known.
     #[inline]
     fn bounds(&self, table: &Table) -> Option<(f64, f64)> {
         self.bound.get_or_init(|| Bound::new(&self.test)).as_ref()?.of(table)
@@ -61,7 +61,7 @@ pub struct Scratch {
     others: Vec<u32>,
 }
 
-/// A lane that is not decided.
+/// An undecided lane.
 struct Lane {
     index: usize,
     place: u32,
@@ -70,17 +70,17 @@ struct Lane {
     largest: Largest,
 }
 
-/// Of the tests of a pair so far, none of which separates: one with the largest p.
+/// A test with the largest p among the tests of a pair so far, none of which separates.
 #[derive(Default)]
 struct Largest {
     test: Option<Known>,
-    /// Its table, while p is not known: most pairs have many tests, of which one is wanted.
+    /// The table of the test while p is not known: most pairs have many tests, of which one p is needed.
     counts: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
 struct Known {
-    /// The statistic is no less and no more.
+    /// The bounds of the statistic.
     least: f64,
     most: f64,
     df: f64,
@@ -89,22 +89,22 @@ struct Known {
     rank: u64,
 }
 
-/// With fewer samples the few tests of level 0 that could do without are computed sooner than the logarithms for their bounds.
+/// The number of samples from which level 0 uses bounds. With fewer, the few tests that bounds spare take less time than the bounds' logarithms.
 const BOUNDED_FROM: usize = 4096;
 
-/// Larger tables are not kept.
+/// Maximal number of cells in a table that is kept.
 const MOST_CELLS: usize = 1 << 10;
 
-/// More than the rounding of a statistic and of its p make a difference.
+/// Returns a statistic that exceeds this one by more than rounding can explain, in it or in its p.
 fn clearly(statistic: f64) -> f64 {
     statistic + 1e-6 + 1e-9 * statistic
 }
 
-/// The logarithm of p is no less and no more; NaN where nothing is known of it.
+/// The bounds of ln p; NaN if nothing is known of it.
 #[derive(Clone, Copy)]
 struct LnP(f64, f64);
 
-/// Below the first the digits of a p run out, below the second it is 0.
+/// ln p below which the digits of p run out, and below which p is 0.
 const LN_FEW_DIGITS: f64 = -680.0;
 const LN_ZERO: f64 = -760.0;
 
@@ -114,25 +114,25 @@ impl LnP {
         ln_upper_tail(least, df).map_or(LnP(f64::NAN, f64::NAN), |(low, high)| LnP(low - (most - least), high))
     }
 
-    /// Whether p is certainly below alpha, and far from 1.
+    /// Returns whether p is certainly below alpha, and far from 1.
     fn is_below(self, alpha: f64) -> bool {
         self.1 < alpha.min(0.5).ln() - 1e-6
     }
 
-    /// Whether p is certainly larger than the other, by more than rounding, or neither is: both 0.
+    /// Returns whether p is certainly larger than the other p, by more than rounding, or the other p is 0.
     fn is_above(self, other: LnP) -> bool {
         other.1 < LN_ZERO || (other.1 + 1e-6 < self.0 && self.0 > LN_FEW_DIGITS)
     }
 }
 
 impl Known {
-    /// Whether the p of another test is certainly no larger.
+    /// Returns whether the p of another test is certainly no larger.
     #[inline]
     fn is_above(&self, least: f64, df: f64) -> bool {
         self.p.is_none_or(|p| p <= 0.5) && df <= self.df && least >= clearly(self.most)
     }
 
-    /// Whether it is certainly larger.
+    /// Returns whether the p of another test is certainly larger.
     #[inline]
     fn is_below(&self, most: f64, df: f64, ln_p: LnP) -> bool {
         (df >= self.df && clearly(most) <= self.least) || (ln_p.0 > LN_FEW_DIGITS && ln_p.is_above(self.ln_p))
@@ -140,7 +140,7 @@ impl Known {
 }
 
 impl Largest {
-    /// p of a test that separates; else it is remembered if it is the largest.
+    /// Returns p of a test that separates. Otherwise returns `None`, and remembers the test if its p is the largest.
     #[inline]
     fn judge(&mut self, statistic: f64, df: f64, alpha: f64, rank: u64) -> Option<f64> {
         if self.test.is_some_and(|known| known.is_above(statistic, df)) {
@@ -157,12 +157,12 @@ impl Largest {
         None
     }
 
-    /// [`Largest::judge`] of a test with too few samples: p is 1, which separates unless alpha is beyond it.
+    /// Judges a test with too few samples, as [`Largest::judge`]: p is 1, which separates unless alpha is larger.
     fn judge_too_few(&mut self, alpha: f64, rank: u64) -> Option<f64> {
         self.judge(0.0, f64::INFINITY, alpha, rank)
     }
 
-    /// [`Largest::judge`] of a table: computes what bounds leave open.
+    /// Judges a test by its table, as [`Largest::judge`]. Computes only what bounds leave open.
     fn judge_table(
         &mut self,
         kernel: &DiscreteKernel,
@@ -199,13 +199,13 @@ impl Largest {
         self.judge(statistic, df, alpha, rank)
     }
 
-    /// The largest p and the rank of its test, none without one.
+    /// Returns the largest p and the rank of its test, or `None` if there is no test.
     fn settle(&mut self, kernel: &DiscreteKernel, [x, y]: [usize; 2], margins: &mut Margins) -> Option<(f64, u64)> {
         let known = self.test.as_mut()?;
         if known.p.is_none() {
             let (lx, ly) = (kernel.test.data().levels(x), kernel.test.data().levels(y));
             let table = Table::Dense { counts: &self.counts, lx, ly };
-            // A test that has bounds has the df and the samples that are declared.
+            // A test that has bounds has the declared degrees of freedom and samples.
             let statistic = kernel.test.summary(x, y, &table, margins).statistic;
             *known = Known { least: statistic, most: statistic, p: Some(upper_tail(statistic, known.df)), ..*known };
         }
@@ -286,7 +286,7 @@ impl Kernel for DiscreteKernel<'_> {
                 return;
             }
             if let Some(found) = row.found {
-                // Lanes that a range of sets before this one has decided.
+                // Drop the lanes that another task has decided with earlier sets.
                 lanes.retain(|lane| found[lane.index].load(std::sync::atomic::Ordering::Relaxed) >= lane.first_rank);
             }
             set.clear();
@@ -296,7 +296,7 @@ impl Kernel for DiscreteKernel<'_> {
                     Verdict::Independent { rank: subsets::rank_without(d, positions, lane.place as usize), p };
                 out(&Answer { at: row.first + lane.index, verdict, set, exact_tests: 0 });
             };
-            // Too few samples for the table are known without one.
+            // Tests with too few samples need no table.
             counted.clear();
             let mut decided = false;
             for (i, lane) in lanes.iter_mut().enumerate().filter(|(_, lane)| !positions.contains(&lane.place)) {

@@ -1,19 +1,19 @@
-//! Which of the questions that threads answer is the first to fail.
+//! The first question to fail among those that several threads answer.
 
 use std::sync::Mutex;
 
 use crate::{Error, Result};
 
-/// The first question that has no answer, in the order of their names, whichever thread met one first; and why.
+/// The first question without an answer, in the order of `Q`, and the reason. Which thread failed first does not matter.
 pub(super) struct Failed<Q>(Mutex<Option<(Q, &'static str)>>);
 
 impl<Q: Ord> Failed<Q> {
-    /// None has failed.
+    /// Returns a record without failures.
     pub fn none() -> Self {
         Failed(Mutex::new(None))
     }
 
-    /// Notes one.
+    /// Notes a failed question and its reason.
     pub fn note(&self, question: Q, reason: &'static str) {
         if let Ok(mut slot) = self.0.lock() {
             if slot.as_ref().is_none_or(|(first, _)| question < *first) {
@@ -22,7 +22,7 @@ impl<Q: Ord> Failed<Q> {
         }
     }
 
-    /// The error of the first that failed, if one has, of which `of` says what was asked.
+    /// Returns the error of the first failed question, if any; `of` returns the x, y and S of the question.
     pub fn check<'s>(self, of: impl FnOnce(Q) -> (usize, usize, &'s [u32])) -> Result<()> {
         match self.0.into_inner().unwrap_or(None) {
             None => Ok(()),

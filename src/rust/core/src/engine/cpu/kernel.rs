@@ -1,4 +1,4 @@
-//! What a test must offer to run on the CPU engine.
+//! The interface that a test implements to run on the CPU engine.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -19,27 +19,27 @@ pub trait Kernel: Sync {
     /// Working memory of one thread, reused from side to side.
     type Scratch: Default + Send;
 
-    /// Number of variables.
+    /// Returns the number of variables.
     fn p(&self) -> usize;
 
-    /// Work below this many tests is done on the calling thread: starting threads would cost more.
+    /// Returns the number of tests below which work runs on the calling thread, because starting threads would cost more.
     fn inline_tests(&self) -> f64 {
         5_000.0
     }
 
-    /// Questions that one thread answers before it takes more.
+    /// Returns the number of questions that one thread answers before it takes more.
     fn questions_at_once(&self) -> usize {
         256
     }
 
-    /// Tests in a shard, about.
+    /// Returns the approximate number of tests in a shard.
     fn shard_tests(&self) -> u64 {
         1 << 16
     }
 
-    /// Writes p of (x, y) given nothing to `column[x]` for the pairs x < y of the level. [`Marginals::alpha`] and [`Marginals::keeps`]
-    /// say which other numbers will do. Fails, naming x, where pcalg stops with an error. May return early, with anything, once
-    /// the signal says so.
+    /// Writes p of (x, y) given the empty set to `column[x]` for each pair x < y of the level. [`Marginals::alpha`] and [`Marginals::keeps`] say
+    /// which other numbers are allowed instead. Fails with x and the reason if pcalg stops with an error. Once the signal requests it, may
+    /// return early with any values.
     fn marginal(
         &self,
         level: &Marginals,
@@ -48,13 +48,13 @@ pub trait Kernel: Sync {
         signal: &Signal,
     ) -> Result<(), (usize, &'static str)>;
 
-    /// Decides pairs of one row whose candidates stand in ascending order, and calls `out` with the outcome of each, by its index among
-    /// all lanes of the row: [`RowView::first`] and the index into [`RowView::places`]. May return
-    /// early, without some outcomes, once the signal says so; otherwise the outcomes depend on the row and the data alone.
+    /// Decides pairs of one row whose candidates are in ascending order. Calls `out` with the outcome of each pair under its index among all
+    /// lanes of the row: [`RowView::first`] plus the index into [`RowView::places`]. Once the signal requests it, may return early without some
+    /// outcomes; otherwise the outcomes depend only on the row and the data.
     fn row(&self, row: &RowView, scratch: &mut Self::Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer));
 
-    /// Decides all sets of the lanes of some rows whose other vertex lies in a range, row by row as [`Kernel::row`] or in any order;
-    /// `out` hears of each with its row.
+    /// Decides all sets of the lanes of some rows whose other vertex lies in a range, row by row as [`Kernel::row`] or in any order. Calls `out`
+    /// with each row and outcome.
     fn tile(
         &self,
         work: &Work,
@@ -67,7 +67,7 @@ pub trait Kernel: Sync {
         rows.for_each(|row| self.tile_row(work, row, others, scratch, signal, out));
     }
 
-    /// One row of a tile, as [`Kernel::row`].
+    /// Decides one row of a tile, as [`Kernel::row`].
     fn tile_row(
         &self,
         work: &Work,
@@ -84,8 +84,8 @@ pub trait Kernel: Sync {
         self.row(&RowView::new(work, row, lanes), scratch, signal, &mut |answer| out(row as u32, answer));
     }
 
-    /// Decides all sets of some sides, by their index, as [`Kernel::walk`] or several at once; `out` hears of each with the number of
-    /// exact tests.
+    /// Decides all sets of some sides, one by one as [`Kernel::walk`] or several at once. Calls `out` with the index, the verdict and the number
+    /// of exact tests of each side.
     fn sides(
         &self,
         work: &Work,
@@ -97,7 +97,7 @@ pub trait Kernel: Sync {
         sides.for_each(|at| self.side(work, at, scratch, stop, out));
     }
 
-    /// One whole side, as [`Kernel::walk`].
+    /// Decides one whole side, as [`Kernel::walk`].
     fn side(
         &self,
         work: &Work,
@@ -111,11 +111,11 @@ pub trait Kernel: Sync {
         out(at, verdict, signal.exact_tests());
     }
 
-    /// Decides the ranks of a side. May return early, with anything, once the signal says so; otherwise the verdict
-    /// depends on the side and the data alone.
+    /// Decides the ranks of a side. Once the signal requests it, may return early with any verdict; otherwise the verdict depends only on the
+    /// side and the data.
     fn walk(&self, side: &SideView, scratch: &mut Self::Scratch, signal: &Signal) -> Verdict;
 
-    /// An engine of this kernel as one that sweeps, where it does.
+    /// Returns an engine of this kernel as a sweeper, or `None` if the kernel does not sweep.
     fn sweeper(_engine: &mut CpuEngine<Self>) -> Option<&mut dyn Sweeper>
     where
         Self: Sized,
@@ -123,8 +123,8 @@ pub trait Kernel: Sync {
         None
     }
 
-    /// One p-value, NaN where there is none; fails where pcalg stops with an error. May return early, with anything, once the
-    /// signal says so.
+    /// Returns one p-value, NaN if there is none. Fails if pcalg stops with an error. Once the signal requests it, may return early with any
+    /// value.
     fn p_value(
         &self,
         x: usize,
@@ -135,13 +135,13 @@ pub trait Kernel: Sync {
     ) -> Result<f64, &'static str>;
 }
 
-/// Pairs (row, other) with conditioning sets from the neighbours of `row`: a lane each. One enumeration of the subsets of
-/// all neighbours serves all lanes; a lane skips the sets that hold its own vertex, and meets the others in its own order.
+/// Pairs (row, other) with conditioning sets from the neighbours of `row`; each pair is a lane. One enumeration of the subsets of all neighbours
+/// serves all lanes. A lane skips the sets that contain its own vertex, and meets the others in its own order.
 #[derive(Clone, Debug)]
 pub struct RowView<'a> {
-    /// The vertex whose neighbours are chosen from.
+    /// The vertex whose neighbours the sets are chosen from.
     pub row: u32,
-    /// By lane: where the other vertex stands in the row's list. Ascending.
+    /// The place of each lane's other vertex in the row's list, ascending.
     pub places: &'a [u32],
     /// Number of lanes of the row before these.
     pub first: usize,
@@ -149,16 +149,16 @@ pub struct RowView<'a> {
     pub neighbours: &'a Neighbours,
     /// Size of the conditioning sets.
     pub size: usize,
-    /// Which sets, by their rank among the subsets of the row's whole list.
+    /// The sets, by rank among the subsets of the row's whole list.
     pub sets: Range<u64>,
-    /// By lane, where other tasks have sets before these: the smallest rank found to separate.
+    /// For each lane, the smallest rank found to separate, if other tasks have earlier sets.
     pub found: Option<&'a [AtomicU64]>,
-    /// The search's.
+    /// The options of the search.
     pub options: &'a Options,
 }
 
 impl<'a> RowView<'a> {
-    /// All sets of some lanes of a row.
+    /// Creates a view of all sets of some lanes of a row.
     pub fn new(work: &'a Work, row: usize, lanes: Range<usize>) -> Self {
         RowView {
             row: row as u32,
@@ -173,7 +173,7 @@ impl<'a> RowView<'a> {
     }
 }
 
-/// A range of ranks of one side, with what the level says about it.
+/// A range of ranks of one side, with the level's neighbourhoods and options.
 #[derive(Clone, Debug)]
 pub struct SideView<'a> {
     /// The side.
@@ -182,27 +182,27 @@ pub struct SideView<'a> {
     pub neighbours: &'a Neighbours,
     /// Size of the conditioning sets.
     pub size: usize,
-    /// Which ranks.
+    /// The ranks.
     pub ranks: Range<u64>,
-    /// The search's.
+    /// The options of the search.
     pub options: &'a Options,
 }
 
 impl<'a> SideView<'a> {
-    /// The view of some ranks of a side.
+    /// Creates a view of some ranks of a side.
     pub fn new(work: &Work<'a>, side: &PairSide, ranks: Range<u64>) -> Self {
         SideView { side: *side, neighbours: work.neighbours, size: work.size, ranks, options: work.options }
     }
 }
 
-/// Tells a kernel, between tests, whether to go on; counts its exact tests.
+/// The signal by which a kernel learns, between tests, whether to continue. It counts the kernel's exact tests.
 pub struct Signal<'a> {
     stop: &'a Stop,
     limit: &'a AtomicU64,
     exact: Cell<u64>,
 }
 
-/// No rank is left out.
+/// The limit of a signal that skips no rank.
 static UNLIMITED: AtomicU64 = AtomicU64::new(u64::MAX);
 
 impl<'a> Signal<'a> {
@@ -210,14 +210,14 @@ impl<'a> Signal<'a> {
         Signal { stop, limit, exact: Cell::new(0) }
     }
 
-    /// Whether the run is to end.
+    /// Returns whether the run should end.
     #[inline]
     pub fn stop_requested(&self) -> bool {
         self.stop.requested()
     }
 
-    /// Whether ranks from this one on need not be run: another piece of the side has separated the pair before it, or
-    /// the run is to end.
+    /// Returns whether ranks from this one on may be skipped: another piece of the side has separated the pair at a smaller rank, or the run
+    /// should end.
     #[inline]
     pub fn leave_at(&self, rank: u64) -> bool {
         self.stop.requested() || rank > self.limit.load(Ordering::Relaxed)
@@ -229,12 +229,12 @@ impl<'a> Signal<'a> {
         self.exact.set(self.exact.get() + 1);
     }
 
-    /// A signal without a limit.
+    /// Creates a signal without a limit.
     pub(super) fn of(stop: &'a Stop) -> Self {
         Signal::new(stop, &UNLIMITED)
     }
 
-    /// A signal of its own count, and of the limit of one lane.
+    /// Creates a signal with its own count, and with the limit of one lane.
     pub(super) fn for_lane(&self, limit: Option<&'a AtomicU64>) -> Signal<'a> {
         Signal { stop: self.stop, limit: limit.unwrap_or(&UNLIMITED), exact: Cell::new(0) }
     }

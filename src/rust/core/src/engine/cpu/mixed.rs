@@ -1,4 +1,4 @@
-//! Tests of numbers and levels, with holes or without, on the CPU.
+//! Tests of numbers and levels, with or without missing values, on the CPU.
 
 use std::sync::Arc;
 
@@ -11,16 +11,16 @@ use crate::numbers::Numbers;
 use crate::pool::Pool;
 use crate::{Error, Result};
 
-/// Such a test in the form that the CPU engine runs.
+/// A test of mixed data in the form that the CPU engine runs.
 pub struct MixedKernel<'a> {
     test: Arc<Mixed<'a>>,
 }
 
-/// From this many rows of tests on, threads pay.
+/// The number of rows times tests from which threads pay.
 const INLINE_ROWS: f64 = 1e5;
 
 impl<'a> MixedKernel<'a> {
-    /// The kernel of a test.
+    /// Creates the kernel of a test.
     pub fn new(test: Arc<Mixed<'a>>) -> Self {
         MixedKernel { test }
     }
@@ -42,7 +42,7 @@ impl Plain for MixedKernel<'_> {
     }
 
     fn shard_tests(&self) -> u64 {
-        // Milliseconds.
+        // A shard takes milliseconds.
         (4e6 / self.test.n()).clamp(8.0, 4096.0) as u64
     }
 
@@ -51,11 +51,11 @@ impl Plain for MixedKernel<'_> {
     }
 }
 
-/// A test with the correlations of its numbers, holes counting as their mean, by which tests of numbers alone are quicker. Where there is no memory for
-/// them, or fewer than two such variables, the test as it was: the answers are the same.
+/// Returns the test with the correlations of its numeric variables, in which missing values count as the mean. They make tests of numbers alone
+/// quicker. Without memory for them, or with fewer than two such variables, returns the test unchanged: the answers are the same.
 ///
 /// # Errors
-/// What `watch` returns, which hears of the share that is done.
+/// What `watch` returns; it is called with the share that is done.
 pub fn with_sums<'a>(test: Mixed<'a>, pool: &Pool, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Mixed<'a>> {
     let Some(frame) = test.frame() else { return Ok(test) };
     let numbers: Vec<usize> = (0..frame.p()).filter(|&variable| frame.is_number(variable)).collect();

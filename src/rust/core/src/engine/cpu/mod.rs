@@ -1,4 +1,4 @@
-//! The CPU engine: work on threads, kernels in SIMD.
+//! The CPU engine: threads run the work, with kernels in SIMD.
 
 mod asked;
 pub mod codes;
@@ -45,13 +45,13 @@ pub struct CpuEngine<K> {
 }
 
 impl<K: Kernel> CpuEngine<K> {
-    /// Runs `kernel` on these threads, or this number of them, in shards of the size that suits it.
+    /// Creates an engine that runs `kernel` on these threads, or on this number of threads, with the kernel's shard size.
     pub fn new(kernel: K, pool: impl Into<Pool>) -> Self {
         let shard_tests = kernel.shard_tests();
         Self::with_shards(kernel, pool, shard_tests)
     }
 
-    /// [`CpuEngine::new`] with another size of shards, which changes nothing but the schedule.
+    /// Creates an engine as [`CpuEngine::new`], with another shard size. The size changes only the schedule.
     pub fn with_shards(kernel: K, pool: impl Into<Pool>, shard_tests: u64) -> Self {
         CpuEngine { kernel, pool: pool.into(), shard_tests: shard_tests.max(1) }
     }
@@ -153,7 +153,7 @@ impl<K: Kernel> Parted for CpuEngine<K> {
     }
 }
 
-/// Fills the columns of level 0 from that of the variable `first` on; `told` hears of the pairs that are done.
+/// Fills the columns of level 0, whose first is that of the variable `first`. Calls `told` with the number of pairs done.
 fn fill_columns<K: Kernel>(
     kernel: &K,
     pool: &Pool,
@@ -165,7 +165,7 @@ fn fill_columns<K: Kernel>(
     let end = first + columns.len();
     let total = (columns.len() * (first + end + 1)) as f64 / 2.0;
     let columns: Vec<Mutex<Option<Column>>> = columns.into_iter().map(|column| Mutex::new(Some(column))).collect();
-    // Of the columns where pcalg stops with an error, the first.
+    // The first column at which pcalg stops with an error.
     let failed = Failed::none();
     // The longest columns first.
     let cost = |task: usize| (end - task) as f64;
@@ -181,7 +181,7 @@ fn fill_columns<K: Kernel>(
     failed.check(|(y, x)| (x, y, &[]))
 }
 
-/// Decides a part of the work, and enters it.
+/// Decides a part of the work, and enters the outcomes in `page`.
 fn run_part<K: Kernel>(
     kernel: &K,
     work: &Work,

@@ -1,4 +1,4 @@
-//! Tests that share nothing with one another but the data: the search for the first set that separates, one question after the other.
+//! Tests whose questions share only the data: the first set that separates is searched for one question after another.
 
 use super::kernel::{Kernel, RowView, SideView, Signal};
 use crate::graph::subsets;
@@ -6,24 +6,24 @@ use crate::search::answer::Answer;
 use crate::search::level::Verdict;
 use crate::search::worker::Marginals;
 
-/// Such a test.
+/// A test whose questions share only the data.
 pub trait Plain: Sync {
-    /// Working memory of one thread. It may keep what tests with one conditioning set share: these follow each other.
+    /// Working memory of one thread. It may keep results shared by tests with the same conditioning set, because these follow each other.
     type Work: Default + Send;
 
-    /// Number of variables.
+    /// Returns the number of variables.
     fn p(&self) -> usize;
 
-    /// Work below this many tests is done on the calling thread.
+    /// Returns the number of tests below which work runs on the calling thread.
     fn inline_tests(&self) -> f64;
 
-    /// Questions that one thread answers before it takes more.
+    /// Returns the number of questions that one thread answers before it takes more.
     fn questions_at_once(&self) -> usize;
 
-    /// Tests in a shard, about.
+    /// Returns the approximate number of tests in a shard.
     fn shard_tests(&self) -> u64;
 
-    /// p of (x, y) given S, NaN where there is none; `None` where the signal says that the run is to end.
+    /// Returns p of (x, y) given S, NaN if there is none; or `None` if the signal requests an end of the run.
     fn test(&self, x: usize, y: usize, s: &[u32], work: &mut Self::Work, signal: &Signal) -> Option<f64>;
 }
 
@@ -37,13 +37,13 @@ pub struct Scratch<W> {
     lanes: Vec<Lane>,
 }
 
-/// A lane that is not decided.
+/// An undecided lane.
 struct Lane {
     index: usize,
     place: u32,
     vertex: u32,
     first_rank: u64,
-    /// The largest p so far, and where.
+    /// The largest p so far, and its set's rank in the row's list.
     largest: Option<(f64, u64)>,
 }
 
@@ -102,7 +102,7 @@ impl<T: Plain> Kernel for T {
         let mut rank = row.sets.start;
         while rank < row.sets.end && !lanes.is_empty() {
             if let Some(found) = row.found {
-                // Lanes that a range of sets before this one has decided.
+                // Drop the lanes that another task has decided with earlier sets.
                 lanes.retain(|lane| found[lane.index].load(std::sync::atomic::Ordering::Relaxed) >= lane.first_rank);
             }
             set.clear();

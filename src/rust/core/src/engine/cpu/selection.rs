@@ -1,9 +1,9 @@
-//! Feature selection on the CPU: the tables of the candidates, a few hundred of them a task.
+//! Feature selection on the CPU: the tables of the candidates, up to a few hundred candidates a task.
 //!
-//! Where a table has about as many cells as there are samples or fewer, the counting engine of the discrete tests makes it,
-//! as that of (class, f | g). Larger ones are not made: the samples are put in the order of (g, y) once for all candidates,
-//! and each group of equal g is counted by f alone, adding up t(c + 1) - t(c) as cells grow. Of a sparse feature only the samples
-//! with another code than the usual one are read: the others are the rest of each group.
+//! If a table has at most `DENSE` cells a sample, the counting engine of the discrete tests makes it as the table of (class, f | g). Larger
+//! tables are not made. Instead the samples are ordered by (g, y) once for all candidates, and each group of equal g is counted by f alone. As
+//! cells grow, t(c + 1) - t(c) is added up. For a sparse feature only the samples whose code is not the usual one are read: the others are the
+//! rest of each group.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -18,17 +18,17 @@ use crate::selection::{
 };
 use crate::{Error, Result};
 
-/// Candidates of a task.
+/// Bounds on the number of candidates of a task.
 const MOST_CANDIDATES: usize = 256;
 const FEWEST_CANDIDATES: usize = 16;
 
-/// Below this many samples times candidates the calling thread is done before others have started.
+/// The number of samples times candidates below which the calling thread is done before others have started.
 const INLINE: f64 = 3e4;
 
-/// A table is made whole where it has at most this many cells a sample.
+/// Maximal number of cells a sample in a table that is made whole.
 const DENSE: usize = 4;
 
-/// Counts for a range of features on threads.
+/// A counter for a range of features, on threads.
 pub struct CpuCounting<'a> {
     samples: &'a Samples,
     logs: &'a CountLogs,
@@ -37,8 +37,8 @@ pub struct CpuCounting<'a> {
 }
 
 impl<'a> CpuCounting<'a> {
-    /// Counts for the features `range` of `samples` on these threads, or this number of them; `logs` must be those of the number
-    /// of samples.
+    /// Creates a counter for the features `range` of `samples` on these threads, or on this number of threads. `logs` must be those of the
+    /// number of samples.
     pub fn new(samples: &'a Samples, logs: &'a CountLogs, range: Range<usize>, pool: impl Into<Pool>) -> Self {
         CpuCounting { samples, logs, range, pool: pool.into() }
     }
@@ -48,11 +48,11 @@ impl<'a> CpuCounting<'a> {
 struct Given<'a> {
     samples: &'a Samples,
     logs: &'a CountLogs,
-    /// The conditioning set of the counting engine, where the partner is one.
+    /// The conditioning set of the counting engine, if the partner is one.
     set: Option<Vec<u32>>,
-    /// The order of the samples for the tables that are not made, where there are any.
+    /// The order of the samples for the tables that are not made, if there are any.
     groups: Option<Groups>,
-    /// For sparse features, where there are any.
+    /// The totals for sparse features, if there are any.
     totals: Option<Totals>,
 }
 
@@ -103,21 +103,21 @@ impl<'a> Given<'a> {
     }
 }
 
-/// How a candidate is counted.
+/// The way to count a candidate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
-    /// Its table is made.
+    /// With a table.
     Whole = 0,
     /// Group by group, without a table.
     InGroups = 1,
-    /// By its unusual samples.
+    /// By the samples that do not have the usual code.
     Sparse = 2,
 }
 
 impl Counting for CpuCounting<'_> {
     fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()> {
         let (samples, logs, first) = (self.samples, self.logs, self.range.start);
-        // Groups and totals: by sample a dozen numbers, some of them while they are made.
+        // Groups and totals have a dozen numbers a sample, some of them only while they are made.
         memory::room(96 * samples.n(), Use::Features)?;
         let given = Given::new(samples, logs, &self.range, partner);
         let each = (sums.len() / (8 * self.pool.threads())).clamp(FEWEST_CANDIDATES, MOST_CANDIDATES);
@@ -144,7 +144,7 @@ impl Counting for CpuCounting<'_> {
 struct Scratch {
     counter: Counter,
     dense: Vec<u32>,
-    /// The places of `dense`.
+    /// The places in `sums` of the features in `dense`.
     at: Vec<usize>,
     margin: Vec<u32>,
     counts: Vec<[u32; 2]>,
@@ -152,7 +152,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Writes the sums of the candidates, places in `sums` with their features.
+    /// Writes the sums of the candidates, given as places in `sums` with their features.
     fn count(
         &mut self,
         given: &Given,
@@ -174,7 +174,7 @@ impl Scratch {
                 return;
             }
             let levels = samples.levels(f);
-            // There are groups where a table is not made, and totals where a feature is sparse.
+            // `groups` exist if a table is not made, and `totals` if a feature is sparse.
             sums[at] = match (samples.codes(f), &given.groups, &given.totals) {
                 (FeatureCodes::Sparse(codes), _, Some(totals)) => totals.sums(codes, logs, &mut self.keys),
                 (FeatureCodes::Dense(Codes::Bytes(codes)), Some(groups), _) => {
@@ -189,7 +189,7 @@ impl Scratch {
         let Some(set) = &given.set else { return };
         let Scratch { counter, dense, at, margin, .. } = self;
         let class = data.p() as u32 - 1;
-        // A few at a time, so that a request to stop is heard where samples are many.
+        // A few at a time, so that a request to stop is noticed even with many samples.
         let batch = (4_000_000 / samples.n()).clamp(1, MOST_CANDIDATES);
         for (part, at) in dense.chunks(batch).zip(at.chunks(batch)) {
             if stop.requested() {
@@ -200,7 +200,7 @@ impl Scratch {
     }
 }
 
-/// The sums of a table of (class, f | g).
+/// Returns the sums of a table of (class, f | g).
 fn of_table(table: &Table, logs: &CountLogs, margin: &mut Vec<u32>) -> Sums {
     let t = logs.table();
     let mut sums = Sums::default();
@@ -235,9 +235,9 @@ fn of_table(table: &Table, logs: &CountLogs, margin: &mut Vec<u32>) -> Sums {
 /// The samples in the order of (g, y).
 struct Groups {
     order: Vec<u32>,
-    /// Where each group of equal g ends, in `rows`.
+    /// The end of each group of equal g, in `rows`.
     ends: Vec<usize>,
-    /// Where each group of equal (g, y) ends, in `order`.
+    /// The end of each group of equal (g, y), in `order`.
     rows: Vec<usize>,
 }
 
@@ -245,7 +245,7 @@ impl Groups {
     fn new(samples: &Samples, partner: &Joint) -> Self {
         let mut both = partner.clone();
         both.refine(samples, samples.class());
-        // Combinations stand by g, then by y: a counting sort by them is one by both.
+        // Combinations are ordered by g, then by y, so a counting sort by them sorts by both.
         let mut rows = Vec::with_capacity(both.levels);
         let mut end = 0;
         for count in both.counts() {
@@ -264,7 +264,7 @@ impl Groups {
         Groups { order, ends, rows }
     }
 
-    /// The sums of a candidate; `counts` are 0 before and after. A function of its own, as its loops have no registers to spare.
+    /// Returns the sums of a candidate; `counts` are 0 before and after. Not inlined, because its loops have no registers to spare.
     #[inline(never)]
     fn sums<C: Copy + Into<u32>>(
         &self,
@@ -301,7 +301,7 @@ impl Groups {
     }
 }
 
-/// The groups of equal g and of equal (g, y), and the sums of a feature that has one code in all samples.
+/// The groups of equal g and of equal (g, y), and the sums of a feature with one code in all samples.
 struct Totals {
     of_pair: Vec<u32>,
     of_three: Vec<u32>,
@@ -320,7 +320,7 @@ impl Totals {
         Totals { of_pair: partner.codes.clone(), of_three: both.codes, pairs, threes, sums }
     }
 
-    /// The sums of a sparse candidate; `keys` is working memory.
+    /// Returns the sums of a sparse candidate; `keys` is working memory.
     fn sums(&self, codes: &SparseVariable, logs: &CountLogs, keys: &mut Vec<u64>) -> Sums {
         let mut change = |groups: &[u32], counts: &[u32]| -> i64 {
             keys.clear();
@@ -343,10 +343,10 @@ impl Totals {
     }
 }
 
-/// Makes the columns of features, and then that of the class, discrete on threads.
+/// Discretises the columns of features, and then that of the class, on threads.
 ///
 /// # Errors
-/// [`Error::Argument`] names the first column that has no codes; see [`Samples::new`] for the rest.
+/// [`Error::Argument`] for the first column that cannot be coded; see [`Samples::new`] for the rest.
 pub fn encode(
     n: usize,
     features: &[Column],
@@ -358,7 +358,7 @@ pub fn encode(
     encode_from(0, n, features, class, how, &pool.into(), observer)
 }
 
-/// Likewise; the features have had `before` others before them, from which errors count.
+/// Discretises as [`encode`] does. `before` other features precede these, and errors count from them.
 ///
 /// # Errors
 /// Those of [`encode`].
@@ -372,7 +372,7 @@ pub fn encode_from(
     observer: &mut dyn Observer,
 ) -> Result<Samples> {
     let p = features.len();
-    // By feature: a slot, the column in it, and its place.
+    // For each feature: a slot, the column in it, and its place.
     let each = 2 * (size_of::<Mutex<Option<FeatureColumn>>>() + size_of::<FeatureColumn>());
     memory::room(each * (p + 1), Use::Features)?;
     let slots: Vec<Mutex<Option<FeatureColumn>>> = (0..=p).map(|_| Mutex::new(None)).collect();

@@ -6,7 +6,7 @@ use crate::selection::{select, CountLogs, Counting, Member, Run, Runner, Samples
 use crate::team::Moved;
 use crate::Result;
 
-/// The CPU as one of several machines that select together.
+/// Returns the CPU as one of several machines that select together.
 pub fn member<'a>(samples: &'a Samples, logs: &'a CountLogs, pool: Pool) -> Member<'a> {
     let speed = pool.threads() as f64;
     let make = move |range| -> Result<Box<dyn Counting + Send + 'a>> {
@@ -15,7 +15,7 @@ pub fn member<'a>(samples: &'a Samples, logs: &'a CountLogs, pool: Pool) -> Memb
     Member { name: "cpu".into(), speed, make: Box::new(make) }
 }
 
-/// The CPU as a machine that runs whole selections.
+/// Returns the CPU as a machine that runs whole selections.
 pub fn runner<'a>(pool: Pool) -> Runner<'a> {
     let threads = pool.clone();
     let run: Run = Box::new(move |samples, logs, criterion, k, observer| {

@@ -1,8 +1,8 @@
-//! The correlation matrix in single precision, which says of most tests given one variable that they do not separate ([`scan`]).
+//! The correlation matrix in single precision, which shows for most tests given one variable that they do not separate ([`scan`]).
 //!
-//! r(xy | z) = (r_xy - r_xz r_yz) b_xz b_yz with b = 1 / sqrt(1 - r²). Single precision knows it to within a [`Band`] that one x and
-//! one y have in common for all z. What lies above the critical value and the band is dependent by
-//! [`Rules::single`](super::rules::Rules::single) too, and anything else is asked there. So no verdict rests on this file.
+//! r(xy | z) = (r_xy - r_xz r_yz) b_xz b_yz with b = 1 / sqrt(1 - r²). Single precision knows it to within a [`Band`] that is the same for all z
+//! of one x and y. A value above the critical value plus the band is dependent by [`Rules::single`](super::rules::Rules::single) too; anything
+//! else is asked there. So no verdict rests on this file.
 //!
 //! [`scan`]: super::scan
 
@@ -15,14 +15,14 @@ use crate::simd::{self, Task};
 /// The rounding of single precision.
 const ROUNDING: f64 = 1.0 / (1 << 24) as f64;
 
-/// Where 1 - r² is not above this, double precision is asked: the band would be too wide.
+/// The limit of 1 - r² at and below which double precision is asked, because the band would be too wide.
 const NEAR_ONE: f64 = 1.0 / 1024.0;
 
-/// Variables in a block: the bits of a word of the graph.
+/// Number of variables in a block: the bits of a word of the graph.
 pub(super) const BLOCK: usize = 64;
 
-/// The correlations of one variable with [`BLOCK`] others, and b of each: 0 where single precision cannot serve, so that partial
-/// correlations seem to be 0, too.
+/// The correlations of one variable with [`BLOCK`] others, and b of each. Both are 0 if single precision cannot serve, so that the partial
+/// correlation seems to be 0.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Block {
@@ -30,7 +30,7 @@ pub(super) struct Block {
     pub b: [f32; BLOCK],
 }
 
-/// One variable's correlations with all others. Without blocks where memory has run out, which ends the run.
+/// One variable's correlations with all others. It has no blocks if memory has run out, which ends the run.
 #[derive(Default)]
 pub(super) struct Row {
     pub blocks: Box<[Block]>,
@@ -38,10 +38,10 @@ pub(super) struct Row {
     largest: f64,
 }
 
-/// How far single precision may be off in |r| of a pair.
+/// The bound on the error of a pair's |r| in single precision.
 ///
-/// Let u be its rounding. r_xy, r_xz, r_yz, the product and the difference, fused or not, move the covariance by at most 6u, and r by
-/// that times b_xz b_yz. Either b is off by 2.5u over itself, and so is r; two products add u each.
+/// Let u be the rounding of single precision. r_xy, r_xz, r_yz, the product and the difference, fused or not, change the covariance by at most
+/// 6u. They change r by that times b_xz b_yz. Each b has a relative error of at most 2.5u, which adds to that of r; two products add u each.
 #[derive(Clone, Copy)]
 pub(super) struct Band {
     absolute: f64,
@@ -54,63 +54,63 @@ impl Band {
         Band { absolute: 8.0 * ROUNDING * (x.largest * y.largest).sqrt(), relative: 8.0 * ROUNDING }
     }
 
-    /// What single precision finds is not above this where |r| is at most so much.
+    /// Returns a threshold that single precision does not exceed if |r| is at most `r`.
     #[inline(always)]
     pub fn above(self, r: f64) -> Threshold {
         Threshold::new(r + self.absolute + self.relative * r)
     }
 
-    /// What single precision finds is not above this where |r| is the smallest, of which it finds so much.
+    /// Returns a threshold that single precision does not exceed at the smallest |r|, if `found` is the smallest value that it finds.
     #[inline(always)]
     pub fn above_smallest(self, found: f64) -> Threshold {
-        // The band on either side.
+        // The band on both sides.
         Threshold::new(found + 2.5 * (self.absolute + self.relative * found))
     }
 }
 
-/// The bits of an |r| that single precision may find.
+/// The bits of an |r| in single precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Threshold(pub i32);
 
 impl Threshold {
-    /// Above all, no number included.
+    /// Above everything, NaN included.
     pub const ALL: Self = Threshold(i32::MAX);
 
-    /// Rounded up.
+    /// Creates the threshold of `r`, rounded up.
     #[inline(always)]
     fn new(r: f64) -> Self {
         Threshold(((r * (1.0 + 1e-6)) as f32).to_bits() as i32)
     }
 }
 
-/// The rows of C in single precision, each made when it is first asked for.
+/// The rows of C in single precision, each computed at first use.
 pub(super) struct Coarse {
     rows: Vec<OnceLock<Row>>,
     fits: OnceLock<bool>,
 }
 
 impl Coarse {
-    /// Of p variables.
+    /// Creates the rows of p variables.
     pub fn new(p: usize) -> Self {
         Coarse { rows: std::iter::repeat_with(OnceLock::new).take(p).collect(), fits: OnceLock::new() }
     }
 
-    /// Of p variables, of which a caller keeps some rows at a time, if there is memory for them.
+    /// Creates the rows of p variables, of which a caller keeps some at a time. `fits` says whether there is memory for them.
     pub fn of_some(p: usize, fits: bool) -> Self {
         Coarse { fits: OnceLock::from(fits), ..Coarse::new(p) }
     }
 
-    /// Gives the rows of these variables up.
+    /// Drops the rows of these variables.
     pub fn forget(&mut self, of: std::ops::Range<usize>) {
         self.rows[of].iter_mut().for_each(|row| _ = row.take());
     }
 
-    /// Bytes of a row.
+    /// Returns the bytes of a row.
     pub fn row_bytes(p: usize) -> usize {
         p.div_ceil(BLOCK) * size_of::<Block>()
     }
 
-    /// Whether there is memory for all rows. It changes no answer.
+    /// Returns whether there is memory for all rows. The result changes no answer.
     pub fn fits(&self) -> bool {
         *self.fits.get_or_init(|| {
             let p = self.rows.len();
@@ -119,7 +119,7 @@ impl Coarse {
         })
     }
 
-    /// The row of y.
+    /// Returns the row of y.
     #[inline(always)]
     pub fn row(&self, gauss: &Gauss, y: usize) -> &Row {
         self.rows[y].get_or_init(|| Row::new(gauss.column(y)))
@@ -138,7 +138,7 @@ impl Row {
     }
 }
 
-/// Appends the blocks of a column; the least 1 - r² that single precision serves.
+/// A task that appends the blocks of a column, and returns the least 1 - r² that single precision serves.
 struct Blocks<'a> {
     column: &'a [f64],
     blocks: &'a mut Vec<Block>,

@@ -1,5 +1,5 @@
-//! Sets of one variable for vertices with many neighbours: all variables in order, in single precision, with the neighbours as a
-//! mask. Nothing is gathered; what single precision cannot tell apart from separation is asked in double ([`Rules::single`]).
+//! Sets of one variable for vertices with many neighbours: all variables in order, in single precision, with the neighbours as a mask. Nothing
+//! is gathered. If single precision cannot rule out that a test separates, double precision decides it ([`Rules::single`]).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,31 +12,32 @@ use crate::graph::{Adjacency, BITS};
 use crate::search::level::{Neighbours, Verdict};
 use crate::simd::Task;
 
-/// A vertex is taken so where at least one in so many of all variables is its neighbour: below, lists are quicker.
+/// The density from which masks are quicker than lists: one in this many of all variables is a neighbour of the vertex.
 const ONE_IN: u64 = 12;
 
-/// Of fewer variables, C in single precision takes longer to make than it saves where most pairs fall to their first sets: on NCI-60
-/// (p 1,190, 40 % of the pairs left after level 0, 12 tests a pair) masks throughout took up to 1.15 times as long.
+/// The number of variables from which masks are used. With fewer, C in single precision takes longer to make than it saves if most pairs are
+/// separated by their first sets. On NCI-60 (p 1,190, 40 % of the pairs left after level 0, 12 tests a pair) masks throughout took up to 1.15
+/// times as long.
 const LEAST_VARIABLES: usize = 1500;
 
-/// Of more suspects of a word double precision looks at the whole word, once one of them is dependent.
+/// Number of remaining suspects in a word above which double precision checks the whole word, once one suspect is dependent.
 const MANY: u32 = 6;
 
-/// Pairs that are decided side by side, so that what one of them waits for from memory comes while the others are looked at.
+/// Number of pairs decided side by side, so that memory for one arrives while the others are checked.
 const AT_ONCE: usize = 8;
 
 /// The tests of (x, y) given neighbours of x.
 #[derive(Clone, Copy)]
 pub(super) struct Pair<'a> {
-    /// Who asks for it.
+    /// The index by which the caller knows the pair.
     pub at: usize,
     pub x: usize,
     pub y: usize,
-    /// Of which places in the list of x.
+    /// The range of places in the list of x to test.
     pub places: (usize, usize),
     /// Whether neighbours of y are left out.
     pub without_common: bool,
-    /// Ranks from behind this one on need not be asked.
+    /// The rank after which sets need not be asked.
     pub limit: Option<&'a AtomicU64>,
 }
 
@@ -46,7 +47,7 @@ pub(super) struct Scratch {
     lanes: [Lane; AT_ONCE],
 }
 
-/// Working memory of a pair, and where it stands.
+/// Working memory and state of a pair.
 #[derive(Default)]
 struct Lane {
     /// The variables that are asked, as bits.
@@ -54,33 +55,33 @@ struct Lane {
     least: Vec<Least>,
     found: Found,
     stage: Stage,
-    /// Variables that double precision is to look at.
+    /// Variables that double precision must check.
     low: Vec<u32>,
 }
 
-/// What is to be done for a pair.
+/// The next step for a pair.
 #[derive(Clone, Copy, Default)]
 enum Stage {
-    /// Nothing: it is decided.
+    /// None: it is decided.
     #[default]
     Done,
-    /// To be scanned from this word on.
+    /// Scan from this word on.
     Scan(usize),
-    /// Suspects of this word are to be asked.
+    /// Ask about the suspects of this word.
     Ask(usize, u64),
-    /// Nothing separates: the smallest partial correlation is among the low ones.
+    /// Find the smallest partial correlation among `low`: nothing separates.
     Smallest,
 }
 
-/// What is known of a side, and the tests decided by the exact formula.
+/// The verdict on a side, and the number of tests decided by the exact formula.
 pub(super) struct Decided {
     pub verdict: Verdict,
-    /// The variable of that rank.
+    /// The variable that separates or has no answer, if there is one.
     pub member: Option<u32>,
     pub exact_tests: u64,
 }
 
-/// What double precision has found of a side.
+/// The findings of double precision on a side.
 struct Found {
     decided: Decided,
     /// The largest p by the exact formula, and its rank.
@@ -102,7 +103,7 @@ impl Default for Found {
 }
 
 impl Found {
-    /// q at z may be the smallest.
+    /// Notes q at z if it is the smallest.
     #[inline(always)]
     fn lower(&mut self, q: f64, z: usize) {
         if (q, z) < self.smallest {
@@ -111,8 +112,8 @@ impl Found {
     }
 }
 
-/// Bit by bit, which of a word's variables may have a squared partial correlation that is not above the threshold, or is not to be
-/// trusted, in double precision.
+/// Returns, as bits, the variables of a word that double precision does not clear: their squared partial correlation is not above the threshold,
+/// or cannot be trusted.
 #[inline(always)]
 fn doubtful(rules: &Rules, x: usize, y: usize, w: usize, threshold: f64) -> u64 {
     let part = |of: usize| {
@@ -130,7 +131,7 @@ fn doubtful(rules: &Rules, x: usize, y: usize, w: usize, threshold: f64) -> u64 
     doubtful
 }
 
-/// Whether sets of one neighbour of x are taken so.
+/// Returns whether masks run the sets of one neighbour of x.
 pub(super) fn takes(rules: &Rules, coarse: &Coarse, level_one: LevelOne, neighbours: &Neighbours, x: usize) -> bool {
     rules.size == 1
         && takes_row(level_one, neighbours, x)
@@ -138,7 +139,7 @@ pub(super) fn takes(rules: &Rules, coarse: &Coarse, level_one: LevelOne, neighbo
         && coarse.fits()
 }
 
-/// Whether x has enough neighbours.
+/// Returns whether x has enough neighbours for masks.
 pub(super) fn takes_row(level_one: LevelOne, neighbours: &Neighbours, x: usize) -> bool {
     let by_number = match level_one {
         LevelOne::ByDensity => {
@@ -151,15 +152,15 @@ pub(super) fn takes_row(level_one: LevelOne, neighbours: &Neighbours, x: usize) 
     by_number && neighbours.graph().is_some()
 }
 
-/// Of so many other vertices, of p variables, what is read stays in the cache beside one row.
+/// Returns the number of other vertices' rows, of p variables each, that stay in the cache along with one row.
 pub(super) fn at_once(p: usize) -> usize {
     (CACHE / (p.div_ceil(BLOCK) * size_of::<coarse::Block>())).max(1)
 }
 
-/// Bytes of a core's second cache that rows in single precision may take, of at least twice as many.
+/// Bytes of a core's second-level cache for rows in single precision; the cache has at least twice as many.
 const CACHE: usize = 1 << 19;
 
-/// Pairs, one after the other or several at once.
+/// A task that decides pairs, several side by side.
 pub(super) struct Pairs<'a, 'b> {
     pub rules: &'a Rules<'a>,
     pub neighbours: &'a Neighbours,
@@ -167,7 +168,7 @@ pub(super) struct Pairs<'a, 'b> {
     pub signal: &'a Signal<'a>,
     pub pairs: &'a [Pair<'a>],
     pub scratch: &'a mut Scratch,
-    /// Hears of each pair.
+    /// Gets the outcome of each pair.
     pub out: &'b mut dyn FnMut(&Pair, Decided),
 }
 
@@ -263,10 +264,10 @@ impl Rows<'_> {
         Tests { xy, of_x: &self.of_x.blocks, of_y: &self.of_y.blocks, words, band: Band::new(self.of_x, self.of_y) }
     }
 
-    /// What single precision must find above for a test to be dependent.
+    /// Returns the threshold above which single precision must find a test to be dependent.
     #[inline(always)]
     fn above(&self, band: Band) -> Threshold {
-        // Of what is no correlation single precision knows nothing: all are asked.
+        // If xy is not a correlation, single precision knows nothing: all tests are asked.
         let xy = self.rules.gauss.column(self.pair.x)[self.pair.y];
         if xy.abs() < 2.0 {
             band.above(self.rules.cutoff.dependent_above.sqrt())
@@ -275,7 +276,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Finds what double precision is to look at, and has it fetched.
+    /// Finds the variables that double precision must check, and prefetches their data.
     #[inline(always)]
     fn scan<S: Scan>(&self, simd: S, lane: &mut Lane) {
         let Stage::Scan(from) = lane.stage else { return };
@@ -307,7 +308,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Asks double precision.
+    /// Takes the steps that need double precision.
     #[inline(always)]
     fn settle<S: Scan>(&self, simd: S, lane: &mut Lane, signal: &Signal) {
         match lane.stage {
@@ -332,7 +333,7 @@ impl Rows<'_> {
                 let Found { exact, smallest: (smallest, z), ref mut decided } = lane.found;
                 decided.verdict = Verdict::Dependent { rank: exact.1, p: exact.0 };
                 if smallest < f64::INFINITY {
-                    // The quick form was trusted here, so pcalg's has an answer too.
+                    // The quick form was trusted here, so pcalg's formula has an answer too.
                     if let Ok(p) = self.rules.gauss.p_value(self.pair.x, self.pair.y, &[z as u32]) {
                         decided.verdict = Verdict::Dependent { rank: self.rank(z), p }.merge(decided.verdict);
                     }
@@ -342,7 +343,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Has what double precision needs of z fetched.
+    /// Prefetches the data of z for double precision.
     #[inline(always)]
     fn fetch<S: Scan>(&self, simd: S, z: usize) {
         let Rows { rules, pair, .. } = self;
@@ -356,7 +357,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Asks double precision for the suspects of a word, in order; `true` when that decides the pair.
+    /// Asks double precision about the suspects of a word, in order. Returns `true` if that decides the pair.
     #[inline(always)]
     fn ask(&self, w: usize, mut suspects: u64, found: &mut Found) -> bool {
         let (rules, &Pair { x, y, .. }) = (self.rules, self.pair);
@@ -369,7 +370,7 @@ impl Rows<'_> {
             found.decided.verdict = match single {
                 Single::Depends(q) => {
                     found.lower(q, z);
-                    // The first suspect of a pair that can be separated mostly does.
+                    // If a pair can be separated, its first suspect mostly does so.
                     if !looked && suspects.count_ones() > MANY {
                         suspects &= doubtful(rules, x, y, w, rules.cutoff.dependent_above.max(found.smallest.0));
                         looked = true;
@@ -395,7 +396,7 @@ impl Rows<'_> {
         false
     }
 
-    /// How many of the pair's candidates come before z.
+    /// Returns the number of the pair's candidates that come before z.
     #[inline(always)]
     fn rank(&self, z: usize) -> u64 {
         let Pair { x, y, without_common, .. } = *self.pair;

@@ -1,22 +1,22 @@
-//! From squared partial correlations to the verdict on a side.
+//! The step from squared partial correlations to the verdict on a side.
 
 use super::rules::Rules;
 use crate::engine::cpu::kernel::{SideView, Signal};
 use crate::search::level::Verdict;
 
-/// Turns blocks of q into a verdict.
+/// The judge of a side, which turns blocks of q into a verdict.
 pub(super) struct Judge<'a> {
     pub rules: Rules<'a>,
     pub side: &'a SideView<'a>,
     pub signal: &'a Signal<'a>,
     smallest: f64,
     smallest_rank: u64,
-    /// Largest p among the tests decided by the exact formula, with its rank.
+    /// The largest p among the tests decided by the exact formula, with its rank.
     exact: Option<(f64, u64)>,
 }
 
 impl<'a> Judge<'a> {
-    /// `smallest` is what is known of the side's tests before: their smallest q with its rank.
+    /// Creates a judge. `smallest` is the smallest q of the side's earlier tests, with its rank, if known.
     pub fn new(
         rules: &Rules<'a>,
         side: &'a SideView<'a>,
@@ -35,8 +35,8 @@ impl<'a> Judge<'a> {
         self.side.side.other as usize
     }
 
-    /// Looks at the block whose first test has rank `first`. `condition` says how far each q can be relied on, `set(i)` is the
-    /// conditioning set of the i-th test.
+    /// Checks the block whose first test has rank `first`. `condition` says how reliable each q is; `set(i)` is the conditioning set of the i-th
+    /// test. Returns a verdict if a test ends the side.
     #[inline(always)]
     pub fn block<S: AsRef<[u32]>>(
         &mut self,
@@ -64,7 +64,7 @@ impl<'a> Judge<'a> {
         mut set: impl FnMut(usize) -> S,
     ) -> Option<Verdict> {
         let above = self.rules.cutoff.dependent_above;
-        // In small groups, most of which hold no such test.
+        // In small groups, because most hold no such test.
         const GROUP: usize = 8;
         let suspects = q.chunks(GROUP).enumerate().filter(|(_, group)| {
             let least = group.iter().fold(f64::INFINITY, |a, &b| if b < a { b } else { a });
@@ -95,7 +95,7 @@ impl<'a> Judge<'a> {
         None
     }
 
-    /// Decides one test by pcalg's formula.
+    /// Decides one test by pcalg's formula. Returns a verdict unless the test is dependent.
     pub fn exactly(&mut self, rank: u64, set: &[u32]) -> Option<Verdict> {
         self.signal.count_exact();
         match self.rules.exactly(self.row(), self.other(), set) {
@@ -110,12 +110,12 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The verdict when no set separated: the largest p, by pcalg's formula at the smallest q.
+    /// Returns the verdict if no set separated: the largest p, by pcalg's formula at the smallest q.
     pub fn dependent(&self) -> Verdict {
         let mut best = self.exact.unwrap_or((-1.0, self.side.ranks.start));
         if self.smallest < f64::INFINITY {
             let set = self.side.side.set(self.side.neighbours, self.side.size, self.smallest_rank);
-            // The quick form was trusted here, so pcalg's has an answer too.
+            // The quick form was trusted here, so pcalg's formula has an answer too.
             if let Ok(p) = self.rules.gauss.p_value(self.row(), self.other(), &set) {
                 if p > best.0 {
                     best = (p, self.smallest_rank);

@@ -1,14 +1,13 @@
-//! The Gaussian test on the CPU: squared partial correlations in SIMD, pcalg's formula where they cannot decide.
+//! The Gaussian test on the CPU: squared partial correlations in SIMD, and pcalg's formula where they cannot decide.
 //!
-//! A row's pairs are decided together where their candidates stand in one order ([`rows`]), and one by one
-//! where they do not ([`walk`]); both by the [`rules`] of the level.
+//! Pairs of a row are decided together if their candidates have one order ([`rows`]), and one by one otherwise ([`walk`]). Both use the
+//! [`rules`] of the level.
 //!
-//! A side is walked in rank order. For a block of consecutive sets the squared partial correlations q are computed
-//! without root, logarithm or branch; a test that the quick form cannot be trusted with gets q = -1. A block whose
-//! smallest q lies above the critical band, and above the smallest seen so far, is done. Otherwise its tests are looked
-//! at one by one: q below the band separates, q inside it or -1 goes to [`Gauss::p_value`].
+//! A side is walked in rank order. A block of consecutive sets gets its squared partial correlations q without root, logarithm or branch. A test
+//! on which the quick form cannot be trusted gets q = -1. A block whose smallest q lies above the critical band, and above the smallest seen so
+//! far, is done. Otherwise its tests are checked one by one: q below the band separates; q inside it, or -1, goes to [`Gauss::p_value`].
 //!
-//! No fused multiply-add: the same q on every machine, whatever SIMD it has.
+//! No fused multiply-add: q is the same on every machine, with any SIMD.
 
 mod coarse;
 mod dense;
@@ -53,24 +52,24 @@ pub(in crate::engine) use sweep::{sweep_on_threads, Found};
 pub struct GaussKernel<'a> {
     gauss: Gauss<'a>,
     thresholds: Arc<Thresholds>,
-    /// For vertices with many neighbours.
+    /// The matrix in single precision, for vertices with many neighbours.
     coarse: Coarse,
     level_one: LevelOne,
 }
 
 impl<'a> GaussKernel<'a> {
-    /// The kernel of a test at a significance level.
+    /// Creates the kernel of a test at a significance level.
     pub fn new(gauss: Gauss<'a>, alpha: f64) -> Self {
         let thresholds = Arc::new(Thresholds::new(gauss.test, gauss.p(), alpha));
         GaussKernel { gauss, thresholds, coarse: Coarse::new(gauss.p()), level_one: LevelOne::default() }
     }
 
-    /// The test as sweeps ask it: the significance level, and whether a test without an answer separates.
+    /// Returns the test in the form for sweeps; `rules`: the significance level, and whether a test without an answer separates.
     pub fn rules_of_sweeps(&self, rules: (f64, bool)) -> Sweeps<'_> {
         Sweeps::new(&self.gauss, &self.thresholds, rules)
     }
 
-    /// With sets of one variable run so.
+    /// Chooses how conditioning sets of one variable run.
     pub fn with_level_one(self, level_one: LevelOne) -> Self {
         GaussKernel { level_one, ..self }
     }
@@ -95,7 +94,8 @@ impl Kernel for GaussKernel<'_> {
         _signal: &Signal,
     ) -> Result<(), (usize, &'static str)> {
         let Rules { cutoff, curve, .. } = self.rules(level.options(), 0);
-        // Below, 1 is written in place of a p-value that is not kept. Where nothing is dependent, pcalg may stop with an error.
+        // If p-values are not kept, 1 is written where r² is below this. If no test can be dependent, pcalg may stop with an error, so none is
+        // skipped.
         let independent_below =
             if level.keeps() || cutoff.independent_below.is_infinite() { 0.0 } else { cutoff.independent_below };
         let correlations = self.gauss.column(y);
@@ -108,7 +108,7 @@ impl Kernel for GaussKernel<'_> {
             for (&r, &bit) in correlations.iter().zip(&BITS) {
                 look |= if r * r > cutoff.dependent_above { 0 } else { bit };
             }
-            // Of neighbours whose correlation is dependent for certain, and there may be many, nothing is computed.
+            // Correlations that are dependent for certain need no p-value: they get 0. They may be many.
             if asked == !0 {
                 cells.fill(0.0);
             } else {
@@ -162,7 +162,7 @@ impl Kernel for GaussKernel<'_> {
         out: &mut dyn FnMut(u32, &Answer),
     ) {
         let rules = self.rules(work.options, work.size);
-        // By row that is taken by masks: the lanes that are not asked yet.
+        // The rows that masks decide, with their lanes that are not asked yet.
         let mut masked = Vec::new();
         for x in rows {
             if self.takes_masks(&rules, work.neighbours, x) {
@@ -171,7 +171,7 @@ impl Kernel for GaussKernel<'_> {
                 self.tile_row(work, x, others, scratch, signal, out);
             }
         }
-        // What is read of the other vertices is used by all rows while it is in the cache.
+        // Blocks of other vertices, so that all rows use their data while it is in the cache.
         let block = dense::at_once(work.neighbours.p()) as u32;
         let mut pairs = Vec::new();
         for from in others.clone().step_by(block as usize) {
@@ -239,7 +239,7 @@ impl<'a> GaussKernel<'a> {
         dense::takes(rules, &self.coarse, self.level_one, neighbours, x)
     }
 
-    /// Decides pairs by masks; `out` hears of each with its row.
+    /// Decides pairs by masks. Calls `out` with the row and the outcome of each.
     fn by_masks(
         &self,
         rules: &Rules,

@@ -13,7 +13,7 @@ use crate::simd::Plain;
 /// Four doubles in memory.
 pub(super) type Four = [f64; 4];
 
-/// A machine, by its registers.
+/// A machine with its kind of registers.
 pub(super) trait Machine: Copy {
     type Quad: Quad<Simd = Self>;
 }
@@ -27,7 +27,7 @@ impl Machine for Avx2 {
     type Quad = Wide;
 }
 
-/// Four doubles in registers, of a machine that is known to have them.
+/// Four doubles in registers of a machine that is known to have them.
 pub(super) trait Quad: Copy {
     type Simd: Copy;
 
@@ -37,15 +37,15 @@ pub(super) trait Quad: Copy {
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
     fn div(self, other: Self) -> Self;
-    /// This where it is smaller, else the other, also with NaN.
+    /// Returns `self` in each lane where it is smaller, else `other`, also for NaN.
     fn min(self, other: Self) -> Self;
-    /// The lowest four bits: where this is larger (never with NaN).
+    /// Returns four bits: whether `self` is larger in each lane (never for NaN).
     fn above(self, other: Self) -> u64;
-    /// Likewise where the first of each pair is larger than the second.
+    /// Returns four bits: whether the first of each pair is larger than the second, in all four pairs.
     fn all_above(pairs: [(Self, Self); 4]) -> u64;
 }
 
-/// For any machine.
+/// Four doubles for any machine.
 #[derive(Clone, Copy)]
 pub(super) struct Portable(Four);
 
@@ -98,12 +98,12 @@ impl Quad for Portable {
     }
 }
 
-/// With [`Avx2`]: its functions below need nothing else.
+/// Four doubles with [`Avx2`]: the functions below need nothing else.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(super) struct Wide(__m256d);
 
-// SAFETY of all: the machine has AVX2, for a `Wide` is made with an `Avx2` alone; memory is that of the references.
+// SAFETY of all: a `Wide` is made only with an `Avx2`, so the machine has AVX2. The memory is that of the references.
 #[cfg(target_arch = "x86_64")]
 impl Quad for Wide {
     type Simd = Avx2;

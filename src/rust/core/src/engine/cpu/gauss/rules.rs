@@ -1,4 +1,4 @@
-//! What decides a test of one level.
+//! The rules that decide the tests of one level.
 
 use crate::ci::gauss::{Cutoff, Gauss, Undefined, WELL_CONDITIONED};
 use crate::ci::pcurve::PCurve;
@@ -16,23 +16,23 @@ pub(super) struct Rules<'a> {
     pub na_delete: bool,
 }
 
-/// What a test given one variable says.
+/// The outcome of a test given one variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Single {
-    /// Dependent for certain; the squared partial correlation.
+    /// Dependent for certain, with the squared partial correlation.
     Depends(f64),
-    /// Dependent by the exact formula; p.
+    /// Dependent by the exact formula, with p.
     DependsExactly(f64),
-    /// It separates for certain; what [`Rules::p_of_square`] makes p of.
+    /// Separates for certain, with the values from which [`Rules::p_of_square`] computes p.
     Separates { q: f64, condition: f64 },
-    /// It separates by the exact formula; p.
+    /// Separates by the exact formula, with p.
     SeparatesExactly(f64),
-    /// It has no answer; why.
+    /// Has no answer, with the reason.
     Undefined(&'static str),
 }
 
 impl Rules<'_> {
-    /// The test of x and y given k, and whether the exact formula decided it.
+    /// Tests x and y given k. Returns the outcome, and whether the exact formula decided it.
     #[inline(always)]
     pub fn single(&self, x: usize, y: usize, k: u32) -> (Single, bool) {
         let of = |x| self.gauss.with(x, k as usize);
@@ -56,12 +56,12 @@ impl Rules<'_> {
         }
     }
 
-    /// p of a test whose squared partial correlation says that it separates; `condition` is its smallest pivot times the
-    /// smaller variance that is left.
+    /// Returns p of a test that separates by its squared partial correlation. `condition` is its smallest pivot times the smaller remaining
+    /// variance.
     #[inline(always)]
     pub fn p_of_square(&self, q: f64, condition: f64, x: usize, y: usize, set: &[u32]) -> f64 {
         if condition < WELL_CONDITIONED {
-            // The decision is safe, but not the digits.
+            // The decision is safe, but the digits of p are not.
             if let Ok(p) = self.gauss.p_value(x, y, set) {
                 return p;
             }
@@ -72,7 +72,7 @@ impl Rules<'_> {
         p.unwrap_or_else(|| self.gauss.p_of_correlation(r, self.size))
     }
 
-    /// A test by pcalg's formula: its p-value as pcalg reads it, and whether that separates.
+    /// Tests by pcalg's formula. Returns the p-value as pcalg reads it, and whether it separates. Fails with the reason if there is no answer.
     pub fn exactly(&self, x: usize, y: usize, set: &[u32]) -> Result<(f64, bool), &'static str> {
         let p = self.gauss.p_value(x, y, set).map_err(|Undefined(reason)| reason)?;
         let p = if p.is_nan() { f64::from(u8::from(self.na_delete)) } else { p };

@@ -1,5 +1,4 @@
-//! Tests of a pair given one variable each, in single precision ([`coarse`](super::coarse)), as the registers of a machine have it
-//! quickest.
+//! Tests of a pair given one variable each, in single precision ([`coarse`](super::coarse)), with the fastest instructions of each machine.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::{
@@ -13,12 +12,12 @@ use crate::simd::Plain;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512};
 
-/// The smallest |r| that single precision finds in a block, in any order of the lanes: bits of floats, infinity where none is asked.
+/// The smallest |r| that single precision finds in a block, spread over lanes: bits of floats, infinity if none is asked.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Least([i32; LANES]);
 
-/// Lanes that a block is folded to.
+/// Number of lanes to which a block is folded.
 const LANES: usize = 16;
 
 /// Bits of infinity.
@@ -27,7 +26,7 @@ const NONE: i32 = 0x7f80_0000;
 impl Least {
     pub const NONE: Self = Least([NONE; LANES]);
 
-    /// The smaller ones.
+    /// Takes the smaller value of each lane.
     #[inline(always)]
     pub fn lower(&mut self, other: &Least) {
         for (to, &bits) in self.0.iter_mut().zip(&other.0) {
@@ -40,7 +39,7 @@ impl Least {
         self.0.iter().fold(false, |any, &bits| any | (bits <= threshold.0))
     }
 
-    /// The least |r|; none where none was asked.
+    /// Returns the smallest |r|, or `None` if none was asked.
     #[inline(always)]
     pub fn smallest(&self) -> Option<f64> {
         // Halves, as machines fold registers.
@@ -60,27 +59,27 @@ pub(super) struct Tests<'a> {
     pub xy: f32,
     pub of_x: &'a [Block],
     pub of_y: &'a [Block],
-    /// Which are asked, of as many blocks.
+    /// The tests that are asked, as bits: one word a block.
     pub words: &'a [u64],
     pub band: Band,
 }
 
-/// What a machine does with [`Tests`]; as most that have a kind of their own do.
+/// The operations of a machine on [`Tests`]. The defaults suit most machines that have an implementation of their own.
 pub(super) trait Scan: Copy {
-    /// a - b c, fused or not as the machine is quick.
+    /// Returns a - b c, fused or not, whichever is quicker on the machine.
     #[inline(always)]
     fn less_product(self, a: f32, b: f32, c: f32) -> f32 {
         (-b).mul_add(c, a)
     }
 
-    /// Has the memory fetched into the cache.
+    /// Prefetches memory into the cache.
     #[inline(always)]
     fn fetch(self, at: &f64) {
         fetch(at);
     }
 
-    /// The first block from `from` on that has an |r| not above the threshold, or the number of blocks; writes the least |r| of
-    /// each block before it.
+    /// Returns the first block from `from` on with an |r| not above the threshold, or the number of blocks. Writes the smallest |r| of each
+    /// block before it to `least`.
     #[inline(always)]
     fn next(self, tests: &Tests, from: usize, threshold: Threshold, least: &mut [Least]) -> usize {
         let end = tests.words.len();
@@ -98,14 +97,14 @@ pub(super) trait Scan: Copy {
     }
 }
 
-/// The least |r| of a block among the bits of a word.
+/// Returns the smallest |r| of a block, folded to lanes, among the tests whose bit is set in `word`.
 #[inline(always)]
 pub(super) fn fold<S: Scan>(simd: S, xy: f32, of_x: &Block, of_y: &Block, word: u64) -> Least {
     let mut folded = [NONE; LANES];
     for part in 0..BLOCK / LANES {
         let word = (word >> (LANES * part)) as u32;
         for (i, to) in folded.iter_mut().enumerate() {
-            // Its bit becomes the sign, by which machines select.
+            // The bit of the test becomes the sign, by which machines select.
             let asked = ((word << (31 - i)) as i32) < 0;
             let bits = if asked { size(simd, xy, of_x, of_y, LANES * part + i) } else { NONE };
             *to = bits.min(*to);
@@ -114,14 +113,14 @@ pub(super) fn fold<S: Scan>(simd: S, xy: f32, of_x: &Block, of_y: &Block, word: 
     Least(folded)
 }
 
-/// The bits of |r| given a variable of a block.
+/// Returns |r| given a variable of a block, as the bits of the float.
 #[inline(always)]
 fn size<S: Scan>(simd: S, xy: f32, of_x: &Block, of_y: &Block, i: usize) -> i32 {
     let r = simd.less_product(xy, of_x.r[i], of_y.r[i]) * (of_x.b[i] * of_y.b[i]);
     r.abs().to_bits() as i32
 }
 
-/// Bit by bit, which of a block's |r| are asked and lie above one threshold, if there is one, and not above another.
+/// Returns, as bits, which |r| of a block are asked, lie above `above` if there is one, and not above `threshold`.
 #[inline(always)]
 pub(super) fn between<S: Scan>(
     simd: S,
@@ -145,11 +144,11 @@ pub(super) fn between<S: Scan>(
     found & tests.words[w]
 }
 
-/// Has the memory fetched into the cache.
+/// Prefetches memory into the cache.
 #[inline(always)]
 pub(super) fn fetch(at: &f64) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: it may be read.
+    // SAFETY: `at` is a reference, so its memory may be read.
     unsafe {
         _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(at).cast())
     }
@@ -172,15 +171,15 @@ impl Scan for Avx2 {}
 
 #[cfg(target_arch = "x86_64")]
 impl Scan for Avx512 {
-    /// The intrinsics of AVX-512 came with Rust 1.89, which is more than we ask for: so its instructions are written out.
+    /// Writes out the instructions: the intrinsics of AVX-512 came with Rust 1.89, and we require less.
     #[inline(always)]
     fn next(self, tests: &Tests, from: usize, threshold: Threshold, least: &mut [Least]) -> usize {
         let Tests { xy, of_x, of_y, words, .. } = *tests;
         let end = words.len();
         assert!(of_x.len() == end && of_y.len() == end && least.len() >= end && from <= end);
         let w: usize;
-        // SAFETY: the machine has AVX-512 F and DQ, or there were no `Avx512`; blocks from `from` to `end` are read, and written in
-        // `least`, which all have so many.
+        // SAFETY: an `Avx512` exists only if the machine has AVX-512 F and DQ. The blocks from `from` to `end` are read, and written in `least`;
+        // all slices have that many, as asserted.
         unsafe {
             asm!(
                 "vbroadcastss zmm0, xmm0",
@@ -206,7 +205,7 @@ impl Scan for Avx512 {
                 "vfnmadd132ps zmm5, zmm0, [{y} + 64]",
                 "vfnmadd132ps zmm6, zmm0, [{y} + 128]",
                 "vfnmadd132ps zmm7, zmm0, [{y} + 192]",
-                // times b and b.
+                // times both b.
                 "vmovaps zmm16, [{x} + 256]",
                 "vmovaps zmm17, [{x} + 320]",
                 "vmovaps zmm18, [{x} + 384]",
@@ -264,8 +263,8 @@ mod tests {
     use super::super::coarse::Row;
     use super::*;
 
-    /// What each machine finds of 200 variables, a threshold after the other: block by block the least |r|, the suspects, and what
-    /// lies above another threshold; and which blocks it stops at.
+    /// Returns what a machine finds for 200 variables at several thresholds: each block's smallest |r|, its suspects, and those above another
+    /// threshold.
     fn found<S: Scan>(simd: S, x: &Row, y: &Row, words: &[u64]) -> Vec<(usize, Option<f64>, [u64; 2])> {
         let mut all = Vec::new();
         for xy in [0.3, -0.7, f32::NAN] {
@@ -320,7 +319,7 @@ mod tests {
         }
     }
 
-    /// The band holds what single precision is off, up to where it serves no longer.
+    /// Checks that the band covers the error of single precision for all correlations that it serves.
     #[test]
     fn single_precision_stays_within_the_band() {
         let value = |i: usize, k: usize| ((i * 7919 + k * 104_729) % 20_011) as f64 / 10_005.5 - 1.0;

@@ -1,26 +1,26 @@
-//! What one significance level makes of the Gaussian test, whichever correlations it is asked of.
+//! The thresholds of the Gaussian test at one significance level, for any correlations.
 
 use std::sync::OnceLock;
 
 use crate::ci::gauss::{Cutoff, FisherZ};
 use crate::ci::pcurve::PCurve;
 
-/// The thresholds of a search among p variables, each made when it is first asked for.
+/// The thresholds of a search among p variables, each computed at first use.
 pub(super) struct Thresholds {
     test: FisherZ,
     p: usize,
     pub alpha: f64,
-    /// By level.
+    /// The cutoff of each level.
     cutoffs: Vec<OnceLock<Cutoff>>,
-    /// For the levels that separate most pairs; none where it does not pay or cannot be made.
+    /// The curves of the levels that separate most pairs; `None` if a curve does not pay or cannot be made.
     curves: [OnceLock<Option<PCurve>>; CURVES],
 }
 
-/// Levels that have a [`PCurve`].
+/// Number of levels that have a [`PCurve`].
 const CURVES: usize = 2;
 
-/// Number of variables from which laying out a curve costs less than it saves. The choice must not depend on anything that a
-/// schedule could change, as it shows in the last digits of pMax.
+/// Number of variables from which laying out a curve costs less than it saves. The choice shows in the last digits of pMax, so it must depend on
+/// nothing that a schedule could change.
 const CURVES_FROM: usize = 200;
 
 impl Thresholds {
@@ -29,12 +29,12 @@ impl Thresholds {
         Thresholds { test, p, alpha, cutoffs, curves: [const { OnceLock::new() }; CURVES] }
     }
 
-    /// Of sets of this size.
+    /// Returns the cutoff for sets of this size.
     pub fn cutoff(&self, size: usize) -> Cutoff {
         *self.cutoffs[size].get_or_init(|| self.test.cutoff(self.alpha, size))
     }
 
-    /// Likewise.
+    /// Returns the curve for sets of this size, or `None` if there is none.
     pub fn curve(&self, size: usize) -> Option<&PCurve> {
         if self.p < CURVES_FROM {
             return None;

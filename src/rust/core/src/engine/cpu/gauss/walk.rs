@@ -1,9 +1,9 @@
-//! Walking the conditioning sets of a side in rank order, a block of q at a time.
+//! A walk through the conditioning sets of a side in rank order, a block of q at a time.
 //!
-//! Sets of one variable are a gather from two columns of C. Larger sets share their prefix: {a_1 < .. < a_l} is the
-//! prefix {a_1, .., a_(l-1)} and a last element s. Walking prefixes depth-first, one pivot a step, keeps the covariances of
-//! x, y and every later candidate given the prefix (rows of a Cholesky factor); a test is then one more elimination step,
-//! about a dozen operations whatever l is, and consecutive s are consecutive lanes.
+//! Sets of one variable are gathered from two columns of C. Larger sets share their prefix: {a_1 < .. < a_l} is the prefix {a_1, .., a_(l-1)}
+//! and a last element s. The walk visits prefixes depth-first, one pivot a step. It keeps the covariances of x, y and every later candidate
+//! given the prefix (rows of a Cholesky factor). A test is then one more elimination step: about a dozen operations for any l, and consecutive s
+//! are consecutive lanes.
 
 use super::judge::Judge;
 use super::rules::Rules;
@@ -14,7 +14,7 @@ use crate::memory::{self, Use};
 use crate::search::level::{CandidateOrder, Verdict};
 use crate::simd::{self, Task};
 
-/// Tests in a block.
+/// Number of tests in a block.
 const BLOCK: usize = 64;
 
 /// Working memory of one thread.
@@ -30,12 +30,12 @@ struct Walker {
     /// Rows of C among the candidates, `rows[a * d + s]` for s > a, gathered when a first becomes a pivot.
     rows: Vec<f64>,
     gathered: Vec<bool>,
-    /// By depth: Cholesky row of the pivot, covariances of x and of y with the candidates, variances of the candidates.
+    /// For each depth: Cholesky row of the pivot, covariances of x and of y with the candidates, variances of the candidates.
     factor: Vec<f64>,
     with_x: Vec<f64>,
     with_y: Vec<f64>,
     variance: Vec<f64>,
-    /// By depth: var(x), var(y), cov(x, y) given the pivots above, and the smallest of those.
+    /// For each depth: var(x), var(y), cov(x, y) given the pivots above, and the smallest of these pivots.
     ends: Vec<[f64; 3]>,
     smallest: Vec<f64>,
     positions: Vec<u32>,
@@ -43,7 +43,7 @@ struct Walker {
     block: Block,
 }
 
-/// A block of tests: the candidate, its covariances with x and y, q and how far it can be relied on.
+/// A block of tests: for each, the candidate, its covariances with x and y, q, and how reliable q is.
 struct Block {
     at: [u32; BLOCK],
     with_x: [f64; BLOCK],
@@ -58,7 +58,7 @@ impl Default for Block {
     }
 }
 
-/// Decides the ranks of a side; `smallest` is what is known of its tests before: their smallest q with its rank.
+/// Decides the ranks of a side. `smallest` is the smallest q of its earlier tests, with its rank, if known.
 pub(super) fn judge_side(
     rules: &Rules,
     side: &SideView,
@@ -80,7 +80,7 @@ pub(super) fn judge_side(
     }
 }
 
-/// Sets of one variable.
+/// A task that runs sets of one variable.
 struct Singles<'a, 'b>(&'a mut Judge<'b>, &'a mut Walker);
 
 impl<S> Task<S> for Singles<'_, '_> {
@@ -92,7 +92,7 @@ impl<S> Task<S> for Singles<'_, '_> {
     }
 }
 
-/// Sets of two variables and more, of these candidates.
+/// A task that runs sets of two or more variables among these candidates.
 struct Sets<'a, 'b>(&'a mut Judge<'b>, &'a [u32], &'a mut Walker);
 
 impl<S> Task<S> for Sets<'_, '_> {
@@ -104,14 +104,14 @@ impl<S> Task<S> for Sets<'_, '_> {
     }
 }
 
-/// q where the quick form may be trusted, else -1 (NaN anywhere ends there too), and the smallest pivot times the smaller
-/// variance left, which says so. `scale` is the last pivot, by which numerator and denominators are multiplied, `pivot` the
-/// smallest of those before.
+/// Returns q if the quick form may be trusted, else -1 (also for any NaN). Also returns the condition that says so: the smallest pivot times the
+/// smaller remaining variance. `scale` is the last pivot, by which numerator and denominators are multiplied; `pivot` is the smallest of those
+/// before.
 #[inline(always)]
 fn trusted(num: f64, den_x: f64, den_y: f64, scale: f64, pivot: f64, above: f64) -> (f64, f64) {
     let q = num * num / (den_x * den_y);
     let den = if den_x < den_y { den_x } else { den_y };
-    // den / scale is the smaller variance; the last pivot cancels where it is the smallest.
+    // den / scale is the smaller variance. If the last pivot is the smallest, it cancels.
     let condition = if scale < pivot { den } else { den * pivot / scale };
     if (condition > above) & (den_x > 0.0) & (den_y > 0.0) & (scale > 0.0) & (q >= 0.0) {
         (q, condition)
@@ -120,8 +120,8 @@ fn trusted(num: f64, den_x: f64, den_y: f64, scale: f64, pivot: f64, above: f64)
     }
 }
 
-/// Conditioning sets of one variable. Most pairs fall to one of their first sets, so candidates are taken as they are
-/// needed: off the row's list, or with common neighbours left out (those stand last, and sets of them alone are not visited).
+/// Runs conditioning sets of one variable. Most pairs are separated by one of their first sets, so candidates are taken when needed: from the
+/// row's list, or without common neighbours. Those come last, and sets of them alone are not visited.
 #[inline(always)]
 fn singles(judge: &mut Judge, walker: &mut Walker) -> Option<Verdict> {
     let (x, y) = (judge.row(), judge.other());
@@ -150,7 +150,7 @@ fn singles(judge: &mut Judge, walker: &mut Walker) -> Option<Verdict> {
     }
 }
 
-/// [`singles`] with `fill(block, n)` writing the next n candidates.
+/// Runs [`singles`] with `fill(block, n)`, which writes the next n candidates.
 #[inline(always)]
 fn singles_of(judge: &mut Judge, block: &mut Block, mut fill: impl FnMut(&mut [u32; BLOCK], usize)) -> Option<Verdict> {
     let (x, y) = (judge.row(), judge.other());
@@ -163,7 +163,7 @@ fn singles_of(judge: &mut Judge, block: &mut Block, mut fill: impl FnMut(&mut [u
     );
     let Block { at, with_x: r_x, with_y: r_y, q, condition } = block;
     let above = judge.rules.trusted_above;
-    // Short at first: half of the pairs are separated within a few sets.
+    // Short at first, because half of the pairs are separated within a few sets.
     let mut width = BLOCK / 4;
     while rank < end {
         if judge.signal.leave_at(rank) {
@@ -174,8 +174,8 @@ fn singles_of(judge: &mut Judge, block: &mut Block, mut fill: impl FnMut(&mut [u
         for i in 0..n {
             let k = at[i] as usize;
             debug_assert!(k < cx.len());
-            // SAFETY: candidates are vertices of the side's graph (`Neighbours` sees to it), and that has no more vertices
-            // than the columns of C have entries, as asserted above. Checks here would cost a third of level 1.
+            // SAFETY: candidates are vertices of the side's graph; `Neighbours` ensures it. The graph has no more vertices than the columns of C
+            // have entries, as asserted above. Checks here would cost a third of level 1.
             unsafe {
                 r_x[i] = *cx.get_unchecked(k);
                 r_y[i] = *cy.get_unchecked(k);
@@ -195,7 +195,7 @@ fn singles_of(judge: &mut Judge, block: &mut Block, mut fill: impl FnMut(&mut [u
     None
 }
 
-/// Conditioning sets of two variables and more.
+/// Runs conditioning sets of two or more variables.
 #[inline(always)]
 fn sets(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Verdict> {
     let size = judge.side.size;
@@ -245,8 +245,8 @@ fn sets(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Ve
                 for i in 0..n {
                     let (v, a, b) = (variance[i], with_x[i], with_y[i]);
                     let (value, condition) = trusted(xy * v - a * b, xx * v - a * a, yy * v - b * b, v, pivot, above);
-                    // x and y collinear given the set: pcalg's pseudo-inverse drops a dimension, and need not find them
-                    // dependent. With one variable its formula is the recursion, which does.
+                    // If x and y are collinear given the set, pcalg's pseudo-inverse drops a dimension, and may not find them dependent. With
+                    // one variable pcalg's formula is the recursion, which does.
                     walker.block.q[i] = if value < COLLINEAR { value } else { -1.0 };
                     walker.block.condition[i] = condition;
                 }
@@ -276,7 +276,7 @@ fn sets(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Ve
 }
 
 impl Walker {
-    /// Gathers what depth 0 needs and places the walk at a rank; `false` where memory does not suffice.
+    /// Gathers the data of depth 0 and places the walk at a rank. Returns `false` if memory does not suffice.
     #[inline(always)]
     fn start(&mut self, judge: &Judge, candidates: &[u32], size: usize, rank: u64) -> bool {
         let d = candidates.len();
@@ -307,7 +307,7 @@ impl Walker {
         true
     }
 
-    /// Conditions on the pivot of `depth`; `false` when its variance, or what is left of x or y, is too small.
+    /// Conditions on the pivot of `depth`. Returns `false` if its variance, or the remaining variance of x or y, is too small.
     #[inline(always)]
     fn eliminate(&mut self, judge: &Judge, candidates: &[u32], depth: usize) -> bool {
         let d = candidates.len();
@@ -327,7 +327,7 @@ impl Walker {
         }
         let scale = 1.0 / pivot.sqrt();
         let from = a + 1;
-        // Row of the Cholesky factor: C[a, s] less what the pivots above explain, over the root of the pivot.
+        // Row of the Cholesky factor: C[a, s] minus what the pivots above explain, divided by the root of the pivot.
         {
             let (above, row) = self.factor.split_at_mut(here);
             let row = &mut row[from..d];

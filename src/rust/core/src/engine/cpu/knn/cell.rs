@@ -3,22 +3,23 @@
 /// A value of a column, or a distance.
 pub(super) trait Cell: Copy + PartialOrd + Send + Sync + 'static {
     const ZERO: Self;
-    /// No distance is larger.
+    /// The largest distance that a cell can hold.
     const MOST: Self;
 
-    /// |a - b|.
+    /// Returns |a - b|.
     fn apart(self, other: Self) -> Self;
     fn larger(self, other: Self) -> Self;
     fn to_f64(self) -> f64;
-    /// The largest distance that is not above this one.
+    /// Returns the largest distance that is not above `radius`.
     fn floor_of(radius: f64) -> Self;
-    /// A distance strictly between two, about this far up; `low` may be below all. `None` where there is none.
+    /// Returns a distance strictly between two, about this fraction of the way up. `low` is `None` if it is below all distances. Returns `None`
+    /// if no distance lies between.
     fn between(low: Option<Self>, high: Self, fraction: f64) -> Option<Self>;
-    /// Somewhat more than this, by a factor of at least 1.
+    /// Returns a distance about `factor` times as large; the factor is at least 1.
     fn grown(self, factor: f64) -> Self;
     fn by_size(a: &Self, b: &Self) -> std::cmp::Ordering;
 
-    /// The distance in a column, discrete or not.
+    /// Returns the distance in a column, discrete or not.
     #[inline(always)]
     fn distance<const DISCRETE: bool>(self, other: Self, mismatch: Self) -> Self {
         if DISCRETE {
@@ -54,7 +55,7 @@ impl Cell for u16 {
 
     #[inline(always)]
     fn floor_of(radius: f64) -> Self {
-        // A cast cuts off what is behind the point, and stays within the type.
+        // A cast truncates the fraction, and stays within the type.
         radius as u16
     }
 

@@ -1,9 +1,8 @@
-//! What all tests with one conditioning set share: an order of the samples, their values in S, their neighbours in S.
+//! The data that all tests with one conditioning set share: an order of the samples, their values in S, their neighbours in S.
 //!
-//! Samples stand in the order of one column, the guide: those within a distance in any space that the guide belongs to are
-//! then among consecutive places, and only these need be looked at. It is a column of S or, where S is empty, y: neither is
-//! permuted. Of a search by one coordinate (J. H. Friedman, F. Baskett and L. J. Shustek 1975) this is the form whose inner
-//! loop is over consecutive memory.
+//! Samples are ordered by one column, the guide. All samples within a distance, in any space that contains the guide, are then among consecutive
+//! places, and only these need be checked. The guide is a column of S or, if S is empty, y: neither is permuted. This is a search by one
+//! coordinate (J. H. Friedman, F. Baskett and L. J. Shustek 1975), in the form whose inner loop is over consecutive memory.
 
 use std::ops::Range;
 
@@ -22,22 +21,22 @@ pub(super) struct Table<'a, C> {
     pub values: &'a [C],
     pub discrete: &'a [bool],
     pub mismatch: C,
-    /// By column: the samples in ascending order of their values.
+    /// For each column, the samples in ascending order of their values.
     pub orders: &'a [u32],
 }
 
 impl<'a, C: Cell> Table<'a, C> {
-    /// The values of a column, by sample.
+    /// Returns the values of a column, by sample.
     pub fn column(&self, column: usize) -> &'a [C] {
         &self.values[column * self.n..(column + 1) * self.n]
     }
 
-    /// The samples in the order of a column.
+    /// Returns the samples in the order of a column.
     pub fn order(&self, column: usize) -> &'a [u32] {
         &self.orders[column * self.n..(column + 1) * self.n]
     }
 
-    /// Writes the distances in a column from a value to others, or where they are larger what stands there.
+    /// Raises `distances` to the distances in a column from `own` to `values`, where these are larger.
     #[inline(always)]
     pub fn raise<W: Wide<Cell = C>>(&self, simd: W::Simd, column: usize, values: &[C], own: C, distances: &mut [C]) {
         if self.discrete[column] {
@@ -56,30 +55,30 @@ pub(super) struct Given<C> {
     pub guide: usize,
     guide_discrete: bool,
     mismatch: C,
-    /// By place: the sample.
+    /// The sample at each place.
     pub order: Vec<u32>,
-    /// By place: the guide's value.
+    /// The guide's value at each place.
     keys: Vec<C>,
     /// The columns of S, by place; whole blocks each.
     columns: Vec<C>,
-    /// k_perm neighbours of each sample, a row each; empty where S is.
+    /// k_perm neighbours of each sample, a row each; empty if S is empty.
     pub neighbours: Array2<u32>,
 }
 
-/// Samples whose neighbours are looked for between two looks at whether to stop.
+/// Number of samples whose neighbours are searched between two checks whether to stop.
 const LOOKED: usize = 64;
 
-/// From this many samples on, it pays to look up which places can hold neighbours.
+/// The number of samples from which it pays to look up which places can hold neighbours.
 const ORDERED: usize = 2 * BLOCK + 1;
 
 impl<C: Cell> Given<C> {
-    /// The column that orders the samples of tests of y given S (ascending).
+    /// Returns the column that orders the samples of tests of y given S (ascending).
     pub fn guide(table: &Table<C>, y: usize, s: &[u32]) -> usize {
         let continuous = s.iter().find(|&&column| !table.discrete[column as usize]);
         continuous.or(s.first()).map_or(y, |&column| column as usize)
     }
 
-    /// For tests given S (ascending), or where it is empty of y = `guide`; `None` where `stop` says so, or memory does not
+    /// Creates the data for tests given S (ascending), or of y = `guide` if S is empty. Returns `None` if `stop` says so, or if memory does not
     /// suffice, which is noted.
     #[inline(always)]
     pub fn new<W: Wide<Cell = C>>(
@@ -90,7 +89,7 @@ impl<C: Cell> Given<C> {
         s: &[u32],
         stop: &dyn Fn() -> bool,
     ) -> Option<Self> {
-        // By sample: its place, its values, and for the search of neighbours a distance, that again, and a tie.
+        // For each sample: its place, its values; for the search of neighbours a distance, a copy of it, and a tie.
         let by_sample = size_of::<u32>() + size_of::<C>() * (s.len() + 3) + size_of::<(u32, u32)>();
         memory::noted(memory::room((table.n + 2 * BLOCK) * by_sample, Use::Samples))?;
         let order = table.order(guide).to_vec();
@@ -112,7 +111,7 @@ impl<C: Cell> Given<C> {
         (s.is_empty() || given.find_neighbours::<W>(simd, table, knn, stop)).then_some(given)
     }
 
-    /// Whole blocks of places, among which are all within a distance of one in the guide's coordinate.
+    /// Returns whole blocks of places that include all within a distance of one place in the guide's coordinate.
     #[inline(always)]
     pub fn places(&self, place: usize, distance: C) -> Range<usize> {
         let n = self.order.len();
@@ -120,14 +119,14 @@ impl<C: Cell> Given<C> {
         if n < ORDERED || self.guide_discrete && distance >= self.mismatch {
             return 0..padded(n);
         }
-        // A discrete guide leaves its own level, in which all distances are 0.
+        // With a discrete guide only its own level is left, in which all distances are 0.
         let near = |key: &C| if self.guide_discrete { *key == own } else { key.apart(own) <= distance };
         let start = self.keys[..place].partition_point(|key| !near(key));
         let end = place + self.keys[place..n].partition_point(near);
         start / BLOCK * BLOCK..padded(end)
     }
 
-    /// Writes the distances in S from a place to some places; they are the largest there are behind the last sample.
+    /// Writes the distances in S from a place to some places. Places after the last sample get the largest distance there is.
     #[inline(always)]
     pub fn distances<W: Wide<Cell = C>>(
         &self,
@@ -146,7 +145,7 @@ impl<C: Cell> Given<C> {
         }
     }
 
-    /// Whether all were found before `stop` said so.
+    /// Returns whether all neighbours were found: `false` if `stop` said so first, or if memory does not suffice, which is noted.
     #[inline(always)]
     fn find_neighbours<W: Wide<Cell = C>>(
         &mut self,
@@ -179,7 +178,7 @@ impl<C: Cell> Given<C> {
                     let name = |at: usize| self.order[start + at];
                     let distances = &distances[..distances.len().min(n - start)];
                     let last = choice.nearest(sample, distances, name, out.as_slice_mut().unwrap_or_default());
-                    // The next place is near this one, and its neighbours about as far.
+                    // The next place is near this one, and its neighbours are about as far.
                     bound = if last > C::ZERO { last.grown(1.5) } else { C::MOST };
                 } else {
                     bound = if bound > C::ZERO { bound.grown(2.0) } else { C::MOST };

@@ -1,17 +1,17 @@
-//! The loops over distances that matter, over whole blocks of places.
+//! The loops that take most time: over distances, in whole blocks of places.
 
 use super::cell::Cell;
 use super::wide::Wide;
 
-/// Places of a block: a multiple of the lanes of either loop.
+/// Number of places in a block: a multiple of the lanes of every kind of register.
 pub(super) const BLOCK: usize = 32;
 
-/// The next multiple of [`BLOCK`].
+/// Returns the next multiple of [`BLOCK`].
 pub(super) fn padded(n: usize) -> usize {
     n.next_multiple_of(BLOCK)
 }
 
-/// Writes max(`of_y`, distance of x) and counts what is not above the bound.
+/// Writes max(`of_y`, distance of x) to `joint`, and counts the values that are not above the bound.
 #[inline(always)]
 pub(super) fn fill_joint<W: Wide, const DISCRETE: bool>(
     simd: W::Simd,
@@ -33,7 +33,7 @@ pub(super) fn fill_joint<W: Wide, const DISCRETE: bool>(
     tally.total()
 }
 
-/// Counts where both the distance in S and that of x are not above a bound.
+/// Counts the places whose distances in S and in x are both not above a bound.
 #[inline(always)]
 pub(super) fn count_both<W: Wide, const DISCRETE: bool>(
     simd: W::Simd,
@@ -52,7 +52,7 @@ pub(super) fn count_both<W: Wide, const DISCRETE: bool>(
     tally.total()
 }
 
-/// How many of these are not above a bound.
+/// Counts the distances that are not above a bound.
 #[inline(always)]
 pub(super) fn count_within<W: Wide>(simd: W::Simd, distances: &[W::Cell], bound: W::Cell) -> usize {
     let bound = W::splat(simd, bound);
@@ -63,7 +63,7 @@ pub(super) fn count_within<W: Wide>(simd: W::Simd, distances: &[W::Cell], bound:
     tally.total()
 }
 
-/// The largest of those that are not above a bound; zero where there is none.
+/// Returns the largest distance that is not above a bound, or zero if there is none.
 #[inline(always)]
 fn largest_within<W: Wide>(simd: W::Simd, distances: &[W::Cell], bound: W::Cell) -> W::Cell {
     let bound = W::splat(simd, bound);
@@ -75,7 +75,7 @@ fn largest_within<W: Wide>(simd: W::Simd, distances: &[W::Cell], bound: W::Cell)
     largest.largest()
 }
 
-/// How many of these are below a bound.
+/// Counts the distances that are below a bound.
 #[inline(always)]
 fn count_below<W: Wide>(simd: W::Simd, distances: &[W::Cell], bound: W::Cell) -> usize {
     let bound = W::splat(simd, bound);
@@ -86,7 +86,7 @@ fn count_below<W: Wide>(simd: W::Simd, distances: &[W::Cell], bound: W::Cell) ->
     distances.len() - tally.total()
 }
 
-/// Writes the distances from a value to others, or where they are larger what stands there.
+/// Raises `distances` to the distances from `own` to `values`, where these are larger.
 #[inline(always)]
 pub(super) fn raise<W: Wide, const DISCRETE: bool>(
     simd: W::Simd,
@@ -101,8 +101,8 @@ pub(super) fn raise<W: Wide, const DISCRETE: bool>(
     }
 }
 
-/// The `which`-th smallest distance, counted from 1, and how many are not above it. `within` of them are not above `bound`, at
-/// least `which`. All are whole blocks; `candidates` must be as long as `distances`.
+/// Returns the `which`-th smallest distance, counted from 1, and the number of distances that are not above it. `within` of them, at least
+/// `which`, are not above `bound`. All are whole blocks; `candidates` must be as long as `distances`.
 #[inline(always)]
 pub(super) fn select<W: Wide>(
     simd: W::Simd,
@@ -112,7 +112,7 @@ pub(super) fn select<W: Wide>(
     within: usize,
     candidates: &mut [W::Cell],
 ) -> (W::Cell, usize) {
-    /// Steps after which those that are left are looked at one by one.
+    /// Number of steps after which the remaining distances are checked one by one.
     const STEPS: usize = 16;
     let (mut low, mut below) = (None, 0);
     let (mut high, mut up_to) = (bound, within);
@@ -121,7 +121,7 @@ pub(super) fn select<W: Wide>(
             return (largest_within::<W>(simd, distances, high), which);
         }
         if step % 3 == 1 {
-            // Where many are equal, no bound has `which` of them within it.
+            // If many are equal, no bound has exactly `which` of them within it.
             let largest = largest_within::<W>(simd, distances, high);
             if count_below::<W>(simd, distances, largest) < which {
                 return (largest, up_to);

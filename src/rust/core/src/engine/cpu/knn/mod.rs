@@ -1,7 +1,7 @@
 //! The nearest-neighbour test on the CPU.
 //!
 //! * `cell`: distances. `wide`: many at once. `loops`: the loops over them.
-//! * `given`: what tests with one conditioning set share.
+//! * `given`: the data that tests with one conditioning set share.
 //! * `sums`: the estimates of a test's permutations.
 //! * `work`: a test on one thread.
 //! * `single`: one test on all threads.
@@ -24,15 +24,15 @@ use work::Work;
 /// The nearest-neighbour test in the form that the CPU engine runs.
 pub struct KnnKernel<'a> {
     knn: &'a Knn,
-    /// By column: the samples in ascending order of their values.
+    /// For each column, the samples in ascending order of their values.
     orders: Vec<u32>,
 }
 
-/// From this many pairs of samples times permutations on, threads pay.
+/// The number of pairs of samples times permutations from which threads pay.
 const INLINE_PAIRS: f64 = 1e7;
 
 impl<'a> KnnKernel<'a> {
-    /// The kernel of a test.
+    /// Creates the kernel of a test.
     pub fn new(knn: &'a Knn) -> Self {
         let n = knn.columns().n();
         let orders = match knn.columns().values() {

@@ -1,4 +1,4 @@
-//! One test on all threads: its permutations are shared out.
+//! One test on all threads, which share its permutations.
 
 use std::sync::Mutex;
 
@@ -12,17 +12,17 @@ use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
 use crate::{Error, Result};
 
-/// Parts a thread, so that none waits long for another.
+/// Number of parts for each thread, so that none waits long for another.
 const PARTS: usize = 4;
 
-/// Permutations in a wave of a test that may stop early.
+/// Number of permutations in a wave of a test that may stop early.
 const WAVE: usize = 64;
 
 impl KnnKernel<'_> {
-    /// The test of x and y given S on these threads.
+    /// Tests x and y given S on these threads.
     ///
     /// # Errors
-    /// What the observer returns; [`Error::Argument`] where threads could not be started.
+    /// What the observer returns; [`Error::Argument`] if threads could not be started.
     pub fn test(
         &self,
         x: usize,
@@ -85,6 +85,6 @@ fn test<C: Packed>(
             return Ok(outcome);
         }
     }
-    // A decision is reached at the last permutation at the latest.
+    // The last permutation decides at the latest.
     Err(Error::Interrupted)
 }

@@ -1,7 +1,7 @@
 //! The estimates of many permutations of one test.
 //!
-//! The point is the outer loop and the permutation the inner one: what does not change with x - the distances from a point in
-//! S and in (y, S) - is computed once for all permutations.
+//! The outer loop runs over points, the inner one over permutations. The distances from a point in S and in (y, S) do not change with x, so they
+//! are computed once for all permutations.
 
 use super::cell::Cell;
 use super::given::{Given, Table};
@@ -9,7 +9,7 @@ use super::loops::{count_both, count_within, fill_joint, padded, select};
 use super::wide::Wide;
 use crate::ci::knn::Terms;
 
-/// Buffers, whole blocks of n cells each.
+/// Buffers of whole blocks, for n cells each.
 #[derive(Default)]
 pub(super) struct Rows<C> {
     pub of_s: Vec<C>,
@@ -18,22 +18,22 @@ pub(super) struct Rows<C> {
     pub candidates: Vec<C>,
 }
 
-/// What the estimates of one test share.
+/// The data that the estimates of one test share.
 pub(super) struct Estimates<'a, C> {
     pub table: &'a Table<'a, C>,
     pub terms: &'a Terms,
     pub given: &'a Given<C>,
     pub x_discrete: bool,
     pub y: usize,
-    /// y by place; whole blocks.
+    /// y by place, in whole blocks.
     pub y_values: &'a [C],
-    /// x in ascending order: where S is empty, neighbours in x are counted there.
+    /// x in ascending order. If S is empty, neighbours in x are counted there.
     pub x_sorted: &'a [C],
 }
 
 impl<C: Cell> Estimates<'_, C> {
-    /// Adds to `sums` the terms of each permutation; `permuted` holds the x of each, by place and in whole blocks. Ends early,
-    /// with anything, when `stop` says so.
+    /// Adds the terms of each permutation to `sums`. `permuted` holds the x of each, by place and in whole blocks. Ends early, with any sums, if
+    /// `stop` says so.
     #[inline(always)]
     pub fn add<W: Wide<Cell = C>>(
         &self,
@@ -80,7 +80,7 @@ impl<C: Cell> Estimates<'_, C> {
             let mut places = 0..0;
             for (permuted, sum) in permuted.chunks_exact(n).zip(sums.iter_mut()) {
                 let own = permuted[place];
-                // rho is not above `bound` where enough are within it.
+                // rho is not above `bound` if enough points are within it.
                 let mut within;
                 loop {
                     if !fresh {
@@ -113,7 +113,7 @@ impl<C: Cell> Estimates<'_, C> {
                     (near_x, terms.subspace(count_within::<W>(simd, of_s, radius)))
                 };
                 *sum += terms.joint(rho, up_to) - terms.subspace(near_x) - terms.subspace(near_y) + term_of_s;
-                // Far too many points were looked at: fewer will do for the next permutations.
+                // Far too many points were checked: fewer suffice for the next permutations.
                 if within > 2 * which + 16 && distance < bound && distance > C::ZERO {
                     let smaller = distance.grown(1.35);
                     if smaller < bound {
@@ -126,7 +126,7 @@ impl<C: Cell> Estimates<'_, C> {
     }
 }
 
-/// How many of the sorted values are within a radius of one of them.
+/// Counts the sorted values that are within a radius of one of them.
 #[inline(always)]
 fn count_sorted<C: Cell, const DISCRETE: bool>(sorted: &[C], own: C, mismatch: C, radius: C) -> usize {
     let near = |value: &C| value.distance::<DISCRETE>(own, mismatch) <= radius;

@@ -8,11 +8,11 @@ use super::cell::Cell;
 use crate::simd::Avx2;
 use crate::simd::Plain;
 
-/// A cell that registers hold many of.
+/// A cell of which a register holds many.
 pub(super) trait Packed: Cell {
-    /// On any machine.
+    /// The registers for any machine.
     type Plain: Wide<Cell = Self, Simd = Plain>;
-    /// Where there is AVX2.
+    /// The registers of AVX2.
     #[cfg(target_arch = "x86_64")]
     type Avx2: Wide<Cell = Self, Simd = Avx2>;
 }
@@ -29,7 +29,7 @@ impl Packed for f64 {
     type Avx2 = Doubles;
 }
 
-/// A machine, by its registers.
+/// A machine with its kind of registers.
 pub(super) trait Machine<C>: Copy {
     type Wide: Wide<Cell = C, Simd = Self>;
 }
@@ -43,7 +43,7 @@ impl<C: Packed> Machine<C> for Avx2 {
     type Wide = C::Avx2;
 }
 
-/// Distances in registers, of a machine that is known to have them. A mask has all bits of a lane set, or none.
+/// Distances in registers of a machine that is known to have them. In a mask, the lanes that are not set are 0.
 pub(super) trait Wide: Copy {
     type Cell: Cell;
     type Simd: Copy;
@@ -51,26 +51,26 @@ pub(super) trait Wide: Copy {
 
     fn none(simd: Self::Simd) -> Self;
     fn splat(simd: Self::Simd, value: Self::Cell) -> Self;
-    /// From at least [`Wide::LANES`] cells; so with `store`.
+    /// Loads the lanes from at least [`Wide::LANES`] cells; `store` needs as many.
     fn load(simd: Self::Simd, from: &[Self::Cell]) -> Self;
     fn store(self, to: &mut [Self::Cell]);
-    /// |a - b|.
+    /// Returns |a - b|.
     fn apart(self, other: Self) -> Self;
     fn larger(self, other: Self) -> Self;
-    /// Zero where they are equal, `mismatch` elsewhere.
+    /// Returns zero where they are equal, `mismatch` elsewhere.
     fn differ(self, other: Self, mismatch: Self) -> Self;
-    /// A mask.
+    /// Returns a mask of the lanes that are not above the bound.
     fn not_above(self, bound: Self) -> Self;
-    /// Zero outside a mask.
+    /// Sets the lanes outside a mask to zero.
     fn keep(self, mask: Self) -> Self;
-    /// Counts, one more where the mask is set. Not distances: see [`Wide::total`].
+    /// Adds one to the counts where the mask is set. Counts are not distances: see [`Wide::total`].
     fn tally(self, mask: Self) -> Self;
-    /// The sum of counts.
+    /// Returns the sum of counts.
     fn total(self) -> usize;
-    /// The largest lane.
+    /// Returns the largest lane.
     fn largest(self) -> Self::Cell;
 
-    /// The distance in a column, discrete or not.
+    /// Returns the distance in a column, discrete or not.
     #[inline(always)]
     fn distance<const DISCRETE: bool>(self, other: Self, mismatch: Self) -> Self {
         if DISCRETE {
@@ -81,7 +81,7 @@ pub(super) trait Wide: Copy {
     }
 }
 
-/// For any machine.
+/// Distances for any machine.
 #[derive(Clone, Copy)]
 pub(super) struct Portable<C>([C; 8]);
 
@@ -161,7 +161,7 @@ macro_rules! portable {
 portable!(u16, u16::MAX, |m: u16| m != 0, u64::from, |count: u64| count as u16);
 portable!(f64, 1.0, |m: f64| m != 0.0, |count: f64| count as u64, |count: u64| count as f64);
 
-/// Sixteen whole numbers. With [`Avx2`], as [`Doubles`]: their functions below need nothing else.
+/// Sixteen whole numbers. Both this and [`Doubles`] are made with [`Avx2`], and their functions below need nothing else.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(super) struct Words(__m256i);
@@ -171,8 +171,8 @@ pub(super) struct Words(__m256i);
 #[derive(Clone, Copy)]
 pub(super) struct Doubles(__m256d);
 
-// SAFETY (of all blocks in both): the machine has AVX2, for none is made without an `Avx2`; loads and stores need no alignment,
-// and the slices are as long as asserted.
+// SAFETY (of all blocks in both): each value is made with an `Avx2`, so the machine has AVX2. Loads and stores need no alignment, and the slices
+// are as long as asserted.
 #[cfg(target_arch = "x86_64")]
 impl Wide for Words {
     type Cell = u16;
@@ -248,7 +248,7 @@ impl Wide for Words {
     fn largest(self) -> u16 {
         unsafe {
             let eight = _mm_max_epu16(_mm256_castsi256_si128(self.0), _mm256_extracti128_si256(self.0, 1));
-            // The instruction there is finds the smallest.
+            // The only such instruction finds the smallest.
             let flipped = _mm_xor_si128(eight, _mm_set1_epi16(-1));
             !(_mm_extract_epi16(_mm_minpos_epu16(flipped), 0) as u16)
         }

@@ -1,4 +1,4 @@
-//! A test on one thread, and what the next test on it can use.
+//! A test on one thread, and the data that the next test on it can use.
 
 use super::given::{Given, Table};
 use super::loops::padded;
@@ -9,10 +9,10 @@ use crate::memory::{self, Use};
 use crate::random::Key;
 use crate::simd::{self, Task};
 
-/// Bytes of permuted x that are worked on together: they stay in the cache.
+/// Bytes of permuted x that are processed together, so that they stay in the cache.
 const PERMUTED_BYTES: usize = 1 << 20;
 
-/// Permutations of the first part of a test that may stop early; parts grow from there.
+/// Number of permutations in the first part of a test that may stop early; later parts grow.
 const FIRST_PART: usize = 4;
 
 /// Working memory of one thread.
@@ -52,7 +52,7 @@ impl<C> Default for Buffers<C> {
     }
 }
 
-/// A question in the form that does not depend on who asks: x < y, S ascending.
+/// A question in a form that does not depend on the order in which it is asked: x < y, S ascending.
 pub(super) struct Question {
     pub x: usize,
     pub y: usize,
@@ -76,18 +76,18 @@ pub(super) struct QuestionOnData<'a, C> {
 }
 
 impl<C: Packed> QuestionOnData<'_, C> {
-    /// The column that orders the samples.
+    /// Returns the column that orders the samples.
     fn guide(&self) -> usize {
         Given::guide(self.table, self.question.y, &self.question.s)
     }
 
-    /// What it shares with other tests; `None` where `stop` says so, or memory does not suffice, which is noted.
+    /// Returns the data shared with other tests; `None` if `stop` says so, or if memory does not suffice, which is noted.
     pub fn given(&self, stop: &dyn Fn() -> bool) -> Option<Given<C>> {
         simd::run(Find { test: self, stop })
     }
 
-    /// Writes to `sums` the sums of terms of the estimates `first` .. `first + sums.len()`: number 0 is that of the data,
-    /// number m + 1 that of permutation m. Ends early, with anything, when `stop` says so.
+    /// Writes to `sums` the sums of terms of the estimates `first` .. `first + sums.len()`. Number 0 is that of the data, number m + 1 that of
+    /// permutation m. Ends early, with any sums, if `stop` says so.
     pub fn sums(
         &self,
         given: &Given<C>,
@@ -100,7 +100,7 @@ impl<C: Packed> QuestionOnData<'_, C> {
     }
 }
 
-/// [`QuestionOnData::given`].
+/// The task of [`QuestionOnData::given`].
 struct Find<'a, C> {
     test: &'a QuestionOnData<'a, C>,
     stop: &'a dyn Fn() -> bool,
@@ -116,7 +116,7 @@ impl<C: Packed, S: Machine<C>> Task<S> for Find<'_, C> {
     }
 }
 
-/// [`QuestionOnData::sums`].
+/// The task of [`QuestionOnData::sums`].
 struct Sum<'a, C> {
     test: &'a QuestionOnData<'a, C>,
     given: &'a Given<C>,
@@ -134,7 +134,7 @@ impl<C: Packed, S: Machine<C>> Task<S> for Sum<'_, C> {
         let Sum { test: QuestionOnData { table, knn, question }, given, first, buffers, stop, sums } = self;
         let n = table.n;
         let Buffers { rows, y_values, x_sorted, permuted, permutation, shuffler, .. } = buffers;
-        // What a thread keeps by sample, the permutations' x aside; see `Shuffler` and `Rows`.
+        // The bytes that a thread keeps for each sample, besides the permutations' x; see `Shuffler` and `Rows`.
         let by_sample = 6 * size_of::<C>() + 4 * size_of::<u32>();
         let enough = memory::prepare(permuted, sums.len() * padded(n), Use::Permutations)
             && (rows.of_s.len() >= padded(n)
@@ -178,13 +178,13 @@ impl<C: Packed, S: Machine<C>> Task<S> for Sum<'_, C> {
     }
 }
 
-/// Permutations whose x is worked on together.
+/// Returns the number of permutations whose x are processed together.
 pub(super) fn part<C>(n: usize) -> usize {
     (PERMUTED_BYTES / (n * size_of::<C>())).clamp(16, 1024)
 }
 
 impl<C: Packed> Work<C> {
-    /// p of (x, y) given S; `None` where the run is to end, or memory does not suffice, which is noted.
+    /// Returns p of (x, y) given S; `None` if the run should end, or if memory does not suffice, which is noted.
     pub fn p(
         &mut self,
         table: &Table<C>,
@@ -232,7 +232,7 @@ impl<C: Packed> Work<C> {
     }
 }
 
-/// The outcome of a test from the sums of terms of all estimates, the data's first; `None` where the sums do not suffice.
+/// Returns the outcome of a test from the sums of terms of all estimates, the data's first; `None` if more sums are needed.
 pub(super) fn outcome(knn: &Knn, sums: &[i64]) -> Option<Outcome> {
     let (&own, permuted) = sums.split_first()?;
     let (mut drawn, mut count) = (0, 0);

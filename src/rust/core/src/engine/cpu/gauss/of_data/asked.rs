@@ -1,4 +1,4 @@
-//! Questions in batches: the correlations of those that stand together are made together.
+//! Questions in batches: the correlations of adjacent questions are computed together.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -13,10 +13,10 @@ use crate::observer::Observer;
 use crate::pool::Stop;
 use crate::Result;
 
-/// Questions whose variables are this many or fewer are answered together.
+/// Maximal number of variables in questions that are answered together.
 const VARIABLES: usize = 48;
 
-/// What one thread works with.
+/// The working memory of one thread.
 #[derive(Default)]
 struct Thread {
     variables: Vec<u32>,
@@ -25,7 +25,8 @@ struct Thread {
     set: Vec<u32>,
 }
 
-/// Questions that stand together, as the one who makes them asks of one pair after the other: up to [`VARIABLES`] variables, or one question.
+/// Cuts a batch into parts of adjacent questions, because callers ask about one pair after another. A part has up to `most` variables, or one
+/// question.
 fn cut(batch: &Batch, most: usize) -> Result<Vec<Range<usize>>> {
     let mut parts = Vec::new();
     let mut variables: Vec<u32> = Vec::new();
@@ -51,7 +52,7 @@ fn cut(batch: &Batch, most: usize) -> Result<Vec<Range<usize>>> {
     Ok(parts)
 }
 
-/// The p-values of the questions, as [`CpuEngine`](crate::engine::cpu::CpuEngine) gives them.
+/// Returns the p-values of the questions, as [`CpuEngine`](crate::engine::cpu::CpuEngine) gives them.
 pub(super) fn p_values(
     engine: &GaussOfData,
     tiles: &Tiles,
@@ -64,7 +65,7 @@ pub(super) fn p_values(
         let why = format!("the correlations of a test given {} variables", widest - 2);
         return Err(engine.bound.refuses(bytes(widest), why));
     }
-    // Of every thread, where that is possible.
+    // The share of each thread, if possible.
     let share = engine.bound.bytes / (engine.pool.threads() * size_of::<f64>()) as u64;
     let parts = cut(batch, ((share as f64).sqrt() as usize).clamp(2, VARIABLES))?;
     let mut values: Vec<f64> = memory::zeros(batch.len(), Use::Level)?;
@@ -94,7 +95,7 @@ pub(super) fn p_values(
         }
         tiles.among(variables, c, gathered, stop);
         let gauss = Gauss::of_part(c, d, &[], engine.test);
-        // A set may name a variable twice: its numbers are looked up one by one.
+        // A set may name a variable twice, so its numbers are looked up one by one.
         let number = |v: u32| variables.partition_point(|&known| known < v) as u32;
         for (at, value) in parts[part].clone().zip(out.iter_mut()) {
             let (x, y, s) = batch.get(at);

@@ -1,4 +1,4 @@
-//! Whether a search asks for few of the correlations after level 0, as far as some of the variables tell.
+//! An estimate from a sample of variables: whether a search needs few correlations after level 0.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,17 +10,17 @@ use crate::observer::Observer;
 use crate::pool::Stop;
 use crate::Result;
 
-/// Variables that are looked at.
+/// Number of variables in the sample.
 const SAMPLE: usize = 64;
 
-/// Others that a thread takes with these at a time.
+/// Number of other variables that a thread takes with the sample at a time.
 const TOGETHER: usize = 512;
 
-/// Where level 1 is to make so many times fewer than all, they are few: its rows' own are made, and the memory of all is spared. It takes 0.8 to 1.1 of
-/// the time of a search that keeps them (bench/RESULTS.md, 2026-11-25).
+/// The factor by which level 1 must need fewer correlations than all, so that they are few. Then each row computes its own, which spares the
+/// memory of all. It takes 0.8 to 1.1 of the time of a search that keeps all (bench/RESULTS.md, 2026-11-25).
 const FEWER: f64 = 8.0;
 
-/// Of fewer variables all take half a GB, which is not worth looking.
+/// The number of variables from which the estimate is worthwhile. With fewer, all correlations take half a GB at most.
 pub const LEAST: usize = 8192;
 
 /// Working memory of a thread.
@@ -31,8 +31,9 @@ struct Thread {
 }
 
 impl GaussOfData<'_> {
-    /// Whether few correlations are asked for once level 0 is over, so that it does not pay to keep all. This is a guess from the edges of 64 variables at
-    /// level 0, which takes 128 / p of the time of all correlations; answers do not depend on it. `further`: whether levels beyond 0 may run at all.
+    /// Returns whether few correlations are needed after level 0, so that it does not pay to keep all. This is an estimate from the edges of 64
+    /// variables at level 0, and takes 128 / p of the time of all correlations. Answers do not depend on it. `further` says whether levels
+    /// beyond 0 may run at all.
     ///
     /// # Errors
     /// What the observer returns, and [`Error::Memory`](crate::Error::Memory).
@@ -46,7 +47,7 @@ impl GaussOfData<'_> {
         let sample: Vec<u32> = (0..SAMPLE).map(|i| (i * p / SAMPLE) as u32).collect();
         let least = self.thresholds.cutoff(0).dependent_above;
         let counts = |count: usize| (0..count).map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
-        // Of each of the sample its neighbours, and of every variable its neighbours in the sample.
+        // For each variable of the sample, the number of its neighbours; for every variable, the number of its neighbours in the sample.
         let (degrees, meetings) = (counts(SAMPLE), counts(p));
         let work = |thread: &mut Thread, part: usize, stop: &Stop| {
             let Thread { c, gathered } = thread;
@@ -69,7 +70,7 @@ impl GaussOfData<'_> {
             effort(degree, degree + 1)
         };
         let of_sample = each * degrees.into_iter().map(of_row).sum::<f64>();
-        // Rows of many neighbours, none of which need be in the sample: of d neighbours so many pairs are, d^2 / each^2 on average.
+        // Rows with many neighbours may not be in the sample. With d neighbours, they have on average d^2 / each^2 pairs of neighbours there.
         let of_hub = |meetings: AtomicU64| {
             let meetings = meetings.into_inner() as f64;
             meetings * (meetings - 1.0)

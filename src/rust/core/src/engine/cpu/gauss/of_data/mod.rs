@@ -1,10 +1,10 @@
-//! The Gaussian test on data whose correlations would take more memory than they may, or of which few are asked for after level 0 ([`few`]): those
-//! that are asked for are made of the data, and forgotten.
+//! The Gaussian test on data whose correlations would exceed their memory bound, or of which few are needed after level 0 ([`few`]).
+//! Correlations are computed from the data when they are needed, and then dropped.
 //!
-//! Level 0 is run by columns of C, some at a time. From level 2 on a row asks for the correlations among itself and its neighbours alone
-//! ([`rows`]); so it does at level 1 where neighbours are few, but then those of its lanes with its neighbours do. Where they are many,
-//! level 1 is run by blocks of rows and of other vertices that are in memory together ([`panels`]). The kernels are those that run on the
-//! whole matrix ([`GaussKernel`]), and a pair has the same correlation whichever part it is made for: so have all answers.
+//! Level 0 runs by columns of C, some at a time. From level 2 on, a row needs only the correlations among itself and its neighbours ([`rows`]).
+//! Level 1 runs by rows as well if neighbours are few, and a row then needs only the correlations of its lanes with its neighbours. If
+//! neighbours are many, level 1 runs by blocks of rows and of other vertices that are in memory together ([`panels`]). The kernels are those for
+//! the whole matrix ([`GaussKernel`]). The correlation of a pair is the same in every part, and so are all answers.
 
 mod asked;
 mod few;
@@ -34,32 +34,33 @@ use crate::{Error, Result};
 use panels::Panels;
 use rows::Rows;
 
-/// Columns of level 0 that are made together at most: more would serve nothing.
+/// Maximal number of columns of level 0 that are computed together: more would gain nothing.
 const COLUMNS: usize = 1024;
 
 /// The most memory that correlations may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// Bytes.
+    /// The bound in bytes.
     pub bytes: u64,
-    /// Whether the caller has named them; else they are what the process may get.
+    /// Whether the caller has named the bound; otherwise it is what the process may get.
     pub is_named: bool,
 }
 
 impl Bound {
-    /// Of fewer variables all correlations are kept where nobody names a bound.
+    /// The number of variables below which all correlations are kept unless the caller names a bound.
     pub const LEAST: usize = few::LEAST;
 
-    /// Bytes that all correlations of p variables take while a search has them, in double and in single precision.
+    /// Returns the bytes that all correlations of p variables take during a search, in double and in single precision.
     pub fn of_all(p: usize) -> u64 {
         16 * (p as u64).saturating_mul(p as u64)
     }
 
-    /// Returns the bound for correlations of p variables that cannot be made all at once: the caller's, or half of what is there when `make`, which makes
-    /// all of them, runs out of memory. None where all were made.
+    /// Returns the bound if the correlations of p variables cannot all be made at once, or `None` if `make` has made them all. The bound is the
+    /// caller's if all take more. If `make` runs out of memory, it is half of the available memory, or half of what `make` wanted if that is
+    /// unknown.
     ///
     /// # Errors
-    /// Others of `make`.
+    /// Other errors of `make`.
     pub fn unless_made(named: Option<u64>, p: usize, make: impl FnOnce() -> Result<()>) -> Result<Option<Self>> {
         match named {
             Some(bytes) if Bound::of_all(p) > bytes => Ok(Some(Bound { bytes, is_named: true })),
@@ -72,7 +73,8 @@ impl Bound {
         }
     }
 
-    /// Returns the bound where few correlations are asked for, which nobody has named: that of all, or half of the memory that there is.
+    /// Returns the bound if few correlations are needed and the caller has named none: the bytes of all, or half of the available memory if that
+    /// is less.
     pub fn of_few(p: usize) -> Self {
         let half = memory::available().map_or(u64::MAX, |available| available / 2);
         Bound { bytes: Bound::of_all(p).min(half), is_named: false }
@@ -82,7 +84,7 @@ impl Bound {
         bytes as u64 <= self.bytes
     }
 
-    /// The error of a step that takes so much.
+    /// Returns the error of a step that takes this many bytes.
     fn refuses(self, bytes: usize, why: String) -> Error {
         if !self.is_named {
             return Use::Correlations.error(bytes);
@@ -95,7 +97,7 @@ impl Bound {
     }
 }
 
-/// The Gaussian test on centred data, with a bound of the memory for correlations.
+/// The Gaussian test on centred data, with a bound on the memory for correlations.
 pub struct GaussOfData<'a> {
     cells: &'a [f64],
     n: usize,
@@ -106,17 +108,18 @@ pub struct GaussOfData<'a> {
     pool: Pool,
     shard_tests: u64,
     bound: Bound,
-    /// Once they are asked for.
+    /// The tiles, made at first use.
     tiles: Option<Tiles<'a>>,
     /// The most bytes of correlations that were held at level 0, at level 1, and later.
     held: [u64; 3],
 }
 
 impl<'a> GaussOfData<'a> {
-    /// `x`: n x p, columns as [`Centred::write`](crate::moments::Centred::write) writes them.
+    /// Creates the test. `x` is n x p, with columns as [`Centred::write`](crate::moments::Centred::write) writes them.
     ///
     /// # Errors
-    /// [`Error::Argument`] where the bound has no room for two columns of correlations.
+    /// [`Error::Argument`] if `x` has no rows or is not kept by column. If the bound has no room for two columns of correlations:
+    /// [`Error::Argument`] for a named bound, [`Error::Memory`] otherwise.
     pub fn new(test: FisherZ, x: ArrayView2<'a, f64>, alpha: f64, pool: impl Into<Pool>, bound: Bound) -> Result<Self> {
         let (n, p) = x.dim();
         let cells = matrix::cells(x).filter(|_| n > 0).ok_or_else(|| Error::Argument {
@@ -145,12 +148,12 @@ impl<'a> GaussOfData<'a> {
         })
     }
 
-    /// With sets of one variable run so, and another size of shards, which change nothing but the schedule.
+    /// Chooses how conditioning sets of one variable run, and the shard size. Both change only the schedule.
     pub fn with_ways(self, level_one: LevelOne, shard_tests: u64) -> Self {
         GaussOfData { level_one, shard_tests: shard_tests.max(1), ..self }
     }
 
-    /// Makes what all correlations need.
+    /// Prepares the data for all correlations.
     fn prepare(&mut self, observer: &mut dyn Observer) -> Result<()> {
         if self.tiles.is_none() {
             self.tiles = Some(Tiles::new(self.cells, self.n, &self.pool, &mut || observer.look())?);
@@ -158,13 +161,13 @@ impl<'a> GaussOfData<'a> {
         Ok(())
     }
 
-    /// Notes what is held at a level.
+    /// Notes the bytes held at a level.
     fn hold(&mut self, size: usize, bytes: usize) {
         let held = &mut self.held[size.min(2)];
         *held = (*held).max(bytes as u64);
     }
 
-    /// Level 0, by columns.
+    /// Runs level 0 by columns.
     fn level_zero(
         &self,
         tiles: &Tiles,
@@ -174,7 +177,7 @@ impl<'a> GaussOfData<'a> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let p = self.p;
-        // They stand side by side, and may be a part of all, which others have.
+        // The columns are adjacent. They may be a part of all: others have the rest.
         let Some(start) = columns.first().map(Column::y) else { return Ok(()) };
         let stop = start + columns.len();
         let before = |end: usize| (end * (end + 1)) as f64 / 2.0 - (start * (start + 1)) as f64 / 2.0;
@@ -210,7 +213,7 @@ impl Worker for GaussOfData<'_> {
     }
 
     fn sides_at_once(&self) -> usize {
-        // Each time that sides are laid out, the correlations are made once more.
+        // Each time that sides are laid out, the correlations are computed again.
         1 << 20
     }
 
@@ -263,7 +266,7 @@ impl Worker for GaussOfData<'_> {
     }
 }
 
-/// The rows of a part, and whether it has single sides.
+/// Returns the first row of a part, and the one after its last row.
 fn rows_of(work: &Work, part: &Part) -> (usize, usize) {
     let sides = |some: &[crate::search::level::PairSide]| {
         let rows = some.iter().map(|side| side.row as usize);

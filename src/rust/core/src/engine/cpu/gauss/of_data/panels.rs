@@ -1,5 +1,5 @@
-//! Level 1 by blocks: of some rows and of some other vertices all correlations are in memory, which is what a test of such a pair given
-//! one variable asks for, whichever that is.
+//! Level 1 by blocks. All correlations of some rows and of some other vertices are in memory. A test of such a pair given any one variable needs
+//! no others.
 
 use std::ops::Range;
 
@@ -16,25 +16,25 @@ use crate::search::book::Book;
 use crate::search::shards::{Part, Work};
 use crate::Result;
 
-/// Columns of other vertices that are held at most: the more are held of the rows, the fewer times the others are made.
+/// Maximal number of columns held for other vertices. The more columns are held for rows, the fewer times the others are computed.
 const OTHERS: usize = 64;
 
-/// How a level is run by blocks.
+/// The cut of a level into blocks.
 pub(super) struct Panels {
-    /// Columns of rows, and of others, that are held.
+    /// Number of columns held for rows, and for others.
     rows: usize,
     others: usize,
     /// Whether there is room for them in single precision, too.
     with_coarse: bool,
-    /// By shard: its rows, and its others.
+    /// For each shard: its rows, and its others.
     boxes: Vec<[Range<usize>; 2]>,
     bytes: usize,
-    /// Cells that are made.
+    /// Number of cells that are computed.
     cost: f64,
 }
 
 impl Panels {
-    /// None where there is no room.
+    /// Plans a level by blocks. Returns `None` if there is no room.
     pub fn of(engine: &GaussOfData, work: &Work) -> Option<Self> {
         let GaussOfData { p, bound, .. } = *engine;
         let boxes: Vec<[Range<usize>; 2]> =
@@ -43,7 +43,7 @@ impl Panels {
         let some_masked = boxes.iter().any(|[rows, _]| rows.clone().any(masked));
         let fit = |column: usize| (bound.bytes / column as u64).min(p as u64) as usize;
         let (plain, with_coarse) = (size_of::<f64>() * p, size_of::<f64>() * p + Coarse::row_bytes(p));
-        // Of so few that one in single precision would take from the other, lists are quicker.
+        // If single precision left room for fewer than two columns, lists are quicker.
         let with_coarse_fit = fit(with_coarse);
         let takes_coarse = some_masked && with_coarse_fit >= 2;
         let (held, column) = if takes_coarse { (with_coarse_fit, with_coarse) } else { (fit(plain), plain) };
@@ -67,17 +67,17 @@ impl Panels {
         Some(panels)
     }
 
-    /// Cells that are made.
+    /// Returns the number of cells that are computed.
     pub fn cost(&self) -> f64 {
         self.cost
     }
 
-    /// What is held.
+    /// Returns the bytes that are held.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The rows that are asked for, cut into blocks.
+    /// Returns the rows that are asked for, cut into blocks.
     fn row_blocks(&self) -> Vec<Range<usize>> {
         if self.others == 0 {
             // All columns are held.
@@ -88,7 +88,7 @@ impl Panels {
         (first..end).step_by(self.rows).map(|from| from..end.min(from + self.rows)).collect()
     }
 
-    /// The others that shards with some of these rows ask for; of none an empty range.
+    /// Returns the range of others that shards with some of these rows ask for, empty if there are none.
     fn others_asked(&self, rows: &Range<usize>) -> Range<usize> {
         let asked = self.boxes.iter().filter(|[of, others]| meet(of, rows) && !others.is_empty());
         let others = || asked.clone().map(|[_, others]| others);
@@ -172,7 +172,7 @@ fn meet(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start.max(b.start) < a.end.min(b.end)
 }
 
-/// The other vertices of a part: all are in the range.
+/// Returns a range that has all other vertices of a part.
 fn others_of(work: &Work, part: &Part) -> Range<usize> {
     let among = |others: &mut dyn Iterator<Item = u32>| {
         let (mut first, mut end) = (usize::MAX, 0);
@@ -181,7 +181,7 @@ fn others_of(work: &Work, part: &Part) -> Range<usize> {
     };
     match part {
         Part::Tile { rows, others } => {
-            // Of rows whose pairs are all behind them, nothing before.
+            // If the rows' pairs all come after them, nothing before is asked.
             let list = |row: usize| work.neighbours.list(row);
             let ends = rows.clone().flat_map(|row| {
                 let places = work.lanes.of(row);
@@ -200,7 +200,7 @@ fn others_of(work: &Work, part: &Part) -> Range<usize> {
     }
 }
 
-/// Rows and others that are in memory together.
+/// Rows and others whose columns are in memory together.
 struct Block {
     rows: Range<usize>,
     others: Range<usize>,
@@ -211,7 +211,7 @@ impl Block {
         self.others.start as u32..self.others.end as u32
     }
 
-    /// The rows and others of a tile that are here.
+    /// Returns the rows and others of a tile that are in the block.
     fn of_tile(&self, rows: &Range<usize>, others: &Range<u32>) -> (Range<usize>, Range<u32>) {
         let own = self.others();
         let rows = rows.start.max(self.rows.start)..rows.end.min(self.rows.end);
@@ -219,7 +219,7 @@ impl Block {
         (rows, start..others.end.min(own.end).max(start))
     }
 
-    /// The lanes of a row that are here, of some.
+    /// Returns those of some lanes of a row that are in the block.
     fn of_lanes(&self, work: &Work, row: usize, lanes: &Range<usize>) -> Range<usize> {
         if !self.rows.contains(&row) {
             return 0..0;
@@ -234,7 +234,7 @@ impl Block {
         self.rows.contains(&(side.row as usize)) && self.others.contains(&(side.other as usize))
     }
 
-    /// Whether any pair of a part is here.
+    /// Returns whether any pair of a part is in the block.
     fn has_some(&self, work: &Work, part: &Part) -> bool {
         match part {
             Part::Tile { rows, others } => {
@@ -247,7 +247,7 @@ impl Block {
         }
     }
 
-    /// Which share of a part is here, about.
+    /// Returns the approximate share of a part that is in the block.
     fn share(&self, [rows, others]: &[Range<usize>; 2]) -> f64 {
         let common = |a: &Range<usize>, b: &Range<usize>| {
             a.end.min(b.end).saturating_sub(a.start.max(b.start)) as f64 / a.len().max(1) as f64
@@ -255,7 +255,7 @@ impl Block {
         common(rows, &self.rows) * common(others, &self.others)
     }
 
-    /// Decides what is here of a shard.
+    /// Decides the pairs of a shard that are in the block.
     fn answer(&self, kernel: &GaussKernel, work: &Work, book: &Book, shard: usize, scratch: &mut Scratch, stop: &Stop) {
         let mut page = book.open(shard);
         match &work.shards[shard].part {
@@ -274,7 +274,7 @@ impl Block {
             Part::Sides(sides) => {
                 let mut set = Vec::new();
                 let mut rest = sides.clone();
-                // Sides that stand together are decided together.
+                // Adjacent sides are decided together.
                 while let Some(first) = rest.find(|&at| self.has_side(work, at)) {
                     let end = rest.find(|&at| !self.has_side(work, at)).unwrap_or(sides.end);
                     kernel.sides(work, first..end, scratch, stop, &mut |at, verdict, exact_tests| {

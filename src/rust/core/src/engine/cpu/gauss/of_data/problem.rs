@@ -1,4 +1,4 @@
-//! What one row asks for: a problem of its own, among the row and its neighbours.
+//! The problem of one row: the row, its neighbours, and the correlations that it needs.
 
 use super::super::{Coarse, GaussKernel};
 use super::GaussOfData;
@@ -10,33 +10,33 @@ use crate::moments::{Gathered, Tiles};
 use crate::pool::Stop;
 use crate::search::level::{Neighbours, PairSide};
 
-/// A row and its neighbours, numbered anew in their order, so that sets have the ranks that they had; and correlations among them.
+/// A row and its neighbours, renumbered in their order, so that sets keep their ranks; and correlations among them.
 #[derive(Default)]
 pub(super) struct Problem {
     /// The variables.
     pub members: Vec<u32>,
-    /// Where the row stands among them.
+    /// The place of the row among them.
     pub at: u32,
-    /// How many are the row or in its list; the others of pairs that are outside of it follow, ascending.
+    /// Number of members that are the row or in its list. Other vertices of its pairs, outside the list, follow in ascending order.
     listed: usize,
     pub neighbours: Option<Neighbours>,
-    /// Those that have a column, by their new numbers, and by variable which; none: all do.
+    /// The members that have a column, by new number; and for each member, which column. Both are empty if all have one.
     with_column: Vec<u32>,
     places: Vec<u32>,
     pub c: Vec<f64>,
 }
 
-/// Which correlations a row needs.
+/// The correlations that a row needs.
 pub(super) enum Wanted<'w> {
-    /// All among it and its neighbours.
+    /// All among the row and its neighbours.
     All,
-    /// Those of its lanes, by their places in its list (and, of others outside, behind it), with all of these: sets have one variable.
+    /// Those of its lanes with all members, because sets have one variable. Lanes are places in the row's list, or after it if outside.
     Lanes(&'w [u32]),
 }
 
 impl Problem {
-    /// Lays out the row's problem, without its correlations. `outside`: others of its pairs that are not in its list, ascending; `by_graph`:
-    /// candidates stand by who is whose neighbour.
+    /// Lays out the row's problem, without its correlations. `outside`: other vertices of its pairs that are not in its list, ascending.
+    /// `by_graph`: whether the order of candidates depends on which vertices are adjacent.
     pub fn lay_out(&mut self, of: &Neighbours, row: usize, wanted: &Wanted, outside: &[u32], by_graph: bool) {
         let list = of.list(row);
         self.at = of.place(row, row);
@@ -74,7 +74,7 @@ impl Problem {
         }
     }
 
-    /// A side of the row as one of the problem.
+    /// Returns a side of the row as a side of the problem.
     pub fn side(&self, side: &PairSide) -> PairSide {
         let other = match side.is_outside() {
             false => number(self.at, side.place),
@@ -83,7 +83,7 @@ impl Problem {
         PairSide { row: self.at, other, ..*side }
     }
 
-    /// Bytes of the correlations of a row with so many neighbours, `lanes` of them asked for.
+    /// Returns the bytes of the correlations of a row with this many neighbours, for this many lanes, or for all members if `None`.
     pub fn bytes(neighbours: usize, lanes: Option<usize>) -> usize {
         let d = neighbours + 1;
         size_of::<f64>() * d * lanes.map_or(d, |lanes| lanes + 1)
@@ -93,14 +93,15 @@ impl Problem {
         self.members.len() * if self.is_whole() { self.members.len() } else { self.with_column.len() }
     }
 
-    /// Space for the correlations; false where there is none.
+    /// Makes space for the correlations. Returns `false` if there is none.
     pub fn reserve(&mut self) -> bool {
         let cells = self.cells();
         self.c.truncate(cells);
         memory::grow(&mut self.c, cells, 0.0, Use::Correlations)
     }
 
-    /// Makes the correlations; of the candidates those up to the number `end`, and the row. False where there is no space for them.
+    /// Computes the correlations. Lanes get those with the row and with the members before the number `end`. Returns `false` if there is no
+    /// space.
     pub fn make(&mut self, tiles: &Tiles, end: usize, gathered: &mut Gathered, stop: &Stop) -> bool {
         let d = self.members.len();
         if !self.reserve() {
@@ -121,12 +122,12 @@ impl Problem {
         true
     }
 
-    /// Whether all variables have a column.
+    /// Returns whether all variables have a column.
     pub fn is_whole(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// The kernel that decides the row.
+    /// Returns the kernel that decides the row.
     pub fn kernel<'p>(&'p self, engine: &GaussOfData) -> GaussKernel<'p> {
         GaussKernel {
             gauss: Gauss::of_part(&self.c, self.members.len(), &self.places, engine.test),
@@ -136,14 +137,14 @@ impl Problem {
         }
     }
 
-    /// A set of the problem as variables.
+    /// Writes a set of the problem as variables.
     pub fn named(&self, set: &[u32], out: &mut Vec<u32>) {
         out.clear();
         out.extend(set.iter().map(|&v| self.members[v as usize]));
     }
 }
 
-/// The new number of the neighbour at a place of the list of the row that stands `at` one.
+/// Returns the new number of the neighbour at a place of the row's list, if the row has the new number `at`.
 fn number(at: u32, place: u32) -> u32 {
     place + u32::from(place >= at)
 }

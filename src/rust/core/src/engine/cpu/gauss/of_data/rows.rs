@@ -1,7 +1,7 @@
-//! A level row by row: each has the correlations that it asks for made, is decided, and forgets them.
+//! A level row by row: the correlations that a row needs are computed, decide the row, and are dropped.
 //!
-//! A thread takes one row after the other. Rows that several threads work on, or of which not every thread may hold one, are made some
-//! at a time, as many as the bound has room for, and then decided by all threads.
+//! A thread takes one row after another. Some rows have work for several threads, or are too large for every thread to hold one. These are
+//! computed in batches, as many as the bound has room for, and then decided by all threads.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -22,26 +22,27 @@ use crate::search::level::{CandidateOrder, Verdict};
 use crate::search::shards::{Part, Work};
 use crate::Result;
 
-/// Most pairs of a level of single variables fall to one of their first sets: of longer rows so many candidates are asked first, and the
-/// others of the lanes that are left.
+/// Number of candidates that a long row asks first at level 1, because most pairs are separated by one of their first sets. The lanes that are
+/// left ask the others.
 const FIRST: usize = 32;
 
-/// Gathering the values of a variable takes as long as so many correlations with it.
+/// Number of correlations that take as long as gathering the values of their variable.
 const GATHERED: usize = 32;
 
-/// What is made for a row of so many neighbours and lanes, itself among these, about, in cells of columns that need not be gathered.
+/// Returns the approximate effort for a row with this many neighbours and lanes, the row itself among the lanes. The unit is a cell of a column
+/// that need not be gathered.
 pub(super) fn effort(degree: usize, lanes: usize) -> f64 {
     ((degree + 1) * (lanes + GATHERED * Tiles::gatherings(lanes))) as f64
 }
 
 /// The work of a level by rows.
 pub(super) struct Rows {
-    /// Shards with the same rows, which stand together, or one shard of sides.
+    /// Consecutive shards with the same rows, or one shard of sides.
     groups: Vec<Range<usize>>,
-    /// By row: the bytes of its correlations, 0 where it is not asked for; whether threads share it.
+    /// For each row: the bytes of its correlations, 0 if none are needed; and whether threads share it.
     bytes: Vec<usize>,
     is_shared: Vec<bool>,
-    /// What is made, about, in cells of columns that need not be gathered.
+    /// The approximate effort, in cells of columns that need not be gathered.
     cost: f64,
 }
 
@@ -54,7 +55,7 @@ struct Level<'l> {
     book: &'l Book<'l>,
 }
 
-/// What one thread works with.
+/// The working memory of one thread.
 #[derive(Default)]
 struct Thread {
     problem: Problem,
@@ -70,7 +71,7 @@ impl Rows {
         let p = work.neighbours.p();
         let mut groups: Vec<Range<usize>> = Vec::new();
         let mut is_shared = vec![false; p];
-        // By row: how many of its pairs are asked, and the last shard that asks one.
+        // For each row: the number of its pairs that are asked, the number of these outside its list, and the last shard or side that asks one.
         let mut asked = vec![0usize; p];
         let mut outside = vec![0usize; p];
         let mut last = vec![usize::MAX; p];
@@ -124,22 +125,22 @@ impl Rows {
         Rows { groups, bytes, is_shared, cost }
     }
 
-    /// What is made, about, in cells of columns that need not be gathered.
+    /// Returns the approximate effort, in cells of columns that need not be gathered.
     pub fn cost(&self) -> f64 {
         self.cost
     }
 
-    /// The row that takes most, and its bytes.
+    /// Returns the row that takes most bytes, and these bytes.
     pub fn widest(&self) -> Option<(usize, usize)> {
         self.bytes.iter().copied().enumerate().max_by_key(|&(_, bytes)| bytes)
     }
 
-    /// Whether each row does.
+    /// Returns whether each row fits the bound.
     pub fn fits(&self, bound: Bound) -> bool {
         self.widest().is_none_or(|(_, bytes)| bound.fits(bytes))
     }
 
-    /// The most that is held.
+    /// Returns the most bytes that are held at a time.
     pub fn bytes(&self, bound: Bound) -> usize {
         let all = self.bytes.iter().fold(0usize, |all, &bytes| all.saturating_add(bytes));
         all.min(bound.bytes.try_into().unwrap_or(usize::MAX))
@@ -167,7 +168,7 @@ impl Rows {
         self.shared(level, &mut |done| observer.progress(work.size, (before + done).min(total), total))
     }
 
-    /// The rows of tiles, one block of others after the other, that one thread decides by itself.
+    /// Decides those rows of tiles that no other thread shares, with all their blocks of other vertices.
     fn tiles(&self, level: Level, rows: Range<usize>, shards: Range<usize>, thread: &mut Thread, stop: &Stop) {
         let Level { work, book, .. } = level;
         let own = |&row: &usize| !self.is_shared[row] && !work.lanes.of(row).is_empty();
@@ -175,7 +176,7 @@ impl Rows {
             Part::Tile { others, .. } => others.clone(),
             _ => 0..0,
         };
-        // Blocks of other vertices have one width.
+        // All blocks of other vertices have the width of the first.
         let (first, others) = (others_of(shards.start), others_of(shards.start).start..others_of(shards.end - 1).end);
         let mut pages: Vec<Page> = shards.map(|shard| book.open(shard)).collect();
         for row in rows.filter(own).take_while(|_| !stop.requested()) {
@@ -189,7 +190,7 @@ impl Rows {
         pages.into_iter().for_each(Page::close);
     }
 
-    /// The sides of a shard of the rows that one thread decides by itself.
+    /// Decides those sides of a shard whose rows no other thread shares.
     fn sides(&self, level: Level, sides: Range<usize>, shard: usize, thread: &mut Thread, stop: &Stop) {
         let Level { tiles, work, book, .. } = level;
         let row_of = |at: usize| work.sides[at].row as usize;
@@ -208,10 +209,10 @@ impl Rows {
         page.close();
     }
 
-    /// The rows that threads share.
+    /// Decides the rows that threads share.
     fn shared(&self, level: Level, told: &mut dyn FnMut(f64) -> Result<()>) -> Result<()> {
         let Level { engine, work, .. } = level;
-        // By row, which shards ask for it.
+        // Rows, each with a shard that asks for it.
         let mut asked: Vec<(usize, usize)> = Vec::new();
         for (shard, of) in work.shards.iter().enumerate() {
             match &of.part {
@@ -282,12 +283,12 @@ impl Rows {
 }
 
 impl Level<'_> {
-    /// Whether candidates stand by who is whose neighbour.
+    /// Returns whether the order of candidates depends on which vertices are adjacent.
     fn by_graph(self) -> bool {
         self.work.sides.first().is_some_and(|side| side.order == CandidateOrder::CommonLast)
     }
 
-    /// What a row asks for whose pairs have these places.
+    /// Returns the correlations that a row needs if its pairs have these places.
     fn wanted(self, places: &[u32]) -> Wanted<'_> {
         if self.work.size == 1 {
             Wanted::Lanes(places)
@@ -296,7 +297,8 @@ impl Level<'_> {
         }
     }
 
-    /// Writes the places of the others of a row's sides, ascending: in its list or, of those outside of it, which it returns, behind it.
+    /// Writes the places of the other vertices of a row's sides, ascending. Other vertices outside the row's list have places after it, and are
+    /// returned.
     fn places_of(self, sides: &[usize], places: &mut Vec<u32>) -> Vec<u32> {
         let (inside, outside): (Vec<usize>, Vec<usize>) =
             sides.iter().partition(|&&at| !self.work.sides[at].is_outside());
@@ -314,7 +316,7 @@ impl Level<'_> {
         others
     }
 
-    /// The sides of a row in a shard.
+    /// Returns the sides of a row in a shard.
     fn sides_of(self, shard: usize, row: usize) -> Vec<usize> {
         let sides = match &self.work.shards[shard].part {
             Part::Sides(sides) => sides.clone(),
@@ -324,7 +326,7 @@ impl Level<'_> {
         sides.filter(|&at| self.work.sides[at].row as usize == row).collect()
     }
 
-    /// Makes the correlations of some rows, by all threads.
+    /// Computes the correlations of some rows, on all threads.
     fn make(self, problems: &mut [Problem], look: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         enum Task<'t> {
             Block(&'t [u32], usize, Mutex<&'t mut [f64]>),
@@ -361,7 +363,7 @@ impl Level<'_> {
         Ok(())
     }
 
-    /// What a shard asks of a row whose correlations are there.
+    /// Decides a shard's part of a row whose correlations are computed.
     fn part(self, problem: &Problem, row: usize, shard: usize, thread: &mut Thread, stop: &Stop) {
         let Level { work, book, .. } = self;
         let Thread { scratch, set, .. } = thread;
@@ -391,7 +393,7 @@ impl Level<'_> {
         page.close();
     }
 
-    /// Decides lanes of a row by the row's problem; `out` hears of them as of lanes of the work.
+    /// Decides lanes of a row by the row's problem. Calls `out` with answers that have the work's numbers of lanes and variables.
     fn row(
         self,
         problem: &Problem,
@@ -408,7 +410,7 @@ impl Level<'_> {
         });
     }
 
-    /// Decides a side, or some of its ranks, by the row's problem, and enters it.
+    /// Decides a side, or some of its ranks, by the row's problem, and enters the verdict.
     fn side(
         self,
         problem: &Problem,
@@ -430,7 +432,7 @@ impl Level<'_> {
         enter_side(page, work, book, at, verdict, signal.exact_tests(), &mut Vec::new());
     }
 
-    /// Decides lanes of a row on one thread, which makes what they ask for.
+    /// Decides lanes of a row on one thread, which first computes the correlations that they need.
     fn lanes(self, row: usize, lanes: Range<usize>, thread: &mut Thread, stop: &Stop, out: &mut dyn FnMut(&Answer)) {
         let Level { tiles, work, .. } = self;
         let Thread { problem, gathered, scratch, set, places, left } = thread;

@@ -7,22 +7,22 @@ use crate::memory::{self, Use};
 
 /// The first members of a set, by depth.
 pub(super) struct Pivots<'a> {
-    /// Counts the pivots that a depth has had.
+    /// For each depth, the number of pivots that it has had.
     pub epoch: &'a [u32],
-    /// Their rows, with as many fours as those that are made.
+    /// The rows of the pivots, each with as many fours as the rows to be made.
     pub rows: &'a [Four],
-    /// Their entries of the Cholesky factor, by candidate: what to multiply a row with; `stride` fours a depth.
+    /// Entries of the Cholesky factor by candidate, the factors of a pivot's row; `stride` fours a depth.
     pub factor: &'a [Four],
     pub stride: usize,
 }
 
-/// By depth and candidate: a row of covariances, made when it is first asked for.
+/// Rows of covariances by depth and candidate, each made at first use.
 #[derive(Default)]
 pub(super) struct Rows {
     values: Vec<Four>,
-    /// Number of the depth's pivot that the row was made with.
+    /// For each row, the number of the depth's pivot with which it was made.
     made: Vec<u32>,
-    /// Rows of a depth: as many as candidates.
+    /// Number of rows of a depth: one for each candidate.
     d: usize,
     /// Fours in a row.
     pub stride: usize,
@@ -31,7 +31,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// False where memory does not suffice.
+    /// Makes room for the rows. Returns `false` if memory does not suffice.
     pub fn start(&mut self, depths: usize, d: usize, stride: usize) -> bool {
         self.d = d;
         self.stride = stride;
@@ -40,7 +40,7 @@ impl Rows {
         grow(&mut self.values, depths * d * stride) && memory::grow(&mut self.made, depths * d, 0, Use::Threads)
     }
 
-    /// Forgets what was made.
+    /// Forgets all rows.
     pub fn forget(&mut self) {
         self.made.fill(0);
     }
@@ -50,7 +50,7 @@ impl Rows {
         &self.values[(m * self.d + s) * self.stride..][..self.stride]
     }
 
-    /// Makes row s of depth m, from its fours `part`. `gather` writes it for depth 0; a step subtracts a multiple of the
+    /// Makes the fours `part` of row s of depth m, unless they exist. `gather` writes the row for depth 0; a step subtracts a multiple of the
     /// pivot's row.
     #[inline(always)]
     pub fn make<Q: Quad>(
@@ -85,7 +85,7 @@ impl Rows {
     }
 }
 
-/// `out = value - factor * u`, four by four.
+/// Computes `out = value - factor * u`, four by four.
 #[inline(always)]
 pub(super) fn step<Q: Quad>(simd: Q::Simd, out: &mut [Four], values: &[Four], u: &[Four], factor: f64) {
     let factor = Q::splat(simd, factor);
@@ -94,7 +94,7 @@ pub(super) fn step<Q: Quad>(simd: Q::Simd, out: &mut [Four], values: &[Four], u:
     }
 }
 
-/// `out = value - u * u`, four by four.
+/// Computes `out = value - u * u`, four by four.
 #[inline(always)]
 pub(super) fn step_square<Q: Quad>(simd: Q::Simd, out: &mut [Four], values: &[Four], u: &[Four]) {
     for ((out, value), u) in out.iter_mut().zip(values).zip(u) {
@@ -103,7 +103,7 @@ pub(super) fn step_square<Q: Quad>(simd: Q::Simd, out: &mut [Four], values: &[Fo
     }
 }
 
-/// `out = factor * value`, four by four.
+/// Computes `out = factor * value`, four by four.
 #[inline(always)]
 pub(super) fn scale_by<Q: Quad>(simd: Q::Simd, out: &mut [Four], values: &[Four], factor: f64) {
     let factor = Q::splat(simd, factor);
@@ -112,14 +112,14 @@ pub(super) fn scale_by<Q: Quad>(simd: Q::Simd, out: &mut [Four], values: &[Four]
     }
 }
 
-/// A depth of a buffer and the one below it.
+/// Returns the part of a depth of a buffer, and that of the depth below it.
 #[inline(always)]
 pub(super) fn two_depths(buffer: &mut [Four], m: usize, stride: usize, part: Range<usize>) -> (&[Four], &mut [Four]) {
     let (above, below) = buffer.split_at_mut((m + 1) * stride);
     (&above[m * stride..][part.clone()], &mut below[part])
 }
 
-/// False where memory does not suffice.
+/// Grows the buffer. Returns `false` if memory does not suffice.
 pub(super) fn grow(buffer: &mut Vec<Four>, len: usize) -> bool {
     memory::grow(buffer, len, [0.0; 4], Use::Threads)
 }

@@ -1,4 +1,4 @@
-//! The enumeration of a row's sets of two candidates and more.
+//! The enumeration of a row's sets of two or more candidates.
 
 use std::ops::Range;
 
@@ -8,23 +8,23 @@ use super::row::Row;
 use super::sets::{Sets, LANES};
 use crate::graph::subsets;
 
-/// Where this few lanes are left, they go to the walk of a pair if that finds runs of at least `LONG_RUN` sets.
+/// Number of lanes at or below which they go to the walk of a pair, if that finds runs of at least `LONG_RUN` sets.
 const FEW_LANES: u32 = 3;
 const LONG_RUN: usize = 40;
 
-/// Sets between two looks at the signal.
+/// Number of sets between two checks of the signal.
 const LOOK: u64 = 1 << 12;
 
-/// Where the enumeration of a row's sets stands.
+/// The state of the enumeration of a row's sets.
 struct Cursor {
     /// Rank of the next set in the whole list.
     rank: u64,
-    /// The lanes that are not decided, as bits.
+    /// The undecided lanes, as bits.
     active: u64,
-    /// Depths up to this one are up to date; `broken` is the first whose pivot is too small, if any.
+    /// Depths up to this one are up to date; `broken` is the first depth whose pivot is too small, if any.
     fresh: usize,
     broken: Option<usize>,
-    /// Rank at which to look at the signal.
+    /// Rank at which to check the signal.
     look_at: u64,
 }
 
@@ -42,7 +42,7 @@ impl Sets {
             look_at: row.view.sets.start + LOOK,
         };
         loop {
-            // Loops over a few registers whose number is known are written out by the compiler.
+            // The compiler unrolls loops over a few registers if their number is known.
             let goes_on = match self.lanes.len().div_ceil(4) {
                 1 => self.enumerate::<Q, 1>(simd, row, &mut cursor),
                 2 => self.enumerate::<Q, 2>(simd, row, &mut cursor),
@@ -53,7 +53,7 @@ impl Sets {
             if !goes_on {
                 break;
             }
-            // Half of the lanes are decided: they are closed up.
+            // Half of the lanes are decided: the others are closed up.
             self.close_up(cursor.active, cursor.fresh);
             cursor.active = (1u64 << self.lanes.len()) - 1;
         }
@@ -63,8 +63,7 @@ impl Sets {
         self.finish(row, cursor.active, cursor.rank, walks);
     }
 
-    /// Runs sets from where the cursor stands, with lanes in `W` fours (0: as many as there are); `true` when it is time to
-    /// close up the lanes.
+    /// Runs sets from the cursor on, with lanes in `W` fours (0: as many as there are). Returns `true` when it is time to close up the lanes.
     #[inline(always)]
     fn enumerate<Q: Quad, const W: usize>(&mut self, simd: Q::Simd, row: &mut Row, cursor: &mut Cursor) -> bool {
         let list = row.list();

@@ -1,16 +1,16 @@
 //! The Gaussian test for all pairs of a row at once.
 //!
-//! A set S of neighbours of x serves every pair (x, y) with y outside S: lanes run over y. What depends on x and S alone, the
-//! pivots and the variance of x, is computed once, and a lane adds about a dozen operations whatever the size of S is. Given
-//! the prefix S' = S without its last member s, a lane keeps cov(x, y | S') and var(y | S'); with r = cov(s, y | S')
+//! A set S of neighbours of x serves every pair (x, y) with y outside S: lanes run over y. The pivots and the variance of x depend on x and S
+//! alone, and are computed once. A lane adds about a dozen operations for any size of S. Given the prefix S' = S without its last member s, a
+//! lane keeps cov(x, y | S') and var(y | S'). With r = cov(s, y | S'),
 //!
 //! cov(x, y | S) = cov(x, y | S') - cov(x, s | S') r / var(s | S'),   var(y | S) = var(y | S') - r² / var(s | S').
 //!
-//! The rows cov(s, . | S') are kept by depth and made when they are first asked for, one step from the depth above. A lane is
-//! looked at by itself only when its q lies below the smallest seen so far or in the critical band: about log(tests) times.
+//! The rows cov(s, . | S') are kept by depth and made at first use, one step from the depth above. A lane is checked by itself only if its q
+//! lies below the smallest seen so far or in the critical band: about log(tests) times.
 //!
-//! Most pairs fall to one of their first sets, so lanes are closed up as they are decided. What few lanes remain of a long
-//! row is left to the [`walk`](super::walk) of a pair, whose lanes run over the sets.
+//! Most pairs are separated by one of their first sets, so the lanes left are closed up as others are decided. If few lanes of a long row are
+//! left, they go to the [`walk`](super::walk) of a pair, whose lanes run over the sets.
 
 mod covariances;
 mod enumerate;
@@ -33,7 +33,7 @@ pub struct Scratch {
     sets: Sets,
 }
 
-/// All lanes of a row.
+/// A task that decides all lanes of a row.
 pub(super) struct Lanes<'a> {
     pub row: Row<'a>,
     pub scratch: &'a mut Scratch,

@@ -5,29 +5,29 @@ use crate::engine::cpu::kernel::{RowView, Signal};
 use crate::search::answer::Answer;
 use crate::search::level::Verdict;
 
-/// A row's lanes, by which rules they are decided, until when, and who hears of it.
+/// The lanes of a row, the rules that decide them, the signal that may stop it, and the function that gets the outcomes.
 pub struct Row<'a> {
     pub rules: &'a Rules<'a>,
     pub view: &'a RowView<'a>,
     pub signal: &'a Signal<'a>,
-    /// Hears of the lanes that are decided.
+    /// Gets the lanes that are decided.
     pub out: &'a mut dyn FnMut(&Answer),
-    /// The set that is looked at.
+    /// The set that is being tested.
     pub set: &'a mut Vec<u32>,
 }
 
 impl<'a> Row<'a> {
-    /// The vertex.
+    /// Returns the vertex of the row.
     pub fn x(&self) -> usize {
         self.view.row as usize
     }
 
-    /// Its neighbours.
+    /// Returns the neighbours of the vertex.
     pub fn list(&self) -> &'a [u32] {
         self.view.neighbours.list(self.view.row as usize)
     }
 
-    /// Tells what the set says of a lane, by its index into [`RowView::places`].
+    /// Reports the verdict on a lane, given by its index into [`RowView::places`], with the current set.
     pub fn tell(&mut self, at: usize, verdict: Verdict, exact_tests: u64) {
         (self.out)(&Answer { at: self.view.first + at, verdict, set: self.set, exact_tests });
     }

@@ -1,4 +1,4 @@
-//! Sets of two candidates and more: what their prefixes share, and their last step.
+//! Sets of two or more candidates: what sets with one prefix share, and their last step.
 
 use std::ops::Range;
 
@@ -9,44 +9,44 @@ use crate::ci::gauss::COLLINEAR;
 use crate::engine::cpu::kernel::RowView;
 use crate::graph::subsets;
 
-/// Lanes that are run together: one bit each in a word.
+/// Number of lanes that run together: one bit each in a word.
 pub(super) const LANES: usize = 64;
 
-/// Sets of two candidates and more, for up to [`LANES`] lanes.
+/// Working memory for sets of two or more candidates, for up to [`LANES`] lanes.
 ///
-/// Depth m is what holds given the first m members of the set.
+/// Depth m has the values given the first m members of the set.
 #[derive(Default)]
 pub(super) struct Sets {
     /// By depth and candidate: entry of the pivot's Cholesky row, covariance with x, variance.
     factor: Vec<Four>,
     with_x: Vec<Four>,
     variance: Vec<Four>,
-    /// By depth: variance of x, and the smallest pivot.
+    /// For each depth: variance of x, and the smallest pivot.
     x: Vec<f64>,
     smallest: Vec<f64>,
     /// By depth and lane: entry of the pivot's Cholesky row, covariance with x, variance.
     pub(super) pivot_row: Vec<Four>,
     pub(super) lane_x: Vec<Four>,
     pub(super) lane_variance: Vec<Four>,
-    /// Covariances of a candidate with the candidates behind it, and with the lanes.
+    /// Covariances of a candidate with the candidates after it, and with the lanes.
     among: Rows,
     pub(super) between: Rows,
-    /// By depth: counts its pivots.
+    /// For each depth, the number of pivots that it has had.
     epoch: Vec<u32>,
     pub(super) lanes: Vec<Lane>,
-    /// By lane: below what q to look at it.
+    /// For each lane, the q below which a test is checked.
     pub(super) look_below: Vec<Four>,
-    /// By candidate: the lane of its vertex, or [`NO_LANE`].
+    /// For each candidate, the lane of its vertex, or [`NO_LANE`].
     pub(super) lane_at: Vec<u8>,
     pub(super) positions: Vec<u32>,
 }
 
 const NO_LANE: u8 = u8::MAX;
 
-/// Doubles that the covariances among candidates may take, by thread. Depths beyond are not kept.
+/// Maximal number of doubles for the covariances among candidates, per thread. Depths beyond are not kept.
 const MOST_AMONG: usize = 1 << 22;
 
-/// What is known of a lane.
+/// The findings on a lane.
 #[derive(Clone, Copy)]
 pub(super) struct Lane {
     pub(super) vertex: u32,
@@ -72,13 +72,13 @@ pub(super) struct Leaf {
     pub(super) weight: f64,
     pub(super) inverse: f64,
     pub(super) var_x: f64,
-    /// The smallest pivot, and whether it and var(x) are large enough for q to be trusted.
+    /// The smallest pivot, and whether its product with var(x) is large enough for q to be trusted.
     pub(super) pivot: f64,
     pub(super) trusted: bool,
 }
 
 impl Sets {
-    /// Gathers what depth 0 needs and places the enumeration at its first set; `false` where memory does not suffice.
+    /// Gathers the data of depth 0 and places the enumeration at its first set. Returns `false` if memory does not suffice.
     #[inline(always)]
     pub(super) fn start(&mut self, row: &Row, lanes: Range<usize>) -> bool {
         let (rules, row, list) = (row.rules, row.view, row.list());
@@ -149,7 +149,7 @@ impl Sets {
         }
     }
 
-    /// The lane of a candidate's vertex as a bit.
+    /// Returns the lane of a candidate's vertex as a bit, or 0 if there is none.
     #[inline(always)]
     pub(super) fn bit_at(&self, at: usize) -> u64 {
         match self.lane_at[at] {
@@ -158,14 +158,14 @@ impl Sets {
         }
     }
 
-    /// Lanes whose verdict a range of sets before this one has found.
+    /// Returns, as bits, the lanes whose verdict an earlier range of sets has found.
     pub(super) fn found_elsewhere(&self, row: &RowView) -> u64 {
         let Some(found) = row.found else { return 0 };
         let gone = |lane: &Lane| found[lane.index].load(std::sync::atomic::Ordering::Relaxed) < lane.first_rank;
         self.lanes.iter().enumerate().filter(|(_, lane)| gone(lane)).fold(0, |bits, (i, _)| bits | 1 << i)
     }
 
-    /// Keeps the lanes in `active` alone; depths up to `fresh` stay good.
+    /// Keeps only the lanes in `active`; depths up to `fresh` stay valid.
     #[inline(never)]
     pub(super) fn close_up(&mut self, active: u64, fresh: usize) {
         let stride = 4 * self.between.stride;
@@ -187,7 +187,7 @@ impl Sets {
         self.place_lanes(d);
     }
 
-    /// Conditions on the pivot of a depth; `false` when its variance is too small.
+    /// Conditions on the pivot of a depth. Returns `false` if its variance is too small.
     #[inline(always)]
     pub(super) fn eliminate<Q: Quad, const W: usize>(
         &mut self,
@@ -205,8 +205,8 @@ impl Sets {
         }
         self.smallest[m + 1] = self.smallest[m].min(pivot);
         let scale = 1.0 / pivot.sqrt();
-        // Row of the Cholesky factor: C[a, s] less what the pivots above explain, over the root of the pivot. Only what
-        // stands behind the pivot is needed; the fours that it begins in are computed whole.
+        // Row of the Cholesky factor: C[a, s] minus what the pivots above explain, divided by the root of the pivot. Only the entries after the
+        // pivot are needed; the four in which they begin is computed whole.
         let part = (a + 1) / 4..stride;
         let kept = m.min(self.among.depths - 1);
         self.make_among::<Q>(simd, row, kept, a);
@@ -245,7 +245,7 @@ impl Sets {
         true
     }
 
-    /// Sees to it that the covariances of candidate a with those behind it are there at a depth.
+    /// Ensures that a depth has the covariances of candidate a with the candidates after it.
     #[inline(always)]
     fn make_among<Q: Quad>(&mut self, simd: Q::Simd, row: &Row, m: usize, a: usize) {
         let (list, part) = (row.list(), (a + 1) / 4..self.among.stride);
@@ -259,7 +259,7 @@ impl Sets {
         self.among.make::<Q>(simd, m, a, part, &pivots, gather);
     }
 
-    /// Sees to it that the covariances of candidate s with the lanes are there at a depth.
+    /// Ensures that a depth has the covariances of candidate s with the lanes.
     #[inline(always)]
     fn make_between<Q: Quad, const W: usize>(&mut self, simd: Q::Simd, row: &Row, m: usize, s: usize, fours: usize) {
         let (list, lanes) = (row.list(), &self.lanes);
@@ -274,7 +274,7 @@ impl Sets {
         self.between.make::<Q>(simd, m, s, 0..fours, &pivots, gather);
     }
 
-    /// The last step of the set that ends in candidate s.
+    /// Computes the last step of the set that ends in candidate s.
     #[inline(always)]
     pub(super) fn leaf<Q: Quad, const W: usize>(
         &mut self,
@@ -305,7 +305,7 @@ impl Sets {
         }
     }
 
-    /// The lanes to be looked at, as bits (those of padding among them).
+    /// Returns, as bits, the lanes to be checked; they may include padding.
     #[inline(always)]
     pub(super) fn suspects<Q: Quad, const W: usize>(
         &self,

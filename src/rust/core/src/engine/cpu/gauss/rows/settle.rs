@@ -1,4 +1,4 @@
-//! The outcomes of a set of two candidates or more for single lanes.
+//! The outcomes of sets of two or more candidates for single lanes.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::graph::subsets;
 use crate::search::level::{CandidateOrder, PairSide, Verdict};
 
 impl Sets {
-    /// Looks at the suspects of a set; returns those that it decides.
+    /// Checks the suspects of a set. Returns, as bits, the lanes that it decides.
     #[inline(never)]
     pub(super) fn look(&mut self, row: &mut Row, leaf: &Leaf, mut suspects: u64) -> u64 {
         let d = self.lane_at.len();
@@ -54,7 +54,7 @@ impl Sets {
         decided
     }
 
-    /// Decides a set by the exact formula for all of the lanes; returns those that it decides.
+    /// Decides a set by the exact formula for all these lanes. Returns, as bits, the lanes that it decides.
     #[inline(never)]
     pub(super) fn all_exactly(&mut self, row: &mut Row, mut lanes: u64) -> u64 {
         let d = self.lane_at.len();
@@ -70,7 +70,7 @@ impl Sets {
         decided
     }
 
-    /// Tells of the lanes that no set has separated; those of a long row are walked to the end one by one.
+    /// Reports the lanes that no set has separated. If sets of the row are left, each lane is first walked to the end by itself.
     pub(super) fn finish(&mut self, row: &mut Row, active: u64, rank: u64, walks: &mut walk::Scratch) {
         let list = row.list();
         let d = list.len();
@@ -99,7 +99,7 @@ impl Sets {
                 }
             } else if let Some((_, rank)) = smallest {
                 rest.side.set_into(row.view.neighbours, row.view.size, rank, row.set);
-                // The quick form was trusted here, so pcalg's has an answer too.
+                // The quick form was trusted here, so pcalg's formula has an answer too.
                 if let Ok(p) = row.rules.gauss.p_value(row.x(), lane.vertex as usize, row.set) {
                     verdict = Verdict::Dependent { rank, p }.merge(verdict);
                 }
@@ -110,7 +110,7 @@ impl Sets {
     }
 }
 
-/// Decides one test of a lane by the exact formula; `true` when that decides the lane.
+/// Decides one test of a lane by the exact formula. Returns `true` if that decides the lane.
 fn exactly(row: &mut Row, lane: &mut Lane, own_rank: impl Fn(&Lane) -> u64) -> bool {
     lane.exact_tests += 1;
     let verdict = match row.rules.exactly(row.x(), lane.vertex as usize, row.set) {
@@ -127,7 +127,7 @@ fn exactly(row: &mut Row, lane: &mut Lane, own_rank: impl Fn(&Lane) -> u64) -> b
     true
 }
 
-/// One lane as a side, for the walk of a pair.
+/// Returns one lane as a side, for the walk of a pair.
 fn side_of<'a>(row: &RowView<'a>, place: u32, ranks: Range<u64>) -> SideView<'a> {
     let list = row.neighbours.list(row.row as usize);
     SideView {

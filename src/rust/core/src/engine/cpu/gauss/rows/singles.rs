@@ -1,4 +1,4 @@
-//! Sets of one candidate: the candidates in order, all lanes at once, then the few lanes that remain one by one.
+//! Sets of one candidate: the candidates in order for all lanes at once, then the few remaining lanes one by one.
 
 use std::ops::Range;
 
@@ -10,35 +10,35 @@ use crate::engine::cpu::kernel::{RowView, Signal};
 use crate::graph::BITS;
 use crate::search::level::Verdict;
 
-/// Where this few lanes are left, they are walked one by one, with the candidates side by side.
+/// Number of lanes at or below which they are walked one by one, with the candidates side by side.
 const FEW: usize = 12;
 
-/// Candidates side by side: at first few, as most pairs fall to one of their first sets.
+/// Number of candidates side by side: few at first, because most pairs are separated by one of their first sets.
 const FIRST: usize = 16;
 const BLOCK: usize = 64;
 
-/// Sets of one candidate.
+/// Working memory for sets of one candidate.
 #[derive(Default)]
 pub(super) struct Singles {
-    /// Of the lanes still there: index into [`RowView::places`], the other vertex, its correlation with x and with the
-    /// candidate, 1 where it must be looked at.
+    /// For each lane left: index into [`RowView::places`], the other vertex, its correlation with x and with the candidate, and 1 if it must be
+    /// checked.
     lane: Vec<u32>,
     other: Vec<u32>,
     with_x: Vec<f64>,
     with_candidate: Vec<f64>,
     suspect: Vec<u64>,
-    /// Which are to be looked at.
+    /// The lanes to be checked.
     suspects: Vec<u32>,
-    /// By candidate, of the first ones: its correlation with x, and what it leaves of the variance of x.
+    /// For each of the first candidates: its correlation with x, and the variance of x that it leaves.
     of_x: Vec<f64>,
     left_x: Vec<f64>,
-    /// By index into [`RowView::places`]: number of tests by the exact formula.
+    /// Number of tests by the exact formula, by index into [`RowView::places`].
     exact_tests: Vec<u64>,
     separated: Vec<Separated>,
 }
 
-/// A lane that one candidate separates for certain, with what its p is made of: these wait for each other, so that a machine computes
-/// several side by side.
+/// A lane that one candidate separates for certain, with the values that give its p. They are collected, so that a machine computes several p
+/// side by side.
 struct Separated {
     lane: usize,
     place: usize,
@@ -50,7 +50,7 @@ struct Separated {
     exact_tests: u64,
 }
 
-/// What is known of a lane whose sets are walked by themselves.
+/// The findings on a lane whose sets are walked by themselves.
 struct Walked {
     smallest: (f64, u64),
     exact: (f64, u64),
@@ -68,7 +68,7 @@ impl Singles {
         let (start, end) = (view.sets.start as usize, view.sets.end as usize);
         let mut n = view.places.len();
         let mut at = start;
-        // The candidates side by side need the columns of lanes alone, which may be all that there is.
+        // A walk with candidates side by side needs only the columns of lanes, and there may be no others.
         let few = if rules.gauss.is_whole() { FEW } else { usize::MAX };
         while at < end && n > few {
             if at % 64 == 0 && row.signal.stop_requested() {
@@ -77,8 +77,8 @@ impl Singles {
             let ck = rules.gauss.column(list[at] as usize);
             for (value, &y) in self.with_candidate[..n].iter_mut().zip(&self.other[..n]) {
                 debug_assert!((y as usize) < ck.len());
-                // SAFETY: `other` holds vertices of the graph, and that has no more of them than a column of C has entries,
-                // as asserted above. Checks here would cost a third of level 1.
+                // SAFETY: `other` holds vertices of the graph, and the graph has no more vertices than a column of C has entries, as asserted
+                // above. Checks here would cost a third of level 1.
                 *value = unsafe { *ck.get_unchecked(y as usize) };
             }
             self.reach(at + 1, list, cx);
@@ -104,7 +104,7 @@ impl Singles {
         self.tell_separated(row);
     }
 
-    /// Tells of the lanes that are separated for certain.
+    /// Computes p of the lanes that are separated for certain, and reports them.
     #[inline(always)]
     fn tell_separated(&mut self, row: &mut Row) {
         let (rules, list, x) = (row.rules, row.list(), row.x());
@@ -135,11 +135,11 @@ impl Singles {
         self.of_x.clear();
         self.left_x.clear();
         self.separated.clear();
-        // Their correlations with x stand once more where a test asks for them.
+        // Prefetched, because a test reads these correlations with x again from the columns of the other vertices.
         self.other.iter().for_each(|&y| fetch(&gauss.column(y as usize)[x]));
     }
 
-    /// Lays out what is needed of the first candidates, up to one, and a block more: of a long list few are ever asked.
+    /// Lays out the data of the first candidates up to `end`, and of a block more: few candidates of a long list are ever asked.
     #[inline(always)]
     fn reach(&mut self, end: usize, list: &[u32], cx: &[f64]) {
         let from = self.of_x.len();
@@ -150,7 +150,7 @@ impl Singles {
         }
     }
 
-    /// Looks at the lanes marked by `suspect`, and closes up those that stay; returns their number.
+    /// Checks the lanes marked by `suspect`, and closes up those that stay. Returns their number.
     #[inline(always)]
     fn look_at_suspects(&mut self, row: &mut Row, n: usize, at: usize) -> usize {
         self.suspects.resize(n.max(self.suspects.len()), 0);
@@ -176,7 +176,7 @@ impl Singles {
         left
     }
 
-    /// Looks at one lane and the candidate `at`; `true` when that decides it.
+    /// Tests one lane given the candidate `at`. Returns `true` if that decides the lane.
     #[inline(always)]
     fn decides(&mut self, row: &mut Row, lane: usize, at: usize) -> bool {
         let (rules, list, x) = (row.rules, row.list(), row.x());
@@ -204,7 +204,7 @@ impl Singles {
         true
     }
 
-    /// Decides a lane that the candidates before `at` do not separate, by those from there on.
+    /// Decides a lane by the candidates from `at` on; those before do not separate it.
     #[inline(always)]
     fn walk(&mut self, row: &mut Row, lane: usize, at: usize) {
         let Row { rules, view, .. } = *row;
@@ -215,7 +215,7 @@ impl Singles {
         if self.walk_part(row, lane, at..end, &mut walked, &signal) {
             return;
         }
-        // Of the first candidates only the largest p is not known yet, and that of few lanes is ever asked for.
+        // Only the largest p of the first candidates is not known yet, and few lanes ever need it.
         let exact_tests = self.exact_tests[lane];
         self.exact_tests[lane] = known;
         if self.walk_part(row, lane, start..at, &mut walked, &signal.for_lane(None)) {
@@ -227,7 +227,7 @@ impl Singles {
         let (smallest, rank) = walked.smallest;
         if smallest < f64::INFINITY {
             let k = list[rank as usize + usize::from(rank >= u64::from(place))];
-            // The quick form was trusted here, so pcalg's has an answer too.
+            // The quick form was trusted here, so pcalg's formula has an answer too.
             if let Ok(p) = rules.gauss.p_value(row.x(), list[place as usize] as usize, &[k]) {
                 verdict = Verdict::Dependent { rank, p }.merge(verdict);
             }
@@ -236,7 +236,7 @@ impl Singles {
         row.tell(lane, verdict, exact_tests);
     }
 
-    /// Walks the candidates from one to another for one lane; `true` when that decides it.
+    /// Walks a range of candidates for one lane. Returns `true` if that decides the lane.
     #[inline(always)]
     fn walk_part(
         &mut self,
@@ -294,7 +294,7 @@ impl Singles {
                     return true;
                 }
                 if self.exact_tests[lane] > before {
-                    // Not separated, by the exact formula: asked again for its p, which is rare.
+                    // Not separated by the exact formula: asked again for its p, which is rare.
                     if let Ok((p, _)) = rules.exactly(x, y, &[list[at]]) {
                         if p > walked.exact.0 {
                             walked.exact = (p, own(at));

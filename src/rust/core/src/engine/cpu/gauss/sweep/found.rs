@@ -1,4 +1,4 @@
-//! What is known of a sweep while its parts run, on any machine, and the verdicts that come of it.
+//! The findings on a sweep while its parts run, on any machine, and the verdicts made from them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,10 +9,10 @@ use crate::engine::cpu::gauss::thresholds::Thresholds;
 use crate::search::level::Verdict;
 use crate::search::sweep::{comes_before, Sweep, Swept};
 
-/// What is known of the sets of one size.
+/// The findings on the sets of one size.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OfSize {
-    /// The first set that separates or has no answer: p, or why.
+    /// The first set that separates or has no answer, with p or the reason.
     pub end: Option<(u64, Result<f64, &'static str>)>,
     /// The smallest q that was trusted, and its set.
     pub smallest: Option<(f64, u64)>,
@@ -20,21 +20,21 @@ pub struct OfSize {
     pub exact: Option<(f64, u64)>,
 }
 
-/// What some parts say, by size from 0 on.
+/// The findings of some parts, by size from 0 on.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub of_size: Vec<OfSize>,
     pub exact_tests: u64,
 }
 
-/// What is known of a sweep whose parts run, on any threads.
+/// The findings on a sweep whose parts run on any threads.
 pub struct Found {
-    /// Larger sets matter no more.
+    /// The size above which sets do not matter any more.
     limit: AtomicUsize,
     all: Mutex<Part>,
 }
 
-/// The Gaussian test as sweeps ask it.
+/// The Gaussian test in the form for sweeps.
 #[derive(Clone, Copy)]
 pub struct Sweeps<'a> {
     gauss: &'a Gauss<'a>,
@@ -56,12 +56,13 @@ impl<'a> Sweeps<'a> {
         self.gauss
     }
 
-    /// The correlation of two variables.
+    /// Returns the correlation of two variables.
     pub fn correlation(&self, x: usize, y: usize) -> f64 {
         self.gauss.correlation(x, y)
     }
 
-    /// Of sets of a size: q below which one separates, above which it does not, and the condition above which that is certain.
+    /// Returns the bounds for sets of a size: the q below which one separates, the q above which it does not, and the condition above which this
+    /// is certain.
     pub fn bounds(&self, size: usize) -> [f64; 3] {
         let Rules { cutoff, trusted_above, .. } = self.rules(size);
         [cutoff.independent_below, cutoff.dependent_above, trusted_above]
@@ -79,14 +80,14 @@ impl<'a> Sweeps<'a> {
         }
     }
 
-    /// Before the first part of a sweep.
+    /// Opens the findings before the first part of a sweep.
     pub fn open(&self, sweep: &Sweep) -> Found {
         let last = *sweep.sizes.end();
         Found { limit: AtomicUsize::new(last), all: Mutex::new(Part::new(last)) }
     }
 
-    /// Enters what another machine says of sets of a size: the smallest q that is certainly one of dependence, with its set; and of the first set that
-    /// certainly separates, q and the smallest pivot times the smaller variance that is left.
+    /// Enters the findings of another machine on sets of a size. `smallest` has the smallest q that is certainly one of dependence, and its set.
+    /// `end` has the first set that certainly separates: q, the smallest pivot times the smaller remaining variance, and the set.
     pub fn enter(
         &self,
         sweep: &Sweep,
@@ -104,7 +105,7 @@ impl<'a> Sweeps<'a> {
         found.merge_size(size, OfSize { end, smallest, exact: None });
     }
 
-    /// Decides a test by the exact formula, where its set still matters.
+    /// Decides a test by the exact formula if its set still matters.
     pub fn decide(&self, sweep: &Sweep, found: &Found, set: u64) {
         let size = set.count_ones() as usize;
         if !found.matters(size, set) {
@@ -118,7 +119,7 @@ impl<'a> Sweeps<'a> {
         found.merge_size(size, OfSize::of_exact(set, outcome));
     }
 
-    /// The verdicts, after all parts.
+    /// Returns the verdicts, after all parts.
     pub fn close(&self, sweep: &Sweep, found: &Found) -> Swept {
         let Part { of_size, exact_tests } = found.locked().clone();
         let mut verdicts = Vec::new();
@@ -143,7 +144,7 @@ impl<'a> Sweeps<'a> {
             let mut members = Vec::new();
             sweep.members(set, &mut members);
             let [x, y] = sweep.pair.map(|v| v as usize);
-            // The quick form was trusted here, so pcalg's has an answer too.
+            // The quick form was trusted here, so pcalg's formula has an answer too.
             if let Ok(p) = self.gauss.p_value(x, y, &members) {
                 if p > best.0 {
                     best = (p, set);
@@ -155,14 +156,14 @@ impl<'a> Sweeps<'a> {
 }
 
 impl Part {
-    /// Nothing is known of sets up to this size.
+    /// Creates empty findings for sets up to this size.
     pub fn new(last: usize) -> Self {
         Part { of_size: vec![OfSize::default(); last + 1], exact_tests: 0 }
     }
 }
 
 impl Found {
-    /// Larger sets matter no more.
+    /// Returns the size above which sets do not matter any more.
     pub(super) fn limit(&self) -> usize {
         self.limit.load(Ordering::Relaxed)
     }
@@ -171,7 +172,7 @@ impl Found {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The smallest q so far, by size.
+    /// Returns the smallest q so far, by size.
     pub(super) fn smallest(&self) -> Vec<Option<f64>> {
         self.locked().of_size.iter().map(|of| of.smallest.map(|(q, _)| q)).collect()
     }
@@ -200,7 +201,7 @@ impl Found {
 }
 
 impl OfSize {
-    /// Of a test that the exact formula decided: p, and whether it separates; or why it has no answer.
+    /// Creates the finding of a test by the exact formula. `outcome` is p and whether it separates, or the reason why it has no answer.
     pub(super) fn of_exact(set: u64, outcome: Result<(f64, bool), &'static str>) -> Self {
         match outcome {
             Ok((p, false)) => OfSize { exact: Some((p, set)), ..OfSize::default() },
@@ -209,12 +210,12 @@ impl OfSize {
         }
     }
 
-    /// Whether a set comes after the one that ends this size.
+    /// Returns whether a set comes after the one that ends this size.
     pub(super) fn is_past(&self, set: u64) -> bool {
         self.end.is_some_and(|(known, _)| comes_before(known, set))
     }
 
-    /// Whether a set with this q is the one to keep.
+    /// Returns whether a set with this q is the one to keep as the smallest.
     pub(super) fn is_smallest(&self, q: f64, set: u64) -> bool {
         self.smallest.is_none_or(|(known, of)| q < known || (q == known && comes_before(set, of)))
     }

@@ -1,12 +1,12 @@
-//! Eight sets that are run together: a number of each, and what is left of the last candidates of the tree.
+//! Eight sets that run together: a number for each, and the covariances of the last candidates of the tree.
 
 use crate::engine::cpu::gauss::quad::{Four, Quad};
 
-/// Sets that are run together, by subsets of so many candidates.
+/// Number of sets that run together: the subsets of `OF_LANES` candidates.
 pub const LANES: usize = 8;
 pub const OF_LANES: usize = 3;
 
-/// A number of each set, in memory and in registers.
+/// A number for each set, in memory; [`Eight`] is in registers.
 pub type Lanes = [Four; LANES / 4];
 
 #[derive(Clone, Copy)]
@@ -14,20 +14,20 @@ pub struct Eight<Q>(pub [Q; LANES / 4]);
 
 pub const ZEROS: Lanes = [[0.0; 4]; LANES / 4];
 
-/// Where the row of the i-th of n begins.
+/// Returns where the row of the i-th of n variables begins.
 #[inline(always)]
 pub fn row_of(n: usize, i: usize) -> usize {
     i * n - i * i.saturating_sub(1) / 2
 }
 
-/// What is left of the last candidates of the tree, with x and y: the upper triangle by rows.
+/// Covariances of the last candidates of the tree, with x and y: the upper triangle by rows.
 #[derive(Clone, Copy)]
 pub struct Tail<Q, const CELLS: usize> {
     pub cells: [Eight<Q>; CELLS],
     pub smallest: Eight<Q>,
 }
 
-// Written out: what is called with a function of its own (`map`, `from_fn`) is not compiled for this machine's registers.
+// Written out, because a function passed to another (`map`, `from_fn`) is not compiled for this machine's registers.
 impl<Q: Quad> Eight<Q> {
     #[inline(always)]
     pub fn splat(simd: Q::Simd, value: f64) -> Self {
@@ -55,7 +55,7 @@ impl<Q: Quad> Eight<Q> {
         Eight([self.0[0].mul(other.0[0]), self.0[1].mul(other.0[1])])
     }
 
-    /// 1 over this.
+    /// Returns 1 over this.
     #[inline(always)]
     pub fn inverse(self, simd: Q::Simd) -> Self {
         let one = Q::splat(simd, 1.0);
@@ -67,7 +67,7 @@ impl<Q: Quad> Eight<Q> {
         Eight([self.0[0].min(other.0[0]), self.0[1].min(other.0[1])])
     }
 
-    /// A bit for each lane: whether the first of each pair is larger than the second.
+    /// Returns a bit for each lane: whether the first of every pair is larger than the second.
     #[inline(always)]
     pub fn all_above([a, b, c, d]: [(Self, Self); 4]) -> u32 {
         let of =
@@ -77,7 +77,7 @@ impl<Q: Quad> Eight<Q> {
 }
 
 impl<Q: Quad, const CELLS: usize> Tail<Q, CELLS> {
-    /// From a cell on.
+    /// Loads the first cells of a slice.
     #[inline(always)]
     pub fn load(simd: Q::Simd, cells: &[Lanes], smallest: &Lanes) -> Self {
         let mut tail = Tail { cells: [Eight::splat(simd, 0.0); CELLS], smallest: Eight::load(simd, smallest) };
@@ -87,7 +87,7 @@ impl<Q: Quad, const CELLS: usize> Tail<Q, CELLS> {
         tail
     }
 
-    /// Conditions on the A-th of the N that are left: `LATER` cells are left of those behind it.
+    /// Conditions on the A-th of the N variables that are left. The variables after it have `LATER` cells.
     #[inline(always)]
     pub fn given<const N: usize, const A: usize, const LATER: usize>(&self, simd: Q::Simd) -> Tail<Q, LATER> {
         let at = row_of(N, A);
@@ -105,7 +105,7 @@ impl<Q: Quad, const CELLS: usize> Tail<Q, CELLS> {
         Tail { cells, smallest: self.smallest.min(pivot) }
     }
 
-    /// Of x and y alone, given what this is given.
+    /// Returns the covariances of x and y alone, given the same variables.
     #[inline(always)]
     pub fn last(&self) -> Tail<Q, 3> {
         let cells = [self.cells[CELLS - 3], self.cells[CELLS - 2], self.cells[CELLS - 1]];

@@ -1,12 +1,12 @@
 //! The Gaussian test of a pair given all subsets of its candidates, of many sizes.
 //!
-//! A set is a way from the root of a tree: each step conditions on one more candidate behind the last, so that covariances of what is left are one
-//! elimination step from those of the set without its last member. Most sets end near the last candidates, where few are left, so that a step is short.
-//! Eight sets that differ in three candidates alone are run together: these three are conditioned on first, each subset of them in a lane of its own, and
-//! the tree of the others is the same for all lanes.
+//! A set is a path from the root of a tree. Each step conditions on one more candidate after the last one. So the remaining covariances are one
+//! elimination step from those of the set without its last member. Most sets end near the last candidates, where few are left, so a step is
+//! short. Eight sets that differ only in three candidates run together. These three are conditioned on first, each subset of them in a lane of
+//! its own. The tree of the other candidates is the same for all lanes.
 //!
-//! The order of eliminations is a function of the candidates alone, so that q does not depend on who runs which part when. As elsewhere a test that the quick form
-//! cannot be trusted with goes to pcalg's formula.
+//! The order of eliminations depends on the candidates alone, so q does not depend on who runs which part when. As elsewhere, a test on which
+//! the quick form cannot be trusted goes to pcalg's formula.
 
 mod found;
 mod lanes;
@@ -29,17 +29,17 @@ use found::{OfSize, Part};
 use lanes::{row_of, Eight, Lanes, Tail, LANES, ZEROS};
 use plan::Plan;
 
-/// Where so many candidates of the tree are left, all sets of them are run without a loop.
+/// Number of remaining candidates of the tree for which all sets run without a loop.
 const OF_TAIL: usize = 3;
 
-/// Sets of the size that a sweep begins with, at least.
+/// The least number of sets of its first size for which a sweep is taken.
 const LEAST_SWEPT: u64 = 256;
 
 impl Sweeper for CpuEngine<GaussKernel<'_>> {
     fn takes(&mut self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
         let fits = size >= Sweep::FIRST_SIZE && candidates <= Sweep::MOST;
         let sets = subsets::binomial(candidates, size).filter(|_| fits);
-        // From half of the candidates on, larger sets are no more than smaller ones.
+        // From half of the candidates on, larger sets are no more numerous than smaller ones.
         let last = if 2 * size < candidates { size } else { largest };
         sets.is_some_and(|sets| sets >= LEAST_SWEPT).then_some(last)
     }
@@ -52,7 +52,7 @@ impl Sweeper for CpuEngine<GaussKernel<'_>> {
     }
 }
 
-/// The verdicts on sweeps, in their order; `follow` is told the share that is done.
+/// Returns the verdicts on sweeps, in their order. Calls `follow` with the share that is done.
 pub(in crate::engine) fn sweep_on_threads(
     of: &Sweeps,
     pool: &Pool,
@@ -80,8 +80,8 @@ pub(in crate::engine) fn sweep_on_threads(
     Ok(all.into_iter().flatten().collect())
 }
 
-/// Covariances of what is left at a step, and of x and y at the end: the upper triangle by rows, without a gap, so that what is left behind a candidate is one
-/// block.
+/// Covariances of the variables left at a step, with x and y at the end. The upper triangle by rows, without gaps, so that the covariances of
+/// the variables after a candidate are one block.
 #[derive(Default)]
 struct Left {
     cells: Vec<Lanes>,
@@ -92,13 +92,13 @@ struct Left {
 /// Working memory of one thread.
 #[derive(Default)]
 struct Scratch {
-    /// By depth.
+    /// The covariances of each depth.
     left: Vec<Left>,
     set: Vec<u32>,
 }
 
 impl Sweeps<'_> {
-    /// One part of a sweep.
+    /// Runs one part of a sweep.
     fn run(&self, sweep: &Sweep, part: usize, found: &Found, scratch: &mut Scratch) {
         let last = *sweep.sizes.end();
         let plan = Plan::new(sweep);
@@ -123,11 +123,11 @@ impl Sweeps<'_> {
     }
 }
 
-/// What sets with so many candidates of the tree are held to, by lane, each of its own size.
+/// The bounds for sets with one number of candidates of the tree, by lane. Lanes have different set sizes.
 struct OfTree {
-    /// Lanes whose sets are wanted, a bit each.
+    /// The lanes whose sets are wanted, as bits.
     wanted: u32,
-    /// Below what q to look at a set.
+    /// For each lane, the q below which a set is checked.
     look_below: Lanes,
     trusted_above: Lanes,
 }
@@ -146,29 +146,29 @@ impl OfTree {
     }
 }
 
-/// A part under way.
+/// A part that is being run.
 struct Walk<'a, 's> {
     gauss: &'a Gauss<'a>,
-    /// By size.
+    /// The rules of each set size.
     rules: Vec<Rules<'a>>,
-    /// By number of candidates of the tree.
+    /// The bounds for each number of candidates of the tree.
     bounds: Vec<OfTree>,
     sweep: &'a Sweep,
     plan: Plan,
     found: Part,
-    /// Larger sets matter no more.
+    /// The size above which sets do not matter any more.
     limit: usize,
     scratch: &'s mut Scratch,
 }
 
 struct Run<'w, 'a, 's> {
     walk: &'w mut Walk<'a, 's>,
-    /// The part, by its candidates.
+    /// The candidates that define the part.
     chosen: &'w [u32],
 }
 
 impl Node {
-    /// The sets with one more candidate: the next, the one after that, and so on.
+    /// Returns the sets with one more candidate: the next one, the one after that, and so on.
     #[inline(always)]
     fn with_next(self) -> [Node; OF_TAIL] {
         std::array::from_fn(|i| {
@@ -187,7 +187,7 @@ impl<S: Machine> Task<S> for Run<'_, '_, '_> {
     }
 }
 
-/// A set of the tree: its candidates as bits, and how many of these.
+/// A set of the tree: its candidates as bits, and their number.
 #[derive(Clone, Copy)]
 struct Node {
     set: u64,
@@ -207,7 +207,8 @@ impl Walk<'_, '_> {
         self.descend::<Q>(simd, root);
     }
 
-    /// What is left given the candidates of the part, and in each lane a subset of those of the lanes; `false` where memory does not suffice.
+    /// Computes the covariances given the candidates of the part and, in each lane, a subset of the lanes' candidates. Returns `false` if memory
+    /// does not suffice.
     #[inline(always)]
     fn start<Q: Quad>(&mut self, simd: Q::Simd, chosen: &[u32]) -> bool {
         let Plan { of_lanes, of_tree, of_parts, .. } = &self.plan;
@@ -222,7 +223,7 @@ impl Walk<'_, '_> {
         if left.len() < kept {
             left.resize_with(kept, Left::default);
         }
-        // Before the candidates of the part there are those of the lanes, and then one less at each step, in place.
+        // Depth 0 first holds all n variables, and eliminates in place. Each step leaves one less.
         let of_depth = |depth: usize| if depth == 0 { n } else { kept - depth };
         for (depth, left) in left[..kept - 1].iter_mut().enumerate() {
             let n = of_depth(depth);
@@ -242,13 +243,13 @@ impl Walk<'_, '_> {
         for a in 0..pivots {
             let row = row_of(n, a);
             let pivot = cells[row];
-            // A lane that does not condition on this leaves all as it is.
+            // A lane that does not condition on this pivot stays as it is.
             let mut inverse = ZEROS;
             let of_lane = inverse.as_flattened_mut().iter_mut().zip(pivot.as_flattened());
             for (lane, ((inverse, &pivot), smallest)) in of_lane.zip(smallest.as_flattened_mut()).enumerate() {
                 if a >= lanes || lane >> a & 1 == 1 {
                     *inverse = 1.0 / pivot;
-                    // What is no number is found by this.
+                    // -1 marks NaN: such a lane is never trusted.
                     *smallest = if pivot.is_nan() { -1.0 } else { smallest.min(pivot) };
                 }
             }
@@ -274,7 +275,7 @@ impl Walk<'_, '_> {
         let tree = self.plan.of_tree.len();
         let most = self.plan.of_lanes.len();
         self.enter::<Q>(simd, root, 0);
-        // By depth: the set, and the candidate that comes next.
+        // For each depth: the set, and the candidate that comes next.
         let mut way = Vec::with_capacity(tree + 1);
         if tree - root.next > OF_TAIL {
             way.push((root, root.next));
@@ -282,7 +283,7 @@ impl Walk<'_, '_> {
         while let Some(&mut (node, ref mut next)) = way.last_mut() {
             let at = *next;
             let can_grow = at < tree && node.size < self.limit;
-            // Sets that are smaller than wanted however far they grow.
+            // Sets that would stay too small even with all candidates left.
             if !can_grow || node.size + (tree - at) + most < *self.sweep.sizes.start() {
                 way.pop();
                 continue;
@@ -299,7 +300,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Conditions on the a-th of the n that are left at a depth.
+    /// Conditions on the a-th of the n variables that are left at a depth.
     #[inline(always)]
     fn eliminate<Q: Quad>(&mut self, simd: Q::Simd, depth: usize, n: usize, a: usize) {
         let (above, below) = self.scratch.left.split_at_mut(depth + 1);
@@ -326,7 +327,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Looks at a set, and at all that begin with it where no more than [`OF_TAIL`] candidates are left.
+    /// Checks a set. If no more than [`OF_TAIL`] candidates are left, checks all sets that begin with it, too.
     #[inline(always)]
     fn enter<Q: Quad>(&mut self, simd: Q::Simd, node: Node, depth: usize) {
         let left = self.plan.of_tree.len() - node.next;
@@ -352,7 +353,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A set, and those with the two candidates that are left.
+    /// Checks a set, and those with the two candidates that are left.
     #[inline(always)]
     fn tail_of_2<Q: Quad>(&mut self, simd: Q::Simd, node: Node, tail: &Tail<Q, 10>) {
         let [first, second, _] = node.with_next();
@@ -361,7 +362,7 @@ impl Walk<'_, '_> {
         self.visit::<Q>(simd, second, &tail.given::<4, 1, 3>(simd));
     }
 
-    /// A set, and that with the one candidate that is left.
+    /// Checks a set, and the one with the one candidate that is left.
     #[inline(always)]
     fn tail_of_1<Q: Quad>(&mut self, simd: Q::Simd, node: Node, tail: &Tail<Q, 6>) {
         let [first, ..] = node.with_next();
@@ -369,7 +370,7 @@ impl Walk<'_, '_> {
         self.visit::<Q>(simd, first, &tail.given::<3, 0, 3>(simd));
     }
 
-    /// Looks at the tests given a set, in all lanes.
+    /// Checks the tests given a set, in all lanes.
     #[inline(always)]
     fn visit<Q: Quad>(&mut self, simd: Q::Simd, node: Node, left: &Tail<Q, 3>) {
         let OfTree { wanted, look_below, trusted_above } = &self.bounds[node.size];
@@ -393,7 +394,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Looks at single tests given a set.
+    /// Checks single tests given a set.
     #[inline(never)]
     fn look(&mut self, node: Node, cells: &[Lanes; 4], mut suspects: u32) {
         let [x, y] = self.sweep.pair.map(|v| v as usize);
@@ -439,7 +440,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Sets of this size are looked at from this q on.
+    /// Has sets of this size checked only if their q is below this.
     fn look_below(&mut self, size: usize, q: f64) {
         for (of_tree, bounds) in self.bounds.iter_mut().enumerate() {
             for (lane, bound) in bounds.look_below.as_flattened_mut().iter_mut().enumerate() {
@@ -450,7 +451,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Larger sets matter no more.
+    /// Ends the sweep at this size: larger sets do not matter any more.
     fn end_at(&mut self, size: usize) {
         self.limit = self.limit.min(size);
         for (of_tree, bounds) in self.bounds.iter_mut().enumerate() {

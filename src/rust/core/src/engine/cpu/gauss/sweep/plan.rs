@@ -1,4 +1,4 @@
-//! How the candidates of a sweep are taken, and its parts.
+//! The parts of a sweep, and the order of its candidates.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use super::lanes::OF_LANES;
 use crate::graph::subsets;
 use crate::search::sweep::Sweep;
 
-/// Steps of a part's tree at most: about a millisecond.
+/// Maximal number of steps in a part's tree: about a millisecond.
 const OF_PART: u64 = 1 << 13;
 
 pub struct Plan {
-    /// Those that lanes have in turn, and those of the tree, as places among the candidates.
+    /// The candidates of the lanes, and those of the tree, as places among all candidates.
     pub of_lanes: Range<usize>,
     pub of_tree: Range<usize>,
-    /// So many of the tree's say which part it is: there is one for each subset of them that is no larger than the largest sets.
+    /// Number of the tree's candidates that define a part. Each subset of them that is no larger than the largest sets is a part.
     pub of_parts: usize,
     largest: usize,
 }
@@ -21,19 +21,19 @@ pub struct Plan {
 impl Plan {
     pub fn new(sweep: &Sweep) -> Self {
         let (candidates, largest) = (sweep.candidates.len(), *sweep.sizes.end());
-        // The last of them: sets that come first are run first.
+        // The lanes have the last candidates, so that sets which come first are run first.
         let tree = candidates - OF_LANES.min(candidates);
         let few = |of_parts: &usize| subsets_up_to(tree - of_parts, largest) <= OF_PART;
         let of_parts = (0..tree).find(few).unwrap_or(tree);
         Plan { of_lanes: tree..candidates, of_tree: 0..tree, of_parts, largest }
     }
 
-    /// Number of parts.
+    /// Returns the number of parts.
     pub fn parts(&self) -> usize {
         subsets_up_to(self.of_parts, self.largest) as usize
     }
 
-    /// The candidates of a part, by its number: a part with fewer comes first.
+    /// Returns the candidates that define a part, by its number. Parts with fewer candidates come first.
     pub fn part(&self, number: usize) -> Vec<u32> {
         let (mut rank, mut size) = (number as u64, 0);
         while rank >= subsets_of(self.of_parts, size) {
