@@ -1,5 +1,5 @@
-//! Background knowledge as a user has it, and what follows from it for the search and for the orientation. The rules are those of `tpc()`
-//! (Witte et al. 2022), but that a pair both of whose arrows cannot be has no edge from the start.
+//! A user's background knowledge, and what follows from it for the search and the orientation. The rules are those of `tpc()` (Witte et al.
+//! 2022), with one exception: a pair with both arrows forbidden has no edge from the start.
 
 use crate::graph::{Adjacency, Tiers};
 use crate::orient::{add_arrows, Addition, Knowledge, Pdag};
@@ -7,23 +7,23 @@ use crate::pag::Mark;
 use crate::search::Options;
 use crate::Result;
 
-/// What is known of p variables.
+/// Background knowledge of p variables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Background {
-    /// Which variables come before which.
+    /// The tiers: which variables come before which.
     pub tiers: Tiers,
-    /// Variables of the first tier that are known causes of all others, and are not caused.
+    /// Variables of the first tier that are known causes of all other variables, and have no causes.
     pub context_all: Vec<u32>,
-    /// Variables that are known causes of the others of their tier alone, and are not caused.
+    /// Variables that are known causes of the other variables of their tier only, and have no causes.
     pub context_tier: Vec<u32>,
-    /// Arrows [from, to] that cannot be; in both directions: no edge.
+    /// Arrows [from, to] that are forbidden. If both directions are, the pair has no edge.
     pub forbidden: Vec<[u32; 2]>,
-    /// Arrows [from, to] that are there.
+    /// Arrows [from, to] that are known to exist.
     pub required: Vec<[u32; 2]>,
 }
 
 impl Background {
-    /// For the orientation of a graph of p vertices.
+    /// Returns the knowledge for the orientation of a graph with p vertices.
     pub fn knowledge(&self, p: usize) -> Knowledge {
         let reversed = self.required.iter().map(|&[from, to]| [to, from]);
         let barred = self.forbidden.iter().copied().chain(reversed).collect();
@@ -31,7 +31,7 @@ impl Background {
         Knowledge::new(p, self.tiers.clone(), &context, barred)
     }
 
-    /// Adds what a search has to know: tiers, pairs that have an edge, pairs that have none.
+    /// Adds to a search's options the tiers, the pairs known to have an edge, and the pairs known to have none.
     pub fn enter(&self, options: &mut Options) {
         let p = options.p;
         let knowledge = self.knowledge(p);
@@ -56,7 +56,7 @@ impl Background {
                 insert(&mut gaps, from, to);
             }
         }
-        // A gap goes before an edge.
+        // A gap takes precedence over an edge.
         if let (Some(gaps), Some(edges), true) = (&gaps, &mut edges, knowledge.is_some()) {
             for x in 0..p {
                 gaps.neighbours(x).for_each(|y| edges.remove(x, y as usize));
@@ -65,8 +65,9 @@ impl Background {
         (options.fixed_gaps, options.fixed_edges) = (gaps, edges);
     }
 
-    /// Likewise where variables may be hidden: a pair neither of which causes the other may still have a common cause, so that a forbidden
-    /// arrow leaves it to be tested. Context variables are those of joint causal inference ([`crate::pag::Jci`]), not these.
+    /// Adds the knowledge to a search's options if variables may be hidden. A forbidden arrow then leaves its pair to be tested: neither
+    /// may cause the other, but they may have a common cause. Context variables are left out; joint causal inference has its own
+    /// ([`crate::pag::Jci`]).
     pub fn enter_with_hidden(&self, options: &mut Options) {
         options.tiers = self.tiers.clone();
         if !self.required.is_empty() {
@@ -75,8 +76,8 @@ impl Background {
         }
     }
 
-    /// The marks that follow for the edges of a graph where variables may be hidden, as (u, v, mark at v): what is of a later tier, or forbidden
-    /// to cause the other vertex, is no ancestor of it: an arrowhead; a required arrow has a tail and an arrowhead.
+    /// Returns the known marks of edges, if variables may be hidden, as (u, v, mark at v). A vertex is no ancestor of the other if it is in
+    /// a later tier or forbidden to cause it, so its mark is an arrowhead. A required arrow has a tail and an arrowhead.
     pub fn marks(&self, graph: &Adjacency) -> Vec<(u32, u32, Mark)> {
         let mut marks = Vec::new();
         if !self.tiers.is_none() {
@@ -92,8 +93,8 @@ impl Background {
         marks
     }
 
-    /// Adds what is known to a graph that has been oriented: `arcs` has the j with an arc i -> j, ascending, of each i. `has_conflict`:
-    /// whether an edge of it has conflicting arrows. `check`: see [`add_arrows`].
+    /// Adds the knowledge to an oriented graph. `arcs` holds for each i the j with an arc i -> j, ascending. `has_conflict`: whether one of
+    /// its edges has conflicting arrows. `check`: see [`add_arrows`].
     ///
     /// # Errors
     /// [`Error::Interrupted`](crate::Error), [`Error::Memory`](crate::Error).
@@ -134,12 +135,12 @@ impl Background {
     }
 }
 
-/// A graph with knowledge added.
+/// The outcome of adding knowledge to a graph.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Added {
-    /// The graph.
+    /// The graph with the knowledge.
     Graph(Pdag),
-    /// Why it cannot have it, and which arrow or edge is at fault.
+    /// Why the graph cannot have the knowledge, and the arrow or edge at fault.
     Refused(&'static str, Option<[u32; 2]>),
 }
 
@@ -147,7 +148,7 @@ pub enum Added {
 mod tests {
     use super::*;
 
-    /// The chain 0 - 1 - 2 without arrows.
+    /// Returns the chain 0 - 1 - 2 without arrows.
     fn chain() -> Vec<Vec<u32>> {
         vec![vec![1], vec![0, 2], vec![1]]
     }

@@ -1,4 +1,4 @@
-//! The one error type of the core. Each variant carries what a caller needs to say what to fix.
+//! The only error type of the core. Each variant carries what a caller needs to say what to fix.
 
 use std::fmt;
 
@@ -9,25 +9,25 @@ pub enum Error {
     Argument {
         /// The argument's name as the R user knows it.
         argument: &'static str,
-        /// What was given, as it reads after "is"; or the whole predicate where that begins with "has".
+        /// The given value, as it reads after "is"; or the whole predicate if it begins with "has".
         value: String,
         /// What to give instead.
         hint: String,
     },
     /// The caller asked to stop (Ctrl-C).
     Interrupted,
-    /// The time that the caller gave is over, and no level has run.
+    /// The caller's time limit is over, and no level has run.
     TimeLimit {
-        /// Seconds that were given.
+        /// The time limit in seconds.
         seconds: f64,
     },
-    /// A checkpoint cannot be gone on from, or not be written.
+    /// A checkpoint cannot be resumed or written.
     Checkpoint {
         /// The sort of failure, for a caller that acts on it: `arguments`, `version`, `damaged`, `other_file`, `read`, `write`.
         kind: &'static str,
-        /// Its file.
+        /// The checkpoint's file.
         file: String,
-        /// What is wrong, a predicate of the file.
+        /// What is wrong, as a predicate of the file.
         reason: String,
         /// What to do about it.
         hint: String,
@@ -49,10 +49,10 @@ pub enum Error {
         y: usize,
         /// Size of the conditioning sets.
         level: usize,
-        /// How many neighbours there are to choose from.
+        /// Number of neighbours to choose from.
         candidates: usize,
     },
-    /// A test has no numerical answer where pcalg, too, stops with an error.
+    /// A test has no numerical answer, and pcalg stops with an error too.
     Numeric {
         /// First variable, from 0.
         x: usize,
@@ -60,16 +60,16 @@ pub enum Error {
         y: usize,
         /// Conditioning set, from 0.
         s: Vec<u32>,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
-    /// Memory that is not to be had.
+    /// Memory is not available.
     Memory {
-        /// Bytes that were wanted.
+        /// Bytes that were requested.
         bytes: u64,
-        /// Bytes that the process may get, where that is known.
+        /// Bytes that the process may still get, or `None` if unknown.
         available: Option<u64>,
-        /// What for.
+        /// What the memory is for.
         what: &'static str,
         /// What to do about it.
         hint: String,
@@ -78,7 +78,7 @@ pub enum Error {
     Device(DeviceError),
     /// Workers of other processes cannot be used, or failed.
     Cluster {
-        /// What happened, a sentence without its full stop.
+        /// What happened: a sentence without its full stop.
         message: String,
         /// What to do about it.
         hint: String,
@@ -94,7 +94,7 @@ pub struct FileError {
     pub kind: FileKind,
     /// The file.
     pub path: String,
-    /// What is wrong, a predicate of the file.
+    /// What is wrong, as a predicate of the file.
     pub message: String,
     /// What to do about it.
     pub hint: String,
@@ -103,24 +103,25 @@ pub struct FileError {
 /// The sorts of failure of a data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// The system does not let it be read, or it is not there.
+    /// The file does not exist, or the system does not let the process read it.
     Unreadable,
-    /// The system does not let it be written.
+    /// The system does not let the process write it.
     Unwritable,
-    /// It is no file of ours.
+    /// The file is not a pcgpu data file.
     Foreign,
-    /// It is of another version.
+    /// The file has another format version.
     Version,
-    /// Its end is missing.
+    /// The end of the file is missing.
     Truncated,
-    /// What it holds is not what was written.
+    /// The contents of the file are not those that were written.
     Damaged,
-    /// It is not the file that was meant.
+    /// The file is not the one that was meant.
     Changed,
 }
 
 impl FileKind {
-    /// A short name, as R's condition classes have it: `unreadable`, `unwritable`, `foreign`, `version`, `truncated`, `damaged`, `changed`.
+    /// Returns a short name, as R's condition classes have it: `unreadable`, `unwritable`, `foreign`, `version`, `truncated`, `damaged`,
+    /// `changed`.
     pub fn name(self) -> &'static str {
         match self {
             FileKind::Unreadable => "unreadable",
@@ -139,7 +140,7 @@ impl FileKind {
 pub struct DeviceError {
     /// The sort of failure, for a caller that acts on it.
     pub kind: DeviceKind,
-    /// What happened, a sentence without its full stop.
+    /// What happened: a sentence without its full stop.
     pub message: String,
     /// What to do about it.
     pub hint: String,
@@ -158,18 +159,18 @@ pub enum DeviceKind {
     OldDevice,
     /// The GPU, or its driver, has no unified memory.
     NoUnified,
-    /// Another process has the GPU to itself.
+    /// Another process has exclusive use of the GPU.
     Busy,
-    /// The GPU, or the memory that the caller allows, is too small.
+    /// The GPU's memory, or the part that the caller allows, is too small.
     OutOfMemory,
     /// This process was forked from one that had used the GPU.
     Forked,
-    /// A call of the driver or a kernel failed.
+    /// A driver call or a kernel failed.
     Failed,
 }
 
 impl DeviceKind {
-    /// A short name, as R's condition classes have it: `no_driver`, `old_driver`, `no_device`, `old_device`, `no_unified`, `busy`,
+    /// Returns a short name, as R's condition classes have it: `no_driver`, `old_driver`, `no_device`, `old_device`, `no_unified`, `busy`,
     /// `out_of_memory`, `forked`, `failed`.
     pub fn name(self) -> &'static str {
         match self {
@@ -187,7 +188,7 @@ impl DeviceKind {
 }
 
 impl Error {
-    /// Whether a GPU, or the memory of it that the caller allows, is too small: in parts there may be room.
+    /// Returns whether the GPU's memory, or the part that the caller allows, is too small. The work may still fit in parts.
     pub fn is_short_of_device_memory(&self) -> bool {
         matches!(self, Error::Device(DeviceError { kind: DeviceKind::OutOfMemory, .. }))
     }
@@ -196,7 +197,7 @@ impl Error {
 /// Result of the core.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A number as R prints it: at most seven digits, an exponent where that is shorter.
+/// Formats a number as R prints it: at most seven digits, with an exponent if that is shorter.
 pub fn shown(number: f64) -> String {
     if number.is_nan() {
         return "NaN".into();
@@ -204,7 +205,7 @@ pub fn shown(number: f64) -> String {
     if number.is_infinite() {
         return if number > 0.0 { "Inf" } else { "-Inf" }.into();
     }
-    // Rust writes 1.234560e300, R 1.23456e+300.
+    // Rust writes 1.234560e300, R writes 1.23456e+300.
     let scientific = format!("{number:.6e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -217,7 +218,7 @@ pub fn shown(number: f64) -> String {
     format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
-/// A number of bytes in words: 160 GiB, 1.5 GiB, 20 KiB.
+/// Formats a number of bytes: 160 GiB, 1.5 GiB, 20 KiB.
 fn size(bytes: u64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let step = (bytes.max(1).ilog2() / 10) as usize;

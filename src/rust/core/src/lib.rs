@@ -1,27 +1,27 @@
 //! pcgpu-core: causal structure learning with the PC algorithm, exact to `pcalg` 2.7-12.
 //!
-//! The layers, each knowing only those above it (tests/core/layers.rs holds them to it):
+//! The layers. Each layer knows only the layers above it; tests/core/layers.rs enforces this.
 //!
-//! * [`memory`]: what is done where there is not enough. [`observer`]: how the caller follows a run.
-//! * [`team`]: what machines that work together say of it.
-//! * [`random`]: random numbers by counter. [`pool`]: the threads of a call. [`simd`]: work in the registers that a machine has.
-//! * [`matrix`]: views of matrices by column. [`numbers`]: columns of numbers.
+//! * [`memory`]: allocations that can fail. [`observer`]: how the caller follows a run.
+//! * [`team`]: what machines that work together report about their work.
+//! * [`random`]: counter-based random numbers. [`pool`]: the threads of a call. [`simd`]: code for the machine's widest registers.
+//! * [`matrix`]: views of column-major matrices. [`numbers`]: columns of numbers.
 //! * [`moments`]: correlations of data.
-//! * [`file`]: data in a file that processes share.
+//! * [`file`]: a data file that processes share.
 //! * [`graph`]: adjacency, neighbour lists, separating sets, subsets and their ranks.
 //! * [`ci`]: conditional independence tests as plain functions.
 //! * [`search`]: the skeleton phase, with every rule of pcalg. It knows neither the test nor the machine.
-//! * [`selection`]: feature selection by mutual information. It knows no machine either.
+//! * [`selection`]: feature selection by mutual information. It does not know the machine either.
 //! * [`orient`]: from a skeleton and its separating sets to a CPDAG.
-//! * [`pag`]: from a skeleton to a partial ancestral graph, where variables may be hidden.
-//! * [`fci`]: FCI, RFCI and FCI+, which make such graphs.
-//! * [`flat`]: results of a search as flat arrays, for whoever keeps them.
-//! * [`background`]: what a user knows before, for search and orientation.
-//! * [`simulation`]: random DAGs, and data of them.
-//! * [`assessment`]: how far a graph can be trusted: false discoveries, what it implies of data, what sets it apart from another.
+//! * [`pag`]: from a skeleton to a partial ancestral graph, if variables may be hidden.
+//! * [`fci`]: FCI, RFCI and FCI+, which learn partial ancestral graphs.
+//! * [`flat`]: results of a search as flat arrays, for callers that store them.
+//! * [`background`]: the user's background knowledge, for search and orientation.
+//! * [`simulation`]: random DAGs, and data drawn from them.
+//! * [`assessment`]: how far a graph can be trusted: false discoveries, implied independences, differences from another graph.
 //! * [`effects`]: the causal effects that a CPDAG and covariances allow.
-//! * [`engine`]: the workers: the only place that schedules. They answer the shards of a search, and count for a selection.
-//! * [`stability`]: searches on resampled data, and how often each edge is found.
+//! * [`engine`]: the workers, and the only scheduling. They answer the shards of a search, and count for a selection.
+//! * [`stability`]: searches on resampled data, and how often they find each edge.
 //!
 //! Vertices are numbered from 0 throughout; the boundary to R shifts by one.
 #![warn(missing_docs)]

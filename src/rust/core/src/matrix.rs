@@ -1,4 +1,4 @@
-//! Matrices by column, as R keeps them: views of what the caller has.
+//! Column-major matrices, as R stores them: views of the caller's data.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,10 +7,10 @@ use ndarray::{ArrayView2, ShapeBuilder};
 use crate::pool::Pool;
 use crate::{Error, Result};
 
-/// A view of a matrix with so many columns, whose cells stand column by column.
+/// Returns a view of a column-major matrix with this many columns.
 ///
 /// # Errors
-/// [`Error::Argument`] where the cells do not fill the columns.
+/// [`Error::Argument`] if the number of cells is not a multiple of the number of columns.
 pub fn by_column<T>(cells: &[T], columns: usize) -> Result<ArrayView2<'_, T>> {
     let rows = cells.len().checked_div(columns).filter(|rows| rows * columns == cells.len());
     rows.and_then(|rows| ArrayView2::from_shape((rows, columns).f(), cells).ok()).ok_or_else(|| Error::Argument {
@@ -20,20 +20,20 @@ pub fn by_column<T>(cells: &[T], columns: usize) -> Result<ArrayView2<'_, T>> {
     })
 }
 
-/// All cells, column by column, of a matrix that is kept so.
+/// Returns all cells, column by column, or `None` if the matrix is not column-major.
 pub fn cells<T>(matrix: ArrayView2<'_, T>) -> Option<&[T]> {
     matrix.reversed_axes().to_slice()
 }
 
-/// The columns of a matrix that is kept by column; none of another.
+/// Iterates over the columns of a column-major matrix; yields none for other layouts.
 pub fn columns<T>(matrix: ArrayView2<'_, T>) -> impl Iterator<Item = &[T]> {
     cells(matrix).unwrap_or_default().chunks_exact(matrix.nrows().max(1))
 }
 
 /// Borrows doubles as atomics.
 pub(crate) fn atomics(values: &mut [f64]) -> &[AtomicU64] {
-    // SAFETY: an AtomicU64 has the size and alignment of an f64 (8 bytes each on the 64-bit machines that R runs on, as
-    // asserted), every bit pattern is valid for both, and the exclusive borrow is held for as long as the atomics live.
+    // SAFETY: an AtomicU64 has the size and alignment of an f64 (8 bytes each on the 64-bit machines that R runs on, as asserted). Every
+    // bit pattern is valid for both. The exclusive borrow is held for as long as the atomics live.
     const { assert!(align_of::<AtomicU64>() == align_of::<f64>() && size_of::<AtomicU64>() == size_of::<f64>()) };
     unsafe { std::slice::from_raw_parts(values.as_mut_ptr().cast::<AtomicU64>(), values.len()) }
 }
@@ -44,7 +44,7 @@ pub(crate) fn symmetrise(m: &mut [f64], p: usize, pool: &Pool) {
     let tiles = p.div_ceil(TILE);
     assert_eq!(m.len(), p * p);
     let cells = atomics(m);
-    // Tiles of columns from the right: the longest come first. No two threads write one number, and none reads what another
+    // Tiles of columns from the right, so that the longest come first. No two threads write one number, and no thread reads what another
     // writes.
     let run = |task: usize| {
         let left = (tiles - 1 - task) * TILE;
@@ -65,7 +65,7 @@ pub(crate) fn symmetrise(m: &mut [f64], p: usize, pool: &Pool) {
     m.iter_mut().step_by(p + 1).for_each(|cell| *cell = 1.0);
 }
 
-/// From this many variables on, several threads are quicker than one.
+/// Number of variables from which several threads are quicker than one.
 const LARGE: usize = 1000;
 
 #[cfg(test)]

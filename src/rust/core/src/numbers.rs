@@ -1,6 +1,6 @@
-//! Columns of numbers as R keeps them.
+//! Columns of numbers, as R stores them.
 
-/// Below this many values the calling thread is done before others have started.
+/// Number of values below which the calling thread finishes before others have started.
 pub(crate) const SMALL: usize = 100_000;
 
 /// A column of numbers.
@@ -20,7 +20,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// The value, NaN where it is missing.
+    /// Returns the value, NaN if it is missing.
     #[inline]
     pub(crate) fn at(&self, row: usize) -> f64 {
         match self {
@@ -30,7 +30,7 @@ impl Numbers<'_> {
     }
 }
 
-/// An integer as a double, NaN where it is missing.
+/// Returns an integer as a double, NaN if it is missing.
 #[inline]
 pub(crate) fn real(value: i32) -> f64 {
     if value == i32::MIN {

@@ -1,12 +1,12 @@
-//! Numbers as bytes by significance: all lowest bytes (or bits) first. saveRDS() then takes a third of its time for vectors of
-//! numbers, as gzip searches long for repetitions among bytes of all kinds.
+//! Numbers as bytes by significance: all lowest bytes (or bits) come first. saveRDS() then takes a third of its time for vectors of
+//! numbers, because gzip spends long searching mixed bytes for repetitions.
 
 use std::ops::Range;
 
 use crate::memory::{self, Use};
 use crate::Result;
 
-/// A vector in pieces, one for each part of the rows; `starts` has where the rows' entries begin.
+/// Cuts a vector into pieces, one for each part of the rows. `starts` holds where each row's entries begin.
 pub fn cut<'a, T>(mut rest: &'a mut [T], starts: &[u64], parts: &[Range<usize>]) -> Vec<&'a mut [T]> {
     let mut pieces = Vec::with_capacity(parts.len());
     for part in parts {
@@ -17,29 +17,29 @@ pub fn cut<'a, T>(mut rest: &'a mut [T], starts: &[u64], parts: &[Range<usize>])
     pieces
 }
 
-/// Doubles: byte k of number i stands at k * count + i.
+/// Doubles by bytes: byte k of number i is at k * count + i.
 pub struct Doubles<'a> {
     bytes: &'a [u8],
     count: usize,
 }
 
 impl<'a> Doubles<'a> {
-    /// `count` numbers; none where there are not so many bytes.
+    /// Returns a view of `count` numbers, or `None` unless there are 8 * `count` bytes.
     pub fn new(bytes: &'a [u8], count: usize) -> Option<Self> {
         (bytes.len() == 8 * count).then_some(Doubles { bytes, count })
     }
 
-    /// Number `at`.
+    /// Returns number `at`.
     pub fn get(&self, at: usize) -> f64 {
         f64::from_le_bytes(std::array::from_fn(|k| self.bytes[k * self.count + at]))
     }
 }
 
-/// The doubles of a part of the rows, to be written.
+/// The doubles of a part of the rows, for writing.
 pub struct DoublesMut<'a>(Vec<&'a mut [u8]>);
 
 impl<'a> DoublesMut<'a> {
-    /// The parts of `8 * count` bytes.
+    /// Cuts `8 * count` bytes into the parts.
     pub fn cut(bytes: &'a mut [u8], starts: &[u64], parts: &[Range<usize>]) -> Vec<Self> {
         let mut pieces: Vec<_> = parts.iter().map(|_| DoublesMut(Vec::with_capacity(8))).collect();
         for plane in bytes.chunks_exact_mut((bytes.len() / 8).max(1)) {
@@ -50,7 +50,7 @@ impl<'a> DoublesMut<'a> {
         pieces
     }
 
-    /// Numbers `at` and after.
+    /// Writes the numbers `at` and after.
     pub fn put(&mut self, at: usize, values: &[f64]) {
         let eights = values.chunks_exact(8);
         let rest = values.len() - eights.remainder().len();
@@ -66,35 +66,35 @@ impl<'a> DoublesMut<'a> {
     }
 }
 
-/// Bytes of one bit of `count` numbers.
+/// Returns the number of bytes that hold one bit of each of `count` numbers.
 pub fn bytes_of_bit(count: usize) -> usize {
     count.div_ceil(8)
 }
 
-/// The whole numbers of a part of the rows, to be written in order, by bits: bit k of number i is bit i % 8 of byte k * [`bytes_of_bit`] + i / 8. A byte that holds
-/// numbers of two parts is neither's, and no more is the last one, unless it is full.
+/// The whole numbers of a part of the rows, to be written in order, by bits: bit k of number i is bit i % 8 of byte k * [`bytes_of_bit`] +
+/// i / 8. A byte that holds numbers of two parts belongs to neither. The last byte belongs to no part unless it is full.
 pub struct BitsMut<'a> {
-    /// The bytes that are the part's alone, by bit.
+    /// The bytes that belong to this part alone, by bit.
     planes: Vec<&'a mut [u8]>,
-    /// Bytes that are written.
+    /// Number of bytes written.
     at: usize,
-    /// Numbers before those bytes that are yet to come.
+    /// Numbers still to come that precede those bytes.
     before: usize,
-    /// Numbers that wait for others.
+    /// Numbers that wait until there are enough to write.
     waiting: Vec<u32>,
-    /// The number that is next.
+    /// The index of the next number.
     next: usize,
     shared: Vec<Shared>,
 }
 
-/// A number of a byte that is no part's alone: which, and its value.
+/// A number in a byte that belongs to no part: its index and its value.
 type Shared = (usize, u32);
 
-/// Numbers that are written at a time.
+/// Number of numbers written at a time.
 const TOGETHER: usize = 64;
 
 impl<'a> BitsMut<'a> {
-    /// The parts of the bytes of `starts[parts.len()]` numbers.
+    /// Cuts the bytes of `starts[parts.len()]` numbers into the parts.
     pub fn cut(bytes: &'a mut [u8], starts: &[u64], parts: &[Range<usize>]) -> Vec<Self> {
         let ends = |part: &Range<usize>| (starts[part.start] as usize, starts[part.end] as usize);
         let of_part = |part| {
@@ -129,7 +129,7 @@ impl<'a> BitsMut<'a> {
         pieces
     }
 
-    /// The numbers that come next.
+    /// Writes the next numbers.
     pub fn put(&mut self, mut numbers: &[u32]) {
         let (before, others) = numbers.split_at(self.before.min(numbers.len()));
         self.share(before);
@@ -152,7 +152,7 @@ impl<'a> BitsMut<'a> {
         whole.for_each(|numbers| self.write(numbers));
     }
 
-    /// Once all are there: those of bytes that are not the part's alone.
+    /// Ends the writing, once all numbers are there. Returns the numbers in bytes that belong to no part.
     pub fn finish(mut self) -> Vec<Shared> {
         let waiting = std::mem::take(&mut self.waiting);
         let (own, shared) = waiting.split_at(waiting.len() / 8 * 8);
@@ -166,7 +166,7 @@ impl<'a> BitsMut<'a> {
         self.next += numbers.len();
     }
 
-    /// Whole bytes, of at most [`TOGETHER`] numbers.
+    /// Writes whole bytes, of at most [`TOGETHER`] numbers.
     fn write(&mut self, numbers: &[u32]) {
         let (at, bytes) = (self.at, numbers.len() / 8);
         for (byte, planes) in self.planes.chunks_mut(8).enumerate() {
@@ -185,7 +185,7 @@ impl<'a> BitsMut<'a> {
     }
 }
 
-/// Writes the bytes that are no part's alone; `shared` has the numbers of all parts, in order.
+/// Writes the bytes that belong to no part. `shared` holds the numbers of all parts, in order.
 pub fn put_shared(bytes: &mut [u8], count: usize, shared: &[Shared]) {
     for numbers in shared.chunk_by(|(a, _), (b, _)| a / 8 == b / 8) {
         for (bit, plane) in bytes.chunks_exact_mut(bytes_of_bit(count).max(1)).enumerate() {
@@ -195,7 +195,7 @@ pub fn put_shared(bytes: &mut [u8], count: usize, shared: &[Shared]) {
     }
 }
 
-/// Eight bytes of which bit k of byte i becomes bit i of byte k (Warren, Hacker's Delight, 7-3).
+/// Transposes eight bytes: bit k of byte i becomes bit i of byte k (Warren, Hacker's Delight, 7-3).
 fn turned(mut rows: u64) -> u64 {
     for (apart, mask) in [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)] {
         let swapped = (rows ^ rows >> apart) & mask;
@@ -204,7 +204,7 @@ fn turned(mut rows: u64) -> u64 {
     rows
 }
 
-/// Byte j of number i becomes byte i of number j.
+/// Transposes bytes: byte j of number i becomes byte i of number j.
 #[inline]
 fn turned_bytes(mut rows: [u64; 8]) -> [u64; 8] {
     for (apart, mask) in [(4, 0x0000_0000_ffff_ffff), (2, 0x0000_ffff_0000_ffff), (1, 0x00ff_00ff_00ff_00ff)] {
@@ -217,7 +217,7 @@ fn turned_bytes(mut rows: [u64; 8]) -> [u64; 8] {
     rows
 }
 
-/// Reads `count` whole numbers; none where there are no such bits.
+/// Reads `count` whole numbers, or returns `None` if the number of bytes does not fit.
 pub fn bits(bytes: &[u8], count: usize) -> Result<Option<Vec<u32>>> {
     let each = bytes_of_bit(count).max(1);
     if bytes.len() % each != 0 || bytes.len() / each > 32 {

@@ -1,9 +1,9 @@
-//! The threads of a call: all that runs in parallel runs on these.
+//! The threads of a call: all parallel work runs on them.
 //!
-//! Long work is given as numbered tasks that threads take off a counter while the calling thread (R's), which does no work once
-//! there are workers, wakes every 20 ms to report progress and to ask whether to stop ([`Pool::run`]). Short work is shared out
-//! without such questions ([`Pool::each`]). The threads live as long as the pool, that is one call, so that a process that forks
-//! later (`parallel::mclapply`) inherits none.
+//! Long work consists of numbered tasks, which threads take from a counter ([`Pool::run`]). If there are worker threads, the calling thread
+//! (R's) does none of this work. It wakes every 20 ms to report progress and to ask whether to stop. Short work is distributed without
+//! reports or questions ([`Pool::each`]). The threads live as long as the pool, which is one call. So a process that forks later
+//! (`parallel::mclapply`) inherits none.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{mpsc, Arc, OnceLock};
@@ -11,91 +11,91 @@ use std::time::{Duration, Instant};
 
 use crate::{memory, Error, Result};
 
-/// Time between two looks of the calling thread.
+/// Time between two checks by the calling thread.
 const WATCH: Duration = Duration::from_millis(20);
 
-/// How often a thread that waits looks again at once, some tens of microseconds, and then how long it waits in between.
+/// How often a waiting thread checks without a pause (some tens of microseconds), and then how long it pauses between checks.
 const BRIEFLY: u32 = 1 << 10;
 const MOMENT: Duration = Duration::from_micros(20);
 
-/// Set when the run is to end early; so it is when memory runs out.
+/// A request to end the run early. Running out of memory counts as a request.
 #[derive(Debug, Default)]
 pub struct Stop(AtomicBool);
 
 impl Stop {
-    /// Whether to end.
+    /// Returns whether to end.
     #[inline]
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed) || memory::is_short()
     }
 }
 
-/// Number of threads to use when the caller names none: the cores that the process might use when it was first asked. Finding out reads
-/// files of the control group, which takes a sandbox longer than a small search.
+/// Returns the number of threads to use if the caller names none: the cores available to the process when this was first called. Finding it
+/// reads control group files, which in a sandbox takes longer than a small search.
 pub fn default_threads() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// How many of `count` things are a part where so many threads are to do them: each gets some parts, as these differ in what they take. All are one part where
-/// the calling thread does them, which wakes nobody then.
+/// Returns how many of `count` items make one part, for this many threads. Each thread gets several parts, because parts differ in cost.
+/// Fewer than two threads get all items as one part, so that no thread is woken.
 pub(crate) fn part_of(count: usize, threads: usize) -> usize {
     let parts = if threads < 2 { 1 } else { 4 * threads };
     count.div_ceil(parts).max(1)
 }
 
-/// A number of threads, started when first needed. Clones share them.
+/// A fixed number of threads, started when first needed. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Pool(Arc<Threads>);
 
 #[derive(Debug)]
 struct Threads {
     count: usize,
-    /// Whether the caller has named the number: it is then an error that so many cannot be started.
+    /// Whether the caller named the number. If so, it is an error that the threads cannot be started.
     named: bool,
-    /// None where the calling thread does all; why, where threads could not be started.
+    /// `None` if the calling thread does all work; the reason if threads could not be started.
     started: OnceLock<std::result::Result<Option<rayon::ThreadPool>, String>>,
 }
 
-/// What a thread takes from the start: two MiB of stack, and what the C library keeps for it.
+/// Memory of a new thread in bytes: two MiB of stack, and what the C library keeps for it.
 const BYTES_OF_THREAD: usize = 3 << 20;
 
 impl From<usize> for Pool {
-    /// [`Pool::new`].
+    /// Calls [`Pool::new`].
     fn from(threads: usize) -> Self {
         Pool::new(threads)
     }
 }
 
 impl Pool {
-    /// This number of threads, at least 1 and at most four times the cores; an error later where they cannot be started.
+    /// Makes a pool with this many threads, at least 1 and at most four times the cores. A later call fails if they cannot be started.
     pub fn new(threads: usize) -> Self {
-        // Far more threads than cores only cost their start; the answer does not depend on their number.
+        // More threads than this only cost start-up time; the answer does not depend on their number.
         let count = threads.clamp(1, 4 * default_threads());
         Pool(Arc::new(Threads { count, named: true, started: OnceLock::new() }))
     }
 
-    /// Likewise, but where the system refuses the threads the calling thread does all work.
+    /// Makes a pool as [`Pool::new`] does, except that the calling thread does all work if the system refuses the threads.
     pub fn at_most(threads: usize) -> Self {
         let count = threads.clamp(1, 4 * default_threads());
         Pool(Arc::new(Threads { count, named: false, started: OnceLock::new() }))
     }
 
-    /// The calling thread alone.
+    /// Makes a pool without threads: the calling thread does all work.
     pub fn none() -> Self {
         Pool(Arc::new(Threads { count: 1, named: false, started: OnceLock::from(Ok(None)) }))
     }
 
-    /// Number of threads.
+    /// Returns the number of threads.
     pub fn threads(&self) -> usize {
         self.0.count
     }
 
-    /// The threads, unless the calling thread does all. There are fewer than [`Pool::threads`] where memory is short.
+    /// Returns the threads, or `None` if the calling thread does all work. If memory is short, there are fewer than [`Pool::threads`].
     fn workers(&self) -> Result<Option<&rayon::ThreadPool>> {
         let count = self.0.count;
         let started = self.0.started.get_or_init(|| {
-            // Where memory is short fewer do, which changes no answer.
+            // If memory is short, fewer threads do the work; the answer does not change.
             let fit = memory::threads_with_room(count, BYTES_OF_THREAD);
             if fit == 0 {
                 return Ok(None);
@@ -104,7 +104,7 @@ impl Pool {
             match threads.build() {
                 Ok(pool) => {
                     if memory::is_limited() {
-                        // A thread takes what it must have before anybody else can.
+                        // Each thread now takes the memory that it must have, before anything else can.
                         pool.broadcast(|_| ());
                     }
                     Ok(Some(pool))
@@ -124,8 +124,8 @@ impl Pool {
         }
     }
 
-    /// Runs `work(task)` for every task in `0..tasks`, on several threads, and waits for them. Where they cannot be started the
-    /// calling thread does it.
+    /// Runs `work(task)` for every task in `0..tasks` on several threads, and waits for them. If they cannot be started, the calling thread
+    /// does the work.
     pub fn each(&self, tasks: usize, work: impl Fn(usize) + Sync) {
         let workers = if self.0.count == 1 || tasks < 2 { None } else { self.workers().unwrap_or(None) };
         let Some(pool) = workers else { return (0..tasks).for_each(work) };
@@ -143,7 +143,7 @@ impl Pool {
         });
     }
 
-    /// [`Pool::each`] of parts, each given away once.
+    /// Runs `work(i, part)` for every part, as [`Pool::each`] does; each call owns its part.
     pub fn each_of<T: Send>(&self, parts: Vec<T>, work: impl Fn(usize, T) + Sync) {
         let parts: Vec<std::sync::Mutex<Option<T>>> = parts.into_iter().map(|part| Some(part).into()).collect();
         self.each(parts.len(), |task| {
@@ -153,8 +153,8 @@ impl Pool {
         });
     }
 
-    /// Runs `beside` on up to `threads` threads while the calling thread runs `own`, and waits for them. Where no thread can be
-    /// started the calling thread runs `beside` first.
+    /// Runs `beside` on up to `threads` threads while the calling thread runs `own`, and waits for them. If no thread can be started, the
+    /// calling thread runs `beside` first.
     pub fn beside<R>(&self, threads: usize, beside: impl Fn() + Sync, own: impl FnOnce() -> R) -> R {
         let workers = if threads == 0 { None } else { self.workers().unwrap_or(None) };
         let Some(pool) = workers else {
@@ -167,8 +167,8 @@ impl Pool {
         })
     }
 
-    /// For a thread that waits for another and was asked to do so `waited` times in a row, which counts on: does other work of the pool, which the other may be waiting for,
-    /// or else waits a moment.
+    /// Makes a waiting thread useful: runs other work of the pool, which the awaited thread may depend on, or else waits a moment. `waited`
+    /// counts the calls in a row without other work.
     pub fn give_way(waited: &mut u32) {
         if matches!(rayon::yield_now(), Some(rayon::Yield::Executed)) {
             *waited = 0;
@@ -180,13 +180,13 @@ impl Pool {
         }
     }
 
-    /// Runs `work(scratch, task, stop)` for every task in `0..tasks`. `watch(done)` is called with the cost done so far.
+    /// Runs `work(scratch, task, stop)` for every task in `0..tasks`. Calls `watch(done)` with the cost done so far.
     ///
-    /// `inline` keeps it all on the calling thread.
+    /// `inline` keeps all work on the calling thread.
     ///
     /// # Errors
-    /// What `watch` returns; [`Error::Argument`] where the caller has named a number of threads that cannot be started;
-    /// [`Error::Memory`] where memory has run out.
+    /// The errors of `watch`; [`Error::Argument`] if the caller named a number of threads that cannot be started; [`Error::Memory`] if
+    /// memory has run out.
     pub fn run<S: Default + Send>(
         &self,
         tasks: usize,
@@ -214,7 +214,7 @@ impl Pool {
         };
         let threads = self.0.count;
         let next = AtomicUsize::new(0);
-        // The watcher adds up costs itself, so that workers only count.
+        // The watcher adds up the costs, so workers only count tasks.
         let finished = AtomicUsize::new(0);
         let (leave, left) = mpsc::channel::<()>();
         let mut outcome = Ok(());
@@ -242,7 +242,7 @@ impl Pool {
                 done += (counted..now).map(&cost).sum::<f64>();
                 counted = now;
                 if outcome.is_ok() {
-                    // Workers see by themselves when memory runs out. The watcher may be in need of some.
+                    // Workers notice by themselves that memory has run out. `watch` might need memory.
                     outcome = if memory::is_short() { Ok(()) } else { watch(done) };
                     if outcome.is_err() {
                         stop.0.store(true, Ordering::Relaxed);
@@ -251,7 +251,7 @@ impl Pool {
             }
             done += (counted..tasks).map(&cost).sum::<f64>();
             if outcome.is_ok() {
-                // All threads are done: nobody else needs to know.
+                // All threads are done, so the notice of short memory may be cleared here.
                 outcome = memory::check().and_then(|()| watch(done));
             }
         });

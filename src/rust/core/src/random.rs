@@ -1,14 +1,14 @@
-//! Random numbers by counter: what is drawn depends on the seed and on what it is for alone, never on what was drawn before.
+//! Counter-based random numbers: a draw depends only on the seed and its purpose, never on earlier draws.
 //!
-//! Philox4x32-10 of J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw (2011), "Parallel random numbers: as easy as
-//! 1, 2, 3": ten rounds that scramble a counter of four words under a key of two. A test's [`Key`] stands for (seed, pair, S),
-//! and its counter is (step, permutation, block, purpose): the last word is a [`Purpose`], whose own the others are.
+//! Philox4x32-10 of J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3": ten rounds
+//! scramble a counter of four words under a key of two. A test's [`Key`] stands for (seed, pair, S). Its counter is (step, permutation,
+//! block, purpose). The last word is a [`Purpose`], which decides what the other words mean.
 
-/// Multipliers of a round, and what is added to the key after it.
+/// The multipliers of a round, and the constants added to the key after it.
 const MULTIPLIER: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
-/// Counters scrambled together: as many as fill the widest registers.
+/// Number of counters scrambled together: as many as fill the widest registers.
 pub const LANES: usize = 8;
 
 /// What a number is drawn for: the last word of the counter.
@@ -17,19 +17,19 @@ pub const LANES: usize = 8;
 pub enum Purpose {
     /// A key.
     Key = 0,
-    /// The order of the samples, and which neighbour each of them takes.
+    /// The order of the samples, and the neighbour that each of them takes.
     Local = 1,
     /// A plain permutation.
     Plain = 2,
     /// The order of equal values.
     Ties = 3,
-    /// The rows of a replicate of samples.
+    /// The rows of a resampled replicate.
     Rows = 4,
     /// A permutation that the orientation of a replicate's graph asks for.
     Orientation = 5,
     /// Random graphs and data.
     Simulation = 6,
-    /// Which questions are asked.
+    /// The choice of questions to ask.
     Questions = 7,
 }
 
@@ -37,7 +37,7 @@ pub enum Purpose {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(pub [u32; 2]);
 
-/// Four random words of one counter.
+/// Returns four random words for one counter.
 #[inline]
 pub fn philox(counter: [u32; 4], key: Key) -> [u32; 4] {
     let Key(mut key) = key;
@@ -51,7 +51,7 @@ pub fn philox(counter: [u32; 4], key: Key) -> [u32; 4] {
     c
 }
 
-/// [`philox`] of the counters (first, ...), (first + 1, ...), ...: word by word, lane by lane.
+/// Returns [`philox`] of the counters (first, ...), (first + 1, ...), ...: word by word, lane by lane.
 #[inline(always)]
 pub fn philox_lanes(first: u32, permutation: u32, purpose: Purpose, key: Key) -> [[u32; LANES]; 4] {
     let Key(mut key) = key;
@@ -76,43 +76,43 @@ pub fn philox_lanes(first: u32, permutation: u32, purpose: Purpose, key: Key) ->
 }
 
 impl Key {
-    /// The key of a seed.
+    /// Returns the key of a seed.
     pub fn of_seed(seed: u64) -> Self {
         Key([seed as u32, (seed >> 32) as u32])
     }
 
-    /// A key that depends on this one and a word.
+    /// Returns a key that depends on this one and a word.
     fn with(self, word: u32, place: u32) -> Self {
         let scrambled = philox([word, place, 0, Purpose::Key as u32], self);
         Key([scrambled[0], scrambled[1]])
     }
 
-    /// The key of the test of x and y given S: the same whichever of x and y comes first, and however S is ordered.
+    /// Returns the key of the test of x and y given S. It does not depend on the order of x and y, nor on that of S.
     pub fn of_test(seed: u64, x: u32, y: u32, s: &[u32]) -> Self {
         Key::of_set(seed, s).with(x.min(y), u32::MAX).with(x.max(y), u32::MAX - 1)
     }
 
-    /// The key of S alone, for what all tests given S share.
+    /// Returns the key of S alone, for what all tests given S share.
     pub fn of_set(seed: u64, s: &[u32]) -> Self {
         let mut sorted = s.to_vec();
         sorted.sort_unstable();
         sorted.iter().zip(0..).fold(Key::of_seed(seed), |key, (&member, place)| key.with(member, place))
     }
 
-    /// The key of one column, for the order of its equal values.
+    /// Returns the key of one column, for the order of its equal values.
     pub fn of_column(seed: u64, column: u32) -> Self {
         Key::of_seed(seed).with(column, u32::MAX - 2)
     }
 }
 
-/// One of 0 .. `bound` - 1 from a random word (Lemire 2019, without its rejection: the bias is below bound / 2^32).
+/// Maps a random word to one of 0 .. `bound` - 1 (Lemire 2019, without its rejection: the bias is below bound / 2^32).
 #[inline(always)]
 pub fn below(word: u32, bound: u32) -> u32 {
     ((u64::from(word) * u64::from(bound)) >> 32) as u32
 }
 
-/// A word that scrambles a pair of samples, by which neighbours at one distance are chosen from (the finaliser of
-/// MurmurHash3 on two words).
+/// Scrambles a pair of samples into a word, which decides between neighbours at equal distance. This is the finaliser of MurmurHash3 on two
+/// words.
 #[inline(always)]
 pub fn scramble(key: Key, a: u32, b: u32) -> u32 {
     let finish = |mut h: u32| {
@@ -129,7 +129,7 @@ pub fn scramble(key: Key, a: u32, b: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// The known answers that come with the authors' Random123.
+    /// Checks the known answers that come with the authors' Random123.
     #[test]
     fn known_answers() {
         let all = u32::MAX;

@@ -1,21 +1,21 @@
-//! Code for the registers that a machine has. The results are the same in all: plain IEEE operations. Nothing
-//! is fused that does not say so.
+//! Code for the registers that a machine has. The results are the same on all machines: plain IEEE operations. Only functions that say so
+//! use fused operations.
 
 #[cfg(target_arch = "x86_64")]
 use std::sync::LazyLock;
 
-/// For any machine.
+/// A token for code that runs on any machine.
 #[derive(Clone, Copy)]
 pub(crate) struct Plain;
 
-/// The machine has AVX2, and the instructions that came with it: on bits, and fused multiply-adds: made where it was asked, and nowhere else.
+/// Proof that the machine has AVX2, and the bit and fused multiply-add instructions that came with it. Only `detect` makes it.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
-    /// Asks the machine.
+    /// Detects the instructions on this machine.
     #[inline]
     pub fn detect() -> Option<Self> {
         use std::arch::is_x86_feature_detected as has;
@@ -25,14 +25,14 @@ impl Avx2 {
     }
 }
 
-/// The machine has AVX-512 F and DQ beside [`Avx2`]: made where it was asked, and nowhere else.
+/// Proof that the machine has AVX-512 F and DQ in addition to [`Avx2`]. Only `detect` makes it.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx512 {
-    /// Asks the machine.
+    /// Detects the instructions on this machine.
     #[inline]
     pub fn detect() -> Option<Self> {
         use std::arch::is_x86_feature_detected as has;
@@ -41,15 +41,15 @@ impl Avx512 {
     }
 }
 
-/// Work that is compiled for each kind of machine. `run`, and what it calls in its loops, must be `#[inline(always)]`: a function
-/// of its own is compiled for any machine.
+/// Work that is compiled for each kind of machine. `run`, and what it calls in its loops, must be `#[inline(always)]`. A separate function
+/// would be compiled for the baseline machine.
 pub(crate) trait Task<S> {
     type Output;
 
     fn run(self, simd: S) -> Self::Output;
 }
 
-/// Does the work in the widest registers that this machine has.
+/// Does the work in the widest registers that this machine has, up to AVX2.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn run<T, O>(task: T) -> O
@@ -61,13 +61,13 @@ where
         task.run(simd)
     }
     match Avx2::detect() {
-        // SAFETY: the machine has what the function is compiled for, or there were no `Avx2`.
+        // SAFETY: the machine has what the function is compiled for, or there would be no `Avx2`.
         Some(simd) => unsafe { compiled(task, simd) },
         None => task.run(Plain),
     }
 }
 
-/// Likewise, for work that knows AVX-512, too.
+/// Does the work in the widest registers that this machine has, including AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn run_wide<T, O>(task: T) -> O
@@ -79,7 +79,7 @@ where
         task.run(simd)
     }
     match Avx512::detect() {
-        // SAFETY: as in `run`.
+        // SAFETY: as in `run`: there would be no `Avx512` otherwise.
         Some(simd) => unsafe { compiled(task, simd) },
         None => run(task),
     }
@@ -88,14 +88,14 @@ where
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) use run as run_wide;
 
-/// Does the work in the widest registers that are known of.
+/// Does the work in plain code, the only kind for this architecture.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub(crate) fn run<T: Task<Plain>>(task: T) -> T::Output {
     task.run(Plain)
 }
 
-/// The name of the SIMD that is used on this machine.
+/// Returns the name of the SIMD instructions in use on this machine.
 pub fn simd() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {

@@ -1,20 +1,20 @@
-//! What machines say of their work: who did how much, what was copied, and who was lost.
+//! What machines report about their work: how much each did, what was copied, and which were lost.
 
 use std::ops::{AddAssign, Sub};
 
 use crate::Error;
 
-/// Bytes that were copied to a machine, from the host or from other machines, and from it to the host.
+/// Bytes copied to a machine (from the host or other machines), and from it to the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
-    /// To it.
+    /// Bytes copied to the machine.
     pub to: u64,
-    /// From it.
+    /// Bytes copied from the machine.
     pub from: u64,
 }
 
 impl Moved {
-    /// The larger of each: of two counts since one beginning, the later.
+    /// Returns the larger of each number: of two running counts, the later.
     pub fn max(self, other: Moved) -> Moved {
         Moved { to: self.to.max(other.to), from: self.from.max(other.from) }
     }
@@ -35,40 +35,41 @@ impl Sub for Moved {
     }
 }
 
-/// What a machine did at a level.
+/// The work of a machine at a level.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Share {
-    /// Its name, as R knows it: "cpu", "cuda:0".
+    /// The machine's name, as R knows it: "cpu", "cuda:0".
     pub machine: String,
-    /// The level; of a feature selection 0; none: the answer, which is brought once all levels have run.
+    /// The level; 0 for a feature selection; `None` for copying the answer back once all levels have run.
     pub level: Option<usize>,
-    /// The shards that it did.
+    /// Number of shards that the machine did.
     pub shards: u64,
-    /// Where these are cut for want of memory, the most variables of one: rows of correlations, rows with their neighbours, columns of data. Else 0.
+    /// The most variables in one shard, if shards are cut for lack of memory: rows of correlations, rows with their neighbours, or columns
+    /// of data. Otherwise 0.
     pub rows: u64,
-    /// What was copied.
+    /// The bytes copied.
     pub moved: Moved,
-    /// Seconds that it worked, and that the level took; of a machine that works alone neither is taken.
+    /// Seconds that the machine worked. Not measured for a machine that works alone.
     pub busy: f64,
-    /// See `busy`.
+    /// Seconds that the level took. Not measured for a machine that works alone.
     pub elapsed: f64,
 }
 
 /// A machine that left the work to others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// Its name.
+    /// The machine's name.
     pub machine: String,
-    /// Why.
+    /// Why the machine left.
     pub reason: String,
-    /// Whether it failed. A GPU with too little memory did not: it works, and can be used again.
+    /// Whether the machine failed. A GPU with too little memory has not failed: it can be used again.
     pub failed: bool,
 }
 
 impl Lost {
-    /// A machine that ended with this error.
+    /// Returns the record of a machine that ended with this error.
     pub fn by(machine: impl Into<String>, error: &Error) -> Self {
-        // The remedy is left out: others go on, and the caller need not act.
+        // The hint is left out: the others continue, and the caller need not act.
         let reason = match error {
             Error::Device(device) => device.message.clone(),
             other => other.to_string(),
@@ -77,23 +78,23 @@ impl Lost {
     }
 }
 
-/// What machines say of a run; nothing of the CPU alone.
+/// The machines' reports on a run; empty if only the CPU works.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TeamReport {
-    /// Level by level.
+    /// The shares, level by level.
     pub shares: Vec<Share>,
-    /// Those that left the work to others.
+    /// The machines that left the work to others.
     pub lost: Vec<Lost>,
 }
 
 impl TeamReport {
-    /// Adds what machines said later.
+    /// Adds a later report.
     pub fn add(&mut self, later: TeamReport) {
         self.shares.extend(later.shares);
         self.lost.extend(later.lost);
     }
 
-    /// Enters machines that left, except those that are known to have left: these were tried again.
+    /// Enters machines that left. Skips machines already known to have left, which were tried again.
     pub fn lose(&mut self, lost: Vec<Lost>) {
         for lost in lost {
             if self.lost.iter().all(|known| known.machine != lost.machine) {
@@ -102,7 +103,7 @@ impl TeamReport {
         }
     }
 
-    /// Enters what a machine did, beside what it did before at the same level.
+    /// Enters a machine's share, and adds it to an earlier share of the same level.
     pub fn enter(&mut self, share: Share) {
         let known = self.shares.iter_mut().find(|known| known.machine == share.machine && known.level == share.level);
         match known {

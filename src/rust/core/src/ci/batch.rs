@@ -1,9 +1,9 @@
-//! Arbitrary questions (x, y, S) in one flat block, as an engine wants them.
+//! Arbitrary questions (x, y, S) in one flat block, as engines need them.
 
 use crate::memory::{self, Use};
 use crate::Result;
 
-/// A list of questions "x and y independent given S?". Vertices from 0.
+/// A list of questions "Are x and y independent given S?". Vertices are numbered from 0.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     pairs: Vec<(u32, u32)>,
@@ -12,12 +12,12 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// An empty batch.
+    /// Makes an empty batch.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty batch with space for so many questions whose sets have so many members together.
+    /// Makes an empty batch with space for this many questions, and this many members of their sets in total.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error).
@@ -33,31 +33,31 @@ impl Batch {
         self.ends.push(self.sets.len());
     }
 
-    /// Number of questions.
+    /// Returns the number of questions.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no questions.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// Forgets all questions, keeps the memory.
+    /// Removes all questions, and keeps the memory.
     pub fn clear(&mut self) {
         self.pairs.clear();
         self.ends.clear();
         self.sets.clear();
     }
 
-    /// Question `i`.
+    /// Returns question `i` as (x, y, S).
     pub fn get(&self, i: usize) -> (usize, usize, &[u32]) {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         let (x, y) = self.pairs[i];
         (x as usize, y as usize, &self.sets[start..self.ends[i]])
     }
 
-    /// All questions in order.
+    /// Iterates over all questions in order.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, &[u32])> + '_ {
         (0..self.len()).map(|i| self.get(i))
     }

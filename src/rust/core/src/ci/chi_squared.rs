@@ -1,20 +1,19 @@
 //! The upper tail of the chi-squared distribution: Q(df / 2, x / 2), the regularised incomplete gamma function.
 //!
-//! Both forms of it share the factor z^a e^-z / Γ(a + 1) (Abramowitz and Stegun 1964, 6.5.29 and 6.5.31): the power series
-//! of the lower tail for z < a + 1, Legendre's continued fraction of the upper tail from there on. For large a the factor
-//! is taken in the form of C. Loader (2000), "Fast and accurate computation of binomial probabilities", so that it loses
-//! no digits where a ln z, z and ln Γ(a) nearly cancel.
+//! Both of its forms share the factor z^a e^-z / Γ(a + 1) (Abramowitz and Stegun 1964, 6.5.29 and 6.5.31). For z < a + 1 it is the power
+//! series of the lower tail, from there on Legendre's continued fraction of the upper tail. For large a the factor has the form of C.
+//! Loader (2000), "Fast and accurate computation of binomial probabilities". So it loses no digits if a ln z, z and ln Γ(a) nearly cancel.
 //!
-//! Not statrs 0.18, whose `gamma_ur` takes that factor as the exponential of the difference: it is off R by 6e-13 of p at 999
-//! degrees of freedom, by 9e-11 at 65,536 and by 9e-10 at a million, in the body as in the tail, where this is off by
-//! 1.4e-14 in the body and 4e-13 in the tail. It is no quicker (50 to 150 ns either), and panics at 0 degrees of freedom.
+//! statrs 0.18 is not used: its `gamma_ur` computes that factor as the exponential of the difference. It differs from R by 6e-13 of p at
+//! 999 degrees of freedom, by 9e-11 at 65,536 and by 9e-10 at a million, in the body and in the tail. This code differs by 1.4e-14 in the
+//! body and 4e-13 in the tail. statrs is no quicker (50 to 150 ns for both), and panics at 0 degrees of freedom.
 
 use std::f64::consts::TAU;
 
-/// From here on ln Γ(a + 1) is taken as Stirling's series, whose first left-out term is then below 1e-17.
+/// The a from which ln Γ(a + 1) comes from Stirling's series, whose first omitted term is then below 1e-17.
 const LARGE: f64 = 16.0;
 
-/// P(X >= x) for X with `df` degrees of freedom. With no degree of freedom all mass lies at 0.
+/// Returns P(X >= x) for X with `df` degrees of freedom. With no degree of freedom all mass is at 0.
 pub fn upper_tail(x: f64, df: f64) -> f64 {
     if x.is_nan() || df.is_nan() {
         return f64::NAN;
@@ -25,7 +24,7 @@ pub fn upper_tail(x: f64, df: f64) -> f64 {
     if df <= 0.0 || x == f64::INFINITY {
         return 0.0;
     }
-    // A product of more levels than a double holds.
+    // The product of the numbers of levels exceeds what a double holds.
     if df == f64::INFINITY {
         return 1.0;
     }
@@ -38,10 +37,10 @@ pub fn upper_tail(x: f64, df: f64) -> f64 {
     }
 }
 
-/// Numbers between which ln P(X >= x) is, for a fraction of the time of [`upper_tail`]; none unless x > df > 0.
+/// Returns a lower and an upper bound of ln P(X >= x) in a fraction of the time of [`upper_tail`]; `None` unless x > df > 0.
 ///
-/// With L = (a - 1) ln z - z - ln Γ(a), a = df / 2 and z = x / 2, it lies between L and L + ln(z / (z - a + 1)), the latter being larger
-/// for a > 1 (integrate by parts, once). ln Γ(a) is below Stirling's series of two terms by at most the third, 1 / (360 a³).
+/// Let L = (a - 1) ln z - z - ln Γ(a), with a = df / 2 and z = x / 2. The result is between L and L + ln(z / (z - a + 1)); the latter is
+/// larger for a > 1 (integrate by parts once). ln Γ(a) is below Stirling's series of two terms by at most the third, 1 / (360 a³).
 #[inline]
 pub fn ln_upper_tail(x: f64, df: f64) -> Option<(f64, f64)> {
     if !(x > df && df > 0.0 && x < f64::INFINITY) {
@@ -54,7 +53,7 @@ pub fn ln_upper_tail(x: f64, df: f64) -> Option<(f64, f64)> {
     Some((one + other.min(0.0) - rounding, one + other.max(0.0) + 1.0 / (360.0 * a * a * a) + rounding))
 }
 
-/// z^a e^-z / Γ(a + 1).
+/// Returns z^a e^-z / Γ(a + 1).
 fn factor(a: f64, z: f64) -> f64 {
     if a < LARGE {
         return (a * z.ln() - z - libm::lgamma(a + 1.0)).exp();
@@ -62,7 +61,7 @@ fn factor(a: f64, z: f64) -> f64 {
     (-stirling_error(a) - deviance(a, z)).exp() / (TAU * a).sqrt()
 }
 
-/// ln Γ(a + 1) - (a + 1/2) ln a + a - ln(2 π) / 2, by Stirling's series.
+/// Returns ln Γ(a + 1) - (a + 1/2) ln a + a - ln(2 π) / 2, by Stirling's series.
 fn stirling_error(a: f64) -> f64 {
     let inverse = 1.0 / (a * a);
     let series = 1.0 / 12.0
@@ -74,8 +73,8 @@ fn stirling_error(a: f64) -> f64 {
     series / a
 }
 
-/// a ln(a / z) + z - a, at least 0. Unless z and a lie far apart, by the series of the logarithm:
-/// ln(a / z) = 2 artanh((a - z) / (a + z)).
+/// Returns a ln(a / z) + z - a, which is at least 0. Uses the series of the logarithm, ln(a / z) = 2 artanh((a - z) / (a + z)), unless z
+/// and a are far apart.
 fn deviance(a: f64, z: f64) -> f64 {
     let v = (a - z) / (a + z);
     if v.abs() >= 0.6 {
@@ -95,7 +94,7 @@ fn deviance(a: f64, z: f64) -> f64 {
     }
 }
 
-/// 1 + z / (a + 1) + z² / ((a + 1)(a + 2)) + ...
+/// Returns 1 + z / (a + 1) + z² / ((a + 1)(a + 2)) + ...
 fn lower_series(a: f64, z: f64) -> f64 {
     let (mut sum, mut term, mut at) = (1.0, 1.0, a);
     loop {
@@ -108,7 +107,7 @@ fn lower_series(a: f64, z: f64) -> f64 {
     }
 }
 
-/// Legendre's continued fraction, evaluated from the front (Lentz's method as modified by Thompson and Barnett 1986).
+/// Evaluates Legendre's continued fraction from the front (Lentz's method as modified by Thompson and Barnett 1986).
 fn upper_fraction(a: f64, z: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let mut b = z + 1.0 - a;
@@ -126,7 +125,7 @@ fn upper_fraction(a: f64, z: f64) -> f64 {
         c = if c.abs() < TINY { TINY } else { c };
         let step = c * d;
         value *= step;
-        // For whole a the fraction ends: its numerator is 0 there and the step 1.
+        // For whole a the fraction ends: its numerator becomes 0, and the step 1.
         if (step - 1.0).abs() <= f64::EPSILON || i > 1e7 {
             return value;
         }
@@ -137,7 +136,7 @@ fn upper_fraction(a: f64, z: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// pchisq(x, df, lower.tail = FALSE) of R 4.2.2, printed with 17 significant digits.
+    /// Values of pchisq(x, df, lower.tail = FALSE) in R 4.2.2, printed with 17 significant digits.
     #[allow(clippy::excessive_precision)]
     const BY_R: &[(f64, f64, f64)] = &include!("chi_squared_by_r.in");
 
@@ -146,7 +145,7 @@ mod tests {
         assert!(BY_R.len() > 300);
         for &(x, df, want) in BY_R {
             let p = upper_tail(x, df);
-            // Below about 1e-300 p-values run out of digits.
+            // Below about 1e-300, p-values lose digits.
             assert!((p - want).abs() <= 1e-12 * want + 1e-306, "x = {x:e}, df = {df}: {p:e}, R says {want:e}");
         }
     }
@@ -160,7 +159,7 @@ mod tests {
             close += usize::from(most - least < 1.0);
         }
         assert!(close > 50 && ln_upper_tail(3.0, 3.0).is_none() && ln_upper_tail(f64::NAN, 1.0).is_none(), "{close}");
-        // One and two degrees of freedom have a = 1/2, where the bounds change places, and 1, where they are one.
+        // One degree of freedom has a = 1/2, where the bounds swap. Two have a = 1, where they are equal.
         for (df, x) in [1.0, 2.0, 3.0].into_iter().flat_map(|df| (4..400).map(move |x| (df, f64::from(x)))) {
             let (least, most) = ln_upper_tail(x, df).unwrap();
             let p = upper_tail(x, df).ln();

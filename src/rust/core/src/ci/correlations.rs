@@ -1,4 +1,4 @@
-//! Correlation matrices.
+//! A check that a matrix can be a correlation matrix.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -7,24 +7,25 @@ use ndarray::ArrayView2;
 use crate::matrix;
 use crate::pool::Pool;
 
-/// Cells that are compared with their mirror images at a time, in both directions.
+/// Number of rows and columns of cells that are compared with their mirror images at a time, in both directions.
 const TILE: usize = 32;
 
-/// Tiles that stand together are taken together: a column of a large matrix is a page of memory, whose address takes longer to
-/// find than 32 numbers to compare.
+/// Number of adjacent tiles per side that are checked together. A column of a large matrix is a page of memory; finding its address takes
+/// longer than comparing 32 numbers.
 const BLOCK: usize = 8;
 
-/// How far beyond -1 and 1 entries may be, and the diagonal from 1, and how far entries from their mirror images. `check_cells` of kernels/gauss/marginal.cu has the same.
+/// How far entries may be beyond -1 and 1 and the diagonal from 1, and how far entries may be from their mirror images. `check_cells` in
+/// kernels/gauss/marginal.cu has the same values.
 const BEYOND: f64 = 1e-8;
 const APART: f64 = 1e-10;
 
-/// Whether a matrix, kept by column, can be a correlation matrix: square, its diagonal 1 and its entries between -1 and 1
-/// to 1e-8, symmetric to 1e-10. NaN passes where its mirror image is NaN too. Any threads may look, each by [`Check::work`]; or a GPU that is
-/// sent the matrix [stops](Check::stop) them, and [decides](Check::decide).
+/// A check whether a column-major matrix can be a correlation matrix. It must be square and symmetric to 1e-10, with diagonal 1 and entries
+/// between -1 and 1 to 1e-8. NaN passes if its mirror image is NaN too. Any threads may check, each by [`Check::work`]. A GPU that gets the
+/// matrix may instead [stop](Check::stop) them and [decide](Check::decide).
 #[derive(Debug)]
 pub struct Check<'a> {
     columns: Vec<&'a [f64]>,
-    /// Tasks that were begun, and that are done.
+    /// Number of tasks begun, and number of tasks done.
     begun: AtomicUsize,
     done: AtomicUsize,
     good: AtomicBool,
@@ -33,7 +34,7 @@ pub struct Check<'a> {
     is_decided: AtomicBool,
 }
 
-/// Counts a task as done when it is dropped.
+/// A guard that counts a task as done when it is dropped.
 struct Done<'d>(&'d AtomicUsize);
 
 impl Drop for Done<'_> {
@@ -43,7 +44,7 @@ impl Drop for Done<'_> {
 }
 
 impl<'a> Check<'a> {
-    /// Nothing is known but of the diagonal.
+    /// Begins a check, and checks the diagonal only.
     pub fn new(c: ArrayView2<'a, f64>) -> Self {
         let on_diagonal = |a: &f64| (a - 1.0).abs() <= BEYOND || a.is_nan();
         let good = c.is_square() && c.diag().iter().all(on_diagonal);
@@ -61,12 +62,12 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Blocks of a side.
+    /// Returns the number of blocks per side.
     fn blocks(&self) -> usize {
         self.columns.len().div_ceil(BLOCK * TILE)
     }
 
-    /// Looks at what nobody looks at yet, until nothing is left, or this is stopped.
+    /// Checks tasks that no other thread has begun, until none is left or the check is stopped.
     pub fn work(&self) {
         while !self.is_stopped.load(Ordering::Relaxed) {
             if !self.work_on() {
@@ -75,14 +76,14 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Looks at one task, unless all were begun.
+    /// Checks one task; returns false if all tasks were begun before.
     fn work_on(&self) -> bool {
         let blocks = self.blocks();
         let task = self.begun.fetch_add(1, Ordering::Relaxed);
         if task >= blocks * blocks {
             return false;
         }
-        // Also where this thread panics, so that nobody waits for it.
+        // Counts the task as done even if this thread panics, so that no thread waits for it.
         let _done = Done(&self.done);
         if self.good.load(Ordering::Relaxed) && !self.is_good(task / blocks, task % blocks) {
             self.good.store(false, Ordering::Relaxed);
@@ -90,12 +91,12 @@ impl<'a> Check<'a> {
         true
     }
 
-    /// Has threads end: a GPU is going to look at all of the matrix, which takes it less time, or nobody is going to ask for the verdict.
+    /// Makes threads stop checking. Either a GPU will check the whole matrix, which is quicker, or nobody will ask for the verdict.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// What a GPU has seen, of all but the diagonal.
+    /// Enters what a GPU has found for the whole matrix except the diagonal.
     pub fn decide(&self, is_good: bool, has_holes: bool) {
         if !is_good {
             self.good.store(false, Ordering::Relaxed);
@@ -106,17 +107,18 @@ impl<'a> Check<'a> {
         self.is_decided.store(true, Ordering::Release);
     }
 
-    /// Whether threads have looked at anything, or were stopped as a GPU was to.
+    /// Returns whether threads have begun to check, or were stopped in favour of a GPU.
     pub fn has_begun(&self) -> bool {
         self.begun.load(Ordering::Relaxed) > 0 || self.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// Whether what was looked at so far is known to be no part of a correlation matrix.
+    /// Returns whether a checked part shows that this is not a correlation matrix.
     pub fn is_refused(&self) -> bool {
         !self.good.load(Ordering::Relaxed)
     }
 
-    /// Once all was looked at, for which these threads work, too: `Some(true)` where there are any NaN, and `None` for what cannot be one.
+    /// Waits until everything is checked, with the help of these threads. Returns `None` if this cannot be a correlation matrix, else
+    /// whether it holds any NaN.
     pub fn verdict(&self, pool: &Pool) -> Option<bool> {
         let tasks = self.blocks().pow(2);
         if !self.is_decided.load(Ordering::Acquire) && self.done.load(Ordering::Acquire) < tasks {
@@ -128,7 +130,7 @@ impl<'a> Check<'a> {
         self.good.load(Ordering::Relaxed).then(|| self.holes.load(Ordering::Relaxed))
     }
 
-    /// Of a block of columns and one of rows, above the diagonal.
+    /// Checks a block of columns and a block of rows, above the diagonal.
     fn is_good(&self, of_columns: usize, of_rows: usize) -> bool {
         if of_rows > of_columns {
             return true;
@@ -140,7 +142,7 @@ impl<'a> Check<'a> {
             .all(|left| within(of_rows).all(|top| self.is_tile_good(&mut mirror, top * TILE, left * TILE)))
     }
 
-    /// A tile, which is first turned so that both halves are read along columns, and without a branch inside.
+    /// Checks a tile. Copies the mirror image transposed first, so that both are read along columns, and uses no branches inside.
     fn is_tile_good(&self, mirror: &mut [[f64; TILE]; TILE], top: usize, left: usize) -> bool {
         let p = self.columns.len();
         let (height, width) = (TILE.min(p - top), TILE.min(p - left));
@@ -177,7 +179,7 @@ mod tests {
         let p = 300;
         let good = Array2::from_shape_fn((p, p).f(), |(x, y)| if x == y { 1.0 } else { 0.25 });
         assert_eq!(Check::new(good.view()).verdict(&Pool::none()), Some(false));
-        // What a GPU says goes for all but the diagonal, which is known before.
+        // A GPU's findings apply to everything except the diagonal, which is checked before.
         let decided = |c: &Array2<f64>, is_good, has_holes| {
             let check = Check::new(c.view());
             assert!(!check.has_begun());

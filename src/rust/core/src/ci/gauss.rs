@@ -1,9 +1,9 @@
-//! Fisher's z test of a partial correlation, by pcalg's formulae and in pcalg's order of operations.
+//! Fisher's z test of a partial correlation, with pcalg's formulae and in pcalg's order of operations.
 //!
-//! pcalg has the test twice, and the two differ where a correlation matrix is degenerate: `gaussCItest` in R (methods
-//! "stable" and "original") reads an undefined partial correlation as 0, the C++ of "stable.fast" as the cut 0.9999999.
-//! Identical columns exist in real data, there (r_xy - r_xs r_ys)/sqrt((1 - r_ys²)(1 - r_xs²)) is 0/0 or rounding
-//! noise, and agreeing with pcalg means the same operations in the same order without fused multiply-add.
+//! pcalg has the test twice, and the two differ if a correlation matrix is degenerate. `gaussCItest` in R (methods "stable" and "original")
+//! reads an undefined partial correlation as 0. The C++ of "stable.fast" reads it as the cut 0.9999999. Identical columns exist in real
+//! data. For them (r_xy - r_xs r_ys)/sqrt((1 - r_ys²)(1 - r_xs²)) is 0/0 or rounding noise. Agreeing with pcalg then takes the same
+//! operations in the same order, without fused multiply-add.
 
 use std::ops::Deref;
 
@@ -13,13 +13,13 @@ use super::{partial, CiTest};
 use crate::matrix;
 use crate::{shown, Error, Result};
 
-/// Partial correlations are cut here (pcalg's `cut.at`).
+/// The value at which partial correlations are cut (pcalg's `cut.at`).
 pub const CUT: f64 = 0.9999999;
 
-/// The matrix of so many variables has its place where the test is run.
+/// Number of variables up to which the matrix of a test is on the stack.
 const FEW: usize = 8;
 
-/// Whose reading of degenerate cases to follow.
+/// The implementation whose reading of degenerate cases to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// pcalg's R function `gaussCItest`: an undefined correlation is 0, an undefined z is 0 (so p is 1).
@@ -28,7 +28,7 @@ pub enum Reading {
     StableFast,
 }
 
-/// Why a test has no p-value where pcalg stops with an error too.
+/// The reason why a test has no p-value, in a case in which pcalg stops with an error too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undefined(pub &'static str);
 
@@ -37,7 +37,7 @@ pub(crate) const TOO_FEW: Undefined =
 
 pub(crate) const MISSING: Undefined = Undefined("NA in the correlation matrix of x, y and S cannot be inverted");
 
-/// The test by itself: the p-value of a correlation, wherever that comes from.
+/// Fisher's z test of a correlation, which may come from anywhere.
 #[derive(Clone, Copy, Debug)]
 pub struct FisherZ {
     n: f64,
@@ -47,12 +47,12 @@ pub struct FisherZ {
 /// The Gaussian test on a correlation matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Gauss<'a> {
-    /// By column: loops go along columns, and a view of them would fix the lifetime of all that holds a test.
+    /// By column, because loops run along columns. A slice, because a view would fix the lifetime of everything that holds a test.
     c: &'a [f64],
     p: usize,
-    /// Where a variable's column stands among those of `c`; empty where all do, in order.
+    /// The index of each variable's column in `c`; empty if all columns are there, in order.
     places: &'a [u32],
-    /// The test by itself.
+    /// The test of a correlation.
     pub test: FisherZ,
 }
 
@@ -65,58 +65,58 @@ impl Deref for Gauss<'_> {
     }
 }
 
-/// What a squared partial correlation says about p >= alpha at one level.
+/// The ranges of a squared partial correlation that decide p >= alpha at one level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cutoff {
-    /// Below: independent for certain.
+    /// Below this value, x and y are certainly independent.
     pub independent_below: f64,
-    /// Above: dependent for certain. Between the two only the exact formula decides.
+    /// Above this value, x and y are certainly dependent. Between the two only the exact formula decides.
     pub dependent_above: f64,
 }
 
-/// Half the width of the band around the critical |r| inside which [`Gauss::p_value`] decides.
+/// Half the width of the band around the critical |r| in which [`Gauss::p_value`] decides.
 ///
-/// It covers the rounding of an engine's partial correlation where [`trusted_above`] lets it be trusted.
+/// It covers the rounding of an engine's partial correlation that [`trusted_above`] lets the engine trust.
 const GUARD: f64 = 1e-7;
 
-/// Engines may trust a partial correlation given l variables, computed by elimination, where the smallest pivot times the
-/// smaller of the variances of x and y that are left is above this; else the exact formula decides.
+/// Returns the bound above which engines may trust a partial correlation given l = `size` variables, computed by elimination. It applies to
+/// the smallest pivot times the smaller of the remaining variances of x and y. Below it the exact formula decides.
 ///
-/// Elimination is backward stable: what it computes belongs to a matrix that differs from C by at most (l + 1) eps in each
-/// entry (Higham, Accuracy and Stability of Numerical Algorithms, section 10.1; the squares of a row of the Cholesky factor
-/// sum to at most 1). With the regression of x on S bounded by sqrt(l / lambda), lambda the smallest eigenvalue of C[S, S],
-/// that moves r by at most about 8 l (l + 1) eps / (lambda v), v the smaller of the two variances. The smallest pivot stands
-/// for lambda: the error is then about 1e-8, a tenth of [`GUARD`], and pcalg's own, which is of the same kind, another.
-/// The smallest eigenvalue of the whole matrix is then far above 1e-14, where pcalg's pseudo-inverse drops a dimension.
+/// Elimination is backward stable. Its result belongs to a matrix that differs from C by at most (l + 1) eps in each entry (Higham,
+/// Accuracy and Stability of Numerical Algorithms, section 10.1; the squares of a row of the Cholesky factor sum to at most 1). Let lambda
+/// be the smallest eigenvalue of C[S, S], and v the smaller of the two variances. The regression of x on S is bounded by sqrt(l / lambda),
+/// so r moves by at most about 8 l (l + 1) eps / (lambda v). The smallest pivot stands for lambda. The error is then about 1e-8, a tenth of
+/// [`GUARD`]; pcalg's own error, of the same kind, is another tenth. The smallest eigenvalue of the whole matrix is then far above 1e-14,
+/// where pcalg's pseudo-inverse drops a dimension.
 pub(crate) fn trusted_above(size: usize) -> f64 {
     1e-7 * (size * size) as f64
 }
 
-/// Below [`trusted_above`] an engine's r is still known to within `slack(l) / product`, where the product is now det C\[S, S\]
-/// times the smaller of the two variances times 1 - r², and above [`bounded_above`].
+/// Returns the slack of an engine's r below [`trusted_above`]: r is still known to within `slack(l) / product`. The product is now det
+/// C\[S, S\] times the smaller of the two variances times 1 - r², and must be above [`bounded_above`].
 ///
-/// The determinant divided by e is a lower bound of the smallest eigenvalue, as the others sum to at most l. The error is of the
-/// form above; ten times [`GUARD`] leaves room for that of the exact formula, whose eigenvalues are good to some eps more than
-/// elimination is. Whatever is decided so needs no exact formula; a largest p-value does.
+/// The determinant divided by e is a lower bound of the smallest eigenvalue, because the others sum to at most l. The error has the form
+/// above. Ten times [`GUARD`] leaves room for the error of the exact formula, whose eigenvalues are off by a few eps more than elimination
+/// is. A decision made in this way needs no exact formula; a largest p-value does.
 #[cfg(feature = "cuda")]
 pub(crate) fn slack(size: usize) -> f64 {
     10.0 * GUARD * trusted_above(size)
 }
 
-/// See [`slack`]: there r is known to 0.01.
+/// Returns the smallest product for which [`slack`] applies: r is then known to within 0.01.
 #[cfg(feature = "cuda")]
 pub(crate) fn bounded_above(size: usize) -> f64 {
     100.0 * slack(size)
 }
 
-/// From that product on, r is good to 1e-12, and with it the p-value that is computed from it.
+/// The value of the product in [`trusted_above`] from which r is accurate to 1e-12, and so is the p-value computed from it.
 pub(crate) const WELL_CONDITIONED: f64 = 1e-3;
 
-/// From this squared partial correlation on, the matrix of x, y and S may be near singular though that of S is not.
+/// The squared partial correlation from which the matrix of x, y and S may be near singular even if that of S is not.
 pub(crate) const COLLINEAR: f64 = 1.0 - 1e-5;
 
 impl FisherZ {
-    /// `n`: sample size; [`Error::Argument`] where that is not at least 1.
+    /// Makes the test. `n`: sample size; fails with [`Error::Argument`] if it is not at least 1.
     pub fn new(n: f64, reading: Reading) -> Result<Self> {
         if !(n >= 1.0) {
             return Err(Error::Argument {
@@ -130,17 +130,17 @@ impl FisherZ {
         Ok(FisherZ { n, reading })
     }
 
-    /// The sample size, as it is read.
+    /// Returns the sample size that the test uses.
     pub fn n(&self) -> f64 {
         self.n
     }
 
-    /// Whose reading of degenerate cases is followed.
+    /// Returns whose reading of degenerate cases the test follows.
     pub fn reading(&self) -> Reading {
         self.reading
     }
 
-    /// p-value of a (partial) correlation `r` given `size` variables.
+    /// Returns the p-value of a (partial) correlation `r` given `size` variables.
     #[inline]
     pub fn p_of_correlation(&self, r: f64, size: usize) -> f64 {
         let (r, scale) = match self.reading {
@@ -150,7 +150,7 @@ impl FisherZ {
             }
             Reading::StableFast => {
                 let r = r.abs();
-                // Not `min`: an undefined r is the cut here, as in pcalg.
+                // Not `min`: as in pcalg, an undefined r becomes the cut.
                 (if r < CUT { r } else { CUT }, (self.n - size as f64 - 3.0).sqrt())
             }
         };
@@ -159,14 +159,14 @@ impl FisherZ {
         if z.is_nan() {
             return 1.0;
         }
-        // R's pnorm() has no smaller tail than this; the C++ goes on to the last denormal number.
+        // R's pnorm() has no smaller tail than this; the C++ continues to the last denormal number.
         if self.reading == Reading::GaussCItest && z.abs() >= 37.5193 {
             return 0.0;
         }
         two_sided(z.abs())
     }
 
-    /// p-value of a correlation given nothing.
+    /// Returns the p-value of a correlation given no variables.
     #[inline]
     pub fn p_of_marginal(&self, r: f64) -> std::result::Result<f64, Undefined> {
         if self.reading == Reading::StableFast {
@@ -180,7 +180,7 @@ impl FisherZ {
         Ok(self.p_of_correlation(r, 0))
     }
 
-    /// The critical region at level `size`: p >= alpha exactly when |r| is at most the critical value.
+    /// Returns the critical region at level `size`: p >= alpha exactly if |r| is at most the critical value.
     pub fn cutoff(&self, alpha: f64, size: usize) -> Cutoff {
         let dependent = |r: f64| self.p_of_correlation(r, size) < alpha;
         if !dependent(CUT) {
@@ -200,7 +200,8 @@ impl FisherZ {
         Cutoff { independent_below: below * below, dependent_above: above * above }
     }
 
-    /// p-value of two variables given `size` others, from their correlation given these; none: one among them is missing.
+    /// Returns the p-value of two variables given `size` others, from their correlation given these. `r` is `None` if one of the
+    /// correlations is missing.
     pub fn p_given(&self, size: usize, r: Option<f64>) -> std::result::Result<f64, Undefined> {
         if size == 0 {
             return self.p_of_marginal(r.unwrap_or(f64::NAN));
@@ -216,7 +217,7 @@ impl FisherZ {
 }
 
 impl<'a> Gauss<'a> {
-    /// `c`: correlation matrix, p x p, kept by column; `n`: sample size.
+    /// Makes the test. `c`: correlation matrix, p x p, column-major; `n`: sample size. Fails with [`Error::Argument`].
     pub fn new(c: ArrayView2<'a, f64>, n: f64, reading: Reading) -> Result<Self> {
         let p = c.ncols();
         let Some(c) = matrix::cells(c).filter(|_| c.is_square()) else {
@@ -229,37 +230,40 @@ impl<'a> Gauss<'a> {
         Ok(Gauss { c, p, places: &[], test: FisherZ::new(n, reading)? })
     }
 
-    /// The test on a part of a symmetric correlation matrix of p variables: `c` holds columns of p cells each; `places`, of p numbers,
-    /// says by variable which of them is its own, or is empty where `c` is whole. Tests given one variable at most may be asked of variables
-    /// that have a column, others of those whose matrix is whole.
+    /// Makes the test on some columns of a symmetric correlation matrix of p variables. `c` holds columns of p cells each. `places` holds
+    /// for each of the p variables the index of its column, or is empty if `c` is the whole matrix. Tests given at most one variable need
+    /// columns for their variables only. Other tests need the whole matrix of their variables.
+    ///
+    /// # Panics
+    /// If `places` has neither p numbers nor, with a whole `c`, none.
     pub fn of_part(c: &'a [f64], p: usize, places: &'a [u32], test: FisherZ) -> Self {
         assert!(places.len() == p || (places.is_empty() && c.len() == p * p), "a column for each variable");
         Gauss { c, p, places, test }
     }
 
-    /// Whether every variable has its column.
+    /// Returns whether every variable has its column.
     #[inline(always)]
     pub(crate) fn is_whole(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// Number of variables.
+    /// Returns the number of variables.
     pub fn p(&self) -> usize {
         self.p
     }
 
-    /// The correlation matrix, p x p, column by column, where it is whole.
+    /// Returns the correlation matrix, p x p, column by column, if it is whole.
     pub fn matrix(&self) -> &'a [f64] {
         self.c
     }
 
-    /// `C[x, y]`; y has a column.
+    /// Returns `C[x, y]`; y must have a column.
     #[inline(always)]
     pub fn correlation(&self, x: usize, y: usize) -> f64 {
         self.c[self.place(y) * self.p + x]
     }
 
-    /// `C[x, k]`; x has a column.
+    /// Returns `C[x, k]`; x must have a column.
     #[inline(always)]
     pub(crate) fn with(&self, x: usize, k: usize) -> f64 {
         if self.is_whole() {
@@ -269,7 +273,7 @@ impl<'a> Gauss<'a> {
         }
     }
 
-    /// Column y of C, which is also its row.
+    /// Returns column y of C, which is also its row.
     #[inline(always)]
     pub fn column(&self, y: usize) -> &'a [f64] {
         let at = self.place(y);
@@ -285,12 +289,12 @@ impl<'a> Gauss<'a> {
         }
     }
 
-    /// p-value of "x and y independent given s", by pcalg's formulae. NaN only under [`Reading::StableFast`].
+    /// Returns the p-value of "x and y are independent given s", by pcalg's formulae. It is NaN only under [`Reading::StableFast`].
     pub fn p_value(&self, x: usize, y: usize, s: &[u32]) -> std::result::Result<f64, Undefined> {
         self.p_given(s.len(), self.partial(x, y, s))
     }
 
-    /// The partial correlation of x and y given s, as pcalg computes it, not cut; none where one among them is missing.
+    /// Returns the partial correlation of x and y given s as pcalg computes it, not cut; `None` if a correlation is missing.
     pub fn partial(&self, x: usize, y: usize, s: &[u32]) -> Option<f64> {
         match s {
             [] => Some(self.correlation(x, y)),
@@ -304,7 +308,7 @@ impl<'a> Gauss<'a> {
         }
     }
 
-    /// -P_xy / sqrt(P_xx P_yy) with P the pseudo-inverse of C[(x, y, S), (x, y, S)]; `None` when that holds a NaN.
+    /// Returns -P_xy / sqrt(P_xx P_yy), with P the pseudo-inverse of C[(x, y, S), (x, y, S)]; `None` if that submatrix holds a NaN.
     fn partial_correlation(&self, x: usize, y: usize, s: &[u32]) -> Option<f64> {
         let k = s.len() + 2;
         let (mut few, mut many) = ([0.0; FEW * FEW], Vec::new());
@@ -339,10 +343,10 @@ impl CiTest for Gauss<'_> {
     }
 }
 
-/// P(|Z| > z) of a standard normal Z.
+/// Returns P(|Z| > z) of a standard normal Z.
 ///
-/// Not by statrs 0.18, whose `erfc` is off R by 1.0e-10 of p in the body (z = 0.71) and 8e-11 in the tail, where this is off by
-/// 2e-15 and 2e-13. It takes 14 ns where this takes 37, but most p-values come of a [`PCurve`](super::pcurve::PCurve).
+/// Does not use statrs 0.18. Its `erfc` differs from R by 1.0e-10 of p in the body (z = 0.71) and 8e-11 in the tail; this function differs
+/// by 2e-15 and 2e-13. statrs takes 14 ns and this takes 37, but most p-values come from a [`PCurve`](super::pcurve::PCurve).
 #[inline]
 pub(super) fn two_sided(z: f64) -> f64 {
     libm::erfc(z * std::f64::consts::FRAC_1_SQRT_2)
@@ -354,10 +358,10 @@ mod tests {
     use crate::matrix::by_column;
     use ndarray::ShapeBuilder;
 
-    /// pnorm.csv holds R's own values with 17 digits.
+    /// Compares with pnorm.csv, which holds R's own values with 17 digits.
     #[test]
     fn p_values_agree_with_pnorm_of_r_down_to_1e_300() {
-        // With n = 7 and S empty z is 2 atanh(r), so that r = tanh(z / 2) gives the z of the table.
+        // With n = 7 and S empty, z is 2 atanh(r), so r = tanh(z / 2) gives the z of the table.
         let gauss = FisherZ::new(7.0, Reading::GaussCItest).unwrap();
         let mut smallest = 1.0;
         for line in include_str!("pnorm.csv").lines().skip(1) {
@@ -365,7 +369,7 @@ mod tests {
                 line.split_once(',').map(|(z, p)| (z.parse::<f64>().unwrap(), p.parse::<f64>().unwrap())).unwrap();
             let tail = two_sided(z);
             assert!((tail / p - 1.0).abs() < if z < 8.0 { 1e-14 } else { 1e-12 }, "z = {z}: {tail:e} and R's {p:e}");
-            // A second opinion, to the digits that it has.
+            // A second opinion, to the digits that statrs has.
             let second = statrs::function::erf::erfc(z * std::f64::consts::FRAC_1_SQRT_2);
             assert!((tail / second - 1.0).abs() < 2e-10, "z = {z}: {tail:e} and statrs' {second:e}");
             if z < 10.0 {
@@ -389,7 +393,7 @@ mod tests {
         assert_eq!(tiny.cutoff(0.01, 2).independent_below, f64::INFINITY);
     }
 
-    /// By the quick form of the engines: elimination of S, the product that [`slack`] is divided by beside r.
+    /// Computes r by elimination of S, as the engines do, and the product that divides [`slack`].
     #[cfg(feature = "cuda")]
     fn quickly(c: ArrayView2<f64>) -> (f64, f64) {
         let (mut m, k) = (c.to_owned(), c.ncols());
@@ -411,7 +415,7 @@ mod tests {
     #[test]
     #[cfg(feature = "cuda")]
     fn the_error_of_the_quick_form_stays_within_its_bound() {
-        // Two or three factors, and variables that are those with a little noise: all conditions down to the limit.
+        // Two or three factors, and variables that are factors plus a little noise: all conditions down to the limit.
         let mut state = 1u64;
         let mut normal = || {
             let mut sum = -6.0;
@@ -461,7 +465,7 @@ mod tests {
 
     #[test]
     fn the_two_readings_of_identical_columns_differ_as_pcalg_does() {
-        // x and k identical: 0/0.
+        // x and k are identical: 0/0.
         let c = [1.0, 0.5, 1.0, 0.5, 1.0, 0.5, 1.0, 0.5, 1.0];
         let c = by_column(&c, 3).unwrap();
         let r = Gauss::new(c, 50.0, Reading::GaussCItest).unwrap();
@@ -472,8 +476,8 @@ mod tests {
 
     #[test]
     fn singular_sets_go_through_the_pseudoinverse() {
-        // Two identical conditioning variables: the pseudo-inverse splits their weight and the partial correlation
-        // given both equals the one given either.
+        // Two conditioning variables are identical. The pseudo-inverse splits their weight, so the partial correlation given both equals
+        // that given either.
         let (a, b, c): (f64, f64, f64) = (0.5, 0.4, 0.3);
         let m = [1.0, a, b, b, a, 1.0, c, c, b, c, 1.0, 1.0, b, c, 1.0, 1.0];
         let gauss = Gauss::new(by_column(&m, 4).unwrap(), 60.0, Reading::GaussCItest).unwrap();

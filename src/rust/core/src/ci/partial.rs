@@ -1,15 +1,15 @@
-//! Partial correlation of the first two variables of a correlation matrix given the others.
+//! Partial correlation of the first two variables of a correlation matrix, given the others.
 
 use ndarray::{Array2, ArrayView1, ArrayViewMut2, Axis};
 
-/// A pivot above this keeps the inverse far from pcalg's rank decision at about 1e-15.
+/// The pivot above which the inverse is far from pcalg's rank decision at about 1e-15.
 const SAFE_PIVOT: f64 = 1e-6;
 
-/// Schur complement of the last k-2 of k variables in `m`, k x k and kept by column; `None` when a pivot is too small to stand for
-/// pcalg's pseudo-inverse.
+/// Returns the partial correlation from the Schur complement of the last k-2 of k variables in `m`, k x k and column-major. Returns `None`
+/// if a pivot is too small for this to replace pcalg's pseudo-inverse.
 pub(in crate::ci) fn by_elimination(m: &mut [f64], k: usize) -> Option<f64> {
-    // The two triangles of a matrix of data may differ in the last digits: the row of the last variable is taken in place of its column,
-    // and of the others the upper triangle alone.
+    // The two triangles of a data matrix may differ in the last digits. So the last variable's row replaces its column, and for the other
+    // variables only the upper triangle is used.
     for col in 0..k - 1 {
         m[(k - 1) * k + col] = m[col * k + k - 1];
     }
@@ -34,7 +34,7 @@ pub(in crate::ci) fn by_elimination(m: &mut [f64], k: usize) -> Option<f64> {
     Some(xy / (xx * yy).sqrt())
 }
 
-/// By the eigenvalues of the symmetric matrix: its singular values are their absolute values, and those up to
+/// Returns the partial correlation from the eigenvalues of the symmetric matrix. Its singular values are their absolute values; those up to
 /// k · max · eps are dropped (corpcor's `pseudoinverse`, Armadillo's `pinv`).
 pub(super) fn by_pseudoinverse(mut m: Array2<f64>) -> f64 {
     let vectors = jacobi(&mut m);
@@ -52,8 +52,8 @@ pub(super) fn by_pseudoinverse(mut m: Array2<f64>) -> f64 {
     -pxy / (pxx * pyy).sqrt()
 }
 
-/// Cyclic Jacobi rotations (Golub & Van Loan, section 8.5): on return the diagonal of `m` holds the eigenvalues and
-/// column e of the result the eigenvector of the e-th.
+/// Finds eigenvalues by cyclic Jacobi rotations (Golub & Van Loan, section 8.5). On return the diagonal of `m` holds them, and column e of
+/// the result is the eigenvector of the e-th.
 fn jacobi(m: &mut Array2<f64>) -> Array2<f64> {
     let k = m.ncols();
     let mut vectors = Array2::eye(k);
@@ -65,7 +65,7 @@ fn jacobi(m: &mut Array2<f64>) -> Array2<f64> {
         for a in 0..k {
             for b in a + 1..k {
                 let ab = m[[a, b]];
-                // An entry that cannot change either diagonal entry is as good as zero.
+                // An entry too small to change either diagonal entry counts as zero.
                 if ab != 0.0 && !(ab.abs() < 1e-3 * f64::EPSILON * m[[a, a]].abs().min(m[[b, b]].abs())) {
                     let tau = (m[[b, b]] - m[[a, a]]) / (2.0 * ab);
                     let t = tau.signum() / (tau.abs() + (1.0 + tau * tau).sqrt());
@@ -82,7 +82,7 @@ fn jacobi(m: &mut Array2<f64>) -> Array2<f64> {
     vectors
 }
 
-/// Turns columns a and b.
+/// Rotates columns a and b.
 fn rotate(mut m: ArrayViewMut2<f64>, a: usize, b: usize, cos: f64, sin: f64) {
     for mut row in m.rows_mut() {
         (row[a], row[b]) = (cos * row[a] - sin * row[b], sin * row[a] + cos * row[b]);

@@ -1,16 +1,16 @@
-//! p as a function of |r| over the range where it separates, as pieces of polynomials.
+//! p as a function of |r| over the range in which a pair separates, as piecewise polynomials.
 //!
-//! Every pair that a search removes needs its p-value, and on expression data that is nearly all of millions of pairs: a
-//! logarithm and an error function each is a tenth of a search. Sample size and level fix the function, so it is laid
-//! out once and then costs six multiplications.
+//! Every pair that a search removes needs its p-value. On expression data these are nearly all of millions of pairs. A logarithm and an
+//! error function for each would take a tenth of a search. Sample size and level fix the function, so it is tabulated once; each value then
+//! costs six multiplications.
 
-/// Pieces of equal width.
+/// Number of pieces, of equal width.
 const PIECES: usize = 256;
 
-/// Points of support of a piece; its polynomial has one degree less.
+/// Number of nodes per piece; its polynomial has one degree less.
 const NODES: usize = 6;
 
-/// The relative error that a curve is allowed; pcalg's own formulae round at about 1e-15.
+/// The largest relative error allowed for a curve; pcalg's own formulae round at about 1e-15.
 const TOLERANCE: f64 = 1e-12;
 
 /// An interpolation of p over [0, end].
@@ -23,13 +23,13 @@ pub struct PCurve {
     differences: Vec<[f64; NODES]>,
 }
 
-/// Chebyshev's points in [0, 1].
+/// Returns Chebyshev's points in [0, 1].
 fn nodes() -> [f64; NODES] {
     std::array::from_fn(|i| 0.5 - 0.5 * (std::f64::consts::PI * (2 * i + 1) as f64 / (2 * NODES) as f64).cos())
 }
 
 impl PCurve {
-    /// Lays out `p` over [0, end]; `None` where it bends too much for the tolerance (a sample of a few, a tiny alpha).
+    /// Tabulates `p` over [0, end]. Returns `None` if it bends too much for the tolerance (very few samples, a tiny alpha).
     pub fn new(end: f64, p: impl Fn(f64) -> f64) -> Option<Self> {
         let nodes = nodes();
         let width = end / PIECES as f64;
@@ -57,7 +57,7 @@ impl PCurve {
         Some(curve)
     }
 
-    /// p at r, or `None` outside [0, end).
+    /// Returns p at r, or `None` outside [0, end).
     #[inline]
     pub fn at(&self, r: f64) -> Option<f64> {
         if !(r >= 0.0 && r < self.end) {

@@ -1,25 +1,26 @@
 //! Upper tails of Student's t and of the F distribution: the regularised incomplete beta function.
 //!
-//! I_x(a, b) is x^a y^b / (a B(a, b)) times Gauss' continued fraction (Abramowitz and Stegun 1964, 26.5.8), evaluated as Lentz does, on the
-//! side of the mean where it converges quickly. x and y = 1 - x are both given, as one of them may be tiny; ln B(a, b) is taken by Stirling's
-//! series where a or b is large, so that no digits cancel. From [`MANY`] degrees of freedom on, the first terms of expansions about the limit
-//! have all digits.
+//! I_x(a, b) is x^a y^b / (a B(a, b)) times Gauss' continued fraction (Abramowitz and Stegun 1964, 26.5.8). Lentz's method evaluates it on
+//! the side of the mean where it converges quickly. Both x and y = 1 - x are arguments, because one of them may be tiny. If a or b is
+//! large, ln B(a, b) comes from Stirling's series, so that no digits cancel. From [`MANY`] degrees of freedom on, the first terms of
+//! expansions about the limit are accurate to all digits.
 //!
-//! Not statrs: its `beta_reg` is given x alone, and takes ln B(a, b) as a difference of logarithms of gamma functions, which at 400,000
-//! degrees of freedom leaves ten digits.
+//! statrs is not used: its `beta_reg` gets x alone, and computes ln B(a, b) as a difference of logarithms of gamma functions. At 400,000
+//! degrees of freedom that leaves ten digits.
 
 use std::f64::consts::PI;
 
 use super::chi_squared;
 use super::gauss::two_sided;
 
-/// The terms that expansions leave out are then of the order of 1e-16.
+/// Degrees of freedom from which the terms that the expansions leave out are of the order of 1e-16.
 const MANY: f64 = 1e8;
 
-/// From here on Stirling's series has sixteen digits.
+/// The argument from which Stirling's series is accurate to sixteen digits.
 const LARGE: f64 = 16.0;
 
-/// P(|T| >= |t|) of Student's distribution with `df` degrees of freedom, which need not be whole. NaN for NaN, and for no positive `df`.
+/// Returns P(|T| >= |t|) of Student's distribution with `df` degrees of freedom, which need not be whole. Returns NaN if an argument is NaN
+/// or `df` is not positive.
 pub fn t_two_sided(t: f64, df: f64) -> f64 {
     if t.is_nan() || df.is_nan() || df <= 0.0 {
         return f64::NAN;
@@ -40,7 +41,8 @@ pub fn t_two_sided(t: f64, df: f64) -> f64 {
     beta_tail(df / (df + square), square / (df + square), df / 2.0, 0.5)
 }
 
-/// P(F >= f) of the F distribution with `df1` and `df2` degrees of freedom. NaN for NaN, and for degrees that are not positive.
+/// Returns P(F >= f) of the F distribution with `df1` and `df2` degrees of freedom. Returns NaN if an argument is NaN or the degrees are
+/// not positive.
 pub fn f_upper(f: f64, df1: f64, df2: f64) -> f64 {
     if f.is_nan() || df1.is_nan() || df2.is_nan() || df1 <= 0.0 || df2 <= 0.0 {
         return f64::NAN;
@@ -65,7 +67,7 @@ pub fn f_upper(f: f64, df1: f64, df2: f64) -> f64 {
     beta_tail(df2 / sum, df1 * f / sum, df2 / 2.0, df1 / 2.0)
 }
 
-/// I_x(a, b), with y = 1 - x.
+/// Returns I_x(a, b), with y = 1 - x.
 fn beta_tail(x: f64, y: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -81,7 +83,7 @@ fn beta_tail(x: f64, y: f64, a: f64, b: f64) -> f64 {
     }
 }
 
-/// ln x, where x + y = 1.
+/// Returns ln x, given that x + y = 1.
 fn ln_share(x: f64, y: f64) -> f64 {
     if x > 0.5 {
         (-y).ln_1p()
@@ -90,7 +92,7 @@ fn ln_share(x: f64, y: f64) -> f64 {
     }
 }
 
-/// ln B(a, b).
+/// Returns ln B(a, b).
 fn ln_beta(a: f64, b: f64) -> f64 {
     let (small, large) = if a < b { (a, b) } else { (b, a) };
     if large < LARGE {
@@ -107,20 +109,20 @@ fn ln_beta(a: f64, b: f64) -> f64 {
     of_large + of_small + 0.5 * (2.0 * PI).ln() + stirling(small) + rest
 }
 
-/// What Stirling's formula of ln Γ(z) lacks, z being large.
+/// Returns ln Γ(z) minus Stirling's formula, for large z.
 fn stirling(z: f64) -> f64 {
     let square = 1.0 / (z * z);
     (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square * (1.0 / 1680.0 - square / 1188.0)))) / z
 }
 
-/// The continued fraction, by W. J. Lentz (1976).
+/// Evaluates the continued fraction by the method of W. J. Lentz (1976).
 fn fraction(x: f64, a: f64, b: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let away = |value: f64| if value.abs() < TINY { TINY } else { value };
     let mut c = 1.0;
     let mut d = 1.0 / away(1.0 - (a + b) * x / (a + 1.0));
     let mut value = d;
-    // Some multiple of the root of the larger parameter, at most MANY, is enough.
+    // A multiple of the square root of the larger parameter, which is at most MANY, is enough.
     for m in 1..200_000 {
         let m = f64::from(m);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
@@ -147,7 +149,7 @@ mod tests {
         assert!((found - wanted).abs() <= tolerance * wanted.abs(), "{found:e}, wanted {wanted:e}");
     }
 
-    /// R 4.2.2, `print(2 * pt(-t, df), digits = 17)`.
+    /// Compares with R 4.2.2, `print(2 * pt(-t, df), digits = 17)`.
     #[test]
     fn t_is_that_of_r() {
         T_VALUES.iter().for_each(|&(t, df, wanted)| near(t_two_sided(t, df), wanted, 1e-10));
@@ -156,7 +158,7 @@ mod tests {
         assert!(t_two_sided(1.0, f64::NAN).is_nan() && t_two_sided(1.0, 0.0).is_nan());
     }
 
-    /// R 4.2.2, `print(pf(f, df1, df2, lower.tail = FALSE), digits = 17)`.
+    /// Compares with R 4.2.2, `print(pf(f, df1, df2, lower.tail = FALSE), digits = 17)`.
     #[test]
     fn f_is_that_of_r() {
         F_VALUES.iter().for_each(|&(f, df1, df2, wanted)| near(f_upper(f, df1, df2), wanted, 1e-10));

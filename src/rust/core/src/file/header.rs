@@ -1,4 +1,4 @@
-//! The first page of a data file, and what stands after its numbers.
+//! The first page of a data file, and the checksums and names after its numbers.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,29 +11,29 @@ use crate::{Error, Result};
 
 const MAGIC: [u8; 8] = *b"pcgpu\0\r\n";
 
-/// Of files that this code writes and reads.
+/// The format version that this code writes and reads.
 const VERSION: u32 = 1;
 
-/// Bytes before the numbers, a page.
+/// Number of bytes before the numbers, a page.
 pub(super) const DATA: usize = 4096;
 
-/// Bytes of a block of numbers, which has a checksum.
+/// Number of bytes in a block of numbers. Each block has a checksum.
 pub(super) const BLOCK: usize = 1 << 20;
 
-/// Where the digest is.
+/// The position of the digest.
 pub(super) const AT_DIGEST: usize = 80;
 
-/// What the numbers are.
+/// The kind of content of a data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Content {
-    /// Values of variables, as they were given; NaN is a missing value.
+    /// Values of variables, as given; NaN is a missing value.
     Values = 1,
-    /// Gaussian data: columns less their means, ready to be correlated.
+    /// Gaussian data: columns minus their means, ready to be correlated.
     Centred = 2,
 }
 
-/// What the header says.
+/// The contents of the header.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Header {
     pub content: Content,
@@ -44,7 +44,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Of a table with names of so many bytes; none where that is larger than any file.
+    /// Makes the header of a table with names of this many bytes, or returns `None` if that is too large for any file.
     pub fn new(content: Content, n: u64, p: u64, names: u64) -> Option<Self> {
         let cells = n.checked_mul(p)?.checked_mul(8)?;
         let end = (DATA as u64).checked_add(cells)?;
@@ -53,7 +53,7 @@ impl Header {
         (names.end <= i64::MAX as u64).then_some(Header { content, n, p, sums, names })
     }
 
-    /// Of a file.
+    /// Reads and checks the header of a file.
     pub fn read(path: &Path, bytes: &[u8]) -> Result<Self> {
         let foreign = |what: &str| {
             failure(FileKind::Foreign, path, what.into(), "give a file that write_pcgpu_file() has written")
@@ -89,19 +89,19 @@ impl Header {
             _ => return Err(damaged()),
         };
         let header = Header::new(content, long(bytes, 16), long(bytes, 24), long(bytes, 64)).ok_or_else(damaged)?;
-        // All that it says follows from the shape.
+        // All fields follow from the shape.
         match header.text() == bytes[..AT_DIGEST] {
             true => Ok(header),
             false => Err(damaged()),
         }
     }
 
-    /// Bytes of the file.
+    /// Returns the number of bytes in the file.
     pub fn bytes(&self) -> u64 {
         self.names.end
     }
 
-    /// The header, but for the digest.
+    /// Returns the header without the digest.
     pub fn text(&self) -> [u8; AT_DIGEST] {
         let mut text = [0; AT_DIGEST];
         text[..8].copy_from_slice(&MAGIC);
@@ -115,7 +115,7 @@ impl Header {
         text
     }
 
-    /// The digest, from what stands after the numbers: checksums and names.
+    /// Computes the digest. `rest` is what follows the numbers: checksums and names.
     pub fn digest(&self, rest: &[u8]) -> Digest {
         let mut hash = Xxh3::new();
         hash.update(&self.text());
@@ -123,7 +123,7 @@ impl Header {
         hash.digest128().to_le_bytes()
     }
 
-    /// Names from their bytes: none within where there are none; nothing where they cannot be read.
+    /// Parses names. Returns `None` if they cannot be read, and `Some(None)` if there are none.
     pub fn names_of(&self, mut bytes: &[u8]) -> Option<Option<Vec<String>>> {
         if bytes.is_empty() {
             return Some(None);
@@ -132,7 +132,7 @@ impl Header {
         while !bytes.is_empty() {
             let length = bytes.get(..4).map(|length| short(length, 0) as usize)?;
             let name = String::from_utf8(bytes.get(4..4 + length)?.to_vec()).ok()?;
-            // R's text has no NUL.
+            // R's strings cannot contain NUL.
             names.push(Some(name).filter(|name| !name.contains('\0'))?);
             bytes = &bytes[4 + length..];
         }
@@ -140,7 +140,7 @@ impl Header {
     }
 }
 
-/// Names as bytes.
+/// Encodes names as bytes.
 pub(super) fn bytes_of_names(names: Option<&[String]>) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for name in names.into_iter().flatten() {

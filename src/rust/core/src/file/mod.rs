@@ -1,25 +1,25 @@
-//! A table of numbers in a file that maps into memory, for processes of a machine, or machines with a common file system, to share.
+//! A table of numbers in a file that maps into memory. Processes of one machine share it, or machines with a common file system.
 //!
-//! All numbers are little-endian. In order of bytes:
+//! All numbers are little-endian. The layout in bytes:
 //!
 //! | at | bytes | what |
 //! |---|---|---|
 //! | 0 | 8 | `pcgpu`, 0, 13, 10 |
 //! | 8 | 4 | version: 1 |
-//! | 12 | 4 | what the numbers are, see [`Content`] |
+//! | 12 | 4 | the kind of content, see [`Content`] |
 //! | 16 | 8 | n, the number of rows |
 //! | 24 | 8 | p, the number of columns |
 //! | 32 | 8 | 4,096: where the numbers begin, n x p doubles by column |
-//! | 40 | 8 | 1,048,576: bytes of a block of them; the last may be shorter |
-//! | 48 | 8 | where the checksums begin, a number of 8 bytes for each block (XXH3, 64 bits) |
-//! | 56 | 8 | where the names begin: for each column the number of its bytes (4 bytes) and these, UTF-8 |
-//! | 64 | 8 | bytes of the names, 0 where there are none |
+//! | 40 | 8 | 1,048,576: bytes in a block of numbers; the last block may be shorter |
+//! | 48 | 8 | where the checksums begin, 8 bytes for each block (XXH3, 64 bits) |
+//! | 56 | 8 | where the names begin; for each column the number of its bytes (4 bytes), then these bytes in UTF-8 |
+//! | 64 | 8 | bytes of the names, 0 if there are none |
 //! | 72 | 8 | bytes of the file |
-//! | 80 | 16 | digest: of bytes 0 to 79, the checksums and the names (XXH3, 128 bits) |
+//! | 80 | 16 | digest of bytes 0 to 79, the checksums and the names (XXH3, 128 bits) |
 //! | 96 | | zeros, up to 4,096 |
 //!
-//! A file appears under its name once it is whole, and is not changed from then on. The digest is that of all that is in it, and is
-//! checked whenever it is opened; the blocks are compared with their checksums where that is asked for. Neither is a secret: they tell damage, not
+//! A file gets its name once it is complete, and does not change from then on. The digest covers everything in the file, and is checked
+//! whenever the file is opened. Blocks are compared with their checksums only on request. Neither is a secret: they detect damage, not
 //! malice.
 
 mod header;
@@ -40,10 +40,10 @@ use crate::pool::{Pool, Stop};
 use crate::{Error, Result};
 use header::{Header, BLOCK, DATA};
 
-/// Bytes of a digest.
+/// The digest of a file, in bytes.
 pub type Digest = [u8; 16];
 
-/// A data file, mapped.
+/// A data file, mapped into memory.
 #[derive(Debug)]
 pub struct DataFile {
     path: PathBuf,
@@ -53,7 +53,7 @@ pub struct DataFile {
     digest: Digest,
 }
 
-/// How the error begins that the system has given.
+/// Returns the error for an operation that the system refused, with the system's reason.
 fn refused(kind: FileKind, path: &Path, error: &std::io::Error) -> Error {
     let (message, hint) = match kind {
         FileKind::Unwritable => ("cannot be written", "give another path, or make room there"),
@@ -65,7 +65,7 @@ fn refused(kind: FileKind, path: &Path, error: &std::io::Error) -> Error {
     failure(kind, path, format!("{message} ({error})"), hint)
 }
 
-/// Where a file finds no room among the process's addresses, that is no fault of the file's.
+/// Returns the error of a failed mapping. A lack of addresses in the process is not the file's fault.
 fn unmapped(path: &Path, bytes: u64, error: &std::io::Error) -> Error {
     match error.kind() {
         std::io::ErrorKind::OutOfMemory => Use::File.error(bytes as usize),
@@ -80,13 +80,13 @@ fn failure(kind: FileKind, path: &Path, message: String, hint: &str) -> Error {
 const ANEW: &str = "write it anew, by write_pcgpu_file()";
 
 impl DataFile {
-    /// Opens a file, and checks all of it but the numbers; `wanted`: the digest that it must have.
+    /// Opens a file and checks everything except the numbers. `wanted`: the digest that it must have.
     ///
     /// # Errors
-    /// [`Error::File`].
+    /// [`Error::File`], or [`Error::Memory`] if the process lacks the addresses to map it.
     pub fn open(path: &Path, wanted: Option<Digest>) -> Result<Self> {
         let unread = |error: std::io::Error| refused(FileKind::Unreadable, path, &error);
-        // To open a pipe would wait for its writer.
+        // Opening a pipe would wait for its writer.
         if !std::fs::metadata(path).map_err(unread)?.is_file() {
             return Err(failure(FileKind::Foreign, path, "is no file".into(), "give the path of a file"));
         }
@@ -95,8 +95,8 @@ impl DataFile {
         if about.len() == 0 {
             return Err(failure(FileKind::Foreign, path, "is empty".into(), ANEW));
         }
-        // SAFETY: nobody of ours changes a file that has its name, and it may be read alone. Whoever else cuts it off ends this process by
-        // a signal, as with any mapped file.
+        // SAFETY: no pcgpu process changes a file that has its name, and the file may be read-only. If another program truncates it, this
+        // process ends by a signal, as with any mapped file.
         let map = unsafe { Mmap::map(&file) }.map_err(|error| unmapped(path, about.len(), &error))?;
         let header = Header::read(path, &map)?;
         let whole = header.bytes();
@@ -130,7 +130,7 @@ impl DataFile {
     /// Compares all numbers with their checksums.
     ///
     /// # Errors
-    /// [`Error::File`] where a block is not what was written, and what `watch` returns.
+    /// [`Error::File`] if a block is not what was written, and the errors of `watch`.
     pub fn verify(&self, pool: &Pool, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<()> {
         let bytes = &self.map[DATA..self.header.sums.start as usize];
         let sums = &self.map[self.header.sums.start as usize..self.header.sums.end as usize];
@@ -156,46 +156,46 @@ impl DataFile {
         Err(failure(FileKind::Damaged, &self.path, message, ANEW))
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn n(&self) -> usize {
         self.header.n as usize
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn p(&self) -> usize {
         self.header.p as usize
     }
 
-    /// What the numbers are.
+    /// Returns the kind of content.
     pub fn content(&self) -> Content {
         self.header.content
     }
 
-    /// Names of the columns.
+    /// Returns the names of the columns, or `None` if there are none.
     pub fn names(&self) -> Option<&[String]> {
         self.names.as_deref()
     }
 
-    /// The same for files of the same content alone.
+    /// Returns the digest, which is the same only for files with the same content.
     pub fn digest(&self) -> Digest {
         self.digest
     }
 
-    /// The numbers, by column.
+    /// Returns the numbers, by column.
     pub fn cells(&self) -> &[f64] {
         let bytes = &self.map[DATA..self.header.sums.start as usize];
-        // SAFETY: a mapping begins on a page, and `DATA` is a multiple of 8; the header says, and is checked to fit, that n x p doubles are
-        // there, in this machine's order of bytes; any bits are a double.
+        // SAFETY: a mapping begins on a page, and `DATA` is a multiple of 8. The header, which is checked to fit, says that n x p doubles
+        // are there. They are in this machine's byte order, and any bits are a double.
         unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast::<f64>(), bytes.len() / 8) }
     }
 }
 
-/// A digest as text.
+/// Returns a digest as text.
 pub fn shown(digest: &Digest) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// And back; none where it is no digest.
+/// Parses a digest, or returns `None` if the text is not one.
 pub fn digest_of(text: &str) -> Option<Digest> {
     let mut digest = [0; 16];
     if text.len() != 32 || !text.is_ascii() {

@@ -2,7 +2,7 @@ use std::fs::{read, read_dir, write};
 
 use super::*;
 
-/// A folder of this test alone.
+/// A folder for one test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -57,7 +57,7 @@ fn what_is_written_in_any_blocks_is_read() {
         assert_eq!((file.n(), file.p(), file.content(), file.cells()), (n, p, Content::Values, &wanted[..]));
         assert_eq!(file.names(), Some(&names(p)[..]));
         assert_eq!(digest_of(&shown(&digest)), Some(digest));
-        // Blocks of rows and columns, the last ones first.
+        // Blocks of rows and columns, in reverse order.
         let other = folder.at("b");
         let names = names(p);
         let writer = Writer::create(&other, Content::Values, n, p, Some(&names)).unwrap();
@@ -73,7 +73,7 @@ fn what_is_written_in_any_blocks_is_read() {
         assert!(!other.exists());
         assert_eq!(writer.finish(&Pool::none(), &mut |_| Ok(())).unwrap(), digest);
         assert_eq!(read(&other).unwrap(), read(&path).unwrap());
-        // The same numbers with other names, or of other content, are another file.
+        // Files with the same numbers but other names, or other content, differ.
         let writer = Writer::create(&other, Content::Centred, n, p, None).unwrap();
         writer.put(0, &wanted).unwrap();
         assert_ne!(writer.finish(&Pool::none(), &mut |_| Ok(())).unwrap(), digest);
@@ -192,7 +192,7 @@ fn a_file_is_read_by_those_whom_the_mask_allows_and_written_by_nobody() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new("mode");
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    // What a new file of this process has, and of one with a mask of its own.
+    // The permissions are those of any new file, also in a process with its own umask.
     write(folder.at("any"), "").unwrap();
     made(&folder.at("a"), 2, 2);
     assert_eq!(mode(&folder.at("a")), mode(&folder.at("any")) & !0o222);

@@ -1,4 +1,4 @@
-//! A data file in the making.
+//! Writing a data file.
 
 use std::fs::{remove_file, rename, File, Metadata, OpenOptions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -16,7 +16,7 @@ use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::{Error, Result};
 
-/// Writes a file under another name, which it gives up when it is done, or not to be done.
+/// A writer of a data file. It writes under a temporary name, and removes this name when the file is complete or abandoned.
 #[derive(Debug)]
 pub struct Writer {
     path: PathBuf,
@@ -24,18 +24,18 @@ pub struct Writer {
     file: File,
     header: Header,
     names: Vec<u8>,
-    /// Cells that were written.
+    /// Number of cells written.
     written: AtomicU64,
 }
 
-/// Tells the writers of a process apart.
+/// A number that distinguishes the writers of a process.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Writer {
-    /// Begins a table of n x p with these names of columns.
+    /// Begins an n x p table with these column names.
     ///
     /// # Errors
-    /// [`Error::File`] where the system refuses; so of all that follow.
+    /// [`Error::File`] if the system refuses.
     pub fn create(path: &Path, content: Content, n: usize, p: usize, names: Option<&[String]>) -> Result<Self> {
         let names = bytes_of_names(names)?;
         let header =
@@ -57,7 +57,7 @@ impl Writer {
         refused(FileKind::Unwritable, &self.path, error)
     }
 
-    /// Writes cells from this one on, counted by column.
+    /// Writes cells from number `first` on, counted by column. Fails with [`Error::File`].
     pub fn put(&self, first: usize, cells: &[f64]) -> Result<()> {
         let all = self.header.n * self.header.p;
         let fits = (first as u64).checked_add(cells.len() as u64).is_some_and(|end| end <= all);
@@ -69,14 +69,14 @@ impl Writer {
                 "write within the table",
             ));
         }
-        // SAFETY: doubles are bytes, too, eight times as many.
+        // SAFETY: doubles are also bytes, eight times as many.
         let bytes = unsafe { std::slice::from_raw_parts(cells.as_ptr().cast::<u8>(), size_of_val(cells)) };
         self.file.write_all_at(bytes, DATA as u64 + 8 * first as u64).map_err(|error| self.refused(&error))?;
         self.written.fetch_add(cells.len() as u64, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Writes a block of the table, kept by column, whose first cell is that of this row and column.
+    /// Writes a column-major block of the table, whose first cell is at this row and column. Fails with [`Error::File`].
     pub fn put_block(&self, row: usize, column: usize, rows: usize, cells: &[f64]) -> Result<()> {
         let n = self.header.n as usize;
         if rows == n {
@@ -89,7 +89,7 @@ impl Writer {
         columns.enumerate().try_for_each(|(j, cells)| self.put((column + j) * n + row, cells))
     }
 
-    /// Adds checksums and header, and gives the file its name; returns its digest. Every cell must have been written once.
+    /// Adds checksums and header, gives the file its name, and returns its digest. Every cell must have been written once.
     pub fn finish(self, pool: &Pool, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Digest> {
         let (all, written) = (self.header.n * self.header.p, self.written.load(Ordering::Relaxed));
         if written != all {
@@ -98,7 +98,7 @@ impl Writer {
         }
         let count = (8 * all).div_ceil(BLOCK as u64) as usize;
         let mut sums: Vec<u64> = memory::zeros(count, Use::Other)?;
-        // SAFETY: nobody knows of the file but this writer, which does not write while it is read.
+        // SAFETY: only this writer knows the file, and it does not write while the file is read.
         let map = unsafe { Mmap::map(&self.file) };
         let map = map.map_err(|error| unmapped(&self.path, self.header.bytes(), &error))?;
         let bytes = &map[DATA..self.header.sums.start as usize];
@@ -118,7 +118,7 @@ impl Writer {
         put(&rest, self.header.sums.start)?;
         put(&self.header.text(), 0)?;
         put(&digest, self.header.text().len() as u64)?;
-        // Nobody writes to it any more; who may read it is for the process's umask to say.
+        // Nobody writes to the file any more. The process's umask determines who may read it.
         let mode = |about: Metadata| PermissionsExt::from_mode(about.permissions().mode() & 0o777 & !0o222);
         let kept = self.file.metadata().and_then(|about| self.file.set_permissions(mode(about)));
         kept.and_then(|()| self.file.sync_all())
@@ -130,7 +130,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Of a file that is done, the name is gone.
+        // A complete file no longer has this name.
         _ = remove_file(&self.beside);
     }
 }

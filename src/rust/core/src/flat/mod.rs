@@ -1,6 +1,6 @@
-//! Results of a search that hold what was found and nothing for each pair: flat arrays, by row. R/compact.R describes them.
+//! Results of a search as flat arrays, by row. They hold what was found, and nothing for other pairs. R/compact.R describes them.
 //!
-//! The caller owns the arrays. [`Listed`] and [`Sets`] say how long they must be and fill them; [`Flat`] reads them.
+//! The caller owns the arrays. [`Listed`] and [`Sets`] return how long the arrays must be, and fill them; [`Flat`] reads them.
 
 mod read;
 mod rows;
@@ -16,18 +16,18 @@ use std::ops::Range;
 
 use crate::pool::Pool;
 
-/// Marks of an edge between x < y.
+/// The marks of an edge between x < y.
 const UNDIRECTED: u8 = 1;
 const TO_LARGER: u8 = 2;
 const TO_SMALLER: u8 = 3;
 const CONFLICT: u8 = 4;
 
-/// A p-value that is not known: R's NA of a double.
+/// Returns an unknown p-value: R's NA as a double.
 pub fn na() -> f64 {
     f64::from_bits(0x7ff0_0000_0000_07a2)
 }
 
-/// By row the number of its first entry, and the number of all: p + 1 numbers.
+/// Returns for each row the index of its first entry, then the number of all entries: p + 1 numbers.
 fn starts(counts: impl Iterator<Item = u64>) -> Vec<u64> {
     let mut end = 0;
     let sums = counts.map(|count| {
@@ -37,7 +37,7 @@ fn starts(counts: impl Iterator<Item = u64>) -> Vec<u64> {
     std::iter::once(0).chain(sums).collect()
 }
 
-/// Rows in parts of about as many entries each, enough for all threads.
+/// Divides rows into parts with about equally many entries, enough parts for all threads.
 fn parts(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
     let (p, all) = (starts.len() - 1, starts[starts.len() - 1]);
     let each = (all / (8 * pool.threads() as u64)).max(1 << 14);
@@ -52,7 +52,7 @@ fn parts(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
     parts
 }
 
-/// `count(x)` for every row, by several threads.
+/// Computes `count(x)` for every row, on several threads.
 fn counted<T: Default + Clone + Send>(pool: &Pool, p: usize, count: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let mut counts = vec![T::default(); p];
     pool.each_of(counts.chunks_mut(256).enumerate().collect(), |_, (chunk, counts): (usize, &mut [T])| {

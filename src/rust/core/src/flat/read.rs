@@ -1,4 +1,4 @@
-//! A flat result that its caller gives back.
+//! A flat result that its caller passes back.
 
 use super::{marks, na, CONFLICT, UNDIRECTED};
 use crate::graph::{Adjacency, SepSets, Side};
@@ -8,19 +8,19 @@ use crate::planes::{self, Doubles};
 use crate::pool::Pool;
 use crate::{Error, Result};
 
-/// Why arrays are no result.
+/// Why arrays are not a result.
 #[derive(Debug)]
 pub enum Unreadable {
-    /// This part is not what a search made.
+    /// The named part is not what a search made.
     Part(&'static str),
     /// Another reason, such as memory.
     Other(Error),
 }
 
-/// Rows of ascending vertices, each with a value, as the caller has them.
+/// Rows of ascending vertices, each with a value, as the caller stores them.
 #[derive(Clone, Copy)]
 pub struct Entries<'a> {
-    /// By row the number of its first entry, and the number of all.
+    /// For each row the index of its first entry, then the number of all entries.
     pub start: &'a [f64],
     /// The other vertex of each entry, counted from 1.
     pub to: &'a [i32],
@@ -32,9 +32,9 @@ pub struct Entries<'a> {
 pub struct Given<'a> {
     /// Number of variables.
     pub p: usize,
-    /// Whether "stable.fast" made it.
+    /// Whether the method "stable.fast" made the result.
     pub fast: bool,
-    /// The edges x < y.
+    /// The edges between x < y.
     pub edges: Entries<'a>,
     /// The marks of the edges.
     pub mark: &'a [u8],
@@ -46,11 +46,11 @@ pub struct Given<'a> {
     pub ends: &'a [f64],
     /// See [`super::SetsMut::members`].
     pub members: &'a [i32],
-    /// The pairs that no set separates.
+    /// The pairs that are not adjacent and that no set separates.
     pub gaps: Entries<'a>,
 }
 
-/// Rows that were checked.
+/// Rows that have been checked.
 struct Rows<'a> {
     start: &'a [f64],
     to: &'a [i32],
@@ -58,7 +58,7 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// `ordered`: whether each row is of larger vertices alone.
+    /// Checks rows, and returns `None` if they are broken. `ordered`: whether row x may hold only vertices larger than x.
     fn new(Entries { start, to, p: values }: Entries<'a>, p: usize, ordered: bool) -> Option<Self> {
         let values = Doubles::new(values, to.len())?;
         let fits = start.len() == p + 1
@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
         fits.then_some(Rows { start, to, p: values })
     }
 
-    /// Its entries (x, y), numbered.
+    /// Iterates over the entries (number, x, y).
     fn entries(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let Rows { start, to, .. } = *self;
         let row =
@@ -84,14 +84,14 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// A result whose parts go together.
+/// A result whose parts are consistent.
 pub struct Flat<'a> {
     p: usize,
     fast: bool,
     edges: Rows<'a>,
     sets: Rows<'a>,
     gaps: Rows<'a>,
-    /// By entry of `sets`.
+    /// The code of each entry of `sets`.
     codes: Vec<u32>,
     ends: &'a [f64],
     members: &'a [i32],
@@ -101,7 +101,7 @@ impl<'a> Flat<'a> {
     /// Reads and checks the arrays.
     ///
     /// # Errors
-    /// The part that is not what a search made.
+    /// [`Unreadable::Part`] with the part that is not what a search made; [`Unreadable::Other`] if memory runs out.
     pub fn new(given: Given<'a>) -> std::result::Result<Self, Unreadable> {
         let Given { p, fast, mark, set, ends, members, .. } = given;
         let broken = |part| move || Unreadable::Part(part);
@@ -126,7 +126,7 @@ impl<'a> Flat<'a> {
         }
     }
 
-    /// The skeleton.
+    /// Returns the skeleton.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -137,7 +137,7 @@ impl<'a> Flat<'a> {
         Ok(graph)
     }
 
-    /// The separating sets.
+    /// Returns the separating sets.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -148,7 +148,7 @@ impl<'a> Flat<'a> {
         for rows in [&self.gaps, &self.sets] {
             rows.entries().for_each(|(_, x, y)| others.insert(x, y));
         }
-        // All others were separated by the empty set.
+        // All other pairs were separated by the empty set.
         let side = if self.fast { Side::Larger } else { Side::Smaller };
         let mut sets = SepSets::of_empty(others.complement(&Pool::none()), side);
         let mut found = Vec::new();
@@ -169,7 +169,7 @@ impl<'a> Flat<'a> {
         Ok(sets)
     }
 
-    /// The p-value of a pair that level 0 left and a later level separated.
+    /// Returns the p-value of a pair that level 0 left and a later level separated; `None` for other pairs.
     pub fn removed(&self, x: usize, y: usize) -> Option<f64> {
         let Rows { start, to, p } = &self.sets;
         let get = |x: usize, y: usize| {
@@ -186,12 +186,12 @@ impl<'a> Flat<'a> {
         marks(pool, graph, &starts, Some(pdag), slots);
     }
 
-    /// The number of edges.
+    /// Returns the number of edges.
     pub fn edge_count(&self) -> usize {
         self.edges.to.len()
     }
 
-    /// pcalg's `pMax`, in cells that hold what level 0 gave, or NA.
+    /// Fills in pcalg's `pMax`. The cells hold what level 0 found, or NA.
     pub fn fill_p_max(&self, cells: &mut [f64]) {
         let Flat { p, fast, .. } = *self;
         let mut put = |x: usize, y: usize, value: f64| {

@@ -1,4 +1,4 @@
-//! The edges and the gaps of a flat result: of each vertex x the vertices y > x, each with a p-value.
+//! The edges and the gaps of a flat result: for each vertex x the vertices y > x, each with a p-value.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use crate::planes::{cut, DoublesMut};
 use crate::pool::Pool;
 use crate::search::{Options, PairValues, Skeleton};
 
-/// Writes the pairs of a vertex x.
+/// A function that writes the pairs of a vertex x.
 type Put<'a> = dyn Fn(usize, &mut Row) + Sync + 'a;
 
-/// Pairs x < y to be written, each with a p-value.
+/// Pairs x < y to write, each with a p-value.
 pub struct Listed<'a> {
     starts: Vec<u64>,
     put: Box<Put<'a>>,
@@ -32,15 +32,15 @@ impl Row<'_> {
 }
 
 impl<'a> Listed<'a> {
-    /// The edges of a graph, with the largest p-values of what level 0 left.
+    /// Lists the edges of a graph, with the largest p-values of the pairs that level 0 left.
     pub fn edges(pool: &Pool, graph: &'a Adjacency, left: &'a PairValues) -> Self {
         let starts = starts(counted(pool, graph.p(), |x| graph.degree_above(x) as u64).into_iter());
         let put = |x: usize, row: &mut Row| left.each_edge(x, graph, |y, value| row.put(y, value.unwrap_or(na())));
         Listed { starts, put: Box::new(put) }
     }
 
-    /// The pairs that are apart and have no separating set: gaps from the start, and what "stable.fast" removes at level 0 because there is no p-value.
-    /// An orientation may add separating sets, so the gaps are listed before it.
+    /// Lists the pairs that are not adjacent and have no separating set. These are gaps from the start, and pairs that "stable.fast"
+    /// removes at level 0 for lack of a p-value. An orientation may add separating sets, so the gaps are listed before it.
     pub fn gaps(pool: &Pool, found: &'a Skeleton, left: &'a PairValues, options: &'a Options) -> Self {
         let p = found.graph.p();
         let starts = starts(counted(pool, p, |x| apart(found, left, x).count() as u64).into_iter());
@@ -53,17 +53,17 @@ impl<'a> Listed<'a> {
         Listed { starts, put: Box::new(put) }
     }
 
-    /// By vertex the number of its first pair, and the number of all.
+    /// Returns for each vertex the index of its first pair, then the number of all pairs.
     pub fn starts(&self) -> &[u64] {
         &self.starts
     }
 
-    /// The number of pairs.
+    /// Returns the number of pairs.
     pub fn count(&self) -> usize {
         self.starts[self.starts.len() - 1] as usize
     }
 
-    /// Fills the arrays: of each pair the other vertex, counted from 1, and the p-value, in 8 bytes (`planes`).
+    /// Fills the arrays: for each pair the other vertex, counted from 1, and the p-value, in 8 bytes (`planes`).
     pub fn write(&self, pool: &Pool, to: &mut [i32], values: &mut [u8]) {
         let starts = &self.starts;
         let parts = parts(pool, starts);
@@ -82,7 +82,7 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// The vertices y > x that are apart from x and have no set that separates them.
+/// Iterates over the vertices y > x that are not adjacent to x and have no set that separates them from x.
 fn apart<'a>(found: &'a Skeleton, left: &'a PairValues, x: usize) -> impl Iterator<Item = usize> + 'a {
     let Skeleton { graph, sepsets, .. } = found;
     let known = move |w: usize| graph.row(x)[w] | sepsets.empty_row(x)[w] | left.row(x).map_or(0, |row| row[w]);
@@ -99,10 +99,10 @@ fn apart<'a>(found: &'a Skeleton, left: &'a PairValues, x: usize) -> impl Iterat
         .filter(move |&y| sepsets.get(x, y).is_none() && sepsets.get(y, x).is_none())
 }
 
-/// Marks of edges without a direction that a thread writes at a time.
+/// Number of marks of undirected edges that a thread writes at a time.
 const MARKS_TOGETHER: usize = 4 << 20;
 
-/// Fills in the marks of the edges x < y, which begin at these places; without a `pdag` none has a direction.
+/// Fills in the marks of the edges x < y. `starts` holds where each row's edges begin. Without a `pdag` no edge has a direction.
 pub fn marks(pool: &Pool, graph: &Adjacency, starts: &[u64], pdag: Option<&Pdag>, slots: &mut [u8]) {
     let Some(pdag) = pdag else {
         return pool.each_of(slots.chunks_mut(MARKS_TOGETHER).collect(), |_, slots: &mut [u8]| slots.fill(UNDIRECTED));

@@ -1,4 +1,4 @@
-//! The separating sets of a flat result: tens of millions of entries of a dense graph, so that each is read once and written once.
+//! The separating sets of a flat result. A dense graph has tens of millions of entries, so each is read once and written once.
 
 use std::ops::Range;
 
@@ -10,14 +10,14 @@ use crate::pool::Pool;
 use crate::search::{LookUp, PairValues};
 use crate::Result;
 
-/// Rows in parts as of [`parts`], of whole words of vertices.
+/// Divides rows into parts as [`parts`] does, but only between words of 64 vertices.
 fn parts_of_words(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
     let p = starts.len() - 1;
     let words: Vec<u64> = (0..=p.div_ceil(64)).map(|word| starts[p.min(64 * word)]).collect();
     parts(pool, &words).into_iter().map(|words| 64 * words.start..p.min(64 * words.end)).collect()
 }
 
-/// What a row of separating sets holds: entries, sets of two and more, and the members of these.
+/// The size of a row of separating sets: the number of entries, of sets with two or more members, and of these members.
 #[derive(Clone, Default)]
 struct RowSize {
     entries: u64,
@@ -25,20 +25,20 @@ struct RowSize {
     members: u64,
 }
 
-/// An entry is looked up by itself in the time in which so many smaller vertices are looked through for a word of vertices, about.
+/// Roughly how many smaller vertices a scan for one word of vertices passes in the time of one separate look-up.
 const FEW_ENTRIES: usize = 4;
 
 /// The largest p-values of the pairs that level 0 left.
 pub enum Values<'v> {
-    /// As the search left them.
+    /// The p-values as the search left them.
     Left(&'v PairValues),
-    /// Of a pair (x, y).
+    /// A function that returns the p-value of a pair (x, y).
     Asked(&'v (dyn Fn(usize, usize) -> Option<f64> + Sync)),
 }
 
 impl Values<'_> {
-    /// Puts into `values` those of vertices of one word: the entries of the i-th of them are `rows[i]`, of which `to` has the other vertex, counted from 1. `many`
-    /// looks up those of [`Values::Left`].
+    /// Writes the p-values for the vertices of one word. The entries of the i-th vertex are `rows[i]`; `to` has their other vertices,
+    /// counted from 1. `many` looks up values of [`Values::Left`].
     fn put(
         &self,
         vertices: Range<usize>,
@@ -70,7 +70,7 @@ impl Values<'_> {
     }
 }
 
-/// The entries of row x, but for the empty set of a pair that has no other entry, where the method keeps it.
+/// Iterates over the entries of row x. Leaves out the empty set of a pair without another entry, if the method keeps the set on this side.
 fn said(sepsets: &SepSets, x: usize) -> impl Iterator<Item = (u32, &[u32])> + '_ {
     sepsets.listed(x).filter(move |&(y, set)| {
         let y = y as usize;
@@ -93,18 +93,18 @@ fn size_of_row(sepsets: &SepSets, x: usize) -> RowSize {
     size
 }
 
-/// The sets of two and more members that a part of the rows has.
+/// The sets with two or more members in a part of the rows.
 struct Large<'a> {
-    /// The code of the next one.
+    /// The code of the next set.
     code: u32,
-    /// Members of all parts so far.
+    /// The number of members in all parts so far.
     end: u64,
     ends: std::slice::IterMut<'a, f64>,
     members: std::slice::IterMut<'a, i32>,
 }
 
 impl Large<'_> {
-    /// Takes one down, and returns its code.
+    /// Writes a set, and returns its code.
     fn put(&mut self, set: &[u32]) -> u32 {
         self.members.by_ref().zip(set).for_each(|(slot, &v)| *slot = v as i32 + 1);
         self.end += set.len() as u64;
@@ -114,7 +114,7 @@ impl Large<'_> {
     }
 }
 
-/// Puts down what row x has: the other vertex of each entry, and codes of the sets.
+/// Writes row x: the other vertex of each entry, and the codes of the sets.
 fn put_row(sepsets: &SepSets, x: usize, to: &mut [i32], codes: &mut [u32], large: &mut Large) {
     let slots = to.iter_mut().zip(codes);
     if let Some(singles) = sepsets.only_singles(x) {
@@ -130,10 +130,11 @@ fn put_row(sepsets: &SepSets, x: usize, to: &mut [i32], codes: &mut [u32], large
     }
 }
 
-/// The entries `sepset[[x]][[y]]` to be written, except the empty set of a pair that has no other entry, where the method keeps it.
+/// The entries `sepset[[x]][[y]]` to write. They leave out the empty set of a pair without another entry, if the method keeps the set on
+/// this side.
 pub struct Sets<'a> {
     sepsets: &'a SepSets,
-    /// By row the numbers of its first entry, set of two or more, and member of these.
+    /// For each row the indices of its first entry, of its first set with two or more members, and of the first member of these.
     entries: Vec<u64>,
     large: Vec<u64>,
     member: Vec<u64>,
@@ -143,21 +144,22 @@ pub struct Sets<'a> {
 pub struct SetsMut<'a> {
     /// The other vertex of each entry, counted from 1.
     pub to: &'a mut [i32],
-    /// The code of each entry's set, by bits ([`crate::planes`]): 0, the only member counted from 1, or p + the number of the larger set counted from 1.
+    /// The code of each entry's set, by bits ([`crate::planes`]): 0 for the empty set, the only member counted from 1, or p + the number of
+    /// the larger set counted from 1.
     pub set: &'a mut [u8],
     /// The p-value of each entry, by bytes.
     pub p: &'a mut [u8],
-    /// Where each larger set ends among the members, after a 0.
+    /// The end of each larger set among the members, after a 0.
     pub ends: &'a mut [f64],
     /// The members of larger sets, counted from 1.
     pub members: &'a mut [i32],
 }
 
 impl<'a> Sets<'a> {
-    /// Counts what there is to be written.
+    /// Counts the entries to write.
     ///
     /// # Errors
-    /// [`crate::Error::Memory`] where there are more sets than have numbers.
+    /// [`crate::Error::Memory`] if there are more sets than numbers for them.
     pub fn new(pool: &Pool, sepsets: &'a SepSets) -> Result<Self> {
         let sizes = counted(pool, sepsets.p(), |x| size_of_row(sepsets, x));
         let starts = |of: fn(&RowSize) -> u64| starts(sizes.iter().map(of));
@@ -169,27 +171,27 @@ impl<'a> Sets<'a> {
         }
     }
 
-    /// By row the number of its first entry, and the number of all.
+    /// Returns for each row the index of its first entry, then the number of all entries.
     pub fn starts(&self) -> &[u64] {
         &self.entries
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub fn count(&self) -> usize {
         self.entries[self.sepsets.p()] as usize
     }
 
-    /// The number of sets of two or more.
+    /// Returns the number of sets with two or more members.
     pub fn large(&self) -> usize {
         self.large[self.sepsets.p()] as usize
     }
 
-    /// The number of members of these.
+    /// Returns the number of members of sets with two or more members.
     pub fn members(&self) -> usize {
         self.member[self.sepsets.p()] as usize
     }
 
-    /// The bytes of all codes.
+    /// Returns the number of bytes of all codes.
     pub fn code_bytes(&self) -> usize {
         let bits = u32::BITS - (self.sepsets.p() as u32 + self.large() as u32).leading_zeros();
         bits as usize * bytes_of_bit(self.count())

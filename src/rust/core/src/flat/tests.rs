@@ -1,4 +1,4 @@
-//! Results as flat arrays and back.
+//! Tests of results as flat arrays and back.
 
 use super::*;
 use crate::graph::{Adjacency, SepSets, Side};
@@ -20,7 +20,7 @@ fn arrays(sepsets: &SepSets, pool: &Pool) -> Arrays {
     (doubles(sets.starts()), to, set, p, ends, members)
 }
 
-/// Sets of all sizes on p vertices, for pairs that are no edges of the graph that comes with them; gaps between the last vertex and others.
+/// Makes a graph on p vertices, and sets of all sizes for pairs without an edge. The last vertex has gaps to the others.
 fn some(p: usize, side: Side) -> (Adjacency, SepSets) {
     let mut graph = Adjacency::empty(p);
     (1..p - 1).filter(|y| y % 3 == 1).for_each(|y| graph.insert(y - 1, y));
@@ -71,7 +71,7 @@ fn sets_are_read_back_and_broken_arrays_are_refused() {
         let (start, to, set, values, ends, members) = made;
         let edges: Vec<i32> = (0..p).flat_map(|x| graph.neighbours_above(x).map(|y| y as i32 + 1)).collect();
         let edge_start = doubles(&starts((0..p).map(|x| graph.degree_above(x) as u64)));
-        // The last vertex has a gap to each other one.
+        // The last vertex has a gap to each other vertex.
         let gaps = vec![p as i32; p - 1];
         let gap_start: Vec<f64> = (0..p).chain([p - 1]).map(|start| start as f64).collect();
         let mark = vec![UNDIRECTED; edges.len()];

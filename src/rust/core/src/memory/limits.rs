@@ -1,9 +1,9 @@
 //! How much memory this process may still get.
 
-/// Bytes that the process may still get: the least of what limits of its address space and data, of its control groups, and the
-/// machine's free memory and swap leave. `None` where none of these can be read, as on macOS and Windows.
+/// Returns the bytes that the process may still get, or `None` if no limit can be read, as on macOS and Windows. It is the least of three:
+/// what the limits of its address space and data leave, what its control groups leave, and the machine's free memory and swap.
 ///
-/// Not the machine's total, of which others have their part.
+/// The machine's total does not matter, because other processes use a part of it.
 pub fn available() -> Option<u64> {
     #[cfg(target_os = "linux")]
     return linux::available();
@@ -11,8 +11,8 @@ pub fn available() -> Option<u64> {
     None
 }
 
-/// Whether so many bytes are available. A virtual machine may be given its memory some time after its start: where the machine
-/// alone has too little, this waits for more, for at most a second and once in a process.
+/// Returns whether this many bytes are available. A virtual machine may get its memory some time after it starts. So if only the machine
+/// has too little, this waits for more: once per process, for at most a second.
 pub(super) fn is_available(bytes: u64) -> bool {
     #[cfg(target_os = "linux")]
     return linux::is_available(bytes);
@@ -20,16 +20,16 @@ pub(super) fn is_available(bytes: u64) -> bool {
     return available().is_none_or(|available| bytes <= available);
 }
 
-/// Addresses that glibc's malloc takes for a thread, most of which it gives back or never touches. Without them a thread may not
-/// even come by its thread-local data, and then glibc ends the process.
+/// Addresses that glibc's malloc takes for a thread; it returns most of them or never touches them. Without them a thread may not even get
+/// its thread-local data, and glibc then ends the process.
 pub(super) const ADDRESSES_OF_THREAD: usize = 128 << 20;
 
-/// Whether the process has a limit of its addresses (`ulimit -v`).
+/// Returns whether the process has a limit on its addresses (`ulimit -v`).
 pub fn is_limited() -> bool {
     !has_addresses(1 << 40)
 }
 
-/// Whether there are so many addresses, with or without memory.
+/// Returns whether this many addresses are available, with or without memory.
 pub(super) fn has_addresses(bytes: usize) -> bool {
     #[cfg(target_os = "linux")]
     return linux::has_addresses(bytes);
@@ -37,7 +37,7 @@ pub(super) fn has_addresses(bytes: usize) -> bool {
     return bytes <= 1 << 40;
 }
 
-/// Whether a block of so many bytes is to be had: it is asked for and given back, untouched.
+/// Returns whether a block of this many bytes is available: asks for it and returns it untouched.
 pub(super) fn probe(bytes: usize) -> bool {
     #[cfg(target_os = "linux")]
     return linux::probe(bytes);
@@ -61,7 +61,7 @@ mod linux {
     const NO_ACCESS: c_int = 0;
     const READ_AND_WRITE: c_int = 3;
 
-    /// Not by malloc: it remembers the size of what it gives back, and keeps as much from then on.
+    /// Does not use malloc, which remembers the size of a block that is returned, and keeps as much from then on.
     pub fn probe(bytes: usize) -> bool {
         maps(bytes, READ_AND_WRITE)
     }
@@ -72,7 +72,7 @@ mod linux {
 
     fn maps(bytes: usize, access: c_int) -> bool {
         const PRIVATE_AND_ANONYMOUS: c_int = 0x22;
-        // SAFETY: a fresh mapping that nobody uses, of the size that it is given back with.
+        // SAFETY: a new mapping that nothing else uses; it is unmapped with the size that it was mapped with.
         unsafe {
             let block = mmap(std::ptr::null_mut(), bytes, access, PRIVATE_AND_ANONYMOUS, -1, 0);
             block as isize != -1 && munmap(block, bytes) == 0
@@ -102,7 +102,7 @@ mod linux {
         })
     }
 
-    /// The number behind a name, of `unit` bytes.
+    /// Returns the number after a name, in bytes, given that it counts units of `unit` bytes.
     fn number(text: &str, name: &str, unit: u64) -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
         line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(unit)
@@ -121,8 +121,8 @@ mod linux {
         Some(number(&memory, "MemAvailable:", 1024)? + number(&memory, "SwapFree:", 1024).unwrap_or(0))
     }
 
-    /// The least that a control group of this process, or one above it, has left. A group's files in the page cache are given
-    /// up where memory is short, and so are no use of it.
+    /// Returns the least that is left to a control group of this process, or to one above it. A group's files in the page cache are dropped
+    /// if memory is short, and so do not count as used.
     fn control_groups() -> Option<u64> {
         let groups = read_to_string("/proc/self/cgroup").ok()?;
         let mut least: Option<u64> = None;
@@ -136,7 +136,7 @@ mod linux {
             } else {
                 continue;
             };
-            // In a container the path may be the host's: then the group is at the root.
+            // In a container the path may be the host's; the group is then at the root.
             let mut path = path.trim_end_matches('/');
             loop {
                 let read = |file: &str| read_to_string(format!("{root}{path}/{file}")).ok();

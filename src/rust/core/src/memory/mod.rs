@@ -1,13 +1,12 @@
-//! Memory that may not be to be had.
+//! Allocations that can fail.
 //!
-//! A failed allocation ends a Rust program, and R with it. So blocks that may be large are asked for in ways that can fail
-//! ([`zeros`], [`copied`], [`grow`], ...), or are planned for ([`room`]) just before code that asks for many of them. What fails on a
-//! worker is noted ([`Use::fails`]), and the notice is read wherever a run looks whether to stop ([`is_short`], [`check`]): the call
-//! ends in [`Error::Memory`]. Small blocks come, once the system has none left, from a reserve ([`Careful`]), which lasts until
-//! the next such look.
+//! A failed allocation ends a Rust program, and R with it. So code asks for possibly large blocks in ways that can fail ([`zeros`],
+//! [`copied`], [`grow`], ...), or plans for them ([`room`]) just before it asks for many. A worker notes its failure ([`Use::fails`]). The
+//! note is read wherever a run checks whether to stop ([`is_short`], [`check`]): the call ends in [`Error::Memory`]. Once the system has no
+//! memory left, small blocks come from a reserve ([`Careful`]), which lasts until the next such check.
 //!
-//! Linux promises more memory than there is, and later kills who uses it. A block of [`LARGE`] bytes or more is therefore compared
-//! with what the process may still get, see `limits`.
+//! Linux promises more memory than there is, and later kills processes that use it. So blocks of [`LARGE`] bytes or more are compared with
+//! what the process may still get, see `limits`.
 
 mod limits;
 mod pages;
@@ -23,7 +22,7 @@ pub use limits::{available, is_limited};
 pub use pages::{fetch_ahead, prefer_large_pages, provide};
 pub use reserve::Careful;
 
-/// What memory is for, and so what to do where there is none.
+/// What memory is for, and so what to do if there is not enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Use {
@@ -31,7 +30,7 @@ pub enum Use {
     Pairs,
     /// The p x p matrix and lists of a result.
     Square,
-    /// The pairs of a level: neighbours, tasks, what is found.
+    /// The pairs of a level: neighbours, tasks, results.
     Level,
     /// Working memory of threads.
     Threads,
@@ -47,9 +46,9 @@ pub enum Use {
     Tables,
     /// Data of the nearest-neighbour test.
     Samples,
-    /// Its lists of neighbours.
+    /// Lists of neighbours for the nearest-neighbour test.
     Neighbours,
-    /// Its permutations.
+    /// Permutations for the nearest-neighbour test.
     Permutations,
     /// Features of a selection.
     Features,
@@ -81,7 +80,7 @@ const USES: [Use; 16] = [
 ];
 
 impl Use {
-    /// In words, as the subject of "takes".
+    /// Returns the use in words, as the subject of "takes".
     pub fn what(self) -> &'static str {
         match self {
             Use::Pairs => "what is kept for every pair of variables",
@@ -103,7 +102,7 @@ impl Use {
         }
     }
 
-    /// What to do about it, after "give R more memory, or".
+    /// Returns what to do about it, after "give R more memory, or".
     fn instead(self) -> &'static str {
         match self {
             Use::Pairs | Use::Other => "leave variables out",
@@ -122,7 +121,7 @@ impl Use {
         }
     }
 
-    /// The error of so many bytes that are not to be had.
+    /// Returns the error that this many bytes are not available.
     pub fn error(self, bytes: usize) -> Error {
         Error::Memory {
             bytes: bytes as u64,
@@ -132,7 +131,7 @@ impl Use {
         }
     }
 
-    /// Notes the failure for whoever looks next; of several the first.
+    /// Notes the failure for the next check. If several fail, the first one counts.
     pub fn fails(self, bytes: usize) {
         if BYTES.compare_exchange(0, bytes.max(1), Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             USE.store(self as usize, Ordering::Relaxed);
@@ -141,10 +140,10 @@ impl Use {
     }
 }
 
-/// Bytes from which a block is compared with what the process may get.
+/// Number of bytes from which a block is compared with what the process may get.
 pub const LARGE: usize = 64 << 20;
 
-/// Bytes up to which the reserve stands in for a plan.
+/// Number of bytes up to which the reserve replaces a plan.
 const SMALL: usize = 1 << 20;
 
 static SHORT: AtomicBool = AtomicBool::new(false);
@@ -152,23 +151,23 @@ static BYTES: AtomicUsize = AtomicUsize::new(0);
 static USE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Whether this thread can take no for an answer, and the reserve is not to help.
+    /// Whether this thread handles a failed allocation itself, so that the reserve must not help.
     static TRYING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether memory has run out: whatever runs is to end.
+/// Returns whether memory has run out, so that every run must end.
 #[inline]
 pub fn is_short() -> bool {
     SHORT.load(Ordering::Relaxed)
 }
 
-/// Forgets that memory has run out: a new call begins.
+/// Forgets that memory has run out, because a new call begins.
 pub fn forget() {
     BYTES.store(0, Ordering::Relaxed);
     SHORT.store(false, Ordering::Relaxed);
 }
 
-/// The error, where memory has run out since it was last asked.
+/// Fails if memory has run out since the last check.
 ///
 /// # Errors
 /// [`Error::Memory`].
@@ -188,7 +187,7 @@ fn taken() -> Error {
     why.error(bytes)
 }
 
-/// Runs `ask`, which asks for memory and takes no for an answer.
+/// Runs `ask`, which asks for memory and handles a failure itself.
 fn trying<R>(ask: impl FnOnce() -> R) -> R {
     TRYING.set(true);
     let answer = ask();
@@ -196,15 +195,15 @@ fn trying<R>(ask: impl FnOnce() -> R) -> R {
     answer
 }
 
-/// Whether blocks of so many bytes together are to be had now.
+/// Returns whether blocks of this many bytes in total are available now.
 fn is_to_be_had(bytes: usize) -> bool {
     bytes < LARGE || limits::is_available(bytes as u64)
 }
 
-/// Makes sure that so many bytes are to be had, in whatever blocks, by whoever asks next. For code that asks for many.
+/// Makes sure that this many bytes are available in blocks of any size. For code that then asks for many blocks.
 ///
 /// # Errors
-/// [`Error::Memory`].
+/// [`Error::Memory`] if they are not.
 pub fn room(bytes: usize, why: Use) -> Result<()> {
     if bytes > SMALL && !(is_to_be_had(bytes) && limits::probe(bytes)) {
         return Err(why.error(bytes));
@@ -212,7 +211,7 @@ pub fn room(bytes: usize, why: Use) -> Result<()> {
     Ok(())
 }
 
-/// Of `most` threads with so many bytes each, how many there is room for.
+/// Returns how many of `most` threads there is room for, if each needs this many bytes.
 pub fn threads_with_room(most: usize, bytes_each: usize) -> usize {
     let mut threads = most;
     let fits = |threads: usize| {
@@ -225,8 +224,8 @@ pub fn threads_with_room(most: usize, bytes_each: usize) -> usize {
     threads
 }
 
-/// Sees to it that `more` values fit behind those of the vector, without a further allocation. False where memory does not
-/// suffice.
+/// Makes room for `more` values after those of the vector, so that appending them does not allocate. Returns false if there is not enough
+/// memory.
 #[must_use]
 pub fn has_space<T>(vector: &mut Vec<T>, more: usize) -> bool {
     if vector.capacity() - vector.len() >= more {
@@ -244,10 +243,10 @@ fn bytes_of<T>(len: usize) -> usize {
     len.saturating_mul(size_of::<T>())
 }
 
-/// An empty vector with space for `len` values.
+/// Returns an empty vector with space for `len` values.
 ///
 /// # Errors
-/// [`Error::Memory`]; so of all that follow.
+/// [`Error::Memory`].
 pub fn space<T>(len: usize, why: Use) -> Result<Vec<T>> {
     let mut vector = Vec::new();
     if has_space(&mut vector, len) {
@@ -271,7 +270,7 @@ macro_rules! numbers {
 }
 numbers!(u8, u16, u32, u64, i32, i64, f64, [u32; 2]);
 
-/// `len` zeros, which the system makes as they are touched.
+/// Returns `len` zeros, whose pages the system provides when they are first touched. Fails with [`Error::Memory`].
 pub fn zeros<T: Number>(len: usize, why: Use) -> Result<Vec<T>> {
     let refused = || why.error(bytes_of::<T>(len));
     let layout = Layout::array::<T>(len).map_err(|_| refused())?;
@@ -281,12 +280,12 @@ pub fn zeros<T: Number>(len: usize, why: Use) -> Result<Vec<T>> {
     if !is_to_be_had(layout.size()) {
         return Err(refused());
     }
-    // SAFETY: the layout has a size.
+    // SAFETY: the size of the layout is not 0.
     let block = trying(|| unsafe { std::alloc::alloc_zeroed(layout) });
     if block.is_null() {
         return Err(refused());
     }
-    // SAFETY: a block of this allocator, of the layout of `len` values, each of them a zero.
+    // SAFETY: the block is from this allocator, with the layout of `len` values, and all bits 0 is a value.
     let mut vector = unsafe { Vec::from_raw_parts(block.cast(), len, len) };
     if layout.size() >= LARGE {
         prefer_large_pages(&mut vector);
@@ -294,26 +293,26 @@ pub fn zeros<T: Number>(len: usize, why: Use) -> Result<Vec<T>> {
     Ok(vector)
 }
 
-/// A copy.
+/// Copies values to a new vector. Fails with [`Error::Memory`].
 pub fn copied<T: Clone>(values: &[T], why: Use) -> Result<Vec<T>> {
     let mut vector = space(values.len(), why)?;
     vector.extend_from_slice(values);
     Ok(vector)
 }
 
-/// The values of an iterator that knows how many there are.
+/// Collects an iterator of known length. Fails with [`Error::Memory`].
 pub fn collected<T>(values: impl ExactSizeIterator<Item = T>, why: Use) -> Result<Vec<T>> {
     let mut vector = space(values.len(), why)?;
     vector.extend(values);
     Ok(vector)
 }
 
-/// Appends a value. Grows by doubling, as `push` does.
+/// Appends a value. Grows by doubling, as `push` does. Fails with [`Error::Memory`].
 #[inline]
 pub fn push<T>(vector: &mut Vec<T>, value: T, why: Use) -> Result<()> {
     if vector.len() == vector.capacity() {
         let more = vector.len().max(16);
-        // By half only where doubling asks too much.
+        // If doubling asks for too much, by a quarter.
         if !has_space(vector, more) && !has_space(vector, more / 4) {
             return Err(why.error(bytes_of::<T>(vector.len() + more / 4)));
         }
@@ -322,8 +321,8 @@ pub fn push<T>(vector: &mut Vec<T>, value: T, why: Use) -> Result<()> {
     Ok(())
 }
 
-/// For workers, whose failures are noted: sees to it that the vector has at least `len` values, in the end `value`. Where it
-/// cannot, the caller leaves with anything, as when it is to stop.
+/// Makes the vector at least `len` values long, filled up with `value`. For workers: a failure is noted. It returns false then, and the
+/// worker leaves as if asked to stop; its result does not matter.
 #[inline]
 #[must_use]
 pub fn grow<T: Clone>(vector: &mut Vec<T>, len: usize, value: T, why: Use) -> bool {
@@ -337,8 +336,7 @@ pub fn grow<T: Clone>(vector: &mut Vec<T>, len: usize, value: T, why: Use) -> bo
     enough
 }
 
-/// For workers, whose failures are noted: sees to it that the vector has space for `len` values, those that it has among
-/// them.
+/// Makes space for `len` values in total, including those that the vector has. For workers: a failure is noted, and it returns false.
 #[inline]
 #[must_use]
 pub fn prepare<T>(vector: &mut Vec<T>, len: usize, why: Use) -> bool {
@@ -346,7 +344,7 @@ pub fn prepare<T>(vector: &mut Vec<T>, len: usize, why: Use) -> bool {
         return true;
     }
     let more = len - vector.len().min(len);
-    // Twice as much as there was where that is to be had, so that a slow growth does not copy each time.
+    // Twice the capacity if that is available, so that slow growth does not copy each time.
     let twice = bytes_of::<T>(len.max(2 * vector.capacity()));
     if (is_to_be_had(twice) && trying(|| vector.try_reserve(more)).is_ok()) || has_space(vector, more) {
         return true;
@@ -355,7 +353,7 @@ pub fn prepare<T>(vector: &mut Vec<T>, len: usize, why: Use) -> bool {
     false
 }
 
-/// For workers, whose failures are noted: appends a value, or drops it where memory does not suffice.
+/// Appends a value, or drops it if there is not enough memory. For workers: a failure is noted.
 #[inline]
 pub fn push_noted<T>(vector: &mut Vec<T>, value: T, why: Use) {
     if vector.len() == vector.capacity() && !prepare(vector, (2 * vector.len()).max(16), why) {
@@ -364,7 +362,7 @@ pub fn push_noted<T>(vector: &mut Vec<T>, value: T, why: Use) {
     vector.push(value);
 }
 
-/// For workers, whose failures are noted: a value, or none where making it fails.
+/// Returns a value, or `None` if making it failed. For workers: a lack of memory is noted.
 pub fn noted<T>(made: Result<T>) -> Option<T> {
     match made {
         Ok(value) => Some(value),

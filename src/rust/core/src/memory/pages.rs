@@ -1,20 +1,21 @@
-//! What the processor does about memory before it is used. Large pages, of 2 MB for 4 kB: the system zeroes a page when it is touched first, and that is most of the time of a large block that is written once.
+//! Advice to the system and the processor about memory that is about to be used. The system zeroes a page when it is first touched, which
+//! takes most of the time for a large block that is written once. Large pages have 2 MB, not 4 kB.
 
-/// Asks the system for large pages for memory that is not touched yet, as most of the time goes to touching it first.
+/// Asks the system for large pages for memory that is not touched yet, because touching it first takes most of the time.
 pub fn prefer_large_pages<T>(memory: &mut [T]) {
     const MADV_HUGEPAGE: i32 = 14;
     advise(memory, MADV_HUGEPAGE);
 }
 
-/// Has the system provide memory now, as large pages, that is going to be written soon: it else does so when each page is touched first. (Linux 5.14 and later; elsewhere
-/// nothing is lost.)
+/// Makes the system provide memory as large pages now, because it will be written soon. The system otherwise provides each page when it is
+/// first touched. (Linux 5.14 and later; has no effect elsewhere.)
 pub fn provide<T>(memory: &mut [T]) {
     const MADV_POPULATE_WRITE: i32 = 23;
     prefer_large_pages(memory);
     advise(memory, MADV_POPULATE_WRITE);
 }
 
-/// Tells the system about the whole pages of a large block.
+/// Advises the system about the whole pages of a large block.
 fn advise<T>(memory: &mut [T], advice: i32) {
     #[cfg(target_os = "linux")]
     {
@@ -25,8 +26,8 @@ fn advise<T>(memory: &mut [T], advice: i32) {
         let start = memory.as_mut_ptr() as usize;
         let (from, to) = (start.next_multiple_of(PAGE), (start + size_of_val(memory)) / PAGE * PAGE);
         if to > from && to - from >= 4 << 20 {
-            // SAFETY: whole pages of memory that the caller holds; neither advice changes contents or access. Where the
-            // system does not take it, nothing is lost.
+            // SAFETY: whole pages of memory that the caller holds; neither advice changes contents or access. If the system refuses the
+            // advice, nothing is lost.
             let _ = unsafe { madvise(from as *mut std::ffi::c_void, to - from, advice) };
         }
     }
@@ -34,11 +35,11 @@ fn advise<T>(memory: &mut [T], advice: i32) {
     let _ = (memory, advice);
 }
 
-/// Has the processor fetch a number that is going to be read, where it knows how: of many that lie far apart several are then under way.
+/// Makes the processor fetch a number that will be read soon, if it can. Several fetches of numbers that lie far apart then overlap.
 #[inline]
 pub fn fetch_ahead<T>(number: &T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every processor of this kind knows the instruction, which changes nothing.
+    // SAFETY: every x86-64 processor has the instruction, and it changes nothing.
     unsafe {
         use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
         _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(number).cast());

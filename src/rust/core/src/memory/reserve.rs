@@ -1,7 +1,7 @@
 //! The allocator of last resort.
 //!
-//! Rust ends the process where an allocation fails that its caller cannot do without. There are thousands of small ones, and so
-//! some memory is set aside for the time from the first failure to the next look whether to stop.
+//! Rust ends the process if an allocation fails that its caller cannot do without. There are thousands of small ones. So some memory is set
+//! aside for the time between the first failure and the next check whether to stop.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
@@ -11,34 +11,35 @@ use std::time::Duration;
 
 use super::{Use, TRYING};
 
-/// Bytes set aside. They are address space alone until they are needed.
+/// Number of bytes set aside. They are only address space until they are needed.
 const SIZE: usize = 16 << 20;
 
-/// How often, and how long each time, a thread waits for others to give memory back before the process ends.
+/// How often, and how long each time, a thread waits for others to return memory before the process ends.
 const WAITS: usize = 200;
 const WAIT: Duration = Duration::from_millis(10);
 
 #[repr(C, align(4096))]
 struct Block(UnsafeCell<MaybeUninit<[u8; SIZE]>>);
 
-// SAFETY: parts of it are given away once each, see `take`.
+// SAFETY: each part of it is given to one caller at a time, see `take`.
 unsafe impl Sync for Block {}
 
 static BLOCK: Block = Block(UnsafeCell::new(MaybeUninit::uninit()));
 
-/// How many parts are in use, and where the first free byte is: 32 bits each.
+/// Number of parts in use, and the position of the first free byte: 32 bits each.
 static STATE: AtomicU64 = AtomicU64::new(0);
 
-/// The system's allocator, and where that has no more a reserve: then [`is_short`](super::is_short) is true.
+/// The system's allocator, with a reserve for when the system has no more memory. Use of the reserve makes [`is_short`](super::is_short)
+/// true.
 ///
-/// For `#[global_allocator]`.
+/// Intended for `#[global_allocator]`.
 pub struct Careful;
 
 fn start() -> usize {
     BLOCK.0.get() as usize
 }
 
-/// A part of the block, if it has as much.
+/// Takes a part of the block, or returns `None` if too little is left.
 fn take(layout: Layout) -> Option<*mut u8> {
     let mut state = STATE.load(Ordering::Relaxed);
     loop {
@@ -50,14 +51,14 @@ fn take(layout: Layout) -> Option<*mut u8> {
         }
         let next = (parts + 1) << 32 | to as u64;
         match STATE.compare_exchange_weak(state, next, Ordering::Acquire, Ordering::Relaxed) {
-            // SAFETY: within the block.
+            // SAFETY: `from` is within the block.
             Ok(_) => return Some(unsafe { BLOCK.0.get().cast::<u8>().add(from) }),
             Err(now) => state = now,
         }
     }
 }
 
-/// Gives a part back. The bytes are free again once it was the last, or the last one taken.
+/// Frees a part. Its bytes become available again if it was the only part, or the one taken last.
 fn put_back(at: *mut u8, size: usize) {
     let from = at as usize - start();
     let mut state = STATE.load(Ordering::Relaxed);
@@ -81,7 +82,7 @@ fn is_ours(at: *mut u8) -> bool {
     (at as usize).wrapping_sub(start()) < SIZE
 }
 
-/// What to do where the system has no more.
+/// Allocates from the reserve if the system has no more memory, or waits for other threads to return some.
 #[cold]
 #[inline(never)]
 fn instead(layout: Layout, ask: impl Fn() -> *mut u8) -> *mut u8 {
@@ -92,7 +93,7 @@ fn instead(layout: Layout, ask: impl Fn() -> *mut u8) -> *mut u8 {
     if let Some(part) = take(layout) {
         return part;
     }
-    // Other threads end when they see that memory is short, and give theirs back.
+    // Other threads end when they see that memory is short, and return theirs.
     for _ in 0..WAITS {
         std::thread::sleep(WAIT);
         let block = ask();
@@ -103,8 +104,8 @@ fn instead(layout: Layout, ask: impl Fn() -> *mut u8) -> *mut u8 {
     std::ptr::null_mut()
 }
 
-// SAFETY: blocks are the system's, or parts of the reserve that are given away once, as large and aligned as was asked for; which
-// of the two is told by the address.
+// SAFETY: a block is the system's, or a part of the reserve that one caller has. Its size and alignment are those requested. The address
+// shows which of the two it is.
 unsafe impl GlobalAlloc for Careful {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -144,7 +145,7 @@ unsafe impl GlobalAlloc for Careful {
                 return block;
             }
         }
-        // The caller sees to it that size and alignment make a layout.
+        // The caller guarantees that size and alignment make a layout.
         let block = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
         if !block.is_null() {
             std::ptr::copy_nonoverlapping(at, block, layout.size().min(size));

@@ -1,4 +1,4 @@
-//! What G² surely is, within narrow bounds, for a fraction of its time: by a table of k ln k in place of a logarithm for each cell.
+//! Narrow bounds for G² in a fraction of its time: a table of k ln k replaces a logarithm for each cell.
 //!
 //! With t(k) = k ln k, G² = 2 Σ over strata of (Σ t(N(x, y, s)) - Σ t(N(x, s)) - Σ t(N(y, s)) + t(N(s))).
 
@@ -8,29 +8,30 @@ use super::table::{Statistic, Table};
 use super::{Discrete, Rule};
 use crate::memory::{self, Use};
 
-/// Beyond this many samples the table would be out of a core's reach, and a test's time is that of its counts.
+/// The number of samples beyond which the table would not fit a core's cache, and counting takes most of a test's time.
 const MOST_SAMPLES: usize = 1 << 16;
 
-/// So many logarithms are taken one by one.
+/// The number of logarithms that are computed one by one.
 const FEW: usize = 128;
 
-/// Bounds of the tests that have their declared degrees of freedom.
+/// Bounds for tests with their declared degrees of freedom.
 #[derive(Debug)]
 pub struct Bound {
     logs: Vec<f64>,
-    /// Of the error by cell: n (ln n + 1) times some units in the last place.
+    /// The error per cell: n (ln n + 1) times some units in the last place.
     error: f64,
 }
 
 impl Bound {
-    /// `None` where df go by the table, values are missing, the statistic is not G², or there are many samples.
+    /// Returns `None` if df depend on the table, values are missing, the statistic is not G², or there are many samples.
     pub fn new(test: &Discrete) -> Option<Self> {
         let (data, n) = (test.data(), test.data().n());
         let (Rule::Pcalg { adapt } | Rule::Bnlearn { adapt }) = test.rule();
         if adapt || data.any_missing() || test.statistic() != Statistic::G2 || n > MOST_SAMPLES {
             return None;
         }
-        // ln k = ln 2 + ln(k / 2), or ln(k - 1) + 2 artanh(1 / (2 k - 1)): off by at most three roundings for each bit of k from some on.
+        // ln k = ln 2 + ln(k / 2), or ln(k - 1) + 2 artanh(1 / (2 k - 1)). The error is at most three roundings for each bit of k beyond
+        // the first few.
         let mut logs = memory::space(n.max(FEW) + 2, Use::Tables).ok()?;
         logs.extend((0..FEW).map(|k| (k.max(1) as f64).ln()));
         for k in FEW / 2..n / 2 + 1 {
@@ -39,16 +40,15 @@ impl Bound {
             logs.extend([even, even + 2.0 * t * (1.0 + t * t * (1.0 / 3.0 + t * t * (1.0 / 5.0 + t * t / 7.0)))]);
         }
         logs.iter_mut().enumerate().for_each(|(k, log)| *log *= k as f64);
-        // A sum of m terms of one sign is off by at most m roundings of it. Of a table of c cells either side has at most 2 c terms,
-        // whose sum is at most 2 n ln n: together 8 c n ln n epsilon, and 4 n ln n times the 34 roundings of a term. The statistic adds
-        // up c terms, twice a count times the logarithm of a ratio between 1 / n and n, of which the sizes add up to no more than
-        // 2 n ln n. This is twice as much.
+        // The error of a sum of m terms of one sign is at most m roundings of it. With a table of c cells, each of the two sums has at most
+        // 2 c terms and is at most 2 n ln n. Together that is 8 c n ln n epsilon, and 4 n ln n times the 34 roundings of a term. The
+        // statistic adds up c terms, each twice a count times the logarithm of a ratio between 1 / n and n. Their absolute values add up to
+        // at most 2 n ln n. The bound here is twice as large.
         let error = 16.0 * f64::EPSILON * n as f64 * ((n as f64).ln() + 1.0);
         Some(Bound { logs, error })
     }
 
-    /// G² of the table, as [`Table::summary`] computes it, is surely no less than the first and no more than the second. `None` of a table
-    /// that is not dense.
+    /// Returns a lower and an upper bound of G² as [`Table::summary`] computes it, or `None` if the table is not dense.
     pub fn of(&self, table: &Table) -> Option<(f64, f64)> {
         let Table::Dense { counts, lx, ly } = *table else { return None };
         let sum = match (lx, ly) {

@@ -1,7 +1,6 @@
-//! Counting N(x, y, s) for one x, one conditioning set and many y: what depends on x and the set alone is made once.
+//! Counting N(x, y, s) for one x, one conditioning set and many y. What depends only on x and the set is computed once.
 //!
-//! The counts are whole numbers, so that the two ways, bit planes and codes, give the same tables; which one is taken is a
-//! guess at the time they need.
+//! The counts are whole numbers, so both ways, bit planes and codes, give the same tables. The choice follows an estimate of their times.
 
 use super::data::{Coded, Codes};
 use super::masks::Masks;
@@ -9,34 +8,35 @@ use super::strata::{Strata, NOWHERE};
 use super::table::Table;
 use crate::memory::{self, Use};
 
-/// About how many nanoseconds it takes to add a sample to a table, to compute its row.
+/// Approximate nanoseconds for adding a sample to a table, and for computing its row.
 const SAMPLE: f64 = 1.1;
 const ROW: f64 = 1.5;
 
-/// Cells of the tables that are filled together.
+/// The most cells of tables that are filled together.
 const MOST_CELLS: usize = 1 << 20;
 
-/// A table has all cells up to this number, or a few a sample; else those that occur.
+/// The largest number of cells for which a table has all cells; a few per sample are also allowed. Larger tables have only those that
+/// occur.
 const DENSE_CELLS: usize = 1 << 22;
 
-/// Tables up to this size are filled in [`PARTS`] parts, as the same cell twice in a row has to wait for itself.
+/// The largest table that is filled in [`PARTS`] parts. Otherwise a cell hit twice in a row would have to wait for itself.
 const SMALL_TABLE: usize = 1 << 10;
 const PARTS: usize = 4;
 
-/// How to count.
+/// A way to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// What seems quicker.
+    /// The way that is estimated to be quicker.
     Quickest,
-    /// Bit planes; a test of variables that have none goes by codes.
+    /// By bit planes; by codes if a variable lacks planes.
     Planes,
-    /// Codes.
+    /// By codes.
     Codes,
-    /// Codes, and of the tables only the cells that occur.
+    /// By codes, with only the cells that occur.
     Cells,
 }
 
-/// Counts tables. Keeps what consecutive sets that begin alike share.
+/// Counts tables. Keeps what consecutive sets with the same beginning share.
 #[derive(Debug)]
 pub struct Counter {
     way: Way,
@@ -49,8 +49,8 @@ pub struct Counter {
     sorted: Vec<u32>,
 }
 
-/// What is not counted of a table: the cells at the last level of any variable that is among `known`, the members of the set and then x,
-/// as bits. `complete` writes them.
+/// The cells of a table that are not counted: those at the last level of any variable in `known`. `known` holds the members of the set and
+/// then x, as bits. `complete` writes the cells.
 pub(super) struct Rest<'a> {
     pub known: u32,
     pub complete: &'a mut dyn FnMut(usize, &mut [u32]),
@@ -63,7 +63,7 @@ impl Default for Counter {
 }
 
 impl Counter {
-    /// A counter that counts in one way.
+    /// Makes a counter that counts in the given way.
     pub fn new(way: Way) -> Self {
         Counter {
             way,
@@ -77,15 +77,15 @@ impl Counter {
         }
     }
 
-    /// Forgets all data; needed before it is used with other data.
+    /// Forgets all data. Must be called before use with other data.
     pub fn forget(&mut self) {
         self.masks.forget();
         self.strata.forget();
     }
 
-    /// Calls `each` with the index in `others` and the table of (x, y | set) for every y of `others`. Samples that lack a value
-    /// of x, y or the set are left out. Strata stand in the order of the ascending set, whatever the order of `set` is. `each` is
-    /// not called where memory does not suffice, which is noted ([`memory::check`]).
+    /// Calls `each` with the index in `others` and the table of (x, y | set), for every y of `others`. Samples that lack a value of x, y or
+    /// the set are left out. Strata follow the order of the ascending set, whatever the order of `set`. `each` is not called if there is
+    /// not enough memory, which is noted ([`memory::check`]).
     pub fn count(&mut self, data: &Coded, x: u32, set: &[u32], others: &[u32], each: &mut dyn FnMut(usize, &Table)) {
         if !set.is_sorted() {
             let mut sorted = std::mem::take(&mut self.sorted);
@@ -107,7 +107,7 @@ impl Counter {
         self.count_open(data, x, set, others, &mut rest, each);
     }
 
-    /// As [`Counter::count`] of an ascending set, but where it counts by planes some cells are not counted.
+    /// Counts as [`Counter::count`] does, for an ascending set. Counting by planes leaves some cells to `rest`.
     pub(super) fn count_open(
         &mut self,
         data: &Coded,
@@ -140,8 +140,8 @@ impl Counter {
         }
     }
 
-    /// Appends the table of two variables to `cells`, by x and y; false where one of them has no planes or lacks a value, or memory does not
-    /// suffice, which is noted.
+    /// Appends the table of two variables to `cells`, by x and y. Returns false if one of them has no planes or has missing values, or if
+    /// there is not enough memory, which is noted.
     pub(super) fn count_pair(&self, data: &Coded, x: u32, y: u32, cells: &mut Vec<u32>) -> bool {
         let [x, y] = [x as usize, y as usize];
         let ([lx, ly], start) = ([x, y].map(|v| data.levels(v)), cells.len());
@@ -176,7 +176,7 @@ impl Counter {
         }
     }
 
-    /// Fills the tables of a few y at a time by `fill`, and calls `each` with them.
+    /// Fills the tables of a few y at a time with `fill`, and calls `each` with them.
     fn in_batches(
         &mut self,
         data: &Coded,
@@ -218,7 +218,7 @@ impl Counter {
 
     fn by_codes(&mut self, data: &Coded, x: u32, set: &[u32], others: &[u32], each: &mut dyn FnMut(usize, &Table)) {
         let (n, lx) = (data.n(), data.levels(x as usize));
-        // The last member's levels need no numbers of their own while the table stays small.
+        // The last member's levels need no stratum numbers while the table stays small.
         let (prefix, last) = match set.split_last() {
             Some((&last, prefix)) if self.way != Way::Cells => {
                 let levels = data.levels(last as usize);
@@ -287,7 +287,7 @@ impl Counter {
         self.rows = rows;
     }
 
-    /// The cells that occur; `rows` holds the strata.
+    /// Makes the list of cells that occur; `rows` holds the strata.
     fn cells(&mut self, data: &Coded, x: usize, y: usize) {
         let (lx, ly) = (data.levels(x), data.levels(y));
         self.keys.clear();
@@ -315,7 +315,8 @@ impl Counter {
     }
 }
 
-/// Writes the cells at the last level of a variable, `stride` from one level to the next: what the others leave of the margin without it.
+/// Computes the cells at the last level of a variable: the margin without it minus the other cells. `stride` is the distance between
+/// levels.
 pub(super) fn subtract(table: &mut [u32], margin: &[u32], levels: usize, stride: usize) {
     for (block, margin) in table.chunks_exact_mut(levels * stride).zip(margin.chunks_exact(stride)) {
         let (others, last) = block.split_at_mut((levels - 1) * stride);

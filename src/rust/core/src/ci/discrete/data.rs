@@ -1,4 +1,4 @@
-//! Discrete data: level codes by variable, and bit planes of the variables with few levels.
+//! Discrete data: level codes for each variable, and bit planes for variables with few levels.
 
 use ndarray::ArrayView2;
 
@@ -10,13 +10,13 @@ use crate::memory::{self, Use};
 use crate::pool::Pool;
 use crate::{Error, Result};
 
-/// Variables with at most this many levels have bit planes, which then take no more memory than their codes.
+/// The most levels for which a variable has bit planes; these then take no more memory than its codes.
 const PLANE_LEVELS: u32 = 8;
 
 /// The most levels that a variable can have.
 pub const MOST_LEVELS: u32 = 65_535;
 
-/// The codes 0, 1, ... of one variable, by sample. A missing value has the number of levels as its code.
+/// The codes 0, 1, ... of one variable, by sample. A missing value is coded as the number of levels.
 #[derive(Clone, Debug)]
 pub enum Codes {
     /// Up to 255 levels.
@@ -33,7 +33,7 @@ impl Codes {
         }
     }
 
-    /// The code of a sample.
+    /// Returns the code of a sample.
     #[inline]
     pub fn at(&self, sample: usize) -> u32 {
         match self {
@@ -43,15 +43,15 @@ impl Codes {
     }
 }
 
-/// One variable.
+/// A discrete variable.
 #[derive(Clone, Debug)]
 pub struct Variable {
     levels: u32,
     codes: Codes,
     missing: bool,
-    /// Plane after plane: bit i of plane v says that sample i has level v. Empty where there are many levels.
+    /// Plane after plane: bit i of plane v is set if sample i has level v. Empty if there are many levels.
     planes: Vec<Line>,
-    /// By plane: its number of samples.
+    /// The number of samples in each plane.
     counts: Vec<u32>,
 }
 
@@ -60,18 +60,18 @@ pub struct Variable {
 pub struct Coded {
     n: usize,
     variables: Vec<Variable>,
-    /// Numbered after these.
+    /// Further variables, numbered after `variables`.
     lent: Lent,
     any_missing: bool,
 }
 
 impl Coded {
-    /// Takes codes, a row a sample and a column a variable, kept by column; `i32::MIN` (R's NA) is a missing value, and an error
-    /// unless `na` allows them. `levels` has the number of levels by variable, at least 1.
+    /// Reads codes, n x p and column-major. `i32::MIN` (R's NA) is a missing value, and an error unless `na` is set. `levels` holds the
+    /// number of levels of each variable, at least 1.
     ///
     /// # Errors
     ///
-    /// Names the first column whose codes do not lie in 0, ..., levels - 1, or whose number of levels is out of range.
+    /// Names the first column with a code outside 0, ..., levels - 1, or with a number of levels out of range.
     pub fn new(codes: ArrayView2<i32>, levels: &[u32], na: bool) -> Result<Self> {
         let variables = levels.iter().zip(matrix::columns(codes)).enumerate();
         Coded::of_columns(
@@ -96,14 +96,14 @@ impl Coded {
         Ok(Coded { n, variables, lent: Lent::default(), any_missing })
     }
 
-    /// As [`Coded::new`], for codes as pcalg's users have them: without `declared` numbers of levels a variable has as many
-    /// levels as there are different codes, and where codes run past the last level but are no more than there are levels (0, 2
-    /// and 5 of three), they stand for the levels in their order. `zero_elsewhere`: whether a variable that is not among these
-    /// has the code 0.
+    /// Reads codes as pcalg's users have them, otherwise as [`Coded::new`]. Without `declared`, a variable has as many levels as different
+    /// codes. Codes with gaps (0, 2 and 5 for three levels) then stand for the levels in order. With `declared`, this applies to codes
+    /// beyond the last level, if there are no more different codes than levels. `zero_elsewhere`: whether a variable that is not among
+    /// these has the code 0.
     ///
     /// # Errors
     ///
-    /// Those of [`Coded::new`], and pcalg's where no code is 0: codes from 1 on are surely a mistake.
+    /// Those of [`Coded::new`], and pcalg's error if no code is 0: codes from 1 on are surely a mistake.
     pub fn of_any_codes(
         codes: ArrayView2<i32>,
         declared: Option<&[u32]>,
@@ -131,11 +131,11 @@ impl Coded {
         Coded::of_columns(codes, read.len(), read.into_iter().flatten().map(|column| column.variable))
     }
 
-    /// Takes variables.
+    /// Makes data from variables.
     ///
     /// # Errors
     ///
-    /// Where they are not of n samples each, or n is 0 or more than 2^32 - 1.
+    /// [`Error::Argument`] if the variables do not all have n samples, or n is 0 or more than 2^32 - 1.
     pub fn of_variables(n: usize, variables: Vec<Variable>) -> Result<Self> {
         let fits = |variable: &Variable| variable.codes.len() == n;
         if n == 0 || n > u32::MAX as usize || !variables.iter().all(fits) {
@@ -149,7 +149,8 @@ impl Coded {
         Ok(Coded { n, variables, lent: Lent::default(), any_missing })
     }
 
-    /// With further variables, of as many samples and without missing values, that come one by one: the first has the number p.
+    /// Adds further variables, which arrive one by one. They have the same number of samples and no missing values; the first has the
+    /// number p.
     pub fn with_lent(mut self, lent: Lent) -> Self {
         self.lent = lent;
         self
@@ -163,76 +164,76 @@ impl Coded {
         }
     }
 
-    /// Number of samples.
+    /// Returns the number of samples.
     pub fn n(&self) -> usize {
         self.n
     }
 
-    /// Number of variables, without those that are lent.
+    /// Returns the number of variables, without those in [`Lent`].
     pub fn p(&self) -> usize {
         self.variables.len()
     }
 
-    /// Number of levels of a variable.
+    /// Returns the number of levels of a variable.
     #[inline]
     pub fn levels(&self, v: usize) -> usize {
         self.variable(v).levels as usize
     }
 
-    /// Codes of a variable.
+    /// Returns the codes of a variable.
     #[inline]
     pub fn codes(&self, v: usize) -> &Codes {
         &self.variable(v).codes
     }
 
-    /// Whether a value of the variable is missing.
+    /// Returns whether a value of the variable is missing.
     #[inline]
     pub fn missing(&self, v: usize) -> bool {
         self.variable(v).missing
     }
 
-    /// Whether any value is missing.
+    /// Returns whether any value is missing.
     pub fn any_missing(&self) -> bool {
         self.any_missing
     }
 
-    /// Number of 64-bit words of a plane; its last bits may stand for no sample.
+    /// Returns the number of 64-bit words in a plane; its last bits may belong to no sample.
     pub fn words(&self) -> usize {
         words_of(self.n)
     }
 
-    /// Whether the variable has planes.
+    /// Returns whether the variable has planes.
     #[inline]
     pub fn has_planes(&self, v: usize) -> bool {
         !self.variable(v).planes.is_empty()
     }
 
-    /// The samples with a level, as bits.
+    /// Returns the samples with a level, as bits.
     #[inline]
     pub fn plane(&self, v: usize, level: usize) -> &[u64] {
         let words = self.words();
         &lines::words(&self.variable(v).planes)[level * words..(level + 1) * words]
     }
 
-    /// By level: the number of samples that have it. Empty where there are no planes.
+    /// Returns the number of samples with each level; empty if the variable has no planes.
     #[inline]
     pub fn counts(&self, v: usize) -> &[u32] {
         &self.variable(v).counts
     }
 
-    /// Product of the numbers of levels, as a float: it may be huge.
+    /// Returns the product of the numbers of levels, as a float because it may be huge.
     pub fn domain(&self, set: &[u32]) -> f64 {
         set.iter().map(|&v| self.levels(v as usize) as f64).product()
     }
 }
 
-/// Fewer codes are read before threads have started.
+/// The number of codes below which all are read before threads could start.
 const SMALL: usize = 100_000;
 
-/// What [`Coded::of_any_codes`] makes of a column.
+/// A column as [`Coded::of_any_codes`] reads it.
 struct Column {
     variable: Result<Variable>,
-    /// Whether a code is 0, and whether one is beyond the levels that are declared.
+    /// Whether a code is 0, and whether one is beyond the declared levels.
     zero: bool,
     past_the_last: bool,
 }
@@ -265,7 +266,7 @@ impl Column {
     }
 }
 
-/// The different codes, ascending, of those that can be codes.
+/// Returns the different codes in ascending order, without negative ones.
 fn different(column: &[i32]) -> Result<Vec<i32>> {
     let mut own: Vec<i32> = Vec::new();
     let mut seen = vec![false; MOST_LEVELS as usize];
@@ -276,7 +277,7 @@ fn different(column: &[i32]) -> Result<Vec<i32>> {
                 *seen = true;
                 memory::push(&mut own, code, Use::Codes)?;
             }
-            // So large a code is rare: sorted out below.
+            // So large a code is rare; repetitions are removed below.
             None => memory::push(&mut own, code, Use::Codes)?,
         }
     }
@@ -285,7 +286,7 @@ fn different(column: &[i32]) -> Result<Vec<i32>> {
     Ok(own)
 }
 
-/// Puts the place of each code among `own` in its place; what is no code stays.
+/// Replaces each code by its index in `own`. Values that are not in `own` stay.
 fn close_gaps(column: &mut [i32], own: &[i32]) {
     for code in column {
         if let Ok(place) = own.binary_search(code) {
@@ -322,8 +323,8 @@ impl Variable {
                 ),
             });
         }
-        // Of a missing value, whose sign bit is the only one that is set, the number of levels. Without a branch and with its own copy
-        // of `levels`, many are made at once.
+        // A missing value, with only the sign bit set, becomes the number of levels. There is no branch, and `levels` is copied, so that
+        // many codes are computed at once.
         let code = move |code: i32| (code & !(code >> 31)) | (levels as i32 & (code >> 31));
         let codes = match levels {
             0..=255 => Codes::Bytes(memory::collected(codes.iter().map(move |&c| code(c) as u8), Use::Codes)?),
@@ -332,11 +333,11 @@ impl Variable {
         Variable::of_checked(levels, codes, missing)
     }
 
-    /// A variable without missing values.
+    /// Makes a variable without missing values.
     ///
     /// # Errors
     ///
-    /// Where a code does not lie in 0, ..., levels - 1, or the number of levels is out of range.
+    /// [`Error::Argument`] if a code is outside 0, ..., levels - 1, or the number of levels is out of range.
     pub fn of_codes(levels: u32, codes: Codes) -> Result<Self> {
         let most = match &codes {
             Codes::Bytes(codes) => codes.iter().max().map_or(0, |&code| u32::from(code)),
@@ -352,22 +353,22 @@ impl Variable {
         Variable::complete(levels, codes)
     }
 
-    /// [`Variable::of_codes`] of codes that are known to lie in 0, ..., levels - 1.
+    /// Makes a variable as [`Variable::of_codes`] does, from codes known to lie in 0, ..., levels - 1.
     pub(crate) fn complete(levels: u32, codes: Codes) -> Result<Self> {
         Variable::of_checked(levels, codes, false)
     }
 
-    /// Of no sample.
+    /// Makes a variable without samples.
     pub(super) fn none() -> Self {
         Variable { levels: 1, codes: Codes::Bytes(Vec::new()), missing: false, planes: Vec::new(), counts: Vec::new() }
     }
 
-    /// Number of levels.
+    /// Returns the number of levels.
     pub fn levels(&self) -> u32 {
         self.levels
     }
 
-    /// Its codes.
+    /// Returns the codes.
     pub fn codes(&self) -> &Codes {
         &self.codes
     }
@@ -382,7 +383,7 @@ impl Variable {
     }
 }
 
-/// The words of a plane of n samples: whole lines where there are many.
+/// Returns the number of words in a plane of n samples, rounded up to whole cache lines if there are many.
 fn words_of(n: usize) -> usize {
     match n.div_ceil(64) {
         words if words < 8 * lines::WORDS => words,
@@ -390,7 +391,7 @@ fn words_of(n: usize) -> usize {
     }
 }
 
-/// The planes of a variable, none where it has many levels. A missing value is in none of them.
+/// Returns the planes of a variable, or none if it has many levels. Missing values are in no plane.
 fn planes(levels: u32, codes: &Codes) -> Result<Vec<Line>> {
     let Codes::Bytes(codes) = codes else { return Ok(Vec::new()) };
     if levels > PLANE_LEVELS {
@@ -401,7 +402,7 @@ fn planes(levels: u32, codes: &Codes) -> Result<Vec<Line>> {
     let mut planes = memory::collected((0..lines).map(|_| Line::default()), Use::Codes)?;
     for (level, plane) in lines::words_mut(&mut planes).chunks_exact_mut(words).enumerate().take(levels as usize) {
         let whole = codes.chunks_exact(64);
-        // What lies past the last code is no level.
+        // Bytes past the last code are no level.
         let mut rest = [u8::MAX >> 1; 64];
         rest[..whole.remainder().len()].copy_from_slice(whole.remainder());
         for (word, codes) in plane.iter_mut().zip(whole.chain([rest.as_slice()])) {
@@ -451,7 +452,7 @@ mod tests {
         assert_eq!(levels(None), (3, vec![0, 2, 1, 2], 2, vec![1, 0, 0, 2]));
         assert_eq!(levels(Some(&[3, 3])), (3, vec![0, 2, 1, 2], 3, vec![1, 0, 0, 3]));
         assert_eq!(levels(Some(&[6, 2])), (6, vec![0, 5, 2, 5], 2, vec![1, 0, 0, 2]));
-        // More codes than levels, and huge ones.
+        // More codes than levels, and huge codes.
         assert!(Coded::of_any_codes(codes, Some(&[2, 2]), true, false, &Pool::none()).is_err());
         let huge =
             Coded::of_any_codes(by_column(&[0, i32::MAX, 70_000], 1).unwrap(), None, false, false, &Pool::none())
@@ -469,7 +470,7 @@ mod tests {
         assert!(message.contains("'dm' must have values in {0,1,..} with at least one '0' value"), "{message}");
         assert!(message.starts_with("`suffStat$dm` has no code 0") && message.contains("suff_discrete()"), "{message}");
         assert!(refused(Some(&[2, 2]), false).is_err());
-        // Levels that are declared and do not occur are fine, and so are gaps where another column begins with 0.
+        // Declared levels that do not occur are allowed. So are gaps, if another column begins with 0.
         assert_eq!(refused(Some(&[3, 3]), false).unwrap().levels(0), 3);
         assert_eq!(refused(None, true).unwrap().levels(0), 2);
     }

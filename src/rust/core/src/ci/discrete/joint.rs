@@ -1,7 +1,7 @@
-//! Tables that several tests share: the counts of variables W serve each test of two of them given the others.
+//! Tables that several tests share: the counts of variables W serve the test of any two of them given the others.
 //!
-//! Of the neighbours of x, l + 1 at a time, each is tested against x given the l others: l + 1 tests with one table, and more where
-//! neighbours of x are neighbours of each other.
+//! Take l + 1 neighbours of x. Each is tested against x given the l others: l + 1 tests with one table. There are more if neighbours of x
+//! are neighbours of each other.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -12,17 +12,17 @@ use super::strata::ALL;
 use super::table::Table;
 use crate::memory::{self, Use};
 
-/// With fewer samples a table is counted sooner than looked up.
+/// The number of samples below which counting a table is quicker than looking it up.
 const FEWEST_SAMPLES: usize = 512;
 
-/// From here on a table is made of others sooner than counted.
+/// The number of samples from which making a table from others is quicker than counting it.
 const MANY_SAMPLES: usize = 8192;
 
-/// Beyond this many variables their pairs are too many to be kept.
+/// The number of variables beyond which there are too many pairs to keep.
 const MOST_VARIABLES: usize = 512;
 
-/// A [`Counter`] of one data set that keeps tables, for all threads. Of many samples a table is made from the tables without one of its variables: with L(v) levels of v, Π (L(v) - 1) cells are left to count
-/// where all of them are there.
+/// A [`Counter`] of one data set that keeps tables, for all threads. With many samples a table is made from the tables that lack one of its
+/// variables. If all of these are there, only Π (L(v) - 1) cells remain to be counted, with L(v) the number of levels of v.
 #[derive(Debug)]
 pub struct Joints {
     counter: Counter,
@@ -34,19 +34,20 @@ pub struct Joints {
     ys: Vec<u32>,
 }
 
-/// A table that is to be counted.
+/// A table that remains to be counted.
 #[derive(Debug)]
 struct Open {
-    /// Its place among the others.
+    /// Its index in `others`.
     at: usize,
-    /// Which variables of its rows, the members of the set in their order and then x, it has a margin without: as bits.
+    /// The variables of its rows (the members of the set in order, then x) whose margins are known, as bits. Such a margin is the table
+    /// without the variable.
     known: u32,
-    /// Where these margins begin.
+    /// The index at which these margins begin.
     margins: usize,
 }
 
 impl CacheHandle {
-    /// Appends a table to `cells`, in the order of the axes; false where it is not kept.
+    /// Appends a table to `cells`, in the order of the axes; returns false if it is not in the cache.
     #[inline]
     fn read(&self, key: u128, axes: &Axes, cells: &mut Vec<u32>) -> bool {
         let Some(kept) = self.get(key) else { return false };
@@ -66,7 +67,7 @@ impl CacheHandle {
 }
 
 impl Joints {
-    /// Counts in one way what is not kept.
+    /// Makes a counter that counts in the given way whatever is not kept.
     pub fn new(way: Way) -> Self {
         Joints {
             counter: Counter::new(way),
@@ -79,7 +80,7 @@ impl Joints {
         }
     }
 
-    /// Keeps the table of two variables that are not independent, which those of more will be made of.
+    /// Keeps the table of two dependent variables, from which tables of more variables will be made.
     pub fn keep_pair(&mut self, data: &Coded, shared: &Shared, x: u32, y: u32, table: &Table) {
         if let (MANY_SAMPLES.., 0..=MOST_VARIABLES, Table::Dense { counts, .. }) = (data.n(), data.p(), *table) {
             let cache = self.cache.get_or_insert_with(|| shared.open());
@@ -87,7 +88,7 @@ impl Joints {
         }
     }
 
-    /// As [`Counter::count`], in any order of `others`.
+    /// Counts as [`Counter::count`] does, but calls `each` in any order of `others`.
     pub fn count(
         &mut self,
         data: &Coded,
@@ -129,7 +130,7 @@ impl Joints {
             let known = if made { known(data, (shared, cache), counter, x, others[at], set, margins) } else { 0 };
             open.push(Open { at, known, margins: start });
         }
-        // Those with the same margins at a time.
+        // Tables with the same known margins are counted together.
         open.sort_by_key(|open| open.known);
         for group in open.chunk_by(|a, b| a.known == b.known) {
             let known = group[0].known;
@@ -146,7 +147,7 @@ impl Joints {
                     Table::Dense { counts, .. } if counts.len() == axes.cells() && counts.len() <= data.n() => {
                         cache.keep(shared, key(both(x, others[at]), set.iter().copied(), bits), &axes, counts);
                     }
-                    // Far larger than the number of samples, or without the strata that are empty.
+                    // Too large for the number of samples, or without the empty strata.
                     _ => {}
                 }
             });
@@ -154,18 +155,18 @@ impl Joints {
     }
 }
 
-/// The bits that the number of a variable takes, from 1.
+/// Returns the number of bits that the number of a variable takes, counted from 1.
 fn bits_of(data: &Coded) -> u32 {
     u32::BITS - (data.p() as u32).leading_zeros()
 }
 
-/// Two variables, ascending.
+/// Returns two variables in ascending order.
 fn both(x: u32, y: u32) -> [Option<u32>; 2] {
     [Some(x.min(y)), Some(x.max(y))]
 }
 
-/// Appends the margins of the table of (x, y | set) without one variable of its rows, and says which there are. Margins of two variables
-/// are counted. There is none where a value of the variable is missing.
+/// Appends known margins of the table of (x, y | set), each without one variable of its rows, and returns these variables as bits. Margins
+/// of two variables are counted. There is no margin without a variable that has missing values.
 fn known(
     data: &Coded,
     (shared, cache): (&Shared, &mut CacheHandle),
@@ -199,7 +200,7 @@ fn known(
     known
 }
 
-/// The cells of a table of (x, y | set) at the last level of a variable whose margin is known: what the others leave of it.
+/// Computes the cells at the last level of each variable with a known margin: the margin minus the other cells.
 fn complete(data: &Coded, x: u32, y: u32, set: &[u32], known: u32, margins: &[u32], table: &mut [u32]) {
     let mut margins = margins;
     for (at, &variable) in set.iter().chain([&x]).enumerate().filter(|(at, _)| known >> at & 1 == 1) {
@@ -208,13 +209,14 @@ fn complete(data: &Coded, x: u32, y: u32, set: &[u32], known: u32, margins: &[u3
         let stride: usize = after.map(|&variable| data.levels(variable as usize)).product();
         let (margin, rest) = margins.split_at(table.len() / levels);
         margins = rest;
-        // A cell that is at the last level of two of them is right when both have been seen.
+        // A cell at the last level of two variables becomes correct once both are processed.
         subtract(table, margin, levels, stride);
     }
 }
 
-/// How the cells of a test of (x, y | set), by stratum, x and y, stand in the table of all, in which the variables ascend: by those
-/// before both x and y, the smaller of x and y, those between, the larger, and those after.
+/// A mapping from the cells of a test of (x, y | set) to the shared table. The cells are ordered by stratum, x and y; the table has its
+/// variables in ascending order. A field holds the number of combinations of levels: of the smaller of x and y, of the larger, or of the
+/// variables before, between and after both.
 struct Axes {
     before: usize,
     smaller: usize,
@@ -246,7 +248,7 @@ impl Axes {
         axes
     }
 
-    /// Of a margin without x: by the set, and y.
+    /// Makes the axes of a margin without x: over the set, and y.
     fn of_one(data: &Coded, y: u32, set: impl IntoIterator<Item = u32>) -> Self {
         let axes =
             Axes { before: 1, smaller: data.levels(y as usize), between: 1, larger: 1, after: 1, x_is_smaller: false };
@@ -260,7 +262,7 @@ impl Axes {
         self.before * self.smaller * self.between * self.larger * self.after
     }
 
-    /// Calls `each` with the place in the table of all of each cell of the test.
+    /// Calls `each` with the index in the shared table of each cell of the test.
     #[inline(always)]
     fn walk(&self, mut each: impl FnMut(usize)) {
         let of_larger = self.after;
@@ -321,7 +323,7 @@ mod tests {
                     for members in 0u32..1 << p {
                         let set: Vec<u32> = (0..p as u32).filter(|v| members >> v & 1 == 1).collect();
                         let free: Vec<u32> = (0..p as u32).filter(|v| members >> v & 1 == 0).collect();
-                        // Without some of size 2 those of size 3 lack margins.
+                        // Without some tables of size 2, those of size 3 lack margins.
                         let asked = |&&x: &&u32| set.len() == size && (size != 2 || (members + x) % 9 != 0);
                         for &x in free.iter().filter(asked) {
                             let others: Vec<u32> = free.iter().copied().filter(|&y| y != x).collect();

@@ -1,10 +1,10 @@
-//! Variables that come one by one, while others are in use.
+//! Variables that arrive one by one, while others are in use.
 
 use std::sync::{Arc, OnceLock};
 
 use super::Variable;
 
-/// Places for variables, each of which is filled once; who has a copy has the same places.
+/// Places for variables, each of which is filled once. Clones share the places.
 #[derive(Clone, Debug)]
 pub struct Lent(Arc<[OnceLock<Variable>]>);
 
@@ -15,17 +15,17 @@ impl Default for Lent {
 }
 
 impl Lent {
-    /// So many places.
+    /// Makes this many empty places.
     pub fn new(count: usize) -> Self {
         Lent((0..count).map(|_| OnceLock::new()).collect())
     }
 
-    /// Puts a variable into its place: whether that was empty.
+    /// Puts a variable into its place; returns whether the place was empty.
     pub fn put(&self, at: usize, variable: Variable) -> bool {
         self.0.get(at).is_some_and(|place| place.set(variable).is_ok())
     }
 
-    /// The variable there; one without samples where there is none.
+    /// Returns the variable there, or one without samples if the place is empty.
     #[cold]
     pub(super) fn get(&self, at: usize) -> &Variable {
         self.0[at].get_or_init(Variable::none)

@@ -1,4 +1,4 @@
-//! Counting by bit planes: the samples of a stratum and a level of x as bits, met with the planes of y.
+//! Counting by bit planes: the samples of a stratum and a level of x as bits, intersected with the planes of y.
 
 use super::data::{Coded, Codes};
 use super::lines::{self, Line};
@@ -6,15 +6,15 @@ use super::popcount::Bits;
 use super::strata::ALL;
 use crate::memory::{self, Use};
 
-/// Words of a plane that are met at a time: what one step needs stays in the fastest cache.
+/// Number of words of a plane that are intersected at a time, so that the data of one step stay in the fastest cache.
 const BLOCK: usize = 512;
 
-/// About how many nanoseconds it takes to list the samples of a mask, by its words and by sample, and to look one up in a table.
+/// Approximate nanoseconds for listing the samples of a mask, per word and per sample, and for looking up a sample in a table.
 const WORD: f64 = 0.6;
 const SAMPLE: f64 = 1.5;
 const LOOKED_UP: f64 = 0.8;
 
-/// Planes that are met with a mask at a time.
+/// The most planes that are intersected with a mask at a time.
 const MOST_PLANES: usize = 32;
 
 /// The samples with a level of x and a combination of levels of the first members of a conditioning set, by depth, as in
@@ -32,27 +32,27 @@ pub(super) struct Masks {
 #[derive(Debug, Default)]
 struct Depth {
     masks: Vec<Line>,
-    /// By mask: its stratum and level of x. Ascending; masks without a sample are left out.
+    /// The stratum and the level of x of each mask, ascending. Masks without a sample are left out.
     keys: Vec<(u32, u32)>,
-    /// How many strata have a number.
+    /// Number of numbered strata.
     strata: u32,
-    /// Whether all have one; else those that occur.
+    /// Whether all strata are numbered, or only those that occur.
     all: bool,
 }
 
 impl Masks {
-    /// Forgets what is kept.
+    /// Forgets everything that is kept.
     pub fn forget(&mut self) {
         self.depths.clear();
         self.members.clear();
     }
 
-    /// About how many nanoseconds it takes to meet a mask of so many words with a plane.
+    /// Returns the approximate nanoseconds for intersecting a mask of this many words with a plane.
     pub fn cost(&self, words: usize) -> f64 {
         self.bits.cost(words as f64)
     }
 
-    /// Writes how many samples have a level of x and one of y, to their table by x and y, but for the last levels.
+    /// Counts the samples with each level of x and each level of y into their table (x, then y), except for the last levels.
     pub fn count_pair(&self, data: &Coded, x: usize, y: usize, table: &mut [u32]) {
         let ly = data.levels(y);
         let mut planes: [&[u64]; MOST_PLANES] = [&[]; MOST_PLANES];
@@ -63,7 +63,7 @@ impl Masks {
         }
     }
 
-    /// Readies the masks of x and `prefix`; returns the number of strata, none where memory does not suffice, which is noted.
+    /// Prepares the masks of x and `prefix`. Returns the number of strata, or `None` if there is not enough memory, which is noted.
     pub fn prepare(&mut self, data: &Coded, x: u32, prefix: &[u32]) -> Option<usize> {
         if self.depths.is_empty() || self.x != x {
             self.x = x;
@@ -91,9 +91,9 @@ impl Masks {
         Some(self.depths[prefix.len()].strata as usize)
     }
 
-    /// Adds the counts of x, each of `others` and the strata of `prefix` with each level of `last` to the tables, which
-    /// stand one after the other by stratum, x and y; but none at the last level of a variable among `known`: the prefix, the last and x,
-    /// as bits.
+    /// Adds to the tables the counts of x, each of `others`, and the strata of `prefix` with each level of `last`. The tables follow one
+    /// another, each by stratum, x and y. `known` marks variables (the prefix, the last and x) as bits; nothing is counted at their last
+    /// levels.
     pub fn count(
         &mut self,
         data: &Coded,
@@ -107,7 +107,7 @@ impl Masks {
         let rows = self.depths[prefix.len()].strata as usize * last.map_or(1, |last| data.levels(last as usize)) * lx;
         let (mut others, mut tables) = (others, tables);
         while !others.is_empty() {
-            // So many that their planes can be met at a time.
+            // As many as have planes that can be intersected at a time.
             let (mut some, mut planes, mut cells) = (0, 0, 0);
             while let Some(&y) = others.get(some) {
                 let more = if data.has_planes(y as usize) { data.levels(y as usize) } else { 0 };
@@ -123,7 +123,7 @@ impl Masks {
         }
     }
 
-    /// [`Masks::count`] of others with at most [`MOST_PLANES`] planes.
+    /// Counts as [`Masks::count`] does, for others with at most [`MOST_PLANES`] planes.
     fn count_some(
         &mut self,
         data: &Coded,
@@ -143,7 +143,7 @@ impl Masks {
         let counted = levels - usize::from(last.is_some() && is_known(prefix.len()));
         let x_is_known = is_known(prefix.len() + usize::from(last.is_some()));
         let prefix_is_known = (0..prefix.len()).any(is_known);
-        // Whether a stratum of the prefix, all of which have their numbers, is at the last level of a variable that is known.
+        // Returns whether a stratum of the prefix is at the last level of a known variable. All strata must be numbered.
         let at_last = |stratum: u32| {
             let mut rest = stratum as usize;
             prefix.iter().enumerate().rev().any(|(at, &member)| {
@@ -160,13 +160,13 @@ impl Masks {
             let mut counts = [0; MOST_PLANES];
             let mut met = 0;
             for &y in others.iter().filter(|&&y| data.has_planes(y as usize)) {
-                // Where nothing is missing the last level has the rest.
+                // If nothing is missing, the last level has the remaining samples.
                 for level in 0..data.levels(y as usize) - usize::from(!data.missing(y as usize)) {
                     planes[met] = &data.plane(y as usize, level)[part.clone()];
                     met += 1;
                 }
             }
-            // So few samples are looked up one by one.
+            // The number of samples below which they are looked up one by one.
             let few = (met as f64 * bits.cost(part.len() as f64) - WORD * part.len() as f64)
                 / (SAMPLE + LOOKED_UP * others.len() as f64);
             for (mask, &(stratum, of_x)) in depth.masks.chunks(lines_of(words)).zip(&depth.keys) {
@@ -218,12 +218,12 @@ impl Masks {
     }
 }
 
-/// The lines of a mask.
+/// Returns the number of lines in a mask.
 fn lines_of(words: usize) -> usize {
     words.div_ceil(lines::WORDS)
 }
 
-/// The samples of a mask.
+/// Appends the samples of a mask.
 fn list(mask: &[u64], first_word: usize, samples: &mut Vec<u32>) {
     for (at, &word) in mask.iter().enumerate() {
         let mut rest = word;
@@ -245,7 +245,7 @@ fn tally<C: Copy + Into<u32>>(samples: &[u32], codes: &[C], cells: &mut [u32]) {
 }
 
 impl Depth {
-    /// False where memory does not suffice; so of `split`.
+    /// Makes the masks of x alone. Returns false if there is not enough memory.
     fn of_variable(&mut self, data: &Coded, x: usize) -> bool {
         self.masks.clear();
         self.keys.clear();
@@ -265,7 +265,7 @@ impl Depth {
         true
     }
 
-    /// Splits the masks of the depth above by the levels of a variable.
+    /// Splits the masks of the depth above by the levels of a variable. Returns false if there is not enough memory.
     fn split(&mut self, data: &Coded, variable: usize, above: &Depth, bits: Bits) -> bool {
         let lines = lines_of(data.words());
         self.keys.clear();

@@ -1,8 +1,8 @@
 //! Tests of discrete variables: G² (pcalg's `disCItest`, `binCItest`) and Pearson's χ² (bnlearn's `x2`).
 //!
-//! One engine counts the table N(x, y, s) ([`Counter`]); the statistics are sums over it ([`Table`]). With L(v) levels of v,
-//! df = (L(x) - 1)(L(y) - 1) Π L(s) over all levels that are declared, whether they occur or not, and p is the upper tail of
-//! the chi-squared distribution. The rest depends on whose [`Rule`] is followed.
+//! One engine counts the table N(x, y, s) ([`Counter`]); the statistics are sums over it ([`Table`]). Let L(v) be the number of levels of
+//! v. Then df = (L(x) - 1)(L(y) - 1) Π L(s), over all declared levels, whether they occur or not. p is the upper tail of the chi-squared
+//! distribution. The rest depends on the [`Rule`].
 
 mod bound;
 mod counter;
@@ -29,28 +29,28 @@ use super::chi_squared::upper_tail;
 use super::{Batch, CiTest};
 use crate::Result;
 
-/// How few samples and empty cells are treated.
+/// The treatment of few samples and of empty cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// pcalg's `gSquareDis` and `gSquareBin`. A test with n < 10 df is not computed: p = 1. `adapt` (its `adaptDF`) lowers
-    /// the df of a test with a conditioning set S by the number of empty cells plus 4 (2^|S| - Π L(s)), to no less than 1.
+    /// The rule of pcalg's `gSquareDis` and `gSquareBin`. A test with n < 10 df is not computed: p = 1. `adapt` (pcalg's `adaptDF`) lowers
+    /// the df of a test with nonempty S by the number of empty cells plus 4 (2^|S| - Π L(s)), but not below 1.
     ///
-    /// pcalg's `gSquareDis` takes x in place of S when |S| >= 5, which makes p = 1. Here S is S, and `adapt` goes by the
-    /// formula that pcalg has for |S| <= 4, with which its `gSquareBin` agrees at every size.
+    /// If |S| >= 5, pcalg's `gSquareDis` takes x in place of S, which makes p = 1. Here S stays S. `adapt` follows pcalg's formula for |S|
+    /// <= 4, with which `gSquareBin` agrees at every size.
     Pcalg {
         /// Whether empty cells lower the df.
         adapt: bool,
     },
-    /// bnlearn's tests. `adapt` (`x2-adf`, `mi-adf`): df = Σ over strata of (a - 1)(b - 1), a and b the numbers of levels
-    /// that occur there, and the statistic is 0 when n < 5 L(x) L(y) Π L(s).
+    /// The rule of bnlearn's tests. With `adapt` (`x2-adf`, `mi-adf`), df = Σ over strata of (a - 1)(b - 1), with a and b the numbers of
+    /// levels that occur there. The statistic is then 0 if n < 5 L(x) L(y) Π L(s).
     Bnlearn {
-        /// Whether the df are those of the levels that occur.
+        /// Whether the df follow from the levels that occur.
         adapt: bool,
     },
 }
 
-/// [`Rule::Pcalg`]'s degrees of freedom where empty cells lower the `full` ones: of a table with `levels` cells in each of the `strata` of
-/// `size` variables, of which `occupied` are not empty.
+/// Returns [`Rule::Pcalg`]'s degrees of freedom after empty cells lower the `full` ones. The table has `levels` cells in each of the
+/// `strata` of `size` variables; `occupied` cells are not empty.
 pub(crate) fn adapted_df(full: f64, levels: f64, strata: f64, size: usize, occupied: f64) -> f64 {
     let empty = levels * strata - occupied;
     let absent = 4.0 * ((size as f64).exp2() - strata);
@@ -68,43 +68,43 @@ pub struct Discrete<'a> {
 /// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// The statistic, 0 where the rule says that there are too few samples.
+    /// The statistic; 0 if the rule says that there are too few samples.
     pub statistic: f64,
     /// Degrees of freedom.
     pub df: f64,
     /// P(chi-squared with `df` degrees of freedom >= statistic).
     pub p: f64,
-    /// Whether p = 1 because there are too few samples.
+    /// Whether p is 1 because there are too few samples.
     pub too_few: bool,
 }
 
 impl<'a> Discrete<'a> {
-    /// A test on data.
+    /// Makes a test on data.
     pub fn new(data: &'a Coded, statistic: Statistic, rule: Rule) -> Self {
         Discrete { data, statistic, rule }
     }
 
-    /// The data.
+    /// Returns the data.
     pub fn data(&self) -> &'a Coded {
         self.data
     }
 
-    /// The statistic that is taken.
+    /// Returns the test's statistic.
     pub fn statistic(&self) -> Statistic {
         self.statistic
     }
 
-    /// Whose rule is followed.
+    /// Returns the test's rule.
     pub fn rule(&self) -> Rule {
         self.rule
     }
 
-    /// Degrees of freedom by the declared levels.
+    /// Returns the degrees of freedom by the declared levels.
     pub fn full_df(&self, x: usize, y: usize, s: &[u32]) -> f64 {
         (self.data.levels(x) as f64 - 1.0) * (self.data.levels(y) as f64 - 1.0) * self.data.domain(s)
     }
 
-    /// Whether `n` samples are too few to compute the test.
+    /// Returns whether `n` samples are too few to compute the test.
     fn too_few(&self, n: f64, x: usize, y: usize, s: &[u32]) -> bool {
         match self.rule {
             Rule::Pcalg { .. } => n < 10.0 * self.full_df(x, y, s),
@@ -115,23 +115,23 @@ impl<'a> Discrete<'a> {
         }
     }
 
-    /// Whether a test's p is 1 without a look at the data, as even all samples are too few.
+    /// Returns whether a test's p is 1 whatever the data, because even all samples are too few.
     pub fn surely_too_few(&self, x: usize, y: usize, s: &[u32]) -> bool {
         self.too_few(self.data.n() as f64, x, y, s)
     }
 
-    /// The sums over the table that the test of (x, y) needs; the same for a table of (y, x).
+    /// Returns the sums over the table that the test of (x, y) needs; they equal those of a table of (y, x).
     pub fn summary(&self, x: usize, y: usize, table: &Table, margins: &mut Margins) -> Summary {
         table.summary(self.statistic, Order::of(x, y), margins)
     }
 
-    /// The test of a table.
+    /// Returns the outcome of the test on a table.
     pub fn outcome(&self, x: usize, y: usize, s: &[u32], table: &Summary) -> Outcome {
         let (statistic, df, too_few) = self.before_p(x, y, s, table);
         Outcome { statistic, df, p: upper_tail(statistic, df), too_few }
     }
 
-    /// Statistic, df, and whether there are too few samples.
+    /// Returns the statistic, df, and whether there are too few samples.
     pub fn before_p(&self, x: usize, y: usize, s: &[u32], table: &Summary) -> (f64, f64, bool) {
         let full = self.full_df(x, y, s);
         let df = match self.rule {
@@ -146,12 +146,12 @@ impl<'a> Discrete<'a> {
         (if too_few { 0.0 } else { table.statistic }, df, too_few)
     }
 
-    /// The test of (x, y | s).
+    /// Runs the test of (x, y | s).
     pub fn test(&self, x: usize, y: usize, s: &[u32]) -> Outcome {
         self.test_with(x, y, s, &mut Counter::default(), &mut Margins::default())
     }
 
-    /// [`Discrete::test`] with memory from before.
+    /// Runs [`Discrete::test`] with reused working memory.
     pub fn test_with(&self, x: usize, y: usize, s: &[u32], counter: &mut Counter, margins: &mut Margins) -> Outcome {
         let mut outcome = Outcome { statistic: 0.0, df: 0.0, p: 1.0, too_few: true };
         counter.count(self.data, x as u32, s, &[y as u32], &mut |_, table| {
@@ -160,7 +160,7 @@ impl<'a> Discrete<'a> {
         outcome
     }
 
-    /// p of (x, y | s).
+    /// Returns p of (x, y | s).
     pub fn p_value_of(&self, x: usize, y: usize, s: &[u32]) -> f64 {
         if self.surely_too_few(x, y, s) {
             1.0

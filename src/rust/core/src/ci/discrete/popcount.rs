@@ -1,21 +1,21 @@
-//! Bits of planes that are set in common, in the widest registers of the machine.
+//! Counting the bits that planes have in common, in the widest registers of the machine.
 
-/// How this machine meets planes: by what it has.
+/// The instructions that this machine uses to intersect planes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bits(Kind);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Plain,
-    /// The machine has AVX2 and POPCNT: made where it was asked, and nowhere else; so the next.
+    /// AVX2 and POPCNT. Proof that the machine has them: only `detect` makes it.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// AVX-512F and VPOPCNTDQ.
+    /// AVX-512F and VPOPCNTDQ. Proof that the machine has them: only `detect` makes it.
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }
 
-/// Fewer words than fill a register of AVX-512 are met one by one.
+/// The number of words in an AVX-512 register. Fewer words are processed one by one.
 #[cfg(target_arch = "x86_64")]
 const WIDE: usize = 8;
 
@@ -43,7 +43,7 @@ impl Kind {
 }
 
 impl Bits {
-    /// About how many nanoseconds it takes to count what a mask of so many words has in common with a plane.
+    /// Returns the approximate nanoseconds for counting the common bits of a plane and a mask of this many words.
     pub fn cost(self, words: f64) -> f64 {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -52,15 +52,15 @@ impl Bits {
         }
     }
 
-    /// Writes `a & b` to `out`, all of one length, and returns how many bits are set.
+    /// Writes `a & b` to `out`, and returns the number of bits set. All three must have the same length.
     #[inline]
     pub fn intersect(self, a: &[u64], b: &[u64], out: &mut [u64]) -> u32 {
         match self.0 {
             Kind::Plain => intersect(a, b, out),
-            // SAFETY: the machine was asked.
+            // SAFETY: `detect` found the instructions.
             #[cfg(target_arch = "x86_64")]
             _ if self.0 == Kind::Avx2 || a.len() < WIDE => unsafe { x86::intersect_avx2(a, b, out) },
-            // SAFETY: as above; the lengths are one.
+            // SAFETY: as above, and the slices have at least `words` words.
             #[cfg(target_arch = "x86_64")]
             _ => {
                 let words = a.len().min(b.len()).min(out.len());
@@ -69,12 +69,12 @@ impl Bits {
         }
     }
 
-    /// Writes to `counts` how many bits the mask has in common with each of the planes, all of one length.
+    /// Writes to `counts` how many bits the mask has in common with each plane. All must have the same length.
     #[inline]
     pub fn count_common(self, mask: &[u64], planes: &[&[u64]], counts: &mut [u32]) {
         match self.0 {
             Kind::Plain => count_common(mask, planes, counts),
-            // SAFETY: the machine was asked.
+            // SAFETY: `detect` found the instructions.
             #[cfg(target_arch = "x86_64")]
             _ if self.0 == Kind::Avx2 || mask.len() < WIDE => unsafe { x86::count_common_avx2(mask, planes, counts) },
             // SAFETY: as above.
@@ -84,13 +84,13 @@ impl Bits {
     }
 }
 
-/// A bit for each of 64 bytes below 128, the first one's lowest: whether it is this one.
+/// Returns a bit for each of 64 bytes, set if the byte equals `this`. The bytes must be below 128; the first has the lowest bit.
 #[inline]
 pub(super) fn which(bytes: &[u8], this: u8) -> u64 {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{__m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
-        // SAFETY: every such machine has SSE2, and sixteen bytes are read of sixteen.
+        // SAFETY: every x86-64 machine has SSE2, and the read covers exactly the sixteen bytes.
         let same = |bytes: &[u8]| unsafe {
             let bytes = _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>());
             _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(this as i8))) as u16
@@ -107,13 +107,13 @@ pub(super) fn which(bytes: &[u8], this: u8) -> u64 {
     }
 }
 
-/// [`which`] of eight bytes.
+/// Returns [`which`] for eight bytes.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn which_of_eight(bytes: u64, this: u8) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    // 128 less a byte's difference keeps the highest bit where there is none.
+    // 128 minus the difference keeps a byte's highest bit if there is no difference.
     let same = (128 * ONES - (bytes ^ (u64::from(this) * ONES))) >> 7 & ONES;
-    // Bit 0 of byte i goes to bit 56 + i.
+    // Moves bit 0 of byte i to bit 56 + i.
     same.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
@@ -134,7 +134,7 @@ fn count_common(mask: &[u64], planes: &[&[u64]], counts: &mut [u32]) {
     }
 }
 
-/// The intrinsics of AVX-512 came with Rust 1.89, which is more than we ask for: so its instructions are written out.
+/// Rust has had intrinsics for AVX-512 since 1.89, which is newer than our minimum. So the instructions are written out.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::asm;
@@ -149,14 +149,14 @@ mod x86 {
         super::count_common(mask, planes, counts);
     }
 
-    /// The bytes that whole registers of 8 words hold, and a bit for each word of the rest.
+    /// Returns the number of bytes in whole registers of 8 words, and a mask with a bit for each remaining word.
     #[inline(always)]
     fn parts(words: usize) -> (usize, u32) {
         (words / 8 * 64, (1 << (words % 8)) - 1)
     }
 
     /// # Safety
-    /// The machine has AVX-512F and VPOPCNTDQ, and `words` words can be read at `a` and `b`, and written at `out`.
+    /// The machine must have AVX-512F and VPOPCNTDQ. `words` words must be readable at `a` and `b`, and writable at `out`.
     pub(super) unsafe fn intersect_avx512(a: *const u64, b: *const u64, out: *mut u64, words: usize) -> u32 {
         let (whole, rest) = parts(words);
         let sum: u64;
@@ -206,11 +206,11 @@ mod x86 {
     }
 
     /// # Safety
-    /// The machine has AVX-512F and VPOPCNTDQ.
+    /// The machine must have AVX-512F and VPOPCNTDQ.
     pub(super) unsafe fn count_common_avx512(mask: &[u64], planes: &[&[u64]], counts: &mut [u32]) {
         for (planes, counts) in planes.chunks(4).zip(counts.chunks_mut(4)) {
             let words = planes.iter().map(|plane| plane.len()).fold(mask.len(), usize::min);
-            // Where there are fewer than four the last one is met again.
+            // If there are fewer than four planes, the last one is counted again.
             let at = |plane: usize| planes[plane.min(planes.len() - 1)].as_ptr();
             let mut found = [0u64; 4];
             match planes.len() {
@@ -222,7 +222,7 @@ mod x86 {
     }
 
     /// # Safety
-    /// The machine has AVX-512F and VPOPCNTDQ, and `words` words can be read at `mask` and the planes; so of `count_two`.
+    /// The machine must have AVX-512F and VPOPCNTDQ. `words` words must be readable at `mask` and at each plane.
     unsafe fn count_four(mask: *const u64, planes: [*const u64; 4], words: usize, counts: &mut [u64; 4]) {
         let (whole, rest) = parts(words);
         asm!(
@@ -268,7 +268,7 @@ mod x86 {
             "vpaddq zmm2, zmm2, zmm7",
             "vpaddq zmm3, zmm3, zmm4",
             "4:",
-            // By pairs of words: (a, b, a, b, ...) and (c, d, c, d, ...); then halves and quarters of these.
+            // Sums pairs of words: (a, b, a, b, ...) and (c, d, c, d, ...); then halves and quarters of these.
             "vpunpcklqdq zmm4, zmm0, zmm1",
             "vpunpckhqdq zmm5, zmm0, zmm1",
             "vpunpcklqdq zmm6, zmm2, zmm3",
@@ -299,7 +299,7 @@ mod x86 {
         );
     }
 
-    /// Two planes, 16 words of each at a time; writes the first two counts.
+    /// Counts for two planes, and writes the first two counts. The machine must meet the conditions of `count_four`.
     unsafe fn count_two(mask: *const u64, planes: [*const u64; 2], words: usize, counts: &mut [u64; 4]) {
         let (whole, rest) = parts(words);
         asm!(
@@ -357,7 +357,7 @@ mod x86 {
 mod tests {
     use super::*;
 
-    /// All that this machine has.
+    /// Returns every kind that this machine supports.
     fn all() -> Vec<Bits> {
         match Kind::detect() {
             Kind::Plain => vec![Bits(Kind::Plain)],

@@ -1,14 +1,14 @@
-//! Rows of discrete data, as often as they are drawn.
+//! Resampled rows of discrete data.
 
 use super::data::{Coded, Codes, Variable};
 use crate::memory::{self, Use};
 use crate::Result;
 
 impl Coded {
-    /// These rows, as often as they are listed. Variables keep their levels, of which some may occur no more.
+    /// Returns the listed rows, with repetitions. Variables keep their levels, even if some no longer occur.
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error), and those of [`Coded::of_variables`] where there is no row.
+    /// [`Error::Memory`](crate::Error), and those of [`Coded::of_variables`] if there is no row.
     pub fn of_rows(&self, rows: &[u32]) -> Result<Self> {
         let mut variables = memory::space(self.p(), Use::Codes)?;
         for v in (0..self.p()).filter(|_| !rows.is_empty()) {

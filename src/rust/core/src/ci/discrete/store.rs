@@ -1,40 +1,40 @@
-//! Tables that are kept by the set of their variables, for all threads, none of which ever waits for another.
+//! A cache of tables for all threads, keyed by the set of their variables. No thread ever waits for another.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::memory::{self, Use};
 
-/// Cells of the tables of a thread stand in chunks of this size, a larger table in a chunk of its own; there is a number of chunks.
+/// Number of cells in a chunk, which holds tables of one thread, and the number of chunks. A larger table takes a block of several chunks.
 const CHUNK: usize = 1 << 12;
 const CHUNKS: usize = 1 << 9;
 
-/// Slots of the lists that are made one after the other. A table is in the first list that had room among the slots of its key, which are a
-/// line of the cache.
+/// Number of slots in each list. The lists are made one after the other. A table is in the first list that had room among the slots of its
+/// key, which fill one cache line.
 const SLOTS: [usize; 3] = [1 << 12, 1 << 15, 1 << 18];
 const LINE: usize = 8;
 
-/// Words of a key, which stand before the cells.
+/// Number of words in a key, which precedes the cells.
 const KEY: usize = 4;
 
-/// A slot has a part of the hash, the chunk, and the place in it from 1; 0 is an empty one.
+/// A slot holds a part of the hash, the chunk, and the position in it, counted from 1; 0 is an empty slot.
 const TAG: u32 = 40;
 const PLACE: u32 = 20;
 
-/// The tables of one data set.
+/// The cached tables of one data set.
 #[derive(Debug, Default)]
 pub struct Shared {
-    /// Those that tables are put to, and those before them.
+    /// The current tables, to which new ones are added, and the previous ones.
     now: Mutex<[Arc<Tables>; 2]>,
 }
 
 impl Shared {
-    /// Where to look, and to keep.
+    /// Returns a handle for reading and adding tables.
     pub(super) fn open(&self) -> CacheHandle {
         CacheHandle { tables: self.now.lock().map(|now| now.clone()).unwrap_or_default(), chunk: 0, room: 0..0 }
     }
 
-    /// Begins anew where nothing fits in any more: the tables before these go.
+    /// Starts new tables if nothing fits any more, and drops the tables before the current ones.
     fn renew(&self, cache: &mut CacheHandle) {
         let Ok(mut now) = self.now.lock() else { return };
         if Arc::ptr_eq(&now[0], &cache.tables[0]) {
@@ -44,26 +44,26 @@ impl Shared {
     }
 }
 
-/// The tables as one thread sees them, and where it puts more.
+/// The tables as one thread sees them, and the chunk to which it adds tables.
 #[derive(Debug)]
 pub(super) struct CacheHandle {
     tables: [Arc<Tables>; 2],
     chunk: usize,
-    /// What is free of the chunk.
+    /// The free part of the chunk.
     room: std::ops::Range<usize>,
 }
 
-/// Tables: the members of a table's variables stand in ascending order, the levels of the last one side by side.
+/// Tables: the variables of a table are in ascending order, and the levels of the last one are adjacent.
 #[derive(Debug, Default)]
 struct Tables {
     slots: [OnceLock<Vec<AtomicU64>>; SLOTS.len()],
     chunks: Vec<OnceLock<Vec<AtomicU32>>>,
-    /// Chunks that are taken.
+    /// Number of chunks in use.
     taken: AtomicUsize,
 }
 
 impl Tables {
-    /// None where memory does not suffice, which is noted.
+    /// Makes room for tables. Without enough memory, which is noted, there is none.
     fn with_room() -> Self {
         let chunks = memory::noted(memory::collected((0..CHUNKS).map(|_| OnceLock::new()), Use::Tables));
         Tables { chunks: chunks.unwrap_or_default(), ..Tables::default() }
@@ -73,7 +73,7 @@ impl Tables {
     fn get(&self, key: u128, hash: u64) -> Option<&[AtomicU32]> {
         for slots in &self.slots {
             for slot in line(slots.get()?, hash) {
-                // What was written before the slot is seen.
+                // Acquire makes visible what was written before the slot.
                 let slot = slot.load(Ordering::Acquire);
                 if slot == 0 {
                     return None;
@@ -91,7 +91,7 @@ impl Tables {
     }
 }
 
-/// The slots of a hash in a list.
+/// Returns the slots of a hash in a list.
 #[inline]
 fn line(slots: &[AtomicU64], hash: u64) -> &[AtomicU64] {
     let start = (hash as usize).wrapping_mul(LINE) & slots.len().wrapping_sub(1);
@@ -99,14 +99,14 @@ fn line(slots: &[AtomicU64], hash: u64) -> &[AtomicU64] {
 }
 
 impl CacheHandle {
-    /// What begins with the table, none where it is not kept.
+    /// Returns the cells that begin with the table, or `None` if it is not kept.
     #[inline]
     pub fn get(&self, key: u128) -> Option<&[AtomicU32]> {
         let hash = mixed(key);
         self.tables.iter().find_map(|tables| tables.get(key, hash))
     }
 
-    /// Keeps a table of so many cells, which `write` writes, zeros before. Others may go for it.
+    /// Keeps a table of this many cells, which are 0 until `write` writes them. Older tables may be dropped for it.
     pub fn put(&mut self, shared: &Shared, key: u128, len: usize, write: impl FnOnce(&[AtomicU32])) {
         if self.room.len() < KEY + len && !self.take(KEY + len) {
             shared.renew(self);
@@ -133,7 +133,7 @@ impl CacheHandle {
         }
     }
 
-    /// A chunk of at least so many words.
+    /// Takes a chunk of at least this many words; returns false if there is none.
     fn take(&mut self, words: usize) -> bool {
         let units = words.div_ceil(CHUNK);
         let first = self.tables[0].taken.fetch_add(units, Ordering::Relaxed);
@@ -144,8 +144,8 @@ impl CacheHandle {
     }
 }
 
-/// A number for a set of variables: the members, from 1, in ascending order, side by side; `bits` are what the number p takes. `two` are
-/// up to two members, ascending, that are not among the others.
+/// Returns a key for a set of variables: the members, counted from 1, packed in ascending order. `bits` is the number of bits that the
+/// number p takes. `two` holds up to two members, ascending, that are not among the others.
 #[inline]
 pub(super) fn key(two: [Option<u32>; 2], others: impl IntoIterator<Item = u32>, bits: u32) -> u128 {
     let (mut key, mut two) = (0u128, two);
@@ -162,7 +162,7 @@ pub(super) fn key(two: [Option<u32>; 2], others: impl IntoIterator<Item = u32>, 
     key
 }
 
-/// A quick hash: the keys are nobody's choice.
+/// Returns a quick hash; nobody chooses keys to collide.
 #[inline]
 fn mixed(key: u128) -> u64 {
     [key as u64, (key >> 64) as u64].into_iter().fold(0, |hash, half| {
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     impl CacheHandle {
-        /// Number of tables.
+        /// Returns the number of tables.
         pub fn len(&self) -> usize {
             let slots = self.tables[0].slots.iter().filter_map(|slots| slots.get()).flatten();
             slots.filter(|slot| slot.load(Ordering::Relaxed) != 0).count()
@@ -216,7 +216,7 @@ mod tests {
         });
         let left = found(0..1_400_000);
         assert!(left > 1000 && left < 1_000_000 && found(1_399_990..1_400_000) + found(699_990..700_000) > 5, "{left}");
-        // What can never be kept.
+        // A table that is too large is never kept.
         shared.open().put(&shared, 1, CHUNKS * CHUNK, |_| panic!());
     }
 

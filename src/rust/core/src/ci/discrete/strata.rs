@@ -1,15 +1,15 @@
-//! Strata by sample: which combination of levels of the conditioning variables each sample has.
+//! Strata by sample: the combination of levels of the conditioning variables that each sample has.
 
 use super::data::{Coded, Codes};
 use crate::memory::{self, Use};
 
-/// Marks a sample that lacks the value of a conditioning variable.
+/// The mark of a sample that lacks the value of a conditioning variable.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// The strata of the first members of a conditioning set, by depth: depth d holds those of the first d members. A set that
-/// begins as the one before it keeps the depths that both share.
+/// The strata of the first members of a conditioning set, by depth: depth d holds those of the first d members. If a set begins like the
+/// previous one, the shared depths are kept.
 ///
-/// Numbers stand in lexicographic order of the members' levels. While there are few combinations, each has a number; else only
+/// Strata are numbered in lexicographic order of the members' levels. If there are few combinations, each has a number; otherwise only
 /// those that occur.
 #[derive(Debug, Default)]
 pub(super) struct Strata {
@@ -20,28 +20,28 @@ pub(super) struct Strata {
 
 #[derive(Debug, Default)]
 struct Depth {
-    /// By sample.
+    /// The stratum of each sample.
     codes: Vec<u32>,
-    /// How many have a number.
+    /// Number of numbered strata.
     count: usize,
     /// Whether samples may be marked [`NOWHERE`].
     lacking: bool,
 }
 
-/// Where there is at most one combination for this many samples, all are numbered: empty strata cost less than finding them.
+/// The number of samples per combination from which all combinations are numbered: empty strata cost less than finding them.
 pub(super) const ALL: usize = 8;
 
-/// A table over all combinations is used to number them up to this size, or a few entries a sample.
+/// The largest table over all combinations that is used to number them; a few entries per sample are also allowed.
 const SMALL: usize = 1 << 16;
 
 impl Strata {
-    /// Forgets what is kept.
+    /// Forgets everything that is kept.
     pub fn forget(&mut self) {
         self.members.clear();
     }
 
-    /// Numbers the strata of `set`; returns their codes by sample (`None`: all samples are in one) and their count. There are no
-    /// codes where memory does not suffice, which is noted.
+    /// Numbers the strata of `set`. Returns their codes by sample (`None`: all samples are in one) and the number of strata. There are no
+    /// codes if there is not enough memory, which is noted.
     pub fn prepare(&mut self, data: &Coded, set: &[u32]) -> (Option<&[u32]>, usize) {
         let same = self.members.iter().zip(set).take_while(|(a, b)| a == b).count();
         self.members.truncate(same);
@@ -109,7 +109,7 @@ impl Depth {
         }
         self.lacking = true;
         if combinations <= SMALL.max(2 * n) as u64 {
-            // First which occur, then their numbers.
+            // First mark those that occur, then number them.
             let mut numbers = Vec::new();
             if !memory::grow(&mut numbers, combinations as usize, NOWHERE, Use::Tables) {
                 return;
@@ -157,7 +157,7 @@ mod tests {
         }
         let data = Coded::new(crate::matrix::by_column(&codes, 4).unwrap(), &levels, true).unwrap();
         let mut strata = Strata::default();
-        // Sets that share their beginning with the one before, and sets that do not.
+        // Sets that begin like the previous one, and sets that do not.
         for set in [&[0u32, 1, 2][..], &[0, 1], &[0, 1, 3], &[0, 3, 1, 2], &[3, 0], &[1]] {
             let combination = |i: usize| -> Option<Vec<u32>> {
                 let of = |&v: &u32| {
@@ -170,7 +170,7 @@ mod tests {
             occur.sort();
             occur.dedup();
             let (found, count) = strata.prepare(&data, set);
-            // Few combinations have a number each, whether they occur or not.
+            // If there are few combinations, each has a number, whether it occurs or not.
             let product: usize = set.iter().map(|&v| levels[v as usize] as usize).product();
             assert_eq!(count, if product <= n / ALL { product } else { occur.len() });
             let number = |c: Vec<u32>| match product <= n / ALL {

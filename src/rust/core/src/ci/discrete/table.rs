@@ -1,19 +1,18 @@
 //! The table N(x, y, s) of one test, and the sums over it.
 //!
-//! With margins N(x, s), N(y, s), N(s) and the expected count E = N(x, s) N(y, s) / N(s), sums run over strata s, then levels
-//! of x, then of y:
+//! Let N(x, s), N(y, s) and N(s) be margins, and E = N(x, s) N(y, s) / N(s) the expected count. Sums run over strata s, then levels of x,
+//! then levels of y:
 //!
 //! * G² = 2 Σ N ln(N / E), over cells with N > 0 (Neapolitan 2004, section 10.3.1);
 //! * χ² = Σ (N - E)² / E, over cells with E > 0 (Pearson 1900);
 //! * mutual information I(x; y | s) = G² / (2 n), in nats.
 //!
-//! x and y may change places in that order ([`Order`]), so that a test of (x, y) and one of (y, x) have one statistic, to the
-//! last bit.
+//! x and y may swap places in that order ([`Order`]). So the tests of (x, y) and (y, x) have the same statistic, to the last bit.
 //!
-//! Strata stand in lexicographic order of the levels of the conditioning variables. One without a sample adds nothing, so
-//! that a table may leave such strata out or have them: its sums are the same to the last bit.
+//! Strata are in lexicographic order of the levels of the conditioning variables. A stratum without a sample adds nothing. So a table may
+//! include or omit such strata; its sums are the same to the last bit.
 
-/// Which statistic a test takes.
+/// The statistic of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistic {
     /// G², the likelihood ratio.
@@ -22,10 +21,10 @@ pub enum Statistic {
     X2,
 }
 
-/// Counts of one test.
+/// The counts of one test.
 #[derive(Clone, Copy, Debug)]
 pub enum Table<'a> {
-    /// By stratum, then level of x, then level of y; all levels, at least the strata that occur.
+    /// Counts by stratum, then level of x, then level of y; all levels, and at least the strata that occur.
     Dense {
         /// The counts.
         counts: &'a [u32],
@@ -43,7 +42,7 @@ pub enum Table<'a> {
 pub struct Summary {
     /// Number of samples counted.
     pub n: u64,
-    /// The statistic asked for.
+    /// The requested statistic.
     pub statistic: f64,
     /// Number of cells with a sample.
     pub occupied: u64,
@@ -51,7 +50,7 @@ pub struct Summary {
     pub adjusted_df: u64,
 }
 
-/// In which order a stratum's cells are added up.
+/// The order in which a stratum's cells are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// By the level of x, then by that of y.
@@ -61,7 +60,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// The order of a table whose x and y have these numbers: the variable with the smaller number comes first.
+    /// Returns the order for a table whose x and y have these numbers: the variable with the smaller number comes first.
     pub fn of(x: usize, y: usize) -> Self {
         if x < y {
             Order::XFirst
@@ -72,7 +71,7 @@ impl Order {
 }
 
 impl Table<'_> {
-    /// The reductions of the table.
+    /// Returns the sums over the table.
     pub fn summary(&self, statistic: Statistic, order: Order, margins: &mut Margins) -> Summary {
         match *self {
             Table::Dense { counts, lx, ly } => dense(counts, lx, ly, statistic, order, margins),
@@ -80,7 +79,7 @@ impl Table<'_> {
         }
     }
 
-    /// Mutual information of x and y given the stratum, in nats; 0 without samples.
+    /// Returns the mutual information of x and y given the stratum, in nats; 0 without samples.
     pub fn mutual_information(&self, margins: &mut Margins) -> f64 {
         let Summary { n, statistic, .. } = self.summary(Statistic::G2, Order::XFirst, margins);
         if n == 0 {
@@ -100,7 +99,7 @@ pub struct Margins {
     cells: Vec<(u32, u32, u32, u32)>,
 }
 
-/// A cell's part of G².
+/// Returns a cell's contribution to G².
 #[inline(always)]
 fn g2_term(count: f64, x: f64, y: f64, n: f64) -> f64 {
     2.0 * count * (count * (n / (x * y))).ln()
@@ -162,11 +161,11 @@ fn dense(counts: &[u32], lx: usize, ly: usize, statistic: Statistic, order: Orde
     summary
 }
 
-/// As [`dense`], for tables far larger than the number of samples. Cells of χ² that are empty are not visited: within a
-/// stratum the sum is N(s) (Σ N² / (N(x, s) N(y, s)) - 1), which is the same but for rounding.
+/// Returns the sums as [`dense`] does, for tables far larger than the number of samples. Empty cells of χ² are not visited: within a
+/// stratum the sum is N(s) (Σ N² / (N(x, s) N(y, s)) - 1), which is the same except for rounding.
 fn sparse(cells: &[(u32, u32, u32, u32)], statistic: Statistic, order: Order, margins: &mut Margins) -> Summary {
     if order == Order::YFirst {
-        // The same with x and y in each other's place.
+        // Swap x and y.
         let mut turned = std::mem::take(&mut margins.cells);
         turned.clear();
         turned.extend(cells.iter().map(|&(s, x, y, count)| (s, y, x, count)));
@@ -221,7 +220,7 @@ mod tests {
     #[test]
     fn dense_and_sparse_tables_agree() {
         let (lx, ly) = (3, 4);
-        // The second stratum is empty, the third has a level of each that does not occur.
+        // The second stratum is empty; in the third, one level of x and one of y do not occur.
         let counts: [u32; 36] = [
             5, 0, 2, 9, 1, 1, 0, 3, 4, 4, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 1, 2, 0, 0, 0, 0, 2, 0, 3, 3,
         ];

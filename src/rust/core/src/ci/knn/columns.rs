@@ -1,8 +1,8 @@
-//! The variables as the estimators measure distances between their values.
+//! The variables, in the form in which the estimators measure distances between values.
 //!
-//! A continuous column has distances |a - b| of its transformed values, a discrete one 0 within a level and `mismatch`
-//! between levels. After a transform to ranks all of these are whole numbers, and the columns are kept as such: four times
-//! as many fit a register, and no arithmetic on them is rounded.
+//! A continuous column has distances |a - b| of its transformed values. A discrete column has distance 0 within a level and `mismatch`
+//! between levels. After a rank transform all of these are whole numbers, and the columns are stored as such. Four times as many then fit a
+//! register, and arithmetic on them is not rounded.
 
 use ndarray::ArrayView2;
 
@@ -11,42 +11,42 @@ use crate::memory::{self, Use};
 use crate::random::{philox, Key, Purpose};
 use crate::{Error, Result};
 
-/// What is done to continuous columns first.
+/// The transform of continuous columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transform {
-    /// Ranks 0, 1, ... by column. Distances between levels of a discrete column are 1.
+    /// Ranks 0, 1, ... by column. The distance between levels of a discrete column is 1.
     Ranks,
-    /// Ranks over n: the same, but for the distance between levels, which is that of the whole range.
+    /// Ranks divided by n. It gives the results of ranks, except that levels are as far apart as the whole range.
     Uniform,
-    /// Less the mean, over the standard deviation with denominator n. Distances between levels are 1.
+    /// Minus the mean, divided by the standard deviation with denominator n. The distance between levels is 1.
     Standardize,
-    /// Nothing. Distances between levels are 1.
+    /// No transform. The distance between levels is 1.
     None,
 }
 
-/// What is done to equal values of a column before they are ranked.
+/// The treatment of equal values of a column before they are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ties {
-    /// They are ordered at random, by the seed: CMIknn's way, whose noise of a millionth does the same. Its estimator is for
-    /// continuous data, where equal values are an accident.
+    /// Equal values get a random order by the seed. CMIknn adds noise of a millionth, with the same effect. Its estimator is for continuous
+    /// data, where equal values are an accident.
     Random {
         /// The seed.
         seed: u64,
     },
-    /// They stay equal, at the smallest of their ranks: the estimators for mixed data make sense of them.
+    /// Equal values stay equal, at the smallest of their ranks. The estimators for mixed data make use of them.
     Kept,
 }
 
-/// Values by column, `n` each.
+/// Values by column, `n` values each.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Whole numbers.
     Whole(Vec<u16>),
-    /// Any.
+    /// Any real numbers.
     Real(Vec<f64>),
 }
 
-/// Ranks are kept as whole numbers where there are at most this many samples.
+/// The largest number of samples for which ranks are stored as whole numbers.
 const MOST_WHOLE: usize = 65_000;
 
 /// n samples of p variables.
@@ -64,14 +64,14 @@ fn wrong(value: String, hint: &str) -> Error {
 }
 
 impl Columns {
-    /// From `data`, n x p, kept by column; a column marked discrete holds codes of levels. `names` are p numbers under which
-    /// columns draw their random numbers.
+    /// Reads `data`, n x p and column-major; a column marked discrete holds codes of levels. `names` holds p numbers, which select the
+    /// columns' random numbers.
     ///
     /// A constant column has distances of 0 whatever the transform.
     ///
     /// # Errors
-    /// [`Error::Argument`] for fewer than 3 samples, more than [`MOST_SAMPLES`](super::MOST_SAMPLES), values that are not finite,
-    /// and without a transform values so large that differences may not be.
+    /// [`Error::Argument`] for fewer than 3 samples, more than [`MOST_SAMPLES`](super::MOST_SAMPLES), and values that are not finite.
+    /// Without a transform, also for values so large that differences may not be finite. [`Error::Memory`] if there is not enough.
     pub fn new(
         data: ArrayView2<f64>,
         discrete: &[bool],
@@ -91,7 +91,7 @@ impl Columns {
             }
         }
         let ranked = matches!(transform, Transform::Ranks | Transform::Uniform);
-        // The values, in the end perhaps as whole numbers beside them, and of one column its order and ranks.
+        // The values, perhaps also as whole numbers in the end, and the order and ranks of one column.
         memory::room(data.len().saturating_mul(10).saturating_add(32 * n), Use::Samples)?;
         let mut real = memory::space(data.len(), Use::Samples)?;
         let mut constant = vec![false; discrete.len()];
@@ -115,7 +115,7 @@ impl Columns {
             }
         }
         let mismatch = if transform == Transform::Uniform { n as f64 } else { 1.0 };
-        // Ranks, codes and the mismatch are not above n.
+        // Ranks, codes and the mismatch are at most n.
         let values = if ranked && n <= MOST_WHOLE {
             Values::Whole(real.iter().map(|&value| value as u16).collect())
         } else {
@@ -124,37 +124,37 @@ impl Columns {
         Ok(Columns { n, values, discrete: discrete.to_vec(), constant, mismatch })
     }
 
-    /// Number of samples.
+    /// Returns the number of samples.
     pub fn n(&self) -> usize {
         self.n
     }
 
-    /// Number of variables.
+    /// Returns the number of variables.
     pub fn p(&self) -> usize {
         self.discrete.len()
     }
 
-    /// All values.
+    /// Returns all values.
     pub fn values(&self) -> &Values {
         &self.values
     }
 
-    /// By column: whether its distances are those of levels.
+    /// Returns for each column whether its distances are those of levels.
     pub fn discrete(&self) -> &[bool] {
         &self.discrete
     }
 
-    /// Whether all values of a column are the same.
+    /// Returns whether all values of a column are the same.
     pub fn constant(&self, column: usize) -> bool {
         self.constant[column]
     }
 
-    /// The distance between two levels.
+    /// Returns the distance between two levels.
     pub fn mismatch(&self) -> f64 {
         self.mismatch
     }
 
-    /// The distance of two samples in a column.
+    /// Returns the distance between two samples in a column.
     pub fn distance(&self, column: usize, a: usize, b: usize) -> f64 {
         let at = column * self.n;
         let (a, b) = match &self.values {
@@ -173,15 +173,15 @@ impl Columns {
     }
 }
 
-/// The places of the values in ascending order.
+/// Returns the indices of the values in ascending order of values.
 fn ascending(values: &[f64]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..values.len() as u32).collect();
-    // -0 and 0 are equal here, as they are when they are subtracted.
+    // -0 and 0 are equal here, as they are after subtraction.
     order.sort_by(|&a, &b| (values[a as usize] + 0.0).total_cmp(&(values[b as usize] + 0.0)));
     order
 }
 
-/// Codes 0, 1, ... of the values that occur, ascending.
+/// Returns codes 0, 1, ... for the values that occur, in ascending order.
 fn dense_codes(values: &[f64]) -> Vec<f64> {
     let order = ascending(values);
     let mut codes = vec![0.0; values.len()];
@@ -222,7 +222,7 @@ fn standardized(values: &[f64]) -> Vec<f64> {
     let mean = values.iter().sum::<f64>() / n;
     let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
     let deviation = (centred.iter().map(|value| value * value).sum::<f64>() / n).sqrt();
-    // Squares of tiny numbers may vanish, and those of huge ones overflow.
+    // Squares of tiny numbers may underflow to 0, and those of huge numbers overflow.
     if deviation > 0.0 && deviation.is_finite() {
         centred.iter().map(|value| value / deviation).collect()
     } else {
@@ -298,7 +298,7 @@ mod tests {
             let refused = new(data, Transform::Ranks);
             assert!(matches!(refused, Err(Error::Argument { argument: "suffStat$data", .. })), "{refused:?}");
         }
-        // Their differences would not be finite; their ranks' are.
+        // Differences of the values would not be finite; differences of their ranks are.
         let huge = [1e308, -1e308, 0.0];
         assert!(new(&huge, Transform::None).is_err());
         assert!(new(&huge, Transform::Ranks).is_ok());

@@ -1,36 +1,36 @@
-//! From permutations to p, and when to stop drawing them.
+//! From permutations to p, and when to stop drawing permutations.
 
 use crate::memory::{self, Use};
 use crate::{Error, Result};
 
-/// Sequential permutation testing: draws stop once the decision at `alpha` is certain within `error`.
+/// Settings of sequential permutation testing: draws stop once the decision at `alpha` is certain within `error`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EarlyStop {
-    /// Significance level of the decision: independent where p >= alpha.
+    /// Significance level of the decision: independent if p >= alpha.
     pub alpha: f64,
-    /// The largest probability of the other decision, had all permutations been drawn, at which to stop; 0 stops only when
+    /// The largest probability at which to stop: that drawing all permutations would give the other decision. With 0, draws stop only if
     /// the rest cannot change the decision.
     pub error: f64,
 }
 
-/// How p is made of `permutations` draws, of which `count` have an estimate at least as large as the data's.
+/// The rule that computes p from `permutations` draws, `count` of which have an estimate at least as large as the data's.
 #[derive(Clone, Debug)]
 pub struct Decision {
     permutations: usize,
     add_one: bool,
-    /// After m + 1 draws: the largest count at which to stop for dependence, and the smallest for independence.
+    /// For m + 1 draws: the largest count at which to stop for dependence, and the smallest for independence.
     bounds: Vec<(i64, i64)>,
 }
 
 impl Decision {
-    /// p = count / permutations (Runge 2018), or with `add_one` (1 + count) / (1 + permutations), which is never 0 (B.
-    /// Phipson and G. K. Smyth 2010); with `early`, of those drawn until then.
+    /// Makes the rule p = count / permutations (Runge 2018), or with `add_one` (1 + count) / (1 + permutations), which is never 0 (B.
+    /// Phipson and G. K. Smyth 2010). With `early`, both numbers are those drawn until the stop.
     ///
-    /// The probability of the other decision is that of a uniform prior on p: given c of m, the number among the rest is
-    /// beta-binomial with parameters c + 1 and m - c + 1. It is 0 only where the rest cannot change the decision.
+    /// The probability of the other decision assumes a uniform prior on p. Given c of m, the number among the rest is beta-binomial with
+    /// parameters c + 1 and m - c + 1. The probability is 0 only if the rest cannot change the decision.
     ///
     /// # Errors
-    /// [`Error::Argument`] where a number is out of its range.
+    /// [`Error::Argument`] if a number is out of its range; [`Error::Memory`].
     pub fn new(permutations: usize, add_one: bool, early: Option<EarlyStop>) -> Result<Self> {
         let wrong =
             |argument, value: String, hint: &str| Err(Error::Argument { argument, value, hint: hint.to_string() });
@@ -49,22 +49,23 @@ impl Decision {
         Ok(decision)
     }
 
-    /// Number of permutations at most.
+    /// Returns the largest number of permutations to draw.
     pub fn permutations(&self) -> usize {
         self.permutations
     }
 
-    /// Whether draws may stop before all are made.
+    /// Returns whether draws may stop before all are made.
     pub fn stops_early(&self) -> bool {
         !self.bounds.is_empty()
     }
 
-    /// By draw: the largest count at which to stop for dependence, the smallest for independence. Empty where all are drawn.
+    /// Returns for each draw the largest count at which to stop for dependence, and the smallest for independence. Empty if all
+    /// permutations are drawn.
     pub fn bounds(&self) -> &[(i64, i64)] {
         &self.bounds
     }
 
-    /// p of `count` of `drawn`.
+    /// Returns p for `count` of `drawn`.
     pub fn p(&self, count: usize, drawn: usize) -> f64 {
         if self.add_one {
             (1 + count) as f64 / (1 + drawn) as f64
@@ -73,7 +74,7 @@ impl Decision {
         }
     }
 
-    /// Takes in the draws one after another: p once they suffice.
+    /// Enters the next draw, and returns p once the draws suffice.
     #[inline]
     pub fn next(&self, drawn: &mut usize, count: &mut usize, at_least: bool) -> Option<f64> {
         *count += usize::from(at_least);
@@ -87,7 +88,7 @@ impl Decision {
 
     fn bounds_of(&self, alpha: f64, error: f64) -> Vec<(i64, i64)> {
         let all = self.permutations;
-        // Independent with all drawn from this count on.
+        // The smallest count that means independence after all draws.
         let need = (0..=all).position(|count| self.p(count, all) >= alpha).unwrap_or(all + 1);
         let rest = Rest::new(all, need);
         let other_is_independence = |c: usize, m: usize| match need.checked_sub(c) {
@@ -96,7 +97,7 @@ impl Decision {
             None => 1.0,
         };
         let other_is_dependence = |c: usize, m: usize| if need > c { rest.more_than(c, m + 1) } else { 0.0 };
-        // Both bounds rise with m, by at most 1 a draw.
+        // Both bounds rise with m, by at most 1 per draw.
         let (mut low, mut high) = (-1i64, 0i64);
         (1..=all)
             .map(|m| {
@@ -122,12 +123,12 @@ impl Decision {
     }
 }
 
-/// The possible counts of the permutations that are not drawn. With a uniform prior on p, the number of all + 1 that are at least
-/// `need` given c of m is that of a hypergeometric distribution: p is then where the (c + 1)-th of m + 1 uniform numbers
-/// is, and the rest bring `need` if among the first `need` of all + 1 in a random order at most c are of these m + 1.
+/// The distribution of the final count, given c of m draws. With a uniform prior on p, p is the (c + 1)-th smallest of m + 1 uniform
+/// numbers. Put all + 1 numbers in random order and mark m + 1 of them. The final count is at least `need` if at most c of the first `need`
+/// are marked, so its distribution is hypergeometric.
 ///
-/// Not by `Hypergeometric` of statrs 0.18: its binomial coefficients overflow from some 1,030 of all on, which makes p NaN,
-/// and its tails sum from 0 (0.5 ms at 100,000, where every draw asks for one or two).
+/// statrs 0.18 is not used: from about 1,030 permutations on the binomial coefficients of its `Hypergeometric` overflow, which makes p NaN.
+/// Its tails sum from 0, which takes 0.5 ms at 100,000, and every draw needs one or two tails.
 struct Rest {
     all: usize,
     need: usize,
@@ -139,7 +140,7 @@ impl Rest {
         Rest { all: all + 1, need, gammas: (0..all + 4).map(|i| libm::lgamma(i as f64)).collect() }
     }
 
-    /// Probability that i of the first `need` are of `marked`.
+    /// Returns the probability that exactly i of the first `need` are among the `marked`.
     fn exactly(&self, i: usize, marked: usize) -> f64 {
         let (others, from_others) = (self.all - marked, self.need.checked_sub(i));
         let Some(from_others) = from_others.filter(|&count| i <= marked && count <= others) else { return 0.0 };
@@ -147,7 +148,7 @@ impl Rest {
         (choose(marked, i) + choose(others, from_others) - choose(self.all, self.need)).exp()
     }
 
-    /// Sums terms from `first` on, each of which is the one before times a ratio, until what is left is lost in rounding.
+    /// Sums a series until the remainder is lost in rounding. Each term after `first` is the previous one times a ratio.
     fn tail(first: f64, ratios: impl Iterator<Item = f64>) -> f64 {
         let (mut term, mut sum) = (first, first);
         for ratio in ratios {
@@ -160,7 +161,7 @@ impl Rest {
         sum
     }
 
-    /// Probability that at most c of the first `need` are of `marked`.
+    /// Returns the probability that at most c of the first `need` are among the `marked`.
     fn at_most(&self, c: usize, marked: usize) -> f64 {
         let c = c.min(marked).min(self.need);
         let others = (self.all - marked) as f64 - self.need as f64;
@@ -171,9 +172,9 @@ impl Rest {
         Self::tail(self.exactly(c, marked), (1..=c).rev().map(ratio))
     }
 
-    /// Probability that more than c of the first `need` are of `marked`.
+    /// Returns the probability that more than c of the first `need` are among the `marked`.
     fn more_than(&self, c: usize, marked: usize) -> f64 {
-        // Fewer cannot be where others are too few.
+        // Fewer are impossible if there are too few unmarked numbers.
         let first = (c + 1).max(self.need.saturating_sub(self.all - marked));
         let last = marked.min(self.need);
         if first > last {
@@ -192,7 +193,7 @@ impl Rest {
 mod tests {
     use super::*;
 
-    /// The beta-binomial distribution, summed as it is written: j more of the rest given c of m.
+    /// Sums the beta-binomial distribution directly: j more among the rest, given c of m.
     fn beta_binomial(all: usize, c: usize, m: usize, more: std::ops::RangeInclusive<usize>) -> f64 {
         let gamma = |i: usize| libm::lgamma(i as f64);
         let choose = |n: usize, k: usize| gamma(n + 1) - gamma(k + 1) - gamma(n - k + 1);
@@ -241,7 +242,7 @@ mod tests {
         }
     }
 
-    /// A million permutations are allowed: their bounds take seconds, not hours.
+    /// Checks that the bounds of a million permutations, which are allowed, take seconds and not hours.
     #[test]
     fn bounds_of_many_permutations_are_found() {
         let early = EarlyStop { alpha: 0.05, error: 0.01 };
@@ -268,7 +269,7 @@ mod tests {
         assert_eq!(run(&Decision::new(100, true, None).unwrap(), draws()), (11.0 / 101.0, 100));
     }
 
-    /// Without an allowed error, stopping never changes the decision.
+    /// Checks that stopping never changes the decision if no error is allowed.
     #[test]
     fn certain_stops_agree_with_all_draws() {
         for (add_one, alpha, all) in [(false, 0.01, 100), (true, 0.05, 100), (false, 0.05, 37), (true, 0.001, 50)] {
@@ -287,7 +288,7 @@ mod tests {
         }
     }
 
-    /// The share of other decisions stays below the error that was allowed.
+    /// Checks that the share of changed decisions stays below the allowed error.
     #[test]
     fn allowed_errors_are_kept() {
         let (all, alpha, error) = (500, 0.05, 0.01);
@@ -297,7 +298,7 @@ mod tests {
         let (mut differ, mut drawn_in_all) = (0, 0);
         let tests = 4000;
         for test in 0..tests {
-            // True p uniform, as the prior says.
+            // The true p is uniform, as the prior assumes.
             let p = crate::random::philox([test, 0, 0, 0], key)[0];
             let draws = || (0..all as u32).map(|m| crate::random::philox([test, m, 1, 0], key)[0] < p);
             let (stopped, drawn) = run(&early, draws());

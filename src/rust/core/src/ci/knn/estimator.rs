@@ -1,32 +1,31 @@
-//! The three nearest-neighbour estimators of conditional mutual information: a point's term from the counts around it.
+//! The three nearest-neighbour estimators of conditional mutual information: the term of a point, from the counts around it.
 //!
-//! Let rho be the Chebyshev distance from a point to its k-th neighbour in (x, y, S), and n_xS, n_yS, n_S the numbers of
-//! points within a radius of it in the subspaces. With ψ the digamma function, in nats, all are means over the points of
+//! Let rho be the Chebyshev distance from a point to its k-th neighbour in (x, y, S). Let n_xS, n_yS and n_S be the numbers of points
+//! within a radius of it in the subspaces. With ψ the digamma function, all estimators are means over the points, in nats, of
 //!
-//! ψ(k~) - ψ(n_xS) - ψ(n_yS) + ψ(n_S),
+//! ψ(k~) - ψ(n_xS) - ψ(n_yS) + ψ(n_S).
 //!
-//! and differ in the radius, in whether the point itself is counted, and in k~. Where S is empty, n_S is the number of all
-//! points.
+//! They differ in the radius, in whether the point itself is counted, and in k~. If S is empty, n_S is the number of all points.
 
-/// An estimator.
+/// An estimator of conditional mutual information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Estimator {
-    /// S. Frenzel and B. Pompe (2007), M. Vejmelka and M. Paluš (2008), for continuous variables, with the conventions of
-    /// CMIknn (Runge 2018; tigramite 5.2.10). Points strictly nearer than rho count, and the point itself; a distance that is
-    /// the same to nine digits is not nearer (the radius is 0.999999999 rho). k~ = k.
+    /// S. Frenzel and B. Pompe (2007), M. Vejmelka and M. Paluš (2008), for continuous variables, with the conventions of CMIknn (Runge
+    /// 2018; tigramite 5.2.10). Counts points strictly nearer than rho, and the point itself. A distance that equals rho to nine digits is
+    /// not nearer (the radius is 0.999999999 rho). k~ = k.
     FrenzelPompe,
-    /// O. C. Mesner and C. R. Shalizi (2021), for mixed variables. Points within rho count, the point itself does not.
-    /// k~ is the number of points within rho in (x, y, S), which is more than k where distances are equal.
+    /// O. C. Mesner and C. R. Shalizi (2021), for mixed variables. Counts points within rho, without the point itself. k~ is the number of
+    /// points within rho in (x, y, S), which exceeds k if distances are equal.
     MesnerShalizi,
-    /// W. Gao, S. Kannan, S. Oh and P. Viswanath (2017), for mixed variables, with the conventions of their code. Points
-    /// nearer than rho count (the radius is rho - 1e-15), and the point itself. k~ = k but where rho = 0: there it is the
-    /// number of points at distance 0, the point itself counted. Where S is empty, log n stands in place of ψ(n_S); they
-    /// give the mutual information alone, and a set S enters here as in the other two.
+    /// W. Gao, S. Kannan, S. Oh and P. Viswanath (2017), for mixed variables, with the conventions of their code. Counts points nearer than
+    /// rho (the radius is rho - 1e-15), and the point itself. k~ = k unless rho = 0; then it is the number of points at distance 0,
+    /// including the point itself. If S is empty, log n replaces ψ(n_S). The paper has only the mutual information; a set S enters here as
+    /// in the other two estimators.
     Gao,
 }
 
-/// Fixed point: terms are multiples of 2^-36, so that their sum is exact and the same in any order. A term is off by less
-/// than 1e-11, and 2^20 points leave room in 63 bits.
+/// The unit of fixed-point terms. Terms are multiples of 2^-36, so that their sum is exact and the same in any order. The error of a term
+/// is below 1e-11, and a sum of 2^20 terms fits in 63 bits.
 const ONE: f64 = (1u64 << 36) as f64;
 
 /// The largest number of samples.
@@ -37,16 +36,16 @@ pub const MOST_SAMPLES: usize = 1 << 20;
 pub struct Terms {
     estimator: Estimator,
     k: usize,
-    /// ψ(count) in fixed point, by a count with the point itself in it. `own[0]` is not used.
+    /// ψ of a count in fixed point, indexed by the count including the point itself. `own[0]` is not used.
     own: Vec<i64>,
-    /// The same for the number of points in (x, y, S).
+    /// ψ(k~) in fixed point, indexed by the number of points in (x, y, S) including the point itself.
     joint: Vec<i64>,
-    /// What stands for ψ(n_S) where S is empty.
+    /// The fixed-point value that replaces ψ(n_S) if S is empty.
     all: i64,
 }
 
 impl Estimator {
-    /// The radius within which points of the subspaces count.
+    /// Returns the radius within which points of the subspaces count.
     #[inline(always)]
     pub fn radius(self, rho: f64) -> f64 {
         match self {
@@ -59,10 +58,10 @@ impl Estimator {
 }
 
 impl Terms {
-    /// For `n` samples and their k-th neighbours.
+    /// Tabulates the terms for `n` samples and their k-th neighbours.
     pub fn new(estimator: Estimator, n: usize, k: usize) -> Self {
-        // ψ(1) = -γ, ψ(m + 1) = ψ(m) + 1 / m (Abramowitz and Stegun 1964, 6.3.2). statrs 0.18 has the digits too, but another
-        // last unit of the fixed point at one count of sixty, and with it other estimates than those on record.
+        // ψ(1) = -γ, ψ(m + 1) = ψ(m) + 1 / m (Abramowitz and Stegun 1964, 6.3.2). statrs 0.18 is as accurate, but differs in the last
+        // fixed-point unit at one count in sixty. Its estimates would differ from those on record.
         const EULER: f64 = 0.577_215_664_901_532_9;
         let mut digamma = Vec::with_capacity(n + 2);
         digamma.extend([f64::NAN, -EULER]);
@@ -81,19 +80,19 @@ impl Terms {
         Terms { estimator, k, own, joint, all }
     }
 
-    /// The estimator.
+    /// Returns the estimator.
     #[inline(always)]
     pub fn estimator(&self) -> Estimator {
         self.estimator
     }
 
-    /// Which neighbour.
+    /// Returns k, the number of the neighbour.
     #[inline(always)]
     pub fn k(&self) -> usize {
         self.k
     }
 
-    /// ψ(k~), from rho and the number of points within rho in (x, y, S), the point itself among them.
+    /// Returns ψ(k~) in fixed point, from rho and the number of points within rho in (x, y, S), including the point itself.
     #[inline(always)]
     pub fn joint(&self, rho: f64, within: usize) -> i64 {
         if self.estimator == Estimator::Gao && rho > 0.0 {
@@ -103,29 +102,29 @@ impl Terms {
         }
     }
 
-    /// ψ of a count of points in a subspace, the point itself among them.
+    /// Returns the fixed-point ψ of a count of points in a subspace, which includes the point itself.
     #[inline(always)]
     pub fn subspace(&self, within: usize) -> i64 {
         self.own[within]
     }
 
-    /// What stands for ψ(n_S) where S is empty.
+    /// Returns the fixed-point value that replaces ψ(n_S) if S is empty.
     #[inline(always)]
     pub fn all(&self) -> i64 {
         self.all
     }
 
-    /// By number of points within the radius in a subspace, the point itself among them: ψ in fixed point. For devices.
+    /// Returns the fixed-point ψ for each number of points within the radius in a subspace, including the point itself. For devices.
     pub fn table(&self) -> &[i64] {
         &self.own
     }
 
-    /// As [`Terms::table`], of the points within rho in (x, y, S).
+    /// Returns the table of ψ(k~), as [`Terms::table`], for each number of points within rho in (x, y, S).
     pub fn joint_table(&self) -> &[i64] {
         &self.joint
     }
 
-    /// The estimate, in nats, that a sum of terms over all points stands for.
+    /// Returns the estimate in nats, given the sum of the terms over all points.
     pub fn estimate(&self, sum: i64, n: usize) -> f64 {
         sum as f64 / ONE / n as f64
     }

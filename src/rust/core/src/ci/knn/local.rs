@@ -1,26 +1,26 @@
-//! Permutations that leave x where it depends on S: every sample takes the x of one of its nearest neighbours in S.
+//! Permutations that preserve the dependence of x on S: every sample takes the x of one of its nearest neighbours in S.
 //!
-//! Runge (2018), algorithm 1: in random order, each sample takes the first of its k_perm neighbours, in random order, that
-//! none has taken before, or the last of them. The sample itself is one of its neighbours, as in tigramite 5.2.10.
+//! Runge (2018), algorithm 1: the samples take turns in random order. Each goes through its k_perm neighbours in random order, and takes
+//! the first that no other has taken, or the last one. The sample itself is one of its neighbours, as in tigramite 5.2.10.
 
 use ndarray::ArrayView2;
 
 use crate::random::{below, philox, philox_lanes, scramble, Key, Purpose, LANES};
 
-/// Draws of one step that come with its counter; the first word orders the samples.
+/// Number of draws that a step's own counter provides; its first word orders the samples.
 const WITH_STEP: usize = 3;
 
-/// Working memory, reused.
+/// Reusable working memory for permutations.
 #[derive(Clone, Debug, Default)]
 pub struct Shuffler {
     order: Vec<u32>,
-    /// By sample: the stamp of the permutation that took it last.
+    /// For each sample the stamp of the permutation that took it last.
     taken: Vec<u32>,
     stamp: u32,
     own: Vec<u32>,
 }
 
-/// Chooses the neighbours that a sample may take its x from; memory of the choice before is used again.
+/// Reusable working memory for choosing the neighbours that a sample may take its x from.
 pub struct Choice<D> {
     key: Key,
     ties: Vec<(u32, u32)>,
@@ -28,16 +28,17 @@ pub struct Choice<D> {
 }
 
 impl<D: Copy + PartialOrd> Choice<D> {
-    /// Among tests given S, whose key this is.
+    /// Prepares choices for tests given S. `key` is the key of S.
     pub fn new(key: Key) -> Self {
         Choice { key, ties: Vec::new(), sorted: Vec::new() }
     }
 
-    /// Fills `out`, not empty, with neighbours of a sample from others (itself among them) that hold the nearest:
-    /// `distances[i]` in S is that to sample `name(i)`. Ascending by number. Returns the distance of the last.
+    /// Fills `out`, which must not be empty, with the nearest neighbours of a sample, in ascending order of number. The candidates include
+    /// the sample itself and all of its nearest neighbours; `distances[i]` is the distance in S to sample `name(i)`. Returns the distance
+    /// of the farthest neighbour chosen.
     ///
-    /// Of those at that distance, the sample itself comes first and then the smallest scrambled pair: where S is discrete, these
-    /// are a random choice of its level.
+    /// Among candidates at that distance, the sample itself comes first, then the smallest scrambled pairs. If S is discrete, these are a
+    /// random choice within the sample's level.
     pub fn nearest(&mut self, sample: u32, distances: &[D], name: impl Fn(usize) -> u32, out: &mut [u32]) -> D {
         let Choice { key, ties, sorted } = self;
         sorted.clear();
@@ -52,7 +53,7 @@ impl<D: Copy + PartialOrd> Choice<D> {
                 found += 1;
             } else if distance == last {
                 let other = name(at);
-                // Never 0 for another sample.
+                // The rank is never 0 for another sample.
                 let rank = if other == sample { 0 } else { scramble(*key, sample, other) | 1 };
                 ties.push((rank, other));
             }
@@ -69,12 +70,12 @@ impl<D: Copy + PartialOrd> Choice<D> {
 }
 
 impl Shuffler {
-    /// Permutation number `m` of the test with this key, plain: sample i gets the x of `out[i]`.
+    /// Draws permutation number `m` of the test with this key, over all samples. Sample i gets the x of `out[i]`.
     #[inline(always)]
     pub fn plain(&mut self, key: Key, m: u32, out: &mut [u32]) {
         let n = out.len();
         out.iter_mut().zip(0..).for_each(|(place, sample)| *place = sample);
-        // Four steps a counter.
+        // Each counter serves four steps.
         for first in (0..n.div_ceil(4)).step_by(LANES) {
             let words = philox_lanes(first as u32, m, Purpose::Plain, key);
             for step in first * 4..n.min((first + LANES) * 4) {
@@ -84,11 +85,12 @@ impl Shuffler {
         }
     }
 
-    /// Permutation number `m` of the test with this key among `neighbours`, a row of them for each sample.
+    /// Draws permutation number `m` of the test with this key among `neighbours`, which has a row for each sample. Sample i gets the x of
+    /// `out[i]`.
     #[inline(always)]
     pub fn local(&mut self, key: Key, m: u32, neighbours: ArrayView2<u32>, out: &mut [u32]) {
         let n = out.len();
-        // This is the inner loop of a test of few samples: rows as slices.
+        // Rows are slices because this is the inner loop of a test with few samples.
         let (k_perm, neighbours) = (neighbours.ncols(), neighbours.to_slice().unwrap_or_default());
         self.order.clear();
         self.order.extend(0..n as u32);
@@ -127,7 +129,7 @@ impl Shuffler {
     }
 }
 
-/// The first of the list, in an order that is drawn as it is needed, that is not taken; or the last in that order.
+/// Returns the first free entry of the list in a random order, or the last entry in that order. The order is drawn as needed.
 #[inline(always)]
 fn first_free(list: &[u32], taken: &[u32], stamp: u32, word: impl Fn(usize) -> u32) -> u32 {
     let mut own = [0; 32];
@@ -163,7 +165,7 @@ mod tests {
             sorted.sort_unstable();
             assert!(sorted.iter().zip(0..).all(|(&a, b)| a == b), "{out:?}");
         }
-        // All 24 of four samples about equally often.
+        // All 24 permutations of four samples occur about equally often.
         let mut counts = std::collections::HashMap::new();
         for m in 0..24_000 {
             let mut out = [0; 4];
@@ -179,7 +181,7 @@ mod tests {
         let distances = [4u16, 1, 0, 2, 9];
         assert_eq!(Choice::new(Key([0, 0])).nearest(2, &distances, |b| b as u32, &mut out), 2);
         assert_eq!(out, [1, 2, 3]);
-        // Of many at one distance, any; the sample itself always.
+        // Among many at one distance, any may be chosen; the sample itself always is.
         let mut seen = [0; 40];
         for sample in 0..40 {
             Choice::new(Key([0, 5])).nearest(sample, &[7u16; 40], |b| b as u32, &mut out);
@@ -189,7 +191,7 @@ mod tests {
         assert!(seen.iter().all(|count| (1..12).contains(count)), "{seen:?}");
     }
 
-    /// The rule of the paper, word for word, with the same draws.
+    /// Applies the rule of the paper literally, with the same draws.
     #[test]
     fn no_neighbour_is_taken_twice_while_another_is_free() {
         for k_perm in [1, 2, 5, 9, 40] {

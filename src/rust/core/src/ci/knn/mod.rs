@@ -1,17 +1,17 @@
-//! Conditional mutual information by nearest neighbours with a local permutation test: CMIknn (J. Runge 2018, "Conditional
-//! independence testing based on a nearest-neighbor estimator of conditional mutual information", AISTATS) and the same test
-//! with estimators for mixed data.
+//! Conditional mutual information by nearest neighbours with a local permutation test. This is CMIknn (J. Runge 2018, "Conditional
+//! independence testing based on a nearest-neighbor estimator of conditional mutual information", AISTATS), and the same test with
+//! estimators for mixed data.
 //!
-//! * [`Columns`]: distances of samples in a variable.
-//! * [`Estimator`], [`Terms`]: the terms of an estimate. They are whole numbers (counts of points, and digammas in fixed point),
-//!   so that an estimate is the same in whatever order and on whatever machine it is summed.
-//! * `local`: permutations, by [`crate::random`].
-//! * [`Decision`]: p, and when to stop.
+//! * [`Columns`]: distances between samples in a variable.
+//! * [`Estimator`], [`Terms`]: the terms of an estimate. They are whole numbers (counts of points, and digammas in fixed point), so the
+//!   order and the machine of their sum do not change an estimate.
+//! * `local`: permutations, drawn by [`crate::random`].
+//! * [`Decision`]: p, and when to stop drawing.
 //!
-//! The statistic is symmetric in x and y and the permutation is not: of the two, the one with the smaller number is permuted,
-//! which makes p(x, y | S) and p(y, x | S) one number. The papers and tigramite before 5.2 permute x, tigramite 5.2 y.
+//! The statistic is symmetric in x and y, but the permutation is not. The variable with the smaller number is permuted, so that p(x, y | S)
+//! equals p(y, x | S). The papers and tigramite before 5.2 permute x, tigramite 5.2 permutes y.
 //!
-//! Here everything stands as a plain reading of its definition. Engines are quicker, and equal to the last bit.
+//! The code here follows the definitions literally. Engines are quicker, and agree to the last bit.
 
 mod columns;
 mod decision;
@@ -33,29 +33,29 @@ use crate::{Error, Result};
 /// The settings of the test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Estimates use the distance to the k-th neighbour, k from 1 to n - 1.
+    /// The neighbour whose distance estimates use, k from 1 to n - 1.
     pub k: usize,
-    /// Neighbours in S that a sample may take its x from, 1 to n - 1; the sample itself is one of them.
+    /// Number of neighbours in S that a sample may take its x from, 1 to n - 1; the sample itself is one of them.
     pub k_perm: usize,
     /// Number of permutations.
     pub permutations: usize,
-    /// Estimator.
+    /// The estimator.
     pub estimator: Estimator,
-    /// Transform of continuous columns.
+    /// The transform of continuous columns.
     pub transform: Transform,
-    /// Whether p is (1 + count) / (1 + permutations) in place of count / permutations.
+    /// Whether p is (1 + count) / (1 + permutations) instead of count / permutations.
     pub add_one: bool,
-    /// Seed of the permutations, and of the order of equal values.
+    /// The seed of the permutations, and of the order of equal values.
     pub seed: u64,
     /// When to stop before all permutations are drawn.
     pub early_stop: Option<EarlyStop>,
 }
 
-/// The test on data.
+/// The nearest-neighbour test on data.
 #[derive(Clone, Debug)]
 pub struct Knn {
     columns: Columns,
-    /// By column: its number in the data that these are columns of, ascending.
+    /// For each column its number in the full data, ascending.
     names: Vec<u32>,
     settings: Settings,
     terms: Terms,
@@ -65,34 +65,34 @@ pub struct Knn {
 /// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// The estimate of the conditional mutual information in nats; not cut off at 0.
+    /// The estimate of the conditional mutual information in nats; may be negative.
     pub estimate: f64,
-    /// p-value.
+    /// The p-value.
     pub p: f64,
     /// Number of permutations drawn.
     pub drawn: usize,
-    /// How many of them have an estimate at least as large as the data's.
+    /// Number of drawn permutations whose estimate is at least as large as the data's.
     pub count: usize,
 }
 
 impl Outcome {
-    /// Where x or y is constant: independent without a test.
+    /// The outcome if x or y is constant: independent without a test.
     pub const CERTAIN: Outcome = Outcome { estimate: 0.0, p: 1.0, drawn: 0, count: 0 };
 }
 
 impl Knn {
-    /// From `data`, n x p, kept by column, and which of the columns are discrete.
+    /// Makes the test from `data`, n x p and column-major; `discrete` says which columns are discrete.
     ///
     /// # Errors
-    /// [`Error::Argument`]: data as in [`Columns::new`]; k or k_perm not from 1 to n - 1; a discrete column with an estimator
-    /// for continuous ones; permutations or early stop as in [`Decision::new`].
+    /// [`Error::Argument`]: data as in [`Columns::new`]; k or k_perm not from 1 to n - 1; a discrete column with an estimator for
+    /// continuous variables; permutations or early stop as in [`Decision::new`]. [`Error::Memory`].
     pub fn new(data: ArrayView2<f64>, discrete: &[bool], settings: Settings) -> Result<Self> {
         let names: Vec<u32> = (0..discrete.len() as u32).collect();
         Self::of_columns(data, discrete, &names, settings)
     }
 
-    /// As [`Knn::new`], on some columns of larger data, whose numbers there are `names`, ascending: the answers are those that
-    /// all columns would give.
+    /// Makes the test as [`Knn::new`] does, on some columns of larger data. `names` holds their numbers there, ascending. The answers are
+    /// the same as on all columns.
     pub fn of_columns(data: ArrayView2<f64>, discrete: &[bool], names: &[u32], settings: Settings) -> Result<Self> {
         let Settings { k, k_perm, permutations, estimator, transform, add_one, seed, early_stop } = settings;
         let ties = if estimator == Estimator::FrenzelPompe { Ties::Random { seed } } else { Ties::Kept };
@@ -114,7 +114,7 @@ impl Knn {
                 ),
             });
         }
-        // Terms of every number of samples, and what an engine keeps: an order of the samples by column.
+        // The terms for every count, and what an engine keeps: an order of the samples for each column.
         memory::room(data.len().saturating_mul(4).saturating_add(64 * n), Use::Samples)?;
         let terms = Terms::new(estimator, n, k);
         Ok(Knn {
@@ -126,32 +126,32 @@ impl Knn {
         })
     }
 
-    /// The data.
+    /// Returns the data.
     pub fn columns(&self) -> &Columns {
         &self.columns
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The estimator's terms.
+    /// Returns the estimator's terms.
     pub fn terms(&self) -> &Terms {
         &self.terms
     }
 
-    /// How p is made.
+    /// Returns the rule that computes p.
     pub fn decision(&self) -> &Decision {
         &self.decision
     }
 
-    /// The key of a test's random numbers.
+    /// Returns the key of a test's random numbers.
     pub fn key(&self, x: usize, y: usize, s: &[u32]) -> Key {
         Key::of_test(self.settings.seed, self.names[x], self.names[y], &self.named(s))
     }
 
-    /// The key of what tests given S share.
+    /// Returns the key of what all tests given S share.
     pub fn set_key(&self, s: &[u32]) -> Key {
         Key::of_set(self.settings.seed, &self.named(s))
     }
@@ -160,18 +160,18 @@ impl Knn {
         s.iter().map(|&column| self.names[column as usize]).collect()
     }
 
-    /// The estimate of I(x; y | S) in nats.
+    /// Returns the estimate of I(x; y | S) in nats.
     pub fn estimate(&self, x: usize, y: usize, s: &[u32]) -> f64 {
         let same: Vec<u32> = (0..self.columns.n() as u32).collect();
         self.terms.estimate(self.sum(x, y, s, &same), self.columns.n())
     }
 
-    /// Whether x or y is constant, and so independent of everything.
+    /// Returns whether x or y is constant, and so independent of everything.
     pub fn constant(&self, x: usize, y: usize) -> bool {
         self.columns.constant(x) || self.columns.constant(y)
     }
 
-    /// The test, as defined.
+    /// Runs the test as defined.
     pub fn test(&self, x: usize, y: usize, s: &[u32]) -> Outcome {
         if self.constant(x, y) {
             return Outcome::CERTAIN;
@@ -197,7 +197,7 @@ impl Knn {
         }
     }
 
-    /// k_perm neighbours in S of every sample, a row each.
+    /// Returns the k_perm neighbours in S of every sample, one row for each sample.
     pub fn neighbours(&self, s: &[u32]) -> Array2<u32> {
         let n = self.columns.n();
         let mut neighbours = Array2::zeros((n, self.settings.k_perm));
@@ -209,12 +209,12 @@ impl Knn {
         neighbours
     }
 
-    /// Chebyshev distance of two samples in some columns.
+    /// Returns the Chebyshev distance between two samples in some columns.
     fn apart(&self, columns: &[u32], a: usize, b: usize) -> f64 {
         columns.iter().fold(0.0, |most, &column| self.columns.distance(column as usize, a, b).max(most))
     }
 
-    /// The sum of the terms where sample i has the x of sample `permuted[i]`.
+    /// Returns the sum of the terms if sample i has the x of sample `permuted[i]`.
     fn sum(&self, x: usize, y: usize, s: &[u32], permuted: &[u32]) -> i64 {
         let n = self.columns.n();
         let (mut of_x, mut of_y, mut of_s, mut joint) = (vec![0.0; n], vec![0.0; n], vec![0.0; n], vec![0.0; n]);

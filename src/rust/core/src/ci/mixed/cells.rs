@@ -1,7 +1,7 @@
-//! The cells that factors make of rows: how many rows are in each, their means, and the products of their deviations.
+//! Cells that factors make of rows: the number of rows in each, their means, and the products of their deviations.
 //!
-//! A cell has a key: the codes of its factors as the digits of a number, those of x and y last. Cells of fewer factors are made of these by adding
-//! up, so that a test looks at its rows once, or twice where there are numbers.
+//! A cell has a key: a number whose digits are the codes of its factors, with those of x and y lowest. Cells of fewer factors are sums of
+//! these cells. So a test reads its rows once, or twice if there are numbers.
 
 use std::ops::Range;
 
@@ -9,18 +9,18 @@ use super::data::Frame;
 use super::rows::{each, in_blocks, set_bits, triangle, Asked, Index, LANE_BITS};
 use super::summed::{Buffers, Kept};
 
-/// The rows that a test looks at.
+/// The rows that a test reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// All.
+    /// All rows.
     All,
-    /// Those that have a value in each of its variables.
+    /// The rows that have a value in each of the test's variables.
     Complete,
-    /// The others.
+    /// The rows that lack a value in one of the test's variables.
     Others,
 }
 
-/// Product of the numbers of levels that occur, none where that is more than a key holds.
+/// Returns the product of the numbers of levels that occur, or `None` if that exceeds what a key holds.
 pub(super) fn domain(frame: &Frame, factors: &[u32]) -> Option<u64> {
     let levels = factors.iter().map(|&factor| u64::from(frame.occurring(factor as usize)));
     levels.into_iter().try_fold(1_u64, u64::checked_mul)
@@ -35,29 +35,29 @@ pub(super) struct Filling {
     buffers: Buffers,
 }
 
-/// Cells in the order in which they are met.
+/// Cells in the order in which they are first met.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cells {
     pub keys: Vec<u64>,
-    /// Keys are below this.
+    /// The bound below which all keys are.
     pub domain: u64,
-    /// Rows by cell.
+    /// Number of rows in each cell.
     pub counts: Vec<f64>,
-    /// Variables of numbers.
+    /// Number of variables of numbers.
     pub k: usize,
-    /// k by cell.
+    /// The means of each cell, k per cell.
     pub means: Vec<f64>,
-    /// By cell the sums of products of deviations from its means: the upper triangle, column by column.
+    /// For each cell the sums of products of deviations from its means: the upper triangle, column by column.
     pub products: Vec<f64>,
 }
 
 impl Cells {
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> f64 {
         self.counts.iter().sum()
     }
 
-    /// Counts rows, and sums up their numbers. `domain`: of the factors.
+    /// Counts rows, and sums their numbers. `domain` is that of the factors.
     pub fn fill(&mut self, asked: &Asked, domain: u64, filling: &mut Filling) {
         let Filling { rows, index, kept, buffers } = filling;
         rows.clear();
@@ -74,8 +74,8 @@ impl Cells {
         by_cell(&summed.products, cells, triangle(k), &mut self.products);
     }
 
-    /// The one cell of rows without factors; with the same sums as [`Cells::fill`], or where numbers are taken as they are, sums for means and
-    /// products of the numbers themselves.
+    /// Makes the only cell of rows without factors, with the same sums as [`Cells::fill`]. With `as_they_are`, the means are sums instead,
+    /// and the products are those of the numbers themselves.
     pub fn fill_one(&mut self, asked: &Asked, as_they_are: bool, filling: &mut Filling) {
         let Filling { rows, buffers: Buffers { values, sums, .. }, .. } = filling;
         let (frame, k, n) = (asked.frame, asked.numbers.len(), asked.frame.n());
@@ -86,7 +86,7 @@ impl Cells {
             &rows[..]
         });
         let lane = |at: usize| some.map_or(at, |rows| rows[at] as usize) % (1 << LANE_BITS);
-        // Row by row, less what their numbers are to be less.
+        // Row by row, after subtracting `less` from the numbers.
         let take = |range: &Range<usize>, less: &[f64], values: &mut Vec<f64>| {
             values.clear();
             values.resize(k * range.len(), 0.0);
@@ -139,14 +139,14 @@ impl Cells {
         });
     }
 
-    /// Makes means of sums.
+    /// Turns sums into means.
     fn divide(&mut self) {
         for (sums, &count) in self.means.chunks_exact_mut(self.k).zip(&self.counts) {
             sums.iter_mut().for_each(|sum| *sum /= count);
         }
     }
 
-    /// Puts cells without numbers in the order of their keys.
+    /// Sorts cells without numbers by key.
     pub fn sort_by_key(&mut self) {
         let mut cells: Vec<(u64, f64)> = self.keys.iter().copied().zip(self.counts.iter().copied()).collect();
         cells.sort_unstable_by_key(|(key, _)| *key);
@@ -156,7 +156,7 @@ impl Cells {
         self.counts.extend(cells.iter().map(|(_, count)| *count));
     }
 
-    /// Adds cells up whose keys `key_of` maps to one, below `domain`.
+    /// Adds up cells whose keys `key_of` maps to the same key, below `domain`.
     pub fn collapse(&self, domain: u64, key_of: impl Fn(u64) -> u64, index: &mut Index, out: &mut Cells) {
         let (k, t) = (self.k, triangle(self.k));
         index.clear(domain);
@@ -194,19 +194,20 @@ impl Cells {
     }
 }
 
-/// Of `each` rows by cell, columns by cell.
+/// Transposes `each` rows by cell to columns by cell.
 fn by_cell(rows: &[f64], cells: usize, each: usize, out: &mut Vec<f64>) {
     out.clear();
     out.extend((0..cells).flat_map(|cell| (0..each).map(move |at| rows[at * cells + cell])));
 }
 
-/// Cells that are made already.
+/// A source of cells that are already made.
 pub(super) trait Known {
-    /// Writes those of these rows of a data set, in the order in which they are met, or without numbers in that of their keys; whether it has them.
+    /// Writes the cells for these rows of a data set, and returns whether it has them. They are in the order in which they are first met,
+    /// or without numbers in the order of their keys.
     fn take(&mut self, set: usize, which: Which, out: &mut Cells) -> bool;
 }
 
-/// None are.
+/// A source without cells.
 pub(super) struct Nothing;
 
 impl Known for Nothing {
@@ -215,7 +216,8 @@ impl Known for Nothing {
     }
 }
 
-/// Adds rows of k values, each of a lane, to their lanes' sums: of products, and where they are `wanted` of the values, which come first.
+/// Adds rows of k values to the sums of their lanes. The sums of the values come first, and are added only if `wanted`; then come those of
+/// products.
 #[inline(always)]
 fn add_rows(k: usize, values: &[f64], lanes: impl Iterator<Item = usize>, sums: &mut [f64], wanted: bool) {
     let width = k + triangle(k);
@@ -234,7 +236,7 @@ fn add_rows(k: usize, values: &[f64], lanes: impl Iterator<Item = usize>, sums: 
     }
 }
 
-/// Likewise where each lane has the sums of one cell, side by side.
+/// Adds the lanes to the sums and resets them, if each lane holds the sums of one cell side by side.
 fn add_whole_lanes(lanes: &mut [f64], sums: &mut [&mut [f64]]) {
     let width = lanes.len() >> LANE_BITS;
     for (at, sum) in sums.iter_mut().flat_map(|sums| sums.iter_mut()).enumerate() {

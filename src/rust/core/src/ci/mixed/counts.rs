@@ -1,4 +1,4 @@
-//! Tests of levels alone.
+//! Tests of levels only.
 
 use super::cells::{domain, Cells, Known};
 use super::data::Frame;
@@ -7,7 +7,7 @@ use super::{pooled, which, Holes, Mixed, Work};
 use crate::ci::chi_squared::upper_tail;
 use crate::ci::discrete::{adapted_df, Counter, Table};
 
-/// p of the first two factors of `work` given the others; `whole`: all rows count.
+/// Returns p of the first two factors of `work` given the others; `whole`: whether all rows count.
 pub(super) fn p(test: &Mixed, frame: &Frame, whole: bool, work: &mut Work, known: &mut impl Known) -> f64 {
     let Some(domain) = domain(frame, &work.factors) else { return 1.0 };
     let occurring = |factor: u32| u64::from(frame.occurring(factor as usize));
@@ -40,7 +40,7 @@ pub(super) fn p(test: &Mixed, frame: &Frame, whole: bool, work: &mut Work, known
     if seen[0] < 2 || seen[1] < 2 {
         return f64::NAN;
     }
-    // Factors of S that are constant in these rows say nothing.
+    // Factors of S that are constant in these rows carry no information.
     let strata: f64 = seen[2..].iter().map(|&levels| levels as f64).product();
     let size = seen[2..].iter().filter(|&&levels| levels > 1).count();
     let pair = seen[0] as f64 * seen[1] as f64;
@@ -54,8 +54,8 @@ pub(super) fn p(test: &Mixed, frame: &Frame, whole: bool, work: &mut Work, known
     upper_tail(g_squared(cells, x, y, &mut work.filling.index), df)
 }
 
-/// Counts all rows that have these factors, the first of which are x and y, by the engine of the tests of discrete variables; whether it had a place for
-/// each cell that there may be: cells stand in the order of their keys.
+/// Counts all rows by these factors, the first two of which are x and y, with the engine for tests of discrete variables. Returns whether
+/// it had room for every possible cell. Cells are in the order of their keys.
 fn count(
     frame: &Frame,
     set: usize,
@@ -73,7 +73,7 @@ fn count(
     (out.domain, out.k) = (domain, 0);
     let mut is_whole = false;
     counter.count(&frame.coded[set], place(&factors[0]), given, &[place(&factors[1])], &mut |_, table| {
-        // Strata stand in lexicographic order, the last of S being the digit that changes first, as in keys.
+        // Strata are in lexicographic order. As in keys, the last member of S is the digit that changes fastest.
         let Table::Dense { counts, lx, ly } = *table else { return };
         is_whole = counts.len() as u64 == domain;
         for (stratum, cells) in counts.chunks_exact(lx * ly).enumerate().filter(|_| is_whole) {
@@ -89,7 +89,7 @@ fn count(
     is_whole
 }
 
-/// How many levels of each factor occur.
+/// Returns how many levels of each factor occur.
 fn seen(cells: &Cells, levels: impl Iterator<Item = u64>) -> Vec<usize> {
     let mut stride = 1;
     let mut marks = Vec::new();
@@ -104,7 +104,7 @@ fn seen(cells: &Cells, levels: impl Iterator<Item = u64>) -> Vec<usize> {
         .collect()
 }
 
-/// G² of cells of keys (s, y, x) with `x` and `y` levels: 2 Σ o ln(o n_s / (n_xs n_ys)).
+/// Returns G² of cells with keys (s, y, x), for `x` and `y` levels: 2 Σ o ln(o n_s / (n_xs n_ys)).
 fn g_squared(cells: &Cells, x: u64, y: u64, index: &mut Index) -> f64 {
     let [mut xs, mut ys, mut strata] = [Cells::default(), Cells::default(), Cells::default()];
     let stratum = |key: u64| key / (x * y);

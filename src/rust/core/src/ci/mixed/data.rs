@@ -1,4 +1,4 @@
-//! Variables that are numbers or levels, with holes, or completed several times over.
+//! Variables that are numbers or levels, with missing values, or imputed several times.
 
 use crate::ci::discrete::Coded;
 use crate::matrix::by_column;
@@ -8,9 +8,9 @@ use crate::{Error, Result};
 /// A variable as the caller has it.
 #[derive(Clone, Debug)]
 pub struct Given<'a> {
-    /// Its number of declared levels, whether they occur or not; 0 for a variable of numbers.
+    /// The number of declared levels, whether they occur or not; 0 for a variable of numbers.
     pub levels: u32,
-    /// Its values: one version, or where it was completed several times as many as there are completed data sets.
+    /// The values: one version, or one for each completed data set.
     pub versions: Vec<Values<'a>>,
 }
 
@@ -25,26 +25,26 @@ pub enum Values<'a> {
     Codes(&'a [i32]),
 }
 
-/// R's NA of whole numbers.
+/// R's NA in whole numbers.
 const NA: i32 = i32::MIN;
 
-/// The values of one version.
+/// The values of one version of a variable.
 #[derive(Clone, Debug)]
 pub(super) enum Cells {
-    /// Numbers less the mean of those that the first version has; 0 where missing.
+    /// Numbers minus the mean of the first version; 0 if missing.
     Numbers(Vec<f64>),
-    /// Codes 0, 1, ... of the levels that occur in any version, in their order; 0 where missing.
+    /// Codes 0, 1, ... of the levels that occur in any version, in the order of the levels; 0 if missing.
     Codes(Vec<u16>),
 }
 
 /// One variable.
 #[derive(Clone, Debug)]
 pub(super) struct Variable {
-    /// Declared levels; 0: numbers.
+    /// Number of declared levels; 0 for numbers.
     pub levels: u32,
-    /// Levels that occur in any version.
+    /// Number of levels that occur in any version.
     pub occurring: u32,
-    /// A bit a row that has a value, 64 to a word; empty where all have.
+    /// A bit for each row that has a value, 64 to a word; empty if all rows have one.
     present: Vec<u64>,
     versions: Vec<Cells>,
 }
@@ -55,9 +55,9 @@ pub struct Frame {
     n: usize,
     sets: usize,
     pub(super) variables: Vec<Variable>,
-    /// By data set: the variables of levels, in their order, to be counted.
+    /// For each data set the variables of levels, in order, prepared for counting.
     pub(super) coded: Vec<Coded>,
-    /// By variable: which of those it is.
+    /// The index of each variable among the variables of levels.
     pub(super) among_levels: Vec<u32>,
 }
 
@@ -66,10 +66,11 @@ fn wrong(value: String, hint: &str) -> Error {
 }
 
 impl Frame {
-    /// Of variables with `n` values in each version, in `sets` data sets: a variable has as many versions, or one that all share.
+    /// Makes a frame of variables with `n` values in each version, in `sets` data sets. A variable has a version for each data set, or one
+    /// that all share.
     ///
     /// # Errors
-    /// [`Error::Argument`] for no row, versions of other lengths or numbers, and codes that are no level; [`Error::Memory`].
+    /// [`Error::Argument`] if there are no rows, versions of other lengths or numbers, or codes that are no level; [`Error::Memory`].
     pub fn new(n: usize, sets: usize, given: &[Given]) -> Result<Self> {
         if n == 0 || n > u32::MAX as usize || sets == 0 {
             return Err(wrong(format!("{n} rows"), "give data with at least one row"));
@@ -92,7 +93,7 @@ impl Frame {
         Ok(frame)
     }
 
-    /// These rows, with repetitions; levels that occur are those of all rows.
+    /// Returns these rows, with repetitions. The levels that occur remain those of all rows.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -109,7 +110,7 @@ impl Frame {
         Ok(frame)
     }
 
-    /// Lays the levels out for counting.
+    /// Prepares the levels for counting.
     fn code(&mut self) -> Result<()> {
         let mut levels = Vec::new();
         for variable in &self.variables {
@@ -130,35 +131,35 @@ impl Frame {
         Ok(())
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn n(&self) -> usize {
         self.n
     }
 
-    /// Number of variables.
+    /// Returns the number of variables.
     pub fn p(&self) -> usize {
         self.variables.len()
     }
 
-    /// Number of data sets: 1 where nothing was completed.
+    /// Returns the number of data sets: 1 if nothing was imputed.
     pub fn sets(&self) -> usize {
         self.sets
     }
 
-    /// Whether a variable is one of numbers.
+    /// Returns whether a variable is one of numbers.
     pub fn is_number(&self, variable: usize) -> bool {
         self.variables[variable].levels == 0
     }
 
-    /// Whether any value is missing.
+    /// Returns whether any value is missing.
     pub fn any_missing(&self) -> bool {
         self.variables.iter().any(|variable| !variable.present.is_empty())
     }
 
-    /// The numbers of a variable in a data set, less a constant that is the same in all sets, and 0 where missing.
+    /// Returns the numbers of a variable in a data set, minus a constant that is the same in all sets; 0 if missing.
     ///
     /// # Panics
-    /// Where it is one of levels.
+    /// If it is a variable of levels.
     pub fn numbers(&self, variable: usize, set: usize) -> &[f64] {
         match self.version(variable, set) {
             Cells::Numbers(values) => values,
@@ -166,10 +167,10 @@ impl Frame {
         }
     }
 
-    /// The codes 0, 1, ... of a variable's levels that occur, in a data set; 0 where missing.
+    /// Returns the codes 0, 1, ... of a variable's occurring levels, in a data set; 0 if missing.
     ///
     /// # Panics
-    /// Where it is one of numbers.
+    /// If it is a variable of numbers.
     pub fn codes(&self, variable: usize, set: usize) -> &[u16] {
         match self.version(variable, set) {
             Cells::Codes(codes) => codes,
@@ -177,17 +178,17 @@ impl Frame {
         }
     }
 
-    /// How many versions a variable has: 1, or one of each data set.
+    /// Returns how many versions a variable has: 1, or one for each data set.
     pub fn versions(&self, variable: usize) -> usize {
         self.variables[variable].versions.len()
     }
 
-    /// How many of a variable's levels occur in any data set, at least 1.
+    /// Returns how many of a variable's levels occur in any data set, at least 1.
     pub fn occurring(&self, variable: usize) -> u32 {
         self.variables[variable].occurring.max(1)
     }
 
-    /// A bit for each row in which a variable has a value, 64 to a word; empty where all have.
+    /// Returns a bit for each row in which a variable has a value, 64 to a word; empty if all rows have one.
     pub fn present(&self, variable: usize) -> &[u64] {
         &self.variables[variable].present
     }
@@ -197,7 +198,7 @@ impl Frame {
         &versions[if versions.len() == 1 { 0 } else { set }]
     }
 
-    /// Writes which rows have values in all of these variables, a bit each; whether all have, in which case nothing is written.
+    /// Writes a bit for each row that has values in all of these variables. Returns whether all rows do; then nothing is written.
     pub(super) fn complete(&self, of: impl Iterator<Item = usize>, rows: &mut Vec<u64>) -> bool {
         rows.clear();
         for variable in of {
@@ -231,7 +232,7 @@ impl Values<'_> {
 }
 
 impl Variable {
-    /// Whether a row has a value.
+    /// Returns whether a row has a value.
     fn has(&self, row: usize) -> bool {
         self.present.is_empty() || self.present[row / 64] >> (row % 64) & 1 == 1
     }
@@ -245,7 +246,8 @@ impl Variable {
                 *word |= 1 << (at % 64);
             }
         }
-        // Where none of the rows lacks a value there are no holes: what is said of the rows that lack one takes one at least.
+        // If none of these rows lacks a value, the variable counts as complete: sums over rows with a missing value need at least one such
+        // row.
         if count == rows.len() as f64 {
             present.clear();
         }
@@ -254,7 +256,7 @@ impl Variable {
             Cells::Codes(codes) => Cells::Codes(rows.iter().map(|&row| codes[row as usize]).collect()),
             Cells::Numbers(values) => {
                 let mut values: Vec<f64> = rows.iter().map(|&row| values[row as usize]).collect();
-                // That of the first version; a missing value is 0 before and after.
+                // The mean of the first version. A missing value is 0 before and after.
                 let mean = *mean.get_or_insert_with(|| values.iter().sum::<f64>() / f64::max(count, 1.0));
                 let places = values.iter_mut().zip(rows).filter(|(_, &row)| self.has(row as usize));
                 places.for_each(|(value, _)| *value -= mean);
@@ -313,9 +315,9 @@ fn numbers(n: usize, versions: &[Values]) -> Vec<Cells> {
         sum += value;
         count += 1.0;
     }
-    // Any constant will do, as long as no digits are lost to it.
+    // Any constant will do, as long as no digits are lost.
     let mean = if count > 0.0 && f64::is_finite(sum) { sum / count } else { 0.0 };
-    // Their squares are to be numbers, too; a power of 2 takes no digits.
+    // Their squares must be finite numbers too. Scaling by a power of 2 loses no digits.
     let largest = (0..n).map(|row| (versions[0].number(row) - mean).abs()).fold(0.0, f64::max);
     let scale = match largest {
         0.0 => 1.0,
@@ -344,7 +346,7 @@ mod tests {
         let frame = Frame::new(40, 1, &[given(&x), given(&y)]).unwrap();
         let rules = Rules { adapt: false, ask_for_rows: false, constant_is_missing: true };
         let test = Mixed::new(frame, Holes::TestWise, rules).unwrap();
-        // The row with the hole is drawn, or is not.
+        // The row with the missing value is drawn, or is not.
         for (rows, has_hole) in [([3, 5, 6, 8, 9, 12, 13, 20], true), ([4, 5, 6, 8, 9, 12, 13, 20], false)] {
             let drawn = test.of_rows(&rows).unwrap().unwrap();
             assert_eq!(drawn.frame().unwrap().any_missing(), has_hole);

@@ -1,4 +1,4 @@
-//! Cells that another machine makes: what it is to make them of, and the test's answer from them.
+//! Cells that another machine makes: their definition, and the test's answer from them.
 
 use super::cells::{domain, Cells, Known};
 use super::moments::Question;
@@ -8,37 +8,38 @@ use super::{which, Holes, Mixed, Work};
 pub use super::cells::Which;
 pub use super::rows::{CHUNK, FEW_CELLS, LANE_BITS};
 
-/// The form of the cells that a test takes of each data set.
+/// The form of the cells that a test needs from each data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// The rows. Of those that lack values numbers are summed up as they are, of others as deviations from the means of their cells.
+    /// The rows. For rows that lack values, numbers are summed as they are; for others, as deviations from the means of their cells.
     pub which: Which,
-    /// Keys are below this: the product of the factors' levels.
+    /// The bound below which all keys are: the product of the factors' numbers of levels.
     pub keys: u64,
-    /// Variables of numbers.
+    /// Number of variables of numbers.
     pub numbers: usize,
 }
 
-/// Words of a cell before its means.
+/// Number of words in a cell before its means.
 pub const CELL_WORDS: usize = 2;
 
 impl Form {
-    /// Words of 64 bits of a cell, by which a machine hands it on: its first row times 2^32 and its key; the number of its rows; and as doubles the
-    /// means of its numbers (or their sums) and the upper triangle of the sums of their products, column by column.
+    /// Returns the number of 64-bit words in a cell, in the format that machines pass on. The first word is the cell's first row times 2^32
+    /// plus its key, the second its number of rows. The rest are doubles: the means of its numbers (or their sums), and the upper triangle
+    /// of the sums of their products, column by column.
     pub fn cell_words(&self) -> usize {
         CELL_WORDS + self.numbers + triangle(self.numbers)
     }
 
-    /// Words for the cells of `n` rows, at most: their number comes first.
+    /// Returns the largest number of words for the cells of `n` rows. The first word is the number of cells.
     pub fn words(&self, n: usize) -> usize {
         1 + self.cell_words() * self.keys.min(n as u64) as usize
     }
 }
 
-/// What cells are to be made of.
+/// The definition of the cells that a test needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Need<'w> {
-    /// The variables of levels whose codes are the digits of a cell's key, the first of them the lowest.
+    /// The variables of levels whose codes are the digits of a cell's key, lowest digit first.
     pub factors: &'w [u32],
     /// The variables of numbers.
     pub numbers: &'w [u32],
@@ -50,7 +51,7 @@ pub struct Need<'w> {
 struct Made<'c> {
     form: Form,
     words: &'c [u64],
-    /// Words of a data set.
+    /// Number of words for a data set.
     stride: usize,
 }
 
@@ -66,7 +67,7 @@ impl Known for Made<'_> {
         [&mut out.counts, &mut out.means, &mut out.products].into_iter().for_each(|values| values.clear());
         out.keys.clear();
         if k == 0 {
-            // Counts are taken in the order of keys.
+            // Counts are used in the order of keys.
             out.keys.extend(all.clone().map(|cell| cell[0] & u64::from(u32::MAX)));
             out.counts.extend(all.map(|cell| cell[1] as f64));
             return true;
@@ -85,12 +86,12 @@ impl Known for Made<'_> {
 }
 
 impl Mixed<'_> {
-    /// Data sets whose cells a test takes.
+    /// Returns the number of data sets whose cells a test needs.
     pub fn sets(&self) -> usize {
         self.frame.as_ref().filter(|_| self.holes == Holes::Imputed).map_or(1, |frame| frame.sets())
     }
 
-    /// The cells that the test of (x, y) given S takes; none where it takes none.
+    /// Returns the cells that the test of (x, y) given S needs, or `None` if it needs none.
     pub fn need<'w>(&self, x: usize, y: usize, s: &[u32], work: &'w mut Work) -> Option<Need<'w>> {
         let frame = self.frame.as_ref()?;
         let whole = self.sort_out(x.min(y), x.max(y), s, work)?;
@@ -106,7 +107,7 @@ impl Mixed<'_> {
         Some(Need { factors, numbers, form })
     }
 
-    /// [`Mixed::p_value`] to the last bit, from cells of this form: `words` has [`Form::words`] of them for each data set.
+    /// Returns [`Mixed::p_value`] to the last bit, from cells of this form. `words` holds [`Form::words`] words for each data set.
     pub fn p_of_cells(&self, x: usize, y: usize, s: &[u32], form: Form, words: &[u64], work: &mut Work) -> f64 {
         let stride = words.len() / self.sets();
         self.p_with(x, y, s, work, &mut Made { form, words, stride })
@@ -118,14 +119,14 @@ mod tests {
     use super::*;
     use crate::ci::mixed::{Frame, Given, Rules, Values};
 
-    /// Cells as a machine would hand them on, made of `cells`, in the order of their keys.
+    /// Encodes `cells` as a machine would pass them on, in the order of their keys.
     fn words(cells: &Cells, form: Form, n: usize) -> Vec<u64> {
         let (k, t) = (cells.k, triangle(cells.k));
         let mut order: Vec<usize> = (0..cells.keys.len()).collect();
         order.sort_by_key(|&cell| cells.keys[cell]);
         let mut words = vec![order.len() as u64];
         for cell in order {
-            // Cells are in the order in which they are met.
+            // Cells are in the order in which they are first met.
             words.extend([(cell as u64) << 32 | cells.keys[cell], cells.counts[cell] as u64]);
             words.extend(cells.means[cell * k..][..k].iter().map(|mean| mean.to_bits()));
             words.extend(cells.products[cell * t..][..t].iter().map(|product| product.to_bits()));
@@ -166,10 +167,10 @@ mod tests {
             let wanted = test.p_value(x, y, &s, &mut work);
             assert!(wanted.is_finite());
             assert_eq!(found.to_bits(), wanted.to_bits(), "{x}, {y}, {s:?}");
-            // They are what the answer is made of.
+            // The answer depends on these words.
             let mut other = words(&cells, form, n);
             match factors.is_empty() {
-                // The product of the first two.
+                // The product of the first two numbers.
                 true => other[2 + CELL_WORDS + numbers.len()] = 1.0_f64.to_bits(),
                 false => other[2] += 40,
             }

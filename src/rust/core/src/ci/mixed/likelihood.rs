@@ -1,42 +1,42 @@
-//! Likelihoods of the conditional Gaussian distribution: levels by the shares of their cells, numbers normal within each cell.
+//! Likelihoods of the conditional Gaussian distribution: levels by the shares of their cells, numbers as normal within each cell.
 //!
-//! S. L. Lauritzen and N. Wermuth (1989); the test of B. Andrews, J. Ramsey and G. F. Cooper (2018), as R. Foraita and J. Witte have it in micd's
-//! `mixCItest`: a cell of few rows takes the covariance of all rows in place of its own.
+//! S. L. Lauritzen and N. Wermuth (1989); the test of B. Andrews, J. Ramsey and G. F. Cooper (2018), as implemented in micd's `mixCItest`
+//! by R. Foraita and J. Witte. A cell with few rows uses the covariance of all rows instead of its own.
 
 use std::f64::consts::PI;
 
 use super::cells::Cells;
 use super::rows::triangle;
 
-/// Cells of no more rows than there are numbers and this many take the covariance of all rows.
+/// A cell uses the covariance of all rows unless its rows outnumber its numbers by more than this.
 const FEW: f64 = 5.0;
 
-/// A variance that is left given the numbers before is no less than this share of the variance over all rows. Less is rounding: a number that is
-/// constant in a cell, or that others determine, has then a large likelihood that cancels where it stands in two parts of a test.
+/// The smallest variance that remains given the previous numbers, as a share of the variance over all rows. Anything smaller is rounding. A
+/// number that is constant in a cell, or determined by others, then has a large likelihood. It cancels if it occurs in two parts of a test.
 const LEAST: f64 = 1e-12;
 
-/// micd's stand-in for entries of a covariance that are 0.
+/// micd's replacement for covariance entries that are 0.
 const TINY: f64 = 1e-10;
 
-/// A covariance, factored.
+/// A factored covariance.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Normal {
     k: usize,
-    /// Cholesky's factor, lower triangle by row: k(k + 1)/2.
+    /// Cholesky's factor, lower triangle by row: k(k + 1)/2 numbers.
     factor: Vec<f64>,
-    /// Its inverse, likewise.
+    /// The inverse of the factor, lower triangle by row.
     inverse: Vec<f64>,
     log_det: f64,
 }
 
-/// Entry (row, col), row <= col, of a triangle column by column.
+/// Returns the index of entry (row, col), row <= col, of a triangle column by column.
 fn at(row: usize, col: usize) -> usize {
     triangle(col) + row
 }
 
 impl Normal {
-    /// Of a covariance, an upper triangle column by column, which is also the lower triangle by row. `variances`: of all rows. Whether none was
-    /// raised to the [`LEAST`].
+    /// Factors a covariance, given as an upper triangle column by column, which is also the lower triangle by row. `variances` are those of
+    /// all rows. Returns whether no variance had to be raised to [`LEAST`].
     pub fn of(
         &mut self,
         covariance: impl Iterator<Item = f64>,
@@ -67,7 +67,7 @@ impl Normal {
         is_definite
     }
 
-    /// Makes ready for [`Normal::trace`].
+    /// Computes the inverse for [`Normal::trace`].
     pub fn invert(&mut self) {
         let (k, l) = (self.k, &self.factor);
         self.inverse.clear();
@@ -81,7 +81,7 @@ impl Normal {
         }
     }
 
-    /// tr(covariance⁻¹ products), the latter an upper triangle.
+    /// Returns tr(covariance⁻¹ products); `products` is an upper triangle.
     pub fn trace(&self, products: impl Fn(usize, usize) -> f64) -> f64 {
         // |L⁻¹|² weighted by the products: the sum over rows i of u' P u with u the i-th row of L⁻¹.
         let u = |i: usize, j: usize| self.inverse[at(j, i)];
@@ -96,40 +96,40 @@ impl Normal {
         (0..self.k).map(of_row).sum()
     }
 
-    /// ln |2π covariance|.
+    /// Returns ln |2π covariance|.
     pub fn log_det(&self) -> f64 {
         self.k as f64 * (2.0 * PI).ln() + self.log_det
     }
 }
 
-/// A part of a test's variables: cells of its factors, and which of the numbers are its own.
+/// A part of a test's variables: the cells of its factors, and its own numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
     pub cells: &'a Cells,
-    /// Places among the numbers of the cells.
+    /// Indices among the numbers of the cells.
     pub numbers: &'a [usize],
     pub any_factor: bool,
 }
 
 impl Part<'_> {
-    /// The products of a cell's numbers.
+    /// Returns the products of the part's numbers in a cell.
     pub fn products<'s>(&'s self, products: &'s [f64]) -> impl Fn(usize, usize) -> f64 + Copy + 's {
         let numbers = self.numbers;
         move |row, col| products[at(numbers[row].min(numbers[col]), numbers[row].max(numbers[col]))]
     }
 
-    /// The products of a cell, over `rows`, as a triangle.
+    /// Returns the products of a cell divided by `rows`, as a triangle.
     pub fn covariance<'s>(&'s self, products: &'s [f64], rows: f64) -> impl Iterator<Item = f64> + 's {
         let of = self.products(products);
         (0..self.numbers.len()).flat_map(move |col| (0..=col).map(move |row| of(row, col) / rows))
     }
 
-    /// The variances of the numbers over all rows, of which `all` has the products.
+    /// Returns the variances of the numbers over all rows; `all` holds the products of all rows.
     pub fn variances<'s>(&'s self, all: &'s [f64], rows: f64) -> impl Iterator<Item = f64> + 's {
         self.numbers.iter().map(move |&number| all[at(number, number)] / rows)
     }
 
-    /// The largest log likelihood. `all`: products of all rows.
+    /// Returns the largest log likelihood. `all`: products of all rows.
     pub fn log_likelihood(&self, all: &[f64], normal: &mut Normal, of_all: &mut Normal) -> f64 {
         let (k, n) = (self.numbers.len(), self.cells.rows());
         let t = triangle(self.cells.k);
@@ -158,8 +158,8 @@ impl Part<'_> {
         sum
     }
 
-    /// A cell's covariance by which imputations are pooled, into `out`: that of its own rows, or of all where they are few; micd puts a small
-    /// number in place of 0.
+    /// Writes a cell's covariance for pooling imputations to `out`. It is that of the cell's rows, or of all rows if the cell has few. As
+    /// in micd, a small number replaces 0.
     pub fn pooled_covariance(&self, cell: usize, all: &[f64], out: &mut Vec<f64>) {
         let (k, n) = (self.numbers.len(), self.cells.rows());
         let (count, t) = (self.cells.counts[cell], triangle(self.cells.k));
@@ -171,7 +171,7 @@ impl Part<'_> {
         let products = &self.cells.products[cell * t..][..t];
         match count > k as f64 + FEW {
             true => out.extend(self.covariance(products, count)),
-            // Of one row in all there is none.
+            // A single row in total has no covariance.
             false if n < 2.0 => out.extend(std::iter::repeat_n(1.0, triangle(k))),
             false => out.extend(self.covariance(all, n)),
         }
@@ -179,7 +179,7 @@ impl Part<'_> {
     }
 }
 
-/// Degrees of freedom of a part with `levels`, the product of the declared levels of its factors, and k numbers.
+/// Returns the degrees of freedom of a part with k numbers. `levels` is the product of its factors' declared levels.
 pub(super) fn parameters(levels: f64, k: usize) -> f64 {
     levels * (triangle(k) + k) as f64 + levels
 }

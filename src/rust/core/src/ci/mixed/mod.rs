@@ -1,11 +1,11 @@
-//! Tests of variables that may be numbers or levels, on all rows, on the rows that have all values of a test, or on completed data sets.
+//! Tests of variables that may be numbers or levels. They use all rows, the rows that have all values of a test, or imputed data sets.
 //!
-//! These are the tests of R. Foraita and J. Witte's package micd (1.1.1). By the kinds of x, y and S a test is
-//! * of numbers alone: Fisher's z of the partial correlation, pooled over completed data sets by Rubin's rules;
-//! * of levels alone: G², pooled as a likelihood ratio;
-//! * of both: the likelihood ratio 2 (L(xyS) - L(yS) - L(xS) + L(S)) of conditional Gaussian distributions ([`likelihood`]).
+//! These are the tests of R. Foraita and J. Witte's package micd (1.1.1). The kinds of x, y and S determine the test:
+//! * numbers only: Fisher's z of the partial correlation, pooled over imputed data sets by Rubin's rules;
+//! * levels only: G², pooled as a likelihood ratio;
+//! * both: the likelihood ratio 2 (L(xyS) - L(yS) - L(xS) + L(S)) of conditional Gaussian distributions ([`likelihood`]).
 //!
-//! Where holes are left out test by test, each test has its own rows, numbers of levels and degrees of freedom.
+//! If rows with missing values are left out test by test, each test has its own rows, numbers of levels and degrees of freedom.
 
 mod cells;
 mod counts;
@@ -30,29 +30,29 @@ use moments::{Moments, Question};
 use pooled::{Averages, Means};
 use rows::Asked;
 
-/// What is done about holes.
+/// The treatment of missing values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holes {
-    /// There are none.
+    /// No values are missing.
     None,
-    /// Each test takes the rows that have all its values.
+    /// Each test uses the rows that have all its values.
     TestWise,
-    /// They were filled in several times, and tests pool the data sets.
+    /// Missing values were imputed several times, and tests pool the data sets.
     Imputed,
 }
 
-/// What a test does besides; micd's tests differ in it.
+/// Further rules, in which micd's tests differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Do empty cells lower the degrees of freedom of G², see [`Rule::Pcalg`](super::discrete::Rule::Pcalg)?
+    /// Whether empty cells lower the degrees of freedom of G², see [`Rule::Pcalg`](super::discrete::Rule::Pcalg).
     pub adapt: bool,
-    /// Is p = 1 where there are fewer than ten rows for each degree of freedom of G²?
+    /// Whether p = 1 if there are fewer than ten rows for each degree of freedom of G².
     pub ask_for_rows: bool,
-    /// Has a test no answer (NaN) where x, y or a member of S is a number that is constant in its rows? Else p is 1.
+    /// Whether a test of numbers has no answer (NaN) if x, y or a member of S is constant in its rows. Otherwise p is 1.
     pub constant_is_missing: bool,
 }
 
-/// A test on data.
+/// A test on data that may mix numbers and levels.
 #[derive(Clone, Debug)]
 pub struct Mixed<'a> {
     frame: Option<Frame>,
@@ -60,7 +60,7 @@ pub struct Mixed<'a> {
     rules: Rules,
     n: f64,
     p: usize,
-    /// Sums of products, or correlations, of the variables of numbers, one of each data set.
+    /// Sums of products, or correlations, of the variables of numbers, one for each data set.
     sums: Vec<Sums<'a>>,
 }
 
@@ -73,19 +73,19 @@ pub struct Work {
     numbers: Vec<u32>,
     filling: Filling,
     moments: Moments,
-    /// By data set: the cells of x, y and S, and of three of its parts.
+    /// For each data set the cells of x, y and S, and of three of its parts.
     cells: Vec<[Cells; 4]>,
     all: Vec<Cells>,
     counters: Vec<Counter>,
     others: Vec<u32>,
     normals: [Normal; 2],
     averages: Averages,
-    /// Had the last test of levels too few rows, see [`Rules::ask_for_rows`]?
+    /// Whether the last test of levels had too few rows, see [`Rules::ask_for_rows`].
     too_few: bool,
 }
 
 impl Work {
-    /// Whether the last test was p = 1 for want of rows alone, as [`Rules::ask_for_rows`] has it.
+    /// Returns whether the last test gave p = 1 only because it had too few rows, see [`Rules::ask_for_rows`].
     pub fn too_few(&self) -> bool {
         self.too_few
     }
@@ -99,22 +99,22 @@ fn which(whole: bool) -> Which {
     }
 }
 
-/// How many rows a bitmap has.
+/// Returns how many rows a bitmap has.
 pub(super) fn ones(words: &[u64]) -> f64 {
     words.iter().map(|word| f64::from(word.count_ones())).sum()
 }
 
-/// A test's variables by kind, x and y first where they are.
+/// The kinds of a test's variables x and y.
 struct Kinds {
     x_is_number: bool,
     y_is_number: bool,
 }
 
 impl<'a> Mixed<'a> {
-    /// A test on data.
+    /// Makes a test on data.
     ///
     /// # Errors
-    /// [`Error::Argument`] where `holes` is not what the data have.
+    /// [`Error::Argument`] if `holes` does not fit the data.
     pub fn new(frame: Frame, holes: Holes, rules: Rules) -> Result<Self> {
         let wrong = |value: &str, hint: &str| {
             Err(Error::Argument { argument: "suffStat", value: value.into(), hint: hint.into() })
@@ -129,20 +129,20 @@ impl<'a> Mixed<'a> {
         Ok(Mixed { frame: Some(frame), holes, rules, n, p, sums: Vec::new() })
     }
 
-    /// The pooled test of correlation matrices, p x p, of completed data sets of n rows.
+    /// Makes the pooled test of correlation matrices, each p x p, from imputed data sets of n rows.
     pub fn of_correlations(matrices: Vec<&'a [f64]>, p: usize, n: f64) -> Self {
         let rules = Rules { adapt: false, ask_for_rows: false, constant_is_missing: false };
         let sums = matrices.into_iter().map(|c| Sums::correlations(c.into(), (0..p as u32).collect())).collect();
         Mixed { frame: None, holes: Holes::Imputed, rules, n, p, sums }
     }
 
-    /// With sums of products of the variables of numbers, one of each data set, which make tests of numbers alone quicker.
+    /// Adds sums of products of the variables of numbers, one for each data set, which make tests of numbers quicker.
     pub fn with_sums(mut self, sums: Vec<Sums<'a>>) -> Self {
         self.sums = sums;
         self
     }
 
-    /// The test on these rows of the data, with repetitions; none where there are correlations alone.
+    /// Returns the test on these rows of the data, with repetitions, or `None` if there are only correlations.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -153,27 +153,27 @@ impl<'a> Mixed<'a> {
         Ok(Some(Mixed { frame, holes, rules, n: rows.len() as f64, p: self.p, sums: Vec::new() }))
     }
 
-    /// Number of variables.
+    /// Returns the number of variables.
     pub fn p(&self) -> usize {
         self.p
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn n(&self) -> f64 {
         self.n
     }
 
-    /// The data; none where there are correlations alone.
+    /// Returns the data, or `None` if there are only correlations.
     pub fn frame(&self) -> Option<&Frame> {
         self.frame.as_ref()
     }
 
-    /// What is done about holes.
+    /// Returns the treatment of missing values.
     pub fn holes(&self) -> Holes {
         self.holes
     }
 
-    /// How many rows the test of x and y given S has.
+    /// Returns the number of rows in the test of x and y given S.
     pub fn rows(&self, x: usize, y: usize, s: &[u32], work: &mut Work) -> f64 {
         let (Some(frame), Holes::TestWise) = (&self.frame, self.holes) else { return self.n };
         let all = [x, y].into_iter().chain(s.iter().map(|&variable| variable as usize));
@@ -183,7 +183,7 @@ impl<'a> Mixed<'a> {
         ones(&work.rows)
     }
 
-    /// How many values of each variable are missing where tests go without these rows; empty: a test has all rows.
+    /// Returns the number of missing values of each variable if tests leave rows out; empty if every test has all rows.
     pub fn missing(&self) -> Vec<f64> {
         let (Some(frame), Holes::TestWise) = (&self.frame, self.holes) else { return Vec::new() };
         let of = |present: &[u64]| if present.is_empty() { 0.0 } else { self.n - ones(present) };
@@ -194,12 +194,12 @@ impl<'a> Mixed<'a> {
         self.frame.as_ref().is_none_or(|frame| frame.is_number(variable))
     }
 
-    /// p of (x, y) given S; NaN where there is no answer. The same for (y, x).
+    /// Returns p of (x, y) given S, which equals p of (y, x); NaN if there is no answer.
     pub fn p_value(&self, x: usize, y: usize, s: &[u32], work: &mut Work) -> f64 {
         self.p_with(x, y, s, work, &mut Nothing)
     }
 
-    /// Likewise where some cells are known.
+    /// Returns [`Mixed::p_value`], using cells that are known.
     fn p_with(&self, x: usize, y: usize, s: &[u32], work: &mut Work, known: &mut impl Known) -> f64 {
         let (x, y) = (x.min(y), x.max(y));
         work.too_few = false;
@@ -215,7 +215,8 @@ impl<'a> Mixed<'a> {
         }
     }
 
-    /// Sorts the variables of a test by kind, for x < y, and finds the rows that have all; whether all do. None where these are too few.
+    /// Sorts the variables of a test by kind, for x < y, and finds the rows that have all values. Returns whether all rows do, or `None` if
+    /// fewer than two do.
     fn sort_out(&self, x: usize, y: usize, s: &[u32], work: &mut Work) -> Option<bool> {
         let Work { set, rows, factors, numbers, .. } = work;
         set.clear();
@@ -233,11 +234,11 @@ impl<'a> Mixed<'a> {
         (count >= 2.0).then_some(whole)
     }
 
-    /// The test of numbers alone.
+    /// Runs the test of numbers only.
     fn of_numbers(&self, size: usize, whole: bool, work: &mut Work, known: &mut impl Known) -> f64 {
         let Work { rows, numbers, moments, filling, .. } = work;
         let rows = (!whole).then_some(&rows[..]);
-        // The partial correlation of the first two given the others, and of how many rows; NaN where one is constant.
+        // The partial correlation of the first two numbers given the others, and its number of rows; NaN if a number is constant.
         let mut partial = |set: usize| {
             let question = Question { numbers, set, rows, n: self.n };
             moments.partial(question, self.frame.as_ref(), self.sums.get(set), known, filling)
@@ -254,7 +255,7 @@ impl<'a> Mixed<'a> {
         moments::fisher_z(r, n, size)
     }
 
-    /// The test of numbers and levels.
+    /// Runs the test of numbers and levels.
     fn of_both(
         &self,
         frame: &Frame,
@@ -288,13 +289,13 @@ impl<'a> Mixed<'a> {
             ys.collapse(domain / (lx * ly), |key| key / ly, index, only_s);
             only_s.collapse(1, |_| 0, index, &mut work.all[set]);
         }
-        // Which numbers and factors each part has: x and y come first where they are of the kind.
+        // The numbers and factors of each part: x and y come first among their kind.
         let (nx, ny) = (usize::from(kinds.x_is_number), usize::from(kinds.y_is_number));
         let kept = match kept(&work.all[..sets], nx + ny, &mut work.normals[0]) {
             Ok(kept) => kept,
             Err(p) => return p,
         };
-        // S comes first, so that what is left of its variances is the same in all parts.
+        // S comes first, so that its remaining variances are the same in all parts.
         let of_s = kept.len();
         let numbers: Vec<usize> = kept.into_iter().chain(0..nx + ny).collect();
         let without_x: Vec<usize> = numbers.iter().copied().filter(|&at| nx == 0 || at != 0).collect();
@@ -310,7 +311,7 @@ impl<'a> Mixed<'a> {
         let s_factors = work.factors.len() - (2 - nx - ny);
         let any_factor = [true, ny == 0 || s_factors > 0, nx == 0 || s_factors > 0, s_factors > 0];
         let df: Vec<f64> = (0..4).map(|at| parameters(levels[at], of_part[at].len())).collect();
-        // micd counts one parameter of an empty S.
+        // micd counts one parameter for an empty S.
         let of_s = if s_is_empty { 1.0 } else { df[3] };
         let df = (df[0] - df[1] - df[2] + of_s).max(1.0);
         let part = |set: usize, at: usize| Part {
@@ -327,7 +328,7 @@ impl<'a> Mixed<'a> {
                 ratio += l(3);
             }
             return match upper_tail(2.0 * ratio, df) {
-                // Numbers too large to be squared.
+                // The numbers are too large to square.
                 p if p.is_nan() => 1.0,
                 p => p,
             };
@@ -352,8 +353,9 @@ impl<'a> Mixed<'a> {
     }
 }
 
-/// Which numbers of S the others of S do not determine, where the first `of_pair` of all are x and y; or p, where S determines x or y (1), or S
-/// and x determine y (0). What rounding leaves of such a likelihood ratio is no answer. `all`: a cell of all rows, of each data set.
+/// Returns the numbers of S that are not determined by its previous numbers, or a p-value: 1 if S determines x or y, 0 if S and x determine
+/// y. The likelihood ratio would then be rounding noise. The first `of_pair` numbers are those of x and y. `all` holds for each data set a
+/// cell of all rows.
 fn kept(all: &[Cells], of_pair: usize, normal: &mut Normal) -> std::result::Result<Vec<usize>, f64> {
     let k = all[0].k;
     let mut is_free = |numbers: &[usize]| {

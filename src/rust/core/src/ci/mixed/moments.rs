@@ -9,20 +9,20 @@ use super::rows::{set_bits, triangle, Asked};
 use crate::ci::gauss::{FisherZ, Gauss, Reading};
 use crate::ci::partial;
 
-/// Sums of products of the variables of numbers over all rows, by which tests of numbers alone are quicker.
+/// Sums of products of the variables of numbers over all rows, which make tests of numbers quicker.
 #[derive(Clone, Debug)]
 pub struct Sums<'a> {
-    /// By pair of these variables: the correlation, holes counting as the mean.
+    /// For each pair of these variables the correlation, with missing values set to the mean.
     c: Cow<'a, [f64]>,
-    /// How many these are.
+    /// Number of variables of numbers.
     q: usize,
-    /// By variable: its place among them.
+    /// The index of each variable among them.
     places: Vec<u32>,
-    /// By place: the root of the sum of squares; empty where there are no holes.
+    /// The square root of the sum of squares of each variable of numbers; empty if no values are missing.
     norms: Vec<f64>,
 }
 
-/// Where rows that a test lacks take more than this share of a variable's sum of squares, the others are summed up by themselves.
+/// The largest share of a variable's sum of squares that the rows left out may have. Beyond it, the remaining rows are summed directly.
 const MOST_LEFT_OUT: f64 = 0.9;
 
 fn of_numbers(places: &[u32]) -> usize {
@@ -30,16 +30,17 @@ fn of_numbers(places: &[u32]) -> usize {
 }
 
 impl<'a> Sums<'a> {
-    /// The place of a variable of levels.
+    /// The index that marks a variable of levels.
     pub const NONE: u32 = u32::MAX;
 
-    /// Of the correlations of variables without holes: q x q; `places`: by variable which of the q it is, or [`Sums::NONE`].
+    /// Makes sums from the correlations of variables without missing values, q x q. `places` holds for each variable its index among the q,
+    /// or [`Sums::NONE`].
     pub fn correlations(c: Cow<'a, [f64]>, places: Vec<u32>) -> Self {
         let q = of_numbers(&places);
         Sums { c, q, places, norms: Vec::new() }
     }
 
-    /// Of the correlations of numbers whose holes count as their mean, as [`Frame::numbers`] has them.
+    /// Makes sums from the correlations of numbers with missing values set to the mean, as in [`Frame::numbers`].
     pub fn with_holes(c: Cow<'a, [f64]>, places: Vec<u32>, frame: &Frame) -> Self {
         let numbers = (0..frame.p()).filter(|&variable| frame.is_number(variable));
         let norm = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>().sqrt();
@@ -53,24 +54,24 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// The numbers whose partial correlation is asked for, the first two given the others, and the rows.
+/// The numbers and rows of a partial correlation; it is that of the first two numbers given the others.
 #[derive(Clone, Copy)]
 pub(super) struct Question<'a> {
     pub numbers: &'a [u32],
-    /// Which of the completed data sets.
+    /// The index of the data set.
     pub set: usize,
-    /// A bit each; none: all `n` of the data.
+    /// A bit for each row, or `None` for all `n` rows of the data.
     pub rows: Option<&'a [u64]>,
     pub n: f64,
 }
 
 impl Question<'_> {
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn count(&self) -> f64 {
         self.rows.map_or(self.n, ones)
     }
 
-    /// The rows whose sums of products it takes, where there are some of all rows; none: those are all that it takes.
+    /// Returns the rows whose sums of products are needed, given sums over all rows if there are any. `None` means that these suffice.
     pub fn which(&self, sums: Option<&Sums>) -> Option<Which> {
         match (sums, self.rows) {
             (Some(_), None) => None,
@@ -81,7 +82,7 @@ impl Question<'_> {
     }
 }
 
-/// Working memory.
+/// Working memory for partial correlations.
 #[derive(Debug, Default)]
 pub(super) struct Moments {
     rows: Vec<u32>,
@@ -90,15 +91,15 @@ pub(super) struct Moments {
     sums: Vec<f64>,
     products: Vec<f64>,
     cell: Cells,
-    /// k x k.
+    /// k x k numbers.
     correlations: Vec<f64>,
     matrix: Vec<f64>,
 }
 
-/// Where numbers vary by less than this share of their mean, the digits that are left decide whether they do.
+/// The share of their mean below which the spread of numbers needs precise sums to show whether they vary.
 const LITTLE: f64 = 1e-7;
 
-/// A product, and what its rounding left out (T. J. Dekker 1971).
+/// Returns a product, and its rounding error (T. J. Dekker 1971).
 fn product(a: f64, b: f64) -> (f64, f64) {
     const SPLIT: f64 = 134_217_729.0;
     let halves = |x: f64| {
@@ -110,7 +111,7 @@ fn product(a: f64, b: f64) -> (f64, f64) {
     (whole, a2 * b2 - (((whole - a1 * b1) - a2 * b1) - a1 * b2))
 }
 
-/// The sum of numbers with what rounding left out of them and of their sums (D. E. Knuth).
+/// Returns the sum of numbers, including their rounding errors and those of the sums (D. E. Knuth).
 fn sum(terms: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (mut sum, mut rest) = (0.0, 0.0);
     for (term, left_out) in terms {
@@ -122,13 +123,13 @@ fn sum(terms: impl Iterator<Item = (f64, f64)>) -> f64 {
     sum + rest
 }
 
-/// p of a partial correlation of n rows; an undefined one counts as 0.
+/// Returns p of a partial correlation from n rows; an undefined one counts as 0.
 pub(super) fn fisher_z(r: f64, n: f64, size: usize) -> f64 {
     FisherZ::new(n.max(1.0), Reading::GaussCItest).map_or(f64::NAN, |test| test.p_of_correlation(r, size))
 }
 
 impl Moments {
-    /// The partial correlation, and of how many rows; NaN where a number is constant.
+    /// Returns the partial correlation and its number of rows; NaN if a number is constant.
     pub fn partial(
         &mut self,
         question: Question,
@@ -157,7 +158,7 @@ impl Moments {
             return (f64::NAN, count);
         }
         if let (Some(frame), false) = (frame, is_sharp) {
-            // Where numbers nearly determine one another, the last digits decide: all ways are to have the same.
+            // If numbers nearly determine one another, the last digits decide, and all routes must give the same digits.
             self.matrix.clear();
             self.matrix.extend_from_slice(&self.correlations);
             if k > 2 && partial::by_elimination(&mut self.matrix, k).is_none() {
@@ -170,7 +171,7 @@ impl Moments {
         (r.unwrap_or(f64::NAN), count)
     }
 
-    /// Correlations as they are known.
+    /// Copies known correlations.
     fn take(&mut self, sums: &Sums, numbers: &[u32]) {
         let q = sums.q;
         self.correlations.clear();
@@ -180,7 +181,7 @@ impl Moments {
         }
     }
 
-    /// Those of all rows less the few that are left out; whether few digits are lost so.
+    /// Subtracts the sums of the few rows left out from those of all rows. Returns whether only few digits are lost in this way.
     fn subtract(
         &mut self,
         frame: &Frame,
@@ -200,7 +201,7 @@ impl Moments {
             let rows = Some(&self.left_out[..]);
             self.cell.fill_one(&Asked { frame, set: 0, rows, factors: &[], numbers }, true, filling);
         }
-        // The rows that are left have sums of the opposite sign, as all sum up to nothing.
+        // The remaining rows have sums of the opposite sign, because all rows sum to zero.
         self.products.clear();
         let Cells { means: of_others, products: others, .. } = &self.cell;
         let mut at = 0;
@@ -223,7 +224,7 @@ impl Moments {
         enough
     }
 
-    /// From the rows themselves; whether all numbers vary enough for that.
+    /// Computes sums from the rows themselves. Returns whether all numbers vary enough for that.
     fn add_up(
         &mut self,
         frame: &Frame,
@@ -249,7 +250,8 @@ impl Moments {
         enough
     }
 
-    /// From the rows themselves, to the last digit but one, by sums of twice the precision (T. Ogita, S. M. Rump and S. Oishi 2005).
+    /// Computes sums from the rows themselves, accurate to the last digit but one, in twice the precision (T. Ogita, S. M. Rump and S.
+    /// Oishi 2005).
     fn add_up_sharply(&mut self, frame: &Frame, question: Question) {
         let Question { numbers, set, rows, .. } = question;
         let k = numbers.len();
@@ -267,7 +269,7 @@ impl Moments {
             let first = column().next().copied().unwrap_or(0.0);
             let varies = column().any(|value| *value != first);
             let mean = sum(column().map(|&value| (value, 0.0))) / count;
-            // Of what is constant nothing is left, and no rounding of the mean either.
+            // A constant number becomes exactly 0, without rounding of the mean.
             for value in self.values.iter_mut().skip(at).step_by(k) {
                 *value = if varies { *value - mean } else { 0.0 };
             }
@@ -285,7 +287,7 @@ impl Moments {
         self.scale(k);
     }
 
-    /// The values of the rows, row by row.
+    /// Collects the values of the rows, row by row.
     fn gather(&mut self, frame: &Frame, set: usize, numbers: &[u32]) {
         let k = numbers.len();
         self.values.clear();
@@ -297,7 +299,7 @@ impl Moments {
         }
     }
 
-    /// Products as correlations; NaN where a variable is constant.
+    /// Turns products into correlations; NaN if a variable is constant.
     fn scale(&mut self, k: usize) {
         self.correlations.clear();
         self.correlations.resize(k * k, 1.0);

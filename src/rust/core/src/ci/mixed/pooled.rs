@@ -1,8 +1,8 @@
-//! What several completed data sets say together.
+//! Pooling the results of several imputed data sets.
 //!
 //! * Correlations: Rubin's rules on Fisher's z (J. Barnard and D. B. Rubin 1999 for the degrees of freedom).
-//! * Counts and likelihoods: the likelihood ratio at each set's own estimates beside that at averaged ones (X.-L. Meng and D. B. Rubin 1992; van
-//!   Buuren 2018, 5.3.3), with an F distribution.
+//! * Counts and likelihoods: the likelihood ratio at each set's own estimates compared with that at averaged ones, with an F distribution
+//!   (X.-L. Meng and D. B. Rubin 1992; van Buuren 2018, 5.3.3).
 
 use super::cells::Cells;
 use super::likelihood::{Normal, Part};
@@ -10,7 +10,7 @@ use super::rows::{triangle, Index};
 use crate::ci::gauss::CUT;
 use crate::ci::tails;
 
-/// p of partial correlations given `size` variables, one of each data set of n rows; an undefined one counts as 0.
+/// Returns p of partial correlations given `size` variables, one for each data set of n rows; an undefined one counts as 0.
 pub(super) fn of_correlations(r: impl Iterator<Item = f64> + Clone, n: f64, size: usize) -> f64 {
     let z = r.map(|r| {
         let r = if r.is_nan() { 0.0 } else { r.clamp(-CUT, CUT) };
@@ -25,7 +25,8 @@ pub(super) fn of_correlations(r: impl Iterator<Item = f64> + Clone, n: f64, size
     tails::t_two_sided(statistic, (sets - 1.0) * share * share)
 }
 
-/// p of a likelihood ratio with k degrees of freedom: `own`, its mean at each set's own estimates, and `shared`, that at shared ones.
+/// Returns p of a likelihood ratio with k degrees of freedom. `own` is its mean at each set's own estimates, `shared` that at shared
+/// estimates.
 pub(super) fn of_likelihoods(own: f64, shared: f64, k: f64, sets: f64) -> Pooled {
     let rise = (sets + 1.0) / (k * (sets - 1.0)) * (own - shared);
     let statistic = shared / (k * (1.0 + rise));
@@ -40,19 +41,19 @@ pub(super) fn of_likelihoods(own: f64, shared: f64, k: f64, sets: f64) -> Pooled
     Pooled { rise, p: tails::f_upper(statistic, k, df) }
 }
 
-/// A pooled test.
+/// The result of a pooled test.
 pub(super) struct Pooled {
-    /// The relative increase of variance that the holes bring.
+    /// The relative increase in variance due to missing values.
     pub rise: f64,
     pub p: f64,
 }
 
-/// The log likelihoods of a part of a test's variables: means over data sets.
+/// The log likelihoods of a part of a test's variables, as means over data sets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Means {
-    /// At each set's own estimates.
+    /// The mean at each set's own estimates.
     pub own: f64,
-    /// At the averaged ones.
+    /// The mean at the averaged estimates.
     pub shared: f64,
 }
 
@@ -60,9 +61,9 @@ pub(super) struct Means {
 #[derive(Debug, Default)]
 pub(super) struct Averages {
     index: Index,
-    /// By cell: the mean of the logarithms of its shares.
+    /// For each cell the mean of the logarithms of its shares.
     shares: Vec<f64>,
-    /// k by cell, and a triangle by cell.
+    /// k numbers for each cell, and a triangle for each cell.
     means: Vec<f64>,
     covariances: Vec<f64>,
     covariance: Vec<f64>,
@@ -71,7 +72,7 @@ pub(super) struct Averages {
     apart: Vec<f64>,
 }
 
-/// The log likelihoods of a part, of which each data set has its cells and the products of all its rows.
+/// Returns the mean log likelihoods of a part. `parts` holds for each data set its cells, and the products of all its rows.
 pub(super) fn means(parts: &[(Part, &[f64])], normal: &mut Normal, work: &mut Averages) -> Means {
     let Averages { index, shares, means, covariances, covariance, normals, variances, apart } = work;
     let Some(&(first, _)) = parts.first() else { return Means::default() };
@@ -144,11 +145,12 @@ pub(super) fn means(parts: &[(Part, &[f64])], normal: &mut Normal, work: &mut Av
     found
 }
 
-/// The means over data sets of G²: at each set's own counts, and at counts averaged over sets cell by cell. A stratum that lacks rows in any set
-/// has no expected counts, and is left out of the latter. `tables`: each set's cells, of keys (s, y, x) with `x` and `y` levels.
+/// Returns the means over data sets of G²: at each set's own counts, and at counts averaged over sets cell by cell. A stratum without rows
+/// in some set has no expected counts there, and is left out of the latter. `tables` holds each set's cells, with keys (s, y, x) for `x`
+/// and `y` levels.
 pub(super) fn g_squared(tables: &[Cells], x: u64, y: u64) -> Means {
     let sets = tables.len();
-    // By stratum: each set's rows. By (stratum, x) and (stratum, y) likewise; by cell each set's count.
+    // Each set's count: by stratum, by (stratum, x), by (stratum, y), and by cell.
     let domain = tables.first().map_or(1, |table| table.domain);
     let count_by = |domain: u64, key_of: &dyn Fn(u64) -> u64| {
         let mut index = Index::default();

@@ -1,14 +1,14 @@
-//! Rows of a test, in the order in which they are added up on every machine.
+//! The rows of a test, in the order of summation that all machines share.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::data::Frame;
 
-/// Keys below this are found in a table, others by hashing.
+/// The bound below which keys are found in a table, others by hashing.
 const TABLE: u64 = 1 << 16;
 
-/// Numbers keys 0, 1, ... in the order in which they are met.
+/// An index that numbers keys 0, 1, ... in the order in which they are first met.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     table: Vec<u32>,
@@ -20,7 +20,7 @@ pub(super) struct Index {
 const NONE: u32 = u32::MAX;
 
 impl Index {
-    /// Forgets all; keys are below `domain`.
+    /// Forgets all keys; new ones must be below `domain`.
     pub fn clear(&mut self, domain: u64) {
         if self.small {
             self.keys.iter().for_each(|&key| self.table[key as usize] = NONE);
@@ -33,7 +33,7 @@ impl Index {
         }
     }
 
-    /// The number of a key.
+    /// Returns the number of a key.
     #[inline]
     pub fn place(&mut self, key: u64) -> usize {
         let next = self.keys.len() as u32;
@@ -49,42 +49,42 @@ impl Index {
     }
 }
 
-/// What a test asks of a data set: rows, and the variables that make cells and moments.
+/// The input of a test from a data set: rows, and the variables that make cells and moments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a> {
     pub frame: &'a Frame,
-    /// Which of the completed data sets.
+    /// The index of the data set.
     pub set: usize,
-    /// A bit a row; none: all.
+    /// A bit for each row, or `None` for all rows.
     pub rows: Option<&'a [u64]>,
-    /// The factors, x and y first where they are, then those of S in descending order.
+    /// The factors: x and y first if they are factors, then those of S in descending order.
     pub factors: &'a [u32],
     /// The variables of numbers.
     pub numbers: &'a [u32],
 }
 
-/// Rows that are looked at together: what is known of them stays near.
+/// Number of rows that are processed together, so that their data stay in the cache.
 const TOGETHER: usize = 512;
 
-// The order of sums, which is the same on every machine, so that answers are the same to the last bit. Rows are taken in chunks, and those of a
-// chunk by lanes: row r is of lane r % LANES where cells are few, so that one sum need not wait for another, else all are of lane 0. A lane adds
-// up its rows in their order, a chunk its lanes, and a sum its chunks.
+// The order of sums, which is the same on every machine, so that answers are the same to the last bit. Rows are summed in chunks, and the
+// rows of a chunk in lanes. If there are few cells, row r is in lane r % (1 << LANE_BITS), so that one sum need not wait for another;
+// otherwise all rows are in lane 0. A lane adds up its rows in their order, a chunk its lanes, and a sum its chunks.
 
-/// Rows of a chunk, by their numbers.
+/// Number of rows in a chunk, by row number.
 pub const CHUNK: usize = 4096;
 
-/// Lanes of a chunk, as a power of 2, where keys are below [`FEW_CELLS`].
+/// Number of lanes in a chunk, as a power of 2, if there are at most [`FEW_CELLS`] keys.
 pub const LANE_BITS: u32 = 2;
 
-/// See [`LANE_BITS`].
+/// The largest number of keys for which a chunk has several lanes, see [`LANE_BITS`].
 pub const FEW_CELLS: u64 = 64;
 
-/// Entries of the triangle of k variables.
+/// Returns the number of entries in the triangle of k variables.
 pub(super) fn triangle(k: usize) -> usize {
     k * (k + 1) / 2
 }
 
-/// Hands on what a column has in a range of rows, each with its place in the range; `some`: the rows that count, where not all do.
+/// Passes on the values of a column in a range of rows, each with its index in the range. `some` lists the rows that count, unless all do.
 #[inline]
 pub(super) fn each<T: Copy>(column: &[T], some: Option<&[u32]>, range: &Range<usize>, mut on: impl FnMut(usize, T)) {
     match some {
@@ -93,7 +93,7 @@ pub(super) fn each<T: Copy>(column: &[T], some: Option<&[u32]>, range: &Range<us
     }
 }
 
-/// Goes through the rows by ranges of their places, none of which crosses the border of a [`CHUNK`]; says whether a chunk ends with it.
+/// Calls `on` with ranges of rows, none of which crosses the border of a [`CHUNK`], and with whether a chunk ends with the range.
 pub(super) fn in_blocks(some: Option<&[u32]>, n: usize, mut on: impl FnMut(Range<usize>, bool)) {
     let count = some.map_or(n, <[u32]>::len);
     let mut from = 0;
@@ -113,7 +113,7 @@ pub(super) fn in_blocks(some: Option<&[u32]>, n: usize, mut on: impl FnMut(Range
     }
 }
 
-/// Adds the lanes of a chunk, which begin anew, to the sums of its cells.
+/// Adds the lanes of a chunk to the sums of its cells, and resets the lanes.
 pub(super) fn add_lanes(lanes: &mut [f64], bits: u32, sums: &mut [f64]) {
     for (sum, lanes) in sums.iter_mut().zip(lanes.chunks_exact_mut(1 << bits)) {
         *sum += lanes.iter().sum::<f64>();
@@ -121,7 +121,7 @@ pub(super) fn add_lanes(lanes: &mut [f64], bits: u32, sums: &mut [f64]) {
     }
 }
 
-/// The places of the bits that are set.
+/// Appends the indices of the bits that are set.
 pub(super) fn set_bits(words: &[u64], out: &mut Vec<u32>) {
     for (at, &word) in words.iter().enumerate() {
         let mut left = word;

@@ -1,40 +1,40 @@
-//! Sums of rows by cell, of which tests that share factors and numbers make each once.
+//! Sums of rows by cell. Tests that share factors and numbers compute each sum only once.
 
 use super::rows::{add_lanes, each, in_blocks, triangle, Asked, Index, FEW_CELLS, LANE_BITS};
 
-/// What tests before had of the rows, by data set.
+/// Sums that previous tests made of the rows, by data set.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     sets: Vec<[Summed; 2]>,
 }
 
-/// Rows of data sets that have a place of their own: 8 bytes each in every thread. The sets beyond share one.
+/// The most rows of data sets that have their own sums: 8 bytes per row in every thread. Further sets share one place.
 const MOST_ROWS: usize = 1 << 23;
 
-/// Sums over the cells of some factors. Tests of a row's pairs that share their set differ in one variable: where that is a number, cells are the same,
-/// and so are the sums of the other numbers.
+/// Sums over the cells of some factors. Tests of a row's pairs that share their set differ in one variable. If that is a number, the cells
+/// are the same, and so are the sums of the other numbers.
 #[derive(Debug, Default)]
 pub(super) struct Summed {
-    /// Are these of all rows? Others are not kept.
+    /// Whether the sums are those of all rows. Others are not kept.
     is_whole: bool,
     set: usize,
-    /// Was it of use after it was made?
+    /// Whether the sums were reused after they were made.
     is_used: bool,
     factors: Vec<u32>,
     bits: u32,
-    /// By row: where its cell, and its lane there, have their sums.
+    /// For each row the index of the sums of its cell and lane.
     slots: Vec<u32>,
     pub keys: Vec<u64>,
     pub counts: Vec<f64>,
     numbers: Vec<u32>,
-    /// By number its means by cell.
+    /// For each number its mean in every cell.
     pub means: Vec<f64>,
-    /// By pair of numbers, the upper triangle column by column, its sums of products by cell.
+    /// For each pair of numbers its sum of products in every cell; pairs as the upper triangle, column by column.
     pub products: Vec<f64>,
 }
 
 impl Kept {
-    /// The sums of the factors and numbers that are asked for; `some`: of these rows, where not of all.
+    /// Returns the sums of the requested factors and numbers, over the rows in `some` or over all rows.
     pub fn sums(
         &mut self,
         asked: &Asked,
@@ -48,7 +48,7 @@ impl Kept {
         }
         let pair = &mut self.sets[at];
         let has = |summed: &Summed| some.is_none() && summed.is_of(asked);
-        // The one used last stands first. One that was made for a single test goes before one that served several.
+        // The sums used last come first. Those made for a single test are replaced before those that served several.
         if has(&pair[1]) || !has(&pair[0]) && pair[0].is_used {
             pair.swap(0, 1);
         }
@@ -64,7 +64,7 @@ impl Kept {
 /// Working memory of sums.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
-    /// Of some rows.
+    /// The keys of some rows.
     keys: Vec<u64>,
     pub values: Vec<f64>,
     pub sums: Vec<f64>,
@@ -110,7 +110,7 @@ impl Summed {
         self.keys.clone_from(&index.keys);
     }
 
-    /// Sums up the numbers that are asked for by cell, but those that were summed up before.
+    /// Sums the requested numbers by cell, except those summed before.
     fn sum(&mut self, asked: &Asked, some: Option<&[u32]>, buffers: &mut Buffers) {
         self.is_used |= !self.numbers.is_empty();
         if self.numbers == asked.numbers {
@@ -135,7 +135,7 @@ impl Summed {
                 None => new.push(at),
             }
         }
-        // Where all were summed up before no row is looked at.
+        // If all were summed before, no row is read.
         if !new.is_empty() {
             sums.clear();
             sums.resize(new.len() * width, 0.0);
@@ -155,7 +155,7 @@ impl Summed {
         for &at in &new {
             means[at * cells..][..cells].iter_mut().zip(counts).for_each(|(sum, count)| *sum /= count);
         }
-        // The pairs with a new number, and where they stand.
+        // The pairs with a new number, and their indices.
         let mut wanted = Vec::new();
         let pairs = (0..numbers.len()).flat_map(|col| (0..=col).map(move |row| (row, col)));
         for (place, (row, col)) in pairs.enumerate() {
@@ -171,7 +171,7 @@ impl Summed {
             sums.clear();
             sums.resize(wanted.len() * width, 0.0);
             in_blocks(some, n, |range, ends| {
-                // By variable: the deviations of these rows.
+                // For each variable the deviations of these rows.
                 values.clear();
                 let (many, slots) = (range.len(), &slots[range.clone()]);
                 for (at, &number) in numbers.iter().enumerate() {
@@ -200,7 +200,7 @@ impl Summed {
 mod tests {
     use crate::ci::mixed::{Frame, Given, Holes, Mixed, Rules, Values, Work};
 
-    /// Three numbers and three factors in turn, in `sets` data sets that differ; n is more than a chunk.
+    /// Makes three numbers and three factors in turn, in `sets` data sets that differ; n exceeds a chunk.
     fn data(seed: u64, sets: usize) -> Mixed<'static> {
         let n = 5000;
         let mut state = seed;
