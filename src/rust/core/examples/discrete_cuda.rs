@@ -2,13 +2,15 @@
 //!
 //! `cargo run --release -p pcgpu-core --example discrete_cuda -- FILE [chi2|dis] [alpha] [strategy] [repeats] [m.max]`
 //!
-//! FILE: a header, then a row of level codes 0, 1, ... for each sample (.gz too). `random:p:n:levels:seed` stands for uniform
-//! independent variables, of which every third is mostly a copy of the one before. `circle:p:n:levels:degree` stands for such
-//! data where each variable is tested only with its `degree` neighbours on a circle and no test separates: degree - 1 tests of an
-//! edge from each side at level 1, the last. The strategies are shared, edge:beta:gamma and gpucsl:beta:gamma:delta, several of them joined by
-//! commas; cards:0+1 times several GPUs and the first of them in turn, cards:0+1+cpu with the CPU's threads. An argument "no" after m.max leaves
-//! the CPU engine out. `memory=BYTES`, or `memory=1/8` of what a run with all memory plans, times that budget beside all memory, in turn;
-//! the word `unified` runs all in unified memory.
+//! FILE has a header, then a row of level codes 0, 1, ... for each sample (.gz too). `random:p:n:levels:seed` stands for uniform
+//! independent variables, except that every third one is mostly a copy of the one before. `circle:p:n:levels:degree` stands for such data
+//! if each variable is tested only with its `degree` neighbours on a circle and no test separates. Each side of an edge then has degree - 1
+//! tests at level 1, the last.
+//!
+//! The strategies are shared, edge:beta:gamma and gpucsl:beta:gamma:delta, several of them joined by commas. `cards:0+1` times several GPUs
+//! and the first of them in turn, `cards:0+1+cpu` also the CPU's threads. An argument "no" after m.max leaves out the CPU engine.
+//! `memory=BYTES`, or `memory=1/8` of what a run with all memory plans, times this budget and all memory in turn. The word `unified` runs
+//! everything in unified memory.
 
 #[path = "support/gpu.rs"]
 mod gpu;
@@ -30,7 +32,7 @@ use pcgpu_core::search::{skeleton, Options, Skeleton};
 use pcgpu_core::team::Share;
 use support::{budget, compare, take_memory, text, Clock, Failure};
 
-/// The codes, column by column, and the number of samples.
+/// Reads the codes, column by column, and the number of samples.
 fn read(path: &str) -> Result<(Vec<i32>, usize), Failure> {
     let rows: Vec<Vec<i32>> = text(path)?
         .lines()
@@ -42,7 +44,7 @@ fn read(path: &str) -> Result<(Vec<i32>, usize), Failure> {
     Ok(((0..n * p).map(|at| rows[at % n][at / n]).collect(), n))
 }
 
-/// A hash of graph, separating sets and counts, by which answers of several machines can be compared.
+/// Returns a hash of graph, separating sets and counts, to compare answers of several machines.
 fn digest(found: &Skeleton) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |value: u64| hash = (hash ^ value).wrapping_mul(0x0100_0000_01b3);
@@ -57,7 +59,7 @@ fn digest(found: &Skeleton) -> u64 {
     hash
 }
 
-/// Uniform codes, column by column; every third variable is mostly a copy of the one before.
+/// Returns uniform codes, column by column; every third variable is mostly a copy of the one before.
 fn random(p: usize, n: usize, levels: i32, seed: u64) -> Vec<i32> {
     let mut state = seed;
     let mut next = move || {
@@ -72,7 +74,7 @@ fn random(p: usize, n: usize, levels: i32, seed: u64) -> Vec<i32> {
     codes
 }
 
-/// All pairs but those at most degree / 2 apart on a circle.
+/// Returns all pairs except those at most degree / 2 apart on a circle.
 fn gaps(p: usize, degree: usize) -> Adjacency {
     let mut gaps = Adjacency::empty(p);
     for x in 0..p {
@@ -101,7 +103,7 @@ fn together(
         let found = skeleton(worker, options, &mut p_max, &mut Unobserved)?;
         let seconds = start.elapsed().as_secs_f64();
         for Share { machine, level, shards, busy, elapsed, .. } in worker.team().shares {
-            // Of a GPU alone no time is taken, nor of the answer.
+            // A single GPU has no times, and neither has the answer.
             let (Some(level), true) = (level, elapsed > 0.0) else { continue };
             println!(
                 "  level {level}: {machine} did {shards} shards, {:.0} % of {elapsed:.4} s",
@@ -123,7 +125,7 @@ fn together(
         if digest != same {
             return Err("one GPU and several differ".into());
         }
-        // The first opens the GPUs.
+        // The first run opens the GPUs.
         if repeat > 0 {
             (one, all) = (one.min(of_one), all.min(of_all));
         }
@@ -137,7 +139,7 @@ fn together(
     Ok(())
 }
 
-/// A strategy, from its name and numbers.
+/// Parses a strategy from its name and numbers.
 fn strategy(word: &str) -> Result<SearchStrategy, Failure> {
     Ok(match word.split(':').collect::<Vec<_>>()[..] {
         ["edge", beta, gamma] => SearchStrategy::Edge { beta: beta.parse()?, gamma: gamma.parse()? },

@@ -1,7 +1,7 @@
 //! Times the possible-d-sep phase of FCI on random Gaussian data, on the CPU's threads and on a GPU, and compares their answers:
 //! `cargo run --release -p pcgpu-core --example fci -- p n neighbours seed m_max [threads] [cuda | count]`
 //!
-//! One variable in ten is hidden. `m_max` may be `inf`. `count` says how many tests the phase has at most, and ends there.
+//! One variable in ten is hidden. `m_max` may be `inf`. `count` prints the largest possible number of tests in the phase, and ends there.
 
 mod support;
 
@@ -24,7 +24,7 @@ use pcgpu_core::simulation::{random_dag, random_data, Kind, Mechanism, Missing, 
 use pcgpu_core::Error;
 use support::{correlation, Failure};
 
-/// Correlations of what is observed of random data, and how many variables these are.
+/// Returns correlations of the observed variables in random data, and the number of these variables.
 fn data(p: usize, n: usize, neighbours: f64, seed: u64) -> Result<(Vec<f64>, usize), Failure> {
     let shape = Shape { p, model: Model::Independent, neighbours, weights: [0.1, 1.0], signs: false };
     let dag = random_dag(&shape, seed)?;
@@ -43,7 +43,7 @@ fn data(p: usize, n: usize, neighbours: f64, seed: u64) -> Result<(Vec<f64>, usi
     Ok((correlation(&columns), columns.len()))
 }
 
-/// Tells how many tests the phase has at most, and may end there.
+/// An observer that prints the largest possible number of tests in the phase, and may end there.
 struct Announced {
     ends: bool,
 }
@@ -58,7 +58,7 @@ impl Observer for Announced {
     }
 }
 
-/// The skeleton and what follows it, with their largest p-values, and the seconds of the two.
+/// Runs the skeleton and the rest of FCI. Returns the result, the largest p-values, and the seconds of both parts.
 fn run(
     worker: &mut dyn Worker,
     options: &Options,

@@ -1,11 +1,13 @@
-//! What the first call of a process costs on a GPU, for each test: `first_call [VARIABLES]`.
+//! Times the first call of a process on a GPU, for each test: `first_call [VARIABLES]`.
 //!
-//! It starts itself for each test and each way that a driver gets kernels: with no cache of compiled kernels; with an empty one;
-//! not allowed to compile PTX, so that it fails where we have no machine code for the GPU; and made to compile PTX, which is what
-//! such GPUs go through. Times are in milliseconds. "first" is a call in a fresh process, the next two of which are told beside it.
-//! The steps are those of another process: "driver" starts it and lists the GPUs, "GPU" is the first call on data of 12
-//! variables, which opens the GPU and loads kernels, "small" the second; "large" is the first call on all data, which allocates
-//! memory and may load more kernels. VARIABLES is 1000 unless given. Ends with 1 where a process failed.
+//! It starts itself for each test and each way that a driver gets kernels: without a cache of compiled kernels; with an empty one; not
+//! allowed to compile PTX; and forced to compile PTX. The third way fails if we have no machine code for the GPU; such GPUs go through the
+//! fourth.
+//!
+//! Times are in milliseconds. "first" is a call in a new process; the next two calls are printed with it. The steps are those of another
+//! process. "driver" starts it and lists the GPUs. "GPU" is the first call on data with 12 variables, which opens the GPU and loads
+//! kernels; "small" is the second. "large" is the first call on all data, which allocates memory and may load more kernels. VARIABLES is
+//! 1000 by default. The exit status is 1 if a process failed.
 
 mod support;
 
@@ -30,12 +32,12 @@ use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::selection::{select, CountLogs, Criterion, Samples};
 use support::Failure;
 
-/// The tests, and by what number of variables less than the others each gets: a test of neighbours takes long.
+/// The tests, each with the divisor of its number of variables: a nearest-neighbour test takes long.
 const TESTS: [(&str, usize); 6] =
     [("stable", 1), ("stable.fast", 1), ("chi2", 4), ("knn", 40), ("selection", 1), ("correlation", 1)];
 
-/// How the driver gets kernels, variables of the environment that make it so ("empty" is a folder that is not there yet), and
-/// what is told of it.
+/// A way that the driver gets kernels: its name, its environment variables ("empty" is a folder that does not exist yet), and what is
+/// printed for it.
 type Way = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 const WAYS: [Way; 4] = [
@@ -45,7 +47,7 @@ const WAYS: [Way; 4] = [
     ("PTX", &[("CUDA_CACHE_DISABLE", "1"), ("CUDA_FORCE_PTX_JIT", "1")], &["calls", "steps"]),
 ];
 
-/// Columns of 200 samples; a variable depends on some of the three before it, which makes levels of a search.
+/// Returns columns with 200 samples. A variable depends on some of the three before it, so that a search has several levels.
 fn simulated(p: usize) -> Vec<Vec<f64>> {
     let mut state = 1u64;
     let mut uniform = || {
@@ -69,7 +71,7 @@ fn search(mut worker: impl Worker, options: &Options) -> Result<(), Failure> {
     Ok(skeleton(&mut worker, options, &mut p_max, &mut Unobserved).map(drop)?)
 }
 
-/// A call of the test on the first `p` of the columns.
+/// Returns a function that calls the test on these columns.
 fn call(test: &str, columns: &[Vec<f64>]) -> Result<Box<dyn Fn() -> Result<(), Failure>>, Failure> {
     let (p, n) = (columns.len(), columns[0].len());
     let x = columns.concat();
@@ -117,7 +119,7 @@ fn call(test: &str, columns: &[Vec<f64>]) -> Result<Box<dyn Fn() -> Result<(), F
             })
         }
         "selection" => {
-            // The class is the last of them.
+            // The last column is the class.
             let samples = Samples::new(coded()?)?;
             Box::new(move || {
                 let logs = CountLogs::new(n);
@@ -140,7 +142,7 @@ fn timed<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<String, Failure
     Ok(format!("{:8.1}", begun.elapsed().as_secs_f64() * 1e3))
 }
 
-/// In a process of its own: the times of the three calls, or of the steps.
+/// Runs in its own process: prints the times of the three calls, or of the steps.
 fn child(part: &str, test: &str, p: usize) -> Result<(), Failure> {
     let columns = simulated(p);
     let large = call(test, &columns)?;

@@ -1,13 +1,15 @@
-//! Times searches of data with a bound of the memory for correlations beside one that has the whole matrix made first:
+//! Times searches with a limit on the memory for correlations, compared with a search that first computes the whole matrix:
 //!
 //! ```text
 //! gauss_bounded sparse:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED ALPHA METHOD THREADS LAST SHARE...
 //! ```
 //!
-//! `sparse` is a linear Gaussian model in which a variable has about DEGREE neighbours, `dense` like expression data: ten common factors of mean
-//! weight LOAD and noise. LAST is the last level (`m.max`). A SHARE of 8 bounds the memory to an eighth of what all correlations take, in double
-//! and in single precision where LAST is at most 1 and the data are dense, else in double alone. Searches are run in turn, and the shortest
-//! of three times of each is printed with its ratio; ends with an error where an answer differs.
+//! `sparse` is a linear Gaussian model in which a variable has about DEGREE neighbours. `dense` is like expression data: ten common factors
+//! with mean weight LOAD, and noise. LAST is the last level (`m.max`).
+//!
+//! A SHARE of 8 limits the memory to an eighth of what all correlations take: in double and in single precision if LAST is at most 1 and
+//! the data are dense, else only in double. Searches run in turn. The program prints the shortest of three times of each, with its ratio,
+//! and ends with an error if an answer differs.
 
 use std::time::Instant;
 
@@ -23,7 +25,7 @@ use pcgpu_core::search::{skeleton, Method, Options, PairValues, Skeleton};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Numbers from a linear congruential generator (Knuth's MMIX): good enough for data to time with.
+/// Numbers from a linear congruential generator (Knuth's MMIX), which is good enough for timing.
 struct Random(u64);
 
 impl Random {
@@ -47,7 +49,7 @@ fn columns(kind: &str, p: usize, n: usize, parameter: f64, seed: u64) -> Vec<Vec
         if kind == "dense" {
             factors.iter().for_each(|factor| add(factor, parameter * random.normal()));
         } else {
-            // Each parent by its gap to the next one.
+            // Draws the gaps between parents.
             let share = parameter / (p.max(2) - 1) as f64;
             let mut at = 0;
             loop {
@@ -64,7 +66,7 @@ fn columns(kind: &str, p: usize, n: usize, parameter: f64, seed: u64) -> Vec<Vec
     columns
 }
 
-/// Notes when levels begin.
+/// An observer that notes when each level begins.
 struct Levels(Vec<Instant>);
 
 impl Observer for Levels {
@@ -74,7 +76,7 @@ impl Observer for Levels {
     }
 }
 
-/// The answer, and the seconds of each level.
+/// Returns the answer, and the seconds of each level.
 fn run(worker: &mut dyn Worker, options: &Options) -> Result<(Skeleton, Vec<f64>), Failure> {
     let mut levels = Levels(Vec::new());
     let found = skeleton(worker, options, &mut PairValues::default(), &mut levels)?;
@@ -108,7 +110,7 @@ fn main() -> Result<(), Failure> {
     let test = FisherZ::new(n as f64, reading)?;
     let all = if kind == "dense" && options.m_max <= 1.0 { Bound::of_all(p) } else { Bound::of_all(p) / 2 };
     let shares: Vec<u64> = shares.iter().map(|share| share.parse()).collect::<Result<_, _>>()?;
-    // By share, and 0 for the whole matrix: the shortest time, and that of each level.
+    // For each share, with 0 for the whole matrix: the shortest time, and that of each level.
     let mut best: Vec<(f64, Vec<f64>)> = vec![(f64::INFINITY, Vec::new()); shares.len() + 1];
     let mut wanted: Option<Skeleton> = None;
     for _ in 0..repeats() {
@@ -149,7 +151,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// How many times each is run.
+/// Returns the number of runs of each search.
 fn repeats() -> usize {
     std::env::var("REPEATS").ok().and_then(|text| text.parse().ok()).unwrap_or(3)
 }

@@ -1,6 +1,5 @@
-//! Times the CUDA engine on a CSV of samples x variables, level by level, and compares its answer with the
-//! CPU engine's:
-//! `cargo run --release -p pcgpu-core --example gauss_cuda -- data.csv stable.fast 0.01 shared 5`
+//! Times the CUDA engine on a CSV of samples x variables, level by level, and compares its answer with the CPU engine's: `cargo run
+//! --release -p pcgpu-core --example gauss_cuda -- data.csv stable.fast 0.01 shared 5`
 //!
 //! A file `*.bin` holds p and n as 32-bit integers and then the p x p correlations as doubles.
 
@@ -44,7 +43,7 @@ fn main() -> Result<(), Failure> {
     println!("{:9.2} ms on {} threads", start.elapsed().as_secs_f64() * 1e3, default_threads());
 
     for repeat in 0..repeats.parse::<usize>()? {
-        // Fresh memory, as R's is.
+        // Newly allocated memory, as in R.
         let mut p_max = vec![0.0; p * p];
         let start = Instant::now();
         let cuda = CudaOptions { strategy, ..CudaOptions::default() };

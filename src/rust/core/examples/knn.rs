@@ -1,4 +1,4 @@
-//! Times the nearest-neighbour test alone, for profilers and for the choice of how to look for neighbours.
+//! Times the nearest-neighbour test alone, for profilers and to choose the method of the neighbour search.
 //!
 //! `cargo run --release -p pcgpu-core --example knn -- N S K PERMUTATIONS TRANSFORM TESTS THREADS`
 
@@ -32,7 +32,7 @@ fn main() -> Result<()> {
         early_stop: None,
     };
     let p = size + 2;
-    // Sums of four uniform numbers: near enough to normal.
+    // Sums of four uniform numbers are close enough to normal.
     let words = |row: usize, column: usize| philox([row as u32, column as u32, 0, 0], Key([3, 4]));
     let value = |row: usize, column: usize| words(row, column).iter().map(|&w| f64::from(w)).sum::<f64>() / 4e9;
     let data: Vec<f64> = (0..p).flat_map(|column| (0..n).map(move |row| value(row, column))).collect();

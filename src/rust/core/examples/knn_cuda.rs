@@ -1,14 +1,17 @@
 //! Times the nearest-neighbour test on a GPU and compares with the CPU engine.
 //!
-//! `cargo run --release -p pcgpu-core --example knn_cuda -- tests` repeats the tables of Hagedorn et al. (2022): tests by k,
-//! permutations, size of S and n, each by every strategy. `shared` and `parallel` are batches; `alone` and `single` have each of 20 tests
-//! asked alone, as the paper does, and print the median, the 5th and the 95th percentile. `tests k`, `tests permutations`, `tests sets`
-//! and `tests n` repeat one table; `tests long N` has the papers' kernel where k = N / 5 is large, tests until half a minute is over.
-//! `cargo run --release -p pcgpu-core --example knn_cuda -- search DATA.csv[.gz] K PERMUTATIONS K_PERM ALPHA` runs the skeleton
-//! phase on a table of numbers, samples in rows, with a header or without; `search synthetic:P:N` on a sparse graph. Words `cards=0,1`
-//! and `cpu` after that run it on several machines as well, in turn with the first GPU alone, and print the ratio of the shortest times.
-//! `memory=BYTES`, or `memory=1/8` of what that plans with all memory, runs it on the first GPU with this budget, likewise.
-//! `unified` runs it in unified memory, `strategy=parallel` and `strategy=single` by the papers' kernels.
+//! `cargo run --release -p pcgpu-core --example knn_cuda -- tests` repeats the tables of Hagedorn et al. (2022): tests by k, permutations,
+//! size of S and n, by every strategy. `shared` and `parallel` are batches. `alone` and `single` run each of 20 tests alone, as in the
+//! paper, and print the median, the 5th and the 95th percentile. `tests k`, `tests permutations`, `tests sets` and `tests n` repeat one
+//! table. `tests long N` runs the papers' kernel with a large k = N / 5, until half a minute is over.
+//!
+//! `cargo run --release -p pcgpu-core --example knn_cuda -- search DATA.csv[.gz] K PERMUTATIONS K_PERM ALPHA` runs the skeleton phase on a
+//! table of numbers, samples in rows, with or without a header. `search synthetic:P:N` runs it on a sparse graph. Further words:
+//!
+//! * `cards=0,1` and `cpu`: runs it on several machines as well, in turn with the first GPU alone, and prints the ratio of the shortest
+//!   times.
+//! * `memory=BYTES`, or `memory=1/8` of what a run with all memory plans: also runs it, in turn, on the first GPU with this budget.
+//! * `unified`: uses unified memory; `strategy=parallel` and `strategy=single`: use the papers' kernels.
 
 #[path = "support/gpu.rs"]
 mod gpu;
@@ -34,14 +37,14 @@ use pcgpu_core::team::TeamReport;
 use pcgpu_core::Result;
 use support::{budget, table, take_memory, Failure, Levels};
 
-/// Searches on one GPU and on several, each.
+/// Number of searches on one GPU and on several, each.
 const REPEATS: usize = 5;
 
-/// Seconds after which a batch of tests is not repeated once more.
+/// Seconds after which a batch of tests is not repeated again.
 const SECONDS: f64 = 0.5;
 
-/// Tests that are asked one after the other, and the seconds after which no further one is: the papers' kernel takes some seconds where
-/// k and n are large.
+/// Number of tests that run one after the other, and the seconds after which no further one starts: the papers' kernel takes some seconds
+/// if k and n are large.
 const ALONE: usize = 20;
 const SECONDS_ALONE: f64 = 30.0;
 
@@ -58,16 +61,16 @@ fn settings(k: usize, permutations: usize, k_perm: usize) -> Settings {
     }
 }
 
-/// More neighbours than these have the papers' kernel take from ten seconds to minutes a test.
+/// Number of neighbours beyond which the papers' kernel takes from ten seconds to minutes per test.
 const LONG: usize = 512;
 
-/// A sum of four uniform numbers, with mean 0 and variance 1: near enough to normal.
+/// Returns a sum of four uniform numbers, with mean 0 and variance 1: close enough to normal.
 fn normal(row: usize, column: usize) -> f64 {
     let words = philox([row as u32, column as u32, 0, 0], Key([3, 4]));
     (words.iter().map(|&word| f64::from(word)).sum::<f64>() / 4_294_967_296.0 - 2.0) * 3f64.sqrt()
 }
 
-/// n samples of p variables of a sparse graph, column by column: a variable has about 0.9 parents among those before it.
+/// Returns n samples of p variables of a sparse graph, column by column: a variable has about 0.9 parents among earlier ones.
 fn sparse(p: usize, n: usize) -> Vec<f64> {
     let mut data = vec![0.0; n * p];
     for column in 0..p {
@@ -90,7 +93,7 @@ fn sparse(p: usize, n: usize) -> Vec<f64> {
     data
 }
 
-/// A quantile of sorted numbers, with linear interpolation between two of them.
+/// Returns a quantile of sorted numbers, with linear interpolation.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let below = place as usize;
@@ -98,8 +101,8 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
 }
 
-/// How tests are timed: by all strategies; by ours, where theirs would take minutes; or one by one by ours and by theirs, without a test of
-/// theirs before that makes things ready, which is little beside so long a test.
+/// The strategies to time: all; only ours, if the papers' would take minutes; or ours and the papers', one by one. In the last case the
+/// papers' kernel has no warm-up test, as the warm-up is short compared with such a test.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ways {
     All,
@@ -107,14 +110,14 @@ enum Ways {
     OneByOne,
 }
 
-/// Prints the milliseconds that a test takes in a batch and alone, by strategy, and on the CPU.
+/// Prints the milliseconds per test in a batch and alone, by strategy, and on the CPU.
 fn time(n: usize, size: usize, k: usize, permutations: usize, tests: usize, cpu: bool, ways: Ways) -> Result<()> {
     let p = size + 2 + 8;
     let data: Vec<f64> = (0..p).flat_map(|column| (0..n).map(move |row| normal(row, column))).collect();
     let knn = Knn::new(by_column(&data, p)?, &vec![false; p], settings(k, permutations, 15))?;
     let mut line = format!("n {n} |S| {size} k {k} permutations {permutations}:");
     let mut first: Option<Vec<f64>> = None;
-    // Sets of other columns each time, some of them shared.
+    // Each test has a set of other columns; some sets are shared.
     let batch_of = |tests: std::ops::Range<usize>| {
         let mut batch = Batch::new();
         for test in tests {
@@ -134,7 +137,8 @@ fn time(n: usize, size: usize, k: usize, permutations: usize, tests: usize, cpu:
             continue;
         }
         let mut engine = KnnCudaEngine::new(&knn, KnnCudaOptions { strategy, ..KnnCudaOptions::default() })?;
-        // The first makes things ready, and says how many take about a quarter of a second: the papers' kernels take a second each where k is large.
+        // The first test warms up and shows how many tests take about a quarter of a second: the papers' kernels take a second each if k is
+        // large.
         let began = Instant::now();
         if !(is_theirs && ways == Ways::OneByOne) {
             engine.p_values(&batch_of(0..1), &mut Unobserved)?;
@@ -184,7 +188,7 @@ fn time(n: usize, size: usize, k: usize, permutations: usize, tests: usize, cpu:
     Ok(())
 }
 
-/// A search: its graph, its counts, its p-values, and the seconds that it took.
+/// The result of a search: its graph, counts, p-values, and seconds.
 type Found = (Adjacency, Vec<u64>, Vec<f64>, f64);
 
 fn timed(worker: &mut dyn Worker, options: &Options, began: Instant, observer: &mut dyn Observer) -> Result<Found> {
@@ -193,7 +197,7 @@ fn timed(worker: &mut dyn Worker, options: &Options, began: Instant, observer: &
     Ok((found.graph, found.tests, p_max, began.elapsed().as_secs_f64()))
 }
 
-/// Where a search runs: on the first of these GPUs, and on all of them, with the CPU or without.
+/// The machines of a search: it runs on the first of these GPUs, and on all of them, with or without the CPU.
 struct Machines {
     gpus: Vec<usize>,
     cpu: bool,
@@ -203,7 +207,7 @@ struct Machines {
 }
 
 impl Machines {
-    /// What the first GPU's budget is called, if it has one.
+    /// Returns the name of the machines, including the first GPU's budget, if it has one.
     fn name(&self) -> String {
         let of_cpu = if self.cpu { " and the CPU" } else { "" };
         let within = self.memory.as_ref().map_or(String::new(), |memory| format!(" with {memory} of the memory"));

@@ -1,17 +1,17 @@
-//! Searches by the nearest-neighbour test on random graphs of some density, as the papers of GPU_CMIknn have them:
+//! Runs searches by the nearest-neighbour test on random graphs, as in the papers of GPU_CMIknn:
 //!
 //! ```text
 //! knn_graphs time|quality [p=20] [n=1000] [k=7] [share=0] [graphs=1] [alpha=0.01] [limit=10] [strategies=shared,parallel,single,cpu]
 //! ```
 //!
-//! `p`, `k` and `share` take several values, joined by commas. `time` prints, for each of them and each strategy,
-//! `knn,P,K,SHARE,STRATEGY,seconds,tests`, the median of the graphs' searches, or `leftout` and the seconds that one would take by the time of single
-//! tests where these are more than `limit`. `quality` prints `quality,P,GRAPH,K,distance,edges,true edges`: the structural Hamming
-//! distance from the true CPDAG to what the search and pcalg's orientation find.
+//! `p`, `k` and `share` take several values, joined by commas. `time` prints `knn,P,K,SHARE,STRATEGY,seconds,tests` for each of them and
+//! each strategy. The seconds are the median of the graphs' searches. If single tests suggest that a search takes more than `limit`
+//! seconds, it prints `leftout` and this estimate. `quality` prints `quality,P,GRAPH,K,distance,edges,true edges`. The distance is the
+//! structural Hamming distance between the true CPDAG and the result of the search and pcalg's orientation.
 //!
-//! Pairs of variables have an edge with probability 0.3, 0.1, 0.5, 0.2, 0.4 in turn; effects are of mixed form (see `simulation::Kind`), and
-//! `share` of the variables have levels. Data with levels go through the estimator of Mesner and Shalizi, other data through that of CMIknn,
-//! always by ranks over n with levels the whole range apart.
+//! Pairs of variables have an edge with probability 0.3, 0.1, 0.5, 0.2, 0.4 in turn. Effects are of mixed form (see `simulation::Kind`),
+//! and `share` of the variables have levels. Data with levels use the estimator of Mesner and Shalizi, other data that of CMIknn. Both use
+//! ranks over n with levels the whole range apart.
 
 mod support;
 
@@ -31,7 +31,7 @@ use pcgpu_core::search::{skeleton, Options};
 use pcgpu_core::simulation::{random_dag, random_data, Dag, Kind, Mechanism, Missing, Model, Sample, Shape};
 use support::Failure;
 
-/// A data set, column by column, which columns have levels, and its graph.
+/// A data set, column by column, with the columns that have levels, and its graph.
 struct Case {
     dag: Dag,
     cells: Vec<f64>,
@@ -64,7 +64,7 @@ impl Case {
             k_perm: 15,
             permutations: 100,
             estimator: if mixed { Estimator::MesnerShalizi } else { Estimator::FrenzelPompe },
-            // Of continuous data it is the same as ranks; levels that were one rank apart would not count.
+            // For continuous data this equals ranks; levels that are one rank apart would not count.
             transform: Transform::Uniform,
             add_one: false,
             seed: 1,
@@ -92,14 +92,14 @@ fn worker<'a>(knn: &'a Knn, strategy: &str) -> Result<Box<dyn Worker + 'a>, Fail
     Ok(Box::new(KnnCudaEngine::new(knn, KnnCudaOptions { strategy, ..KnnCudaOptions::default() })?))
 }
 
-/// Seconds that one of several tests takes, of one given variable each.
+/// Returns the seconds per test in a batch of several tests, each given one variable.
 fn of_one_test(knn: &Knn, p: usize, strategy: &str) -> Result<f64, Failure> {
     let tests = if strategy == "parallel" || strategy == "shared" { 32 } else { 4 };
     let mut batch = Batch::new();
     (0..tests).for_each(|test| batch.push(0, 1 + test % (p - 2), &[p as u32 - 1]));
     let mut worker = worker(knn, strategy)?;
     let mut seconds = 0.0;
-    // The first makes the GPU ready.
+    // The first run makes the GPU ready.
     for _ in 0..2 {
         let began = Instant::now();
         worker.p_values(&batch, &mut Unobserved)?;
@@ -119,7 +119,7 @@ struct Asked {
 fn time(asked: &Asked, p: usize, k: usize, share: f64) -> Result<(), Failure> {
     let cases = (0..asked.graphs).map(|graph| case(p, asked.n, share, graph)).collect::<Result<Vec<_>, _>>()?;
     let options = Options::new(p, asked.alpha);
-    // Of each graph the counts of the first strategy, which the others must have, too.
+    // For each graph, the counts of the first strategy, which the others must match.
     let mut tests: Vec<Vec<u64>> = Vec::new();
     for strategy in &asked.strategies {
         let mut seconds = Vec::new();

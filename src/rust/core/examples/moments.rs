@@ -1,9 +1,9 @@
-//! Times correlations of rows that come block by block, beside those of all rows at once, and beside the multiply-adds that they take at the
-//! least.
+//! Times correlations of rows that come in blocks, compared with those of all rows at once and with the time of the necessary
+//! multiply-adds.
 //!
 //!     cargo run --release -p pcgpu-core --example moments -- 1000000x50 100000x400 ... [threads=2] [repeats=5] [block=100000000]
 //!
-//! The floor is n p (p + 1) / 2 multiply-adds at the rate of a loop that does nothing else, on as many threads at once.
+//! The lower bound is n p (p + 1) / 2 multiply-adds, at the rate of a loop that does nothing else, on the same number of threads.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -13,8 +13,8 @@ use pcgpu_core::moments::{correlation, Kind, Rows};
 use pcgpu_core::numbers::Numbers;
 use pcgpu_core::pool::Pool;
 
-/// Multiply-adds of a second that a thread does on numbers in registers, by AVX2: on processors with two units for AVX-512 it is half of what
-/// they can do.
+/// Returns the multiply-adds per second of a thread with AVX2, on numbers in registers. Processors with two AVX-512 units can do twice as
+/// many.
 #[cfg(target_arch = "x86_64")]
 fn rate() -> f64 {
     use std::arch::x86_64::*;
@@ -28,7 +28,7 @@ fn rate() -> f64 {
         (rounds * 12 * 4) as f64
     }
     let began = Instant::now();
-    // SAFETY: the machine was asked.
+    // SAFETY: the processor's features are checked first.
     let done = unsafe {
         match is_x86_feature_detected!("fma") {
             true => loops(20_000_000),
@@ -67,7 +67,7 @@ fn main() {
     println!("|---|---|---|---|---|---|---|");
     for (n, p) in arguments.iter().filter_map(|text| text.split_once('x')) {
         let (Ok(n), Ok(p)) = (n.parse::<usize>(), p.parse::<usize>()) else { continue };
-        // The best of some: other programs may take their part of the machine.
+        // The best of several, as other programs may use the machine.
         let together = |_| {
             let mut rates = vec![0.0; threads];
             std::thread::scope(|scope| rates.iter_mut().for_each(|to| _ = scope.spawn(|| *to = rate())));

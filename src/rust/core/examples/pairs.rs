@@ -1,11 +1,11 @@
-//! Milliseconds of a driver's own work on levels 0 and 1 that others decide pair by pair, by the number of variables.
+//! Prints the milliseconds of a driver's own work on levels 0 and 1, if workers decide them pair by pair, for several numbers of variables.
 //!
 //! ```text
 //! cargo run --release -p pcgpu-core --example pairs -- VERTICES ...
 //! ```
 //!
-//! Of 100 pairs level 0 leaves 68, and level 1 about 7, as of data like gene expression. What workers find is made up beforehand: `level 0` and `level 1`
-//! are what entering it takes, `finish` the separating sets.
+//! Out of 100 pairs, level 0 leaves 68 and level 1 about 7, as for data like gene expression. The workers' results are made up beforehand.
+//! `level 0` and `level 1` are the times to enter them, `finish` is the time for the separating sets.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -21,7 +21,7 @@ use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::search::{skeleton, Method, Options, PairValues};
 use pcgpu_core::Result;
 
-/// Rows that come in one answer.
+/// Number of rows in one answer.
 const ROWS: usize = 512;
 
 fn mixed(x: u64, y: u64) -> u64 {
@@ -30,7 +30,7 @@ fn mixed(x: u64, y: u64) -> u64 {
     (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32
 }
 
-/// A worker that has found all before.
+/// A worker that knows all results beforehand.
 struct Known {
     pool: Pool,
     kept: Adjacency,
@@ -42,7 +42,7 @@ struct Known {
 impl Known {
     fn new(p: usize) -> Self {
         let of_word = |y: usize, w: usize| {
-            // Two bits of three, about.
+            // About two bits out of three.
             let word = |salt| mixed((y * 1000 + w) as u64, salt) | mixed((y * 1000 + w) as u64, salt + 1) << 32;
             let below = if 64 * w + 64 <= y { !0 } else { (1 << (y - 64 * w)) - 1 };
             (word(0) | word(2) & word(4)) & below
@@ -101,7 +101,7 @@ impl Worker for Known {
     }
 }
 
-/// When levels began.
+/// The times at which levels began.
 struct Clock(Vec<Instant>);
 
 impl Observer for Clock {

@@ -1,21 +1,42 @@
 //! Times the search alone, from a correlation matrix in memory to graph, separating sets and p-values in memory:
 //!
 //! ```text
-//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED|cupc:P,N,DENSITY,SEED ALPHA METHOD REPEATS cpu|cuda[:N[+N...]] [shared|lists|columns|masks|blocks=D|managed|rows=R|edge[:B:G]|set[:T:D]|gpucsl[:D]] [LAST [compact]]
+//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED|cupc:P,N,DENSITY,SEED ALPHA METHOD REPEATS
+//!     cpu|cuda[:N[+N...]]
+//!     [shared|lists|columns|masks|blocks=D|managed|rows=R|edge[:B:G]|set[:T:D]|gpucsl[:D]]
+//!     [LAST [compact]]
 //! search_times --check-small
 //! ```
 //!
-//! MATRIX.bin holds p and n as 32-bit integers and then the p x p correlations as doubles. Prints one line
-//! `pcgpu,name,alpha,device strategy,p,n,edges,last level,first s,minimum s,median s,repeats`; the first call, which opens the
-//! device, is not among the repeats. `sim` is a sparse linear Gaussian model, `dense` like expression data: ten global factors of
-//! mean weight LOAD, modules, noise; `cupc` the model of cuPC's paper, in which each pair has an edge with one probability and all weights are
-//! positive. Strategies joined by commas are timed one after the other, a line each. Six words stand for `shared` with a part of it forced: `lists`, `columns` and `masks` for level 1 run so
-//! throughout, `blocks=D` for further levels of rows with D neighbours or more run by blocks, `managed` for unified memory, `rows=R` for R rows of the correlations on the GPU at a time;
-//! numbers behind a strategy of the papers are those of `cuda_device()`. LAST is the last level (`m.max`), 99 for none; of several, joined by commas, each is timed, and its line has it behind the
-//! strategy. `compact` keeps no p-values of the pairs that level 0 removes. Of several GPUs, `cuda:0+1`, the first is timed in turn with all, the ratio of the shortest times is printed,
-//! and what each did; several such, joined by commas, one after the other. The words, anywhere: `together` leaves out the first GPU alone; `ready` has a small search before all else, which opens the GPUs; `unified` runs it in unified memory; `memory=BYTES`, `memory=1/8` of what a run with all memory plans, or `block=ROWS`
-//! of the correlations at a time, time it so and with all memory in turn, twice each; `redundant` prints in how many rows of the graph that is found the sets of two are tested at the next level,
-//! `redundant,name` and ROWS:SETS for each number of rows. `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
+//! MATRIX.bin holds p and n as 32-bit integers and then the p x p correlations as doubles. `sim` is a sparse linear Gaussian model. `dense`
+//! is like expression data: ten global factors with mean weight LOAD, modules, noise. `cupc` is the model of cuPC's paper, in which each
+//! pair has an edge with the same probability and all weights are positive.
+//!
+//! Prints one line `pcgpu,name,alpha,device strategy,p,n,edges,last level,first s,minimum s,median s,repeats` for each run. The first call,
+//! which opens the device, is not among the repeats.
+//!
+//! Strategies joined by commas are timed one after the other. Some words stand for `shared` with a part of it forced:
+//!
+//! * `lists`, `columns`, `masks`: the way in which all of level 1 runs.
+//! * `blocks=D`: further levels of rows with D neighbours or more run by blocks.
+//! * `managed`: unified memory.
+//! * `rows=R`: R rows of the correlations on the GPU at a time.
+//!
+//! Numbers after a strategy of the papers are those of `cuda_device()`. LAST is the last level (`m.max`), 99 for no limit. If several are
+//! joined by commas, each is timed and named after the strategy in its line. `compact` keeps no p-values of pairs that level 0 removes.
+//!
+//! With several GPUs, `cuda:0+1`, the first one and all of them are timed in turn. The program prints the ratio of the shortest times, and
+//! the work of each. Several such devices, joined by commas, run one after the other. Further words, anywhere:
+//!
+//! * `together`: leaves out the first GPU alone.
+//! * `ready`: first runs a small search, which opens the GPUs.
+//! * `unified`: runs in unified memory.
+//! * `memory=BYTES`, `memory=1/8` of what a run with all memory plans, or `block=ROWS` of the correlations at a time: times this limit and
+//!   all memory in turn, twice each.
+//! * `redundant`: counts the rows of the final graph in which each set of two is tested at the next level. Prints `redundant,name`, and
+//!   ROWS:SETS for each number of rows.
+//!
+//! `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
 
 #[path = "support/gpu.rs"]
 mod gpu;
@@ -49,7 +70,7 @@ struct Problem {
     n: f64,
 }
 
-/// Numbers from a linear congruential generator (Knuth's MMIX): good enough for data to time with.
+/// Numbers from a linear congruential generator (Knuth's MMIX), which is good enough for timing.
 struct Random(u64);
 
 impl Random {
@@ -63,13 +84,14 @@ impl Random {
     }
 }
 
-/// The correlations of n samples of a random linear Gaussian model in which a variable has about `degree` neighbours.
+/// Simulates n samples of a random linear Gaussian model in which a variable has about `degree` neighbours. Returns their correlations.
 fn simulated(name: &str, p: usize, n: usize, degree: f64, seed: u64) -> Result<Problem, Failure> {
     let weight = |random: &mut Random| (0.4 + 0.6 * random.uniform()) * if random.uniform() < 0.5 { -1.0 } else { 1.0 };
     linear(name, p, n, degree / (p.max(2) - 1) as f64, seed, weight)
 }
 
-/// The correlations of n samples of a linear model whose pairs have an edge with this probability, with such weights.
+/// Simulates n samples of a linear model whose pairs have an edge with this probability and weights from `weight`. Returns their
+/// correlations.
 fn linear(
     name: &str,
     p: usize,
@@ -102,7 +124,8 @@ fn of_columns(name: &str, columns: &[Vec<f64>]) -> Result<Problem, Failure> {
     Ok(Problem { name: name.replace(',', " "), c, p, n })
 }
 
-/// The correlations of n samples like expression data: ten global factors of this load, modules of about 50 variables, noise.
+/// Simulates n samples like expression data: ten global factors with this load, modules of about 50 variables, noise. Returns their
+/// correlations.
 fn expression_like(name: &str, p: usize, n: usize, load: f64, seed: u64) -> Result<Problem, Failure> {
     let mut random = Random(seed);
     let modules = (p / 50).max(2);
@@ -110,7 +133,7 @@ fn expression_like(name: &str, p: usize, n: usize, load: f64, seed: u64) -> Resu
         |count: usize| -> Vec<Vec<f64>> { (0..count).map(|_| (0..n).map(|_| random.normal()).collect()).collect() };
     let (factors, modules) = (normals(10), normals(modules));
     let mut columns: Vec<Vec<f64>> = Vec::with_capacity(p);
-    // Cheaper than a normal deviate a cell: their sum over four uniform ones is close enough.
+    // A sum of four uniform numbers per cell is close enough to a normal one, and cheaper.
     for _ in 0..p {
         let mut column: Vec<f64> =
             (0..n).map(|_| ((0..4).map(|_| random.uniform()).sum::<f64>() - 2.0) * 3f64.sqrt()).collect();
@@ -147,7 +170,7 @@ fn read(source: &str) -> Result<Problem, Failure> {
     Ok(Problem { name, c, p, n: n as f64 })
 }
 
-/// A machine and how to run on it, in the program's words.
+/// A machine and its options, in the program's words.
 #[derive(Clone, Copy)]
 struct Machine<'a> {
     device: &'a str,
@@ -156,8 +179,8 @@ struct Machine<'a> {
     within: Within,
 }
 
-/// How much of the GPU's memory may be taken, how many rows of the correlations, and whether work is cut so small that all GPUs of a team
-/// have some of a small problem, which is to check them.
+/// Limits of a run: the GPU's memory, and the rows of the correlations. `is_cut` cuts work so small that every GPU of a team gets some of a
+/// small problem, to check them.
 #[derive(Clone, Copy, Default)]
 struct Within {
     budget: Option<u64>,
@@ -165,7 +188,7 @@ struct Within {
     is_cut: bool,
 }
 
-/// A strategy of the papers, with their numbers or its own.
+/// Parses a strategy of the papers, with the papers' default numbers or given ones.
 fn of_paper(words: &str) -> Result<SearchStrategy, Failure> {
     let (name, numbers) = words.split_once(':').unwrap_or((words, ""));
     let numbers = numbers.split(':').filter(|number| !number.is_empty()).map(str::parse);
@@ -250,7 +273,7 @@ fn search(
     let team = engine.team();
     for Share { machine, level, shards, rows, moved, busy, elapsed } in team.shares {
         let level = level.map_or("the answer".into(), |level| format!("level {level}"));
-        // Of a GPU alone no time is taken.
+        // A single GPU has no times.
         let busy =
             if elapsed > 0.0 { format!("{:.0} % of {elapsed:.4} s, ", 100.0 * busy / elapsed) } else { String::new() };
         let rows = if rows > 0 { format!("of up to {rows} variables, ") } else { String::new() };
@@ -305,8 +328,8 @@ fn check_small() -> Result<(), Failure> {
     Ok(())
 }
 
-/// By number of rows, how many sets of two variables are tested given in so many rows of the graph at level 2: those with both among three
-/// neighbours or more.
+/// Returns, by number of rows, how many sets of two variables are tested in that many rows at level 2. A set is tested in a row with at least
+/// three neighbours that include both members.
 fn rows_of_sets(graph: &Adjacency) -> BTreeMap<u32, u64> {
     let p = graph.p();
     let mut rows = vec![0u32; p * p];
@@ -324,14 +347,14 @@ fn rows_of_sets(graph: &Adjacency) -> BTreeMap<u32, u64> {
     sets
 }
 
-/// Takes a word out, and says whether it was there.
+/// Removes a word, and returns whether it was there.
 fn take_word(words: &mut Vec<String>, word: &str) -> bool {
     let before = words.len();
     words.retain(|other| other != word);
     words.len() < before
 }
 
-/// Takes `block=ROWS` out.
+/// Removes `block=ROWS` and returns its value, if there is one.
 fn take_block(words: &mut Vec<String>) -> Result<Option<usize>, Failure> {
     let Some(at) = words.iter().position(|word| word.starts_with("block=")) else { return Ok(None) };
     Ok(Some(words.remove(at).trim_start_matches("block=").parse()?))
@@ -399,7 +422,7 @@ fn main() -> Result<(), Failure> {
             println!("all memory: {planned} bytes planned, budget {:?}", within.budget);
         }
         let is_less = budget_word.is_some() || block.is_some();
-        // Of two in turn each runs twice: the first time it has to let go the memory that the other keeps.
+        // Two alternating machines run twice each: the first run also has to free memory that the other machine keeps.
         let in_turn = one != device || is_less;
         let mut twice = |device: &str, within: Within| -> Result<(f64, Skeleton, u64), Failure> {
             let first = time(device, within)?;

@@ -1,16 +1,18 @@
 //! Times feature selection on simulated data, on a GPU and on the CPU, and compares the answers.
 //!
-//! ```text
-//! cargo run --release --example selection -- FEATURES SAMPLES CLASSES BINS K [density=1] [repeats=5] [joined=THREADS]
-//!     [cpu=THREADS] [criterion=JMI] [stepwise=1] [shared=BYTES] [cards=0,1] [beside=1] [gpu=1]
-//!     [unified] [memory=BYTES]
-//! cargo run --release --example selection -- --check-small
-//! ```
+//! `cargo run --release --example selection -- FEATURES SAMPLES CLASSES BINS K` takes the options `density=1`, `repeats=5`,
+//! `joined=THREADS`, `cpu=THREADS`, `criterion=JMI`, `stepwise=1`, `shared=BYTES`, `cards=0,1`, `beside=1`, `gpu=1`, `unified` and
+//! `memory=BYTES`.
 //!
-//! A value is 0 with probability 1 - density, else one of BINS levels; every tenth feature depends on the class. The floor is
-//! the time to read the codes of all features once for each selected one at 4.8 TB/s, the bandwidth of an H200. `joined` adds
-//! CUDA-JMI's own scheme, `cpu` the CPU engine, `gpus` these GPUs together (the word may come several times), `beside=1` these and the CPU's threads, `memory` the
-//! first GPU with this budget, or with a share such as 1/8 of what it plans with all memory; `unified` runs in unified memory. --check-small compares all ways to count on small data, for compute-sanitizer.
+//! A value is 0 with probability 1 - density, else one of BINS levels; every tenth feature depends on the class. The lower bound is the
+//! time to read the codes of all features once for each selected one at 4.8 TB/s, the bandwidth of an H200.
+//!
+//! * `joined` adds CUDA-JMI's own scheme, `cpu` the CPU engine.
+//! * `cards=0,1` adds these GPUs together (the word may come several times), `beside=1` these and the CPU's threads.
+//! * `memory` adds the first GPU with this budget, or with a share such as 1/8 of what it plans with all memory.
+//! * `unified` runs in unified memory.
+//!
+//! `--check-small` compares all ways to count on small data, for compute-sanitizer.
 
 #[path = "support/gpu.rs"]
 mod gpu;
@@ -36,7 +38,7 @@ use ways::ways;
 
 const BANDWIDTH: f64 = 4.8e12;
 
-/// SplitMix64, seeded anew for every column, so that data do not depend on threads.
+/// SplitMix64, seeded for every column, so that data do not depend on threads.
 struct Random(u64);
 
 impl Random {
@@ -100,8 +102,8 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Selects one feature, which copies the data, then all `repeats` times; prints the seconds, and who of several machines worked
-    /// how long.
+    /// Selects one feature, which copies the data, then all features `repeats` times. Prints the seconds, and the work of each of several
+    /// machines.
     fn time(&self, name: &str, machines: &mut impl Machines, repeats: usize) -> Result<Selection> {
         let begun = Instant::now();
         select(self.samples, self.logs, machines, self.criterion, 1, &mut Unobserved)?;
@@ -126,7 +128,7 @@ impl Case<'_> {
     }
 }
 
-/// Who of several machines did what.
+/// Prints the work of each of several machines.
 fn show(report: &TeamReport) {
     for share in &report.shares {
         println!(

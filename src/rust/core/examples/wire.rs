@@ -1,17 +1,18 @@
-//! Bytes and milliseconds of a graph on its way to a worker of another process, by how many pairs are edges.
+//! Prints the bytes and milliseconds that it takes to send a graph to a worker of another process, for several shares of adjacent pairs.
 //!
 //! ```text
 //! cargo run --release -p pcgpu-core --example wire -- VERTICES ...
 //! ```
 //!
-//! Whole graphs, and what changed since the complete one. `write` is the driver's, once a level for all workers, `read` each worker's.
+//! Times whole graphs, and changes since the complete graph. `write` is the driver's time, once per level for all workers; `read` is each
+//! worker's.
 
 use std::time::Instant;
 
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::search::wire::graph::Frozen;
 
-/// A graph in which of 1,000 pairs about so many are edges.
+/// Returns a graph in which about `of_thousand` out of 1,000 pairs are adjacent.
 fn simulated(p: usize, of_thousand: u64) -> Adjacency {
     let mixed = |x: u64, y: u64| {
         let z = (x << 32 | y).wrapping_add(0x9e37_79b9_7f4a_7c15);

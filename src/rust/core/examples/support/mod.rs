@@ -1,4 +1,4 @@
-//! Shared by the programs that time searches: reading data, times of levels, comparing answers.
+//! Helpers of the programs that time searches: reading data, times of levels, comparing answers.
 
 // Not every program uses all of it.
 #![allow(dead_code)]
@@ -11,7 +11,7 @@ use pcgpu_core::search::Skeleton;
 
 pub type Failure = Box<dyn std::error::Error>;
 
-/// When each level began, in milliseconds from the start.
+/// The start of each level, in milliseconds from the beginning.
 pub struct Clock {
     start: Instant,
     began: Vec<f64>,
@@ -22,7 +22,7 @@ impl Clock {
         Clock { start, began: Vec::new() }
     }
 
-    /// The time until now, and when the levels began, in words.
+    /// Returns the time until now and the starts of the levels as text.
     pub fn report(&self) -> String {
         let began: Vec<String> = self.began.iter().map(|ms| format!("{ms:.2}")).collect();
         format!("{:9.2} ms, levels began at {}", self.start.elapsed().as_secs_f64() * 1e3, began.join(" "))
@@ -36,7 +36,7 @@ impl Observer for Clock {
     }
 }
 
-/// Prints each level as it begins.
+/// An observer that prints each level as it begins.
 pub struct Levels(pub Instant);
 
 impl Observer for Levels {
@@ -46,7 +46,7 @@ impl Observer for Levels {
     }
 }
 
-/// The text of a file, gunzipped where it is gzipped.
+/// Returns the text of a file, decompressed if it is gzipped.
 pub fn text(file: &str) -> Result<String, Failure> {
     let bytes = std::fs::read(file)?;
     let mut text = String::new();
@@ -58,15 +58,15 @@ pub fn text(file: &str) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The rows of a table of numbers, with a header or without: lines with a cell that is no number are left out.
+/// Returns the rows of a table of numbers, with or without a header: lines with a cell that is not a number are left out.
 pub fn table(file: &str) -> Result<Vec<Vec<f64>>, Failure> {
     let text = text(file)?;
     let numbers = |line: &str| line.split(',').map(|cell| cell.trim().parse().ok()).collect::<Option<Vec<f64>>>();
     Ok(text.lines().filter_map(numbers).collect())
 }
 
-/// Correlations, p and n: of a CSV of samples x variables, or of a file `*.bin` that holds p and n as 32-bit integers and then
-/// the p x p correlations as doubles.
+/// Returns correlations, p and n. The file is a CSV of samples x variables, or a `*.bin` that holds p and n as 32-bit integers and then the
+/// p x p correlations as doubles.
 pub fn correlations(file: &str) -> Result<(Vec<f64>, usize, usize), Failure> {
     if file.ends_with(".bin") {
         let bytes = std::fs::read(file)?;
@@ -82,7 +82,7 @@ pub fn correlations(file: &str) -> Result<(Vec<f64>, usize, usize), Failure> {
     Ok((correlation(&columns), p, n))
 }
 
-/// The correlation matrix of columns.
+/// Returns the correlation matrix of columns.
 pub fn correlation(columns: &[Vec<f64>]) -> Vec<f64> {
     let p = columns.len();
     let unit: Vec<Vec<f64>> = columns
@@ -103,7 +103,7 @@ pub fn correlation(columns: &[Vec<f64>]) -> Vec<f64> {
     c
 }
 
-/// Whether two answers and their largest p-values (to 1e-9) are the same: in words, `Err` where they differ.
+/// Compares two answers and their largest p-values (to 1e-9). Returns the outcome as text, in `Err` if they differ.
 pub fn compare(found: &Skeleton, p_max: &[f64], wanted: &Skeleton, p_wanted: &[f64]) -> Result<String, String> {
     let sets_differ = (0..found.graph.p()).any(|x| !found.sepsets.row(x).eq(wanted.sepsets.row(x)));
     let off = |(a, b): (&f64, &f64)| {
@@ -125,13 +125,13 @@ pub fn compare(found: &Skeleton, p_max: &[f64], wanted: &Skeleton, p_wanted: &[f
     ))
 }
 
-/// Takes `memory=BYTES` or `memory=1/8` out of arguments, if it is there.
+/// Removes `memory=BYTES` or `memory=1/8` from the arguments and returns its value, if there is one.
 pub fn take_memory(arguments: &mut Vec<String>) -> Option<String> {
     let at = arguments.iter().position(|argument| argument.starts_with("memory="))?;
     arguments.remove(at).strip_prefix("memory=").map(str::to_string)
 }
 
-/// A budget of memory: bytes, or a share of what a run with all memory plans.
+/// Returns a memory budget in bytes, from a number of bytes or a share of what a run with all memory plans.
 pub fn budget(text: &str, planned: u64) -> Result<u64, Failure> {
     match text.split_once('/') {
         Some((over, under)) => Ok(planned * over.parse::<u64>()? / under.parse::<u64>()?.max(1)),

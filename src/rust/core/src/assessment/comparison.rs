@@ -1,29 +1,30 @@
-//! What sets an estimated graph apart from the true one.
+//! Differences between an estimated graph and the true one.
 
 use super::graph::Graph;
 use crate::graph::Marks;
 
-/// Counts of a comparison; of two numbers the first is the estimated graph's, the second the true one's.
+/// Counts of a comparison. In each pair of numbers, the first is for the estimated graph, the second for the true one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// Adjacent pairs.
+    /// Number of adjacent pairs.
     pub edges: [u64; 2],
-    /// Pairs adjacent in both.
+    /// Number of pairs that are adjacent in both graphs.
     pub common: u64,
-    /// Arrowheads: ends of an edge that an arrow points to; an edge in conflict has two (Ramsey and others, Tetrad's `ArrowConfusion`).
+    /// Number of arrowheads: ends of an edge that an arrow points to. An edge in conflict has two (Ramsey and others, Tetrad's
+    /// `ArrowConfusion`).
     pub heads: [u64; 2],
-    /// Arrowheads on pairs adjacent in both.
+    /// Number of arrowheads on pairs that are adjacent in both graphs.
     pub heads_on_common: [u64; 2],
-    /// Arrowheads in both.
+    /// Number of arrowheads that both graphs have.
     pub common_heads: u64,
-    /// Pairs directed one way in one and the other way in the other.
+    /// Number of pairs with opposite directions in the two graphs.
     pub reversed: u64,
-    /// Pairs whose edge is there in one alone, or has another direction; an edge in conflict counts as one without (structural Hamming
-    /// distance, Tsamardinos, Brown and Aliferis 2006, as pcalg's `shd()`).
+    /// Number of pairs whose edge is in only one graph or differs in direction; an edge in conflict counts as undirected. This is the
+    /// structural Hamming distance (Tsamardinos, Brown and Aliferis 2006), as pcalg's `shd()`.
     pub distance: u64,
 }
 
-/// At which of the two ends u, v of a slot u -> v an arrow points.
+/// Returns whether an arrow points to each of the two ends u, v of a slot u -> v.
 fn heads(marks: &Marks, slot: usize) -> [bool; 2] {
     let conflict = marks.mark(slot) == 2;
     [conflict || marks.is_reversed(slot), conflict || marks.is_directed(slot)]

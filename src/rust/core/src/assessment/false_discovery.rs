@@ -1,16 +1,17 @@
-//! q-values of edges: the false discovery rate at which each would be kept.
+//! q-values of edges: for each edge, the false discovery rate at which it would be kept.
 
-/// How p-values are adjusted.
+/// Adjustment of p-values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Correction {
     /// Benjamini and Hochberg (1995).
     Hochberg,
-    /// Benjamini and Yekutieli (2001): under any dependence.
+    /// Benjamini and Yekutieli (2001), valid under any dependence.
     Yekutieli,
 }
 
-/// The q-values of some p-values, numbers among `all`, of `count` tests: q = min over p' >= p of p' count / rank(p'), times 1 + 1/2 + ... +
-/// 1/count for [`Correction::Yekutieli`], and at most 1. `all` is gone through twice; tests that it leaves out count as p = 1.
+/// Returns the q-values of the p-values `of`, which must be among `all`, the p-values of `count` tests. q = min over p' >= p of p' count /
+/// rank(p'), at most 1. [`Correction::Yekutieli`] multiplies by 1 + 1/2 + ... + 1/count. `all` is traversed twice; tests that it leaves out
+/// count as p = 1. NaN if `all` has no p-value up to p.
 pub fn q_values<I: Iterator<Item = f64>>(
     of: &[f64],
     all: impl Fn() -> I,
@@ -22,7 +23,7 @@ pub fn q_values<I: Iterator<Item = f64>>(
         Correction::Hochberg => tests,
         Correction::Yekutieli => tests * harmonic(count),
     };
-    // The largest of `of` has at most this q, and p-values above it cannot make any smaller: p' factor / rank(p') >= p'.
+    // The largest of `of` has at most this q. Larger p-values cannot make any q smaller: p' factor / rank(p') >= p'.
     let largest = of.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let rank = all().filter(|&p| p <= largest).count();
     let bound = (largest * factor / rank.max(1) as f64).min(1.0);
@@ -35,7 +36,7 @@ pub fn q_values<I: Iterator<Item = f64>>(
         *adjusted = smallest;
     }
     let of_p = |p: &f64| {
-        // The last of those that are equal to it.
+        // The last of equal p-values.
         let at = sorted.partition_point(|other| other <= p);
         if at == 0 {
             f64::NAN
@@ -46,7 +47,7 @@ pub fn q_values<I: Iterator<Item = f64>>(
     of.iter().map(of_p).collect()
 }
 
-/// 1 + 1/2 + ... + 1/n, by Euler and Maclaurin where n is large.
+/// Computes 1 + 1/2 + ... + 1/n, by the Euler-Maclaurin formula if n is large.
 fn harmonic(n: u64) -> f64 {
     if n <= 1 << 16 {
         return (1..=n).rev().map(|k| 1.0 / k as f64).sum();

@@ -1,17 +1,18 @@
-//! A graph that is assessed.
+//! The graph to assess.
 
 use crate::graph::{essential_graph, has_cycle, Marks};
 use crate::Result;
 
-/// A graph of directed and undirected edges, and of edges in conflict.
+/// A graph with directed and undirected edges, and edges in conflict.
 #[derive(Clone, Debug)]
 pub struct Graph(pub(super) Marks);
 
 impl Graph {
-    /// From the sorted list of each vertex's heads: j is in `lists[i]` where i -> j, i - j or i <-> j; `conflicts` are the last.
+    /// Makes a graph from each vertex's sorted list of heads: j is in `lists[i]` if i -> j, i - j or i <-> j. `conflicts` lists the edges i
+    /// <-> j.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error) of the name for what is no graph.
+    /// [`Error::Argument`](crate::Error) named `argument` if the lists are not a graph.
     pub fn from_lists<L: AsRef<[u32]>>(argument: &'static str, lists: &[L], conflicts: &[[u32; 2]]) -> Result<Self> {
         let mut marks = Marks::from_lists(argument, lists)?;
         for &[from, to] in conflicts {
@@ -22,21 +23,21 @@ impl Graph {
         Ok(Graph(marks))
     }
 
-    /// Number of vertices.
+    /// Returns the number of vertices.
     pub fn p(&self) -> usize {
         self.0.p()
     }
 
-    /// Whether all edges are directed, and make no cycle.
+    /// Returns whether all edges are directed and make no cycle.
     pub fn is_dag(&self) -> bool {
         let one_way = |slot| self.0.is_directed(slot) || self.0.is_reversed(slot);
         (0..self.0.slot_count()).all(one_way) && !has_cycle(&self.0, false)
     }
 
-    /// The CPDAG of a DAG; any other graph as it is.
+    /// Returns the CPDAG of a DAG; returns any other graph unchanged.
     ///
     /// # Errors
-    /// What `step`, called once a vertex, returns.
+    /// Those of `step`, which is called once for each vertex.
     pub fn cpdag(mut self, step: impl FnMut() -> Result<()>) -> Result<Self> {
         if self.is_dag() {
             essential_graph(&mut self.0, step)?;
@@ -44,7 +45,7 @@ impl Graph {
         Ok(self)
     }
 
-    /// The edges u < v in that order: u, v, and whether u -> v and v -> u; both, where the edge has no direction.
+    /// Returns the edges u < v, by u, then v: u and v, and whether the edge may be u -> v and v -> u. Both are true if it has no direction.
     pub fn edges(&self) -> impl Iterator<Item = ([u32; 2], [bool; 2])> + '_ {
         let marks = &self.0;
         let of = move |u: usize| marks.slots(u).filter(move |&slot| marks.head(slot) > u);
@@ -66,7 +67,7 @@ mod tests {
         let of = |lists: &[&[u32]]| Graph::from_lists("fit", lists, &[]).unwrap();
         let edges = |graph: Graph| graph.cpdag(|| Ok(())).unwrap().edges().collect::<Vec<_>>();
         let both = [true, true];
-        // 0 -> 1 -> 2; 0 -> 2 <- 1 apart; a cycle; 0 - 1 -> 2.
+        // 0 -> 1 -> 2; 0 -> 2 <- 1; a cycle; 0 - 1 -> 2.
         assert_eq!(edges(of(&[&[1], &[2], &[]])), [([0, 1], both), ([1, 2], both)]);
         assert_eq!(edges(of(&[&[2], &[2], &[]])), [([0, 2], [true, false]), ([1, 2], [true, false])]);
         assert!(!of(&[&[1], &[2], &[0]]).is_dag());

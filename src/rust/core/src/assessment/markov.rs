@@ -1,4 +1,4 @@
-//! What a graph implies of data: independences, by the Markov condition, and dependences, by faithfulness.
+//! What a graph implies about data: independences by the Markov condition, and dependences by faithfulness.
 
 use std::collections::HashSet;
 
@@ -10,39 +10,39 @@ use crate::orient::dag_of;
 use crate::random::{philox, Key, Purpose};
 use crate::{Error, Result};
 
-/// What independences are given.
+/// The conditioning sets of independences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given {
-    /// The parents of x, for each y before it in an order in which parents come first: the ordered local Markov condition, from which all
-    /// others follow.
+    /// The parents of x, for each y that is not one of them and comes before x in an order with parents first. This is the ordered local
+    /// Markov condition, which implies all others.
     Parents,
-    /// The Markov blanket of x, the smaller of two: parents, children, and parents of these; for each y that is none.
+    /// The Markov blanket (parents, children, and parents of children) of x or y, whichever is smaller; for each y outside it.
     Blanket,
 }
 
-/// Questions (x, y | S) that a graph implies the answers of, each pair once.
+/// Questions (x, y | S) whose answers a graph implies, each pair once.
 #[derive(Debug)]
 pub struct Implied {
-    /// Those that are asked.
+    /// The questions that are asked.
     pub questions: Batch,
-    /// How many there are in all.
+    /// Number of questions that the graph implies in all.
     pub all: u64,
-    /// Of what DAG they are.
+    /// Kind of the DAG that implies them.
     pub extension: Extension,
 }
 
-/// The DAG in place of a graph.
+/// A DAG that stands for a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extension {
-    /// One with the graph's arrows and v-structures alone.
+    /// A DAG with only the graph's arrows and v-structures.
     Same,
-    /// One with its arrows and further v-structures: there is no other.
+    /// A DAG with the graph's arrows and further v-structures, as there is no other.
     Colliders,
-    /// One without those of its arrows that make cycles: their edges are directed as others without direction.
+    /// A DAG without the graph's arrows on cycles: their edges are directed like undirected ones.
     Cycles,
 }
 
-/// Independences, all or this many drawn at random. A graph that is no DAG stands for one that extends it.
+/// Returns implied independences: all, or `most` drawn at random. If the graph is not a DAG, one that extends it takes its place.
 ///
 /// # Errors
 /// [`Error::Interrupted`]; [`Error::Memory`].
@@ -62,7 +62,7 @@ pub fn independences(
         Given::Parents => (0..p).map(|v| dag.parents(v).map(|u| u as u32).collect()).collect(),
         Given::Blanket => blankets(&dag)?,
     };
-    // None of these is asked about v and a vertex u < v, and they are each other's.
+    // No question pairs v with a u < v in this list; membership is symmetric.
     let mut excluded: Vec<Vec<u32>> = vec![Vec::new(); p];
     for (v, set) in sets.iter().enumerate() {
         for &u in set {
@@ -93,10 +93,10 @@ pub fn independences(
     Ok(Implied { questions, all, extension })
 }
 
-/// Dependences, all or this many drawn at random: each edge x -> y, given the other parents of y.
+/// Returns implied dependences: all, or `most` drawn at random. Each is an edge x -> y, given the other parents of y.
 ///
 /// # Errors
-/// As [`independences`].
+/// Those of [`independences`].
 pub fn dependences(graph: &Graph, most: usize, seed: u64, wants_to_stop: Option<&dyn Fn() -> bool>) -> Result<Implied> {
     let (dag, extension) = dag(graph, wants_to_stop)?;
     let all = dag.slot_count() as u64 / 2;
@@ -148,13 +148,13 @@ fn blankets(dag: &Marks) -> Result<Vec<Vec<u32>>> {
     Ok(blankets)
 }
 
-/// A random word for each number.
+/// Returns a random word for a number.
 fn word(seed: u64, number: u64, purpose: u32) -> u64 {
     let words = philox([number as u32, (number >> 32) as u32, purpose, Purpose::Questions as u32], Key::of_seed(seed));
     u64::from(words[0]) << 32 | u64::from(words[1])
 }
 
-/// Which of so many are taken, one after the other, so that so many are in all, each set of them equally likely (Knuth's algorithm S).
+/// A random choice of `wanted` out of `left` items in sequence; each subset is equally likely (Knuth's algorithm S).
 struct Taken {
     seed: u64,
     purpose: u32,
@@ -178,7 +178,7 @@ impl Taken {
     }
 }
 
-/// Pairs u < v that are not excluded, by v, then u: all, or `most` of them.
+/// Returns the pairs u < v that are not excluded, by v, then u: all, or `most` drawn at random.
 fn chosen_pairs(
     p: usize,
     excluded: &[Vec<u32>],
@@ -219,7 +219,7 @@ fn chosen_pairs(
 mod tests {
     use super::*;
 
-    /// Whether S separates x and y in a DAG: no path in the moral graph of their ancestors (Lauritzen and others 1990).
+    /// Returns whether S separates x and y in a DAG: the moral graph of their ancestors has no path (Lauritzen and others 1990).
     fn separated(lists: &[Vec<u32>], x: usize, y: usize, s: &[u32]) -> bool {
         let p = lists.len();
         let parents = |v: usize| (0..p).filter(move |&u| lists[u].contains(&(v as u32)));
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn graphs_without_a_dag() {
-        // 0 -> 1 -> 2 -> 0 and 2 -> 3 -> 4: what comes after the cycle is as it was.
+        // 0 -> 1 -> 2 -> 0 and 2 -> 3 -> 4: the edges after the cycle keep their directions.
         let cycle = Graph::from_lists("fit", &[&[1][..], &[2], &[0, 3], &[4], &[]], &[]).unwrap();
         let found = independences(&cycle, Given::Parents, 99, 1, None).unwrap();
         assert_eq!(found.extension, Extension::Cycles);

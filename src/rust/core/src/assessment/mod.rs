@@ -1,5 +1,5 @@
-//! How far a graph can be trusted: how many of its edges chance may have made, whether data agree with what it implies, and what sets it
-//! apart from another.
+//! How far a graph can be trusted: how many of its edges may be due to chance, whether data agree with what it implies, and how it differs
+//! from another graph.
 
 mod comparison;
 mod false_discovery;

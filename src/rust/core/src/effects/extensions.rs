@@ -1,17 +1,17 @@
-//! All DAGs that a partially directed graph stands for: no cycle, and no v-structure that the graph does not have.
+//! All DAGs that a partially directed graph stands for: no cycle, and no v-structure that the graph lacks.
 
 use std::collections::HashMap;
 
 use crate::graph::{has_cycle, Closure, Marks};
 use crate::{Error, Result};
 
-/// More DAGs than this are refused.
+/// Largest number of DAGs.
 const MOST: usize = 100_000;
 
-/// What to ask for in place of all DAGs.
+/// Advice if there are too many DAGs.
 pub(super) const OTHER_METHOD: &str = "give method = \"local\" or \"optimal\", which do not list them";
 
-/// Likewise of joint interventions.
+/// Advice if there are too many DAGs for joint interventions.
 pub(super) const OTHER_TYPE: &str =
     "give type = \"pdag\", by which a joint set of parents occurs once, or fewer variables as `x`";
 
@@ -23,11 +23,10 @@ fn too_many(hint: &str) -> Error {
     }
 }
 
-/// Calls `visit` with each DAG; the vertices that `at` names are those whose undirected edges are to be directed. `hint`: what to do where they are
-/// too many.
+/// Calls `visit` with each DAG. Only the undirected edges of the vertices in `at` are directed. `hint`: advice if there are too many DAGs.
 ///
-/// In a maximally oriented PDAG every undirected edge can go either way (Meek 1995). In other graphs some tries end nowhere, and
-/// what is left is judged by the definition.
+/// In a maximally oriented PDAG every undirected edge can go either way (Meek 1995). In other graphs some tries fail, and each result is
+/// checked by the definition.
 pub(super) fn each(closure: &mut Closure, at: &[usize], visit: &mut dyn FnMut(&Marks), hint: &str) -> Result<()> {
     let was = closure.graph.clone();
     let mut left = MOST;
@@ -41,7 +40,7 @@ pub(super) fn each(closure: &mut Closure, at: &[usize], visit: &mut dyn FnMut(&M
 
 fn branch(closure: &mut Closure, was: &Marks, at: &[usize], visit: &mut dyn FnMut(&Marks) -> Result<()>) -> Result<()> {
     let graph = &closure.graph;
-    // The vertices before that of the first undirected edge have none left.
+    // Vertices before that of the first undirected edge have none left.
     let next = at
         .iter()
         .enumerate()
@@ -61,7 +60,7 @@ fn branch(closure: &mut Closure, was: &Marks, at: &[usize], visit: &mut dyn FnMu
     Ok(())
 }
 
-/// Whether the graph has no directed cycle and no v-structure with an edge that `was` had undirected.
+/// Returns whether the graph has no directed cycle, and no v-structure with an edge that was undirected in `was`.
 fn extends(graph: &Marks, was: &Marks) -> bool {
     let is_new = |slot: usize| graph.is_reversed(slot) && was.is_undirected(slot);
     let collides = |b: usize| {
@@ -71,15 +70,15 @@ fn extends(graph: &Marks, was: &Marks) -> bool {
     !(0..graph.p()).any(collides) && !has_cycle(graph, false)
 }
 
-/// Sets, and how often each occurs.
+/// Sets, each with the number of DAGs that have it.
 type Counted = Vec<(Vec<u32>, usize)>;
 
-/// Of each vertex the sets of parents that it has in some DAG, and in how many.
+/// Returns for each vertex its sets of parents in all DAGs, each with its number of DAGs.
 pub(super) fn parent_sets(graph: &Marks, valid: bool) -> Result<Vec<Counted>> {
     let p = graph.p();
     let (of, count) = graph.components();
     let mut members = vec![Vec::new(); if valid { count } else { 1 }];
-    // The undirected components of a valid graph are directed independently of each other.
+    // The undirected components of a valid graph are directed independently.
     (0..p).for_each(|u| members[if valid { of[u] } else { 0 }].push(u));
     let mut closure = Closure::new(graph.clone());
     let mut sets = vec![HashMap::<Vec<u32>, usize>::new(); p];
@@ -128,11 +127,11 @@ mod tests {
 
     #[test]
     fn dags_of_small_graphs() {
-        // A path of three: 1 -> 0 - ..., three DAGs.
+        // A path with three vertices: three DAGs.
         let path: [&[u32]; 3] = [&[1], &[0, 2], &[1]];
         assert_eq!(counted(&path, true)[0], [(vec![], 1), (vec![1], 2)]);
         assert_eq!(counted(&path, true), counted(&path, false));
-        // With an undirected edge besides: six.
+        // With a further undirected edge: six DAGs.
         let more: [&[u32]; 5] = [&[1], &[0, 2], &[1], &[4], &[3]];
         assert_eq!(counted(&more, true)[1], [(vec![], 2), (vec![0], 2), (vec![2], 2)]);
         assert_eq!(counted(&more, true), counted(&more, false));

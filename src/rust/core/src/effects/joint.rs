@@ -1,5 +1,5 @@
 //! Effects of interventions on several variables at once (Nandy, Maathuis and Richardson 2017): their joint sets of parents, and the two
-//! techniques for a set, recursive regressions for causal effects (RRC) and the modified Cholesky decomposition (MCD).
+//! techniques for a set. These are recursive regressions for causal effects (RRC) and the modified Cholesky decomposition (MCD).
 
 use ndarray::ArrayView2;
 
@@ -9,10 +9,10 @@ use super::regression::weights;
 use crate::graph::{is_chordal, Closure, Marks};
 use crate::{Error, Result};
 
-/// Components of up to so many vertices have all their DAGs listed, as in pcalg.
+/// Largest number of vertices of a component whose DAGs are all listed, as in pcalg.
 const LISTED: usize = 12;
 
-/// More joint sets than this are refused.
+/// Largest number of joint sets.
 const MOST: usize = 1 << 20;
 
 /// The parents of each of the xs, for one way to direct the edges.
@@ -22,7 +22,7 @@ fn parents(graph: &Marks, u: usize) -> Vec<u32> {
     graph.parents(u).map(|v| v as u32).collect()
 }
 
-/// The joint sets that Meek's rules allow in a valid PDAG.
+/// Returns the joint sets that Meek's rules allow in a valid PDAG.
 pub(super) fn sets_of_pdag(graph: &Marks, xs: &[usize]) -> Result<Vec<Joint>> {
     let ways = orientations(&mut Closure::new(graph.clone()), xs, None)?;
     Ok(ways.iter().map(|way| xs.iter().map(|&x| parents_with(graph, x, way)).collect()).collect())
@@ -36,8 +36,9 @@ fn too_many() -> Error {
     }
 }
 
-/// The joint sets of a CPDAG by its undirected components: of each that has some of the xs one set for each of its DAGs, sets as often as
-/// they occur, or, where it is larger or not chordal, all combinations of what each x allows by itself.
+/// Returns the joint sets of a CPDAG, combined over its undirected components with some of the xs. A component gives a set for each of its
+/// DAGs, repeated as often as it occurs. A component that is larger than [`LISTED`] or not chordal gives all combinations of what each x
+/// allows alone.
 pub(super) fn sets_of_cpdag(graph: &Marks, xs: &[usize]) -> Result<Vec<Joint>> {
     let (of, _) = graph.components();
     let mut all: Vec<Joint> = vec![xs.iter().map(|&x| parents(graph, x)).collect()];
@@ -53,7 +54,7 @@ pub(super) fn sets_of_cpdag(graph: &Marks, xs: &[usize]) -> Result<Vec<Joint>> {
         if all.len().saturating_mul(added.len()) > MOST {
             return Err(too_many());
         }
-        // The first component's sets change first.
+        // The sets of the first component vary fastest.
         all = added
             .iter()
             .flat_map(|more| {
@@ -70,7 +71,7 @@ pub(super) fn sets_of_cpdag(graph: &Marks, xs: &[usize]) -> Result<Vec<Joint>> {
     Ok(all)
 }
 
-/// What a component adds to the parents of the xs in it: places in `xs`, and the parents of each.
+/// A component's additions to the parents of the xs in it: indices in `xs`, and the parents of each.
 type Added = (Vec<usize>, Joint);
 
 fn here_of(added: &Added) -> impl Iterator<Item = (&usize, &Vec<u32>)> {
@@ -78,7 +79,7 @@ fn here_of(added: &Added) -> impl Iterator<Item = (&usize, &Vec<u32>)> {
 }
 
 fn of_component(graph: &Marks, xs: &[usize], members: &[usize], here: &[usize]) -> Result<Vec<Added>> {
-    // The component alone, its vertices by their places.
+    // The component alone, with its vertices numbered by their places.
     let place = |v: usize| members.binary_search(&v).ok().map(|at| at as u32);
     let lists: Vec<Vec<u32>> = members.iter().map(|&u| graph.siblings(u).filter_map(place).collect()).collect();
     let alone = Marks::from_lists("fit", &lists)?;
@@ -97,7 +98,7 @@ fn of_component(graph: &Marks, xs: &[usize], members: &[usize], here: &[usize]) 
     }
     found.push((here.to_vec(), Vec::new()));
     for &u in &inside {
-        // Without directed edges the local criterion asks for cliques alone.
+        // Without directed edges, the local criterion only requires cliques.
         let own = super::parents::local(&alone, u, None)?;
         if found.len().saturating_mul(own.len()) > MOST {
             return Err(too_many());
@@ -115,12 +116,12 @@ fn of_component(graph: &Marks, xs: &[usize], members: &[usize], here: &[usize]) 
     Ok(found)
 }
 
-/// RRC for one joint set: what single interventions do to each other and to y, put together.
+/// RRC for one joint set: combines the effects of single interventions on each other and on y.
 pub(super) struct Rrc<'a, 'c> {
     cov: ArrayView2<'c, f64>,
     xs: &'a [usize],
     sets: &'a Joint,
-    /// Of each x: x and its parents, and the weights of their covariances with y. None where those are singular.
+    /// For each x: x and its parents, and the weights of their covariances with y. `None` if their covariances are singular.
     weights: Vec<(Vec<u32>, Option<Vec<f64>>)>,
     /// The effect of each x on each other one.
     between: Vec<Vec<f64>>,
@@ -138,7 +139,7 @@ impl<'a, 'c> Rrc<'a, 'c> {
         rrc
     }
 
-    /// The effect of the i-th x alone on y.
+    /// Returns the effect of the i-th x alone on y.
     fn single(&self, i: usize, y: usize) -> f64 {
         if self.xs[i] == y || self.sets[i].contains(&(y as u32)) {
             return 0.0;
@@ -148,7 +149,7 @@ impl<'a, 'c> Rrc<'a, 'c> {
         with.iter().zip(weights).map(|(&v, weight)| weight * self.cov[[v as usize, y]]).sum()
     }
 
-    /// The joint effects on y, none of the xs.
+    /// Writes the joint effects on y, which must not be one of the xs.
     pub fn effects(&self, y: usize, effects: &mut [f64]) {
         let k = self.xs.len();
         let on_y: Vec<f64> = (0..k).map(|i| self.single(i, y)).collect();
@@ -157,7 +158,7 @@ impl<'a, 'c> Rrc<'a, 'c> {
                 *effect = 0.0;
                 continue;
             }
-            // The others are taken away one after the other: paths through the first are no part of what is left.
+            // The others are eliminated one after the other: paths through the first one are not part of the rest.
             let others: Vec<usize> = (0..k).filter(|&j| j != i).collect();
             let mut estimate = on_y[i];
             let mut to: Vec<f64> = others.iter().map(|&j| self.between[i][j]).collect();
@@ -179,7 +180,8 @@ impl<'a, 'c> Rrc<'a, 'c> {
     }
 }
 
-/// MCD for one joint set: the arrows into the xs are taken out of the decomposition of the covariances of all that is concerned.
+/// Computes the joint effects by MCD for one joint set: removes the arrows into the xs from the decomposition of the covariances of all
+/// variables concerned. NaN if these are not positive definite.
 pub(super) fn mcd(cov: ArrayView2<f64>, xs: &[usize], sets: &Joint, y: usize, effects: &mut [f64]) {
     let mut all: Vec<usize> = Vec::new();
     for v in xs.iter().copied().chain(sets.iter().flatten().map(|&v| v as usize)).chain([y]) {
@@ -209,8 +211,8 @@ pub(super) fn mcd(cov: ArrayView2<f64>, xs: &[usize], sets: &Joint, y: usize, ef
     }
 }
 
-/// With S = L D L' in this order, the covariances once the variable at `x` of the order does not depend on those before it. False
-/// where S is not positive definite.
+/// Removes from S = L D L', in this order, the effects of the variables before place `x` on the variable there. S gets the covariances that
+/// follow. Returns false if S is not positive definite.
 fn without_arrows(s: &mut [f64], m: usize, order: &[usize], x: usize) -> bool {
     let mut l = vec![0.0; m * m];
     let mut d = vec![0.0; m];
@@ -237,7 +239,7 @@ fn without_arrows(s: &mut [f64], m: usize, order: &[usize], x: usize) -> bool {
     true
 }
 
-/// The inverse of a lower triangle with ones on its diagonal.
+/// Returns the inverse of a lower triangular matrix with ones on its diagonal.
 fn inverted(l: &[f64], m: usize) -> Vec<f64> {
     let mut inverse = vec![0.0; m * m];
     for j in 0..m {

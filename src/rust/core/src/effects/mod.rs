@@ -1,18 +1,20 @@
 //! Causal effects that a CPDAG, or a PDAG with background knowledge, and the covariances of linear Gaussian data allow: IDA.
 //!
-//! A graph that stands for several DAGs gives several possible effects of x on y, one for each way to direct the edges at x. For each set of
-//! parents S that x may have, the effect is the coefficient of x in the regression of y on x and S, and 0 where y is in S
-//! (Maathuis, Kalisch and Buehlmann 2009). Answers are those of pcalg 2.7-12: [`Plan`] its `ida()` and `idaFast()`, [`Together`]
-//! its `jointIda()` (Nandy, Maathuis and Richardson 2017), [`Method::Optimal`] also that of `ida()` for several x.
+//! A graph that stands for several DAGs gives several possible effects of x on y, one for each way to direct the edges at x. Let S be a set
+//! of parents that x may have. The effect is then the coefficient of x in the regression of y on x and S, or 0 if y is in S (Maathuis,
+//! Kalisch and Buehlmann 2009).
 //!
-//! * `validity`: whether the graph is what it is said to be.
+//! Answers are those of pcalg 2.7-12. [`Plan`] gives those of `ida()` and `idaFast()`. [`Together`] gives those of `jointIda()` (Nandy,
+//! Maathuis and Richardson 2017) and, with [`Method::Optimal`], those of `ida()` for several x.
+//!
+//! * `validity`: whether the graph is of the claimed kind.
 //! * `parents`: sets of parents, by the local criterion and by Meek's rules (Perkovic, Kalisch and Maathuis 2017). `extensions`: all DAGs.
 //! * `regression`: small systems. `optimal`: optimal adjustment sets (Henckel, Perkovic and Maathuis 2022; Witte, Henckel, Maathuis and
 //!   Didelez 2020). `joint`: several x at once.
-//! * `table`: what is said of each pair.
+//! * `table`: a summary of each pair.
 //!
-//! For one x and S the effects on all y are one product of |S| + 1 weights with as many columns of the covariances: x S p multiply-adds for all
-//! pairs, which no search for pairs could do with fewer.
+//! For one x and S, the effects on all y are one product of |S| + 1 weights with as many columns of the covariances. All pairs take x S p
+//! multiply-adds, and no search for pairs could do with fewer.
 //!
 //! # References
 //! * M. H. Maathuis, M. Kalisch, P. Buehlmann (2009). Estimating high-dimensional intervention effects from observational data. *Annals of
@@ -39,10 +41,10 @@ pub use plan::{Own, Plan};
 pub use table::{describe, Pairs, Words};
 pub use together::{Technique, Together};
 
-/// How the possible effects are found.
+/// The way to find the possible effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Sets of parents by what is near x.
+    /// Sets of parents, from the neighbourhood of x.
     Local,
     /// The optimal adjustment set of each way to direct the edges at x.
     Optimal,
@@ -50,7 +52,7 @@ pub enum Method {
     Global,
 }
 
-/// What the graph is.
+/// Kind of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A CPDAG.
@@ -59,17 +61,17 @@ pub enum Kind {
     Pdag,
 }
 
-/// What is asked of a graph.
+/// A question about a graph.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// How.
+    /// The way to find the effects.
     pub method: Method,
-    /// What the graph is said to be.
+    /// The kind that the graph is claimed to be.
     pub kind: Kind,
     /// The variables that are intervened on.
     pub x: Vec<u32>,
-    /// Those that effects are asked on.
+    /// The variables whose response is asked for.
     pub y: Vec<u32>,
-    /// pcalg's `y.notparent`: y is taken for no neighbour of x. Only with [`Method::Local`].
+    /// pcalg's `y.notparent`: y is taken not to be a neighbour of x. Only with [`Method::Local`].
     pub y_not_parent: bool,
 }

@@ -1,8 +1,8 @@
-//! Adjustment by the optimal set: parents of the vertices on the ways from x to y (Henckel, Perkovic and Maathuis 2022; Witte, Henckel,
-//! Maathuis and Didelez 2020), in a graph whose edges at x are all directed.
+//! Adjustment by the optimal set, in a graph whose edges at x are all directed (Henckel, Perkovic and Maathuis 2022; Witte, Henckel,
+//! Maathuis and Didelez 2020).
 //!
-//! With forb the possible descendants of the vertices on possibly causal paths from x to y, the set is the parents of those vertices
-//! less forb and x. Where forb holds one of the xs no adjustment is valid.
+//! Let forb be the possible descendants of the vertices on possibly causal paths from x to y. The set has the parents of those vertices,
+//! without forb and x. If forb contains one of the xs, no adjustment is valid.
 
 use ndarray::ArrayView2;
 
@@ -11,10 +11,10 @@ use crate::graph::Marks;
 
 /// Working memory of [`Search::reached`].
 struct Search {
-    /// By vertex the number of the last search that reached it.
+    /// For each vertex, the number of the last search that reached it.
     seen: Vec<u32>,
     number: u32,
-    /// What was reached, and from where.
+    /// The vertices reached, and in `before` the vertex that each was reached from.
     queue: Vec<u32>,
     before: Vec<u32>,
 }
@@ -24,9 +24,9 @@ impl Search {
         Search { seen: vec![0; p], number: 0, queue: Vec::new(), before: Vec::new() }
     }
 
-    /// Vertices that possibly directed paths of definite status from `from` reach, `from` first, or where it can be reached from if not
-    /// `forward`; none of `avoid` but `from` itself. As pcalg's `possDe()` and `possAn()`: a vertex is reached once, by the first such path,
-    /// and goes on from there where the next vertex is not adjacent to the one before, or the edge is directed.
+    /// Returns `from`, then the vertices that it reaches by possibly directed paths of definite status; if not `forward`, the vertices that
+    /// reach it. Leaves out `avoid`, except `from` itself. As in pcalg's `possDe()` and `possAn()`, a vertex is reached once, by the first
+    /// such path. The search continues there if the next vertex is not adjacent to the previous one, or the edge is directed.
     fn reached(&mut self, graph: &Marks, from: usize, avoid: &[u32], forward: bool) -> &[u32] {
         if self.number == u32::MAX {
             self.seen.fill(0);
@@ -63,27 +63,27 @@ impl Search {
     }
 }
 
-/// What is found of x, or the xs, in one graph.
+/// Adjustment sets for x, or the xs, in one graph.
 pub(super) struct Adjustment<'a> {
     graph: &'a Marks,
     xs: &'a [u32],
-    /// Whether a vertex may be a descendant.
+    /// For each vertex, whether it may be a descendant of an x.
     descends: Vec<bool>,
-    /// Possible descendants of a vertex, 64 to a word, as they are asked for; empty before.
+    /// For each vertex, its possible descendants, 64 to a word; computed on demand, empty before.
     descendants: Vec<Vec<u64>>,
-    /// Those of the vertices on the ways to the y at hand.
+    /// Possible descendants of the vertices between the xs and the current y.
     forbidden: Vec<u64>,
     search: Search,
 }
 
-/// What adjusts for the effect of the xs on a y.
+/// A set that adjusts for the effect of the xs on a y.
 #[derive(Debug, PartialEq)]
 pub(super) enum Set {
-    /// No path leads there: the effects are 0.
+    /// No path leads to y: the effects are 0.
     NoEffect,
     /// No set is valid.
     None,
-    /// These.
+    /// The members of a valid set.
     Of(Vec<u32>),
 }
 
@@ -99,7 +99,7 @@ impl<'a> Adjustment<'a> {
         Adjustment { graph, xs, descends, descendants, forbidden: vec![0; p.div_ceil(64)], search }
     }
 
-    /// The optimal set for y.
+    /// Returns the optimal set for y.
     pub fn set(&mut self, y: usize) -> Set {
         if !self.descends[y] {
             return Set::NoEffect;
@@ -122,7 +122,7 @@ impl<'a> Adjustment<'a> {
         if xs.iter().any(|&x| is_forbidden(x as usize)) {
             return Set::None;
         }
-        // Each of them once.
+        // Each parent is added once.
         let mut set: Vec<u32> = Vec::new();
         let mut is_in = vec![false; graph.p()];
         xs.iter().for_each(|&x| is_in[x as usize] = true);
@@ -136,7 +136,7 @@ impl<'a> Adjustment<'a> {
         Set::Of(set)
     }
 
-    /// The effects of the xs on y, into `effects`.
+    /// Writes the effects of the xs on y to `effects`: NaN if no set is valid or the system is singular.
     pub fn effects(&mut self, cov: ArrayView2<f64>, y: usize, effects: &mut [f64]) {
         match self.set(y) {
             Set::NoEffect => effects.fill(0.0),
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(adjustment.set(2), Set::Of(vec![3, 4]));
         assert_eq!(adjustment.set(1), Set::Of(vec![3]));
         assert_eq!((adjustment.set(4), adjustment.set(5)), (Set::NoEffect, Set::NoEffect));
-        // Of 0 and 2 at once on what follows 1 alone: 2 comes after 1.
+        // Effects of 0 and 2 together on 3, which follows 1 and 2: 2 comes after 1.
         let lists: [&[u32]; 4] = [&[1], &[2, 3], &[3], &[]];
         let graph = Marks::from_lists("fit", &lists).unwrap();
         let mut joint = Adjustment::new(&graph, &[0, 2]);

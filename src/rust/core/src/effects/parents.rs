@@ -1,29 +1,29 @@
 //! The sets that may be the parents of one or several vertices.
 //!
-//! In a CPDAG the local criterion of Maathuis, Kalisch and Buehlmann (2009) says which: with S oriented into x and the rest of x's
-//! undirected edges out of it, no new v-structure has x or one of these edges in it. In a PDAG with background knowledge Meek's
-//! rules say it, as in Perkovic, Kalisch and Maathuis (2017).
+//! In a CPDAG, the local criterion of Maathuis, Kalisch and Buehlmann (2009) decides. With S oriented into x and the rest of x's undirected
+//! edges out of it, no new v-structure may contain x or one of these edges. In a PDAG with background knowledge, Meek's rules decide, as in
+//! Perkovic, Kalisch and Maathuis (2017).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::graph::{Closure, Marks};
 use crate::{Error, Result};
 
-/// More sets for one vertex than this are refused.
+/// Largest number of sets for one vertex.
 const MOST: usize = 1 << 20;
 
-/// More sets for all vertices together are refused: each takes memory, and a regression.
+/// Largest number of sets for all vertices together: each takes memory, and a regression.
 const MOST_OF_ALL: usize = 1 << 22;
 
-/// How many sets all threads have found.
+/// Number of sets that all threads have found.
 #[derive(Debug, Default)]
 pub(super) struct Budget(AtomicUsize);
 
 impl Budget {
-    /// Counts so many more.
+    /// Counts further sets.
     ///
     /// # Errors
-    /// [`Error::Argument`] where they are too many, together with those before.
+    /// [`Error::Argument`] if there are too many, together with earlier ones.
     pub fn count(&self, sets: usize) -> Result<()> {
         if self.0.fetch_add(sets, Ordering::Relaxed) + sets <= MOST_OF_ALL {
             return Ok(());
@@ -44,12 +44,12 @@ fn too_many(x: usize) -> Error {
     }
 }
 
-/// The sets for x by the local criterion, in pcalg's order: by size, then lexicographic in what is added to the sure parents, which
-/// come first. `without` is taken for no neighbour of x.
+/// Returns the sets for x by the local criterion, in pcalg's order. Each begins with the sure parents; the sets ascend by size, then
+/// lexicographically in the other members. `without` is taken not to be a neighbour of x.
 pub(super) fn local(graph: &Marks, x: usize, without: Option<usize>) -> Result<Vec<Vec<u32>>> {
     let sure: Vec<usize> = graph.parents(x).filter(|&v| Some(v) != without).collect();
     let siblings: Vec<usize> = graph.siblings(x).filter(|&v| Some(v) != without).collect();
-    // Into x may point what is adjacent to all sure parents; out of x may not what has a parent that is not adjacent to x.
+    // What points into x must be adjacent to all sure parents. A sibling with a parent that is not adjacent to x must point into x.
     let may_enter: Vec<bool> = siblings.iter().map(|&s| sure.iter().all(|&parent| graph.adjacent(parent, s))).collect();
     let must_enter: Vec<bool> = siblings
         .iter()
@@ -61,7 +61,7 @@ pub(super) fn local(graph: &Marks, x: usize, without: Option<usize>) -> Result<V
     Ok(in_order(&sure, &siblings, found))
 }
 
-/// Adds to `found` each clique of `may_enter` that begins with `chosen` and has all of `must_enter`: places in `siblings`.
+/// Adds to `found` each clique of `may_enter` that begins with `chosen` and contains all of `must_enter`, as indices in `siblings`.
 fn cliques(
     graph: &Marks,
     siblings: &[usize],
@@ -98,19 +98,20 @@ fn in_order(sure: &[usize], siblings: &[usize], mut found: Vec<Vec<usize>>) -> V
     found.into_iter().map(of).collect()
 }
 
-/// One way to direct all undirected edges at `xs`.
+/// A way to direct all undirected edges at `xs`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Orientation {
-    /// The slots, each as it is to point.
+    /// The slots of the edges, in their new direction.
     pub slots: Vec<usize>,
-    /// Which of the edges, by vertex of `xs` and then by neighbour, point into `xs`.
+    /// Indices of the edges that point into `xs`; the edges are in the order of `xs`, then of the neighbour.
     into: Vec<usize>,
 }
 
-/// All ways to direct the undirected edges at `xs` that a valid maximally oriented PDAG allows, in pcalg's order: by the number of edges
-/// into `xs`, then by which. One without slots where there are no such edges. `without` keeps its edges out of this.
+/// Returns all ways to direct the undirected edges at `xs` that a valid maximally oriented PDAG allows. They are in pcalg's order: by the
+/// number of edges into `xs`, then by which edges. If there are no such edges, returns one way without slots. The edges of `without` are
+/// not directed.
 ///
-/// Each such edge may go either way as long as Meek's rules have not directed it (Meek 1995), so that nothing is tried in vain.
+/// Each such edge may go either way until Meek's rules direct it (Meek 1995), so no try fails.
 pub(super) fn orientations(closure: &mut Closure, xs: &[usize], without: Option<usize>) -> Result<Vec<Orientation>> {
     let mut edges = Vec::new();
     for &x in xs {
@@ -157,7 +158,7 @@ fn directed(
     Ok(())
 }
 
-/// What points to x, one of `xs`, where an orientation is made: the sure parents, then the others.
+/// Returns the parents of x, one of `xs`, under an orientation: the sure ones, then the others.
 pub(super) fn parents_with(graph: &Marks, x: usize, orientation: &Orientation) -> Vec<u32> {
     let into = orientation.into.iter().map(|&at| orientation.slots[at]).filter(|&slot| graph.head(slot) == x);
     graph.parents(x).chain(into.map(|slot| graph.tail(slot))).map(|v| v as u32).collect()
@@ -171,17 +172,17 @@ mod tests {
 
     #[test]
     fn local_sets_of_a_fork_and_a_triangle() {
-        // 0 - 1, 0 - 2 with 1 and 2 apart: both at once would be a new v-structure.
+        // 0 - 1, 0 - 2 with 1 and 2 not adjacent: both into 0 would be a new v-structure.
         let fork = Marks::from_lists("fit", &[&[1, 2][..], &[0], &[0]]).unwrap();
         assert_eq!(local(&fork, 0, None).unwrap(), [vec![], vec![1], vec![2]]);
         assert_eq!(local(&fork, 0, Some(1)).unwrap(), [vec![], vec![2]]);
         let triangle = Marks::from_lists("fit", &[&[1, 2][..], &[0, 2], &[0, 1]]).unwrap();
         assert_eq!(local(&triangle, 0, None).unwrap(), [vec![], vec![1], vec![2], vec![1, 2]]);
-        // 2 -> 1 - 0, 2 and 0 apart: 0 -> 1 would be a new v-structure.
+        // 2 -> 1 - 0, 2 and 0 not adjacent: 0 -> 1 would be a new v-structure.
         let flag = Marks::from_lists("fit", &[&[1][..], &[0], &[1]]).unwrap();
         assert_eq!(local(&flag, 0, None).unwrap(), [vec![1]]);
         assert_eq!(local(&flag, 1, None).unwrap(), [vec![2]]);
-        // 3 -> 0 - 1 and 2 -> 1 besides: nothing is allowed at 0.
+        // 3 -> 0 - 1 and also 2 -> 1: nothing is allowed at 0.
         let both = Marks::from_lists("fit", &[&[1][..], &[0], &[1], &[0]]).unwrap();
         assert!(local(&both, 0, None).unwrap().is_empty());
     }
@@ -203,7 +204,7 @@ mod tests {
         let complete = |p: u32| -> Vec<Vec<u32>> { (0..p).map(|i| (0..p).filter(|&j| j != i).collect()).collect() };
         let graph = Marks::from_lists("fit", &complete(23)).unwrap();
         assert!(matches!(local(&graph, 0, None), Err(Error::Argument { argument: "fit", .. })));
-        // Half a million for each: some of the variables may be asked for, all may not.
+        // Half a million sets for each variable: some of them may be asked for, but not all.
         let asked = |x: std::ops::Range<u32>| Asked {
             method: Method::Local,
             kind: Kind::Cpdag,

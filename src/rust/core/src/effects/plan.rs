@@ -1,4 +1,4 @@
-//! Effects of single interventions: the sets of every x, then the effects of all pairs.
+//! Effects of single interventions: the sets of every x, then the effects for all pairs.
 
 use std::sync::{Mutex, OnceLock};
 
@@ -18,9 +18,9 @@ use crate::{matrix, Error, Result};
 #[derive(Clone, Debug)]
 struct Choice {
     parents: Vec<u32>,
-    /// In how many DAGs, of those that are listed.
+    /// Number of listed DAGs with this set.
     times: usize,
-    /// The edges of the graph as they point then, for [`Method::Optimal`].
+    /// The undirected edges at x in their new direction, for [`Method::Optimal`].
     slots: Vec<usize>,
 }
 
@@ -30,17 +30,17 @@ impl Choice {
     }
 }
 
-/// A pair whose effects are not those of the row of y among the effects of x.
+/// A pair whose effects differ from the row of y in the matrix of x.
 #[derive(Clone, Debug)]
 pub struct Own {
-    /// Place of y among those asked for.
+    /// Index of y in [`Asked::y`].
     pub y: usize,
-    /// Of the parents of x; none: the effect is 0.
+    /// The sets of parents of x, or `None` if the effect is 0.
     sets: Option<Vec<Vec<u32>>>,
 }
 
 impl Own {
-    /// How many effects there are.
+    /// Returns the number of effects.
     pub fn count(&self) -> usize {
         self.sets.as_ref().map_or(1, |sets| sets.len().max(1))
     }
@@ -58,38 +58,38 @@ impl OfX {
         self.choices.len() + beside
     }
 
-    /// One column where no set is allowed: NaN, "not available".
+    /// Returns the number of columns: one, of NaN ("not available"), if no set is allowed.
     fn columns(&self) -> usize {
         self.choices.iter().map(|choice| choice.times).sum::<usize>().max(1)
     }
 }
 
-/// What a thread keeps from one x to the next.
+/// Working memory that a thread keeps from one x to the next.
 #[derive(Default)]
 struct Scratch {
     closure: Option<Closure>,
-    /// The effects of an x.
+    /// The effects of one x.
     all: Vec<f64>,
 }
 
-/// Which sets the graph allows, and so how many effects there are. The effects of x on all y asked for are a matrix with a row for each y and a
-/// column for each set; of pairs whose effects are not its row ([`Own`]) they are kept beside it.
+/// The sets that the graph allows, and so the number of effects. The effects of x on all y are a matrix with a row for each y and a column
+/// for each set. Pairs whose effects differ from their row ([`Own`]) are stored separately.
 pub struct Plan {
     graph: Marks,
     asked: Asked,
-    /// Whether y are all vertices in their order.
+    /// Whether y are all vertices, in order.
     all_y: bool,
     valid: bool,
     of: Vec<OfX>,
 }
 
 impl Plan {
-    /// `lists`: for each vertex the j with i -> j or i - j, sorted, as in pcalg's `as(graph, "matrix")`.
+    /// Finds the sets. `lists`: for each vertex i the j with i -> j or i - j, sorted, as in pcalg's `as(graph, "matrix")`.
     ///
     /// # Errors
-    /// [`Error::Argument`] for what is no graph; for a graph that is no maximally oriented PDAG with [`Method::Optimal`], and one that no
-    /// DAG extends, or too many, with [`Method::Global`]; for an x with more than a million sets, or all with more than four million; for `y_not_parent` with another method than
-    /// local. What `observer` returns.
+    /// [`Error::Argument`] in these cases: the lists are not a graph; the graph is not a maximally oriented PDAG ([`Method::Optimal`]); no
+    /// DAG extends it, or too many do ([`Method::Global`]); an x has more than a million sets, or all have more than four million;
+    /// `y_not_parent` is used with another method than local. Errors of `observer`.
     pub fn new<L: AsRef<[u32]>>(lists: &[L], asked: Asked, pool: &Pool, observer: &mut dyn Observer) -> Result<Plan> {
         let graph = Marks::from_lists("fit", lists)?;
         let p = graph.p();
@@ -133,7 +133,7 @@ impl Plan {
     fn by_orientation(&self, is_pdag: bool, pool: &Pool, observer: &mut dyn Observer) -> Result<Vec<OfX>> {
         let tasks = self.asked.x.len();
         let found: Vec<OnceLock<Result<OfX>>> = (0..tasks).map(|_| OnceLock::new()).collect();
-        // Where only the neighbours of x count, threads cost more than they save.
+        // If only the neighbours of x count, threads cost more than they save.
         let inline = self.asked.method == Method::Local && self.asked.kind == Kind::Cpdag && self.graph.p() < 1000;
         let place_of_y = self.places();
         let budget = Budget::default();
@@ -143,19 +143,19 @@ impl Plan {
             |_| 1.0,
             &mut |_| observer.look(),
             |closure: &mut Option<Closure>, task, _| {
-                // Once they are too many, nothing more is sought.
+                // Once there are too many sets, the search stops.
                 let of = budget
                     .count(0)
                     .and_then(|()| self.of_x(self.asked.x[task] as usize, is_pdag, closure, &place_of_y));
                 let of = of.and_then(|of| budget.count(of.sets()).map(|()| of));
-                // A task is run once.
+                // Each task runs once, so the cell is empty.
                 let _ = found[task].set(of);
             },
         )?;
         found.into_iter().map(|of| of.into_inner().unwrap_or(Err(Error::Interrupted))).collect()
     }
 
-    /// Of each vertex its places among the y.
+    /// Returns for each vertex its indices in [`Asked::y`].
     fn places(&self) -> Vec<Vec<u32>> {
         let mut places = vec![Vec::new(); self.graph.p()];
         self.asked.y.iter().enumerate().for_each(|(at, &y)| places[y as usize].push(at as u32));
@@ -183,7 +183,7 @@ impl Plan {
                 if self.asked.y_not_parent && graph.is_open(graph.twin(slot)) {
                     own.push(Own { y: place as usize, sets: Some(sets(Some(y))?) });
                 } else if sure && !self.asked.y_not_parent && choices.len() != 1 {
-                    // pcalg's ida() says 0 once, its idaFast() for each set.
+                    // pcalg's ida() returns 0 once, its idaFast() once for each set.
                     own.push(Own { y: place as usize, sets: None });
                 }
             }
@@ -192,7 +192,7 @@ impl Plan {
         Ok(OfX { choices, own })
     }
 
-    /// The sets of parents of x, with the edge to `without` taken for none.
+    /// Returns the sets of parents of x, without the edge to `without`.
     fn sets(
         &self,
         x: usize,
@@ -208,7 +208,7 @@ impl Plan {
         if graph.siblings(x).all(|v| Some(v) == without) {
             return Ok(vec![of(graph.parents(x).map(|v| v as u32).collect())]);
         }
-        // Background knowledge can be added to a valid graph only.
+        // Background knowledge can only be added to a valid graph.
         if !is_pdag {
             return Ok(Vec::new());
         }
@@ -217,26 +217,26 @@ impl Plan {
         Ok(ways.iter().map(|way| of(parents_with(graph, x, way))).collect())
     }
 
-    /// Whether the graph is what it was said to be.
+    /// Returns whether the graph is of the claimed kind.
     pub fn is_valid(&self) -> bool {
         self.valid
     }
 
-    /// Number of columns of the effects of each x.
+    /// Returns for each x the number of columns of its effects.
     pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         self.of.iter().map(OfX::columns)
     }
 
-    /// The pairs of each x whose effects stand beside its matrix, by y.
+    /// Returns for each x the pairs that are stored separately from its matrix, by y.
     pub fn own(&self) -> impl Iterator<Item = &[Own]> {
         self.of.iter().map(|of| &of.own[..])
     }
 
-    /// The effects: into `values` the matrix of each x, column by column, one after the other; into `own` those that stand beside, in
-    /// order. `cov`: covariances of all vertices.
+    /// Writes the effects: to `values` the matrix of each x in turn, by columns; to `own` those that are stored separately, in order.
+    /// `cov`: covariances of all vertices.
     ///
     /// # Errors
-    /// [`Error::Argument`] where sizes do not fit. What `observer` returns.
+    /// [`Error::Argument`] if sizes do not fit. Errors of `observer`.
     pub fn effects(
         &self,
         cov: ArrayView2<f64>,
@@ -260,10 +260,10 @@ impl Plan {
         })
     }
 
-    /// Of every pair the smallest absolute value of its effects, NaN where one is; a row for each y, a column for each x.
+    /// Writes the smallest absolute value of each pair's effects, NaN if one is NaN; a row for each y, a column for each x.
     ///
     /// # Errors
-    /// As [`Plan::effects`].
+    /// Those of [`Plan::effects`].
     pub fn smallest(
         &self,
         cov: ArrayView2<f64>,
@@ -353,7 +353,7 @@ impl Plan {
         }
     }
 
-    /// The effects of x on all y where it has these parents.
+    /// Writes the effects of x on all y for this set of parents.
     fn regressed(&self, cov: ArrayView2<f64>, cells: &[f64], x: u32, parents: &[u32], column: &mut [f64]) {
         let p = self.graph.p();
         let with: Vec<u32> = std::iter::once(x).chain(parents.iter().copied()).collect();
@@ -443,7 +443,7 @@ fn smaller(least: f64, effect: f64) -> f64 {
     }
 }
 
-/// The parts of these sizes.
+/// Cuts the values into parts of these sizes.
 fn cut(mut values: &mut [f64], sizes: impl Iterator<Item = usize>) -> Vec<&mut [f64]> {
     let mut parts = Vec::new();
     for size in sizes {

@@ -2,14 +2,14 @@
 
 use ndarray::ArrayView2;
 
-/// Below this share of a variable's variance, what the others leave of it counts as none.
+/// Smallest share of a variable's variance that the others must leave; below it, the matrix counts as singular.
 const SINGULAR: f64 = 16.0 * f64::EPSILON;
 
-/// Solves A z = b in place for a covariance matrix A of m rows (row by row; it is overwritten), by Gaussian elimination with
-/// pivots from the diagonal's scale. False where A is singular.
+/// Solves A z = b in place for a covariance matrix A with m rows (row by row; it is overwritten). Gaussian elimination with pivoting, after
+/// scaling by the diagonal. Returns false if A is singular.
 pub(super) fn solve(a: &mut [f64], b: &mut [f64]) -> bool {
     let m = b.len();
-    // The scale of each variable, so that units do not matter.
+    // The scale of each variable makes the result independent of units.
     let scale: Vec<f64> = (0..m).map(|i| a[i * m + i].abs().sqrt()).collect();
     if scale.iter().any(|s| !(*s > 0.0)) {
         return false;
@@ -47,20 +47,20 @@ pub(super) fn solve(a: &mut [f64], b: &mut [f64]) -> bool {
     b.iter().all(|z| z.is_finite())
 }
 
-/// The covariances of `of`, row by row.
+/// Returns the covariances among `of`, row by row.
 pub(super) fn among(cov: ArrayView2<f64>, of: &[u32]) -> Vec<f64> {
     of.iter().flat_map(|&i| of.iter().map(move |&j| cov[[i as usize, j as usize]])).collect()
 }
 
-/// Weights w with which the covariances of `of` with any y make the coefficient of `of[at]` in the regression of y on `of`; none where
-/// their covariances are singular.
+/// Returns weights w: multiplied by the covariances of `of` with any y, they sum to the coefficient of `of[at]` in the regression of y on
+/// `of`. `None` if the covariances among `of` are singular.
 pub(super) fn weights(cov: ArrayView2<f64>, of: &[u32], at: usize) -> Option<Vec<f64>> {
     let mut unit = vec![0.0; of.len()];
     unit[at] = 1.0;
     solve(&mut among(cov, of), &mut unit).then_some(unit)
 }
 
-/// The coefficient of `of[at]` in the regression of y on `of`; NaN where there is none.
+/// Returns the coefficient of `of[at]` in the regression of y on `of`; NaN if there is none.
 pub(super) fn coefficient(cov: ArrayView2<f64>, y: usize, of: &[u32], at: usize) -> f64 {
     let Some(weights) = weights(cov, of, at) else { return f64::NAN };
     of.iter().zip(weights).map(|(&v, weight)| weight * cov[[v as usize, y]]).sum()
@@ -77,7 +77,7 @@ mod tests {
         let cov = by_column(&cells, 3).unwrap();
         let (b0, b1) = (coefficient(cov, 2, &[0, 1], 0), coefficient(cov, 2, &[0, 1], 1));
         assert!((4.0 * b0 + b1 - 2.0).abs() < 1e-14 && (b0 + 3.0 * b1 - 0.5).abs() < 1e-14);
-        // Of itself, whatever the units.
+        // A variable's coefficient in its own regression is 1, whatever the units.
         assert!((coefficient(cov, 1, &[2, 1], 1) - 1.0).abs() < 1e-14);
     }
 

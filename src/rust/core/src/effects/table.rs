@@ -1,27 +1,27 @@
-//! What is said of each pair: how many effects it has, the smallest of their absolute values, and their median.
+//! A summary of each pair: number of effects, their smallest absolute value, and their median.
 
-/// Effects as [`super::Plan::effects`] leaves them.
+/// Effects as [`super::Plan::effects`] writes them.
 pub struct Pairs<'a> {
     /// Number of y.
     pub rows: usize,
     /// Number of columns of each x.
     pub columns: &'a [usize],
-    /// The matrices, one after the other.
+    /// The matrices of all x, in turn.
     pub values: &'a [f64],
-    /// The pairs whose effects stand beside: place of x, place of y, number of effects; by x, then y.
+    /// The pairs that are stored separately: index of x, index of y, number of effects; by x, then y.
     pub own: &'a [(usize, usize, usize)],
-    /// Their effects.
+    /// The effects of these pairs.
     pub own_values: &'a [f64],
 }
 
-/// What is said of a pair.
+/// A summary of a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Words {
-    /// The smallest absolute value, NaN where an effect is.
+    /// The smallest absolute value, NaN if an effect is NaN.
     pub smallest: f64,
-    /// NaN where an effect is.
+    /// The median, NaN if an effect is NaN.
     pub median: f64,
-    /// How many effects.
+    /// The number of effects.
     pub count: usize,
 }
 
@@ -36,7 +36,7 @@ fn words(effects: &mut [f64]) -> Words {
     Words { smallest, median: if low == high { low } else { (low + high) / 2.0 }, count }
 }
 
-/// Calls `tell` for each pair, x by x and within them y by y.
+/// Calls `tell` for each pair, by x, then by y.
 pub fn describe(pairs: &Pairs, mut tell: impl FnMut(usize, usize, Words)) {
     let (mut start, mut at_own, mut own_start) = (0, 0, 0);
     let mut effects = Vec::new();

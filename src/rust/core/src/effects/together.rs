@@ -14,7 +14,7 @@ use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::{Error, Result};
 
-/// How joint effects are put together from covariances.
+/// The way to compute joint effects from covariances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Technique {
     /// Recursive regressions for causal effects.
@@ -28,7 +28,7 @@ enum Sets {
     Ways(Vec<Orientation>),
 }
 
-/// Which joint sets the graph allows the variables of [`Asked::x`].
+/// The joint sets that the graph allows the variables of [`Asked::x`].
 pub struct Together {
     graph: Marks,
     asked: Asked,
@@ -38,12 +38,13 @@ pub struct Together {
 }
 
 impl Together {
-    /// As [`super::Plan::new`]; `x` are the variables that are intervened on together. [`Method::Local`] is pcalg's `jointIda()`, with sets by
-    /// Meek's rules for [`Kind::Pdag`] and by components for [`Kind::Cpdag`]; [`Method::Optimal`] its `ida()`.
+    /// Finds the joint sets. Arguments are those of [`super::Plan::new`], with `x` the variables that are intervened on together.
+    /// [`Method::Local`] is pcalg's `jointIda()`, with sets by Meek's rules for [`Kind::Pdag`] and by components for [`Kind::Cpdag`];
+    /// [`Method::Optimal`] is its `ida()`.
     ///
     /// # Errors
-    /// [`Error::Argument`] for what is no graph, for [`Method::Global`], for a graph that is no maximally oriented PDAG where Meek's rules
-    /// are to direct edges, for too many sets.
+    /// [`Error::Argument`] if the lists are not a graph, for [`Method::Global`], if Meek's rules are needed but the graph is not a
+    /// maximally oriented PDAG, and for too many sets.
     pub fn new<L: AsRef<[u32]>>(lists: &[L], asked: Asked, technique: Technique) -> Result<Together> {
         let graph = Marks::from_lists("fit", lists)?;
         let p = graph.p();
@@ -75,12 +76,12 @@ impl Together {
         Ok(Together { graph, asked, technique, valid, sets })
     }
 
-    /// Whether the graph is what it was said to be.
+    /// Returns whether the graph is of the claimed kind.
     pub fn is_valid(&self) -> bool {
         self.valid
     }
 
-    /// Number of joint sets.
+    /// Returns the number of joint sets.
     pub fn columns(&self) -> usize {
         match &self.sets {
             Sets::Parents(sets) => sets.len(),
@@ -88,10 +89,10 @@ impl Together {
         }
     }
 
-    /// The effects: for each y a matrix with a row for each x and a column for each joint set, one after the other.
+    /// Writes the effects: for each y in turn, a matrix with a row for each x and a column for each joint set.
     ///
     /// # Errors
-    /// [`Error::Argument`] where sizes do not fit. What `observer` returns.
+    /// [`Error::Argument`] if sizes do not fit. Errors of `observer`.
     pub fn effects(
         &self,
         cov: ArrayView2<f64>,
@@ -106,7 +107,7 @@ impl Together {
             let hint = format!("the graph has {p} variables, and the results their sizes");
             return Err(Error::Argument { argument: "mcov", value, hint });
         }
-        // Column by column: what all y share is made once for each.
+        // By columns: what all y share is computed once for each column.
         let parts: Vec<Mutex<Vec<&mut [f64]>>> = {
             let mut parts: Vec<Vec<&mut [f64]>> = (0..columns).map(|_| Vec::new()).collect();
             for (at, column) in values.chunks_exact_mut(rows).enumerate() {

@@ -1,10 +1,10 @@
-//! Whether a graph with background knowledge is a PDAG, as pcalg's `isValidGraph()` judges.
+//! Whether a graph with background knowledge is a valid PDAG, as in pcalg's `isValidGraph()`.
 
 use crate::graph::{components_are_chordal, has_cycle, Closure, Marks};
 use crate::Result;
 
-/// Whether the graph is a maximally oriented PDAG: it has the arrows of the CPDAG of its v-structures and perhaps more, none of
-/// which makes a directed cycle, and Meek's rules add nothing; and that CPDAG is one.
+/// Returns whether the graph is a maximally oriented PDAG. It must have the arrows of the CPDAG of its v-structures, and that CPDAG must be
+/// valid. Further arrows must make no directed cycle, and Meek's rules must add nothing.
 pub(super) fn is_pdag(graph: &Marks) -> Result<bool> {
     if !is_maximal(graph) || has_cycle(graph, false) {
         return Ok(false);
@@ -18,7 +18,7 @@ fn is_maximal(graph: &Marks) -> bool {
     !Closure::new(graph.clone()).complete()
 }
 
-/// The skeleton with the graph's v-structures, and what follows.
+/// Returns the skeleton with the graph's v-structures and the arrows that follow from them.
 fn corresponding_cpdag(graph: &Marks) -> Marks {
     let mut pattern = graph.clone();
     (0..pattern.slot_count()).for_each(|slot| pattern.undirect(slot));
@@ -49,13 +49,13 @@ mod tests {
     fn what_is_a_cpdag_and_what_a_pdag() {
         assert_eq!(judged(&[&[1], &[0, 2], &[1]]), [true, true]);
         assert_eq!(judged(&[&[2], &[2], &[]]), [true, true]);
-        // Background knowledge, complete and not.
+        // Background knowledge, closed under Meek's rules and not.
         assert_eq!(judged(&[&[1], &[2], &[]]), [false, true]);
         assert_eq!(judged(&[&[1], &[2], &[1]]), [false, false]);
-        // A directed cycle; a cycle of four without a chord.
+        // A directed cycle; a cycle of four vertices without a chord.
         assert_eq!(judged(&[&[1], &[2], &[0]]), [false, false]);
         assert_eq!(judged(&[&[1, 3], &[0, 2], &[1, 3], &[0, 2]]), [false, false]);
-        // 0 - 1 and 0 -> 2 of a triangle.
+        // The triangle 0 - 1, 0 -> 2, 1 - 2.
         assert_eq!(judged(&[&[1, 2], &[0, 2], &[1]]), [false, true]);
     }
 }

@@ -1,6 +1,6 @@
 //! FCI, RFCI and FCI+: from data to a partial ancestral graph.
 //!
-//! What each of pcalg's functions of these names does, in its order: the skeleton (`search`), the possible-d-sep phase
+//! Runs the phases of pcalg's functions with these names, in their order: the skeleton (`search`), the possible-d-sep phase
 //! (`search::possible_d_sep`), colliders by more tests (`orient`), marks (`pag`).
 
 use crate::ci::CiTest;
@@ -15,32 +15,32 @@ use crate::search::worker::{Worker, WorkerTest};
 use crate::search::Options;
 use crate::{Error, Result};
 
-/// Who answers tests.
+/// The source of test answers.
 pub enum By<'t> {
-    /// A worker, by shards.
+    /// A worker that answers by shards.
     Worker(&'t mut dyn Worker),
-    /// A test that is asked one question at a time, in pcalg's order.
+    /// A test that gets one question at a time, in pcalg's order.
     Test(&'t mut dyn CiTest),
 }
 
-/// What follows the skeleton in pcalg's `fci()`.
+/// The phases that follow the skeleton in pcalg's `fci()`.
 pub struct Fci<'a> {
-    /// The possible-d-sep phase, `doPdsep`, of this skeleton; none: there is none.
+    /// The possible-d-sep phase (`doPdsep`) of this skeleton, or `None` to skip it.
     pub phase: Option<Prepared>,
     /// `conservative`, `maj.rule`.
     pub rule: ColliderRule,
-    /// The marks.
+    /// Options of the orientation.
     pub orient: pag::Options<'a>,
-    /// Called with what pcalg says of the conservative rule.
+    /// Called with each event that pcalg prints about the conservative rule.
     pub tell: Option<orient::Tell<'a>>,
 }
 
-/// The possible-d-sep phase.
+/// Options of the possible-d-sep phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Phase {
-    /// `m.max`: sets grow as long as their size is below this.
+    /// `m.max`: the sets grow while their size is below this.
     pub m_max: f64,
-    /// `pdsep.max`: the largest number of candidates of an edge.
+    /// `pdsep.max`: the largest number of candidates for an edge.
     pub most: f64,
     /// `biCC`
     pub by_component: bool,
@@ -53,7 +53,7 @@ impl Default for Phase {
 }
 
 impl Phase {
-    /// Finds the possible-d-sep sets of a skeleton, and prints what pcalg does meanwhile.
+    /// Finds the possible-d-sep sets of a skeleton, and prints pcalg's messages about it.
     ///
     /// # Errors
     /// Those of [`pag::possible_d_sep`].
@@ -82,24 +82,24 @@ impl Prepared {
         Options { m_max: self.m_max, ..options.clone() }
     }
 
-    /// The number of tests if no set separates anything, as a float: it may exceed 64 bits.
+    /// Returns the number of tests if no set separates anything. It is a float, as it may exceed 64 bits.
     pub fn most_tests(&self, options: &Options, graph: &Adjacency) -> f64 {
         search::most_tests(&self.options(options), graph, &self.sets)
     }
 }
 
-/// What is found of a skeleton: its graph after the possible-d-sep phase with marks, and what that counted.
+/// Results from a skeleton: its marked graph after the possible-d-sep phase, and the counts of that phase.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The graph.
     pub pag: Pag,
-    /// Of the possible-d-sep phase, if there was one.
+    /// Counts of the possible-d-sep phase, if there was one.
     pub counts: Option<Counts>,
-    /// Why the tests after that could not be kept, where they could not.
+    /// The error that kept the later tests from the checkpoint, if there was one.
     pub unkept: Option<Error>,
 }
 
-/// Goes on from a skeleton as pcalg's `fci()` does; it and its p-values are changed.
+/// Continues from a skeleton as pcalg's `fci()` does; changes the skeleton and its p-values.
 ///
 /// # Errors
 /// Those of [`search::possible_d_sep`], [`orient::orient`] and [`pag::orient`].
@@ -120,7 +120,7 @@ pub fn fci(
     let mut unkept = None;
     if fci.rule != ColliderRule::Standard {
         say(&orient, || "\nCheck v-structures conservatively\n=================================\n".into())?;
-        // Without the possible-d-sep phase pcalg takes a triple whose ends no subset separates as unclear.
+        // Without the possible-d-sep phase, pcalg takes a triple as unclear if no subset separates its ends.
         let version_unf = if counts.is_some() { [1, 1] } else { [2, 1] };
         let judge = Judge { version_unf, majority: fci.rule == ColliderRule::Majority };
         let of = (&skeleton.graph, &Knowledge::default());
@@ -141,13 +141,13 @@ fn say(orient: &pag::Options, text: impl FnOnce() -> String) -> Result<()> {
     orient.say.map_or(Ok(()), |say| say(&text()))
 }
 
-/// What pcalg prints before it directs edges.
+/// Returns the text that pcalg prints before it directs edges.
 fn directing(orient: &pag::Options) -> String {
     format!("\nDirect edges:\n=============\nUsing rules:{} \nCompute collider:\n", pag::shown_rules(&orient.rules))
 }
 
 impl By<'_> {
-    /// The possible-d-sep phase on a skeleton.
+    /// Runs the possible-d-sep phase on a skeleton.
     fn possible_d_sep(
         &mut self,
         skeleton: &mut Skeleton,
@@ -163,7 +163,7 @@ impl By<'_> {
         }
     }
 
-    /// Calls `ask` with this as a test whose answers are kept.
+    /// Calls `ask` with this source as a test whose answers are kept in the checkpoint.
     fn ask<T>(
         &mut self,
         later: &Later,
@@ -176,7 +176,7 @@ impl By<'_> {
         }
     }
 
-    /// Goes on from a skeleton as pcalg's `rfci()` does.
+    /// Continues from a skeleton as pcalg's `rfci()` does.
     ///
     /// # Errors
     /// Those of [`pag::rfci`] and of [`Later::run`].
@@ -194,7 +194,7 @@ impl By<'_> {
         Ok(Found { pag, counts: None, unkept })
     }
 
-    /// Goes on from a skeleton as pcalg's `fciPlus()` does.
+    /// Continues from a skeleton as pcalg's `fciPlus()` does.
     ///
     /// # Errors
     /// Those of [`pag::fci_plus`], [`pag::orient`] and [`Later::run`].

@@ -1,5 +1,4 @@
-//! Arrows that are known afterwards, added to a graph that has been oriented: pcalg's `addBgKnowledge` (Meek 1995; Perkovic, Kalisch and
-//! Maathuis 2017).
+//! Arrows that become known later, added to an oriented graph: pcalg's `addBgKnowledge` (Meek 1995; Perkovic, Kalisch and Maathuis 2017).
 
 use super::extension;
 use super::pdag::Pdag;
@@ -10,22 +9,23 @@ use crate::graph::{is_cpdag, Adjacency, Closure, Marks};
 use crate::memory::{self, Use};
 use crate::Result;
 
-/// A graph with arrows added, or why it cannot have them.
+/// A graph with arrows added, or the reason why it cannot have them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Addition {
     /// The graph, oriented as far as rules 1 to 4 go.
     Graph(Pdag),
     /// The graph has marks of 2, a cycle, or no extension to a DAG without further colliders.
     Invalid,
-    /// Rules 1 to 4 direct this edge [from, to] of the graph as it is: it has to be closed under them.
+    /// Rules 1 to 4 direct this edge [from, to] of the given graph, which must already be closed under them.
     NotMaximal([u32; 2]),
-    /// The arrow of this number joins two vertices that are not adjacent.
+    /// The arrow with this index joins two vertices that are not adjacent.
     NoEdge(usize),
-    /// The arrow of this number has the other direction, in the graph or by those before it.
+    /// The arrow with this index has the other direction, in the graph or by earlier arrows.
     Reversed(usize),
 }
 
-/// The skeleton with these arrows, one in both directions as a conflict; none where vertices of one are not adjacent.
+/// Returns the skeleton with these arrows; an arrow in both directions becomes a conflict. Returns `None` if the ends of an arrow are not
+/// adjacent.
 fn with_arrows(skeleton: &Adjacency, directed: &[[u32; 2]]) -> Option<Marks> {
     let mut marks = Marks::undirected(skeleton);
     for &[from, to] in directed {
@@ -39,8 +39,8 @@ fn with_arrows(skeleton: &Adjacency, directed: &[[u32; 2]]) -> Option<Marks> {
     Some(marks)
 }
 
-/// Whether a graph given by its skeleton and its arrows [from, to] is a CPDAG; `known`: with background knowledge, whether it can be extended to
-/// a DAG without further colliders.
+/// Returns whether a graph, given by its skeleton and its arrows [from, to], is a CPDAG. With `known` (background knowledge), returns
+/// whether it can be extended to a DAG without further colliders.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error).
@@ -54,9 +54,9 @@ pub fn is_valid(skeleton: &Adjacency, directed: &[[u32; 2]], known: bool) -> Res
     }
 }
 
-/// Adds arrows [from, to] in turn, each followed by rules 1 to 4, to a graph given by its skeleton and its own arrows; without any, applies the
-/// rules alone. `check`: look first whether the graph is valid;
-/// pcalg's `checkInput`, for which a graph that is not closed under the rules is not.
+/// Adds arrows [from, to] in turn, each followed by rules 1 to 4, to a graph given by its skeleton and its own arrows. Without any arrows,
+/// applies only the rules. `check` first verifies that the graph is valid, as pcalg's `checkInput` does: a graph that is not closed under
+/// the rules is invalid.
 ///
 /// # Errors
 /// [`Error::Interrupted`](crate::Error), [`Error::Memory`](crate::Error).
@@ -74,7 +74,7 @@ pub fn add_arrows(
     if check && !extension::is_extendable(&marks, skeleton, &poll)? {
         return Ok(Addition::Invalid);
     }
-    // In pcalg's order, which shows where no DAG extends the graph.
+    // The rules apply in pcalg's order, which matters if no DAG extends the graph.
     let before = marks.clone();
     let rules = Rules { skeleton, ambiguous: &Ambiguous::default(), version: Version::Relaxed, enabled: [true; 4] };
     rules.apply(&mut marks, &poll)?;
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(judged(&[[0, 1], [2, 1]]), [true, true]);
         assert_eq!(judged(&[[0, 1], [1, 2]]), [false, true]);
         assert_eq!(judged(&[[0, 1]]), [false, true]);
-        // An arrow both ways; one that is no edge.
+        // An arrow in both directions, and one that is not an edge.
         assert_eq!(judged(&[[0, 1], [1, 0]]), [false, false]);
         assert_eq!(judged(&[[0, 2]]), [false, false]);
     }

@@ -1,4 +1,4 @@
-//! The majority rule where it takes few tests, for callers who have not asked for it.
+//! The majority rule if it takes few tests, for callers who did not ask for it.
 
 use super::poll::Poll;
 use super::separations::questions;
@@ -7,18 +7,18 @@ use crate::ci::{Batch, CiTest};
 use crate::graph::Adjacency;
 use crate::{Error, Result};
 
-/// How many tests a rule may make, as it asks for all subsets of a vertex' neighbours: 2 to the power of their number.
+/// Limit on the tests of a rule, which tests all subsets of a vertex' neighbours: 2 to the power of their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// So many are always allowed.
+    /// Number of tests that are always allowed.
     pub least: u64,
-    /// One more for each so many tests of the skeleton.
+    /// Number of the skeleton's tests that allow one test of the rule, where that gives more than `least`.
     pub tests_each: u64,
 }
 
 impl Options<'_> {
-    /// Settles on the rule for this skeleton, which took so many `tests`: the standard rule where the bounded one would make too many. Returns
-    /// how many tests the rule makes at the most, 0 for the standard one.
+    /// Chooses the rule for this skeleton, whose search took `tests` tests: the standard rule if the bounded one would make too many.
+    /// Returns an upper limit on the tests of the rule: 0 for the standard one, `u64::MAX` without a bound.
     ///
     /// # Errors
     /// [`Error::Interrupted`], [`Error::Memory`].
@@ -34,7 +34,7 @@ impl Options<'_> {
     }
 }
 
-/// A test whose questions without an answer count as dependence: none of their sets separates.
+/// A test whose questions without an answer count as dependence: their sets do not separate.
 pub(super) struct Answered<'a>(pub &'a mut dyn CiTest);
 
 impl CiTest for Answered<'_> {
@@ -52,7 +52,7 @@ impl CiTest for Answered<'_> {
                 answers.iter_mut().filter(|p| p.is_nan()).for_each(|p| *p = 0.0);
                 Ok(answers)
             }
-            // Which of the others have an answer is not known then.
+            // The error does not say which other questions have an answer.
             Err(Error::Numeric { .. }) => batch.iter().map(|(x, y, s)| self.p_value(x, y, s)).collect(),
             Err(other) => Err(other),
         }
@@ -67,7 +67,7 @@ impl CiTest for Answered<'_> {
 mod tests {
     use super::*;
 
-    /// Leaves around a vertex: each pair is asked about given nothing and given the middle, of either side.
+    /// Leaves around a vertex: each pair is tested given the empty set and given the middle vertex, from either side.
     #[test]
     fn the_rule_is_left_where_it_takes_too_many_tests() {
         let mut star = Adjacency::empty(12);
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(settled(179, 1, 0), (0, ColliderRule::Standard));
         assert_eq!(settled(10, 16, 16 * 180), (180, ColliderRule::Majority));
         assert_eq!(settled(10, 16, 16 * 180 - 1), (0, ColliderRule::Standard));
-        // An end with 64 neighbours: as many questions as cannot be counted.
+        // An end with 64 neighbours: the number of questions overflows.
         let mut hub = Adjacency::empty(66);
         (1..65).for_each(|leaf| hub.insert(0, leaf));
         hub.insert(64, 65);

@@ -1,4 +1,4 @@
-//! Collider orientation: a - b - c with a and c not adjacent becomes a -> b <- c when b separates nothing.
+//! Collider orientation: a - b - c with a and c not adjacent becomes a -> b <- c if no separating set of a and c contains b.
 
 use super::knowledge::Knowledge;
 use super::poll::Poll;
@@ -6,7 +6,7 @@ use super::triples::Ambiguous;
 use crate::graph::{Adjacency, Marks, SepSets};
 use crate::Result;
 
-/// What to do with an edge that an earlier collider has directed the other way.
+/// What happens to an edge that an earlier collider has directed the other way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dispute {
     /// The later collider wins.
@@ -15,12 +15,11 @@ pub(super) enum Dispute {
     Conflict,
 }
 
-/// Orients all colliders of `marks` (undirected so far) in pcalg's order and returns the slots that a later collider
-/// turned round, in the direction that won (pcalg's `evisit`; empty with [`Dispute::Conflict`]). `apart`: triples that are left alone.
+/// Orients all colliders of `marks` (undirected so far) in pcalg's order. Returns the slots that a later collider reversed, in the
+/// direction that won (pcalg's `evisit`; empty with [`Dispute::Conflict`]). Triples in `apart` are left alone.
 ///
-/// pcalg visits every (x, y, z) with x - y - z in both directions, y slowest. All triples with the same y point into y
-/// and pointing twice changes nothing, so that for each y it is enough to know which neighbours point into it; only the
-/// order of the y matters.
+/// pcalg visits every (x, y, z) with x - y - z in both directions, y slowest. All triples with the same y point into y, and pointing twice
+/// changes nothing. So for each y it suffices to know which neighbours point into it; only the order of the y matters.
 pub(super) fn orient_colliders(
     marks: &mut Marks,
     skeleton: &Adjacency,
@@ -56,7 +55,7 @@ pub(super) fn orient_colliders(
     Ok(turned)
 }
 
-/// Which of a vertex' neighbours are an end of a collider there.
+/// Marks which neighbours of a vertex are ends of a collider there.
 fn points_into(
     around: &[u32],
     is_collider: impl Fn(usize, usize) -> bool,
@@ -83,7 +82,7 @@ mod tests {
     use super::*;
     use crate::graph::Side;
 
-    /// 0 - 1 - 2 - 3 with both inner vertices colliders: 1 - 2 is disputed.
+    /// Orients 0 - 1 - 2 - 3 with both inner vertices colliders: 1 - 2 is disputed.
     fn path(dispute: Dispute, ambiguous: &Ambiguous) -> (Marks, Vec<usize>) {
         let lists: [&[u32]; 4] = [&[1], &[2], &[3], &[]];
         let skeleton = Adjacency::from_lists(&lists);

@@ -13,8 +13,8 @@ use crate::Result;
 /// pcalg's `version.unf` and `maj.rule`.
 #[derive(Clone, Copy)]
 pub(crate) struct Judge {
-    /// `version.unf`: first 2: a triple whose ends no subset of the neighbours separates is ambiguous too; second 2: the
-    /// separating set of the skeleton votes as well.
+    /// `version.unf`. First 2: a triple is ambiguous, too, if no subset of the neighbours separates its ends. Second 2: the separating set
+    /// of the skeleton votes as well.
     pub version_unf: [u8; 2],
     /// TRUE: more than half of the separating sets decide; FALSE: all of them must agree.
     pub majority: bool,
@@ -24,19 +24,19 @@ pub(crate) struct Judge {
 pub(super) enum Verdict {
     /// b is in no separating set.
     Collider,
-    /// b is in all of them.
+    /// b is in all separating sets.
     NotCollider,
-    /// Neither.
+    /// b is in some of the separating sets.
     Ambiguous,
 }
 
-/// Decides every unshielded triple a - b - c by more tests: changes the separating sets of (a, c), so that the collider
-/// orientation will find what was decided, and returns the ambiguous triples.
+/// Decides every unshielded triple a - b - c by more tests. Changes the separating sets of (a, c) so that the collider orientation finds
+/// the decision, and returns the ambiguous triples.
 ///
-/// A test with `batch_size() == 1`, or one that is followed, is asked one question at a time, in pcalg's order, repetitions
-/// included. Any other test is taken to be a function of its arguments: pcalg asks the same of a pair again for each of its
-/// middle vertices, and again of c's side what it asked of a's; here each question is asked once and counted as often as
-/// pcalg would. What one triple changes, others of the same ends alone see: they are judged in pcalg's order.
+/// A test with `batch_size() == 1`, or one that is followed, gets one question at a time, in pcalg's order and with repetitions. Any other
+/// test is taken to be a function of its arguments. pcalg asks the same questions of a pair again for each of its middle vertices, and some
+/// of a's side again on c's side. Here each question is asked once and counted as often as pcalg would. A triple's changes affect only
+/// triples with the same ends, which are judged in pcalg's order.
 pub(crate) fn judge_triples(
     judge: Judge,
     (skeleton, knowledge): (&Adjacency, &Knowledge),
@@ -61,7 +61,7 @@ pub(crate) fn judge_triples(
     Ambiguous::of_ascending(skeleton.p(), &ambiguous, poll)
 }
 
-/// Decides one triple by questions that are asked one at a time, in pcalg's order (its `checkTriple()`).
+/// Decides one triple by tests run one at a time, in pcalg's order (its `checkTriple()`).
 pub(crate) fn judge_triple(
     judge: Judge,
     (triple, skeleton, knowledge): ([u32; 3], &Adjacency, &Knowledge),
@@ -80,7 +80,7 @@ pub(crate) fn judge_triple(
     sets.enter(sepsets)
 }
 
-/// The questions of all triples of a pair at once.
+/// Decides all triples of a pair together.
 fn judge_pairs(judge: Judge, sepsets: &mut SepSets, mut asker: Asker, ambiguous: &mut Vec<[u32; 3]>) -> Result<()> {
     asker.each_pair(|ends, separating, middles| {
         let mut sets = Sets::of(ends, sepsets);
@@ -92,7 +92,7 @@ fn judge_pairs(judge: Judge, sepsets: &mut SepSets, mut asker: Asker, ambiguous:
     })
 }
 
-/// The separating sets of a pair while its triples are judged: `sepset[[a]][[c]]`, `sepset[[c]][[a]]`.
+/// The separating sets `sepset[[a]][[c]]` and `sepset[[c]][[a]]` of a pair while its triples are judged.
 struct Sets {
     ends: [u32; 2],
     sets: [Vec<u32>; 2],
@@ -121,7 +121,7 @@ impl Judge {
         ambiguous: &mut Vec<[u32; 3]>,
     ) -> Result<Verdict> {
         let b = triple[1];
-        // An earlier triple with the same ends has changed these sets already.
+        // An earlier triple with the same ends may have changed these sets already.
         let verdict = self.verdict(census, sets.sets.iter().any(|set| set.contains(&b)));
         let unseparated = self.version_unf[0] == 2 && census.separating == 0;
         if verdict == Verdict::Ambiguous || unseparated {
@@ -143,7 +143,7 @@ impl Judge {
             votes += 1;
             with_b += u64::from(in_first_set);
         }
-        // No vote at all counts as "in no set".
+        // Without any vote, b counts as "in no set".
         if with_b == 0 {
             Verdict::Collider
         } else if with_b == votes {
@@ -158,7 +158,7 @@ impl Judge {
     }
 }
 
-/// R's `setdiff(set, b)`, which also drops repetitions.
+/// Removes b as R's `setdiff(set, b)` does, which also drops repetitions.
 fn drop_member(set: &mut Vec<u32>, b: u32) {
     let mut kept = Vec::with_capacity(set.len());
     for &v in set.iter() {
@@ -180,7 +180,7 @@ mod tests {
         Judge { version_unf: [2, second], majority }.verdict(Census { separating, with_b }, in_first_set)
     }
 
-    /// A function of its arguments.
+    /// A test that is a function of its arguments.
     struct Mixed(usize);
 
     impl CiTest for Mixed {
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    /// A graph of p vertices, and sets of its pairs, some of them of one side alone.
+    /// Returns a graph with p vertices and sets of its pairs, some of them only on one side.
     fn random_problem(p: usize, density: u64, seed: u64) -> (Adjacency, SepSets) {
         let mut state = seed;
         let mut draw = || {
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn the_caller_stops_it_early_in_either_way() {
-        // Many triples around one vertex; and a graph that is dense and has none.
+        // One graph has many triples around one vertex; the other is dense and has none.
         let mut star = Adjacency::empty(801);
         (1..801).for_each(|leaf| star.insert(0, leaf));
         let complete = Adjacency::complete(500);

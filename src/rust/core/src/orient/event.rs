@@ -1,31 +1,31 @@
 //! The events of an orientation: the lines that pcalg prints with `verbose = TRUE`.
 
-/// One line of pcalg's. Vertices from 0.
+/// One line of pcalg's output. Vertices count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// The conservative or majority rule begins with the triple a - b - c; the skeleton has this separating set of (a, c).
+    /// The conservative or majority rule begins with the triple a - b - c, for which the skeleton has this separating set of (a, c).
     Triple {
         /// The triple.
         triple: [u32; 3],
-        /// `sepset[[a]][[c]]`; `None` where there is none.
+        /// `sepset[[a]][[c]]`, or `None` if there is none.
         sepset: Option<&'a [u32]>,
     },
-    /// It asked (a, c | S), for a subset S of a's or of c's neighbours.
+    /// The rule tested (a, c | S), for a subset S of a's or of c's neighbours.
     Asked {
-        /// Whether S is from c's neighbours.
+        /// Whether S is a subset of c's neighbours.
         of_c: bool,
-        /// S.
+        /// The conditioning set S.
         s: &'a [u32],
         /// The bits of the p-value.
         p: u64,
     },
-    /// It found the triple ambiguous.
+    /// The rule found the triple ambiguous.
     Ambiguous,
-    /// Rule 1 on a -> b - c. pcalg says so of ambiguous triples, too, which it then leaves alone.
+    /// Rule 1 on a -> b - c. pcalg also prints this for ambiguous triples, which it then leaves alone.
     Rule1 {
         /// a, b, c.
         on: [u32; 3],
-        /// Whether b - c became b <-> c, as it had been directed the other way in this round.
+        /// Whether b - c became b <-> c, as this round had already directed it the other way.
         conflict: bool,
     },
     /// Rule 2 on a -> c -> b.
@@ -45,7 +45,7 @@ pub enum Event<'a> {
 }
 
 impl Event<'_> {
-    /// The event of a rule, with the word on a conflict.
+    /// Returns the event of a rule with its `conflict` replaced.
     pub(super) fn with_conflict(self, conflict: bool) -> Self {
         match self {
             Event::Rule1 { on, .. } => Event::Rule1 { on, conflict },

@@ -1,4 +1,4 @@
-//! `u2pd = "rand"` and `"retry"`: a CPDAG that a DAG can extend, by chance if it must be.
+//! `u2pd = "rand"` and `"retry"`: a CPDAG that a DAG extends, chosen at random if necessary.
 
 use super::colliders::{orient_colliders, Dispute};
 use super::extension::extend;
@@ -9,14 +9,14 @@ use super::triples::Ambiguous;
 use crate::graph::{essential_graph, Adjacency, Marks, SepSets};
 use crate::{Error, Result};
 
-/// How many times `"retry"` turns disputed edges round before it gives up: pcalg's `n.max`.
+/// Number of combinations of reversed edges that `"retry"` tries before it gives up: pcalg's `n.max`.
 const MOST_TRIES: u64 = 100;
 
-/// Gives a random permutation of `0..k`: R's `sample.int(k)`, less one.
+/// A function that returns a random permutation of `0..k`: R's `sample.int(k)`, less one.
 pub(super) type Permutation<'a> = &'a mut dyn FnMut(usize) -> Result<Vec<u32>>;
 
-/// pcalg's `udag2pdag`: colliders, and if some DAG extends them, the rules; else the CPDAG of a random DAG on the skeleton.
-/// Says which of the two.
+/// Orients as pcalg's `udag2pdag`: colliders and, if some DAG extends them, the rules; else the CPDAG of a random DAG on the skeleton. Also
+/// returns whether a DAG extends the colliders.
 pub(super) fn rand(
     skeleton: &Adjacency,
     sepsets: &SepSets,
@@ -34,11 +34,11 @@ pub(super) fn rand(
     Ok((marks, extends))
 }
 
-/// pcalg's `udag2pdagSpecial`: as [`rand`], but before it gives up it turns edges that two colliders disputed round, in
-/// up to 100 combinations, and what it gives up for is the CPDAG of an extension that may have new colliders.
+/// Orients as pcalg's `udag2pdagSpecial`: like [`rand`], but if no DAG extends the colliders, it first reverses edges that two colliders
+/// disputed, in up to 100 combinations. Failing that, it takes the CPDAG of an extension that may have new colliders.
 ///
-/// Each failed extension costs pcalg one `sample.int(p)` for a DAG that it then throws away; the numbers are drawn here
-/// too, so that the next random number in R is the same.
+/// Each failed extension costs pcalg one `sample.int(p)` for a DAG that it discards. The numbers are drawn here too, so that the next
+/// random number in R is the same.
 pub(super) fn retry(
     skeleton: &Adjacency,
     sepsets: &SepSets,
@@ -56,7 +56,7 @@ pub(super) fn retry(
     while !extends && tries < most_tries(disputed.len()) {
         tries += 1;
         marks = original.clone();
-        // Combination `tries`: its binary digits, lowest first, say which edges are turned.
+        // The binary digits of the combination's number `tries`, lowest first, say which edges are reversed.
         for (_, &slot) in disputed.iter().take(64).enumerate().filter(|(bit, _)| tries >> bit & 1 == 1) {
             marks.flip(slot);
         }
@@ -69,7 +69,7 @@ pub(super) fn retry(
         complete(&mut marks, skeleton, poll)?;
         return Ok((marks, true));
     }
-    // pcalg goes on from the last combination that it tried.
+    // pcalg continues from the last combination that it tried.
     match extend(&marks, skeleton, false, poll)? {
         Some(dag) => marks = dag,
         None => direct_at_random(&mut marks, permutation)?,
@@ -101,7 +101,7 @@ fn complete(marks: &mut Marks, skeleton: &Adjacency, poll: &Poll) -> Result<()> 
     rules.apply(marks, poll)
 }
 
-/// One slot for each disputed edge, by its smaller and then its larger vertex.
+/// Returns one slot for each disputed edge, by its smaller and then its larger vertex.
 fn in_order(turned: &[usize], marks: &Marks) -> Vec<usize> {
     let smaller_first = |&slot: &usize| if marks.tail(slot) < marks.head(slot) { slot } else { marks.twin(slot) };
     let mut slots: Vec<usize> = turned.iter().map(smaller_first).collect();
@@ -110,7 +110,7 @@ fn in_order(turned: &[usize], marks: &Marks) -> Vec<usize> {
     slots
 }
 
-/// All combinations of turned edges but the empty one, if they are not too many.
+/// Returns the number of combinations of reversed edges, without the empty one, up to [`MOST_TRIES`].
 fn most_tries(disputed: usize) -> u64 {
     if disputed < 63 {
         MOST_TRIES.min((1 << disputed) - 1)
@@ -119,7 +119,7 @@ fn most_tries(disputed: usize) -> u64 {
     }
 }
 
-/// pcalg's `amat2dag`: every edge points to the vertex that comes later in a random order.
+/// Directs as pcalg's `amat2dag`: every edge points to the vertex that comes later in a random order.
 fn direct_at_random(marks: &mut Marks, permutation: Permutation) -> Result<()> {
     let p = marks.p();
     let order = permutation(p)?;
@@ -154,7 +154,7 @@ mod tests {
         Adjacency::from_lists(&lists)
     }
 
-    /// Separating sets that allow no collider on the square, which no DAG does.
+    /// Returns separating sets that allow no collider on the square. Every DAG on it has one.
     fn no_collider() -> SepSets {
         let mut sepsets = SepSets::new(4, Side::Smaller);
         sepsets.insert(0, 2, &[1, 3]);

@@ -8,13 +8,13 @@ use crate::Result;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Directs the undirected edges of `marks` (no marks of 2) so that no cycle arises and, with `keep_v_structures`, no new
-/// collider. `None` when that is impossible.
+/// Directs the undirected edges of `marks` (no marks of 2) so that no cycle arises and, with `keep_v_structures`, no new collider. Returns
+/// `None` if that is impossible.
 ///
-/// Again and again the first sink is taken out: a vertex with no edge directed out of it such that, with
-/// `keep_v_structures`, each of its undirected neighbours is adjacent to all its other neighbours; its undirected edges
-/// then point into it. pcalg scans all vertices for the first one each time. Taking a vertex out takes edges away, and
-/// fewer edges can only help another vertex to qualify, so that the qualified ones can wait in a heap.
+/// The first sink is removed again and again. This is a vertex with no edge directed out of it. With `keep_v_structures`, each of its
+/// undirected neighbours must also be adjacent to all its other neighbours. Its undirected edges then point into it. pcalg scans all
+/// vertices for the first sink each time. Removing a vertex removes edges, and fewer edges can only help another vertex to qualify. So
+/// qualified vertices can wait in a heap.
 pub(super) fn extend(
     marks: &Marks,
     skeleton: &Adjacency,
@@ -68,14 +68,14 @@ pub(super) fn extend(
     Ok(Some(dag))
 }
 
-/// Whether the undirected edges can be directed without a cycle and without a new collider: so an MPDAG's can.
+/// Returns whether the undirected edges can be directed without a cycle and without a new collider, as those of an MPDAG can.
 pub(super) fn is_extendable(marks: &Marks, skeleton: &Adjacency, poll: &Poll) -> Result<bool> {
     let has_conflict = (0..marks.slot_count()).any(|slot| marks.mark(slot) == 2);
     Ok(!has_conflict && extend(marks, skeleton, true, poll)?.is_some())
 }
 
-/// A DAG for a graph: one that extends it, or, where it has none, one with few further colliders; `None` where arrows make a cycle. An edge
-/// in conflict counts as undirected. Says whether it extends the graph.
+/// Returns a DAG for a graph, and whether it extends the graph. If no DAG extends the graph, the result has few further colliders; `None`
+/// if arrows make a cycle. An edge in conflict counts as undirected.
 pub(crate) fn dag_of(marks: &Marks, wants_to_stop: Option<&dyn Fn() -> bool>) -> Result<Option<(Marks, bool)>> {
     let mut marks = marks.clone();
     (0..marks.slot_count())
@@ -99,7 +99,7 @@ struct Peeling<'a> {
     skeleton: &'a Adjacency,
     keep_v_structures: bool,
     present: Vec<bool>,
-    /// Number of edges directed out of each vertex, to present ones.
+    /// For each vertex, the number of its directed edges to present vertices.
     out: Vec<usize>,
 }
 
@@ -157,7 +157,7 @@ mod tests {
         assert!(extend(&marks, &skeleton, false, &Poll::silent()).unwrap().is_none());
     }
 
-    /// By the definition: some DAG extends the graph, and the graph is that DAG's essential graph.
+    /// Decides by the definition: some DAG extends the graph, and the graph is that DAG's essential graph.
     fn by_definition(marks: &Marks, skeleton: &Adjacency) -> bool {
         let poll = Poll::silent();
         if (0..marks.slot_count()).any(|slot| marks.mark(slot) == 2) {

@@ -1,21 +1,21 @@
-//! What is known of the directions of edges before any data: tiers, variables of the context, arrows that cannot be.
+//! What is known about edge directions before any data: tiers, context variables, excluded arrows.
 
 use crate::graph::{Marks, Tiers};
 
-/// Arrows that cannot be, and what follows for colliders and for the sets of their tests: the rules of `tpc()` (Witte et al. 2022). Nothing is
-/// known by default.
+/// Excluded arrows, and their consequences for colliders and conditioning sets: the rules of `tpc()` (Witte et al. 2022). By default
+/// nothing is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Knowledge {
     /// No arrow goes to an earlier tier.
     pub(super) tiers: Tiers,
-    /// By vertex whether it is of the context: no arrow goes into it. Empty: none is.
+    /// For each vertex, whether it is a context variable, which no arrow goes into. Empty if no vertex is.
     context: Vec<bool>,
-    /// Other arrows [from, to] that cannot be, ascending.
+    /// Other excluded arrows [from, to], ascending.
     barred: Vec<[u32; 2]>,
 }
 
 impl Knowledge {
-    /// Of p vertices. `context`: vertices that no arrow goes into; `barred`: arrows [from, to] that cannot be.
+    /// Collects knowledge of p vertices. `context`: vertices that no arrow goes into; `barred`: excluded arrows [from, to].
     pub fn new(p: usize, tiers: Tiers, context: &[u32], mut barred: Vec<[u32; 2]>) -> Self {
         barred.sort_unstable();
         barred.dedup();
@@ -24,12 +24,12 @@ impl Knowledge {
         Knowledge { tiers, context: of_context, barred }
     }
 
-    /// Whether anything is known: rule 4 is then applied.
+    /// Returns whether anything is known; rule 4 is then applied.
     pub fn is_some(&self) -> bool {
         *self != Knowledge::default()
     }
 
-    /// Whether no arrow goes into v.
+    /// Returns whether no arrow goes into v.
     pub fn is_context(&self, v: usize) -> bool {
         self.context.get(v).copied().unwrap_or(false)
     }
@@ -38,12 +38,12 @@ impl Knowledge {
         !self.barred.is_empty() && self.barred.binary_search(&[from as u32, to as u32]).is_ok()
     }
 
-    /// Whether from -> to cannot be.
+    /// Returns whether from -> to is excluded.
     pub fn bars(&self, from: usize, to: usize) -> bool {
         !self.tiers.may_condition(to, from) || self.is_context(to) || self.is_barred(from, to)
     }
 
-    /// Whether data decide if a - b - c is a collider: knowledge neither excludes that, nor says it already.
+    /// Returns whether data decide if a - b - c is a collider: knowledge neither excludes it nor implies it.
     pub(super) fn leaves_open(&self, a: usize, b: usize, c: usize) -> bool {
         let tier = |v| self.tiers.of_vertex(v);
         tier(b) == tier(a).max(tier(c))
@@ -52,12 +52,12 @@ impl Knowledge {
             && !self.is_barred(c, b)
     }
 
-    /// Whether knowledge excludes that a - b - c is a collider.
+    /// Returns whether knowledge excludes that a - b - c is a collider.
     pub(super) fn excludes(&self, a: usize, b: usize, c: usize) -> bool {
         self.bars(a, b) || self.bars(c, b)
     }
 
-    /// Directs every edge one of whose arrows cannot be, whatever it was.
+    /// Directs every edge with an excluded arrow, whatever its marks were.
     pub(super) fn direct(&self, marks: &mut Marks) {
         for u in (0..marks.p()).filter(|_| self.is_some()) {
             for slot in marks.slots(u) {

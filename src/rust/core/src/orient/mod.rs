@@ -1,18 +1,19 @@
-//! From a skeleton and its separating sets to a CPDAG: every way of pcalg 2.7-12, to the letter, order effects included.
+//! Orientation of a skeleton with separating sets to a CPDAG. Every option gives exactly the answer of pcalg 2.7-12, including its order
+//! effects.
 //!
-//! [`orient`] is what there is to call, and [`add_arrows`] for a graph from anywhere. Inside, by concept:
+//! The entry points are [`orient`], and [`add_arrows`] for a graph from any source. The submodules:
 //!
 //! * `pdag`: the answer; the graph under orientation is `graph::Marks`.
-//! * `poll`: whether the caller wants to stop, and what happens for those who read along (`event`).
+//! * `poll`: checks whether the caller wants to stop, and reports events (`event`) to a listener.
 //! * `colliders`, `rules`: collider orientation and rules 1-3 (`udag2pdagRelaxed`).
-//! * `triples`, `separations`, `conservative`: the conservative and the majority rule (`pc.cons.intern`); `bound`: only where it takes few tests.
-//! * `extension`, `extendable`: `pdag2dag`, and what needs it, `udag2pdag` and
-//!   `udag2pdagSpecial`.
-//! * `nearest`: `u2pd = "valid"`, which pcalg does not have: a DAG where the colliders allow none.
-//! * `untested`: triples over pairs that knowledge has kept from being tested.
-//! * `knowledge`: arrows that cannot be; `addition`: arrows added to a graph that has been oriented.
+//! * `triples`, `separations`, `conservative`: the conservative and the majority rule (`pc.cons.intern`); `bound`: the rule only if it
+//!   takes few tests.
+//! * `extension`, `extendable`: `pdag2dag`, and its users `udag2pdag` and `udag2pdagSpecial`.
+//! * `nearest`: `u2pd = "valid"`, which pcalg does not have: a DAG if the colliders allow none.
+//! * `untested`: triples whose ends were not tested because of knowledge.
+//! * `knowledge`: excluded arrows; `addition`: arrows added to an oriented graph.
 //!
-//! Whether the answer is a CPDAG says `graph::is_cpdag`; whether it has a DAG, with knowledge, `extension`.
+//! `graph::is_cpdag` decides whether the answer is a CPDAG. With knowledge, `extension` decides whether a DAG extends it.
 //!
 //! The work is proportional to the edges and unshielded triples, not to p x p matrices.
 
@@ -59,66 +60,67 @@ use rules::{Rules, Version};
 /// pcalg's `u2pd`: what to do when the colliders do not extend to a DAG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// `"relaxed"` (`udag2pdagRelaxed`): do not ask; the answer may not be a valid CPDAG.
+    /// `"relaxed"` (`udag2pdagRelaxed`): no check; the answer may not be a valid CPDAG.
     Relaxed,
-    /// `"rand"` (`udag2pdag`): take the CPDAG of a random DAG on the skeleton.
+    /// `"rand"` (`udag2pdag`): the CPDAG of a random DAG on the skeleton.
     Rand,
-    /// `"retry"` (`udag2pdagSpecial`): turn disputed colliders round, up to 100 times, then extend with new colliders.
+    /// `"retry"` (`udag2pdagSpecial`): up to 100 tries with disputed colliders reversed, then an extension with new colliders.
     Retry,
-    /// `"valid"`, which pcalg does not have: as [`Method::Relaxed`] where that is valid, else the CPDAG of a DAG on the skeleton that contradicts
-    /// few of the verdicts on unshielded triples.
+    /// `"valid"`, which pcalg does not have: the answer of [`Method::Relaxed`] if it is valid. Otherwise, the CPDAG of a DAG on the
+    /// skeleton that contradicts few of the verdicts on unshielded triples.
     Valid,
 }
 
 impl Method {
-    /// Whether it takes the colliders of any rule, and knowledge.
+    /// Returns whether the method accepts any collider rule, and knowledge.
     fn is_relaxed(self) -> bool {
         matches!(self, Method::Relaxed | Method::Valid)
     }
 }
 
-/// How to decide whether an unshielded triple is a collider.
+/// A rule that decides whether an unshielded triple is a collider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColliderRule {
-    /// By the separating sets of the skeleton.
+    /// The separating sets of the skeleton decide.
     Standard,
     /// `conservative = TRUE` (Ramsey, Zhang and Spirtes 2006): all separating subsets of the neighbours must agree.
     Conservative,
-    /// `maj.rule = TRUE` (Colombo and Maathuis 2014): more than half of them must.
+    /// `maj.rule = TRUE` (Colombo and Maathuis 2014): more than half of the separating subsets must agree.
     Majority,
 }
 
-/// How to orient. [`Options::default`] is pcalg's `pc()`.
+/// Options of [`orient`]. [`Options::default`] is pcalg's `pc()`.
 #[derive(Clone)]
 pub struct Options<'a> {
     /// `u2pd`
     pub method: Method,
-    /// `conservative`, `maj.rule`. Other than standard only with [`Method::Relaxed`].
+    /// `conservative`, `maj.rule`. [`ColliderRule::Standard`] unless the method is [`Method::Relaxed`] or [`Method::Valid`].
     pub collider_rule: ColliderRule,
-    /// The rule applies only where it takes few tests: [`Options::settle`] says where. Questions without an answer then have no vote, where pcalg stops.
+    /// Limit on the rule's tests: [`Options::settle`] falls back to the standard rule if it takes more. With a bound, tests without an
+    /// answer have no vote; without one, they are errors, as in pcalg.
     pub bound: Option<Bound>,
-    /// `solve.confl`: mark an edge that is wanted in both directions as bidirected instead of letting the later rule win.
-    /// Only with [`Method::Relaxed`].
+    /// `solve.confl`: an edge that is wanted in both directions becomes bidirected; otherwise the later rule wins. Only with
+    /// [`Method::Relaxed`].
     pub solve_conflicts: bool,
     /// `version.unf` of `pc.cons.intern`, each 1 or 2; `pc()` uses (2, 1).
     pub version_unf: [u8; 2],
-    /// `unfVect` of `udag2pdagRelaxed`: triples (a, b, c), ends in any order, known to be ambiguous. Only with
-    /// [`Method::Relaxed`] and [`ColliderRule::Standard`]; the other collider rules find their own.
+    /// `unfVect` of `udag2pdagRelaxed`: triples (a, b, c), ends in any order, known to be ambiguous. Only with [`ColliderRule::Standard`]
+    /// and [`Method::Relaxed`] or [`Method::Valid`]; the other collider rules find their own.
     pub ambiguous: Vec<[u32; 3]>,
-    /// `orientCollider` of `udag2pdagRelaxed`. Only with [`Method::Relaxed`].
+    /// `orientCollider` of `udag2pdagRelaxed`. Only with [`Method::Relaxed`] or [`Method::Valid`].
     pub orient_colliders: bool,
-    /// `rules` of `udag2pdagRelaxed`: which of rules 1 to 3 to apply. Only with [`Method::Relaxed`].
+    /// `rules` of `udag2pdagRelaxed`: which of rules 1 to 3 apply. Only with [`Method::Relaxed`] or [`Method::Valid`].
     pub rules: [bool; 3],
-    /// What is known of the directions of edges. Only with [`Method::Relaxed`]. Pairs that it has kept from being tested are tested here, or leave
-    /// open whether there is a collider: [`needs_test`].
+    /// Knowledge of edge directions. Only with [`Method::Relaxed`] or [`Method::Valid`]. Pairs that it kept from being tested are tested
+    /// here; without a test, it stays open whether they have a collider ([`needs_test`]).
     pub knowledge: Knowledge,
-    /// The largest set that such tests are given; 1 at the least. One more than the largest of the search includes all that the search would have asked
-    /// about: the pair itself is no edge, and so no neighbour is left out.
+    /// Size of the largest conditioning set of these tests; taken as at least 1. One more than the search's largest size covers every set
+    /// that the search would have tested: the pair is not adjacent, so that no neighbour is left out.
     pub largest_set: usize,
-    /// Asked now and then; true ends the call with [`Error::Interrupted`].
+    /// Called now and then; if it returns true, the call ends with [`Error::Interrupted`].
     pub wants_to_stop: Option<&'a dyn Fn() -> bool>,
-    /// Called with each line that pcalg prints with `verbose = TRUE`, in its order; only with [`Method::Relaxed`], as pcalg is
-    /// silent otherwise. Tests are then asked one by one.
+    /// Called with each line that pcalg prints with `verbose = TRUE`, in its order. Only with [`Method::Relaxed`] or [`Method::Valid`], as
+    /// pcalg is otherwise silent. Tests are then run one by one.
     pub tell: Option<Tell<'a>>,
 }
 
@@ -143,16 +145,16 @@ impl Default for Options<'_> {
 
 /// Orients `skeleton` as pcalg 2.7-12 does.
 ///
-/// * `sepsets`: on the skeleton's vertices. The conservative and the majority rule change them, as pcalg's result shows.
-/// * `alpha`, `test`: for the conservative and the majority rule, and where [`needs_test`]: a and c are independent given S when the p-value
+/// * `sepsets`: on the skeleton's vertices. The conservative and the majority rule change them, as in pcalg's result.
+/// * `alpha`, `test`: for the conservative and the majority rule, and if [`needs_test`]. a and c are independent given S when the p-value
 ///   is at least `alpha`.
-/// * `permutation`: only for [`Method::Rand`] and [`Method::Retry`]: called with p for a random permutation of `0..p`,
-///   as often and in the order in which pcalg calls `sample.int(p)`.
+/// * `permutation`: only for [`Method::Rand`] and [`Method::Retry`]. Called with p, it returns a random permutation of `0..p`. It is called
+///   as often and in the same order as pcalg calls `sample.int(p)`.
 ///
 /// # Errors
-/// [`Error::Argument`] for options that pcalg refuses as well, no test where one is needed, sizes that do not match, and
-/// for a vertex of degree over 62 under the conservative or majority rule. [`Error::Numeric`] for a NaN p-value there,
-/// where pcalg stops too. [`Error::Interrupted`], [`Error::Memory`]. What `test` and `permutation` return.
+/// [`Error::Argument`] for options that pcalg refuses as well, if a needed test is missing, and if sizes do not match. Under the
+/// conservative or majority rule also [`Error::Argument`] for a vertex of degree over 62, and [`Error::Numeric`] for a NaN p-value, where
+/// pcalg stops too. [`Error::Interrupted`], [`Error::Memory`]. Errors of `test` and `permutation`.
 pub fn orient(
     skeleton: &Adjacency,
     sepsets: &mut SepSets,
@@ -162,7 +164,7 @@ pub fn orient(
     permutation: &mut dyn FnMut(usize) -> Result<Vec<u32>>,
 ) -> Result<Pdag> {
     check(skeleton, sepsets, options)?;
-    // By direction of an edge: the marks, those of an extension and of a try before, and the lists of the rules.
+    // For each direction of an edge: its marks, those of an extension and of an earlier try, and the lists of the rules.
     let edges = skeleton.edge_count();
     memory::room(128 * edges + 256 * skeleton.p(), Use::Orientation)?;
     let poll = Poll::new(options.wants_to_stop, options.tell.filter(|_| options.method.is_relaxed()));
@@ -179,7 +181,7 @@ pub fn orient(
                 (marks, true)
             }
         }
-        // pcalg leaves a graph without edges alone and draws nothing; neither does anything here.
+        // Like pcalg, these leave a graph without edges alone and draw no random number.
         Method::Rand => extendable::rand(skeleton, sepsets, permutation, &poll)?,
         Method::Retry => extendable::retry(skeleton, sepsets, permutation, &poll)?,
     };
@@ -192,7 +194,7 @@ pub fn orient(
         .with_undecided(undecided))
 }
 
-/// Whether the graph is a CPDAG; with knowledge, whether a DAG extends it.
+/// Returns whether the graph is a CPDAG or, with knowledge, whether a DAG extends it.
 fn is_valid_graph(marks: &Marks, skeleton: &Adjacency, options: &Options, poll: &Poll) -> Result<bool> {
     match options.knowledge.is_some() {
         false => is_cpdag(marks, || poll.step()),
@@ -200,7 +202,7 @@ fn is_valid_graph(marks: &Marks, skeleton: &Adjacency, options: &Options, poll: 
     }
 }
 
-/// The CPDAG (with knowledge, the MPDAG) of the DAG that [`nearest`] finds, and how many verdicts it contradicts.
+/// Returns the CPDAG (with knowledge, the MPDAG) of the DAG that [`nearest`] finds, and how many verdicts it contradicts.
 fn valid(
     skeleton: &Adjacency,
     sepsets: &SepSets,
@@ -230,7 +232,7 @@ fn valid(
     Ok((dag, contradicted))
 }
 
-/// So many triples that speak against knowledge are told of by name.
+/// Largest number of triples that are listed as contradicting knowledge.
 const TOLD: usize = 1000;
 
 fn spoken_against(skeleton: &Adjacency, sepsets: &SepSets, options: &Options, poll: &Poll) -> Result<Against> {
@@ -284,11 +286,11 @@ fn check(skeleton: &Adjacency, sepsets: &SepSets, options: &Options) -> Result<(
     Ok(())
 }
 
-/// Triples that are not colliders whatever the separating sets say.
+/// Triples that are not colliders, whatever the separating sets say.
 struct Judged {
-    /// Those that are ambiguous, which Meek's rules do not use.
+    /// Ambiguous triples, which Meek's rules do not use.
     ambiguous: Ambiguous,
-    /// With these, those that tests of untested pairs have found to be chains; `None` where there are no such chains.
+    /// The ambiguous triples and those that tests of untested pairs found to be chains; `None` if there are no such chains.
     apart: Option<Ambiguous>,
 }
 
@@ -298,7 +300,7 @@ impl Judged {
     }
 }
 
-/// The graph, and the triples that the rule leaves open.
+/// Returns the graph, and the triples that the rule leaves open.
 fn relaxed(
     skeleton: &Adjacency,
     sepsets: &mut SepSets,

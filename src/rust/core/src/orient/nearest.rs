@@ -1,9 +1,9 @@
-//! A DAG on a skeleton that contradicts few of the verdicts on unshielded triples: what to take where no DAG agrees with all of them.
+//! A DAG on a skeleton that contradicts few verdicts on unshielded triples, for when no DAG agrees with all of them.
 //!
-//! The sinks of a DAG can be taken out one after the other, and each order of taking all vertices out is a DAG: the edges that a vertex
-//! still has then point into it. Dor and Tarsi (1992) take out a vertex only where that contradicts nothing, and stop where there is none; here the vertex that
-//! contradicts fewest triples goes next. Where a DAG agrees with all verdicts, each step costs nothing, and the DAG found is one of its class: to
-//! take out such a vertex never spoils what comes after it.
+//! The sinks of a DAG can be removed one after the other. Conversely, each order of removing all vertices gives a DAG: the edges that a
+//! vertex still has then point into it. Dor and Tarsi (1992) remove a vertex only if that contradicts nothing, and stop if there is none.
+//! Here the vertex that contradicts the fewest triples goes next. If a DAG agrees with all verdicts, each step costs nothing, and the
+//! result is in that DAG's class: removing such a vertex never spoils a later step.
 
 use super::poll::Poll;
 use crate::graph::{Adjacency, Marks};
@@ -16,27 +16,27 @@ use std::collections::BinaryHeap;
 pub(super) enum Verdict {
     Collider,
     NotCollider,
-    /// Tests do not say. A collider is then the second choice: an arrow needs evidence.
+    /// Tests do not decide. A collider is then the second choice, as an arrow needs evidence.
     Open,
 }
 
-/// What it costs to take a vertex out, the first counts most: arrows turned round, verdicts contradicted, colliders that nothing speaks for.
+/// Cost of removing a vertex, most important first: arrows reversed, verdicts contradicted, colliders that no evidence supports.
 type Cost = [u64; 3];
 
 const CONTRADICTED: usize = 1;
 
-/// A DAG, and what it contradicts.
+/// A DAG, and how much it contradicts.
 pub(super) struct Nearest {
-    /// Every edge directed, without a cycle.
+    /// The graph with every edge directed and no cycle.
     pub dag: Marks,
-    /// Arrows that were given and have the other direction; 0 unless these make a cycle.
+    /// Number of given arrows that the DAG reverses; 0 unless they make a cycle.
     pub turned: u64,
-    /// Unshielded triples whose verdict it contradicts.
+    /// Number of unshielded triples whose verdict the DAG contradicts.
     pub contradicted: u64,
 }
 
-/// Directs every edge. `arrows`: directed edges that stay as they are, and with them the colliders they make. `verdict`: called with
-/// [a, b, c], a and c not adjacent, in either order of the ends. Ties go to the smallest vertex. Time: the sum of squared degrees.
+/// Directs every edge. Arrows of `arrows` stay, and so do the colliders they make. `verdict` is called with [a, b, c], a and c not
+/// adjacent, with the ends in either order. Ties go to the smallest vertex. Time: the sum of squared degrees.
 pub(super) fn nearest_dag(
     arrows: &Marks,
     skeleton: &Adjacency,
@@ -50,7 +50,7 @@ pub(super) fn nearest_dag(
     let mut nearest = Nearest { dag: arrows.clone(), turned: 0, contradicted: 0 };
     let mut cheaper = Vec::new();
     while let Some(Reverse((cost, x))) = heap.pop() {
-        // Costs only fall, and are entered again where they do.
+        // Costs only fall, and each fall enters the vertex again.
         if !peeling.present[x] || cost != peeling.cost[x] {
             continue;
         }
@@ -69,17 +69,17 @@ struct Peeling<'a, F> {
     skeleton: &'a Adjacency,
     verdict: F,
     present: Vec<bool>,
-    /// Of each vertex that is present, if it went next.
+    /// Cost of each present vertex if it went next.
     cost: Vec<Cost>,
 }
 
 impl<F: Fn(usize, usize, usize) -> Verdict> Peeling<'_, F> {
-    /// What the triple a - b - c adds to the costs of its vertices while all three are present: who pays, and of which kind.
+    /// Returns what the triple a - b - c adds to its vertices' costs while all three are present: (vertex, index in its [`Cost`]).
     fn charges(&self, [a, b, c]: [usize; 3]) -> impl Iterator<Item = (usize, usize)> {
         let given = self.arrows.points(a, b) && self.arrows.points(c, b);
         let (who, kind): (&[usize], _) = match (self.verdict)(a, b, c) {
             _ if given => (&[], CONTRADICTED),
-            // It is lost where one of its ends goes before b.
+            // The collider is lost if one of its ends goes before b.
             Verdict::Collider => (&[a, c], CONTRADICTED),
             Verdict::NotCollider => (&[b], CONTRADICTED),
             Verdict::Open => (&[b], CONTRADICTED + 1),
@@ -89,7 +89,7 @@ impl<F: Fn(usize, usize, usize) -> Verdict> Peeling<'_, F> {
         list.into_iter().flatten()
     }
 
-    /// The costs while all vertices are present.
+    /// Computes the costs while all vertices are present.
     fn count(&mut self, poll: &Poll) -> Result<()> {
         for b in 0..self.arrows.p() {
             let around = self.arrows.neighbours(b);
@@ -106,7 +106,7 @@ impl<F: Fn(usize, usize, usize) -> Verdict> Peeling<'_, F> {
         Ok(())
     }
 
-    /// Directs what x still has into it. `cheaper`: the vertices whose costs fall.
+    /// Removes x and directs its remaining edges into it. Adds the vertices whose costs fall to `cheaper`.
     fn take_out(&mut self, x: usize, dag: &mut Marks, cheaper: &mut Vec<usize>, poll: &Poll) -> Result<()> {
         self.present[x] = false;
         let left: Vec<usize> = self.arrows.slots(x).filter(|&slot| self.present[self.arrows.head(slot)]).collect();
@@ -177,7 +177,7 @@ mod tests {
         |a, b, c| if is_collider(dag, [a, b, c]) { Verdict::Collider } else { Verdict::NotCollider }
     }
 
-    /// Directed by a random order of the vertices.
+    /// Directs the skeleton by a random order of the vertices.
     fn random_dag(skeleton: &Adjacency, random: &mut Random) -> Marks {
         let rank: Vec<(u64, usize)> = (0..skeleton.p()).map(|v| (random.below(1000), v)).collect();
         let mut dag = Marks::undirected(skeleton);

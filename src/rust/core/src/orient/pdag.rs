@@ -4,8 +4,8 @@ use crate::graph::Marks;
 
 /// A partially directed graph in pcalg's coding of `as(graph, "matrix")`, without the zeros.
 ///
-/// With `m[i, j]` the mark of the ordered pair (i, j): `m[i, j] = 1, m[j, i] = 0` is i -> j; both 1 is i - j; both 2 is
-/// i <-> j, an edge that two rules wanted to direct in opposite ways (only with `solve_conflicts`).
+/// With `m[i, j]` the mark of the ordered pair (i, j): `m[i, j] = 1, m[j, i] = 0` is i -> j; both 1 is i - j. Both 2 is i <-> j, an edge
+/// that two rules wanted to direct in opposite ways (only with `solve_conflicts`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pdag {
     start: Vec<usize>,
@@ -18,18 +18,18 @@ pub struct Pdag {
     undecided: u64,
 }
 
-/// Where the separating sets suggest colliders a -> b <- c that knowledge excludes.
+/// Colliders a -> b <- c that the separating sets suggest and knowledge excludes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Against {
-    /// How many.
+    /// Number of such triples.
     pub count: u64,
-    /// The first [a, b, c] of them.
+    /// The first of these triples, as [a, b, c].
     pub triples: Vec<[u32; 3]>,
 }
 
 impl Pdag {
-    /// `extendable` is false for the CPDAG of another DAG, taken because no DAG has the colliders that were found.
-    /// `valid`: whether the graph is a CPDAG.
+    /// Makes a graph from marks. `extendable` is false for the CPDAG of another DAG, taken because no DAG has the colliders that were
+    /// found. `valid`: whether the graph is a CPDAG or, with knowledge, whether a DAG extends it.
     pub(super) fn from_marks(marks: &Marks, extendable: bool, valid: bool) -> Self {
         let mut start = Vec::with_capacity(marks.p() + 1);
         let mut to = Vec::new();
@@ -45,22 +45,23 @@ impl Pdag {
         Pdag { start, to, mark, extendable, valid, against: Against::default(), overruled: 0, undecided: 0 }
     }
 
-    /// With what speaks against knowledge.
+    /// Sets the colliders that contradict knowledge.
     pub(super) fn with_against(self, against: Against) -> Self {
         Pdag { against, ..self }
     }
 
-    /// With the number of verdicts that a valid graph contradicts.
+    /// Sets the number of verdicts that a valid graph contradicts.
     pub(super) fn with_overruled(self, overruled: u64) -> Self {
         Pdag { overruled, ..self }
     }
 
-    /// How many verdicts on unshielded triples were overruled so that the graph is valid: only by [`Method::Valid`](super::Method).
+    /// Returns how many verdicts on unshielded triples were overruled to make the graph valid: not 0 only with
+    /// [`Method::Valid`](super::Method).
     pub fn overruled(&self) -> u64 {
         self.overruled
     }
 
-    /// What speaks against knowledge; only looked for where separating sets say what is a collider.
+    /// Returns the colliders that contradict knowledge. They are looked for only if separating sets decide what is a collider.
     pub fn against(&self) -> &Against {
         &self.against
     }
@@ -69,39 +70,40 @@ impl Pdag {
         Pdag { undecided, ..self }
     }
 
-    /// The number of triples that may be colliders or not, as knowledge has kept their ends from being tested, and there was no test to ask.
+    /// Returns the number of triples that may or may not be colliders: knowledge kept their ends from being tested, and there was no test
+    /// to ask.
     pub fn undecided(&self) -> u64 {
         self.undecided
     }
 
-    /// False where "rand" or "retry" found no DAG with the colliders and took the CPDAG of another one.
+    /// Returns false if "rand" or "retry" found no DAG with the colliders and took the CPDAG of another one.
     pub fn extendable(&self) -> bool {
         self.extendable
     }
 
-    /// Whether the graph is a CPDAG, the essential graph of a DAG. `"relaxed"` may leave one that is none, and so may ambiguous
-    /// triples.
+    /// Returns whether the graph is a CPDAG, the essential graph of a DAG; with knowledge, whether a DAG extends it. With `"relaxed"` or
+    /// ambiguous triples it may not be.
     pub fn is_valid(&self) -> bool {
         self.valid
     }
 
-    /// Number of vertices.
+    /// Returns the number of vertices.
     pub fn p(&self) -> usize {
         self.start.len() - 1
     }
 
-    /// Number of entries of the matrix that are not 0.
+    /// Returns the number of nonzero entries of the matrix.
     pub fn entries(&self) -> usize {
         self.to.len()
     }
 
-    /// Row i of the matrix: `(j, m[i, j])` for every j with `m[i, j] != 0`, j ascending.
+    /// Returns row i of the matrix: `(j, m[i, j])` for every j with `m[i, j] != 0`, j ascending.
     pub fn edges_from(&self, i: usize) -> impl ExactSizeIterator<Item = (u32, u8)> + '_ {
         let row = self.start[i]..self.start[i + 1];
         self.to[row.clone()].iter().copied().zip(self.mark[row].iter().copied())
     }
 
-    /// `m[i, j]`: 0, 1 or 2.
+    /// Returns `m[i, j]`: 0, 1 or 2.
     pub fn mark(&self, i: usize, j: usize) -> u8 {
         let row = self.start[i]..self.start[i + 1];
         match self.to[row].binary_search(&(j as u32)) {
@@ -110,18 +112,18 @@ impl Pdag {
         }
     }
 
-    /// Number of edges i -> j.
+    /// Returns the number of edges i -> j.
     pub fn directed_count(&self) -> usize {
         self.to.len() - 2 * (self.undirected_count() + self.bidirected_count())
     }
 
-    /// Number of edges i - j.
+    /// Returns the number of edges i - j.
     pub fn undirected_count(&self) -> usize {
         let both = |i: usize| self.edges_from(i).filter(move |&(j, m)| m == 1 && self.mark(j as usize, i) == 1).count();
         (0..self.p()).map(both).sum::<usize>() / 2
     }
 
-    /// Number of edges i <-> j.
+    /// Returns the number of edges i <-> j.
     pub fn bidirected_count(&self) -> usize {
         self.mark.iter().filter(|&&m| m == 2).count() / 2
     }

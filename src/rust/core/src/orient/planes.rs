@@ -1,13 +1,13 @@
-//! Which vertices stand in a relation to each of two others: what every rule asks.
+//! Which vertices are in a given relation to each of two others: the query of every rule.
 //!
-//! In a dense graph a relation is kept as bit rows, a bit a vertex, so that a word at a time is asked; in others, whose rows would be
-//! nearly empty, the slots of the vertex with fewer neighbours are.
+//! In a dense graph, a relation is stored as bit rows with a bit for each vertex, so that a query takes a word at a time. In other graphs,
+//! whose rows would be nearly empty, a query scans the slots of the vertex with fewer neighbours.
 
 use crate::graph::{bits, Adjacency, Marks};
 use crate::memory::{self, Use};
 use crate::Result;
 
-/// What v is to u.
+/// Relation of v to u.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kin {
     /// u - v
@@ -21,7 +21,7 @@ pub(super) enum Kin {
 impl Kin {
     const ALL: [Kin; 3] = [Kin::Joined, Kin::Child, Kin::Parent];
 
-    /// Whether the edge of a slot u -> v looks so.
+    /// Returns whether the edge of a slot u -> v gives v this relation to u.
     pub fn holds(self, marks: &Marks, slot: usize) -> bool {
         match self {
             Kin::Joined => marks.is_undirected(slot),
@@ -31,7 +31,7 @@ impl Kin {
     }
 }
 
-/// By relation and vertex, the vertices that are that to it: rows of so many words.
+/// For each relation and vertex, a bit row of `words` words: the vertices in that relation to it.
 struct Rows {
     words: usize,
     of: [Vec<u64>; 3],
@@ -41,7 +41,7 @@ struct Rows {
 pub(super) struct Planes(Option<Rows>);
 
 impl Planes {
-    /// Those of `marks`.
+    /// Collects the relations of `marks`.
     pub fn new(marks: &Marks) -> Result<Self> {
         let (p, words) = (marks.p(), marks.p().div_ceil(64));
         if marks.slot_count() < p * words / 2 {
@@ -53,7 +53,7 @@ impl Planes {
         Ok(planes)
     }
 
-    /// Takes over how the edge of a slot looks now.
+    /// Updates the relations of a slot's two vertices to its edge's current marks.
     pub fn note(&mut self, marks: &Marks, slot: usize) {
         self.note_one(marks, slot);
         self.note_one(marks, marks.twin(slot));
@@ -69,7 +69,7 @@ impl Planes {
         }
     }
 
-    /// The vertices that are each to its vertex what stands beside it, ascending.
+    /// Returns the vertices that have the given relation to u and the one to v, ascending.
     pub fn shared<'s>(
         &'s self,
         marks: &'s Marks,
@@ -86,7 +86,7 @@ impl Planes {
         let slots = if self.0.is_none() { marks.slots(few.0) } else { 0..0 };
         let by_slots =
             slots.filter(move |&slot| few.1.holds(marks, slot)).map(|slot| marks.head(slot)).filter(move |&c| {
-                // The bit test first: most pairs are not adjacent.
+                // The bit test comes first, as most pairs are not adjacent.
                 skeleton.has(many.0, c) && marks.find(many.0, c).is_some_and(|slot| many.1.holds(marks, slot))
             });
         by_rows.chain(by_slots)

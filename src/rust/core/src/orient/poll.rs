@@ -1,13 +1,13 @@
-//! Asking now and then whether the user wants to stop, and telling what happens.
+//! Checks now and then whether the user wants to stop, and reports of events.
 
 use super::event::Event;
 use crate::{memory, Error, Result};
 use std::cell::Cell;
 
-/// Called with each event; an error of it ends the work.
+/// A function that is called with each event; its error ends the work.
 pub type Tell<'a> = &'a dyn Fn(&Event) -> Result<()>;
 
-/// Counts steps of work and asks the caller every 4,096 of them: the question may cost a call into R.
+/// A counter of work steps that asks the caller every 4,096 steps, as the question may cost a call into R.
 pub(crate) struct Poll<'a> {
     wants_to_stop: Option<&'a dyn Fn() -> bool>,
     tell: Option<Tell<'a>>,
@@ -19,28 +19,28 @@ impl<'a> Poll<'a> {
         Poll { wants_to_stop, tell, steps: Cell::new(0) }
     }
 
-    /// Nobody listens.
+    /// Makes a poll without a listener.
     #[cfg(test)]
     pub fn silent() -> Self {
         Poll::new(None, None)
     }
 
-    /// Whether somebody reads along: everything is then done in pcalg's order, without a short cut.
+    /// Returns whether a listener gets the events. All work is then done in pcalg's order, without a shortcut.
     pub fn is_followed(&self) -> bool {
         self.tell.is_some()
     }
 
-    /// Tells who reads along.
+    /// Reports an event to the listener, if there is one.
     pub fn tell(&self, event: &Event) -> Result<()> {
         self.tell.map_or(Ok(()), |tell| tell(event))
     }
 
-    /// One step of work (a vertex, an edge, a question).
+    /// Counts one step of work (a vertex, an edge, a question).
     pub fn step(&self) -> Result<()> {
         self.looked_up(0)
     }
 
-    /// One step of work in which so many things are looked up.
+    /// Counts one step of work, plus one for every 64 of `many` look-ups.
     pub fn looked_up(&self, many: usize) -> Result<()> {
         let before = self.steps.get();
         let steps = before.wrapping_add(1 + many as u64 / 64);
@@ -68,7 +68,7 @@ mod tests {
         let done = (0..100_000).take_while(|_| poll.step().is_ok()).count();
         assert_eq!((done, asked.get()), (8191, 2));
         assert_eq!(Poll::silent().step(), Ok(()));
-        // A row of 64,000 counts a thousand.
+        // A row of 64,000 counts as a thousand steps.
         asked.set(0);
         let poll = Poll::new(Some(&stop_at_second), None);
         assert_eq!((0..100).take_while(|_| poll.looked_up(64_000).is_ok()).count(), 8);

@@ -1,10 +1,12 @@
-//! Rules 1 to 3 and, with background knowledge, 4 (Meek 1995), repeated until nothing changes, with pcalg's order effects.
+//! Rules 1 to 3 and, with background knowledge, rule 4 (Meek 1995), repeated until nothing changes, with pcalg's order effects.
 //!
-//! pcalg sweeps the whole matrix for each rule of each round. Here a rule looks only where something happened since its
-//! last round. That is exact: an edge never becomes undirected again, so that a rule that had nothing to say about a
-//! place has nothing to say about it until an edge there is newly directed. Within a round the order is pcalg's: the
-//! edges that held when the rule started, by their second vertex and then by their first (`which(arr.ind = TRUE)`). The order matters:
-//! colliders of data may contradict each other, so that the graph is none that a DAG extends. `graph::Closure` has the rules for those that are.
+//! pcalg sweeps the whole matrix for each rule of each round. Here a rule looks only where something happened since its last round. That is
+//! exact: an edge never becomes undirected again. So a rule that did not apply somewhere cannot apply there until an edge there is newly
+//! directed. Within a round the order is pcalg's: the edges that held when the rule started, by their second vertex and then by their first
+//! (`which(arr.ind = TRUE)`).
+//!
+//! The order matters: colliders found in data may contradict each other, so that no DAG extends the graph. `graph::Closure` has the rules
+//! for graphs that a DAG extends.
 
 use super::event::Event;
 use super::planes::{Kin, Planes};
@@ -14,20 +16,20 @@ use crate::graph::{Adjacency, Marks};
 use crate::memory::{self, Use};
 use crate::Result;
 
-/// pcalg has the rules three times.
+/// pcalg's three implementations of the rules.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
-    /// `udag2pdagRelaxed`: a rule sees its own work at once, and the later direction wins.
+    /// `udag2pdagRelaxed`: a rule sees its own changes at once, and the later direction wins.
     Relaxed,
-    /// `udag2pdagRelaxed(solve.confl = TRUE)`: a rule judges by the graph at the start of its round, and an edge that was
-    /// directed the other way in that round becomes bidirected.
+    /// `udag2pdagRelaxed(solve.confl = TRUE)`: a rule judges by the graph at the start of its round. An edge that was directed the other
+    /// way in that round becomes bidirected.
     SolveConflicts,
-    /// `udag2pdag` and `udag2pdagSpecial`: as `Relaxed`, but rule 3 takes c1 and c2 for "not connected" unless c1 - c2. They
-    /// look for a zero in `pdag[c, c]`, and a directed edge has one, so that rule 3 may direct more than the CPDAG does.
+    /// `udag2pdag` and `udag2pdagSpecial`: as `Relaxed`, but rule 3 takes c1 and c2 for "not connected" unless c1 - c2. These functions look
+    /// for a zero in `pdag[c, c]`, and a directed edge has one. So rule 3 may direct more edges than the CPDAG does.
     Extendable,
 }
 
-/// How to apply the rules.
+/// The rules and the graph's facts that they use.
 pub(super) struct Rules<'a> {
     pub skeleton: &'a Adjacency,
     pub ambiguous: &'a Ambiguous,
@@ -42,9 +44,9 @@ struct Rounds<'a> {
     marks: &'a mut Marks,
     planes: Planes,
     poll: &'a Poll<'a>,
-    /// Every slot that was directed, in order of time.
+    /// Every slot that was directed, in chronological order.
     log: Vec<usize>,
-    /// How much of the log each rule had seen when its last round started.
+    /// Length of the log when each rule's last round started.
     seen: [usize; 4],
     /// Slots (a, b) of undirected edges by b, then a; pruned when a round starts.
     open: Vec<usize>,
@@ -61,13 +63,13 @@ impl Rules<'_> {
     }
 }
 
-/// Vertices as events have them.
+/// Returns vertices in the type that events use.
 fn numbers<const N: usize>(vertices: [usize; N]) -> [u32; N] {
     vertices.map(|v| v as u32)
 }
 
 impl Rounds<'_> {
-    /// Rounds until one changes nothing.
+    /// Runs rounds until one changes nothing.
     fn run(&mut self) -> Result<()> {
         while self.changed {
             self.changed = false;
@@ -87,9 +89,9 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// a -> b - c with a and c not adjacent becomes a -> b -> c: no new collider.
+    /// Directs b -> c in a -> b - c with a and c not adjacent: otherwise a new collider.
     fn rule1(&mut self) -> Result<()> {
-        // pcalg looks at all directed edges again, and speaks again of those that it leaves alone.
+        // pcalg looks at all directed edges again, and prints again those that it leaves alone.
         let from = if self.poll.is_followed() { 0 } else { self.seen[0] };
         let mut fresh: Vec<usize> =
             self.log[from..].iter().copied().filter(|&slot| self.marks.is_directed(slot)).collect();
@@ -120,7 +122,7 @@ impl Rounds<'_> {
         }
         for (on, bc, ambiguous) in wanted {
             let outcome = if ambiguous {
-                // pcalg says that it directs the edge, and does not.
+                // pcalg prints that it directs the edge, but does not.
                 self.marks.is_undirected(bc).then_some(false)
             } else {
                 self.resolve(bc)
@@ -132,7 +134,7 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// a -> c -> b with a - b becomes a -> b: no cycle.
+    /// Directs a -> b in a -> c -> b with a - b: otherwise a cycle.
     fn rule2(&mut self) -> Result<()> {
         let due = self.is_due(1, |rounds, slot| rounds.opens_chain(slot))?;
         self.seen[1] = self.log.len();
@@ -145,7 +147,7 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// a - c1 -> b, a - c2 -> b with a - b, c1 and c2 apart, becomes a -> b: otherwise a cycle or a new collider.
+    /// Directs a -> b in a - c1 -> b, a - c2 -> b with a - b, c1 and c2 not adjacent: otherwise a cycle or a new collider.
     fn rule3(&mut self) -> Result<()> {
         let due = self.is_due(2, |rounds, slot| rounds.opens_fork(slot))?;
         self.seen[2] = self.log.len();
@@ -159,7 +161,8 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// d -> c -> b with a - b, a - c, a - d, b and d apart, becomes a -> b: otherwise a cycle or a new collider. What pcalg prints has no line for it.
+    /// Directs a -> b in d -> c -> b with a - b, a - c, a - d, b and d not adjacent: otherwise a cycle or a new collider. pcalg's output
+    /// has no line for it.
     fn rule4(&mut self) -> Result<()> {
         let due = self.log.len() > self.seen[3];
         self.seen[3] = self.log.len();
@@ -179,7 +182,7 @@ impl Rounds<'_> {
         })
     }
 
-    /// The events of rule 2: pcalg prints a line for every chain.
+    /// Returns the events of rule 2: pcalg prints a line for every chain.
     fn told_of_rule2(&self, a: usize, b: usize) -> Vec<Event<'static>> {
         if !self.poll.is_followed() {
             return Vec::new();
@@ -188,10 +191,10 @@ impl Rounds<'_> {
         chained.map(|c| Event::Rule2 { on: numbers([a, c, b]), conflict: false }).collect()
     }
 
-    /// Asks `wants` of every edge that is undirected now, in both directions. An edge that the round has directed the
-    /// other way meanwhile is asked too: pcalg lists them once.
+    /// Calls `wants` for every edge that is undirected now, in both directions. This includes edges that the round has meanwhile directed
+    /// the other way, as pcalg lists the edges once.
     ///
-    /// `wants` returns the events of the edge that it wants directed, None for an edge that stays.
+    /// `wants` returns the events of an edge that it wants directed, or `None` for an edge that stays.
     fn each_open(&mut self, wants: impl Fn(&Self, usize) -> Option<Vec<Event<'static>>>) -> Result<()> {
         let mut open = std::mem::take(&mut self.open);
         open.retain(|&slot| self.marks.is_undirected(slot));
@@ -209,7 +212,7 @@ impl Rounds<'_> {
             self.direct(ab);
         }
         for (ab, events) in wanted {
-            // Of several chains the first settles the edge; pcalg is silent on the others.
+            // If there are several chains, the first one settles the edge; pcalg prints nothing for the others.
             if let (Some(conflict), Some(event)) = (self.resolve(ab), events.first()) {
                 self.poll.tell(&event.with_conflict(conflict))?;
             }
@@ -218,7 +221,7 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// Whether a slot that the rule has not seen opens something for it.
+    /// Returns whether `opens` holds for a slot that is new to the rule.
     fn is_due(&self, rule: usize, opens: impl Fn(&Self, usize) -> bool) -> Result<bool> {
         for &slot in &self.log[self.seen[rule]..] {
             self.poll.step()?;
@@ -236,8 +239,8 @@ impl Rounds<'_> {
         self.changed = true;
     }
 
-    /// Directs an edge, or marks the conflict where the round has directed it the other way: true there. `None` where
-    /// nothing was left to do.
+    /// Directs an edge. If the round has directed it the other way, marks a conflict and returns true. Returns `None` if nothing was left
+    /// to do.
     fn resolve(&mut self, slot: usize) -> Option<bool> {
         if self.marks.is_undirected(slot) {
             self.direct(slot);
@@ -252,7 +255,7 @@ impl Rounds<'_> {
         }
     }
 
-    /// The vertices that are this to each of two others, ascending.
+    /// Returns the vertices that are in the given relation to each of two others, ascending.
     fn shared(&self, of: [(usize, Kin); 2]) -> impl Iterator<Item = usize> + '_ {
         self.planes.shared(self.marks, self.rules.skeleton, of)
     }
@@ -265,7 +268,7 @@ impl Rounds<'_> {
         self.meet([(a, Kin::Child), (b, Kin::Parent)])
     }
 
-    /// c1 and c2 of a fork that directs a - b: the first pair.
+    /// Returns c1 and c2 of the first fork that directs a -> b, if there is one.
     fn fork(&self, a: usize, b: usize) -> Option<[u32; 2]> {
         let between: Vec<usize> = self.shared([(a, Kin::Joined), (b, Kin::Parent)]).collect();
         between.iter().enumerate().find_map(|(i, &c1)| {
@@ -281,14 +284,14 @@ impl Rounds<'_> {
         self.rules.skeleton.has(u, v) && self.marks.find(u, v).is_some_and(|slot| self.marks.is_undirected(slot))
     }
 
-    /// Whether the newly directed u -> v is half of a chain over an undirected edge.
+    /// Returns whether the newly directed u -> v is half of a chain over an undirected edge.
     fn opens_chain(&self, slot: usize) -> bool {
         let (u, v) = (self.marks.tail(slot), self.marks.head(slot));
         self.marks.is_directed(slot)
             && (self.meet([(v, Kin::Child), (u, Kin::Joined)]) || self.meet([(u, Kin::Parent), (v, Kin::Joined)]))
     }
 
-    /// Whether the newly directed u -> v may be part of a fork: as c -> b, or, where that counts, between c1 and c2.
+    /// Returns whether the newly directed u -> v may be part of a fork: as c -> b or, in [`Version::Extendable`], between c1 and c2.
     fn opens_fork(&self, slot: usize) -> bool {
         let (u, v) = (self.marks.tail(slot), self.marks.head(slot));
         self.marks.is_directed(slot)

@@ -1,4 +1,4 @@
-//! Which subsets of the neighbours separate the ends of an unshielded triple: the tests of `pc.cons.intern`.
+//! The tests of `pc.cons.intern`: which subsets of the neighbours separate the ends of an unshielded triple.
 
 use super::event::Event;
 use super::knowledge::Knowledge;
@@ -10,16 +10,16 @@ use crate::memory::{self, Use};
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// What the tests said about one triple a - b - c.
+/// Counts of the separating sets of one triple a - b - c.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Census {
     /// Number of subsets of adj(a) and of adj(c) given which a and c are independent.
     pub separating: u64,
-    /// How many of them contain b.
+    /// Number of these subsets that contain b.
     pub with_b: u64,
 }
 
-/// The largest number of neighbours of which all subsets can be numbered.
+/// Largest number of neighbours whose subsets can all be numbered.
 const MOST_NEIGHBOURS: usize = 62;
 
 /// Refuses a graph in which an end of an unshielded triple has too many neighbours.
@@ -39,7 +39,8 @@ pub(crate) fn refuse_too_many(skeleton: &Adjacency, knowledge: &Knowledge, poll:
     Ok(())
 }
 
-/// How many questions [`ask_in_turn`] or an [`Asker`] has at the most; above `most` any number that is larger. Time: as [`other_ends`] of all vertices.
+/// Returns the largest number of tests that [`ask_in_turn`] or an [`Asker`] runs. If that exceeds `most`, returns some number above `most`.
+/// Time: as [`other_ends`] of all vertices.
 pub(super) fn questions(skeleton: &Adjacency, knowledge: &Knowledge, most: u64, poll: &Poll) -> Result<u64> {
     let sets = |v: usize| {
         let candidates = knowledge.tiers.candidates(skeleton, v).count();
@@ -71,23 +72,23 @@ fn is_independent(p: f64, alpha: f64, x: usize, y: usize, s: &[u32]) -> Result<b
     Ok(p >= alpha)
 }
 
-/// The masks of at most `most` of `count` things, ascending.
+/// Returns the masks that select at most `most` of `count` elements, ascending.
 fn masks(count: usize, most: usize) -> impl Iterator<Item = u64> {
     std::iter::successors(Some(0u64), move |&mask| {
-        // Numbers up to the next sum have the bits of this one and more.
+        // Every number below the next sum contains this mask's bits and at least one more.
         let step = if (mask.count_ones() as usize) < most { 1 } else { mask & mask.wrapping_neg() };
         (step > 0 && mask + step < 1 << count).then_some(mask + step)
     })
 }
 
-/// Writes the members of `candidates` that `mask` selects. Masks counted up from 0 give pcalg's order: `expand.grid`
-/// varies its first factor fastest.
+/// Writes the members of `candidates` that `mask` selects. Masks that count up from 0 give pcalg's order: `expand.grid` varies its first
+/// factor fastest.
 fn subset(candidates: &[u32], mask: u64, into: &mut Vec<u32>) {
     into.clear();
     into.extend(candidates.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1).map(|(_, &v)| v));
 }
 
-/// Asks what pcalg asks of one triple, in its order.
+/// Runs the tests that pcalg runs for one triple, in its order.
 pub(super) fn ask_in_turn(
     [a, b, c]: [u32; 3],
     (skeleton, knowledge): (&Adjacency, &Knowledge),
@@ -99,7 +100,7 @@ pub(super) fn ask_in_turn(
     let mut s = Vec::new();
     for side in [a, c] {
         let candidates: Vec<u32> = knowledge.tiers.candidates(skeleton, side as usize).collect();
-        // tpc asks nothing of a side without candidates.
+        // tpc runs no test for a side without candidates.
         if candidates.is_empty() {
             continue;
         }
@@ -121,47 +122,47 @@ pub(super) fn ask_in_turn(
 struct Pair {
     ends: [u32; 2],
     separating: u64,
-    /// Whether a question about it has no answer; only where that is no failure.
+    /// Whether a test of the pair has no answer; set only if that is not an error.
     unanswered: bool,
-    /// Its common neighbours, a range of `Asker::middles`.
+    /// The pair's common neighbours, as a range of `Asker::middles`.
     middles: Range<usize>,
 }
 
-/// So many triples are asked about before those are judged.
+/// Number of triples that are tested before they are judged.
 const BLOCK: usize = 1 << 18;
 
-/// Asks a test in batches, each question of a pair once, block by block of pairs.
+/// A test asked in batches, block by block of pairs, with each question of a pair once.
 pub(super) struct Asker<'a> {
     skeleton: &'a Adjacency,
     knowledge: &'a Knowledge,
     alpha: f64,
     test: &'a mut dyn CiTest,
     poll: &'a Poll<'a>,
-    /// The number of triples that ends a block.
+    /// Number of triples at which a block ends.
     pub most: usize,
-    /// Which pairs to ask about, if not all.
+    /// The pairs to ask about, or `None` for all.
     pub only: Option<Untested<'a>>,
-    /// The pairs of this block.
+    /// The pairs of the current block.
     pairs: Vec<Pair>,
-    /// The common neighbours of these pairs, ascending for each, and how many separating sets contain each.
+    /// The common neighbours of these pairs, ascending for each pair, with the number of separating sets that contain each.
     middles: Vec<(u32, u64)>,
-    /// Questions on their way to the test, each with its pair and how often pcalg would ask it.
+    /// Questions that wait for the test, each with its pair and how often pcalg would ask it.
     batch: Batch,
     of: Vec<(usize, u64)>,
     failed: Option<Failure>,
 }
 
-/// The pairs without a separating set. A question about one that has no answer is no failure: the pair then has none, either; likewise where
-/// it has too many neighbours.
+/// A restriction to pairs without a separating set. If a test of such a pair has no answer, or an end has too many neighbours, the pair
+/// still has no separating set; this is not an error.
 #[derive(Clone, Copy)]
 pub(super) struct Untested<'a> {
     pub sepsets: &'a SepSets,
-    /// The largest set to ask about.
+    /// Size of the largest conditioning set.
     pub largest: usize,
 }
 
-/// A question without an answer. pcalg comes to pairs by their smallest middle vertex and stops at the first such question: from
-/// one failure on, only pairs that it comes to earlier are asked about.
+/// A question without an answer. pcalg visits pairs by their smallest middle vertex and stops at the first such question. After a failure,
+/// only pairs that pcalg visits earlier are tested.
 struct Failure {
     middle: u32,
     error: Error,
@@ -191,7 +192,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// Calls `judge` with each pair of ends [a, c], a < c, ascending: the number of their separating sets, and their common
+    /// Calls `judge` with each pair of ends [a, c], a < c, ascending. It gets the number of their separating sets, and their common
     /// neighbours b, ascending, each with the number of these sets that contain it.
     pub fn each_pair(&mut self, mut judge: impl FnMut([u32; 2], u64, &[(u32, u64)]) -> Result<()>) -> Result<()> {
         for a in 0..self.skeleton.p() {
@@ -271,7 +272,7 @@ impl<'a> Asker<'a> {
         Ok(())
     }
 
-    /// Asks what waits, and counts.
+    /// Runs the waiting tests and counts the separating sets.
     fn send(&mut self) -> Result<()> {
         let mut batch = std::mem::take(&mut self.batch);
         let mut of = std::mem::take(&mut self.of);
@@ -293,7 +294,7 @@ impl<'a> Asker<'a> {
                     let error = Error::Numeric { x, y, s, reason };
                     let Some(at) = at else { return Err(error) };
                     self.fail(at, error);
-                    // Which the answers of the batch are is not known then.
+                    // The error does not say which other questions of the batch have an answer.
                     let all = (std::mem::take(&mut batch), std::mem::take(&mut of));
                     for ((x, y, s), &question) in all.0.iter().zip(&all.1) {
                         if self.is_wanted(question.0) {
@@ -326,7 +327,7 @@ impl<'a> Asker<'a> {
         self.middles[self.pairs[pair].middles.start].0
     }
 
-    /// Whether answers about a pair still count.
+    /// Returns whether answers about a pair still count.
     fn is_wanted(&self, pair: usize) -> bool {
         !self.pairs[pair].unanswered
             && self.failed.as_ref().is_none_or(|failure| self.first_middle(pair) < failure.middle)
@@ -356,7 +357,7 @@ mod tests {
         triples
     }
 
-    /// By triple, in pcalg's order.
+    /// Returns the censuses by triple, in pcalg's order.
     fn in_turn(skeleton: &Adjacency, alpha: f64, test: &mut dyn CiTest) -> Result<Vec<Census>> {
         let poll = Poll::silent();
         unshielded(skeleton)
@@ -365,7 +366,7 @@ mod tests {
             .collect()
     }
 
-    /// The same, by blocks of pairs.
+    /// Returns the censuses by triple in pcalg's order, from questions asked by blocks of pairs.
     fn in_blocks(most: usize, skeleton: &Adjacency, alpha: f64, test: &mut dyn CiTest) -> Result<Vec<Census>> {
         let mut found = Vec::new();
         let poll = Poll::silent();
@@ -443,7 +444,7 @@ mod tests {
         graph
     }
 
-    /// Has no answer to some of the questions: NaN, or an error that names the first of the batch.
+    /// A test without an answer to some questions: NaN, or an error that names the first one in the batch.
     struct Missing {
         batch_size: usize,
         salt: usize,
@@ -492,7 +493,7 @@ mod tests {
         let mut missing = Missing { batch_size: 1, salt: 2, raises: false };
         let found = ask_in_turn([0, 2, 1], (&graph(), &Knowledge::default()), 0.5, &mut missing, &Poll::silent());
         assert!(matches!(found, Err(Error::Numeric { x: 0, y: 1, .. })));
-        // 0 has 63 neighbours, one of them with a neighbour of its own: 0 is an end of a triple.
+        // Vertex 0 has 63 neighbours, one of which has a neighbour of its own: 0 is an end of a triple.
         let mut star = Adjacency::empty(65);
         (1..64).for_each(|leaf| star.insert(0, leaf));
         assert_eq!(refuse_too_many(&star, &Knowledge::default(), &Poll::silent()), Ok(()));

@@ -5,18 +5,18 @@ use crate::graph::Adjacency;
 use crate::memory::{self, Use};
 use crate::Result;
 
-/// Triples that the conservative and the majority rule found ambiguous: pcalg's `unfVect`. The ends are unordered, as
-/// pcalg looks for (a, b, c) and for (c, b, a).
+/// Triples that the conservative and the majority rule found ambiguous: pcalg's `unfVect`. The ends are unordered, as pcalg looks for (a,
+/// b, c) and for (c, b, a).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ambiguous {
-    /// Where each b has its first pair of ends, and the number of all pairs; empty where there are none.
+    /// Index of each b's first pair of ends, and then the total number of pairs; empty if there are none.
     starts: Vec<u64>,
     /// (smaller end, larger end), ascending for each b.
     ends: Vec<[u32; 2]>,
 }
 
 impl Ambiguous {
-    /// Of p vertices, in any order, repetitions included.
+    /// Collects triples of p vertices, in any order and with repetitions.
     pub fn new(p: usize, triples: impl IntoIterator<Item = [u32; 3]>, poll: &Poll) -> Result<Self> {
         let mut triples: Vec<_> = triples.into_iter().map(|[a, b, c]| [a.min(c), b, a.max(c)]).collect();
         triples.sort_unstable();
@@ -24,7 +24,7 @@ impl Ambiguous {
         Self::of_ascending(p, &triples, poll)
     }
 
-    /// Of triples [a, b, c] with a < c, of which those with the same b are different and ascend by a, then c.
+    /// Collects triples [a, b, c] with a < c. Those with the same b must be distinct and ascend by a, then c.
     pub fn of_ascending(p: usize, triples: &[[u32; 3]], poll: &Poll) -> Result<Self> {
         if triples.is_empty() {
             return Ok(Ambiguous::default());
@@ -53,14 +53,14 @@ impl Ambiguous {
         Ok(Ambiguous { starts, ends })
     }
 
-    /// All of them, [a, b, c] with a < c.
+    /// Returns all triples as [a, b, c] with a < c.
     pub fn triples(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
         let of = |b: usize| &self.ends[self.starts[b] as usize..self.starts[b + 1] as usize];
         let middles = 0..self.starts.len().saturating_sub(1);
         middles.flat_map(move |b| of(b).iter().map(move |&[a, c]| [a, b as u32, c]))
     }
 
-    /// Whether a - b - c is one of them.
+    /// Returns whether a - b - c is in the set.
     pub fn contains(&self, a: usize, b: usize, c: usize) -> bool {
         match self.starts.get(b..b + 2) {
             Some(&[from, to]) => {
@@ -90,7 +90,7 @@ pub(crate) fn each_unshielded(
     Ok(())
 }
 
-/// The vertices at distance two of `x`: the other ends of the unshielded triples that it is an end of, ascending.
+/// Returns the vertices at distance two from `x`, ascending: the other ends of the unshielded triples that end at `x`.
 pub(super) fn other_ends<'a>(skeleton: &'a Adjacency, x: usize, poll: &Poll) -> Result<impl Iterator<Item = u32> + 'a> {
     poll.looked_up(skeleton.degree(x) * skeleton.row(x).len())?;
     Ok(skeleton.at_distance_two(x))

@@ -1,7 +1,9 @@
-//! Unshielded triples a - b - c whose ends no test has looked at, as knowledge has kept them apart from the start. No separating set is no sign of a
-//! collider there: tests of a and c decide by majority, or it is left open, so that neither colliders nor rules use the triple.
+//! Unshielded triples a - b - c whose ends were never tested, because knowledge excluded that edge from the start.
 //!
-//! Without knowledge all is pcalg's, which makes a collider of every such triple (`fixedGaps`).
+//! The lack of a separating set is then no sign of a collider. Tests of a and c decide by majority. Otherwise the triple stays open, and
+//! neither collider orientation nor the rules use it.
+//!
+//! Without knowledge, pcalg's behaviour applies: it makes a collider of every such triple (`fixedGaps`).
 
 use super::conservative::Verdict;
 use super::poll::Poll;
@@ -13,14 +15,14 @@ use crate::graph::{Adjacency, SepSets};
 use crate::memory::{self, Use};
 use crate::Result;
 
-/// What was decided of these triples; those in neither list are colliders.
+/// Decisions on these triples; those in neither list are colliders.
 #[derive(Default)]
 pub(super) struct Decided {
-    /// Not known: ambiguous for the rules, too.
+    /// Undecided triples, which are ambiguous for the rules, too.
     pub ambiguous: Vec<[u32; 3]>,
-    /// No colliders.
+    /// Triples that are not colliders.
     pub chains: Vec<[u32; 3]>,
-    /// How many are ambiguous as there was no test.
+    /// Number of triples that are ambiguous because there was no test.
     pub undecided: u64,
 }
 
@@ -28,7 +30,7 @@ fn may_be(options: &Options) -> bool {
     options.knowledge.is_some() && options.collider_rule == ColliderRule::Standard && options.orient_colliders
 }
 
-/// Calls `found` with those that knowledge itself does not decide.
+/// Calls `found` with each such triple that knowledge itself does not decide.
 fn each(
     skeleton: &Adjacency,
     sepsets: &SepSets,
@@ -45,7 +47,7 @@ fn each(
     })
 }
 
-/// Whether [`super::orient`] asks the test although the rule is the standard one: where there is knowledge and an unshielded triple
+/// Returns whether [`super::orient`] needs the test although the rule is the standard one: there is knowledge and an unshielded triple
 /// whose ends have no separating set.
 ///
 /// # Errors
@@ -61,7 +63,7 @@ pub fn needs_test(skeleton: &Adjacency, sepsets: &SepSets, options: &Options) ->
     Ok(needs)
 }
 
-/// Decides all such triples. What pcalg prints has no line for these tests.
+/// Decides all such triples. pcalg's output has no line for these tests.
 pub(super) fn decide(
     skeleton: &Adjacency,
     sepsets: &SepSets,
@@ -106,7 +108,7 @@ mod tests {
     use super::*;
     use crate::graph::{Side, Tiers};
 
-    /// Separates 0 and 2 by sets with 1, or by those without it; without an answer where `answers` is not.
+    /// A test that separates 0 and 2 by the sets with 1, or by those without it. It gives no answer if `answers` is false.
     struct Says {
         with: bool,
         answers: bool,
@@ -127,7 +129,7 @@ mod tests {
         }
     }
 
-    /// 0 - 1 - 2 with 3 at 0, where 0 and 2 are known to be apart; as arrows [i, j].
+    /// Orients 0 - 1 - 2 with 3 at 0, where 0 and 2 are known to be apart, and returns the arrows [i, j].
     fn arrows(test: Option<&mut Says>, known: bool, largest_set: usize) -> (Vec<[usize; 2]>, u64) {
         let skeleton = Adjacency::from_lists(&[&[1, 3][..], &[2], &[], &[]]);
         let mut sets = SepSets::new(4, Side::Smaller);
@@ -154,7 +156,7 @@ mod tests {
         assert_eq!(arrows(None, true, 9), (vec![], 1));
         assert_eq!(arrows(Some(&mut says(false, true)), true, 9), (collider, 0));
         assert_eq!(arrows(Some(&mut says(true, true)), true, 9), (vec![], 0));
-        // No answer is no error here.
+        // A missing answer is not an error here.
         assert_eq!(arrows(Some(&mut says(true, false)), true, 9), (vec![], 0));
     }
 

@@ -1,14 +1,14 @@
-//! What rules and searches of paths are told.
+//! The context that rules and path searches get.
 
 use std::collections::HashSet;
 
 use crate::orient::Poll;
 use crate::Result;
 
-/// Called with text that pcalg prints with `verbose = TRUE`; an error of it ends the work.
+/// A function that is called with text that pcalg prints with `verbose = TRUE`; its error ends the work.
 pub type Say<'a> = &'a dyn Fn(&str) -> Result<()>;
 
-/// Unshielded triples of which it is not known whether they are colliders: pcalg's `unfVect`.
+/// Unshielded triples that may or may not be colliders: pcalg's `unfVect`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unclear(HashSet<[u32; 3]>);
 
@@ -18,12 +18,12 @@ impl Unclear {
         self.0.insert([a.min(c), b, a.max(c)]);
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no such triple.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a - b - c is one of them.
+    /// Returns whether a - b - c is such a triple.
     #[inline]
     pub fn contains(&self, a: usize, b: usize, c: usize) -> bool {
         !self.0.is_empty() && self.0.contains(&[a.min(c) as u32, b as u32, a.max(c) as u32])
@@ -38,26 +38,26 @@ impl FromIterator<[u32; 3]> for Unclear {
     }
 }
 
-/// Which paths the rules R4, R5, R9 and R10 find.
+/// The paths that the rules R4, R5, R9 and R10 find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Paths {
-    /// Those that pcalg finds.
+    /// The paths that pcalg finds.
     #[default]
     Pcalg,
-    /// All of them, as the rules were published.
+    /// All paths, as in the published rules.
     All,
 }
 
-/// Which of pcalg's two programs for the rules is followed, where they differ.
+/// The one of pcalg's two programs for the rules to follow where they differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Program {
-    /// `udag2pag()`, of `fci()` and `fciPlus()`.
+    /// `udag2pag()`, for `fci()` and `fciPlus()`.
     Fci,
-    /// `udag2apag()`, of `rfci()`.
+    /// `udag2apag()`, for `rfci()`.
     Rfci,
 }
 
-/// What every rule is told.
+/// The context that every rule gets.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub unclear: &'a Unclear,
@@ -68,18 +68,18 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Tells who reads along; the text is made for nobody else.
+    /// Passes text to the listener; without one, the text is not made.
     pub fn say(&self, text: impl FnOnce() -> String) -> Result<()> {
         self.say.map_or(Ok(()), |say| say(&text()))
     }
 }
 
-/// Variables as pcalg prints them: numbered from 1, with a space between two.
+/// Formats variables as pcalg prints them: numbered from 1, separated by spaces.
 pub(super) fn numbers(of: impl IntoIterator<Item = usize>) -> String {
     of.into_iter().map(|v| (v + 1).to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// The rules that are on, as pcalg prints them after a word.
+/// Formats the enabled rules as pcalg prints them after a word.
 pub fn shown_rules(rules: &[bool; 10]) -> String {
     format!(" {}", numbers((0..rules.len()).filter(|&rule| rules[rule])))
 }

@@ -1,5 +1,5 @@
-//! FCI+ (Claassen, Mooij and Heskes 2013, "Learning sparse causal models is not NP-hard", UAI): edges that hierarchies of separating sets
-//! separate are found without a possible-d-sep phase. pcalg's `fciplus.intern()`, in its order.
+//! FCI+ (Claassen, Mooij and Heskes 2013, "Learning sparse causal models is not NP-hard", UAI): finds edges that hierarchies of separating
+//! sets separate, without a possible-d-sep phase. Follows pcalg's `fciplus.intern()`, in its order.
 
 use super::context::{numbers, Say};
 use crate::ci::{Batch, CiTest};
@@ -8,14 +8,14 @@ use crate::memory;
 use crate::orient::Poll;
 use crate::{Error, Result};
 
-/// How to search. [`Plus::default`] is pcalg's `fciPlus()`.
+/// Options of [`fci_plus`]. [`Plus::default`] is pcalg's `fciPlus()`.
 #[derive(Clone)]
 pub struct Plus<'a> {
-    /// p above this is independence in the search for smallest sets: pcalg's `MinimalDsep()` has 0.01, whatever alpha is.
+    /// Significance level of the search for smallest sets: a larger p is independence. pcalg's `MinimalDsep()` has 0.01, whatever alpha is.
     pub alpha_of_least: f64,
-    /// Edges that stay.
+    /// Edges that are never removed.
     pub fixed: Option<&'a Adjacency>,
-    /// Asked now and then; true ends the call with [`Error::Interrupted`].
+    /// Called now and then; if it returns true, the call ends with [`Error::Interrupted`].
     pub wants_to_stop: Option<&'a dyn Fn() -> bool>,
     /// Called with the text that pcalg prints.
     pub say: Option<Say<'a>>,
@@ -27,11 +27,11 @@ impl Default for Plus<'_> {
     }
 }
 
-/// Takes the edges of a skeleton away that hierarchies separate, and enters what separates them. Tests with p > `alpha` are independences (the
-/// skeleton's are those with p >= alpha).
+/// Removes the edges of a skeleton that hierarchies separate, and enters their separating sets. A test with p > `alpha` is an independence
+/// (in the skeleton's tests, one with p >= alpha).
 ///
 /// # Errors
-/// [`Error::Numeric`] for a p-value that is missing, where pcalg stops too; [`Error::Interrupted`], [`Error::Memory`]; what the test returns.
+/// [`Error::Numeric`] for a missing p-value, where pcalg stops too; [`Error::Interrupted`], [`Error::Memory`]; errors of the test.
 pub fn fci_plus(
     skeleton: &Adjacency,
     sepsets: &mut SepSets,
@@ -72,16 +72,16 @@ struct Run<'r, 'a> {
     test: &'r mut dyn CiTest,
     sepsets: &'r mut SepSets,
     graph: Adjacency,
-    /// Whether the edge u - v has an arrowhead at v: `arrow[u][v]`; it has circles elsewhere.
+    /// Whether the edge u - v has an arrowhead at v: `arrow[u][v]`. Other ends have circles.
     arrow: Vec<Vec<bool>>,
     poll: &'r Poll<'a>,
 }
 
-/// So many questions are asked together.
+/// Largest number of questions that are asked together.
 const TOGETHER: usize = 1 << 14;
 
 impl Run<'_, '_> {
-    /// The answers to questions, in their order.
+    /// Returns the answers to questions, in their order.
     fn ask(&mut self, batch: &Batch) -> Result<Vec<f64>> {
         let answers = self.test.p_values(batch)?;
         for ((x, y, s), p) in batch.iter().zip(&answers) {
@@ -101,8 +101,9 @@ impl Run<'_, '_> {
         Ok(self.ask(&batch)?[0])
     }
 
-    /// Arrowheads at every neighbour of (i, j, S) that makes i and j dependent beside S, which separates them (lemma 2.1 of the paper;
-    /// pcalg's `AugmentGraph()`). No answer depends on an arrowhead, so that all questions of some pairs are asked together.
+    /// Adds arrowheads at neighbours of i, j and a set S that separates them (lemma 2.1 of the paper; pcalg's `AugmentGraph()`): at each
+    /// neighbour that makes i and j dependent when added to S. No answer depends on an arrowhead, so all questions of several pairs are
+    /// asked together.
     fn augment(&mut self) -> Result<()> {
         let p = self.graph.p();
         let (mut batch, mut of) = (Batch::new(), Vec::new());
@@ -149,12 +150,12 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Whether the edge has arrowheads at both ends.
+    /// Returns whether the edge has arrowheads at both ends.
     fn is_bidirected(&self, u: usize, v: usize) -> bool {
         self.graph.has(u, v) && self.arrow[u][v] && self.arrow[v][u]
     }
 
-    /// The vertices with a path to x that goes against no arrowhead (`NAA_ancestors()`): the edge at x is u o-> x.
+    /// Returns the vertices with a path to x that goes against no arrowhead (`NAA_ancestors()`) and ends with an edge u o-> x.
     fn ancestors(&self, x: usize) -> Vec<bool> {
         let mut found = vec![false; self.graph.p()];
         found[x] = true;
@@ -175,8 +176,8 @@ impl Run<'_, '_> {
         found
     }
 
-    /// Edges that may be none: x <-> y with u <-> x <-> y <-> v, u and v not adjacent, and paths from u to y and from v to x that go against no
-    /// arrowhead (lemma 4; `PosDsepLinks()`, which forgets the ancestors of the first variable).
+    /// Returns edges that may have to go: x <-> y with u <-> x <-> y <-> v, u and v not adjacent. There must be paths from u to y and from
+    /// v to x that go against no arrowhead (lemma 4; `PosDsepLinks()`, which leaves out the ancestors of the first variable).
     fn links(&self) -> Result<Vec<[usize; 2]>> {
         let p = self.graph.p();
         let mut links = Vec::new();
@@ -204,7 +205,8 @@ impl Run<'_, '_> {
         Ok(links)
     }
 
-    /// Looks for a hierarchy that separates x and y: of both and neighbours of both, what separates any two of these, and so on.
+    /// Looks for a hierarchy that separates x and y, and if there is one, removes the edge and returns true. A hierarchy starts from x, y
+    /// and some of their neighbours, and contains the separating set of any two of its members.
     fn separate(&mut self, x: usize, y: usize) -> Result<bool> {
         let side = |v: usize, other: usize| -> Vec<u32> {
             self.graph.neighbours(v).filter(|&w| w as usize != other).collect()
@@ -242,7 +244,7 @@ impl Run<'_, '_> {
         Ok(false)
     }
 
-    /// The vertices and all that separates two of them (`HIE()`), in the order in which pcalg adds them.
+    /// Returns x, y, the given vertices and all that separates two of them (`HIE()`), in the order in which pcalg adds them.
     fn hierarchy(&self, x: usize, y: usize, some: &[u32]) -> Vec<u32> {
         let mut all: Vec<u32> = vec![x as u32, y as u32];
         all.extend(some.iter().filter(|&&v| v as usize != x && v as usize != y));
@@ -261,7 +263,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// The first of the smallest subsets, not the empty one, that separates x and y (`MinimalDsep()`).
+    /// Returns the first of the smallest nonempty subsets that separate x and y (`MinimalDsep()`), or `None` if no subset does.
     fn least(&mut self, x: usize, y: usize, set: &[u32]) -> Result<Option<Vec<u32>>> {
         for size in 1..=set.len() {
             let mut places: Vec<u32> = (0..size as u32).collect();

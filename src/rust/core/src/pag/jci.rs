@@ -1,5 +1,5 @@
-//! Context variables: what joint causal inference (Mooij, Magliacane and Claassen 2020, "Joint causal inference from multiple contexts", JMLR 21)
-//! knows of them.
+//! Assumptions about context variables in joint causal inference (Mooij, Magliacane and Claassen 2020, "Joint causal inference from
+//! multiple contexts", JMLR 21).
 
 use super::context::Context;
 use super::{Mark, Pag};
@@ -15,11 +15,11 @@ pub struct Jci {
     pub variables: Vec<u32>,
 }
 
-/// pcalg's `jci`. 1: no system variable causes a context variable; 2: none has a common cause with one; 3: all context variables have common causes,
-/// and none causes another.
+/// pcalg's `jci`. 1: no system variable causes a context variable; 2: no system variable has a common cause with one; 3: all context
+/// variables have common causes, and none causes another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Assumptions {
-    /// `"0"`: none.
+    /// `"0"`: no assumption.
     #[default]
     None,
     /// `"1"`
@@ -31,7 +31,7 @@ pub enum Assumptions {
 }
 
 impl Jci {
-    /// Whether anything is assumed, of whichever variables.
+    /// Returns whether anything is assumed, about whichever variables.
     pub fn is_some(&self) -> bool {
         self.assumptions != Assumptions::None
     }
@@ -40,7 +40,8 @@ impl Jci {
         self.variables.contains(&(v as u32))
     }
 
-    /// The graph with room for the edges that all context variables get, whether the skeleton has them or not: pcalg puts arrowheads there.
+    /// Returns the graph with room for edges between all context variables, whether the skeleton has them or not: pcalg puts arrowheads
+    /// there.
     pub(super) fn with_room(&self, pag: Pag) -> Pag {
         if self.assumptions != Assumptions::All {
             return pag;
@@ -52,13 +53,13 @@ impl Jci {
         pag.with_room(&room)
     }
 
-    /// Whether y is no collider of R0.
+    /// Returns whether R0 never takes y for a collider.
     pub(super) fn keeps_from_colliders(&self, y: usize) -> bool {
         self.assumptions == Assumptions::All && self.contains(y)
     }
 }
 
-/// Marks the edges of context variables.
+/// Sets the marks on the edges of context variables.
 pub(super) fn orient(pag: &mut Pag, jci: &Jci, of: &Context) -> Result<()> {
     if !jci.is_some() {
         return Ok(());

@@ -5,55 +5,55 @@ use std::collections::BTreeSet;
 use crate::graph::Adjacency;
 use crate::{Error, Result};
 
-/// What stands at an end of an edge; numbers are those of pcalg's `amat`.
+/// A mark at an end of an edge; the numbers are those of pcalg's `amat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Mark {
     /// There is no edge.
     None = 0,
-    /// A circle: not known.
+    /// A circle: unknown.
     Circle = 1,
-    /// An arrowhead: the vertex is no ancestor of the other one.
+    /// An arrowhead: the vertex is not an ancestor of the other one.
     Arrow = 2,
     /// A tail: the vertex is an ancestor of the other one, or of a selection variable.
     Tail = 3,
 }
 
 impl Mark {
-    /// The mark of pcalg's number.
+    /// Returns the mark with pcalg's number.
     pub fn of(number: u8) -> Option<Self> {
         [Mark::None, Mark::Circle, Mark::Arrow, Mark::Tail].into_iter().find(|mark| *mark as u8 == number)
     }
 }
 
-/// Marks at both ends of the edges of a graph. A slot is the position of an ordered pair (u, v); slots of one u are contiguous, v
-/// ascending, and hold pcalg's `amat[u, v]`: the mark at v.
+/// Marks at both ends of a graph's edges. A slot is the position of an ordered pair (u, v) and holds pcalg's `amat[u, v]`: the mark at v.
+/// The slots of one u are contiguous, v ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pag {
     start: Vec<usize>,
     to: Vec<u32>,
     twin: Vec<usize>,
     mark: Vec<Mark>,
-    /// How often a mark was replaced by another one.
+    /// Number of times that a mark was replaced by another one.
     changes: u64,
-    /// By slot, whether the mark stays whatever a rule says; empty: none does.
+    /// For each slot, whether its mark is fixed, whatever a rule says. Empty if none is.
     kept: Vec<bool>,
-    /// The ordered pairs (u, v) whose mark at v a rule wanted to replace, and may not.
+    /// The ordered pairs (u, v) whose fixed mark at v a rule wanted to replace.
     disputed: BTreeSet<(u32, u32)>,
 }
 
 impl Pag {
-    /// Circles at all ends of the edges of a graph.
+    /// Makes a graph with circles at all ends of the given edges.
     pub(super) fn circles(edges: &Adjacency) -> Self {
         let mut pag = Self::with_slots(edges.p(), |u| edges.neighbours(u).collect());
         pag.mark.fill(Mark::Circle);
         pag
     }
 
-    /// Of rows (v, mark at v) of each u, v ascending.
+    /// Makes a graph from rows of (v, mark at v) for each u, v ascending.
     ///
     /// # Errors
-    /// [`Error::Argument`] of the name for vertices out of range or out of order, and for an edge with a mark at one end alone.
+    /// [`Error::Argument`] named `argument` for vertices out of range or out of order, and for an edge with a mark at only one end.
     pub fn from_rows(argument: &'static str, rows: &[Vec<(u32, Mark)>]) -> Result<Self> {
         let p = rows.len();
         let wrong = |value: String, hint: &str| Error::Argument { argument, value, hint: hint.into() };
@@ -77,7 +77,7 @@ impl Pag {
         Ok(pag)
     }
 
-    /// The same graph, with room for edges between further pairs.
+    /// Returns the same graph with room for edges between further pairs.
     pub(super) fn with_room(self, room: &Adjacency) -> Self {
         let mut pag = Self::with_slots(self.p(), |u| {
             let mut near: Vec<u32> = self.row(u).map(|(v, _)| v).chain(room.neighbours(u)).collect();
@@ -100,7 +100,7 @@ impl Pag {
             to.extend(neighbours(u));
             start.push(to.len());
         }
-        // u ascends, so that the slots v -> u of one v are met in their own order.
+        // u ascends, so the slots v -> u of one v are met in their own order.
         let mut next = start.clone();
         let mut twin = vec![0; to.len()];
         for u in 0..p {
@@ -114,53 +114,53 @@ impl Pag {
         Pag { start, to, twin, mark, changes: 0, kept: Vec::new(), disputed: BTreeSet::new() }
     }
 
-    /// Bytes that a graph of so many vertices and edges takes.
+    /// Returns the bytes that a graph with `p` vertices and `edges` edges takes.
     pub fn bytes(p: usize, edges: usize) -> usize {
         8 * (p + 1) + 2 * edges * (size_of::<u32>() + size_of::<usize>() + size_of::<Mark>())
     }
 
-    /// Number of vertices.
+    /// Returns the number of vertices.
     pub fn p(&self) -> usize {
         self.start.len() - 1
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     pub fn edge_count(&self) -> usize {
         self.mark.iter().filter(|&&mark| mark != Mark::None).count() / 2
     }
 
-    /// The marks at the neighbours v of u, v ascending: pcalg's `amat[u, v]`.
+    /// Returns the marks at the neighbours v of u, v ascending: pcalg's `amat[u, v]`.
     pub fn row(&self, u: usize) -> impl Iterator<Item = (u32, Mark)> + '_ {
         let of = self.slots(u);
         let row = self.to[of.clone()].iter().copied().zip(self.mark[of].iter().copied());
         row.filter(|&(_, mark)| mark != Mark::None)
     }
 
-    /// The mark at v of the edge u - v.
+    /// Returns the mark at v of the edge u - v.
     #[inline]
     pub fn mark(&self, u: usize, v: usize) -> Mark {
         self.find(u, v).map_or(Mark::None, |slot| self.mark[slot])
     }
 
-    /// Whether u - v is an edge.
+    /// Returns whether u - v is an edge.
     #[inline]
     pub fn adjacent(&self, u: usize, v: usize) -> bool {
         self.mark(u, v) != Mark::None
     }
 
-    /// The neighbours of u, ascending.
+    /// Returns the neighbours of u, ascending.
     pub fn neighbours(&self, u: usize) -> impl Iterator<Item = usize> + '_ {
         self.row(u).map(|(v, _)| v as usize)
     }
 
-    /// The edges of a vertex: v, the mark at v, the mark at u; v ascending.
+    /// Returns the edges of a vertex: v, the mark at v, the mark at u; v ascending.
     #[inline]
     pub(super) fn edges(&self, u: usize) -> impl Iterator<Item = (usize, Mark, Mark)> + '_ {
         let edge = move |slot: usize| (self.to[slot] as usize, self.mark[slot], self.mark[self.twin[slot]]);
         self.slots(u).map(edge).filter(|&(_, there, _)| there != Mark::None)
     }
 
-    /// The ordered pairs (u, v) whose edge has these marks, at v and at u, in pcalg's order (`which(..., arr.ind = TRUE)`): by v, then
+    /// Returns the ordered pairs (u, v) whose marks at v and at u are wanted, in pcalg's order (`which(..., arr.ind = TRUE)`): by v, then
     /// u.
     pub(super) fn pairs(&self, wanted: impl Fn(Mark, Mark) -> bool) -> Vec<(u32, u32)> {
         let mut pairs = Vec::new();
@@ -171,7 +171,7 @@ impl Pag {
         pairs
     }
 
-    /// Puts a mark at v of the edge u - v. Where neither an edge nor room for one is, nothing happens.
+    /// Sets the mark at v of the edge u - v. Does nothing if the pair has no slot; a fixed mark stays and counts as disputed.
     pub(super) fn set(&mut self, u: usize, v: usize, mark: Mark) {
         if let Some(slot) = self.find(u, v).filter(|&slot| self.mark[slot] != mark) {
             if self.kept.get(slot) == Some(&true) {
@@ -183,7 +183,7 @@ impl Pag {
         }
     }
 
-    /// Puts a mark at v of the edge u - v, if that is an edge, which no rule replaces.
+    /// Fixes the mark at v of the edge u - v, if that is an edge; no rule then replaces it.
     pub(super) fn keep(&mut self, u: usize, v: usize, mark: Mark) {
         if let Some(slot) = self.find(u, v).filter(|&slot| self.mark[slot] != Mark::None) {
             self.kept.resize(self.mark.len(), false);
@@ -192,51 +192,51 @@ impl Pag {
         }
     }
 
-    /// The ordered pairs (u, v) whose mark at v is known, and another one followed from the rules.
+    /// Returns the ordered pairs (u, v) whose mark at v is known although a rule implies another one.
     pub fn disputed(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.disputed.iter().copied()
     }
 
-    /// Puts the same mark at both ends.
+    /// Sets the same mark at both ends.
     pub(super) fn set_both(&mut self, u: usize, v: usize, mark: Mark) {
         self.set(u, v, mark);
         self.set(v, u, mark);
     }
 
-    /// Makes it u -> v.
+    /// Makes the edge u -> v.
     pub(super) fn direct(&mut self, u: usize, v: usize) {
         self.set(u, v, Mark::Arrow);
         self.set(v, u, Mark::Tail);
     }
 
-    /// Takes the edge away.
+    /// Removes the edge.
     pub(super) fn remove(&mut self, u: usize, v: usize) {
         self.set_both(u, v, Mark::None);
     }
 
-    /// How often a mark was replaced by another one.
+    /// Returns how often a mark was replaced by another one.
     pub(super) fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// The slots u -> v of one u, v ascending.
+    /// Returns the slots u -> v of one u, v ascending.
     pub(super) fn slots(&self, u: usize) -> std::ops::Range<usize> {
         self.start[u]..self.start[u + 1]
     }
 
-    /// v of the slot u -> v.
+    /// Returns v of the slot u -> v.
     #[inline]
     pub(super) fn head(&self, slot: usize) -> usize {
         self.to[slot] as usize
     }
 
-    /// The mark at v and the mark at u of the slot u -> v.
+    /// Returns the mark at v and the mark at u of the slot u -> v.
     #[inline]
     pub(super) fn of_slot(&self, slot: usize) -> (Mark, Mark) {
         (self.mark[slot], self.mark[self.twin[slot]])
     }
 
-    /// Number of slots.
+    /// Returns the number of slots.
     pub(super) fn slot_count(&self) -> usize {
         self.to.len()
     }
@@ -244,7 +244,7 @@ impl Pag {
     #[inline]
     fn find(&self, u: usize, v: usize) -> Option<usize> {
         let near = &self.to[self.slots(u)];
-        // Most vertices have few neighbours.
+        // Most vertices have few neighbours: a linear search is then faster.
         let at = if near.len() < 8 {
             near.iter().position(|&w| w as usize == v)
         } else {

@@ -1,9 +1,9 @@
-//! Partial ancestral graphs (PAGs): what is known of causes where some variables are not measured, or samples are selected.
+//! Partial ancestral graphs (PAGs): causal knowledge if some variables are not measured, or samples are selected.
 //!
-//! Inside, by concept:
+//! The submodules:
 //!
-//! * `marks`: the graph; `rules`: R1 to R10, each a function; `paths`: the paths that they ask for.
-//! * `orient`: from a skeleton to a PAG (pcalg's `udag2pag()`); `jci`: context variables; `context`: what all of these are told.
+//! * `marks`: the graph; `rules`: R1 to R10, one function each; `paths`: the paths that they need.
+//! * `orient`: from a skeleton to a PAG (pcalg's `udag2pag()`); `jci`: context variables; `context`: what all of these share.
 //! * `reach`: the candidates of the possible-d-sep phase, which is a search: `search::possible_d_sep`.
 //! * `rfci`: colliders and rules that check edges by tests (`rfci()`); `fci_plus`: `fciPlus()`.
 

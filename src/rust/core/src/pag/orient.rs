@@ -1,4 +1,4 @@
-//! From a skeleton and its separating sets to a PAG: pcalg's `udag2pag()`.
+//! Orientation of a skeleton with separating sets to a PAG: pcalg's `udag2pag()`.
 
 use super::context::{numbers, Context, Paths, Program, Say, Unclear};
 use super::jci::{self, Jci};
@@ -9,22 +9,22 @@ use crate::memory::{self, Use};
 use crate::orient::Poll;
 use crate::{Error, Result};
 
-/// How to orient. [`Options::default`] is `udag2pag()` with its defaults.
+/// Options of [`orient`]. [`Options::default`] is `udag2pag()` with its defaults.
 #[derive(Clone)]
 pub struct Options<'a> {
-    /// Which of R1 to R10 are applied.
+    /// Which of R1 to R10 apply.
     pub rules: [bool; 10],
-    /// Which paths R4, R5, R9 and R10 find.
+    /// The paths that R4, R5, R9 and R10 find.
     pub paths: Paths,
     /// Whether colliders are oriented first (R0).
     pub colliders: bool,
     /// Triples that may or may not be colliders.
     pub unclear: Unclear,
-    /// What is known of context variables.
+    /// Assumptions about context variables.
     pub jci: Jci,
-    /// (u, v, mark): the mark at v of the edge u - v is known, where that is an edge, and stays.
+    /// Known marks (u, v, mark): the mark at v of the edge u - v. It stays; ignored if that is not an edge.
     pub known: Vec<(u32, u32, Mark)>,
-    /// Asked now and then; true ends the call with [`Error::Interrupted`].
+    /// Called now and then; if it returns true, the call ends with [`Error::Interrupted`].
     pub wants_to_stop: Option<&'a dyn Fn() -> bool>,
     /// Called with the text that pcalg prints with `verbose = TRUE`.
     pub say: Option<Say<'a>>,
@@ -45,19 +45,19 @@ impl Default for Options<'_> {
     }
 }
 
-/// Orients a skeleton, all of whose marks are circles, by its separating sets, as pcalg 2.7-12 does.
+/// Orients a skeleton by its separating sets as pcalg 2.7-12 does. All marks start as circles.
 ///
 /// # Errors
-/// [`Error::Argument`] where sizes do not match; [`Error::Interrupted`], [`Error::Memory`]; what [`Options::say`] returns.
+/// [`Error::Argument`] if sizes do not match; [`Error::Interrupted`], [`Error::Memory`]; errors of [`Options::say`].
 pub fn orient(skeleton: &Adjacency, sepsets: &SepSets, options: &Options) -> Result<Pag> {
     memory::room(Pag::bytes(skeleton.p(), skeleton.edge_count()), Use::Orientation)?;
     orient_marked(Pag::circles(skeleton), sepsets, options)
 }
 
-/// [`orient`] of a graph that has marks already.
+/// Orients a graph that already has marks, otherwise as [`orient`].
 ///
 /// # Errors
-/// As [`orient`].
+/// Those of [`orient`].
 pub fn orient_marked(pag: Pag, sepsets: &SepSets, options: &Options) -> Result<Pag> {
     if sepsets.p() != pag.p() {
         return Err(Error::Argument {
@@ -103,7 +103,7 @@ pub fn orient_marked(pag: Pag, sepsets: &SepSets, options: &Options) -> Result<P
     Ok(pag)
 }
 
-/// A rule, where it is wanted.
+/// Applies a rule if it is on.
 pub(super) fn apply(on: bool, pag: &mut Pag, of: &Context, rule: fn(&mut Pag, &Context) -> Result<()>) -> Result<()> {
     match on {
         true => rule(pag, of),
@@ -122,7 +122,7 @@ pub(super) fn until_settled(pag: &mut Pag, mut pass: impl FnMut(&mut Pag) -> Res
     }
 }
 
-/// R0: a *-* b *-* c with a and c not adjacent, and b in no separating set of them, becomes a *-> b <-* c.
+/// Applies R0: a *-* b *-* c with a and c not adjacent, and b in no separating set of them, becomes a *-> b <-* c.
 pub(super) fn colliders(pag: &mut Pag, sepsets: &SepSets, jci: &Jci, of: &Context) -> Result<()> {
     for (x, y) in pag.pairs(|at_y, _| at_y == Mark::Circle) {
         let (x, y) = (x as usize, y as usize);
@@ -144,9 +144,9 @@ pub(super) fn colliders(pag: &mut Pag, sepsets: &SepSets, jci: &Jci, of: &Contex
     Ok(())
 }
 
-/// What pcalg says of a collider x *-> y <-* z.
+/// Returns pcalg's lines on a collider x *-> y <-* z.
 pub(super) fn collider_lines([x, y, z]: [usize; 3], sepsets: &SepSets) -> String {
-    // R's cat() has a space for an empty set, and none where there is none.
+    // R's cat() prints a space for an empty set, and nothing for a missing one.
     let set = |x: usize, z: usize| match sepsets.get(x, z) {
         None => String::new(),
         Some(set) => format!(" {}", numbers(set.iter().map(|&v| v as usize))),
@@ -155,7 +155,7 @@ pub(super) fn collider_lines([x, y, z]: [usize; 3], sepsets: &SepSets) -> String
     format!("\n {} *-> {} <-* {} \nSxz={of_zx} and Szx={of_xz} \n", x + 1, y + 1, z + 1)
 }
 
-/// Discriminating paths are judged by the separating sets as they are.
+/// A judge of discriminating paths that uses the separating sets as they are.
 struct Separations<'a> {
     sepsets: &'a SepSets,
     keeps_tails: bool,

@@ -13,11 +13,11 @@ use crate::orient::Poll;
 use crate::pool::Pool;
 use crate::Result;
 
-/// Possible-D-SEP of every vertex, ascending, without the vertex itself: the colliders of the skeleton are oriented, and v is in the set of x
-/// if a path from x to v has at each of its inner vertices a collider or a triangle.
+/// Returns Possible-D-SEP of every vertex, ascending, without the vertex itself. The colliders of the skeleton are oriented. v is then in
+/// the set of x if each inner vertex of a path from x to v is a collider or in a triangle.
 ///
 /// # Errors
-/// [`Error::Interrupted`](crate::Error), [`Error::Memory`](crate::Error); what `say` returns.
+/// [`Error::Interrupted`](crate::Error), [`Error::Memory`](crate::Error); errors of `say`.
 pub fn possible_d_sep(
     skeleton: &Adjacency,
     sepsets: &SepSets,
@@ -36,7 +36,7 @@ pub fn possible_d_sep(
         tell_colliders(skeleton, sepsets, unclear, say)?;
     }
     let sets: Vec<Mutex<Vec<u32>>> = (0..p).map(|_| Mutex::default()).collect();
-    // Some hundreds of vertices between two questions whether to stop.
+    // The user can interrupt after every 256 vertices.
     for first in (0..p).step_by(256) {
         poll.looked_up(64 * 4096)?;
         let end = p.min(first + 256);
@@ -55,7 +55,7 @@ pub fn possible_d_sep(
     Ok(sets.into_iter().map(|set| set.into_inner().unwrap_or_default()).collect())
 }
 
-/// pcalg's lines on the colliders, which it finds from both of their ends.
+/// Prints pcalg's lines on the colliders, which it finds from both of their ends.
 fn tell_colliders(skeleton: &Adjacency, sepsets: &SepSets, unclear: &Unclear, say: Say) -> Result<()> {
     for y in 0..skeleton.p() {
         for x in skeleton.neighbours(y) {
@@ -70,12 +70,12 @@ fn tell_colliders(skeleton: &Adjacency, sepsets: &SepSets, unclear: &Unclear, sa
     Ok(())
 }
 
-/// A walk over directed edges, each gone at most once from a vertex.
+/// A walk over directed edges that leaves a vertex by each edge at most once.
 struct Reach<'a> {
     pag: &'a Pag,
-    /// By slot u -> v, the walk that has gone it last.
+    /// For each slot u -> v, the last walk that used it.
     gone: Vec<u32>,
-    /// By vertex, the walk that has come to it last.
+    /// For each vertex, the last walk that reached it.
     come: Vec<u32>,
     walk: u32,
     queue: Vec<(u32, u32)>,
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn paths_go_on_over_colliders_and_triangles() {
-        // 0 - 1 - 2 - 3 with colliders at 1 and 2; and 3 - 4 - 5, no collider.
+        // The path 0 - 1 - 2 - 3 has colliders at 1 and 2; 3 - 4 - 5 has none.
         let lists: [&[u32]; 6] = [&[1], &[2], &[3], &[4], &[5], &[]];
         let graph = Adjacency::from_lists(&lists);
         let mut sets = SepSets::new(6, Side::Smaller);
@@ -139,7 +139,7 @@ mod tests {
         let pool = Pool::none();
         let found = possible_d_sep(&graph, &sets, &Unclear::default(), &pool, None, None).unwrap();
         assert_eq!(found, [vec![1, 2, 3], vec![0, 2, 3], vec![0, 1, 3], vec![0, 1, 2, 4], vec![3, 5], vec![4]]);
-        // Of an unclear triple there is no collider.
+        // An unclear triple is not taken for a collider.
         let unclear = Unclear::from_iter([[2, 1, 0]]);
         let found = possible_d_sep(&graph, &sets, &unclear, &pool, None, None).unwrap();
         assert_eq!(found[0], [1]);

@@ -1,17 +1,16 @@
 //! c log₂ c as whole numbers.
 
-/// The largest fixed-point number: sums of them, and differences of such sums, stay within 63 bits.
+/// Bits of the largest fixed-point number: sums of such numbers, and differences of the sums, stay within 63 bits.
 const LARGEST_BITS: i32 = 61;
 
-/// More digits after the point than a double has are of no use.
+/// Largest number of fraction bits: a double has no more.
 const MOST_FRACTION_BITS: i32 = 52;
 
-/// The table of t(c) = c log₂ c for c = 0, ..., n in fixed point, with which n H(X) = t(n) - Σ t(c) over the counts c of the
-/// levels of X: plug-in entropies in bits, 0 log 0 = 0.
+/// The table of t(c) = c log₂ c for c = 0, ..., n in fixed point. With it, n H(X) = t(n) - Σ t(c) over the counts c of the levels of X:
+/// plug-in entropies in bits, 0 log 0 = 0.
 ///
-/// Sums of whole numbers do not depend on their order, so that threads and GPUs agree to the last bit. An entropy is off by
-/// 2^-(b+1) at most, b the bits after the point, and by the rounding of the logarithms, log₂(n) 2^-53: about 2e-12 at
-/// n = 1,000,000 and 1e-15 at n = 100.
+/// Sums of whole numbers do not depend on their order, so threads and GPUs agree to the last bit. An entropy is off by at most 2^-(b+1),
+/// with b fraction bits, plus the rounding of the logarithms, log₂(n) 2^-53: about 2e-12 at n = 1,000,000 and 1e-15 at n = 100.
 #[derive(Clone, Debug)]
 pub struct CountLogs {
     table: Vec<i64>,
@@ -20,7 +19,7 @@ pub struct CountLogs {
 }
 
 impl CountLogs {
-    /// For n samples, at least 1.
+    /// Makes the table for n samples, at least 1.
     pub fn new(n: usize) -> Self {
         let product = |c: usize| c as f64 * libm::log2(c.max(1) as f64);
         let whole_bits = libm::ceil(libm::log2(product(n).max(1.0))) as i32;
@@ -31,29 +30,29 @@ impl CountLogs {
         CountLogs { table, steps, fraction_bits }
     }
 
-    /// Number of samples.
+    /// Returns the number of samples.
     pub fn n(&self) -> usize {
         self.table.len() - 1
     }
 
-    /// t(c) by count.
+    /// Returns t(c) by count.
     #[inline]
     pub fn table(&self) -> &[i64] {
         &self.table
     }
 
-    /// t(c + 1) - t(c) by count: what one more sample adds to the sum of a cell that has c.
+    /// Returns t(c + 1) - t(c) by count: the increase of the sum if a cell with c samples gets one more.
     #[inline]
     pub fn steps(&self) -> &[i64] {
         &self.steps
     }
 
-    /// t(n).
+    /// Returns t(n).
     pub fn of_all(&self) -> i64 {
         self.table[self.n()]
     }
 
-    /// A difference of n H, divided by `terms`, in bits a sample.
+    /// Converts a difference of n H, divided by `terms`, to bits per sample.
     pub fn bits(&self, value: i128, terms: usize) -> f64 {
         libm::scalbn(value as f64 / (terms as f64 * self.n() as f64), -self.fraction_bits)
     }

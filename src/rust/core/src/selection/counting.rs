@@ -5,18 +5,18 @@ use crate::observer::Observer;
 use crate::team::{Moved, TeamReport};
 use crate::Result;
 
-/// The sums of t(c) = c log₂ c, in the fixed point of [`CountLogs`](super::CountLogs), over the tables of a candidate f, a
-/// partner g and the class y.
+/// Sums of t(c) = c log₂ c, in the fixed point of [`CountLogs`](super::CountLogs), over the tables of a candidate f, a partner g and the
+/// class y.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    /// Over the cells of (f, g).
+    /// Sum over the cells of (f, g).
     pub pair: i64,
-    /// Over the cells of (f, g, y).
+    /// Sum over the cells of (f, g, y).
     pub with_class: i64,
 }
 
-/// What the candidates are paired with.
+/// The partner of each candidate in a table.
 #[derive(Clone, Copy, Debug)]
 pub enum Partner<'a> {
     /// Nothing: the tables are those of f and of (f, y).
@@ -30,58 +30,57 @@ pub enum Partner<'a> {
 /// Several discrete variables as one, whose levels are the combinations that occur.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joint {
-    /// By sample; below `levels`.
+    /// The code of each sample, below `levels`.
     pub codes: Vec<u32>,
     /// Number of combinations.
     pub levels: usize,
 }
 
-/// A machine that counts for a range of the features (a shard), which may be all.
+/// A machine that counts for a range of the features (a shard), which may be all of them.
 ///
-/// Guarantee: the sums depend on data and arguments alone, never on threads, devices or timing. The observer is called from
-/// the calling thread, at least about ten times a second, with the share of the call that is done.
+/// Guarantee: the sums depend only on data and arguments, never on threads, devices or timing. The observer is called from the calling
+/// thread, at least about ten times a second, with the finished share of the call.
 pub trait Counting {
-    /// Writes the sums of the features of the range; `skip` and `sums` have one element a feature. Sums with `skip` true are left
-    /// as they are.
+    /// Writes the sums of the features in the range; `skip` and `sums` have one element for each feature. Sums whose `skip` is true stay
+    /// unchanged.
     fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()>;
 
-    /// How many features that may soon be partners it can make use of.
+    /// Returns how many likely partners [`Counting::foresee`] can use.
     fn foresees(&self) -> usize {
         0
     }
 
-    /// Features that may soon be partners, the likeliest first. Whether they are changes no sums.
+    /// Receives features that may soon be partners, the likeliest first. This changes no sums.
     fn foresee(&mut self, _likely: &[usize]) {}
 
-    /// Leaves the range with its first `count` features only: other machines have the others from now on.
+    /// Restricts the range to its first `count` features: from now on other machines have the others.
     fn narrow(&mut self, count: usize);
 
-    /// What was copied to the machine and from it so far; nothing where it reads the caller's memory.
+    /// Returns the bytes copied to and from the machine so far; none if it reads the caller's memory.
     fn moved(&self) -> Moved {
         Moved::default()
     }
 
-    /// The same, with the pieces that features were counted in, since this was asked last; nothing of the CPU.
+    /// Reports the bytes copied, and the pieces in which features were counted, since the last call; empty for the CPU.
     fn report(&mut self) -> TeamReport {
         TeamReport::default()
     }
 }
 
 impl Joint {
-    /// One combination, that of no variable.
+    /// Returns a single combination, that of no variable.
     pub fn of_nothing(n: usize) -> Self {
         Joint { codes: vec![0; n], levels: 1 }
     }
 
-    /// Of a variable of the samples.
+    /// Returns a variable of the samples as a joint variable.
     pub fn of_variable(samples: &Samples, variable: usize) -> Self {
         let mut joint = Joint::of_nothing(samples.n());
         joint.refine(samples, variable);
         joint
     }
 
-    /// This with one more variable of the samples. Combinations are numbered in ascending order: by what was before, then
-    /// by the variable.
+    /// Adds a variable of the samples. Combinations are numbered in ascending order: by the earlier combination, then by the new variable.
     pub fn refine(&mut self, samples: &Samples, variable: usize) {
         let (codes, levels) = (samples.codes(variable).to_vec(samples.n()), samples.levels(variable));
         let key = |sample: usize, before: u32| u64::from(before) * levels as u64 + u64::from(codes[sample]);
@@ -113,7 +112,7 @@ impl Joint {
         }
     }
 
-    /// Number of samples of each combination.
+    /// Returns the number of samples with each combination.
     pub fn counts(&self) -> Vec<u32> {
         let mut counts = vec![0; self.levels];
         self.codes.iter().for_each(|&code| counts[code as usize] += 1);

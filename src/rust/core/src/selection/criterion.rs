@@ -1,9 +1,9 @@
-//! The criteria, one name a formula.
+//! The criteria, each with its name and formula.
 
-/// How a candidate f is scored given the selected features S and the class y. All but the last are members of the family of
-/// Brown et al. (2012, "Conditional likelihood maximisation: a unifying framework for information theoretic feature
-/// selection", Journal of Machine Learning Research 13, section 4 and table 1), whose symbols these are. Before anything is
-/// selected each is I(f; y).
+/// The score of a candidate f, given the selected features S and the class y. Before anything is selected, each is I(f; y).
+///
+/// All but the last belong to the family of Brown et al. (2012, "Conditional likelihood maximisation: a unifying framework for information
+/// theoretic feature selection", Journal of Machine Learning Research 13, section 4 and table 1), whose symbols these are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Criterion {
     /// Mutual information maximisation (Lewis 1992): I(f; y).
@@ -12,8 +12,8 @@ pub enum Criterion {
     Mifs,
     /// Minimum redundancy, maximum relevance (Peng et al. 2005): I(f; y) - 1/|S| Σ I(f; s).
     Mrmr,
-    /// Joint mutual information (Yang and Moody 1999): I(f; y) - 1/|S| Σ (I(f; s) - I(f; s | y)). It orders the candidates as
-    /// Σ I(f, s; y) does, which is |S| times this plus Σ I(s; y).
+    /// Joint mutual information (Yang and Moody 1999): I(f; y) - 1/|S| Σ (I(f; s) - I(f; s | y)). It orders the candidates as Σ I(f, s; y)
+    /// does, which is |S| times this plus Σ I(s; y).
     Jmi,
     /// Conditional mutual information maximisation (Fleuret 2004): min I(f; y | s).
     Cmim,
@@ -23,13 +23,13 @@ pub enum Criterion {
     Cife,
     /// Interaction capping (Jakulin 2005): I(f; y) - Σ max(0, I(f; s) - I(f; s | y)).
     Icap,
-    /// Conditional mutual information: I(f; y | S), of all of S as one variable (Brown et al. 2012, section 3). Estimates
-    /// of it run out of samples after a few features; what is left then has scores of 0.
+    /// Conditional mutual information: I(f; y | S), with all of S as one variable (Brown et al. 2012, section 3). After a few features
+    /// there are too few samples to estimate it; the remaining features then have scores of 0.
     Cmi,
 }
 
 impl Criterion {
-    /// All of them.
+    /// All criteria.
     pub const ALL: [Criterion; 9] = [
         Criterion::Jmi,
         Criterion::Mim,
@@ -42,7 +42,7 @@ impl Criterion {
         Criterion::Cmi,
     ];
 
-    /// Its name.
+    /// Returns the criterion's name.
     pub fn name(self) -> &'static str {
         match self {
             Criterion::Mim => "MIM",
@@ -57,7 +57,7 @@ impl Criterion {
         }
     }
 
-    /// The criterion of this name.
+    /// Returns the criterion with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Criterion::ALL.into_iter().find(|criterion| criterion.name() == name)
     }
@@ -80,16 +80,16 @@ pub(super) struct Pair {
     pub entropy: i64,
 }
 
-/// Bits after the point of a share, as [`Criterion::Disr`] adds them up.
+/// Number of fraction bits of a share, as [`Criterion::Disr`] adds them up.
 pub(super) const SHARE_BITS: u32 = 60;
 
 impl Criterion {
-    /// Whether anything is counted once something is selected.
+    /// Returns whether further counts are needed once a feature is selected.
     pub(crate) fn looks_at_pairs(self) -> bool {
         self != Criterion::Mim
     }
 
-    /// What the first pair is added to, where that is not n I(f; y).
+    /// Returns the key to which the first pair is added, or `None` if that is n I(f; y).
     pub(super) fn start(self) -> Option<i128> {
         match self {
             Criterion::Mrmr | Criterion::Jmi | Criterion::Disr => Some(0),
@@ -98,10 +98,10 @@ impl Criterion {
         }
     }
 
-    /// Adds its pair to each candidate: `keys` are n times the score, times [`Criterion::terms`]. A mean is kept as its sum:
-    /// what is equal stays equal.
+    /// Adds each candidate's pair to its key. `keys` are n times the score, times [`Criterion::terms`]. A mean is kept as its sum, so equal
+    /// scores stay equal.
     pub(super) fn add(self, keys: &mut [i128], pairs: impl Iterator<Item = Pair>) {
-        // One loop a criterion: what it does not ask for is not worked out.
+        // One loop for each criterion computes only what it needs.
         fn each(keys: &mut [i128], pairs: impl Iterator<Item = Pair>, add: impl Fn(i128, Pair) -> i128) {
             keys.iter_mut().zip(pairs).for_each(|(key, pair)| *key = add(*key, pair));
         }
@@ -114,14 +114,14 @@ impl Criterion {
             Criterion::Cife => each(keys, pairs, |key, pair| key - i128::from(pair.loss())),
             Criterion::Icap => each(keys, pairs, |key, pair| key - i128::from(pair.loss().max(0))),
             Criterion::Cmim => each(keys, pairs, |key, pair| key.min(i128::from(pair.relevance - pair.loss()))),
-            // y has two classes at least, and so (f, s, y) some entropy.
+            // y has at least two classes, so (f, s, y) has some entropy.
             Criterion::Disr => each(keys, pairs, |key, pair| {
                 key + (i128::from(pair.joint) << SHARE_BITS) / i128::from(pair.entropy.max(1))
             }),
         }
     }
 
-    /// The factor between a key and n times the score, with `selected` features selected.
+    /// Returns the factor between a key and n times the score if `selected` features are selected.
     pub(super) fn terms(self, selected: usize) -> usize {
         match self {
             Criterion::Mrmr | Criterion::Jmi => selected.max(1),
@@ -131,7 +131,7 @@ impl Criterion {
 }
 
 impl Pair {
-    /// I(f; s) - I(f; s | y).
+    /// Returns I(f; s) - I(f; s | y).
     #[inline]
     fn loss(&self) -> i64 {
         self.redundancy - self.conditional

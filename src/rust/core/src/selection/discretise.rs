@@ -1,35 +1,35 @@
-//! From a column of numbers to codes.
+//! Discretisation: from a column of numbers to codes.
 
 use super::{FeatureColumn, SparseVariable};
 use crate::ci::discrete::{Codes, Variable, MOST_LEVELS};
 use crate::memory::{self, Use};
 use crate::shown;
 
-/// How numbers become levels. Codes are numbered 0, 1, ... in ascending order of what occurs.
+/// Method that turns numbers into levels. Codes are 0, 1, ... in ascending order of the levels that occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discretise {
-    /// b intervals of equal width from the least to the largest value of the column: floor(b (v - min) / (max - min)), the
-    /// largest value in the last.
+    /// b intervals of equal width from the smallest to the largest value of the column: floor(b (v - min) / (max - min)). The largest value
+    /// is in the last interval.
     EqualWidth(Bins),
-    /// b intervals with about equally many samples: floor(b r / n), r the number of samples with a smaller value. Equal
-    /// values stay together.
+    /// b intervals with about equally many samples: floor(b r / n), with r the number of samples that have a smaller value. Equal values
+    /// stay together.
     EqualFrequency(Bins),
     /// Every value is a level; whole numbers only.
     None,
 }
 
-/// How many bins a column is cut into, and which columns are not cut.
+/// Number of bins of a column, and which columns are not cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bins {
     /// b, the number of bins.
     pub count: u32,
-    /// Columns of at most so many different values, all of them whole numbers, keep their values as levels: these are
-    /// codes, and a bin would merge them.
+    /// Largest number of distinct values with which a column of whole numbers keeps its values as levels: such values are codes, and a bin
+    /// would merge them.
     pub kept_levels: usize,
 }
 
 impl Bins {
-    /// Do a column of `values` and of `zeros` zeros keep its values?
+    /// Returns whether a column with `values` and `zeros` zeros keeps its values.
     fn keeps(&self, values: &[f64], zeros: usize) -> bool {
         let mut seen = Vec::with_capacity(self.kept_levels.min(values.len()) + 1);
         seen.extend((zeros > 0).then_some(0.0));
@@ -48,7 +48,7 @@ impl Bins {
     }
 }
 
-/// A column as it comes.
+/// A column of input.
 #[derive(Clone, Copy, Debug)]
 pub enum Column<'a> {
     /// Numbers, to be made discrete.
@@ -57,16 +57,16 @@ pub enum Column<'a> {
     Integers(&'a [i32]),
     /// The codes of a factor, whose levels stay as they are; `i32::MIN` is a missing value.
     Codes(&'a [i32]),
-    /// Zeros but for `values` at `rows` (from 0, each once), to be made discrete.
+    /// Numbers to be made discrete: `values` at `rows` (from 0, each once), zero elsewhere.
     Sparse {
         /// The rows.
         rows: &'a [i32],
-        /// Their values.
+        /// The values in these rows.
         values: &'a [f64],
     },
 }
 
-/// Why a column has no codes; rows from 0.
+/// Reason why a column has no codes; rows count from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Flaw {
     /// A value is missing.
@@ -77,14 +77,14 @@ pub enum Flaw {
     Fraction(usize, f64),
     /// More levels than a variable can have.
     Levels(usize),
-    /// The column has another length, or a row that there is not.
+    /// The column has another length, or a row out of range.
     Shape(usize),
-    /// So many bytes are not to be had.
+    /// Memory for this many bytes is not available.
     Memory(usize),
 }
 
 impl Flaw {
-    /// What there is, in column `at` (from 1; 0 where there is one column only), and what to do about it.
+    /// Returns what is wrong, in column `at` (from 1; 0 if there is only one column), and advice.
     pub fn describe(&self, at: usize) -> (String, &'static str) {
         let column = if at > 0 { format!("column {at}") } else { "it".into() };
         let place =
@@ -109,10 +109,10 @@ impl Flaw {
     }
 }
 
-/// A sparse column is kept sparse where it has fewer numbers than samples over this.
+/// A sparse column stays sparse if it has fewer values than samples divided by this.
 const SPARSE: usize = 8;
 
-/// The codes of a column with n rows; `numbers` is working memory.
+/// Returns the codes of a column with n rows; `numbers` is working memory.
 pub fn discretise(column: Column, n: usize, how: Discretise, numbers: &mut Vec<f64>) -> Result<FeatureColumn, Flaw> {
     if let Column::Sparse { rows, values } = column {
         if values.len() < n / SPARSE && is_ascending(rows, n) && rows.len() == values.len() {
@@ -164,7 +164,7 @@ fn is_ascending(rows: &[i32], n: usize) -> bool {
         && rows.windows(2).all(|pair| pair[0] < pair[1])
 }
 
-/// The codes of a column that is 0 but for these rows.
+/// Returns the codes of a column that is 0 except in these rows.
 fn sparse(rows: &[i32], values: &[f64], n: usize, how: Discretise) -> Result<FeatureColumn, Flaw> {
     let zeros = n - values.len();
     let cut = Cut::new(values, zeros, n, how, |at| rows[at] as usize)?;
@@ -177,15 +177,15 @@ fn sparse(rows: &[i32], values: &[f64], n: usize, how: Discretise) -> Result<Fea
     }))
 }
 
-/// How the numbers of a column are cut into bins, numbered in ascending order.
+/// A way to cut the numbers of a column into bins, which are numbered in ascending order.
 enum Cut {
-    /// floor(bins (v / 2 - start) / width), halved as the difference of the largest numbers is infinite.
+    /// floor(bins (v / 2 - start) / width); halved, as the difference of the largest numbers would be infinite.
     Width { start: f64, width: f64, bins: u32 },
-    /// floor(bins r / n), r the number of samples with a smaller value: those of `sorted`, and `zeros` zeros.
+    /// floor(bins r / n), with r the number of samples that have a smaller value, among `sorted` and `zeros` zeros.
     Frequency { sorted: Vec<f64>, zeros: usize, n: usize, bins: u32 },
     /// v - min.
     Whole { min: f64, span: usize },
-    /// The place among the values that occur.
+    /// The index of v among the values that occur.
     Place(Vec<f64>),
 }
 
@@ -203,7 +203,7 @@ impl CodesOf {
 }
 
 impl Cut {
-    /// For a column of `values` and of `zeros` further zeros; `row` tells where a value stands.
+    /// Cuts a column with `values` and `zeros` further zeros; `row` returns the row of a value.
     fn new(
         values: &[f64],
         zeros: usize,
@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn intervals_of_equal_width() {
         let found = codes(Column::Doubles(&[0.0, 0.9, 1.0, 2.5, 9.99, 10.0]), 6, width(10));
-        // Bins 0, 0, 1, 2, 9, 9, of which four occur.
+        // Bins 0, 0, 1, 2, 9, 9, four of which occur.
         assert_eq!(found.unwrap(), [0, 0, 1, 2, 3, 3]);
         let huge = [f64::MIN, 0.0, f64::MAX];
         assert_eq!(codes(Column::Doubles(&huge), 3, width(4)).unwrap(), [0, 1, 2]);
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn intervals_of_equal_frequency_keep_equal_values_together() {
         let values = [5.0, 1.0, 1.0, 1.0, 9.0, 8.0, 7.0, 6.0];
-        // Numbers of smaller values 3, 0, 0, 0, 7, 6, 5, 4; times 4 by 8.
+        // Numbers of smaller values 3, 0, 0, 0, 7, 6, 5, 4; times 4, divided by 8.
         assert_eq!(codes(Column::Doubles(&values), 8, frequency(4)).unwrap(), [1, 0, 0, 0, 3, 3, 2, 2]);
         assert_eq!(codes(Column::Doubles(&[-0.0, 0.0]), 2, frequency(2)).unwrap(), [0, 0]);
     }

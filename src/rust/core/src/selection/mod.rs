@@ -1,15 +1,15 @@
-//! Feature selection by mutual information: which k of p discrete features say most of a class.
+//! Feature selection by mutual information: the k of p discrete features that are most informative about a class.
 //!
-//! Greedy forward selection. The first feature is the one with the largest I(f; y), and each further one has the largest
-//! score by a [`Criterion`] given those selected. Of features with equal scores the one with the lowest index is taken, and
-//! none is taken twice. A criterion adds up terms of the pairs (candidate, selected feature), so that a step needs only the
-//! tables of the candidates with the feature selected last (González-Domínguez et al., CUDA-JMI, algorithm 3).
+//! The method is greedy forward selection. The first feature has the largest I(f; y), and each further one has the largest score by a
+//! [`Criterion`] given those selected. If scores are equal, the feature with the lowest index is taken; none is taken twice. A criterion
+//! adds up terms of the pairs (candidate, selected feature). So a step needs only the tables of the candidates with the feature selected
+//! last (González-Domínguez et al., CUDA-JMI, algorithm 3).
 //!
-//! * [`CountLogs`]: c log₂ c in fixed point. Entropies are sums of it over cells, hence whole numbers: the same on every
-//!   machine, in any order, and equal scores are equal to the last bit.
-//! * [`Counting`]: what an engine does, those sums for all candidates and one [`Partner`]. A machine has a range of features
-//!   (a shard) and never sees another's.
-//! * [`Selector`]: the scores of a shard, and the best of them, a [`Choice`]. The choice is the largest of all shards'.
+//! * [`CountLogs`]: c log₂ c in fixed point. Entropies are sums of it over cells, hence whole numbers. They are the same on every machine
+//!   and in any order, and equal scores are equal to the last bit.
+//! * [`Counting`]: the task of an engine, those sums for all candidates and one [`Partner`]. A machine has a range of features (a shard)
+//!   and never sees another's.
+//! * [`Selector`]: the scores of a shard, and the best of them, a [`Choice`]. The largest choice of all shards is selected.
 //! * [`Machines`]: one machine, or several that select together (`engine::shards`).
 //! * [`discretise`]: from numbers to codes.
 //! * [`Resampling`]: samples drawn from samples, for ensembles of selections.

@@ -1,4 +1,4 @@
-//! Samples drawn anew from given ones: the replicates of an ensemble.
+//! Samples redrawn from given ones: the replicates of an ensemble.
 
 use super::{CountLogs, Criterion, FeatureCodes, FeatureColumn, Samples, Selection, SparseVariable};
 use crate::ci::discrete::{Codes, Variable};
@@ -9,25 +9,26 @@ use crate::random::{below, philox, Key, Purpose};
 use crate::team::Moved;
 use crate::{Error, Result};
 
-/// How often the rows of a replicate are drawn again where they have one class only, of which nothing can be learnt.
+/// Largest number of draws for a replicate whose rows have only one class, from which nothing can be learnt.
 const MOST_DRAWS: u32 = 1000;
 
-/// How replicates draw their rows: what one draws depends on the seed and its number alone, not on threads or machines.
+/// Sampling of rows for replicates: a replicate's draws depend only on the seed and its number, not on threads or machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resampling {
-    /// The seed.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// Number of rows that a replicate draws.
     pub size: usize,
-    /// With replacement, as the bootstrap (Breiman 1996), or without, as stability selection (Meinshausen and Bühlmann 2010)?
+    /// Whether rows are drawn with replacement, as in the bootstrap (Breiman 1996), or without, as in stability selection (Meinshausen and
+    /// Bühlmann 2010).
     pub replace: bool,
 }
 
 impl Resampling {
-    /// The rows of n that a replicate draws, in ascending order; each draw of it is another one.
+    /// Returns the rows, out of n, that a replicate draws, in ascending order. Each `draw` of a replicate is different.
     ///
     /// # Errors
-    /// [`Error::Argument`] where there are not so many rows; [`Error::Memory`].
+    /// [`Error::Argument`] if `size` or n is 0, or if `size` exceeds n without replacement; [`Error::Memory`].
     pub fn rows(&self, n: usize, replicate: u32, draw: u32) -> Result<Vec<u32>> {
         if self.size == 0 || n == 0 || (self.size > n && !self.replace) {
             return Err(Error::Argument {
@@ -45,7 +46,7 @@ impl Resampling {
         if self.replace {
             (0..self.size).for_each(|at| counts[below(word(at), n as u32) as usize] += 1);
         } else {
-            // The first `size` of a permutation (Fisher and Yates).
+            // The first `size` elements of a permutation (Fisher and Yates).
             let mut order: Vec<u32> = memory::collected((0..n).map(|row| row as u32), Use::Features)?;
             for at in 0..self.size {
                 order.swap(at, at + below(word(at), (n - at) as u32) as usize);
@@ -59,10 +60,10 @@ impl Resampling {
         Ok(rows)
     }
 
-    /// The rows that a replicate draws of these samples, and the draw that they are: the first with two classes.
+    /// Returns the rows that a replicate draws from these samples, and the number of the draw: the first with two classes.
     ///
     /// # Errors
-    /// [`Error::Argument`] where no draw has two classes, and those of [`Resampling::rows`].
+    /// [`Error::Argument`] if no draw has two classes, and those of [`Resampling::rows`].
     pub fn draw(&self, samples: &Samples, replicate: u32) -> Result<(Vec<u32>, u32)> {
         let class = samples.codes(samples.class());
         for draw in 0..MOST_DRAWS {
@@ -82,7 +83,7 @@ impl Resampling {
 }
 
 impl FeatureCodes<'_> {
-    /// The code of a sample. Of a sparse variable it is looked for.
+    /// Returns the code of a sample. For a sparse variable, this takes a search.
     pub fn at(&self, sample: usize) -> u32 {
         match self {
             FeatureCodes::Dense(codes) => codes.at(sample),
@@ -95,13 +96,13 @@ impl FeatureCodes<'_> {
 }
 
 impl Samples {
-    /// These rows of the samples, ascending, as often as they are listed. Features keep their levels, of which some may occur no
-    /// more, and have a table of the same counts as one of the samples with the rows' numbers as weights.
+    /// Returns these rows of the samples, ascending, each as often as it is listed. Features keep all their levels, even those that no
+    /// longer occur. Their tables have the same counts as tables of all samples in which each row is weighted by how often it is listed.
     ///
     /// # Errors
     /// [`Error::Memory`].
     pub fn of_rows(&self, rows: &[u32], pool: &Pool) -> Result<Samples> {
-        // Where the copies of each row begin.
+        // Index of the first copy of each row.
         let mut starts: Vec<u32> = memory::zeros(self.n() + 1, Use::Features)?;
         rows.iter().for_each(|&row| starts[row as usize + 1] += 1);
         (0..self.n()).for_each(|row| starts[row + 1] += starts[row]);
@@ -150,10 +151,10 @@ impl Samples {
         }
     }
 
-    /// About how many bytes a feature's codes take in all, for a share of the rows.
+    /// Returns about how many bytes the codes of all features take for `rows` rows.
     pub fn bytes(&self, rows: usize) -> usize {
         let of = |f: usize| match self.codes(f) {
-            // The codes, and planes of bits of few levels.
+            // The codes, and bit planes of features with few levels.
             FeatureCodes::Dense(Codes::Bytes(_)) => 2 * rows,
             FeatureCodes::Dense(Codes::Words(_)) => 2 * rows,
             FeatureCodes::Sparse(variable) => 6 * variable.rows.len() * rows.div_ceil(self.n()),
@@ -162,17 +163,17 @@ impl Samples {
     }
 }
 
-/// Selects features from samples on a machine; returns the bytes that were copied to it and from it, too.
+/// A function that selects features from samples on a machine. It also returns the bytes copied to and from the machine.
 pub type Run<'a> =
     Box<dyn FnMut(&Samples, &CountLogs, Criterion, usize, &mut dyn Observer) -> Result<(Selection, Moved)> + Send + 'a>;
 
-/// A machine that runs whole selections beside others.
+/// A machine that runs whole selections at the same time as others.
 pub struct Runner<'a> {
-    /// Its name, as R knows it: "cpu", "cuda:0".
+    /// The machine's name, as in R: "cpu", "cuda:0".
     pub name: String,
-    /// Threads of the CPU that draw its samples.
+    /// CPU threads that draw the machine's samples.
     pub pool: Pool,
-    /// Selects.
+    /// The function that selects.
     pub run: Run<'a>,
 }
 

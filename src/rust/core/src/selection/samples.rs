@@ -3,35 +3,35 @@
 use crate::ci::discrete::{Coded, Codes, Lent, Variable};
 use crate::{Error, Result};
 
-/// n samples of p discrete features and of a class.
+/// Samples of p discrete features and of a class.
 #[derive(Clone, Debug)]
 pub struct Samples {
     /// The features that have a code for every sample, then the class.
     coded: Coded,
     sparse: Vec<SparseVariable>,
-    /// Where each feature is.
+    /// The place of each feature in `coded` or `sparse`.
     places: Vec<Place>,
 }
 
-/// A discrete variable as it is kept.
+/// A discrete variable, dense or sparse.
 #[derive(Clone, Debug)]
 pub enum FeatureColumn {
     /// A code for every sample.
     Dense(Variable),
-    /// The samples that have another code than most.
+    /// The samples with another code than the usual one.
     Sparse(SparseVariable),
 }
 
-/// A variable that has one code in most samples. It takes memory for the others alone.
+/// A variable with one code in most samples. It takes memory only for the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SparseVariable {
     /// Number of levels.
     pub levels: u32,
-    /// The code of the samples that are not listed.
+    /// The code of the samples that are not in `rows`.
     pub usual: u16,
-    /// The other samples, ascending, and their codes, which may be the usual one too.
+    /// The listed samples, ascending.
     pub rows: Vec<u32>,
-    /// See `rows`.
+    /// The codes of the listed samples; they may include the usual one.
     pub codes: Vec<u16>,
 }
 
@@ -44,24 +44,24 @@ enum Place {
 /// The codes of a variable.
 #[derive(Clone, Copy, Debug)]
 pub enum FeatureCodes<'a> {
-    /// One a sample.
+    /// One code for each sample.
     Dense(&'a Codes),
-    /// See [`SparseVariable`].
+    /// Codes of a [`SparseVariable`].
     Sparse(&'a SparseVariable),
 }
 
 impl Samples {
-    /// Takes p + 1 variables without missing values, the class last.
+    /// Makes samples from p + 1 variables without missing values, the class last.
     ///
     /// # Errors
-    /// [`Error::Argument`] where there is no feature, a value is missing, the class has one level, or a level of its own for
-    /// every sample: any two samples then differ in their class, and what is selected is what differs most.
+    /// [`Error::Argument`] if there is no feature, a value is missing, or the class has one level or as many levels as there are samples.
+    /// In the last case any two samples differ in their class, and the features that differ most would be selected.
     pub fn new(coded: Coded) -> Result<Self> {
         let places = (1..coded.p() as u32).map(|at| Place::Dense(at - 1)).collect();
         Samples { coded, sparse: Vec::new(), places }.checked()
     }
 
-    /// Takes n samples of the features and of the class, without missing values.
+    /// Makes n samples from features and a class, without missing values.
     ///
     /// # Errors
     /// Those of [`Samples::new`].
@@ -69,7 +69,7 @@ impl Samples {
         Samples::drawn(n, features, class)?.checked()
     }
 
-    /// Likewise of samples that were drawn from others: perhaps of one class, or of no more than there are classes.
+    /// Makes samples that were drawn from others. They may have a single class, or no more samples than classes.
     pub(super) fn drawn(n: usize, features: Vec<FeatureColumn>, class: Variable) -> Result<Self> {
         let (mut dense, mut sparse, mut places) = (Vec::new(), Vec::new(), Vec::with_capacity(features.len()));
         for feature in features {
@@ -109,38 +109,38 @@ impl Samples {
         Ok(self)
     }
 
-    /// With features of other machines, which come once they are selected, see [`Samples::lent`].
+    /// Adds space for features of other machines, which arrive once they are selected; see [`Samples::lent`].
     pub fn with_lent(mut self, lent: Lent) -> Self {
         self.coded = self.coded.with_lent(lent);
         self
     }
 
-    /// The number of the feature that was put at this place of those of other machines.
+    /// Returns the variable number of the feature at this place among those of other machines.
     pub fn lent(&self, at: usize) -> usize {
         self.class() + 1 + at
     }
 
-    /// Number of samples.
+    /// Returns the number of samples.
     pub fn n(&self) -> usize {
         self.coded.n()
     }
 
-    /// Number of features.
+    /// Returns the number of features.
     pub fn p(&self) -> usize {
         self.places.len()
     }
 
-    /// Number of classes.
+    /// Returns the number of classes.
     pub fn classes(&self) -> usize {
         self.coded.levels(self.coded.p() - 1)
     }
 
-    /// The number of the class among the variables: the features have 0 to p - 1.
+    /// Returns the variable number of the class; the features have 0 to p - 1.
     pub fn class(&self) -> usize {
         self.p()
     }
 
-    /// Number of levels of a feature, or of the class.
+    /// Returns the number of levels of a feature, or of the class.
     #[inline]
     pub fn levels(&self, v: usize) -> usize {
         match self.place(v) {
@@ -149,7 +149,7 @@ impl Samples {
         }
     }
 
-    /// Codes of a feature, or of the class.
+    /// Returns the codes of a feature, or of the class.
     #[inline]
     pub fn codes(&self, v: usize) -> FeatureCodes<'_> {
         match self.place(v) {
@@ -158,12 +158,12 @@ impl Samples {
         }
     }
 
-    /// The variables that have a code for every sample, for the counting engine of the discrete tests.
+    /// Returns the variables that have a code for every sample, for the counting engine of the discrete tests.
     pub fn coded(&self) -> &Coded {
         &self.coded
     }
 
-    /// The number of a feature, or of the class, among [`Samples::coded`]; `None` where it is sparse.
+    /// Returns the number of a feature, or of the class, among [`Samples::coded`]; `None` if it is sparse.
     #[inline]
     pub fn among_coded(&self, v: usize) -> Option<u32> {
         match self.place(v) {
@@ -174,14 +174,14 @@ impl Samples {
 
     #[inline]
     fn place(&self, v: usize) -> Place {
-        // The class is the last of the variables that have codes, and what is lent comes after it.
+        // The class is the last variable in `coded` that belongs to the samples; lent features follow it.
         let after = || Place::Dense((self.coded.p() - 1 + v - self.class()) as u32);
         self.places.get(v).copied().unwrap_or_else(after)
     }
 }
 
 impl FeatureCodes<'_> {
-    /// As a variable with a code for every sample.
+    /// Returns a variable with a code for every sample.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -196,7 +196,7 @@ impl FeatureCodes<'_> {
         Variable::complete(levels, codes)
     }
 
-    /// The codes one a sample.
+    /// Returns a code for each sample.
     pub fn to_vec(&self, n: usize) -> Vec<u16> {
         match self {
             FeatureCodes::Dense(codes) => (0..n).map(|sample| codes.at(sample) as u16).collect(),

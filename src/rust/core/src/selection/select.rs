@@ -14,8 +14,7 @@ use crate::{Error, Result};
 pub struct Selection {
     /// The features, from 0.
     pub index: Vec<usize>,
-    /// Their scores when they were selected: in bits, but for [`Criterion::Disr`], whose scores are sums of shares from the
-    /// second feature on.
+    /// The features' scores when they were selected, in bits. Scores of [`Criterion::Disr`] are sums of shares from the second feature on.
     pub score: Vec<f64>,
     /// I(f; y) in bits.
     pub relevance: Vec<f64>,
@@ -29,26 +28,26 @@ impl Selection {
     }
 }
 
-/// Makes a machine count for a range of features; called on the thread that then counts.
+/// A function that makes a machine count for a range of features. It is called on the thread that then counts.
 pub type Maker<'a> = Box<dyn FnMut(Range<usize>) -> Result<Box<dyn Counting + Send + 'a>> + Send + 'a>;
 
-/// A machine that is to select beside others.
+/// A machine that selects together with others.
 pub struct Member<'a> {
-    /// Its name, as R knows it: "cpu", "cuda:0".
+    /// The machine's name, as in R: "cpu", "cuda:0".
     pub name: String,
-    /// How fast it is beside the others, as a guess: the features are first cut by it. Above 0.
+    /// A guess of the machine's speed relative to the others, above 0. The features are first divided by it.
     pub speed: f64,
-    /// Makes it count; for more features, where it takes some from others.
+    /// Makes the machine count, and count for more features if it takes some from others.
     pub make: Maker<'a>,
 }
 
-/// One machine, or several that count at the same time, each for its features. The scores of a feature depend on no other
-/// candidate, and the feature to select is the best of all: the answer does not depend on who has which.
+/// One machine, or several that count at the same time, each for its features. A feature's score depends on no other candidate, and the
+/// best of all features is selected. So the answer does not depend on which machine has which features.
 pub trait Machines {
-    /// Makes k choices, one after the other, and hands each to `chosen`.
+    /// Makes k choices, one after the other, and passes each to `chosen`.
     ///
     /// # Errors
-    /// What the machines and the observer return.
+    /// Those of the machines and the observer.
     fn choose(
         &mut self,
         problem: &Problem,
@@ -57,7 +56,7 @@ pub trait Machines {
         chosen: &mut dyn FnMut(Choice),
     ) -> Result<()>;
 
-    /// Who did what since this was last asked.
+    /// Reports the work of each machine since the last call.
     fn report(&mut self) -> TeamReport {
         TeamReport::default()
     }
@@ -85,10 +84,10 @@ impl<C: Counting + ?Sized> Machines for C {
     }
 }
 
-/// Selects k features. `logs` must be those of the samples' number, and the machines must have these samples.
+/// Selects k features. `logs` must be for the number of samples, and the machines must have these samples.
 ///
 /// # Errors
-/// [`Error::Argument`] where k is not from 1 to p, and what the machines and the observer return.
+/// [`Error::Argument`] if k is not from 1 to p, and errors of the machines and the observer.
 pub fn select(
     samples: &Samples,
     logs: &CountLogs,
@@ -115,16 +114,17 @@ pub fn select(
     Ok(selection)
 }
 
-/// Plans what a selection takes in so many shards.
+/// Checks that there is memory for a selection in this many shards.
 pub(crate) fn room(problem: &Problem, shards: usize) -> Result<()> {
-    // By feature: two pairs of sums, a relevance, a key while it is made anew, a flag; by sample and shard: a few numbers.
+    // For each feature: two pairs of sums, a relevance, a key, a second key during its update, and a flag. For each sample and shard: a few
+    // numbers.
     memory::room(96 * problem.samples.p() + 16 * problem.samples.n() * shards, Use::Features)
 }
 
-/// The progress of some steps as that of all.
+/// An observer that converts the progress of some steps to that of all.
 pub(crate) struct Step<'a> {
     pub observer: &'a mut dyn Observer,
-    /// The first, their number, and that of all.
+    /// The first step, the number of these steps, and the number of all steps.
     pub step: usize,
     pub count: usize,
     pub steps: usize,
@@ -132,7 +132,7 @@ pub(crate) struct Step<'a> {
 
 impl Observer for Step<'_> {
     fn progress(&mut self, _level: usize, done: f64, total: f64) -> Result<()> {
-        // Short of the whole until the end: observers take the whole for the end.
+        // The share stays below 1: observers take the total for the end.
         let share = if total > 0.0 { (done / total).min(1.0 - 1e-9) } else { 0.0 };
         let done = self.step as f64 + self.count as f64 * share;
         self.observer.progress(0, done.min(self.steps as f64), self.steps as f64)

@@ -1,4 +1,4 @@
-//! The scores of a shard, a range of the features, and the best of them.
+//! The scores of a shard, which is a range of the features, and the best of them.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -8,20 +8,20 @@ use super::{CountLogs, Counting, Criterion, Joint, Partner, Samples, Sums};
 use crate::observer::Observer;
 use crate::Result;
 
-/// The best feature of a shard, and what the other shards need of it if it is selected: plain data.
+/// The best feature of a shard, and what other shards need to know if it is selected: plain data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The feature, from 0.
     pub feature: usize,
-    /// n times its score, times [`Criterion::terms`].
+    /// n times the feature's score, times [`Criterion::terms`].
     pub key: i128,
     /// n I(f; y).
     pub relevance: i64,
-    /// The sums of its tables with nothing.
+    /// The sums of the feature's tables without a partner.
     pub marginal: Sums,
 }
 
-/// The larger is the one to select: of equal scores the feature with the lower index.
+/// The larger choice is selected: the higher score, then the lower index.
 impl Ord for Choice {
     fn cmp(&self, other: &Self) -> Ordering {
         self.key.cmp(&other.key).then(other.feature.cmp(&self.feature))
@@ -35,7 +35,7 @@ impl PartialOrd for Choice {
 }
 
 impl Choice {
-    /// As bytes, in little-endian order, for a worker of another process.
+    /// Returns the choice as bytes, in little-endian order, for a worker of another process.
     pub fn to_bytes(&self) -> [u8; 48] {
         let mut bytes = [0; 48];
         bytes[..16].copy_from_slice(&self.key.to_le_bytes());
@@ -44,7 +44,7 @@ impl Choice {
         bytes
     }
 
-    /// From bytes.
+    /// Reads a choice from bytes.
     pub fn from_bytes(bytes: &[u8; 48]) -> Self {
         let (mut key, mut numbers) = ([0; 16], [0i64; 4]);
         key.copy_from_slice(&bytes[..16]);
@@ -63,22 +63,23 @@ impl Choice {
     }
 }
 
-/// The key of a selected feature, to which terms may be added and which stays the least.
+/// The key of a selected feature: it stays the smallest, even if terms are added.
 const TAKEN: i128 = i128::MIN / 2;
 
-/// What is to be selected from, and how.
+/// A selection problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Problem<'a> {
     /// The data.
     pub samples: &'a Samples,
-    /// Those of the number of samples.
+    /// The table for the number of samples.
     pub logs: &'a CountLogs,
     /// The criterion.
     pub criterion: Criterion,
 }
 
 impl Problem<'_> {
-    /// The counts of a selection of k features: the marginal tables and those of every selected feature but the last.
+    /// Returns the number of counts in a selection of k features: the marginal tables, and the tables with every selected feature but the
+    /// last.
     pub(crate) fn steps(&self, k: usize) -> usize {
         if self.criterion.looks_at_pairs() {
             k
@@ -87,7 +88,7 @@ impl Problem<'_> {
         }
     }
 
-    /// The score that a key stands for once `selected` features are.
+    /// Returns the score for a key if `selected` features are selected.
     pub fn score(&self, key: i128, selected: usize) -> f64 {
         if self.criterion == Criterion::Disr && selected > 0 {
             return libm::scalbn(key as f64, -(SHARE_BITS as i32));
@@ -96,32 +97,32 @@ impl Problem<'_> {
     }
 }
 
-/// A shard of a selection that is under way, a range of features: [`Selector::prepare`], [`Selector::best`], [`Selector::take`] of
-/// what is best in all shards, and again.
+/// The state of a selection in one shard, a range of features. [`Selector::prepare`], [`Selector::best`] and [`Selector::take`], of the
+/// best feature in all shards, are called in turn.
 pub struct Selector<'a> {
     problem: Problem<'a>,
     range: Range<usize>,
-    /// By place in the range: the sums of its tables with nothing.
+    /// For each feature of the range, the sums of its tables without a partner.
     marginal: Vec<Sums>,
-    /// By place: n I(f; y).
+    /// For each feature of the range, n I(f; y).
     relevance: Vec<i64>,
-    /// By place: n times its score, times [`Criterion::terms`]; of selected ones far less than any score.
+    /// For each feature of the range, n times its score, times [`Criterion::terms`]; far below any score if it is selected.
     keys: Vec<i128>,
     taken: Vec<bool>,
     last: Option<Choice>,
-    /// Number of features selected, of this shard and of others.
+    /// Number of selected features in all shards.
     selected: usize,
-    /// The selected features as one variable, where the criterion asks for it.
+    /// The selected features as one variable, if the criterion needs it.
     joint: Option<Joint>,
     sums: Vec<Sums>,
-    /// Sum of t over the classes.
+    /// Sum of t(c) over the classes.
     class: i64,
     /// Whether the next choice can be made.
     ready: bool,
 }
 
 impl<'a> Selector<'a> {
-    /// Nothing selected yet; of the features `range`.
+    /// Makes a selector for the features in `range`, with nothing selected.
     pub fn new(samples: &'a Samples, logs: &'a CountLogs, criterion: Criterion, range: Range<usize>) -> Self {
         let class = Joint::of_variable(samples, samples.class());
         Selector {
@@ -140,15 +141,15 @@ impl<'a> Selector<'a> {
         }
     }
 
-    /// Its features.
+    /// Returns the range of features.
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
     }
 
-    /// Counts what the next choice needs and has not been counted. Where it fails, nothing has changed: another machine may count.
+    /// Counts what the next choice needs, unless that is done. A failure changes nothing: another machine may count.
     ///
     /// # Errors
-    /// What the machine and the observer return.
+    /// Those of the machine and the observer.
     pub fn prepare(&mut self, counting: &mut (impl Counting + ?Sized), observer: &mut dyn Observer) -> Result<()> {
         if self.ready {
             return Ok(());
@@ -158,7 +159,7 @@ impl<'a> Selector<'a> {
             Some(_) if self.taken.iter().all(|&taken| taken) || !self.problem.criterion.looks_at_pairs() => {}
             Some(last) => match self.joint.take() {
                 Some(mut joint) => {
-                    // A second time, after a failure, changes nothing.
+                    // Repeating this after a failure changes nothing.
                     joint.refine(self.problem.samples, last.feature);
                     let outcome = self.prepare_given(&joint, counting, observer);
                     self.joint = Some(joint);
@@ -171,7 +172,7 @@ impl<'a> Selector<'a> {
         Ok(())
     }
 
-    /// Relevances.
+    /// Computes the relevances.
     fn prepare_first(&mut self, counting: &mut (impl Counting + ?Sized), observer: &mut dyn Observer) -> Result<()> {
         counting.count(Partner::Nothing, &self.taken, &mut self.sums, observer)?;
         self.marginal.clone_from(&self.sums);
@@ -181,7 +182,7 @@ impl<'a> Selector<'a> {
         Ok(())
     }
 
-    /// Given all that is selected, as one variable.
+    /// Computes the keys given all selected features as one variable.
     fn prepare_given(
         &mut self,
         joint: &Joint,
@@ -201,7 +202,7 @@ impl<'a> Selector<'a> {
         Ok(())
     }
 
-    /// With the pairs of the candidates and the feature selected last.
+    /// Updates the keys by the pairs of the candidates with the feature selected last.
     fn prepare_pairs(
         &mut self,
         last: &Choice,
@@ -218,7 +219,7 @@ impl<'a> Selector<'a> {
         if let (1, Some(start)) = (self.selected, criterion.start()) {
             self.keys.iter_mut().filter(|key| **key != TAKEN).for_each(|key| *key = start);
         }
-        // n H(X) = t(n) - sum over X.
+        // n H(X) = t(n) minus the sum over X.
         let (all, class, of_s) = (logs.of_all(), self.class, last.marginal);
         let features = self.sums.iter().zip(&self.marginal).zip(&self.relevance);
         let pairs = features.map(|((&Sums { pair, with_class }, of_f), &relevance)| Pair {
@@ -233,7 +234,7 @@ impl<'a> Selector<'a> {
         Ok(())
     }
 
-    /// Gives away the features from place `at` of the range on, for another machine to go on with.
+    /// Splits off the features from place `at` of the range, for another machine to continue with.
     pub(crate) fn split_off(&mut self, at: usize) -> Self {
         let mid = self.range.start + at;
         let range = mid..std::mem::replace(&mut self.range.end, mid);
@@ -255,17 +256,17 @@ impl<'a> Selector<'a> {
         }
     }
 
-    /// The score of a feature of the range that is not selected, once [`Selector::prepare`] has run.
+    /// Returns the score of an unselected feature in the range, after [`Selector::prepare`].
     pub fn score(&self, f: usize) -> f64 {
         self.problem.score(self.keys[f - self.range.start], self.selected)
     }
 
-    /// The sums of the last [`Selector::prepare`], by place in the range; those of selected features are out of date.
+    /// Returns the sums of the last [`Selector::prepare`], by place in the range; those of selected features are out of date.
     pub fn sums(&self) -> &[Sums] {
         &self.sums
     }
 
-    /// The best feature of the range; none where all are selected.
+    /// Returns the best feature of the range, or `None` if all are selected.
     pub fn best(&self) -> Option<Choice> {
         let mut best: Option<(i128, usize)> = None;
         for (at, &key) in self.keys.iter().enumerate() {
@@ -276,7 +277,7 @@ impl<'a> Selector<'a> {
         best.map(|(_, at)| self.choice(self.range.start + at))
     }
 
-    /// The features with the largest scores so far, at most so many, the largest first.
+    /// Returns at most `most` features with the largest scores so far, the largest first.
     fn likely(&self, most: usize) -> Vec<usize> {
         let mut found: Vec<(i128, usize)> = Vec::with_capacity(most + 1);
         for (at, &key) in self.keys.iter().enumerate().filter(|(at, _)| !self.taken[*at]) {
@@ -289,7 +290,7 @@ impl<'a> Selector<'a> {
         found.into_iter().map(|(_, feature)| feature).collect()
     }
 
-    /// A feature of the range as one to select.
+    /// Returns a feature of the range as a choice.
     pub fn choice(&self, f: usize) -> Choice {
         let at = f - self.range.start;
         Choice { feature: f, key: self.keys[at], relevance: self.relevance[at], marginal: self.marginal[at] }
@@ -308,7 +309,7 @@ impl<'a> Selector<'a> {
     }
 }
 
-/// Sum of t over the levels of a variable.
+/// Returns the sum of t(c) over the levels of a variable.
 fn sum_of(logs: &CountLogs, variable: &Joint) -> i64 {
     variable.counts().iter().map(|&count| logs.table()[count as usize]).sum()
 }

@@ -4,34 +4,34 @@ use super::draws::{Draws, Of};
 use crate::memory::{self, Use};
 use crate::{Error, Result};
 
-/// How edges come to be. The causal order is a random one in all, so that nothing can be read off the numbers of vertices.
+/// Model of the edges. The causal order is always random, so vertex numbers carry no information.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Model {
-    /// Each pair has an edge with one probability, independently (Erdős and Rényi 1959).
+    /// Each pair has an edge with the same probability, independently (Erdős and Rényi 1959).
     Independent,
-    /// Each new vertex is joined with neighbours / 2 earlier ones, drawn with a probability proportional to their edges plus one
-    /// (Barabási and Albert 1999): few have many neighbours.
+    /// Each new vertex is joined with neighbours / 2 earlier ones, whose probability is proportional to their number of edges plus one
+    /// (Barabási and Albert 1999). Few vertices have many neighbours.
     Power,
-    /// Vertices are in so many layers of about one size, and edges lead from one to the next: two make a bipartite graph.
+    /// Vertices are in this many layers of about equal size, and edges lead from one layer to the next. Two layers make a bipartite graph.
     Layers(usize),
 }
 
-/// A random graph's parameters.
+/// Parameters of a random graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shape {
     /// Number of vertices.
     pub p: usize,
-    /// How edges come to be.
+    /// Model of the edges.
     pub model: Model,
     /// Expected number of neighbours of a vertex.
     pub neighbours: f64,
-    /// Weights are uniform between these.
+    /// Bounds of the weights, which are uniform between them.
     pub weights: [f64; 2],
-    /// Whether the sign of a weight is a random one.
+    /// Whether weights have random signs.
     pub signs: bool,
 }
 
-/// A DAG with a weight for each arrow, by head, then tail.
+/// A DAG with a weight for each arrow. Arrows are sorted by head, then tail.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dag {
     /// Tails.
@@ -42,10 +42,10 @@ pub struct Dag {
     pub weight: Vec<f64>,
 }
 
-/// A random DAG.
+/// Draws a random DAG.
 ///
 /// # Errors
-/// [`Error::Argument`] for more layers than vertices, or less than two; [`Error::Memory`].
+/// [`Error::Argument`] for fewer than two layers or more layers than vertices; [`Error::Memory`].
 pub fn random_dag(shape: &Shape, seed: u64) -> Result<Dag> {
     let p = shape.p;
     let expected = (shape.neighbours * p as f64 / 2.0).min(p as f64 * p as f64 / 2.0);
@@ -55,7 +55,7 @@ pub fn random_dag(shape: &Shape, seed: u64) -> Result<Dag> {
     let mut arrows: Vec<[u32; 2]> = Vec::new();
     match shape.model {
         Model::Independent => {
-            // Pairs of places a < b of the order, by b: those before b begin at b (b - 1) / 2.
+            // Pairs of places a < b in the order, by b: the pairs of b begin at b (b - 1) / 2.
             let (mut b, mut first) = (1u64, 0u64);
             let pairs = p as u64 * (p as u64).saturating_sub(1) / 2;
             draws.each(pairs, shape.neighbours / (p as f64 - 1.0), |pair| {
@@ -102,13 +102,13 @@ pub fn random_dag(shape: &Shape, seed: u64) -> Result<Dag> {
     })
 }
 
-/// Vertex after vertex joined with `each` earlier ones on average; `order` says by place which end of an edge is its tail.
+/// Joins each vertex with `each` earlier ones on average. The end with the smaller `order` is the tail of the edge.
 fn attached(p: usize, each: f64, order: &[u32], draws: &mut Draws) -> Vec<[u32; 2]> {
     let mut arrows = Vec::new();
-    // Every vertex once, and once more for each of its edges.
+    // Each vertex once, and once more for each of its edges.
     let mut ends: Vec<u32> = Vec::new();
     let mut chosen: Vec<u32> = Vec::new();
-    // By vertex the last that chose it.
+    // For each vertex, the last vertex that chose it.
     let mut by: Vec<usize> = vec![usize::MAX; p];
     for v in 0..p {
         let more = usize::from(draws.uniform() < each.fract());

@@ -1,4 +1,4 @@
-//! Data of a DAG: variable after variable from its parents.
+//! Data from a DAG: each variable is made from its parents.
 
 use std::sync::OnceLock;
 
@@ -11,41 +11,44 @@ use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::{Error, Result};
 
-/// What variables are.
+/// Kind of the variables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// x = sum of w times each parent, and standard normal noise.
+    /// x = sum of w times each parent, plus standard normal noise.
     Gaussian,
-    /// x = sum of w f(z) and standard normal noise, z a parent less its mean over its standard deviation, f one of
-    /// tanh(2z), sin(2z), (z^2 - 1) / sqrt(2), exp(-z^2) for each edge.
+    /// x = sum of w f(z), plus standard normal noise. z is the z-score of a parent; f is one of tanh(2z), sin(2z), (z^2 - 1) / sqrt(2),
+    /// exp(-z^2) for each edge.
     Nonlinear,
-    /// Levels: the logit of each is a constant and the sum of 2 w b over the parents, b standard normal for each pair of levels.
+    /// Levels: the logit of each is a constant plus the sum of 2 w b over the parents. b is standard normal for each pair of levels.
     Discrete,
-    /// This share has levels. A parent with numbers enters by z, into a logit as 2 w b z; one with levels by b of its level.
+    /// This share of the variables has levels. A numeric parent enters a number by z, and a logit as 2 w b z. A parent with levels enters
+    /// by the b of its level.
     Mixed(f64),
 }
 
-/// How data are drawn.
+/// Options of the data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Number of observations.
     pub n: usize,
-    /// What variables are.
+    /// Kind of the variables.
     pub kind: Kind,
-    /// The least and the largest number of levels.
+    /// The smallest and the largest number of levels.
     pub levels: [usize; 2],
-    /// Factor of all weights.
+    /// Factor for all weights.
     pub strength: f64,
-    /// Whether variables of numbers have mean 0 and standard deviation 1, before others are made of them.
+    /// Whether numeric variables are scaled to mean 0 and standard deviation 1 before others are made from them.
     pub standardise: bool,
-    /// Which cells are taken out.
+    /// The cells to remove.
     pub missing: Missing,
 }
 
-/// Draws data into `cells`, column by column, levels as 1, 2, ...: of each variable its number of levels, 0 for numbers. NaN is missing.
+/// Draws data into `cells`, column by column, with levels 1, 2, ... and NaN for missing. Returns each variable's number of levels, 0 for
+/// numbers.
 ///
 /// # Errors
-/// [`Error::Argument`] where the graph is no DAG, or `cells` not n times p; [`Error::Memory`]; what `observer` returns.
+/// [`Error::Argument`] if the graph is not a DAG, `cells` is not n times p, or the range of levels is empty; [`Error::Memory`]; errors of
+/// `observer`.
 pub fn random_data(
     p: usize,
     dag: &Dag,
@@ -112,14 +115,14 @@ struct Maker<'a> {
     sample: &'a Sample,
     seed: u64,
     levels: &'a [usize],
-    /// Of each parent that was asked for.
+    /// Mean and standard deviation of each parent, once they have been needed.
     spread: Vec<OnceLock<(f64, f64)>>,
-    /// Of each row and level of a variable.
+    /// Logits of the current variable, for each row and level.
     logits: Vec<f64>,
 }
 
 impl Maker<'_> {
-    /// Makes v of its noise in `column`; all parents are made.
+    /// Makes v from its noise in `column`; all parents must be complete.
     fn make(&mut self, v: usize, cells: &[f64], column: &mut [f64]) -> Result<()> {
         if self.levels[v] > 0 {
             return self.make_levels(v, cells, column);

@@ -2,29 +2,29 @@
 
 use crate::random::{below, philox, Key, Purpose};
 
-/// What a stream is for.
+/// Purpose of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Of {
     /// The order of the vertices.
     Order,
-    /// Which pairs have an edge.
+    /// The pairs with an edge.
     Edges,
     /// The weight of an edge.
     Weight,
-    /// Which variables have levels, and how many.
+    /// The variables with levels, and their numbers of levels.
     Levels,
-    /// What the data add to a variable.
+    /// Noise of a variable.
     Noise,
-    /// Effects of an edge, or of no parent.
+    /// Effects of an edge, or constants of a variable.
     Effects,
-    /// Which variables are complete, and what decides on the others.
+    /// The complete variables.
     Complete,
-    /// Which cells are missing.
+    /// The missing cells, and the complete variable on which they depend.
     Missing,
 }
 
-/// A stream.
+/// A stream of random numbers.
 pub(super) struct Draws {
     key: Key,
     of: Of,
@@ -36,7 +36,7 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// That of a seed, a purpose, and a vertex or edge.
+    /// Returns the stream of a seed, a purpose, and a vertex or edge.
     pub fn new(seed: u64, of: Of, which: usize) -> Self {
         let key = Key::of_seed(seed);
         Draws { key, of, which: which as u32, at: 0, words: [0; 4], left: 0, spare: None }
@@ -51,18 +51,18 @@ impl Draws {
         self.words[3 - self.left]
     }
 
-    /// Above 0 and below 1.
+    /// Returns a number above 0 and below 1.
     pub fn uniform(&mut self) -> f64 {
         let (high, low) = (u64::from(self.word()), u64::from(self.word()));
         ((high << 20 | low >> 12) as f64 + 0.5) / (1u64 << 52) as f64
     }
 
-    /// One of 0 .. bound - 1.
+    /// Returns one of 0 .. bound - 1.
     pub fn below(&mut self, bound: usize) -> usize {
         below(self.word(), bound as u32) as usize
     }
 
-    /// Standard normal (Box and Muller 1958).
+    /// Returns a standard normal number (Box and Muller 1958).
     pub fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
@@ -73,7 +73,7 @@ impl Draws {
         radius * cos
     }
 
-    /// A permutation of 0 .. p - 1 (Fisher and Yates).
+    /// Returns a random permutation of 0 .. p - 1 (Fisher and Yates).
     pub fn permutation(&mut self, p: usize) -> Vec<u32> {
         let mut order: Vec<u32> = (0..p as u32).collect();
         for at in (1..p).rev() {
@@ -82,13 +82,13 @@ impl Draws {
         order
     }
 
-    /// Calls `hit` with those of 0 .. count - 1 that are drawn, each with this probability, ascending: gaps are geometric (Batagelj and
-    /// Brandes 2005).
+    /// Calls `hit` with a random subset of 0 .. count - 1, ascending; each number is in it with this probability. The gaps are geometric
+    /// (Batagelj and Brandes 2005).
     pub fn each(&mut self, count: u64, probability: f64, mut hit: impl FnMut(u64)) {
         if probability >= 1.0 {
             return (0..count).for_each(hit);
         }
-        // Not a number for the pairs of one vertex.
+        // One vertex without neighbours gives 0 / 0, a NaN.
         if probability.is_nan() || probability <= 0.0 {
             return;
         }

@@ -1,4 +1,4 @@
-//! Cells taken out of data.
+//! Removal of cells from data.
 
 use super::draws::{Draws, Of};
 use super::parents::{spread_of, Parents};
@@ -7,22 +7,22 @@ use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;
 
-/// What decides whether a cell is missing.
+/// Mechanism that decides whether a cell is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mechanism {
-    /// Nothing (missing completely at random): every cell with the same probability.
+    /// Missing completely at random: every cell has the same probability.
     Completely,
-    /// A variable that is complete (missing at random): half of the variables are; the log odds of each other one are a constant and twice a
-    /// complete one less its mean over its standard deviation, a neighbour where one is complete.
+    /// Missing at random. Half of the variables are complete. In any other variable, the log odds of a cell are a constant plus twice the
+    /// z-score of a complete variable: a neighbour if one is complete.
     AtRandom,
 }
 
-/// How many cells are missing, and which.
+/// Share of missing cells, and their mechanism.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Missing {
     /// Expected share of the cells of each variable that is not complete.
     pub share: f64,
-    /// What decides.
+    /// The mechanism.
     pub mechanism: Mechanism,
 }
 
@@ -33,7 +33,7 @@ fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// The constant that gives this share (Newton's method; the share rises with it).
+/// Returns the constant that gives this share (Newton's method; the share increases with the constant).
 fn constant(z: &[f64], share: f64) -> f64 {
     let mut at = (share / (1.0 - share)).ln();
     for _ in 0..50 {
@@ -77,7 +77,7 @@ pub(super) fn take_out(
     let complete = &order[..p.div_ceil(2)];
     let mut is_complete = vec![false; p];
     complete.iter().for_each(|&v| is_complete[v as usize] = true);
-    // By the first complete neighbour.
+    // For each variable, its first complete neighbour.
     let mut by: Vec<Option<usize>> = vec![None; p];
     for v in 0..p {
         for u in parents.of(v).map(|arrow| parents.parent(arrow)) {
@@ -133,7 +133,7 @@ mod tests {
             let complete = shares.iter().filter(|&&share| share == 0.0).count();
             assert_eq!(complete, if mechanism == Mechanism::AtRandom { 15 } else { 0 });
             assert!(shares.iter().all(|&share| share == 0.0 || (share - 0.2).abs() < 0.03), "{shares:?}");
-            // What is missing at random says something of complete variables.
+            // Cells missing at random depend on complete variables.
             let apart = |v: usize, by: usize| {
                 let (mut sums, mut counts) = ([0.0; 2], [0.0; 2]);
                 for i in 0..n {

@@ -1,6 +1,6 @@
-//! Random DAGs and data of them, for trials of a search. What is drawn depends on the seed alone, not on threads.
+//! Random DAGs and data from them, to try out searches. The draws depend only on the seed, not on threads.
 //!
-//! * `draws`: streams of random numbers. `dag`: graphs. `data`: data, of `parents`; `missing`: cells taken out of them.
+//! * `draws`: streams of random numbers. `dag`: graphs. `data`: data, from `parents`; `missing`: cells removed from the data.
 
 mod dag;
 mod data;

@@ -1,4 +1,4 @@
-//! What data are made of: the parents of each variable, and how values spread.
+//! The basis of simulated data: the parents of each variable, and the spread of values.
 
 use super::dag::Dag;
 use crate::{Error, Result};
@@ -40,7 +40,7 @@ impl<'a> Parents<'a> {
         }
     }
 
-    /// The numbers of the arrows into v.
+    /// Returns the numbers of the arrows into v.
     pub fn of(&self, v: usize) -> std::ops::Range<usize> {
         self.start[v]..self.start[v + 1]
     }
@@ -50,7 +50,7 @@ impl<'a> Parents<'a> {
     }
 }
 
-/// Mean and standard deviation, 1 for a constant.
+/// Returns the mean and the standard deviation, which is 1 for a constant.
 pub(super) fn spread_of(column: &[f64]) -> (f64, f64) {
     let mean = column.iter().sum::<f64>() / column.len() as f64;
     let variance = column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / column.len() as f64;

@@ -1,4 +1,4 @@
-//! What replicates have found of each pair.
+//! Counts of what replicates found for each pair.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::memory::{self, Use};
 use crate::orient::Pdag;
 use crate::Result;
 
-/// How often a pair x < y was adjacent, by mark.
+/// Number of replicates in which a pair x < y was adjacent, by mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edge {
     /// x -> y.
@@ -20,13 +20,13 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// How often the pair was adjacent.
+    /// Returns how often the pair was adjacent.
     pub fn all(&self) -> u32 {
         self.forward + self.backward + self.undirected + self.bidirected
     }
 }
 
-/// The sums over replicates.
+/// Sums over replicates.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     edges: HashMap<[u32; 2], Edge>,
@@ -35,16 +35,16 @@ pub struct Counts {
     with_constants: u32,
 }
 
-/// What an entry of the table takes, with the room that tables keep.
+/// Bytes of a table entry, including the spare room in tables.
 const BYTES: usize = 64;
 
 impl Counts {
-    /// Counts a graph, of data of which some columns may be `constant`.
+    /// Counts a graph. `constant`: whether its data have a column without variance.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error).
     pub fn enter(&mut self, graph: &Pdag, constant: bool) -> Result<()> {
-        // Tables double.
+        // Tables grow by doubling.
         let more = graph.entries();
         if self.edges.capacity() - self.edges.len() < more {
             memory::room(BYTES * 2 * (self.edges.len() + more), Use::Pairs)?;
@@ -72,22 +72,22 @@ impl Counts {
         Ok(())
     }
 
-    /// Number of graphs that were counted.
+    /// Returns the number of graphs that were counted.
     pub fn replicates(&self) -> u32 {
         self.replicates
     }
 
-    /// How many of them are CPDAGs (with knowledge: have a DAG).
+    /// Returns how many of the graphs are CPDAGs or, with knowledge, have a DAG that extends them.
     pub fn valid(&self) -> u32 {
         self.valid
     }
 
-    /// How many had a column without variance.
+    /// Returns for how many graphs the data had a column without variance.
     pub fn with_constants(&self) -> u32 {
         self.with_constants
     }
 
-    /// The pairs x < y that were adjacent at least once, by x, then y.
+    /// Returns the pairs x < y that were adjacent at least once, by x, then y.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error).
@@ -104,7 +104,7 @@ mod tests {
     use crate::graph::{Adjacency, SepSets, Side};
     use crate::orient::{orient, Options};
 
-    /// 0 -> 2 <- 1 where nothing separates, and 0 - 2 - 1 where 2 does.
+    /// Returns 0 -> 2 <- 1, or 0 - 2 - 1 if the separating set contains 2.
     fn graph(through: bool) -> Pdag {
         let skeleton = Adjacency::from_lists(&[&[2][..], &[2], &[]]);
         let mut sets = SepSets::new(3, Side::Smaller);

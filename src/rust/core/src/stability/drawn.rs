@@ -1,4 +1,4 @@
-//! The data that replicates draw of, and what one has drawn.
+//! The data from which replicates draw, and a replicate's data.
 
 use std::sync::Arc;
 
@@ -18,42 +18,42 @@ use crate::search::worker::Worker;
 use crate::search::{Method, Options};
 use crate::{Error, Result};
 
-/// Data of which rows are drawn, with the test that is made of them.
+/// Data from which rows are drawn, and the test on them.
 #[derive(Clone, Debug)]
 pub enum Source<'a> {
-    /// Numbers without missing values, a column a variable, and the Gaussian test on their correlations.
+    /// Numbers without missing values, a column for each variable, and the Gaussian test on their correlations.
     Gauss(ArrayView2<'a, f64>),
-    /// Codes, and a test of them.
+    /// Codes, and a test on them.
     Discrete(&'a Coded, Statistic, Rule),
-    /// Columns, which of them are discrete, their numbers (see [`Knn::of_columns`]), and the nearest-neighbour test.
+    /// Columns, whether each is discrete, their numbers (see [`Knn::of_columns`]), and settings of the nearest-neighbour test.
     Knn(ArrayView2<'a, f64>, &'a [bool], &'a [u32], Settings),
-    /// Numbers and levels, or data with holes, and their test.
+    /// Numbers and levels, or data with missing values, and their test.
     Mixed(&'a Mixed<'a>),
 }
 
-/// What a replicate's tests are asked of.
+/// The data of a replicate for its tests.
 pub enum Drawn {
     /// Correlations, p x p.
     Gauss {
-        /// By column.
+        /// Correlations, by column.
         c: Vec<f64>,
         /// Number of variables.
         p: usize,
         /// Number of rows that were drawn.
         n: f64,
-        /// Whether a column has no variance: it is then uncorrelated with all others.
+        /// Whether a column has no variance; it then counts as uncorrelated with all others.
         constant: bool,
     },
-    /// Codes, and a test of them.
+    /// Codes, and a test on them.
     Discrete(Coded, Statistic, Rule),
     /// The nearest-neighbour test.
     Knn(Box<Knn>),
-    /// A test of numbers and levels, or of data with holes.
+    /// A test of numbers and levels, or of data with missing values.
     Mixed(Arc<Mixed<'static>>),
 }
 
 impl Source<'_> {
-    /// Number of variables.
+    /// Returns the number of variables.
     pub fn p(&self) -> usize {
         match self {
             Source::Gauss(x) => x.ncols(),
@@ -63,7 +63,7 @@ impl Source<'_> {
         }
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn n(&self) -> usize {
         match self {
             Source::Gauss(x) => x.nrows(),
@@ -73,10 +73,10 @@ impl Source<'_> {
         }
     }
 
-    /// About how many bytes a replicate of so many rows takes, with its search.
+    /// Returns about how many bytes a replicate with `rows` rows takes, including its search.
     pub fn bytes(&self, rows: usize) -> usize {
         let (p, cells) = (self.p(), rows.saturating_mul(self.p()));
-        // Of each pair the graph, what a level asks, and correlations in both precisions.
+        // For each pair: the graph, the tests of a level, and correlations in both precisions.
         let pairs = p.saturating_mul(p);
         match self {
             Source::Gauss(_) => (8 * cells).saturating_add(pairs.saturating_mul(24)),
@@ -89,10 +89,11 @@ impl Source<'_> {
         }
     }
 
-    /// These rows, with repetitions. The answer does not depend on the threads.
+    /// Draws these rows, which may repeat. The answer does not depend on the threads.
     ///
     /// # Errors
-    /// [`Error::Memory`], what `look` returns, and those of [`Knn::of_columns`].
+    /// [`Error::Memory`], errors of `look`, and those of [`Knn::of_columns`]; [`Error::Argument`] for mixed data that are only
+    /// correlations.
     pub fn draw(&self, rows: &[u32], pool: &Pool, look: &mut dyn FnMut() -> Result<()>) -> Result<Drawn> {
         match self {
             Source::Gauss(x) => correlations(&gathered(*x, rows, Use::Correlations)?, x.ncols(), pool, look),
@@ -113,7 +114,7 @@ impl Source<'_> {
     }
 }
 
-/// Rows of a matrix, column by column.
+/// Returns rows of a matrix, column by column.
 fn gathered(x: ArrayView2<f64>, rows: &[u32], what: Use) -> Result<Vec<f64>> {
     let mut cells = memory::space(rows.len() * x.ncols(), what)?;
     for column in matrix::columns(x) {
@@ -122,7 +123,7 @@ fn gathered(x: ArrayView2<f64>, rows: &[u32], what: Use) -> Result<Vec<f64>> {
     Ok(cells)
 }
 
-/// Correlations of data; 0 with a column that has no variance.
+/// Computes correlations of data; 0 with a column that has no variance.
 fn correlations(cells: &[f64], p: usize, pool: &Pool, look: &mut dyn FnMut() -> Result<()>) -> Result<Drawn> {
     let n = cells.len() / p.max(1);
     let varies = |column: &[f64]| column.iter().any(|value| *value != column[0]);
@@ -140,7 +141,7 @@ fn correlations(cells: &[f64], p: usize, pool: &Pool, look: &mut dyn FnMut() -> 
             varying.iter().zip(column).for_each(|(&x, &r)| c[y * p + x] = r);
         }
     }
-    // Of a column that varies by less than the precision of a double there are none either.
+    // A column that varies by less than a double's precision has no correlations either.
     for (y, column) in c.chunks_exact_mut(p).enumerate() {
         constant |= column.iter().any(|r| r.is_nan());
         column.iter_mut().filter(|r| r.is_nan()).for_each(|r| *r = 0.0);
@@ -150,12 +151,12 @@ fn correlations(cells: &[f64], p: usize, pool: &Pool, look: &mut dyn FnMut() -> 
 }
 
 impl Drawn {
-    /// Whether a column of numbers has no variance. Of codes, one level is as good as several.
+    /// Returns whether a column of numbers has no variance. Columns of codes may have a single level.
     pub fn constant(&self) -> bool {
         matches!(self, Drawn::Gauss { constant: true, .. })
     }
 
-    /// The Gaussian test, where it is that.
+    /// Returns the Gaussian test, or `None` for another test.
     ///
     /// # Errors
     /// Those of [`Gauss::new`].
@@ -168,7 +169,7 @@ impl Drawn {
         Gauss::new(by_column(c, *p)?, *n, reading).map(Some)
     }
 
-    /// The worker for a search on these threads.
+    /// Returns the worker for a search on these threads.
     ///
     /// # Errors
     /// Those of [`Drawn::gauss`].

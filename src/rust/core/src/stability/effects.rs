@@ -1,4 +1,4 @@
-//! What the graph and the data of each replicate say of causal effects: the lower bounds that a causal stability ranking ranks (D. J. Stekhoven, I.
+//! Lower bounds of causal effects, from the graph and the data of each replicate, for a causal stability ranking (D. J. Stekhoven, I.
 //! Moraes, G. Sveinbjoernsson, L. Hennig, M. H. Maathuis, P. Buehlmann 2012. Causal stability ranking. *Bioinformatics* 28, 2819-2823).
 
 use std::sync::{Mutex, PoisonError};
@@ -12,12 +12,12 @@ use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::{Error, Result};
 
-/// Of each replicate, the smallest absolute value of the possible effects of each x on each y: a row for each y, a column for each x, replicate after
-/// replicate. 0 where there is none, as of a column without variance. Data are those of the Gaussian test; `standardised`: effects in standard
-/// deviations of the replicate's columns, else in the units of the data.
+/// Writes the smallest absolute value of the possible effects of each x on each y, for each replicate in turn: a row for each y, a column
+/// for each x. It is 0 if there is none, as for a column without variance. The data must be those of the Gaussian test. `standardised`:
+/// effects are in standard deviations of the replicate's columns, else in the units of the data.
 ///
 /// # Errors
-/// Those of [`run`](super::run) and [`Plan::new`]; [`Error::Argument`] for other data, and where `bounds` has another size.
+/// Those of [`run`](super::run) and [`Plan::new`]; [`Error::Argument`] for other data, and if `bounds` has another size.
 pub fn lower_bounds(
     of: &Replicates,
     asked: &Asked,
@@ -53,7 +53,7 @@ pub fn lower_bounds(
     })
 }
 
-/// The standard deviation of some of the values.
+/// Returns the standard deviation of the column's values in these rows.
 fn deviation(column: &[f64], rows: &[u32]) -> f64 {
     let values = || rows.iter().map(|&row| column[row as usize]);
     let n = rows.len() as f64;

@@ -1,14 +1,14 @@
 //! How stable the edges of a graph are: the PC algorithm on resampled data, and how often it finds each edge.
 //!
-//! * [`Source`]: the data that rows are drawn of; `drawn`: a replicate's data with its test on it.
-//! * [`Search`]: what is done with each: skeleton and orientation.
-//! * [`Counts`]: what has been found of each pair. A replicate's graph is counted and dropped, so that memory goes by the pairs that were
-//!   adjacent at least once.
+//! * [`Source`]: the data from which rows are drawn; `drawn`: a replicate's data and its test.
+//! * [`Search`]: skeleton and orientation of each replicate.
+//! * [`Counts`]: results by pair. A replicate's graph is counted and dropped, so memory depends on the pairs that were adjacent at least
+//!   once.
 //! * [`run`], [`each()`]: replicates on threads, or one after the other on a machine.
-//! * [`lower_bounds`]: what each says of causal effects.
+//! * [`lower_bounds`]: causal effects from each replicate.
 //!
-//! What a replicate draws depends on the seed and its number alone ([`Resampling`](crate::selection::Resampling)), and counts are sums: the answer
-//! is one, whoever runs what and when.
+//! A replicate's draws depend only on the seed and its number ([`Resampling`](crate::selection::Resampling)), and counts are sums. So the
+//! answer does not depend on where and when replicates run.
 //!
 //! # References
 //! * N. Friedman, M. Goldszmidt, A. Wyner (1999). Data analysis with Bayesian networks: a bootstrap approach. *UAI*, 196-205.

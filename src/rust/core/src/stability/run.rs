@@ -1,8 +1,9 @@
-//! Replicates on what there is.
+//! Runs of replicates on the machines at hand.
 //!
-//! A replicate is one thread's, from its rows to its graph: searches on one thread each wait for nobody, where the steps of one
-//! search on several threads are too short for that. Large ones that are left when the threads do not divide their number, and replicates for
-//! several of which at a time there is no memory, are run one after the other on all threads. So they are on a GPU, which one search fills.
+//! A replicate stays on one thread, from its rows to its graph. Searches on one thread each never wait, whereas the steps of one search are
+//! too short for several threads. Some replicates run one after the other on all threads instead: large ones that are left when the threads
+//! do not divide their number, and all if memory does not allow several at a time. A GPU also runs them one after the other, as one search
+//! fills it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -18,27 +19,27 @@ use crate::search::worker::Worker;
 use crate::selection::Resampling;
 use crate::{Error, Result};
 
-/// Below this many cells of a replicate's data, or pairs of its variables, its search is too short for several threads.
+/// Number of cells of a replicate's data, or of pairs of its variables, below which its search is too short for several threads.
 const ALONE: usize = 100_000;
 
-/// What a replicate has come to.
+/// The result of a replicate.
 pub struct Searched<'f> {
-    /// Its place among those that are run, from 0.
+    /// The replicate's place among those that are run, from 0.
     pub place: usize,
-    /// The rows that it has drawn.
+    /// The rows that the replicate drew.
     pub rows: &'f [u32],
-    /// Its data.
+    /// The replicate's data.
     pub drawn: &'f Drawn,
-    /// Its graph.
+    /// The replicate's graph.
     pub graph: &'f Pdag,
-    /// Threads for what is made of it.
+    /// Threads for further work on the result.
     pub pool: &'f Pool,
 }
 
-/// Takes what a replicate has come to, on any thread.
+/// A function that takes the result of a replicate, on any thread.
 pub type Take<'t> = dyn Fn(Searched, &mut dyn Observer) -> Result<()> + Sync + 't;
 
-/// Which replicates of which data.
+/// The replicates to run, and their data.
 #[derive(Clone, Debug)]
 pub struct Replicates<'a> {
     /// The data.
@@ -49,13 +50,13 @@ pub struct Replicates<'a> {
     pub first: usize,
     /// Number of replicates.
     pub count: usize,
-    /// What is done with each.
+    /// The search on each replicate.
     pub search: Search,
 }
 
-/// A machine other than the threads, which searches one replicate after the other.
+/// A machine other than the threads. It searches one replicate after the other.
 pub trait Machine {
-    /// The worker for a replicate.
+    /// Returns the worker for a replicate.
     ///
     /// # Errors
     /// Those of the machine.
@@ -63,7 +64,7 @@ pub trait Machine {
 }
 
 impl Replicates<'_> {
-    /// One replicate, which `take` takes; none of `machine`: on the threads.
+    /// Runs one replicate and passes its result to `take`. Without `machine` it runs on the threads.
     fn run(
         &self,
         place: usize,
@@ -85,7 +86,7 @@ impl Replicates<'_> {
         take(Searched { place, rows: &rows, drawn: &drawn, graph: &graph, pool }, observer)
     }
 
-    /// How many are run side by side on so many threads.
+    /// Returns how many replicates run side by side on `threads` threads.
     fn beside(&self, threads: usize) -> usize {
         let (p, size) = (self.source.p(), self.resampling.size);
         if memory::threads_with_room(threads, self.source.bytes(size)) < threads {
@@ -98,11 +99,11 @@ impl Replicates<'_> {
     }
 }
 
-/// The sums over replicates. The answer does not depend on threads and machines.
+/// Returns the sums over replicates. The answer does not depend on threads and machines.
 ///
 /// # Errors
-/// Of replicates that fail, that of the first: those of [`Resampling::rows`], [`Source::draw`] and [`Search::graph`]. What the observer
-/// returns; its progress is in replicates.
+/// If replicates fail, the error of the first one: those of [`Resampling::rows`], [`Source::draw`] and [`Search::graph`]. Errors of the
+/// observer, whose progress is in replicates.
 pub fn run(of: &Replicates, pool: &Pool, machine: Option<&dyn Machine>, observer: &mut dyn Observer) -> Result<Counts> {
     let counts = Mutex::new(Counts::default());
     each(of, pool, machine, observer, &|found, _| {
@@ -111,10 +112,10 @@ pub fn run(of: &Replicates, pool: &Pool, machine: Option<&dyn Machine>, observer
     Ok(counts.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Runs replicates, and has `take` take what each has come to.
+/// Runs replicates and passes each result to `take`.
 ///
 /// # Errors
-/// Those of [`run`], and what `take` returns.
+/// Those of [`run`], and errors of `take`.
 pub fn each(
     of: &Replicates,
     pool: &Pool,
@@ -125,7 +126,7 @@ pub fn each(
     let done = AtomicUsize::new(0);
     let beside = if machine.is_some() { 0 } else { of.beside(pool.threads()) };
     let none = Pool::none();
-    // The first of those that fail, however threads take turns: those before it are run all the same.
+    // The error of the first replicate that fails, however threads take turns: earlier replicates still run.
     let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
     let fails = |replicate: usize, error: Error| {
         let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -149,7 +150,7 @@ pub fn each(
     };
     let total = of.count as f64;
     let told = |observer: &mut dyn Observer| {
-        // The whole is for the end.
+        // The total is only reported at the end.
         observer.progress(0, (done.load(Ordering::Relaxed) as f64).min(total * (1.0 - 1e-9)), total)
     };
     pool.run(beside, false, |_| 0.0, &mut |_| told(observer), work)?;
@@ -168,7 +169,7 @@ pub fn each(
     observer.progress(0, total, total)
 }
 
-/// Follows a replicate that is not on the calling thread.
+/// An observer of a replicate that is not on the calling thread.
 struct Beside<'s>(&'s Stop);
 
 impl Observer for Beside<'_> {
@@ -188,7 +189,7 @@ impl Observer for Beside<'_> {
     }
 }
 
-/// Looks whether to stop, and tells nothing of one replicate.
+/// An observer that checks whether to stop, and reports nothing about a single replicate.
 struct Looking<'o>(&'o mut dyn Observer);
 
 impl Observer for Looking<'_> {

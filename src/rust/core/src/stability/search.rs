@@ -1,4 +1,4 @@
-//! What is done with the data of each replicate: a search for the skeleton, and its orientation, as for data of any other origin.
+//! The work on each replicate's data: a search for the skeleton, and its orientation, as for any other data.
 
 use std::cell::RefCell;
 
@@ -10,7 +10,7 @@ use crate::search::worker::{Worker, WorkerTest};
 use crate::search::{skeleton, skeleton_one_by_one, Options, PairValues, Skeleton};
 use crate::Result;
 
-/// How replicates are searched and oriented; threads share it.
+/// Options of the search and orientation of replicates; shared by threads.
 #[derive(Clone, Debug)]
 pub struct Search {
     options: Options,
@@ -24,37 +24,37 @@ pub struct Search {
 }
 
 impl Search {
-    /// By these options; of those of the orientation, what `pc()` has. `seed`: of the random numbers of [`orient::Method::Rand`] and
-    /// [`orient::Method::Retry`], of which each replicate has its own.
+    /// Makes a search with these options. Of `orientation`, only the options that `pc()` has are used. `seed`: seed of the random numbers
+    /// of [`orient::Method::Rand`] and [`orient::Method::Retry`]; each replicate has its own numbers.
     pub fn new(options: Options, orientation: &orient::Options, seed: u64) -> Self {
         let orient::Options { method, collider_rule, bound, solve_conflicts, version_unf, .. } = *orientation;
         let knowledge = orientation.knowledge.clone();
         Search { options, method, collider_rule, bound, solve_conflicts, version_unf, knowledge, seed }
     }
 
-    /// The options of the search.
+    /// Returns the options of the search.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// The graph that a worker's tests make. `replicate`: its number.
+    /// Returns the graph that a worker's tests lead to. `replicate`: its number.
     ///
     /// # Errors
-    /// Those of [`skeleton`] and [`orient()`], and what the observer returns.
+    /// Those of [`skeleton`] and [`orient()`], and errors of the observer.
     pub fn graph(&self, worker: &mut dyn Worker, replicate: usize, observer: &mut dyn Observer) -> Result<Pdag> {
         let mut found = skeleton(worker, &self.options, &mut PairValues::default(), observer)?;
         if self.collider_rule == ColliderRule::Standard && !self.knowledge.is_some() {
             let observer = RefCell::new(observer);
             return self.orient(&mut found, None, replicate, &|| observer.borrow_mut().look().is_err());
         }
-        // The tests look whether to stop.
+        // The tests check whether to stop.
         self.orient(&mut found, Some(&mut WorkerTest { worker, observer }), replicate, &|| false)
     }
 
-    /// Likewise of a test that is asked one question after the other. `wants_to_stop` ends the orientation.
+    /// Returns the graph that a test leads to, asked one question after the other. `wants_to_stop` ends the orientation.
     ///
     /// # Errors
-    /// Likewise.
+    /// Those of [`Search::graph`].
     pub fn graph_one_by_one(
         &self,
         test: &mut dyn CiTest,
@@ -94,7 +94,7 @@ impl Search {
     }
 }
 
-/// A permutation of 0 .. k-1 (Fisher and Yates).
+/// Returns a random permutation of 0 .. k-1 (Fisher and Yates).
 fn permutation(k: usize, number: u32, replicate: u32, seed: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..k as u32).collect();
     let key = Key::of_seed(seed);

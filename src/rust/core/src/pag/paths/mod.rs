@@ -1,8 +1,8 @@
-//! The paths that orientation rules ask for.
+//! The paths that orientation rules need.
 //!
-//! By default they are found as pcalg finds them: breadth first, with one list of visited vertices for all paths, and whether a path is
-//! uncovered asked at its end, so that some paths are missed. pcalg keeps a list of all paths that it has begun, which can grow
-//! exponentially; here only those are kept that can make a difference, which gives the same paths. With [`Paths::All`] no path is missed.
+//! By default they are found as pcalg finds them: breadth first, with one list of visited vertices for all paths. Whether a path is
+//! uncovered is checked only at its end, so some paths are missed. pcalg keeps a list of all paths that it has begun, which can grow
+//! exponentially. Here only those that can make a difference are kept, which gives the same paths. With [`Paths::All`] no path is missed.
 
 mod rings;
 mod uncovered;
@@ -16,30 +16,30 @@ use super::context::{Context, Paths};
 use super::{Mark, Pag};
 use crate::Result;
 
-/// Whether the edge u - v may be u -> v: no arrowhead at u, no tail at v.
+/// Returns whether the edge u - v may be u -> v: no arrowhead at u, no tail at v.
 #[inline]
 pub(super) fn may_go(pag: &Pag, u: usize, v: usize) -> bool {
     matches!(pag.mark(u, v), Mark::Circle | Mark::Arrow) && matches!(pag.mark(v, u), Mark::Circle | Mark::Tail)
 }
 
-/// The v with an edge that may be u -> v, ascending.
+/// Returns every v with an edge that may be u -> v, ascending.
 pub(super) fn maybe_directed(pag: &Pag, u: usize) -> impl Iterator<Item = usize> + '_ {
     let may = |&(_, at_v, at_u): &(usize, Mark, Mark)| at_v != Mark::Tail && at_u != Mark::Arrow;
     pag.edges(u).filter(may).map(|(v, ..)| v)
 }
 
-/// The v with u o-o v, ascending.
+/// Returns every v with u o-o v, ascending.
 fn by_circles(pag: &Pag, u: usize) -> impl Iterator<Item = usize> + '_ {
     let open = |&(_, at_v, at_u): &(usize, Mark, Mark)| at_v == Mark::Circle && at_u == Mark::Circle;
     pag.edges(u).filter(open).map(|(v, ..)| v)
 }
 
-/// A shortest path (v, ..., a, b, c) that discriminates for b, given a triangle with a -> c and a <-* b. Of pcalg's only the last four vertices are
-/// known: it drops the others as it goes.
+/// Returns a shortest path (v, ..., a, b, c) that discriminates for b, given a triangle with a -> c and a <-* b. With [`Paths::Pcalg`] it
+/// has only v, the vertex after v, b and c, as pcalg drops the others.
 pub(super) fn discriminating(pag: &Pag, [a, b, c]: [usize; 3], of: &Context) -> Result<Option<Vec<u32>>> {
     let mut visited = vec![false; pag.p()];
     [a, b, c].iter().for_each(|&v| visited[v] = true);
-    // A vertex, and where the one before it stands in the list.
+    // A vertex, and the list index of the vertex before it.
     let mut list: Vec<(usize, usize)> = vec![(a, 0)];
     let mut queue = VecDeque::new();
     let into = |u: usize, visited: &[bool]| -> Vec<usize> {
@@ -64,7 +64,7 @@ pub(super) fn discriminating(pag: &Pag, [a, b, c]: [usize; 3], of: &Context) -> 
             return Ok(Some(path));
         }
         let is_collider = pag.mark(list[before].0, v) == Mark::Arrow;
-        // Once is enough: a later visit would begin with fewer vertices.
+        // One visit is enough: a later visit would have fewer vertices left.
         if is_collider && pag.mark(v, c) == Mark::Arrow && pag.mark(c, v) == Mark::Tail && !visited[v] {
             visited[v] = true;
             for next in into(v, &visited) {

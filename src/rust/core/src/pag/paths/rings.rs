@@ -3,16 +3,16 @@
 use super::by_circles;
 use crate::pag::Pag;
 
-/// The blocks of the graph of edges o-o: two of them lie on a common ring if they are in the same block.
+/// The blocks of the graph of edges o-o: two edges lie on a common ring if they are in the same block.
 pub struct Rings {
-    /// By vertex, the ends of its edges o-o and their blocks.
+    /// For each vertex, the ends of its edges o-o and their blocks.
     of: Vec<Vec<(u32, u32)>>,
-    /// By block, its number of edges.
+    /// For each block, its number of edges.
     edges: Vec<u32>,
 }
 
 impl Rings {
-    /// Those of a graph (Hopcroft and Tarjan 1973).
+    /// Finds the blocks of a graph (Hopcroft and Tarjan 1973).
     pub fn new(pag: &Pag) -> Self {
         let p = pag.p();
         let near: Vec<Vec<usize>> = (0..p).map(|u| by_circles(pag, u).collect()).collect();
@@ -32,7 +32,7 @@ impl Rings {
         rings
     }
 
-    /// The block of the edge u o-o v, where that lies on a ring.
+    /// Returns the block of the edge u o-o v, or `None` if the edge lies on no ring.
     pub fn of(&self, u: usize, v: usize) -> Option<u32> {
         let (_, block) = *self.of[u].iter().find(|&&(w, _)| w as usize == v)?;
         (self.edges[block as usize] > 1).then_some(block)

@@ -1,4 +1,4 @@
-//! Uncovered paths: the ends of every two edges that meet are not adjacent.
+//! Uncovered paths, on which the outer ends of any two consecutive edges are not adjacent.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use crate::pag::context::{Context, Paths};
 use crate::pag::Pag;
 use crate::Result;
 
-/// A search for an uncovered path (before, first, ..., target, after), `after` where there is one.
+/// A search for an uncovered path (before, first, ..., target, after), without the last vertex if `after` is `None`.
 struct Search<'a> {
     pag: &'a Pag,
     of: &'a Context<'a>,
@@ -15,11 +15,11 @@ struct Search<'a> {
     first: usize,
     target: usize,
     after: Option<usize>,
-    /// Whether by circles alone, or by edges that may be directed.
+    /// Whether the path has only circles, or edges that may be directed.
     circles: bool,
 }
 
-/// A path that has been begun: its last vertex, where the path without that stands, and whether all of its triples are as wanted.
+/// A path that has been begun: its last vertex, the index of the path without that vertex, and whether all of its triples are good.
 #[derive(Clone, Copy)]
 struct Begun {
     last: usize,
@@ -27,7 +27,7 @@ struct Begun {
     is_good: bool,
 }
 
-/// Whether an uncovered path (a, b, ..., c) that may be directed exists, none of whose triples is unclear.
+/// Returns whether there is an uncovered path (a, b, ..., c) that may be directed and has no unclear triple.
 pub fn is_maybe_directed(pag: &Pag, [a, b, c]: [usize; 3], of: &Context) -> Result<bool> {
     if may_go(pag, b, c) && !pag.adjacent(a, c) && is_clear(&[a, b, c], of) {
         return Ok(true);
@@ -36,13 +36,13 @@ pub fn is_maybe_directed(pag: &Pag, [a, b, c]: [usize; 3], of: &Context) -> Resu
     Ok(search.run()?.is_some())
 }
 
-/// An uncovered path (a, c, ..., d, b) by circles, with a vertex between c and d at least, none of whose triples is unclear.
+/// Returns an uncovered path (a, c, ..., d, b) of circles without an unclear triple, with at least one vertex between c and d.
 pub fn uncovered_circles(pag: &Pag, [a, c, d, b]: [usize; 4], of: &Context) -> Result<Option<Vec<u32>>> {
     Search { pag, of, before: a, first: c, target: d, after: Some(b), circles: true }.run()
 }
 
-/// Whether no triple of a path is unclear, the one round its end (the last two and the first vertex) among them, as pcalg's `faith.check()`
-/// has it.
+/// Returns whether no triple of a path is unclear. As in pcalg's `faith.check()`, this includes the triple of the last two vertices and the
+/// first.
 pub fn is_clear(path: &[usize], of: &Context) -> bool {
     let round = match *path {
         [first, .., last_but_one, last] => of.unclear.contains(last_but_one, last, first),
@@ -73,12 +73,12 @@ impl Search<'_> {
         }
     }
 
-    /// Whether u, v, w are as wanted of a triple.
+    /// Returns whether u - v - w is a good triple: uncovered, and not unclear.
     fn is_good(&self, u: usize, v: usize, w: usize) -> bool {
         !self.pag.adjacent(u, w) && !self.of.unclear.contains(u, v, w)
     }
 
-    /// Whether a good path that ends with u, v ends well with the target.
+    /// Returns whether a good path that ends with u, v can end with the target.
     fn ends_well(&self, u: usize, v: usize) -> bool {
         self.is_good(u, v, self.target)
             && match self.after {
@@ -89,20 +89,20 @@ impl Search<'_> {
             }
     }
 
-    /// Vertices that no path has in its middle.
+    /// Returns the vertices that no path has in its middle.
     fn ends(&self) -> impl Iterator<Item = usize> {
         [self.before, self.first, self.target].into_iter().chain(self.after)
     }
 
-    /// The first path in pcalg's queue. A vertex is visited when the first path that ends there is looked at. Of all paths that end in a vertex at
-    /// one length pcalg looks at, two kinds alone can matter: the first of them, before which the vertex is not visited, and for each
-    /// vertex before it the first that is good so far. All others go on to fewer vertices, later.
+    /// Returns the first path in pcalg's queue. A vertex is visited when the first path that ends there is processed. pcalg processes all
+    /// paths of one length that end in a vertex. Only two kinds of them can matter: the first path, before which the vertex is not visited;
+    /// and, for each preceding vertex, the first path that is good so far. All others continue to fewer vertices, and later.
     fn as_pcalg(&self) -> Result<Option<Vec<u32>>> {
         let mut visited: HashSet<usize> = self.ends().collect();
         let mut begun = vec![Begun { last: self.first, before: 0, is_good: true }];
         let mut front: Vec<usize> = Vec::new();
         for v in self.next(self.first) {
-            // pcalg begins no path that may be directed with a triangle.
+            // If edges may be directed, pcalg begins no path with a triangle.
             let is_good = self.is_good(self.before, self.first, v);
             if !visited.contains(&v) && (self.circles || !self.pag.adjacent(self.before, v)) {
                 front.push(begun.len());
@@ -151,7 +151,8 @@ impl Search<'_> {
         path
     }
 
-    /// A shortest walk over good triples, which nearly always meets no vertex twice; where it does, the first path without that.
+    /// Returns the shortest walk over good triples. It nearly always meets no vertex twice; if it does, returns the first path without
+    /// repetition.
     fn all(&self) -> Result<Option<Vec<u32>>> {
         let ends: HashSet<usize> = self.ends().collect();
         let mut begun = vec![Begun { last: self.first, before: 0, is_good: true }];
@@ -187,7 +188,7 @@ impl Search<'_> {
         self.without_repetition(&mut middle, &ends)
     }
 
-    /// Depth first: goes on with a path whose vertices between `first` and the target so far are `middle`.
+    /// Continues, depth first, a path whose vertices between `first` and the target are `middle` so far.
     fn without_repetition(&self, middle: &mut Vec<usize>, ends: &HashSet<usize>) -> Result<Option<Vec<u32>>> {
         self.of.poll.step()?;
         let [u, v] = match *middle.as_slice() {

@@ -1,4 +1,4 @@
-//! The edges of a discriminating path, tested given what separates its ends: pcalg's `checkEdges()`.
+//! The edges of a discriminating path, tested given the separating sets of its ends: pcalg's `checkEdges()`.
 
 use super::triples::Triples;
 use super::Run;
@@ -8,8 +8,9 @@ use crate::pag::Pag;
 use crate::Result;
 
 impl Run<'_, '_> {
-    /// Tests each edge of a path given all subsets of what separates its ends, until one is separated, which is taken away; whether one was.
-    /// Triples that this makes unshielded are looked at as in the beginning, with the conservative rule if any triple is unclear.
+    /// Tests each edge of a path given all nonempty subsets of the separating sets of its ends. Removes the first edge that is separated,
+    /// and returns whether there was one. Triples that become unshielded are treated as in the beginning, with the conservative rule if any
+    /// triple is unclear.
     pub(super) fn check_path(&mut self, pag: &mut Pag, path: &[u32]) -> Result<bool> {
         let [first, .., last] = *path else { return Ok(false) };
         let all = self.both_sets(first as usize, last as usize);

@@ -1,6 +1,6 @@
-//! RFCI (Colombo, Maathuis, Kalisch and Richardson 2012, "Learning high-dimensional directed acyclic graphs with latent and selection variables",
-//! Annals of Statistics 40): no possible-d-sep phase; edges of unshielded triples and of discriminating paths are tested
-//! once more in its place. pcalg's `rfci.vStruc()`, `dep.triple()`, `checkEdges()` and `udag2apag()`, in their order.
+//! RFCI (Colombo, Maathuis, Kalisch and Richardson 2012, "Learning high-dimensional directed acyclic graphs with latent and selection
+//! variables", Annals of Statistics 40). It has no possible-d-sep phase. Instead, edges of unshielded triples and of discriminating paths
+//! are tested again. Follows pcalg's `rfci.vStruc()`, `dep.triple()`, `checkEdges()` and `udag2apag()`, in their order.
 
 mod edges;
 mod triples;
@@ -16,32 +16,32 @@ use crate::orient::{judge_triple, refuse_too_many, Judge, Knowledge, Poll, Tell}
 use crate::{Error, Result};
 use triples::Triples;
 
-/// How to orient. [`Rfci::default`] is pcalg's `rfci()` with its defaults.
+/// Options of [`rfci`]. [`Rfci::default`] is pcalg's `rfci()` with its defaults.
 #[derive(Clone)]
 pub struct Rfci<'a> {
-    /// Which of R1 to R10 are applied.
+    /// Which of R1 to R10 apply.
     pub rules: [bool; 10],
-    /// Which paths R4, R5, R9 and R10 find.
+    /// The paths that R4, R5, R9 and R10 find.
     pub paths: Paths,
-    /// `conservative`, `maj.rule`: whether colliders are decided by all separating sets, and by the majority of them.
+    /// `conservative`: whether all separating sets decide about colliders.
     pub conservative: bool,
-    /// See there.
+    /// `maj.rule`: whether the majority of all separating sets decides about colliders.
     pub majority: bool,
-    /// (u, v, mark): the mark at v of the edge u - v is known, where that is an edge, and stays.
+    /// Known marks (u, v, mark): the mark at v of the edge u - v. It stays; ignored if that is not an edge.
     pub known: Vec<(u32, u32, Mark)>,
-    /// Edges that no test takes away.
+    /// Edges that no test removes.
     pub fixed: Option<&'a Adjacency>,
-    /// Asked now and then; true ends the call with [`Error::Interrupted`].
+    /// Called now and then; if it returns true, the call ends with [`Error::Interrupted`].
     pub wants_to_stop: Option<&'a dyn Fn() -> bool>,
     /// Called with the text that pcalg prints with `verbose = TRUE`.
     pub say: Option<Say<'a>>,
-    /// Called with what it says of the conservative rule.
+    /// Called with each event that pcalg prints about the conservative rule.
     pub tell: Option<Tell<'a>>,
-    /// Called with each test that it prints: x, y, S, p; and whether it is of a path.
+    /// Called with each test that pcalg prints: x, y, S, p.
     pub asked: Option<Asked<'a>>,
 }
 
-/// Called with a test (x, y | S) and its p-value.
+/// A function that is called with a test (x, y | S) and its p-value.
 pub type Asked<'a> = &'a dyn Fn(usize, usize, &[u32], f64) -> Result<()>;
 
 impl Default for Rfci<'_> {
@@ -61,14 +61,14 @@ impl Default for Rfci<'_> {
     }
 }
 
-/// Orients a skeleton by its separating sets, which it changes, and tests: pcalg's `rfci()` after its skeleton.
+/// Orients a skeleton by its separating sets and by tests, as pcalg's `rfci()` does after its skeleton. Changes the separating sets.
 ///
-/// `test` is asked one question at a time, in pcalg's order; p >= `alpha` is independence.
+/// `test` gets one question at a time, in pcalg's order; p >= `alpha` is independence.
 ///
 /// # Errors
-/// [`Error::Argument`] where sizes do not match, and for a vertex of degree over 62 with the conservative or the majority rule;
-/// [`Error::Numeric`] for a p-value that is missing, where pcalg stops too; [`Error::Interrupted`], [`Error::Memory`]; what the test and the
-/// functions of `options` return.
+/// [`Error::Argument`] if sizes do not match, and for a vertex of degree over 62 with the conservative or the majority rule;
+/// [`Error::Numeric`] for a missing p-value, where pcalg stops too; [`Error::Interrupted`], [`Error::Memory`]; errors of the test and of
+/// the functions in `options`.
 pub fn rfci(
     skeleton: &Adjacency,
     sepsets: &mut SepSets,
@@ -100,20 +100,20 @@ pub fn rfci(
         triples,
         conservative.then_some(Judge { version_unf: [1, 1], majority: options.majority }),
     )?;
-    // As pcalg spells it.
+    // "egdes" is pcalg's spelling.
     run.say(|| format!("\nDirect egdes:\n=============\nUsing rules:{} \n", shown_rules(&options.rules)))?;
     run.rules(&mut pag)?;
     memory::check()?;
     Ok(pag)
 }
 
-/// The state of a run beside the graph's marks.
+/// The state of a run besides the graph's marks.
 struct Run<'r, 'a> {
     options: &'r Rfci<'a>,
     alpha: f64,
     test: &'r mut dyn CiTest,
     sepsets: &'r mut SepSets,
-    /// The edges that are left.
+    /// The remaining edges.
     graph: Adjacency,
     unclear: Unclear,
     poll: &'r Poll<'a>,
@@ -124,7 +124,7 @@ impl Run<'_, '_> {
         self.options.say.map_or(Ok(()), |say| say(&text()))
     }
 
-    /// Whether x and y are independent given S. `tells`: whether pcalg prints the test.
+    /// Returns whether x and y are independent given S. `tells`: whether pcalg prints the test.
     fn is_independent(&mut self, x: usize, y: usize, s: &[u32], tells: bool) -> Result<bool> {
         self.poll.step()?;
         let p = self.test.p_value(x, y, s)?;
@@ -143,7 +143,7 @@ impl Run<'_, '_> {
         self.options.fixed.is_some_and(|fixed| fixed.has(x, y))
     }
 
-    /// Takes the edge x - y away, which S separates.
+    /// Removes the edge x - y, which S separates.
     fn separate(&mut self, pag: &mut Pag, x: usize, y: usize, s: &[u32]) {
         pag.remove(x, y);
         self.graph.remove(x, y);
@@ -151,7 +151,7 @@ impl Run<'_, '_> {
         self.sepsets.insert(y, x, s);
     }
 
-    /// The members of `sepset[[x]][[z]]` and `sepset[[z]][[x]]`, each once.
+    /// Returns the members of `sepset[[x]][[z]]` and `sepset[[z]][[x]]`, each once.
     fn both_sets(&self, x: usize, z: usize) -> Vec<u32> {
         let mut all: Vec<u32> = Vec::new();
         for set in [self.sepsets.get(x, z), self.sepsets.get(z, x)].into_iter().flatten() {
@@ -164,8 +164,8 @@ impl Run<'_, '_> {
         all
     }
 
-    /// Finds which of some unshielded triples are colliders, and orients these (`rfci.vStruc()`). Edges that a separating set of a triple's ends
-    /// separates go away before. `judge`: the conservative or the majority rule.
+    /// Finds which of some unshielded triples are colliders, and orients these (`rfci.vStruc()`). First removes edges that are separated by
+    /// a subset of the separating sets of a triple's ends. `judge`: the conservative or the majority rule.
     fn colliders(&mut self, pag: &mut Pag, mut triples: Triples, judge: Option<Judge>) -> Result<()> {
         if triples.is_empty() {
             return Ok(());
@@ -204,7 +204,7 @@ impl Run<'_, '_> {
         memory::check()
     }
 
-    /// R1 to R10, until none of them changes anything.
+    /// Applies R1 to R10 until none of them changes anything.
     fn rules(&mut self, pag: &mut Pag) -> Result<()> {
         if pag.edge_count() == 0 {
             return Ok(());
@@ -217,7 +217,7 @@ impl Run<'_, '_> {
                 apply(on[2], pag, of, rules::rule3)
             })?;
             if on[3] {
-                // R4 changes what is unclear, and does not ask.
+                // R4 may change the unclear triples, and does not use them.
                 let (nothing, poll) = (Unclear::default(), self.poll);
                 let Rfci { paths, say, .. } = *self.options;
                 let of = Context { unclear: &nothing, paths, program: Program::Rfci, poll, say };
@@ -244,7 +244,7 @@ impl Discriminated for Run<'_, '_> {
     fn found(&mut self, pag: &mut Pag, [a, b, c]: [usize; 3], path: &[u32]) -> Result<Told> {
         let before = pag.changes();
         if self.check_path(pag, path)? {
-            // pcalg's path may have a pair that is no edge. Where taking that away changes nothing, pcalg would do so for ever.
+            // pcalg's path may have a pair that is not an edge. If removing that pair changes nothing, pcalg would repeat it for ever.
             return Ok(if pag.changes() == before { Told::Nothing } else { Told::Changed });
         }
         let nothing = Unclear::default();

@@ -1,4 +1,4 @@
-//! Unshielded triples whose edges are tested given what separates their ends: pcalg's `dep.triple()`.
+//! Unshielded triples whose edges are tested given the separating sets of their ends: pcalg's `dep.triple()`.
 
 use std::collections::HashMap;
 
@@ -9,17 +9,17 @@ use crate::pag::context::numbers;
 use crate::pag::{Mark, Pag};
 use crate::Result;
 
-/// Triples in pcalg's order, and which of them are still looked at.
+/// Triples in pcalg's order, each open until it is settled.
 #[derive(Debug, Default)]
 pub struct Triples {
     list: Vec<[u32; 3]>,
     is_open: Vec<bool>,
-    /// Where a triple stands first.
+    /// Index of each triple's first occurrence.
     first: HashMap<[u32; 3], usize>,
 }
 
 impl Triples {
-    /// All unshielded triples of a graph.
+    /// Returns all unshielded triples of a graph, open.
     pub fn unshielded(graph: &Adjacency, poll: &Poll) -> Result<Self> {
         let mut triples = Triples::default();
         each_unshielded(graph, poll, |triple| {
@@ -39,12 +39,12 @@ impl Triples {
         self.is_open.push(true);
     }
 
-    /// Those that are still open, in their order.
+    /// Returns the triples that are still open, in their order.
     pub fn open(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
         self.list.iter().zip(&self.is_open).filter(|(_, &open)| open).map(|(&triple, _)| triple)
     }
 
-    /// Closes the triple with these ends, where it stands first: pcalg lists ends in ascending order.
+    /// Closes the first occurrence of the triple with these ends: pcalg lists ends in ascending order.
     fn close(&mut self, end: usize, middle: usize, other: usize) {
         let triple = [end.min(other), middle, end.max(other)].map(|v| v as u32);
         if let Some(&at) = self.first.get(&triple) {
@@ -54,7 +54,7 @@ impl Triples {
 }
 
 impl Run<'_, '_> {
-    /// Tests both edges of each triple given what separates its ends. Triples that a removal makes are added at the end, and are not tested.
+    /// Tests both edges of each triple given the separating sets of its ends. Triples that a removal makes unshielded are added at the end.
     pub(super) fn check_triples(&mut self, pag: &mut Pag, triples: &mut Triples) -> Result<()> {
         for k in 0..triples.list.len() {
             if !triples.is_open[k] {
@@ -80,7 +80,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Tests the edge between an end and the middle of a triple; whether they are independent given the set.
+    /// Tests the edge between an end and the middle of a triple. Returns whether they are independent given the set; the edge is then
+    /// removed.
     fn check_edge(
         &mut self,
         pag: &mut Pag,
@@ -96,7 +97,7 @@ impl Run<'_, '_> {
         if let Some(least) = self.least_set(end, middle, set)? {
             self.separate(pag, end, middle, &least);
         }
-        // Triangles that have become unshielded triples, and triples that are none any more.
+        // Triangles become unshielded triples, and some triples cease to exist.
         let is_plain = |u: usize, v: usize| pag.mark(u, v) == Mark::Circle && pag.mark(v, u) == Mark::Circle;
         let around = |u: usize| pag.neighbours(u).filter(move |&v| is_plain(u, v) && !triple.contains(&v));
         for m in around(end).filter(|&m| is_plain(middle, m)) {
@@ -111,7 +112,7 @@ impl Run<'_, '_> {
         Ok(true)
     }
 
-    /// The first of the smallest subsets, not the empty one, that separates two vertices.
+    /// Returns the first of the smallest nonempty subsets that separate two vertices, or `None` if no subset does.
     fn least_set(&mut self, x: usize, y: usize, set: &[u32]) -> Result<Option<Vec<u32>>> {
         for size in 1..=set.len() {
             if let Some(found) = self.first_of_size(x, y, set, size)? {
@@ -121,7 +122,7 @@ impl Run<'_, '_> {
         Ok(None)
     }
 
-    /// The first of the subsets of a size that separates two vertices.
+    /// Returns the first subset with `size` members that separates two vertices, or `None` if none does.
     pub(super) fn first_of_size(&mut self, x: usize, y: usize, set: &[u32], size: usize) -> Result<Option<Vec<u32>>> {
         let mut places: Vec<u32> = (0..size as u32).collect();
         loop {

@@ -4,7 +4,7 @@ use crate::pag::context::{numbers, Context, Program};
 use crate::pag::{Mark, Pag};
 use crate::Result;
 
-/// R1: a *-> b o-* c with a and c not adjacent becomes a *-> b -> c.
+/// Applies R1: a *-> b o-* c with a and c not adjacent becomes a *-> b -> c.
 pub fn rule1(pag: &mut Pag, of: &Context) -> Result<()> {
     for (a, b) in pag.pairs(|at_b, _| at_b == Mark::Arrow) {
         of.poll.step()?;
@@ -33,7 +33,7 @@ pub fn rule1(pag: &mut Pag, of: &Context) -> Result<()> {
     Ok(())
 }
 
-/// pcalg's word on a tail that becomes an arrowhead, which only `udag2pag()` has.
+/// Prints pcalg's message about a tail that becomes an arrowhead, which only `udag2pag()` has.
 fn contradicted(is_tail: bool, end: &str, of: &Context) -> Result<()> {
     match of.program {
         Program::Fci if is_tail => of.say(|| format!("Contradiction in Rule 1{end}\n")),
@@ -41,7 +41,7 @@ fn contradicted(is_tail: bool, end: &str, of: &Context) -> Result<()> {
     }
 }
 
-/// R2: a -> b *-> c or a *-> b -> c, with a *-o c, becomes a *-> c.
+/// Applies R2: a -> b *-> c or a *-> b -> c, with a *-o c, becomes a *-> c.
 pub fn rule2(pag: &mut Pag, of: &Context) -> Result<()> {
     for (a, c) in pag.pairs(|at_c, _| at_c == Mark::Circle) {
         of.poll.step()?;
@@ -63,7 +63,7 @@ pub fn rule2(pag: &mut Pag, of: &Context) -> Result<()> {
     Ok(())
 }
 
-/// R3: a *-> b <-* c, a *-o d o-* c with a and c not adjacent, and d *-o b becomes d *-> b.
+/// Applies R3: a *-> b <-* c, a *-o d o-* c with a and c not adjacent, and d *-o b becomes d *-> b.
 pub fn rule3(pag: &mut Pag, of: &Context) -> Result<()> {
     for (b, d) in pag.pairs(|_, at_b| at_b == Mark::Circle) {
         of.poll.step()?;
@@ -72,7 +72,7 @@ pub fn rule3(pag: &mut Pag, of: &Context) -> Result<()> {
         let ends: Vec<usize> = pag.edges(b).filter(is_end).map(|(v, ..)| v).collect();
         for (i, &a) in ends.iter().enumerate() {
             of.poll.looked_up(ends.len() - i)?;
-            // Without unclear triples pcalg stops at the first pair; with some it goes on, and says so of each.
+            // Without unclear triples pcalg stops at the first pair. Otherwise it continues, and prints each pair.
             if of.unclear.is_empty() && pag.mark(d, b) == Mark::Arrow {
                 break;
             }

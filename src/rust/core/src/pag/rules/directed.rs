@@ -4,12 +4,12 @@ use crate::pag::context::{numbers, Context, Paths, Program};
 use crate::pag::{paths, Mark, Pag};
 use crate::Result;
 
-/// The edges a o-> c, as pairs (a, c).
+/// Returns the edges a o-> c, as pairs (a, c).
 fn half_directed(pag: &Pag) -> Vec<(u32, u32)> {
     pag.pairs(|at_c, at_a| at_c == Mark::Arrow && at_a == Mark::Circle)
 }
 
-/// R8: a -> b -> c or a -o b -> c, with a o-> c, becomes a -> c.
+/// Applies R8: a -> b -> c or a -o b -> c, with a o-> c, becomes a -> c.
 pub fn rule8(pag: &mut Pag, of: &Context) -> Result<()> {
     for (a, c) in half_directed(pag) {
         of.poll.step()?;
@@ -34,7 +34,7 @@ pub fn rule8(pag: &mut Pag, of: &Context) -> Result<()> {
     Ok(())
 }
 
-/// R9: a o-> c and an uncovered path (a, b, ..., c) that may be directed, with b and c not adjacent, makes a -> c.
+/// Applies R9: a o-> c becomes a -> c if an uncovered path (a, b, ..., c) may be directed, with b and c not adjacent.
 pub fn rule9(pag: &mut Pag, of: &Context) -> Result<()> {
     for (a, c) in half_directed(pag) {
         of.poll.step()?;
@@ -53,8 +53,8 @@ pub fn rule9(pag: &mut Pag, of: &Context) -> Result<()> {
     Ok(())
 }
 
-/// R10: a o-> c, b -> c <- d, and uncovered paths from a to b by x and from a to d by y that may be directed, with x and y different and not
-/// adjacent, make a -> c; x may be b, and y may be d.
+/// Applies R10: a o-> c becomes a -> c if b -> c <- d and two uncovered paths may be directed: from a to b by x, and from a to d by y. x and y
+/// must be different and not adjacent; x may be b, and y may be d.
 pub fn rule10(pag: &mut Pag, of: &Context) -> Result<()> {
     for (a, c) in half_directed(pag) {
         of.poll.step()?;
@@ -74,16 +74,16 @@ pub fn rule10(pag: &mut Pag, of: &Context) -> Result<()> {
     Ok(())
 }
 
-/// How two parents of c are met from a.
+/// How two parents of c are reached from a.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
     /// Both are neighbours of a.
     Easy,
-    /// By longer paths.
+    /// At least one of them needs a longer path.
     Paths,
 }
 
-/// The first steps from a, and which vertices paths by them end in.
+/// The first steps from a, and a search for the parents that they lead to.
 struct Ends<'a> {
     pag: &'a Pag,
     a: usize,
@@ -97,7 +97,7 @@ impl<'a> Ends<'a> {
         Ends { pag, a, seconds, of }
     }
 
-    /// The first two parents that are met, in pcalg's order; it asks no longer paths of a pair that is met by edges.
+    /// Returns how the first two parents are reached, in pcalg's order. For a pair reached by edges, pcalg searches no longer paths.
     fn meet(&self, parents: &[usize]) -> Result<Option<How>> {
         let mut known: Vec<Option<Vec<usize>>> = vec![None; parents.len()];
         for (i, &b) in parents.iter().enumerate() {
@@ -128,11 +128,11 @@ impl<'a> Ends<'a> {
         Ok(None)
     }
 
-    /// The first steps by which paths end in b.
+    /// Returns the first steps of paths that end in b.
     fn by(&self, b: usize) -> Result<Vec<usize>> {
         let mut by = Vec::new();
         for &x in &self.seconds {
-            // pcalg's program for RFCI searches a path from b to b then.
+            // In this case, pcalg's program for RFCI searches a path from b to b.
             let is_end = x == b && (self.of.program == Program::Fci || self.of.paths == Paths::All);
             if is_end || paths::is_maybe_directed(self.pag, [self.a, x, b], self.of)? {
                 by.push(x);

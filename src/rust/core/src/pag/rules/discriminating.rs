@@ -5,24 +5,24 @@ use crate::pag::context::{Context, Program};
 use crate::pag::{paths, Mark, Pag};
 use crate::Result;
 
-/// What becomes of a discriminating path.
+/// Outcome of a discriminating path.
 pub enum Told {
     /// The circle at b has been replaced.
     Oriented,
-    /// An edge of the path was taken away: the search begins anew.
+    /// An edge of the path was removed: the search starts again.
     Changed,
     /// Neither: this triangle is left alone.
     Nothing,
 }
 
-/// What happens with a discriminating path (v, ..., a, b, c) for b.
+/// A handler for discriminating paths (v, ..., a, b, c) for b.
 pub trait Discriminated {
-    /// Orients the edges at b, or takes an edge of the path away. pcalg's path may lack vertices between v and b, a among them.
+    /// Orients the edges at b, or removes an edge of the path. pcalg's path may lack vertices between v and b, including a.
     fn found(&mut self, pag: &mut Pag, triangle: [usize; 3], path: &[u32]) -> Result<Told>;
 }
 
-/// R4: of a path (v, ..., a, b, c) on which every vertex between v and b is a collider and a parent of c, v and c are not adjacent, and b o-* c.
-/// Where b separates v and c it becomes b -> c, else a <-> b <-> c.
+/// Applies R4 to a path (v, ..., a, b, c) with v and c not adjacent and b o-* c. Every vertex between v and b must be a collider and a
+/// parent of c. If b is in a separating set of v and c, orients b -> c, else a <-> b <-> c.
 pub fn rule4(pag: &mut Pag, of: &Context, what: &mut dyn Discriminated) -> Result<()> {
     for (b, c) in pag.pairs(|_, at_b| at_b == Mark::Circle) {
         of.poll.step()?;
@@ -47,8 +47,8 @@ pub fn rule4(pag: &mut Pag, of: &Context, what: &mut dyn Discriminated) -> Resul
     Ok(())
 }
 
-/// Orients the edges of a triangle (a, b, c), of which a discriminating path for b begins at v, by whether b separates v and c. `keeps_tails`: a tail at b of a - b stays, against the rule (with
-/// knowledge of JCI).
+/// Orients the edges of a triangle (a, b, c) whose discriminating path for b begins at v: b -> c if b is in a separating set of v and c,
+/// else a <-> b <-> c. `keeps_tails`: a tail at b of a - b stays, against the rule (with knowledge of JCI).
 pub(in crate::pag) fn orient_at(
     pag: &mut Pag,
     [v, a, b, c]: [usize; 4],

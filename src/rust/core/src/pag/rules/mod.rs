@@ -1,9 +1,10 @@
-//! The orientation rules R1 to R10 for partial ancestral graphs (Zhang 2008, "On the completeness of orientation rules for causal
-//! discovery in the presence of latent confounders and selection bias", Artificial Intelligence 172), each a function of its own.
+//! The orientation rules R1 to R10 for partial ancestral graphs, one function each.
 //!
-//! Each rule takes its list of edges before it changes the first mark, and reads marks as they are when it comes to an edge: so does
-//! pcalg, and where rules contradict each other the answer depends on it. An application of a rule takes a circle away and none brings one
-//! back, so that repeating them ends.
+//! Source: Zhang 2008, "On the completeness of orientation rules for causal discovery in the presence of latent confounders and selection
+//! bias", Artificial Intelligence 172.
+//!
+//! Like pcalg, each rule lists its edges before it changes the first mark, and reads the current marks when it visits an edge. If rules
+//! contradict each other, the answer depends on this. Each application of a rule removes a circle and none adds one, so repetition ends.
 
 mod arrowheads;
 mod directed;

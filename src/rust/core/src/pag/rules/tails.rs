@@ -4,7 +4,7 @@ use crate::pag::context::{numbers, Context, Program};
 use crate::pag::{paths, Mark, Pag};
 use crate::Result;
 
-/// R5: a o-o b and an uncovered path of circles (a, c, ..., d, b), with a, d and b, c not adjacent, become undirected.
+/// Applies R5: a o-o b and an uncovered path of circles (a, c, ..., d, b), with a, d and b, c not adjacent, become undirected.
 pub fn rule5(pag: &mut Pag, of: &Context) -> Result<()> {
     let pairs = pag.pairs(|at_b, at_a| at_b == Mark::Circle && at_a == Mark::Circle);
     if pairs.is_empty() {
@@ -24,7 +24,7 @@ pub fn rule5(pag: &mut Pag, of: &Context) -> Result<()> {
             candidates.filter(|&v| rings.of(u, v) == Some(ring_of)).collect()
         };
         let (around_a, around_b) = (by_circles(a, b), by_circles(b, a));
-        // Each neighbour is looked for among its fellows.
+        // For each neighbour, the whole list of neighbours is searched.
         of.poll.looked_up([a, b].map(|u| pag.neighbours(u).count().pow(2)).iter().sum())?;
         'pair: for &c in &around_a {
             for &d in &around_b {
@@ -43,7 +43,7 @@ pub fn rule5(pag: &mut Pag, of: &Context) -> Result<()> {
     Ok(())
 }
 
-/// An uncovered path of circles (a, c, ..., d, b), none of whose triples is unclear.
+/// Returns an uncovered path of circles (a, c, ..., d, b) without an unclear triple.
 fn ring(pag: &Pag, [a, c, d, b]: [usize; 4], of: &Context) -> Result<Option<Vec<u32>>> {
     let is_ring = pag.mark(c, d) == Mark::Circle && pag.mark(d, c) == Mark::Circle;
     if !is_ring {
@@ -65,7 +65,7 @@ fn ring(pag: &Pag, [a, c, d, b]: [usize; 4], of: &Context) -> Result<Option<Vec<
     Ok(Some([a, c, d, b].map(|v| v as u32).to_vec()))
 }
 
-/// R6: a - b o-* c becomes b -* c.
+/// Applies R6: a - b o-* c becomes b -* c.
 pub fn rule6(pag: &mut Pag, of: &Context) -> Result<()> {
     for (b, c) in pag.pairs(|_, at_b| at_b == Mark::Circle) {
         of.poll.step()?;
@@ -79,7 +79,7 @@ pub fn rule6(pag: &mut Pag, of: &Context) -> Result<()> {
     Ok(())
 }
 
-/// R7: a -o b o-* c with a and c not adjacent becomes b -* c.
+/// Applies R7: a -o b o-* c with a and c not adjacent becomes b -* c.
 pub fn rule7(pag: &mut Pag, of: &Context) -> Result<()> {
     for (b, c) in pag.pairs(|_, at_b| at_b == Mark::Circle) {
         of.poll.step()?;
