@@ -1,5 +1,5 @@
-//! Tests of discrete variables that the GPU leaves to the CPU, because p is too near to alpha for two machines' rounding or the
-//! table is too large; and p-values of arbitrary questions about discrete variables.
+//! Tests of discrete variables that the GPU leaves to the CPU. Their p is too near to alpha for two machines' rounding, or their table is
+//! too large. Also p-values of arbitrary questions about discrete variables.
 
 use crate::engine::cuda::arguments::{DiscreteArgs, ASKED_WORDS, COUNTING_THREADS};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +31,7 @@ pub(in crate::engine::cuda) struct CpuTest {
 }
 
 impl CpuTest {
-    /// Has it of the variables that the GPU has as 0, 1, ...
+    /// Replaces the GPU's numbers 0, 1, ... by the variables that they stand for.
     pub fn name(&mut self, variables: &[u32]) {
         let name = |v: u32| variables[v as usize];
         (self.x, self.y) = (name(self.x as u32) as usize, name(self.y as u32) as usize);
@@ -39,7 +39,7 @@ impl CpuTest {
     }
 }
 
-/// Brings the first `count` records that kernels noted, in words: x, y, slot (2), key (2), members.
+/// Copies the first `count` records of kernels to the host. A record has the words x, y, slot (2), key (2), members.
 pub(in crate::engine::cuda) fn bring(engine: &mut CudaEngine, args: &DiscreteArgs, count: u64) -> Result<Vec<CpuTest>> {
     let (width, size) = ((ASKED_WORDS + args.largest_set) as usize, args.a.size as usize);
     let each = size_of::<CpuTest>() + 4 * size + 16;
@@ -61,10 +61,10 @@ pub(in crate::engine::cuda) fn bring(engine: &mut CudaEngine, args: &DiscreteArg
     Ok(found)
 }
 
-/// Below this many samples times questions the calling thread answers alone: it is done before others have started.
+/// Samples times questions below which the calling thread answers alone: it is done before others have started.
 const FEW_SAMPLES: usize = 100_000;
 
-/// p-values by the CPU's plain function, on the threads of the pool, in the order of the questions.
+/// Returns p-values by the CPU's plain function, in the order of the questions, computed on the threads of the pool.
 pub(in crate::engine::cuda) fn answer(
     test: &Discrete,
     questions: &[CpuTest],
@@ -87,13 +87,13 @@ pub(in crate::engine::cuda) fn answer(
     Ok(answers.iter().map(|p| f64::from_bits(p.load(Ordering::Relaxed))).collect())
 }
 
-/// Samples times questions of a launch, at most: less than 0.1 s.
+/// Most samples times questions of a launch: less than 0.1 s.
 const QUESTION_SAMPLES: u64 = 1 << 32;
 
-/// Shares of the memory that questions and scratch get each where not all columns fit, the first at which the rest suffices.
+/// Divisors of the memory that questions and scratch each get if not all columns fit. The first that leaves enough is used.
 const SHARES: [u64; 3] = [8, 64, u64::MAX];
 
-/// How a batch is run: questions of a launch at most, shared memory and scratch of its blocks, and members of its largest set.
+/// Plan of a batch: most questions of a launch, shared memory and scratch of its blocks, and members of its largest set.
 struct Plan {
     most: usize,
     tables: Tables,
@@ -101,7 +101,7 @@ struct Plan {
     widest: usize,
 }
 
-/// Plans a batch's questions and its scratch, of `room` bytes at most or the least that is needed.
+/// Plans a batch's questions and its scratch, in `room` bytes at most or in the least that is needed.
 fn plan(engine: &mut CudaEngine, test: &Discrete, batch: &Batch, most: usize, room: Option<u64>) -> Result<Plan> {
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
     let tables = counting::tables(widest as u64, engine.held.gpu.shared_limit);
@@ -116,7 +116,7 @@ fn plan(engine: &mut CudaEngine, test: &Discrete, batch: &Batch, most: usize, ro
     Ok(Plan { most, tables, scratch, widest })
 }
 
-/// The replies, in the order of the batch; plans the GPU's memory. `watch` is told the share that is done.
+/// Returns the replies, in the order of the batch, and plans the GPU's memory. `watch` gets the share that is done.
 pub(in crate::engine::cuda) fn replies(
     engine: &mut CudaEngine,
     test: &Discrete,
@@ -139,7 +139,7 @@ pub(in crate::engine::cuda) fn replies(
     Ok(values.into_iter().map(Reply::P).collect())
 }
 
-/// The p-values where the columns do not all fit: of some questions at a time, which have most columns in common.
+/// Returns the p-values if the columns do not all fit. It runs some questions at a time, which have most columns in common.
 fn in_groups(
     engine: &mut CudaEngine,
     test: &Discrete,
@@ -195,7 +195,7 @@ fn in_groups(
     Err(engine.held.too_little(needed))
 }
 
-/// The p-values of a batch, in its order, as planned. `named`: the same questions, of the variables as the CPU numbers them.
+/// Returns the p-values of a batch, in its order, as planned. `named`: the same questions with the CPU's numbers of variables.
 fn run(
     engine: &mut CudaEngine,
     test: &Discrete,
@@ -214,8 +214,8 @@ fn run(
         engine.send_questions(&mut args.a, questions)?;
         let blocks = scratch.blocks.min(questions.count() as u32);
         let launch = Kernel::dis_batch.on((blocks, 1), COUNTING_THREADS, tables.bytes);
-        // SAFETY: the addresses are those of the data, of as many questions as `args.a.count` says, and of scratch for the
-        // blocks, all planned for this batch; the answers are waited for below.
+        // SAFETY: the addresses hold the data, `args.a.count` questions and scratch for the blocks, all planned for this batch. The answers
+        // are waited for below.
         unsafe { engine.held.gpu.launch(launch, &args)? };
         engine.held.fetch(args.a.answers, &mut values[done..], "a batch of tests")?;
         let left: Vec<usize> = (done..values.len()).filter(|&at| values[at] < 0.0).collect();

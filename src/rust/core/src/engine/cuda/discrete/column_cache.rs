@@ -1,8 +1,8 @@
-//! Which columns a GPU holds, and which rows are run next: those of which it lacks the fewest.
+//! The columns that a GPU holds, and the choice of the rows that run next: those for which the fewest columns are missing.
 
 const NONE: u32 = u32::MAX;
 
-/// Lists of numbers from 0 to some end, each number in one list or in none.
+/// Lists of numbers from 0 to some end; each number is in one list or in none.
 struct Lists {
     first: Vec<u32>,
     next: Vec<u32>,
@@ -35,39 +35,39 @@ impl Lists {
     }
 }
 
-/// What the places for columns hold.
+/// Contents of the places for columns.
 pub(super) struct Columns {
-    /// By place: the variable.
+    /// Variable of each place.
     held: Vec<u32>,
-    /// Where the next column goes, unless it is that of a batch that needs it.
+    /// Place of the next column, unless the column there is needed by the current batch.
     hand: usize,
 }
 
 impl Columns {
-    /// Nothing in any of these places.
+    /// Creates places without columns.
     pub fn none(places: usize) -> Self {
         Columns { held: vec![NONE; places], hand: 0 }
     }
 
-    /// Number of places.
+    /// Returns the number of places.
     pub fn places(&self) -> usize {
         self.held.len()
     }
 }
 
-/// The places for columns on a GPU, and rows that are still to be run.
+/// The places for columns on a GPU, and the rows that are still to run.
 pub(super) struct ColumnCache<'r> {
     /// By row: the variables whose columns it needs.
     needs: Vec<&'r [u32]>,
     /// By variable: the rows that need its column, from `first[v]` on.
     first: Vec<usize>,
     needed_by: Vec<u32>,
-    /// By variable: the place of its column, and the batch that it was last needed in.
+    /// By variable: the place of its column, and the last batch that needed it.
     place: Vec<u32>,
     batch: Vec<u32>,
     columns: Columns,
     number: u32,
-    /// By row: how many of its columns are not there; NONE: it has been given. By that number: the rows.
+    /// By row: how many of its columns are missing, or NONE if it was chosen. `rows` lists the rows by that number.
     missing: Vec<u32>,
     rows: Lists,
 }
@@ -75,16 +75,16 @@ pub(super) struct ColumnCache<'r> {
 /// Rows that run together.
 #[derive(Default)]
 pub(super) struct Chosen {
-    /// Their numbers, ascending.
+    /// Numbers of the rows, ascending.
     pub rows: Vec<usize>,
-    /// The variables that they need, ascending, with their places.
+    /// Variables that the rows need, ascending, with their places.
     pub variables: Vec<(u32, u32)>,
-    /// Those whose columns are not there yet.
+    /// Variables whose columns are not there yet, with their places.
     pub fresh: Vec<(u32, u32)>,
 }
 
 impl<'r> ColumnCache<'r> {
-    /// For `p` variables; `columns`: those that have a place. No row needs more than there are places.
+    /// Creates a cache for `p` variables; `columns`: those that have a place. No row may need more columns than there are places.
     pub fn new(columns: Columns, p: usize, needs: Vec<&'r [u32]>) -> Self {
         let mut first = vec![0; p + 1];
         needs.iter().flat_map(|needs| needs.iter()).for_each(|&v| first[v as usize + 1] += 1);
@@ -108,12 +108,13 @@ impl<'r> ColumnCache<'r> {
         ColumnCache { needs, first, needed_by, place, batch: vec![0; p], columns, number: 0, missing, rows }
     }
 
-    /// What the places hold now.
+    /// Returns what the places hold now.
     pub fn into_columns(self) -> Columns {
         self.columns
     }
 
-    /// The next rows, such that `fits` says yes to the number of variables that they need and to the sum of how many each needs.
+    /// Returns the next rows, or `None` if all have run. `fits` gets the number of variables that they need, and the sum of what each
+    /// needs. Only the first row is chosen without asking it.
     pub fn next(&mut self, fits: impl Fn(usize, usize) -> bool) -> Option<Chosen> {
         self.number += 1;
         let mut chosen = Chosen::default();
@@ -149,7 +150,7 @@ impl<'r> ColumnCache<'r> {
         Some(chosen)
     }
 
-    /// Gives a column a place, that of one that this batch does not need.
+    /// Gives a column a place whose previous column this batch does not need.
     fn take_in(&mut self, v: u32) -> u32 {
         loop {
             let Columns { held, hand } = &mut self.columns;
@@ -170,7 +171,7 @@ impl<'r> ColumnCache<'r> {
         }
     }
 
-    /// Notes of the rows that need a column that they lack one more or one less.
+    /// Adds `by` to the number of missing columns of each row that needs column `v`.
     fn changes(&mut self, v: u32, by: i32) {
         for at in self.first[v as usize]..self.first[v as usize + 1] {
             let row = self.needed_by[at];
@@ -188,7 +189,7 @@ impl<'r> ColumnCache<'r> {
 mod tests {
     use super::*;
 
-    /// Random sets of `degree` of `p` variables.
+    /// Returns random sets of `degree` of `p` variables.
     fn random(p: usize, degree: usize) -> Vec<Vec<u32>> {
         let mut state = 7u64;
         let mut below = move |end: usize| {
@@ -229,7 +230,7 @@ mod tests {
                 }
             }
             assert!(given.iter().all(|&times| times == 1), "{places}");
-            // Each column once where all stay; with a fifth of them, not much more than half of what rows need.
+            // Each column is copied once if all stay; with a fifth of the places, not much more than half of what rows need is copied.
             let most = match places {
                 _ if places == p => p,
                 60.. => all * 6 / 10,

@@ -1,5 +1,5 @@
 //! Columns of some variables on a GPU that cannot hold all. The host has the codes of all variables packed, in pinned memory that the GPU
-//! reads by itself; there they become the codes and planes that the kernels count with, in places of one size each.
+//! reads directly. The GPU turns them into the codes and planes that the kernels count with, in places of one size.
 
 use super::counting::{has_planes, is_wide, padded, plane_size, Coding, BESIDE_COLUMNS, PLANE_CELLS, PLANE_LEVELS};
 use crate::ci::discrete::{Codes, Discrete};
@@ -10,13 +10,13 @@ use crate::engine::cuda::CudaEngine;
 use crate::memory::{self, Use};
 use crate::Result;
 
-/// Bytes that a variable takes in a table of columns: where its codes and planes are, where the packed codes, its number of levels.
+/// Bytes of a variable in a table of columns: where its codes, planes and packed codes are, and its number of levels.
 const ENTRY: u64 = 3 * 8 + 4;
 
-/// Packed columns begin at multiples of this: the GPU reads so many bytes at a time.
+/// Packed columns begin at multiples of this number: the GPU reads this many bytes at a time.
 const ALIGNED: u64 = 128;
 
-/// The binary logarithm of the bits that a code of a variable takes when packed; a missing value has a code, too.
+/// Returns the binary logarithm of the bits of a variable's packed code. A missing value has a code, too.
 fn log_bits(test: &Discrete, v: usize) -> u64 {
     let data = test.data();
     match data.codes(v) {
@@ -30,12 +30,12 @@ fn log_bits(test: &Discrete, v: usize) -> u64 {
     }
 }
 
-/// Bytes of a variable's codes when packed.
+/// Returns the bytes of a variable's packed codes.
 fn packed_bytes(test: &Discrete, v: usize) -> u64 {
     (padded(test) as u64 / 8) << log_bits(test, v)
 }
 
-/// Eight codes of `BITS` each, a byte each before, side by side.
+/// Packs eight codes, which take a byte each, into `BITS` bits each, side by side.
 fn side_by_side<const BITS: u32>(codes: [u8; 8]) -> u64 {
     let mut all = u64::from_le_bytes(codes);
     all = (all | all >> (8 - BITS)) & (((1 << (2 * BITS)) - 1) * 0x0001_0001_0001_0001);
@@ -51,7 +51,7 @@ fn pack_bytes<const BITS: u32>(codes: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Packs a variable's codes; what is beyond its samples may be anything.
+/// Packs a variable's codes; bits beyond its samples are arbitrary.
 fn pack(test: &Discrete, v: usize, to: &mut [u8]) {
     match (test.data().codes(v), log_bits(test, v)) {
         (Codes::Bytes(codes), 0) => pack_bytes::<1>(codes, to),
@@ -64,31 +64,31 @@ fn pack(test: &Discrete, v: usize, to: &mut [u8]) {
     }
 }
 
-/// Where the packed codes are, by variable: an address of the host, plus the binary logarithm of a code's bits.
+/// Place of each variable's packed codes: an address of the host, plus the binary logarithm of a code's bits.
 pub(in crate::engine::cuda) struct Packed(Vec<u64>);
 
-/// What the GPU has of a column.
+/// The parts of a column that the GPU has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parts {
     pub codes: bool,
     pub planes: bool,
 }
 
-// Else tables of variables with planes would be counted by codes at level 0.
+// Otherwise level 0 would count tables of variables with planes by codes.
 const _: () = assert!((PLANE_LEVELS * PLANE_LEVELS) as u64 <= PLANE_CELLS);
 
 impl Parts {
-    /// What level 0 counts with: planes alone, where all variables have them.
+    /// Returns the parts that level 0 counts with: only planes, if all variables have them.
     pub fn of_pairs(test: &Discrete) -> Self {
         Parts { codes: (0..test.data().p()).any(|v| !has_planes(test, v)), planes: true }
     }
 
-    /// What levels of sets and questions count with; `by_planes`: the kernel counts small tables by planes.
+    /// Returns the parts that levels of sets and questions count with. `by_planes`: the kernel counts small tables by planes.
     pub fn of_sets(by_planes: bool) -> Self {
         Parts { codes: true, planes: by_planes }
     }
 
-    /// Bytes of a variable's column.
+    /// Returns the bytes of a variable's column.
     pub fn bytes(self, test: &Discrete, v: usize) -> u64 {
         let planes = if self.planes && has_planes(test, v) { test.data().levels(v) as u64 } else { 0 };
         self.code_bytes(test, v) + 16 * planes * plane_size(test)
@@ -113,24 +113,23 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// What follows so many of them.
+    /// Returns the address after `count` places.
     pub fn after<T>(&self, count: u64) -> DevicePtr<T> {
         self.at.carve((count * self.bytes).next_multiple_of(256))
     }
 
-    /// As many places as planes can be in: the kernels count their elements in 32 bits.
+    /// Returns the most places that planes can be in: the kernels count their elements in 32 bits.
     pub fn most(bytes: u64) -> u64 {
         (16 << 32) / bytes.max(1)
     }
 }
 
-/// Bytes of a table of so many columns, and as many to be filled.
+/// Returns the bytes of a table of `count` columns, and as many that are to be filled.
 pub(super) fn table_bytes(count: u64) -> u64 {
     2 * ENTRY * count + BESIDE_COLUMNS
 }
 
-/// Variables in the order in which the kernels number them, with the places of their columns, and behind them those whose columns are not
-/// there yet.
+/// Variables in the order of their numbers in the kernels, with the places of their columns; then those whose columns are not there yet.
 pub(super) struct Table {
     entries: Vec<(u32, u32)>,
     count: usize,
@@ -144,12 +143,12 @@ impl Table {
         Table { entries, count }
     }
 
-    /// Bytes that it takes on the GPU, up to where something else may begin.
+    /// Returns the table's bytes on the GPU, up to where something else may begin.
     pub fn bytes(&self) -> u64 {
         (ENTRY * self.entries.len() as u64).next_multiple_of(256)
     }
 
-    /// What is to be copied to the GPU.
+    /// Returns the words to copy to the GPU.
     pub fn words(&self, test: &Discrete, places: &Places, Packed(packed): &Packed) -> Vec<u64> {
         let Places { bytes, parts, .. } = *places;
         let mut words = Vec::with_capacity(4 * self.entries.len());
@@ -169,7 +168,7 @@ impl Table {
         words
     }
 
-    /// Where things are once the words are at `at`.
+    /// Returns the addresses of a table whose words are at `at`: of codes and planes, and of the packed codes' places.
     fn coding(&self, places: &Places, at: DevicePtr<u64>) -> (Coding, DevicePtr<u64>) {
         let all = self.entries.len() as u64;
         let (column, plane, packed) = (at, at.offset(all), at.offset(2 * all));
@@ -177,7 +176,7 @@ impl Table {
         (Coding { codes, column, levels, planes: codes.cast(), plane }, packed)
     }
 
-    /// Puts on the stream what makes the columns that are to be filled, of a table whose words are at `at`.
+    /// Puts the kernel that makes the missing columns on the stream, for a table whose words are at `at`.
     pub fn fill(&self, engine: &CudaEngine, test: &Discrete, places: &Places, at: DevicePtr<u64>) -> Result<Coding> {
         let (coding, packed) = self.coding(places, at);
         let (first, fresh) = (self.count as u64, &self.entries[self.count..]);
@@ -205,7 +204,7 @@ impl Table {
 }
 
 impl CudaEngine<'_> {
-    /// The codes of all variables, packed at the first call.
+    /// Returns the codes of all variables, which the first call packs.
     pub(super) fn pack(&mut self, test: &Discrete) -> Result<&Packed> {
         let packed = match self.packed.take() {
             Some(packed) => packed,
@@ -221,7 +220,7 @@ impl CudaEngine<'_> {
         let all = sizes.iter().sum::<u64>() as usize;
         memory::room(all, Use::Codes)?;
         let at = self.held.lasting(all)?;
-        // SAFETY: as many bytes are there, which nobody else has, and which are written before they are read.
+        // SAFETY: `all` bytes are there, which nobody else has, and which are written before they are read.
         let mut rest = unsafe { std::slice::from_raw_parts_mut(at, all) };
         let mut address = at as u64;
         let mut sources = Vec::with_capacity(p);

@@ -1,4 +1,4 @@
-//! Discrete data on the GPU: level codes, the kernels' arguments, and the memory that counting takes.
+//! Discrete data on the GPU: level codes, the kernels' arguments, and the memory for counting.
 
 use crate::ci::discrete::{Codes, Discrete, Rule, Statistic};
 use crate::engine::cuda::arguments::{
@@ -17,17 +17,17 @@ pub(super) const PLANE_LEVELS: usize = 4;
 /// Tables of up to this many cells are counted by planes: measured, see bench/RESULTS.md.
 pub(super) const PLANE_CELLS: u64 = 32;
 
-/// Cells of a table in scratch, at most: larger ones are left to the CPU, which takes only the cells that occur.
+/// Most cells of a table in scratch. Larger tables are left to the CPU, which takes only the cells that occur.
 const MOST_CELLS: u64 = 4 << 20;
 
-/// Scratch takes at most this share of the bytes that the data take, or this many bytes where that is more.
+/// Largest share of the data's bytes that scratch takes, or `SCRATCH` bytes if that is more.
 const SCRATCH_SHARE: f64 = 0.9;
 const SCRATCH: u64 = 512 << 20;
 
-/// Once there are this many questions for the CPU, blocks take no more work; those at work may add some.
+/// Questions for the CPU from which on blocks take no more work; those at work may add some.
 pub(in crate::engine::cuda) const ASKED: u64 = 1 << 14;
 
-/// The addresses of codes and planes on the GPU: see [`DiscreteArgs`].
+/// Addresses of codes and planes on the GPU, see [`DiscreteArgs`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine::cuda) struct Coding {
     pub codes: DevicePtr<u8>,
@@ -37,27 +37,27 @@ pub(in crate::engine::cuda) struct Coding {
     pub plane: DevicePtr<u64>,
 }
 
-/// Samples that a column has room for: those beyond the data's are not looked at.
+/// Returns the samples that a column has room for. Kernels ignore those beyond the data's.
 pub(super) fn padded(test: &Discrete) -> usize {
     test.data().n().next_multiple_of(SAMPLES_AT_A_TIME as usize)
 }
 
-/// Whether a variable's codes take two bytes.
+/// Returns whether a variable's codes take two bytes.
 pub(super) fn is_wide(test: &Discrete, v: usize) -> bool {
     matches!(test.data().codes(v), Codes::Words(_))
 }
 
-/// Whether a variable has bit planes, one a level.
+/// Returns whether a variable has bit planes, one for each level.
 pub(super) fn has_planes(test: &Discrete, v: usize) -> bool {
     test.data().levels(v) <= PLANE_LEVELS && !is_wide(test, v)
 }
 
-/// Elements of a plane.
+/// Returns the elements of a plane.
 pub(super) fn plane_size(test: &Discrete) -> u64 {
     test.data().n().div_ceil(PLANE_SAMPLES as usize) as u64
 }
 
-/// By variable, the byte where its codes start, plus 1 where a code takes two bytes; and the bytes of all codes.
+/// Returns, by variable, the byte where its codes start, plus 1 if a code takes two bytes; and the bytes of all codes.
 fn columns(test: &Discrete) -> (Vec<u64>, u64) {
     let mut at = 0;
     let column = |v: usize| {
@@ -69,7 +69,7 @@ fn columns(test: &Discrete) -> (Vec<u64>, u64) {
     (starts, at)
 }
 
-/// By variable, the element where its planes start, `u64::MAX` where it has none; the elements of all planes, and of one.
+/// Returns, by variable, the element where its planes start, or `u64::MAX` if it has none; the elements of all planes, and of one.
 fn planes(test: &Discrete) -> (Vec<u64>, u64, u64) {
     let size = plane_size(test);
     let mut at = 0;
@@ -90,49 +90,48 @@ fn planes(test: &Discrete) -> (Vec<u64>, u64, u64) {
     (starts, at, size)
 }
 
-/// Whether at least half of the variables have two levels or fewer: bit planes then pay above level 0, too.
+/// Returns whether at least half of the variables have two levels or fewer. Bit planes then pay above level 0, too.
 pub(in crate::engine::cuda) fn mostly_binary(test: &Discrete) -> bool {
     let data = test.data();
     2 * (0..data.p()).filter(|&v| data.levels(v) <= 2).count() >= data.p()
 }
 
-/// Bytes of the codes, planes, offsets and numbers of levels on the GPU.
+/// Returns the bytes of the codes, planes, offsets and numbers of levels on the GPU.
 pub(in crate::engine::cuda) fn data_bytes(test: &Discrete) -> u64 {
     columns(test).1 + 16 * planes(test).1 + 20 * test.data().p() as u64 + BESIDE_COLUMNS
 }
 
-/// Bytes that columns take beside what each of them takes: what rounds up their parts.
+/// Bytes for rounding up the parts of columns, in addition to the bytes of each column.
 pub(in crate::engine::cuda) const BESIDE_COLUMNS: u64 = 1024;
 
-/// Cells of the largest table, with its margins, that sets of `size` may need: (a + 1)(b + 1) Π s over the largest numbers of
-/// levels.
+/// Returns the cells of the largest table, with margins, for sets of `size`: (a + 1)(b + 1) Π s over the largest numbers of levels.
 fn largest_table(test: &Discrete, size: usize) -> f64 {
     let data = test.data();
     let mut levels: Vec<f64> = (0..data.p()).map(|v| data.levels(v) as f64).collect();
     levels.sort_by(|a, b| b.total_cmp(a));
     levels.truncate(size + 2);
-    // The product is largest where the two smallest make up the pair.
+    // The product is largest if the pair has the two smallest.
     let from = levels.len().saturating_sub(2);
     levels.iter().enumerate().map(|(i, &level)| if i < from { level } else { level + 1.0 }).product()
 }
 
-/// Scratch that counting needs at a level.
+/// Scratch for counting at a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::engine::cuda) struct Scratch {
-    /// Places for strata, 0 where none is needed.
+    /// Places for strata; 0 if none is needed.
     pub hash: u64,
-    /// Cells of the table that scratch holds; 0 where shared memory holds all.
+    /// Cells of the table that scratch holds; 0 if shared memory holds all.
     pub most_cells: u64,
-    /// Bytes for a block.
+    /// Bytes of a block.
     pub bytes: u64,
     /// Blocks that have scratch.
     pub blocks: u32,
 }
 
-/// Scratch for sets of `size`, where a block has `area` cells for tables and the GPU `processors` multiprocessors; `room` bytes
-/// at most, or what one block needs.
+/// Returns the scratch for sets of `size`, if a block has `area` cells for tables and the GPU `processors` multiprocessors. It takes at
+/// most `room` bytes, or what one block needs.
 ///
-/// Where the room is too small for all blocks that the GPU could run, there are fewer (z in gpuPC's paper).
+/// If the room is too small for all blocks that the GPU could run, there are fewer (z in gpuPC's paper).
 pub(in crate::engine::cuda) fn scratch(test: &Discrete, size: usize, area: u64, processors: u32, room: u64) -> Scratch {
     let blocks = processors * COUNTING_BLOCKS;
     if largest_table(test, size) <= area as f64 {
@@ -146,7 +145,7 @@ pub(in crate::engine::cuda) fn scratch(test: &Discrete, size: usize, area: u64, 
     Scratch { hash, most_cells, bytes, blocks: (room / bytes).clamp(1, u64::from(blocks)) as u32 }
 }
 
-/// Scratch for blocks of `threads`, which count so many `tables` of their own (strategies "edge" and "gpucsl").
+/// Returns the scratch for blocks of `threads`, which count `tables` tables of their own (strategies "edge" and "gpucsl").
 pub(in crate::engine::cuda) fn scratch_of_tables(
     test: &Discrete,
     size: usize,
@@ -171,7 +170,7 @@ pub(in crate::engine::cuda) struct Tables {
     pub bytes: u64,
 }
 
-/// Shared memory of a block for a table of the pairs of gpuPC's level 0, and scratch for those that `shared_limit` bytes do not hold.
+/// Returns the shared memory of a block for the table of a pair at gpuPC's level 0, and scratch if a table may exceed `shared_limit` bytes.
 pub(in crate::engine::cuda) fn tables_of_pairs(
     test: &Discrete,
     threads: u32,
@@ -186,8 +185,8 @@ pub(in crate::engine::cuda) fn tables_of_pairs(
     (Tables { area, bytes: gpupc_pair_bytes(area) }, if fits { none } else { scratch })
 }
 
-/// Shared memory of a block for sets of up to `widest`, of `shared_limit` bytes at most: a share that lets a multiprocessor run
-/// [`COUNTING_BLOCKS`] blocks, or all where the sets would take more than half of that share.
+/// Returns the shared memory of a block for sets of up to `widest`. It is a share with which a multiprocessor runs [`COUNTING_BLOCKS`]
+/// blocks. If the sets would take more than half of that share, it is all `shared_limit` bytes.
 pub(in crate::engine::cuda) fn tables(widest: u64, shared_limit: u32) -> Tables {
     let limit = u64::from(shared_limit);
     // The GPU keeps 1 kB for itself in each block.
@@ -256,18 +255,18 @@ impl CudaEngine<'_> {
             ..DiscreteArgs::default()
         };
         let launch = Kernel::dis_planes.on((self.held.gpu.processors * 8, 1), 256, 0);
-        // SAFETY: the addresses are those of codes, starts, levels and planes of p variables, laid out as planned; they stay.
+        // SAFETY: the addresses hold codes, starts, levels and planes of p variables, laid out as planned; they stay.
         unsafe { self.held.gpu.launch(launch, &args)? };
         Ok(Coding { codes, column, levels, planes, plane })
     }
 
-    /// The arguments that all kernels of a discrete test share, with the codes of all variables.
+    /// Returns the arguments that all kernels of a discrete test share, with the codes of all variables.
     pub(in crate::engine::cuda) fn discrete_args(&mut self, test: &Discrete) -> Result<DiscreteArgs> {
         let coding = self.upload_codes(test)?;
         Ok(self.args_with(test, coding))
     }
 
-    /// The arguments that all kernels of a discrete test share, with these codes.
+    /// Returns the arguments that all kernels of a discrete test share, with these codes.
     pub(super) fn args_with(&self, test: &Discrete, coding: Coding) -> DiscreteArgs {
         let Coding { codes, column, levels, planes, plane } = coding;
         let (bnlearn, adapt) = match test.rule() {
@@ -293,7 +292,7 @@ impl CudaEngine<'_> {
         }
     }
 
-    /// Bytes that scratch may take: beside the plan less its bytes for `uses`, and beside `beside` bytes.
+    /// Returns the bytes that scratch may take, next to `beside` bytes and to the plan without its bytes for `uses`.
     pub(in crate::engine::cuda) fn scratch_room(
         &mut self,
         test: &Discrete,
@@ -304,7 +303,7 @@ impl CudaEngine<'_> {
         Ok(share.min(self.held.room(uses)?.saturating_sub(beside)))
     }
 
-    /// Gives a launch its tables, its scratch, and room for questions to the CPU about sets of `widest`, as planned.
+    /// Sets a launch's tables, its scratch, and its room for questions to the CPU about sets of `widest`, as planned.
     pub(in crate::engine::cuda) fn place(
         &mut self,
         args: &mut DiscreteArgs,
@@ -328,23 +327,23 @@ impl CudaEngine<'_> {
     }
 }
 
-/// Questions to the CPU that there is room for: `most`, and what `users`, blocks or threads at work, may add.
+/// Returns how many questions to the CPU need room: `most`, and those that `users`, blocks or threads at work, may add.
 pub(in crate::engine::cuda) fn questions(most: u64, users: u64) -> u64 {
     most + MOST_OTHERS * users
 }
 
-/// Bytes for as many questions to the CPU about sets of `size`.
+/// Returns the bytes for this many questions to the CPU about sets of `size`.
 pub(in crate::engine::cuda) fn asked_bytes(size: usize, questions: u64) -> u64 {
     4 * (ASKED_WORDS + size as u64) * questions
 }
 
-/// Bytes for the answers to as many questions.
+/// Returns the bytes for the answers to this many questions.
 pub(in crate::engine::cuda) fn answered_bytes(questions: u64) -> u64 {
     8 * questions
 }
 
 fn bytes_of(codes: &[u16]) -> &[u8] {
-    // SAFETY: any bytes make up u16, which has no padding; the GPU is little-endian, and so is every machine of one.
+    // SAFETY: u16 has no padding, so all its bytes are valid; the GPU is little-endian, and so is any machine with one.
     unsafe { std::slice::from_raw_parts(codes.as_ptr().cast(), 2 * codes.len()) }
 }
 

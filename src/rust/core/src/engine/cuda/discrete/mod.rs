@@ -22,18 +22,18 @@ use crate::Result;
 use asked::CpuTest;
 use counting::{Scratch, Tables};
 
-/// Ranks of the first stage, and the factor from one stage to the next: most pairs are separated by one of their first sets, and
-/// sets of one stage do not spare each other's tests.
+/// Ranks of the first stage, and the factor from one stage to the next. Most pairs are separated by one of their first sets, and sets of
+/// one stage do not spare each other's tests.
 const FIRST_STAGE: u64 = 4;
 const GROWTH: u64 = 4;
 
-/// Samples times tests of a thread in a stage of the strategies "edge" and "gpucsl", about: 0.1 s.
+/// Samples times tests of a thread in a stage of the strategies "edge" and "gpucsl": about 0.1 s.
 const STAGE_SAMPLES: u64 = 1 << 24;
 
 /// Stages that are put on the stream at a time.
 const STAGES_TOGETHER: usize = 64;
 
-/// A part of a level: a side (`second` 0 or 1) and the ranks `from` to `to` - 1.
+/// A part of a level: one side (`second` 0 or 1) and the ranks `from` to `to` - 1.
 #[derive(Clone, Copy, Debug)]
 struct Stage {
     second: u64,
@@ -41,7 +41,7 @@ struct Stage {
     to: u64,
 }
 
-/// The stages of a level whose rows have at most `sets` sets, of at most `longest` ranks each.
+/// Returns the stages, of at most `longest` ranks each, of a level whose rows have at most `sets` sets.
 fn stages(sets: u64, longest: u64) -> Vec<Stage> {
     let mut found = Vec::new();
     for second in 0..2 {
@@ -56,7 +56,7 @@ fn stages(sets: u64, longest: u64) -> Vec<Stage> {
     found
 }
 
-/// How a level is counted.
+/// Parameters by which a level is counted.
 #[derive(Clone, Copy, Default)]
 pub(in crate::engine::cuda) struct Counted {
     size: usize,
@@ -65,13 +65,13 @@ pub(in crate::engine::cuda) struct Counted {
     /// Threads of a block, and its bytes of shared memory.
     threads: u32,
     shared: u64,
-    /// Parts of a block that ask the CPU by themselves.
+    /// Parts of a block that ask the CPU independently.
     askers: u64,
     /// Questions to the CPU from which on blocks take no more work.
     asked_most: u64,
 }
 
-/// The kernel of a level of sets, edges and tests of its blocks, and its stages.
+/// The kernel of a level of sets, the edges and tests of its blocks, and its stages.
 struct Way {
     beta: u64,
     gamma: u64,
@@ -79,7 +79,7 @@ struct Way {
     stages: Vec<Stage>,
 }
 
-/// A level under way: what its kernels are launched with, and its stages; level 0 has none.
+/// A level under way: the arguments of its kernels, and its stages; level 0 has none.
 pub(in crate::engine::cuda) struct Level {
     args: DiscreteArgs,
     kernel: Kernel<DiscreteArgs>,
@@ -87,12 +87,12 @@ pub(in crate::engine::cuda) struct Level {
     threads: u32,
     shared: u64,
     stages: Vec<Stage>,
-    /// The variables that the GPU has as 0, 1, ...; none: it has all.
+    /// The variables that the GPU numbers 0, 1, ...; empty if it has all.
     variables: Vec<u32>,
 }
 
 impl Level {
-    /// The stages of a side.
+    /// Returns the stages of a side.
     fn side(&self, second: u64) -> Range<usize> {
         let first = self.stages.partition_point(|stage| stage.second == 0);
         if second == 0 {
@@ -104,8 +104,8 @@ impl Level {
 }
 
 impl CudaSearch<'_, '_> {
-    /// Plans the memory that counting needs for sets of `size`, and commits the plan. Everything else must be planned before, as
-    /// scratch takes what room is left.
+    /// Plans the memory for counting with sets of `size`, and commits the plan. Everything else must be planned before, as scratch takes
+    /// the room that is left.
     pub(in crate::engine::cuda) fn plan_counting(&mut self, test: &Discrete, size: usize) -> Result<()> {
         let (processors, limit) = (self.engine.held.gpu.processors, self.engine.held.gpu.shared_limit);
         let tables = counting::tables(size as u64, limit);
@@ -127,7 +127,7 @@ impl CudaSearch<'_, '_> {
         self.engine.held.commit()
     }
 
-    /// How sets of `size` are counted, with `room` bytes for scratch.
+    /// Returns how sets of `size` are counted, with `room` bytes for scratch.
     fn counted(&self, test: &Discrete, size: usize, tables: Tables, room: u64) -> Counted {
         let processors = self.engine.held.gpu.processors;
         let (scratch, threads, askers, shared) = match self.engine.options.strategy {
@@ -146,7 +146,7 @@ impl CudaSearch<'_, '_> {
         Counted { size, tables, scratch, threads, shared, askers: u64::from(askers), asked_most: counting::ASKED }
     }
 
-    /// Plans what counting takes.
+    /// Plans the memory for counting.
     fn set_counting(&mut self, counted: Counted) {
         let Counted { size, scratch, askers, asked_most, .. } = counted;
         let questions = counting::questions(asked_most, u64::from(scratch.blocks) * askers);
@@ -157,20 +157,20 @@ impl CudaSearch<'_, '_> {
         self.engine.counted = counted;
     }
 
-    /// The arguments of the level's launches, with the memory that was planned.
+    /// Returns the arguments of the level's launches, with the planned memory.
     fn prepare(&mut self, test: &Discrete) -> Result<(DiscreteArgs, Counted)> {
         let args = self.engine.discrete_args(test)?;
         self.prepare_with(args)
     }
 
-    /// Likewise with the codes that these arguments have.
+    /// Returns the arguments of the level's launches, with the planned memory and the codes of `args`.
     fn prepare_with(&mut self, mut args: DiscreteArgs) -> Result<(DiscreteArgs, Counted)> {
         let counted = self.engine.counted;
         self.engine.place(&mut args, counted.size, counted.tables, &counted.scratch, counted.asked_most)?;
         Ok((args, counted))
     }
 
-    /// Level 0, up to the lower triangle of the graph.
+    /// Runs level 0, up to the lower triangle of the graph.
     pub(in crate::engine::cuda) fn discrete_marginal(
         &mut self,
         test: &Discrete,
@@ -189,7 +189,7 @@ impl CudaSearch<'_, '_> {
         self.end_pairs(&level)
     }
 
-    /// What level 0 begins with.
+    /// Prepares level 0: allocates memory and copies the codes to the GPU.
     pub(in crate::engine::cuda) fn begin_pairs(&mut self, test: &Discrete) -> Result<Level> {
         let p = self.options.p as u64;
         self.args.size = 0;
@@ -213,7 +213,7 @@ impl CudaSearch<'_, '_> {
         })
     }
 
-    /// Puts on the stream what tests the pairs whose larger vertex is one of these.
+    /// Puts the tests of the pairs whose larger vertex is in `larger` on the stream.
     pub(in crate::engine::cuda) fn launch_pairs(&mut self, level: &mut Level, larger: Range<usize>) -> Result<()> {
         let tiles = level.args.a.p.div_ceil(level.args.tile);
         let (stage_next, stage_items) = (larger.start as u64 * tiles, larger.end as u64 * tiles);
@@ -230,7 +230,7 @@ impl CudaSearch<'_, '_> {
         }
     }
 
-    /// The tests that the GPU left to the CPU, and their p-values.
+    /// Returns the tests that the GPU left to the CPU, and their p-values.
     fn answered(
         &mut self,
         test: &Discrete,
@@ -254,7 +254,7 @@ impl CudaSearch<'_, '_> {
         Ok((questions, answers))
     }
 
-    /// Has the CPU answer what the GPU left to it; whether that was all, else goes on.
+    /// Has the CPU answer what the GPU left to it. Returns whether the launched pairs are then done; if not, launches the rest.
     pub(in crate::engine::cuda) fn go_on_pairs(
         &mut self,
         test: &Discrete,
@@ -268,7 +268,7 @@ impl CudaSearch<'_, '_> {
             self.engine.held.upload(self.args.p_max.offset(high * (high - 1) / 2 + low), &[p])?;
         }
         if report.stage_next >= report.stage_items {
-            // Other GPUs may copy what is there.
+            // Other GPUs may copy the p-values.
             self.engine.held.wait("level 0", look)?;
             return Ok(true);
         }
@@ -289,12 +289,12 @@ impl CudaSearch<'_, '_> {
     /// Launches a kernel that shares its work among any number of blocks and needs no shared memory.
     ///
     /// # Safety
-    /// The kernel must be such a one, and `args` those of [`Self::prepare`] for this level, with the search's own.
+    /// The kernel must be of this kind, and `args` those of [`Self::prepare`] for this level, with the search's own.
     unsafe fn launch_discrete(&self, kernel: Kernel<DiscreteArgs>, blocks: u32, args: &DiscreteArgs) -> Result<()> {
         self.engine.held.gpu.launch(kernel.on((blocks, 1), USUAL_THREADS, 0), args)
     }
 
-    /// A level of sets, after the lists of neighbours were made; `widest` is the largest degree.
+    /// Runs a level of sets, once the lists of neighbours are made; `widest` is the largest degree.
     pub(in crate::engine::cuda) fn discrete_level(
         &mut self,
         test: &Discrete,
@@ -320,7 +320,7 @@ impl CudaSearch<'_, '_> {
         }
     }
 
-    /// What a level of sets begins with.
+    /// Prepares a level of sets.
     pub(in crate::engine::cuda) fn begin_stages(
         &mut self,
         test: &Discrete,
@@ -337,12 +337,12 @@ impl CudaSearch<'_, '_> {
         args.a = SearchArgs { scratch: args.a.scratch, beta, gamma, ..self.args };
         // SAFETY: the arguments are those of `prepare`.
         unsafe { self.launch_discrete(Kernel::dis_slots, self.blocks_for(self.args.p), &args)? };
-        // `bring_settled` copies what is there now while the level runs.
+        // `bring_settled` copies the current state while the level runs.
         self.engine.held.gpu.copies_follow()?;
         Ok(Level { args, kernel, blocks, threads, shared, stages, variables: Vec::new() })
     }
 
-    /// How the sets of rows with up to `widest` neighbours are run.
+    /// Returns how the sets of rows with up to `widest` neighbours run.
     fn way(&self, test: &Discrete, size: usize, widest: usize) -> Way {
         let (beta, gamma, kernel, from, longest) = match self.engine.options.strategy {
             SearchStrategy::Edge { beta, gamma } => {
@@ -357,13 +357,13 @@ impl CudaSearch<'_, '_> {
             _ if counting::mostly_binary(test) => (0, 0, Kernel::dis_planes_count, widest, u64::MAX),
             _ => (0, 0, Kernel::dis_count, widest, u64::MAX),
         };
-        // Whoever counts a table may leave all its tests of an item to the CPU.
+        // The threads of a table may leave all its tests of an item to the CPU.
         let longest = if gamma == 0 { longest } else { longest.min(MOST_OTHERS * gamma) };
         Way { beta, gamma, kernel, stages: stages(subsets::binomial(from, size).unwrap_or(u64::MAX), longest) }
     }
 
-    /// Puts some of a level's stages on the stream, from number `at` of these on, and then their end. The report counts stages from
-    /// the first of these.
+    /// Puts stages `of` of a level on the stream, from number `at` of them on, and then the kernel that closes them. The report counts
+    /// stages from the first of `of`.
     fn launch_stages(&mut self, level: &mut Level, of: Range<usize>, at: usize) -> Result<()> {
         let Level { args, kernel, blocks, threads, shared, .. } = level;
         for (i, stage) in level.stages[of.clone()].iter().enumerate().skip(at).take(STAGES_TOGETHER) {
@@ -371,8 +371,8 @@ impl CudaSearch<'_, '_> {
             args.a.second = stage.second;
             args.a.first_rank = stage.from;
             args.a.end_rank = stage.to;
-            // SAFETY: the arguments are those of `prepare`, with scratch and shared memory for as many blocks; `dis_items`
-            // has a number for each of its 32 warps.
+            // SAFETY: the arguments are those of `prepare`, with scratch and shared memory for as many blocks; `dis_items` has a number for
+            // each of its 32 warps.
             unsafe {
                 self.engine.held.gpu.launch(Kernel::dis_items.on((1, 1), 1024, 8 * 32), args)?;
                 self.engine.held.gpu.launch(kernel.on((*blocks, 1), *threads, *shared), args)?;
@@ -383,7 +383,7 @@ impl CudaSearch<'_, '_> {
         unsafe { self.engine.held.gpu.launch(Kernel::dis_close.on((1, 1), WARP, 0), args) }
     }
 
-    /// Has the CPU answer what the GPU left to it; whether there was anything.
+    /// Has the CPU answer what the GPU left to it. Returns whether there was anything.
     fn answer_stages(
         &mut self,
         test: &Discrete,
@@ -404,7 +404,7 @@ impl CudaSearch<'_, '_> {
         Ok(true)
     }
 
-    /// Goes on behind a report; the number of the stage to be launched next.
+    /// Continues after a report. Returns the number of the stage to launch next.
     fn resume_stages(&mut self, report: &Report) -> Result<usize> {
         self.put_report(Report { asked: 0, clock_start: 0, ends: 0, widest: 0, ..*report })?;
         Ok((report.stage_begun as usize).saturating_sub(1))
@@ -424,7 +424,7 @@ impl CudaSearch<'_, '_> {
         self.ask_report()
     }
 
-    /// Goes on with what [`Self::begin_rows`] began, where the report says that it is not done; whether it is.
+    /// Continues the side that [`Self::begin_rows`] began, if the report says that it is not done. Returns whether it was done.
     pub(in crate::engine::cuda) fn go_on_rows(
         &mut self,
         test: &Discrete,
@@ -443,7 +443,7 @@ impl CudaSearch<'_, '_> {
         Ok(false)
     }
 
-    /// Puts on the stream what turns slots into answers, once all stages are done and nothing is left to the CPU.
+    /// Puts the kernels that turn slots into answers on the stream. All stages must be done, with nothing left to the CPU.
     pub(in crate::engine::cuda) fn settle_discrete(&mut self, level: &Level) -> Result<()> {
         // SAFETY: the arguments are those of `prepare`.
         unsafe {

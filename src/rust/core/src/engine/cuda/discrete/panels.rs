@@ -1,5 +1,5 @@
-//! Level 0 in parts: the columns of a panel of rows stay on the GPU while panels with the smaller vertices pass. The p-values of what has
-//! run are brought while the next kernel runs.
+//! Level 0 in parts. The columns of a panel of rows stay on the GPU while panels with the smaller vertices pass. The p-values of a step are
+//! copied back while the next kernel runs.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use crate::pool::Pool;
 use crate::search::worker::{Column, Marginals};
 use crate::Result;
 
-/// Two panels on the GPU, the rows those of the second, which may be the first.
+/// Two panels on the GPU. The rows are those of the second, which may equal the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Tile {
     x: Range<usize>,
@@ -32,7 +32,7 @@ impl Tile {
         self.x == self.y
     }
 
-    /// The number on the GPU of the first row.
+    /// Returns the number of the first row on the GPU.
     fn first(&self) -> usize {
         if self.is_diagonal() {
             0
@@ -41,7 +41,7 @@ impl Tile {
         }
     }
 
-    /// Pairs of a vertex of the one and of the other panel, in either order.
+    /// Returns the pairs of a vertex of one panel and one of the other, in either order.
     fn pairs(&self) -> usize {
         self.x.len() * self.y.len() * if self.is_diagonal() { 1 } else { 2 }
     }
@@ -54,7 +54,7 @@ struct Step {
 }
 
 impl Step {
-    /// How many p-values its rows have there, in a triangle that begins with the first vertex on the GPU.
+    /// Returns how many p-values the rows have on the GPU, in a triangle that begins with the first vertex there.
     fn count(&self) -> usize {
         self.end_of(self.rows.end)
     }
@@ -64,7 +64,7 @@ impl Step {
     }
 }
 
-/// How some rows, each with all smaller vertices, are cut: columns of a panel that stays, a multiple of those of one that passes.
+/// Cut of some rows, each with all smaller vertices: columns of a panel that stays, a multiple of those of a panel that passes.
 #[derive(Clone, Debug)]
 struct Cut {
     rows: Range<usize>,
@@ -73,7 +73,7 @@ struct Cut {
 }
 
 impl Cut {
-    /// With so many columns on the GPU at a time, two at least where p is more.
+    /// Creates a cut with `held` columns on the GPU at a time, which must be two at least unless p is 1.
     fn new(rows: &Range<usize>, held: usize) -> Self {
         let (rows, pass) = (rows.clone(), (held / 3).max(1));
         match rows.start == 0 && held >= rows.end {
@@ -82,8 +82,9 @@ impl Cut {
         }
     }
 
-    /// With as many columns of `column` bytes, `most` at most, as there is room for in so many bytes beside p-values: those of a tile twice, or a
-    /// fifth of the bytes, which then holds two rows, as a column takes more than four times their bytes.
+    /// Creates a cut with as many columns of `column` bytes as fit in `bytes` together with p-values, `most` at most. The p-values take
+    /// twice the bytes of a tile's, or a fifth of `bytes` if that is less. A fifth then holds two rows, as a column takes more than four
+    /// times the bytes of its two p-values.
     fn within(rows: &Range<usize>, most: usize, column: u64, bytes: u64) -> Self {
         let fits = |held: usize| {
             let cut = Cut::new(rows, held);
@@ -102,7 +103,7 @@ impl Cut {
         Cut::new(rows, least)
     }
 
-    /// Columns on the GPU at a time.
+    /// Returns the columns on the GPU at a time.
     fn held(&self) -> usize {
         if self.rows == (0..self.stay) {
             self.stay
@@ -111,13 +112,14 @@ impl Cut {
         }
     }
 
-    /// The panels that stay, one after the other.
+    /// Returns the panels that stay, one after the other.
     fn panels(&self) -> impl Iterator<Item = Range<usize>> {
         let (stay, end) = (self.stay, self.rows.end);
         self.rows.clone().step_by(stay).map(move |start| start..end.min(start + stay))
     }
 
-    /// The tiles of each panel that stays: itself, then with those that pass, in one direction and back, so that the last may be used again.
+    /// Returns the tiles of each panel that stays: with itself, then with those that pass. These alternate in direction, so that the last
+    /// one can be used again.
     fn tiles(&self) -> impl Iterator<Item = Tile> {
         let pass = self.pass;
         self.panels().enumerate().flat_map(move |(turn, y)| {
@@ -131,7 +133,7 @@ impl Cut {
         })
     }
 
-    /// What is run at a time, where there is room for so many p-values.
+    /// Returns the steps to run, one at a time, with room for `room` p-values.
     fn steps(&self, room: usize) -> impl Iterator<Item = Step> {
         self.tiles().flat_map(move |tile| {
             let (mut from, end) = (tile.first(), tile.first() + tile.y.len());
@@ -145,18 +147,18 @@ impl Cut {
     }
 }
 
-/// What is on the GPU.
+/// Layout and contents of the GPU's memory.
 struct OnGpu {
     cut: Cut,
     places: Places,
-    /// Where the tables of columns are, and the p-values of two steps, of `room` each, which take turns.
+    /// Addresses of the table of columns, and of the p-values of two steps, `room` each, which take turns.
     table: DevicePtr<u64>,
     values: DevicePtr<f64>,
     room: usize,
     steps: u64,
     /// Whether all pairs are tested.
     is_complete: bool,
-    /// The panels whose columns are there, and what kernels are launched with for them.
+    /// The tile whose columns are there, and the arguments of its kernels.
     tile: Option<(Tile, DiscreteArgs, Counted)>,
     /// The panel that passed last.
     passed: Range<usize>,
@@ -170,7 +172,7 @@ struct Launched {
 }
 
 impl InParts<'_, '_> {
-    /// Level 0.
+    /// Runs level 0 for these columns.
     pub(super) fn run_marginal(
         &mut self,
         level: &Marginals,
@@ -183,7 +185,8 @@ impl InParts<'_, '_> {
         let pool = self.engine.held.pool.clone();
         let parts = Parts::of_pairs(&test);
         let place = (0..p).map(|v| parts.bytes(&test, v)).max().unwrap_or(0);
-        // A column with its entries in the table; what rounds up the parts of a piece. A p-value of two rows goes with each column.
+        // `column` is a column with its entries in the table; `rounded` is for rounding up a piece's parts. Each column also has a p-value
+        // in two rows.
         let column = place + table_bytes(1) - table_bytes(0);
         let rounded = table_bytes(0) + 3 * 256;
         let least = 2 * (column + 16) + rounded;
@@ -228,7 +231,7 @@ impl InParts<'_, '_> {
     }
 }
 
-/// Does work on all of these, on the threads of the pool where that is much.
+/// Calls `work` for all parts, on the threads of the pool if there is much to do.
 fn each<T: Send>(pool: &Pool, is_much: bool, parts: Vec<T>, work: impl Fn(T) + Sync) {
     if is_much {
         pool.each_of(parts, |_, part| work(part));
@@ -238,7 +241,7 @@ fn each<T: Send>(pool: &Pool, is_much: bool, parts: Vec<T>, work: impl Fn(T) + S
 }
 
 impl CudaSearch<'_, '_> {
-    /// Has the columns of a tile made on the GPU, those that are not there.
+    /// Puts the missing columns of a tile on the GPU.
     fn place_tile(&mut self, test: &Discrete, gpu: &mut OnGpu, tile: &Tile) -> Result<(DiscreteArgs, Counted)> {
         let entry = |panel: &Range<usize>, place: usize| {
             panel.clone().zip(place..).map(|(v, place)| (v as u32, place as u32)).collect::<Vec<_>>()
@@ -253,7 +256,7 @@ impl CudaSearch<'_, '_> {
             gpu.passed = tile.x.clone();
         }
         let coding = self.send_table(test, &table, (&gpu.places, gpu.table), &[])?;
-        // Rows run over the vertices of the first panel; a few more of the second are no harm.
+        // Rows run over the vertices of the first panel; a few more of the second do no harm.
         let others = tile.x.len() as u64;
         let (mut args, counted) = self.with_columns(test, coding, others)?;
         args.tile = (others * tile.y.len() as u64 / (4 * u64::from(counted.scratch.blocks))).clamp(2, args.tile);
@@ -261,7 +264,7 @@ impl CudaSearch<'_, '_> {
         Ok((args, counted))
     }
 
-    /// Puts on the stream what tests the pairs of a step.
+    /// Puts the tests of a step's pairs on the stream.
     fn launch_step(&mut self, test: &Discrete, gpu: &mut OnGpu, step: Step) -> Result<Launched> {
         let (args, counted) = match &gpu.tile {
             Some((tile, args, counted)) if *tile == step.tile => (*args, *counted),
@@ -269,8 +272,7 @@ impl CudaSearch<'_, '_> {
         };
         let values = gpu.values.offset(gpu.steps % 2 * gpu.room as u64);
         gpu.steps += 1;
-        // What else comes to the host with the values of tested pairs nobody reads: those of other pairs, and of a panel's rows with each other where it is
-        // another one's turn.
+        // Values that nobody reads come to the host as well: those of untested pairs and, off the diagonal, of a panel's rows with each other.
         if !(gpu.is_complete && step.tile.is_diagonal()) {
             self.engine.held.clear(values, step.count())?;
         }
@@ -298,7 +300,7 @@ impl CudaSearch<'_, '_> {
         }
     }
 
-    /// Enters the p-values of a step that has run in the columns of its tile's rows, while the next may run. `all`: all pairs are tested.
+    /// Enters the p-values of a finished step in the columns of its tile's rows, while the next step may run. `all`: all pairs are tested.
     fn enter_step(&mut self, ran: &Launched, all: bool, level: &Marginals, cells: &mut [&mut [f64]]) -> Result<()> {
         let Launched { step, values, .. } = ran;
         let Tile { x, y } = &step.tile;

@@ -1,8 +1,8 @@
-//! Parts of levels for a search whose graph and answers are on the host: the GPU gets the columns of some variables at a time, as many as it
-//! has memory for, with what their tests need.
+//! Parts of levels for a search whose graph and answers are on the host. The GPU gets the columns of some variables at a time, as many as
+//! it has memory for, and the other data of their tests.
 //!
-//! `columns`: how they get there; `panels`: level 0, by pairs of panels of columns; `rows`: levels of sets, by rows with their neighbours'
-//! columns, `column_cache`: in which order. A row for which that is too much is asked question by question (`asked`).
+//! `columns` puts columns on the GPU. `panels` runs level 0, by pairs of panels of columns. `rows` runs levels of sets, by rows with their
+//! neighbours' columns; `column_cache` chooses their order. A row that is too large for this is asked question by question (`asked`).
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -28,25 +28,26 @@ use crate::search::worker::{Column, Marginals};
 use crate::search::{Method, Options};
 use crate::Result;
 
-/// A GPU that answers shards with a part of the columns at a time, and questions to the last digit as a search as a whole does.
+/// A GPU that answers shards with part of the columns at a time. Its answers to questions equal those of a whole search to the last digit.
 pub(in crate::engine::cuda) struct InParts<'e, 'a> {
     pub engine: &'e mut CudaEngine<'a>,
     pub test: Discrete<'a>,
 }
 
 impl<'a> CudaEngine<'a> {
-    /// This engine, which has this test, for parts of a level.
+    /// Borrows this engine, which has this test, for parts of a level.
     pub(in crate::engine::cuda) fn in_parts(&mut self, test: Discrete<'a>) -> InParts<'_, 'a> {
         InParts { engine: self, test }
     }
 
-    /// What the launches of a part of a level depend on; `fast`: common neighbours come last among the candidates of its sides.
+    /// Returns the options that the launches of a part of a level depend on. `fast`: common neighbours come last among the candidates of
+    /// its sides.
     pub(super) fn rules(&self, test: &Discrete, fast: bool) -> Options {
         let method = if fast { Method::StableFast } else { Method::Stable };
         Options { method, ..Options::new(test.data().p(), self.alpha) }
     }
 
-    /// A search for the kernels' launches on some of the variables.
+    /// Returns a search for the kernels' launches on some of the variables.
     pub(super) fn launches<'e>(&'e mut self, options: &'e Options) -> CudaSearch<'e, 'a> {
         let mut search = CudaSearch::with_p_max(self, options, PMax::none(options.p));
         search.args.fast = u64::from(search.fast());
@@ -54,12 +55,13 @@ impl<'a> CudaEngine<'a> {
     }
 }
 
-/// Shares of the memory that counting gets, the first at which the rest suffices: many blocks at a time, or one.
+/// Divisors of the memory that counting gets, from many blocks at a time to one. The first that leaves enough is used.
 const COUNTING_SHARES: [u64; 4] = [2, 8, 32, u64::MAX];
 
 impl CudaSearch<'_, '_> {
-    /// Plans and commits counting for sets of `size` in rows with up to `widest` neighbours, and beside it one piece of memory, of
-    /// `most` bytes or what there is room for. Its bytes; refuses where these are fewer than `least`.
+    /// Plans and commits counting for sets of `size` in rows with up to `widest` neighbours, and one piece of memory in addition. The piece
+    /// has the second of `bounds` bytes, or as many as there is room for; returns this number. Fails if it is less than the first of
+    /// `bounds`.
     pub(super) fn plan_piece(&mut self, test: &Discrete, size: usize, widest: usize, bounds: [u64; 2]) -> Result<u64> {
         (self.engine.coding, self.engine.standing) = (None, None);
         planned(|| self.plan_bounded(test, size, widest, bounds))
@@ -86,7 +88,7 @@ impl CudaSearch<'_, '_> {
         Err(self.engine.held.too_little(needed))
     }
 
-    /// Sets what launches have in common, once all is planned.
+    /// Sets the arguments that launches share, once everything is planned.
     pub(super) fn begin_piece(&mut self, size: usize, widest: usize) -> Result<()> {
         self.args.report = self.engine.held.device(Buffer::Report)?;
         self.args.budget = SLICE_NANOSECONDS;
@@ -97,7 +99,7 @@ impl CudaSearch<'_, '_> {
         Ok(())
     }
 
-    /// Plans counting for sets of `size` in `room` bytes, or the least that it can do with.
+    /// Plans counting for sets of `size` in `room` bytes, or in the least that it needs.
     fn plan_counting_within(&mut self, test: &Discrete, size: usize, room: u64) {
         let tables = counting::tables(size as u64, self.engine.held.gpu.shared_limit);
         let mut counted = self.counted(test, size, tables, room / 4 * 3);
@@ -111,8 +113,8 @@ impl CudaSearch<'_, '_> {
         self.set_counting(counted);
     }
 
-    /// Copies a table of columns to the GPU, with `more` behind it, and has those columns made that are not there. Nothing may run
-    /// that reads what was in their places.
+    /// Copies a table of columns to the GPU, followed by `more`, and launches the kernel that makes the missing columns. Nothing may run
+    /// that reads the previous contents of their places.
     pub(super) fn send_table(
         &mut self,
         test: &Discrete,
@@ -129,7 +131,7 @@ impl CudaSearch<'_, '_> {
         table.fill(self.engine, test, places, at)
     }
 
-    /// What kernels are launched with, the search's arguments included, of so many variables with these columns.
+    /// Returns the arguments of kernels for `count` variables with these columns, including the search's own.
     pub(super) fn with_columns(
         &mut self,
         test: &Discrete,
@@ -144,13 +146,13 @@ impl CudaSearch<'_, '_> {
 }
 
 impl InParts<'_, '_> {
-    /// Fills columns of level 0, which stand together.
+    /// Fills columns of level 0, which must be consecutive.
     pub fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
         let test = self.test;
         self.engine.watched(|engine| engine.in_parts(test).run_marginal(level, columns, observer))
     }
 
-    /// Decides some shards, and enters what it finds in their pages.
+    /// Decides some shards, and returns their pages with the results.
     pub fn answer<'b, 'w>(
         &mut self,
         work: &Work,
@@ -161,7 +163,7 @@ impl InParts<'_, '_> {
         let mut pages: Vec<Page> = shards.clone().map(|shard| book.open(shard)).collect();
         let (mut open, mut partial) = batched::open_pairs(work, shards.clone())?;
         if self.engine.options.strategy != SearchStrategy::Shared {
-            // The kernels of the papers know only a row's candidates.
+            // The papers' kernels know only a row's candidates.
             let (inside, outside): (VecDeque<_>, _) = open.into_iter().partition(|pair| !pair.side.is_outside());
             open = inside;
             partial.extend(outside);
@@ -176,7 +178,7 @@ impl InParts<'_, '_> {
     }
 }
 
-/// What is asked, and where outcomes are entered: the pages are those of the shards from this one on.
+/// The questions and the pages for their outcomes, which are those of the shards from `first_shard` on.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'w, 'b> {
     pub work: &'w Work<'w>,
@@ -189,8 +191,8 @@ impl Asker for InParts<'_, '_> {
         self.engine.batch()
     }
 
-    /// Sums are added up in the order of the row's and the set's levels: that of a search as a whole is that of level 0, whose rows are the
-    /// larger vertices, and of ascending sets.
+    /// Asks in the order of a whole search, as sums depend on the order of the row's and the set's levels. At level 0 the row is the larger
+    /// vertex, and sets are ascending.
     fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
         let mut own = Batch::new();
         let mut set = Vec::new();

@@ -1,6 +1,7 @@
-//! Levels of sets in parts: some rows at a time, with the columns of their neighbours, of which those stay that the next rows need, too. On the
-//! GPU these variables are numbered from 0, in their order, and only the rows have lists, so that the kernels of a search as a whole run
-//! them. While some rows run, the host takes what those before have found, and prepares the next.
+//! Levels of sets in parts: some rows at a time, with the columns of their neighbours. Columns that the next rows need stay on the GPU.
+//!
+//! On the GPU these variables are numbered from 0, in their order, and only the rows have lists. The kernels of a whole search can then run
+//! them. While some rows run, the host enters the results of the previous ones and prepares the next.
 
 use std::collections::VecDeque;
 
@@ -25,7 +26,7 @@ use crate::search::book::Page;
 use crate::search::level::{CandidateOrder, Verdict};
 use crate::Result;
 
-/// Words of 8 bytes of a slot, and what they hold: see `DiscreteSlot`.
+/// Words of 8 bytes in a slot, and their indices, see `DiscreteSlot`.
 const WORDS: usize = SLOT_BYTES as usize / 8;
 const STOP: usize = 0;
 const P_STOP: usize = 2;
@@ -33,10 +34,10 @@ const LARGEST: usize = 3;
 
 type Slot = [u64; WORDS];
 
-/// A slot of a side that takes part.
+/// Slot of a side that takes part.
 const OPEN: Slot = [u64::MAX, u64::MAX, 0, 0, 0, 0];
 
-/// One of a side that does not: no rank is below its stop.
+/// Slot of a side that does not take part: no rank is below its stop.
 const CLOSED: Slot = [0, 0, 0, 0, 0, 0];
 
 /// The pairs of a row.
@@ -53,17 +54,17 @@ pub(in crate::engine::cuda) struct Standing {
     columns: Columns,
 }
 
-/// What a level's batches have in addition to lists.
+/// Data of a level's batches in addition to lists.
 #[derive(Clone, Copy)]
 struct More {
-    /// The graph's bits, as common neighbours come last among candidates.
+    /// The graph's bits, if common neighbours come last among candidates.
     by_common: bool,
-    /// Numbers of candidates, as lists have other vertices, too.
+    /// Numbers of candidates, if lists have other vertices, too.
     candidates: bool,
 }
 
-/// What a batch of rows has on the GPU beside its columns: bytes of slots, twins, lists, offsets, the graph's bits, numbers of candidates and items,
-/// each rounded up, for lists of so many `entries` of the rows, of `count` variables.
+/// Returns the bytes of a batch's parts on the GPU besides its columns, each rounded up. The parts are slots, twins, lists, offsets, the
+/// graph's bits, numbers of candidates, and items. The rows' lists have `entries` entries, of `count` variables.
 fn sizes(more: More, count: u64, entries: u64) -> [u64; 7] {
     let sizes = [
         SLOT_BYTES * (entries + 1),
@@ -77,35 +78,35 @@ fn sizes(more: More, count: u64, entries: u64) -> [u64; 7] {
     sizes.map(|size| size.next_multiple_of(256))
 }
 
-/// How a level's rows are cut.
+/// Cut of a level's rows.
 #[derive(Clone, Copy)]
 struct Cut {
     more: More,
     /// Bytes of a place for a column.
     place: u64,
-    /// Variables that the rows need, their neighbours in all, and the most of a row.
+    /// Variables that the rows need; neighbours of all rows together, and of the widest row.
     count: u64,
     entries: u64,
     widest: u64,
 }
 
 impl Cut {
-    /// Neighbours in all of the rows of a batch with `held` columns that there is room for.
+    /// Returns how many neighbours the rows of a batch may have together, if there are `held` columns.
     fn entries(&self, held: u64) -> u64 {
         (self.entries * held).div_ceil(self.count).max(self.widest.min(held - 1))
     }
 
-    /// Bytes of what one batch has beside its columns, of which a GPU has two.
+    /// Returns the bytes of one batch besides its columns. A GPU has two batches.
     fn area(&self, held: u64) -> u64 {
         table_bytes(held).next_multiple_of(256) + sizes(self.more, held, self.entries(held)).iter().sum::<u64>()
     }
 
-    /// Bytes in all with `held` columns.
+    /// Returns the bytes of everything with `held` columns.
     fn total(&self, held: u64) -> u64 {
         (held * self.place).next_multiple_of(256) + 2 * self.area(held)
     }
 
-    /// Columns that so many bytes hold.
+    /// Returns how many columns `bytes` hold.
     fn held(&self, bytes: u64) -> u64 {
         let (mut least, mut most) = (0, self.count);
         while least < most {
@@ -125,23 +126,23 @@ struct Batch<'o> {
     rows: Vec<Row<'o>>,
     variables: Vec<u32>,
     table: Table,
-    /// Neighbours of the rows, in all and of the widest.
+    /// Neighbours of all rows together, and of the widest row.
     entries: usize,
     widest: usize,
-    /// What is behind the table, and where its parts end.
+    /// Words after the table, and where their parts end.
     words: Vec<u64>,
     ends: [u64; 7],
     more: More,
 }
 
-/// A batch on the stream, and where its slots are.
+/// A batch on the stream, and the address of its slots.
 struct Launched<'o> {
     batch: Batch<'o>,
     level: Level,
     slots: DevicePtr<Slot>,
 }
 
-/// Writes numbers of 4 bytes to words from byte `at` on.
+/// Writes numbers of 4 bytes to words, from byte `at` on.
 fn write(words: &mut [u64], at: u64, numbers: impl Iterator<Item = u32>) {
     for (at, number) in (at as usize / 4..).zip(numbers) {
         words[at / 2] |= u64::from(number) << (32 * (at % 2));
@@ -149,7 +150,7 @@ fn write(words: &mut [u64], at: u64, numbers: impl Iterator<Item = u32>) {
 }
 
 impl<'o> Batch<'o> {
-    /// `numbers`: 0 for each variable, and so on return.
+    /// Prepares a batch of the chosen rows. `numbers` has a 0 for each variable, before and after.
     fn new(chosen: Chosen, all: &[Row<'o>], lists: &Lists, more: More, numbers: &mut [u32]) -> Self {
         let rows: Vec<Row> = chosen.rows.iter().map(|&row| all[row]).collect();
         let variables: Vec<u32> = chosen.variables.iter().map(|&(v, _)| v).collect();
@@ -162,7 +163,7 @@ impl<'o> Batch<'o> {
         });
         let [twins, of_lists, offsets, graph, candidates, items, _] = ends;
         (1..).zip(&variables).for_each(|(number, &v)| numbers[v as usize] = number);
-        // Items are written by the GPU alone.
+        // Only the GPU writes items.
         let mut words = vec![0; items as usize / 8];
         let mut set = |at: usize, slot: &Slot| words[at * WORDS..][..WORDS].copy_from_slice(slot);
         let mut first = 0;
@@ -172,7 +173,7 @@ impl<'o> Batch<'o> {
             row.iter().for_each(|pair| set(first + lists.place(&pair.side) as usize, &OPEN));
             first += degree;
         }
-        // The twin of all: a first side that separates nothing.
+        // The twin of all sides: a first side that separates nothing.
         set(entries, &OPEN);
         write(&mut words, twins, std::iter::repeat_n(entries as u32, entries));
         let members = rows.iter().flat_map(|row| lists.of(row_of(row)));
@@ -208,7 +209,7 @@ impl<'o> Batch<'o> {
 }
 
 impl InParts<'_, '_> {
-    /// Decides pairs, and enters them in the pages; returns those of rows whose neighbours' columns do not fit together.
+    /// Decides pairs, and enters them in the pages. Returns the pairs of rows whose neighbours' columns do not fit together.
     pub(super) fn answer_rows(
         &mut self,
         asked: &Asked,
@@ -226,7 +227,7 @@ impl InParts<'_, '_> {
         let p = test.data().p();
         let degree = |row: &Row| lists.degree(row_of(row)) as u64;
         let entries: u64 = rows.iter().map(degree).sum();
-        // The rows with their neighbours, here and by neighbour; and what is kept by row and by variable.
+        // The rows with their neighbours, here and by neighbour, and what is kept by row and by variable.
         memory::room(8 * entries as usize + 64 * (rows.len() + p), Use::Level)?;
         let mut needs: Vec<u32> = Vec::with_capacity(entries as usize + rows.len());
         for row in &rows {
@@ -314,7 +315,7 @@ impl InParts<'_, '_> {
     }
 }
 
-/// Enters what a row's slots say of its pairs.
+/// Enters the verdicts of a row's slots for its pairs.
 fn enter(asked: &Asked, pages: &mut [Page], lists: &Lists, row: Row, slots: &[Slot]) {
     let Asked { work, book, first_shard } = *asked;
     let mut set = vec![0; work.size];
@@ -348,15 +349,15 @@ fn enter(asked: &Asked, pages: &mut [Page], lists: &Lists, row: Row, slots: &[Sl
 }
 
 impl CudaEngine<'_> {
-    /// What levels of sets count with.
+    /// Returns the parts of columns that levels of sets count with.
     fn parts_of_sets(&self, test: &Discrete) -> Parts {
         Parts::of_sets(self.options.strategy == SearchStrategy::Shared && counting::mostly_binary(test))
     }
 }
 
 impl CudaSearch<'_, '_> {
-    /// Returns how rows are cut; `needs`: the rows with their neighbours. If all lists are candidates alone, the cut is that of the whole level, so
-    /// that its columns may stay. Else it is that of these rows.
+    /// Returns how rows are cut; `needs`: the rows with their neighbours. If lists hold only candidates, the cut is that of the whole
+    /// level, so that its columns may stay. If not, it is that of these rows.
     fn cut_of(
         &self,
         test: &Discrete,
@@ -374,7 +375,7 @@ impl CudaSearch<'_, '_> {
             needs.iter().for_each(|&v| is_near[v as usize] = true);
             rows.iter().for_each(|row| add(lists.degree(row_of(row)) as u64));
         } else {
-            // All neighbours of rows that have sets.
+            // The rows that have sets, and all their neighbours.
             for x in (0..p).filter(|&x| lists.degree(x) > size) {
                 is_near[x] = true;
                 lists.of(x).for_each(|y| is_near[y as usize] = true);
@@ -386,7 +387,7 @@ impl CudaSearch<'_, '_> {
         Cut { more, place, count: near().count() as u64, entries, widest }
     }
 
-    /// Puts on the stream what decides the pairs of a batch, with its columns in these places and all else at `at`.
+    /// Puts the kernels that decide a batch's pairs on the stream, with its columns in `places` and all other data at `at`.
     fn launch_batch<'o>(
         &mut self,
         test: &Discrete,

@@ -1,6 +1,6 @@
-//! Arbitrary questions to the Gaussian test: the conservative and majority rules ask them, and orders of visiting that need shards.
+//! Arbitrary questions to the Gaussian test. The conservative and majority rules ask them, and so do orders of visiting that need shards.
 //!
-//! The GPU computes correlations, bit for bit the CPU's, and the CPU makes p-values of them, so that no verdict rests on a GPU's
+//! The GPU computes correlations that equal the CPU's bit for bit. The CPU turns them into p-values, so that no verdict rests on a GPU's
 //! logarithm.
 
 use super::rows::{Cells, Panel, Rows};
@@ -22,13 +22,13 @@ use crate::memory;
 use crate::moments::Centred;
 use crate::Result;
 
-/// Replies that a thread of the CPU makes at a time.
+/// Replies that a CPU thread computes at a time.
 const PART: usize = 1 << 12;
 
 /// Threads of a block.
 const QUESTION_THREADS: u32 = 128;
 
-/// The replies, in the order of the batch; `watch` is told the share that is done.
+/// Returns the replies, in the order of the batch; `watch` gets the share that is done.
 pub(in crate::engine::cuda) fn replies(
     engine: &mut CudaEngine,
     gauss: &Gaussian,
@@ -36,7 +36,7 @@ pub(in crate::engine::cuda) fn replies(
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Vec<Reply>> {
     let values = correlations(engine, gauss, batch, watch)?;
-    // A hundred nanoseconds each.
+    // Each takes about a hundred nanoseconds.
     let mut replies = memory::space(batch.len(), memory::Use::Level)?;
     replies.resize(batch.len(), Reply::P(f64::NAN));
     let parts: Vec<&mut [Reply]> = replies.chunks_mut(PART).collect();
@@ -52,7 +52,7 @@ pub(in crate::engine::cuda) fn replies(
     Ok(replies)
 }
 
-/// The correlations of the questions, NaN where there is none.
+/// Returns the correlations that the questions ask for; NaN if there is none.
 fn correlations(
     engine: &mut CudaEngine,
     gauss: &Gaussian,
@@ -77,7 +77,7 @@ fn correlations(
 /// Numbers that are turned into p-values at a time.
 const VALUES: usize = 1 << 20;
 
-/// The p-values of questions given nothing, as the GPU's level 0 has them: no verdict rests on these.
+/// Returns the p-values of questions with empty sets, as level 0 on the GPU computes them. No verdict rests on these.
 pub(in crate::engine::cuda) fn marginal_values(
     engine: &mut CudaEngine,
     gauss: &Gaussian,
@@ -94,7 +94,7 @@ pub(in crate::engine::cuda) fn marginal_values(
         engine.held.upload(args.answers, some)?;
         args.count = some.len() as u64;
         let blocks = some.len().div_ceil(QUESTION_THREADS as usize).min(1 << 12) as u32;
-        // SAFETY: so many numbers are there.
+        // SAFETY: `args.count` numbers are there.
         unsafe { engine.held.gpu.launch(Kernel::marginal_values.on((blocks, 1), QUESTION_THREADS, 0), &args)? };
         engine.held.fetch(args.answers, some, "level 0")?;
         watch(1.0)?;
@@ -102,8 +102,8 @@ pub(in crate::engine::cuda) fn marginal_values(
     Ok(values)
 }
 
-/// The correlations of the questions, NaN where there is none, with those of all variables on the GPU; `of_warps`: the members of
-/// the largest set, and how many warps there are.
+/// Returns the correlations that the questions ask for, with those of all variables on the GPU; NaN if there is none. `widest` is the size
+/// of the largest set, `warps` the number of warps.
 fn whole(
     engine: &mut CudaEngine,
     gauss: &Gaussian,
@@ -123,7 +123,7 @@ fn whole(
     Ok(values)
 }
 
-/// Likewise with the correlations of some variables at a time, where the GPU does not hold those of all.
+/// Returns the correlations that the questions ask for, with those of some variables on the GPU at a time; NaN if there is none.
 fn by_groups(
     engine: &mut CudaEngine,
     gauss: &Gaussian,
@@ -139,7 +139,7 @@ fn by_groups(
     engine.held.plan = MemoryPlan::default();
     engine.held.plan.set(Buffer::Scratch, engine.scratch_of_warps(exact_doubles(widest), warps as u32));
     let room = engine.held.room(&[])?;
-    // Half of it for questions; of the rest, m variables take 8 m (m + n) bytes.
+    // Half of the room is for questions. In the other half, m variables take 8 m (m + n) bytes.
     let half = (room / 2) as f64 / 8.0;
     let n = of_data as f64 + 1.0;
     let most = (((n * n / 4.0 + half).sqrt() - n / 2.0) as u64).min(gauss.p as u64);
@@ -174,7 +174,7 @@ fn by_groups(
     Ok(values)
 }
 
-/// Has the correlations of these variables with each other on the GPU, beside room for questions of so many bytes.
+/// Puts the correlations of these variables with each other on the GPU, and leaves room for questions of `launched` bytes.
 fn place(
     held: &mut Held,
     gauss: &Gaussian,
@@ -202,7 +202,7 @@ fn place(
     held.plan.set(Buffer::Data, (8 * m * m) as u64);
     // The columns of a group fit.
     rows.plan(held, cells, m, u64::MAX);
-    // The sums of squares are not needed any more when questions come.
+    // The sums of squares are no longer needed when questions come.
     held.plan.raise(Buffer::Batch, launched);
     held.commit()?;
     rows.begin(held, cells, m, look)?;
@@ -227,8 +227,8 @@ fn run(
     let block = engine.working_memory(&mut args, exact_doubles(questions.widest as u64), QUESTION_THREADS)?;
     let blocks = warps.div_ceil(block.threads / WARP);
     let launch = Kernel::batch.on((blocks, 1), block.threads, block.shared);
-    // SAFETY: the addresses are those of the correlations, of as many questions as `args.count` says, and of working memory for
-    // the blocks, all planned for this batch; the answers are waited for below.
+    // SAFETY: the addresses hold the correlations, `args.count` questions and working memory for the blocks, all planned for this batch.
+    // The answers are waited for below.
     unsafe { engine.held.gpu.launch(launch, &args)? };
     let done = values.len();
     values.resize(done + count, 0.0);

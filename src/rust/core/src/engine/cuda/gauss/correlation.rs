@@ -1,4 +1,4 @@
-//! The correlation matrix of a data matrix, on the GPU.
+//! Correlation matrix of a data matrix, computed on the GPU.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -15,14 +15,15 @@ use crate::moments::{Centred, Watch};
 use crate::pool::Pool;
 use crate::{Error, Result};
 
-/// Writes the correlations of columns that are centred to `c` (p x p): those of R's `cor(x)` to 1e-12, with ones on the diagonal
-/// and all between -1 and 1. A constant column has NaN with the others. Two equal columns have exactly 1. `ordinal` is the GPU's
-/// number, from 0; `memory` the kind of memory to use, `budget` the most bytes of it, none: what is free. `watch` is called about every 0.2 ms while
-/// the GPU multiplies.
+/// Writes the correlations of centred columns to `c` (p x p). They agree with R's `cor(x)` to 1e-12, with ones on the diagonal and all
+/// values between -1 and 1. A constant column has NaN with the others. Two equal columns have exactly 1.
+///
+/// `ordinal` is the GPU's number, from 0, and `memory` the kind of memory to use. `budget` is the most bytes of it; `None` means all that
+/// are free. `watch` is called about every 0.2 ms while the GPU multiplies.
 ///
 /// # Errors
-/// [`Error::Argument`] where the sizes do not fit or there is no GPU `ordinal`, [`Error::Device`] where the GPU cannot be used,
-/// has too little memory or fails, and what `watch` returns.
+/// [`Error::Argument`] if the sizes do not fit or there is no GPU `ordinal`. [`Error::Device`] if the GPU cannot be used, has too little
+/// memory or fails. Any error that `watch` returns.
 pub fn correlation(
     x: &Centred,
     ordinal: usize,
@@ -42,13 +43,13 @@ pub fn correlation(
     }
     Held::open(ordinal, pool.clone(), memory, budget)?.watched(|held| match make(held, x, watch) {
         Ok(from) => held.bring_into(from, c, &mut || watch(1.0)),
-        // Rows of all columns are less than the whole where they are some of many.
+        // Some rows at a time take less memory than the whole only if there are many rows.
         Err(error) if error.is_short_of_device_memory() && p > 2 * STEP => by_rows(held, x, c, watch),
         Err(error) => Err(error),
     })
 }
 
-/// Likewise some rows of `c` at a time, with as many of the columns on the GPU as fit.
+/// Writes the correlations to `c`, some rows at a time, with as many of the columns on the GPU as fit.
 pub(super) fn by_rows(held: &mut Held, x: &Centred, c: &mut [f64], watch: &mut Watch) -> Result<()> {
     let p = x.p();
     let (cells, mut all) = (Cells::Data(x), Rows::default());
@@ -73,7 +74,8 @@ pub(super) fn by_rows(held: &mut Held, x: &Centred, c: &mut [f64], watch: &mut W
     watch(1.0)
 }
 
-/// Makes them in [`Buffer::Data`], where they stay. The plan is then that of this, and the next need not have room for the data.
+/// Computes the correlations in [`Buffer::Data`], where they stay. This replaces the memory plan; the next plan need not have room for the
+/// data.
 pub(super) fn make(held: &mut Held, x: &Centred, watch: &mut Watch) -> Result<DevicePtr<f64>> {
     let (n, p) = (x.n(), x.p());
     held.plan = MemoryPlan::default();
@@ -89,14 +91,14 @@ pub(super) fn make(held: &mut Held, x: &Centred, watch: &mut Watch) -> Result<De
         squares: held.device(Buffer::Batch)?.cast(),
         ..CorrelationArgs::default()
     };
-    // On the stream: any other copy might still be under way when the first kernel starts.
+    // On the stream, as any other copy might still be under way when the first kernel starts.
     held.send_numbers_with(args.x, n * p, 1, |from, numbers| x.fill(from, numbers), &mut || watch(0.0))?;
     // SAFETY: the columns are there.
     unsafe { centre(held, &args)? };
     let gpu = held.gpu.clone();
     let launch = |kernel: Kernel<CorrelationArgs>, blocks: u32, shared: u64, args: &CorrelationArgs| {
-        // SAFETY: the addresses are those of n x p, p x p and p doubles, planned above; the last launch is waited for. All
-        // kernels take blocks of so many threads; `cor_product` has a block for each tile from `first_tile` on, and no more.
+        // SAFETY: the addresses hold n x p, p x p and p doubles, planned above; the last launch is waited for. All kernels take blocks of
+        // `CORRELATION_THREADS` threads; `cor_product` has one block for each tile from `first_tile` on.
         unsafe { gpu.launch(kernel.on((blocks, 1), CORRELATION_THREADS, shared), args) }
     };
     let grid = |items: usize| items.div_ceil(CORRELATION_THREADS as usize).clamp(1, 65_535) as u32;

@@ -1,4 +1,4 @@
-//! The Gaussian test's level 0 on the GPU, and the rules that all its levels take.
+//! Level 0 of the Gaussian test on the GPU, and the rules that all its levels use.
 
 pub(super) mod batch;
 pub(super) mod blocks;
@@ -26,7 +26,7 @@ use crate::{Error, Result};
 use source::Gaussian;
 
 impl CudaSearch<'_, '_> {
-    /// Level 0, up to the lower triangle of the graph.
+    /// Plans level 0 and puts it on the stream, up to the lower triangle of the graph.
     pub(in crate::engine::cuda) fn gauss_marginal(
         &mut self,
         gauss: &Gaussian,
@@ -40,30 +40,31 @@ impl CudaSearch<'_, '_> {
         self.launch_check(gauss)
     }
 
-    /// Takes over the check of a matrix that somebody waits for, which must get a place on the GPU.
+    /// Takes over the check of the matrix from the CPU's threads, if a caller waits for it. The matrix must then be copied to the GPU.
     pub(in crate::engine::cuda) fn take_check(&self, gauss: &Gaussian) {
         if let Some(check) = self.own_check(gauss) {
             check.stop();
         }
     }
 
-    /// The check that is the GPU's: of unified memory it might bring pages back that level 0 is done with.
+    /// Returns the check that the GPU has to do. In unified memory it does none: that might bring back pages that level 0 no longer needs.
     fn own_check<'g>(&self, gauss: &Gaussian<'g>) -> Option<&'g Check<'g>> {
         gauss.check.filter(|_| self.engine.options.memory == MemoryKind::Device)
     }
 
-    /// Puts the check of a matrix that somebody waits for on the stream after level 0, which reports what is found.
+    /// Puts the check of the matrix on the stream after level 0, if a caller waits for it. Level 0's report has the outcome.
     pub(in crate::engine::cuda) fn launch_check(&mut self, gauss: &Gaussian) -> Result<()> {
         if self.own_check(gauss).is_none() {
             return Ok(());
         }
         let shared = 8 * u64::from(CELLS_TILE * (CELLS_TILE + 1));
         let blocks = 8 * self.engine.held.gpu.processors;
-        // SAFETY: the correlations and the report are in place; the kernel takes blocks of so many threads, any number of them.
+        // SAFETY: the correlations and the report are in place; the kernel takes blocks of `CELLS_THREADS` threads, and any number of
+        // blocks.
         unsafe { self.engine.held.gpu.launch(Kernel::check_cells.on((blocks, 1), CELLS_THREADS, shared), &self.args) }
     }
 
-    /// Tells who waits for a check what level 0 reports of it.
+    /// Passes the outcome in level 0's report to the check that a caller waits for.
     pub(in crate::engine::cuda) fn tell_check(&self, report: &Report) {
         match self.engine.test {
             CudaTest::Gauss(Gaussian { check: Some(check), .. }) if report.cells & CELLS_CHECKED != 0 => {
@@ -73,7 +74,7 @@ impl CudaSearch<'_, '_> {
         }
     }
 
-    /// What comes before anything is planned for the search: correlations of data, on the GPU.
+    /// Refuses samples that are too small, and computes correlations of data on the GPU. It must run before the search plans memory.
     pub(in crate::engine::cuda) fn prepare_marginal(
         &mut self,
         gauss: &Gaussian,
@@ -85,23 +86,23 @@ impl CudaSearch<'_, '_> {
         self.engine.make_correlations(gauss, &mut |share| observer.preparing(share))
     }
 
-    /// Puts level 0 on the stream, up to the lower triangle of the graph; the correlations are in place.
+    /// Puts level 0 on the stream, up to the lower triangle of the graph. The correlations must be in place.
     pub(in crate::engine::cuda) fn launch_marginal(&mut self, gauss: &Gaussian) -> Result<()> {
         self.set_rules(&gauss.test, 0);
         self.args.c = self.engine.place_correlations(gauss)?;
         self.reset_report(0)?;
         let SearchArgs { p, words, .. } = self.args;
         if let SearchStrategy::Gpucsl { delta, .. } = self.engine.options.strategy {
-            // A thread for each vertex that a bit row has room for.
+            // One thread for each vertex that a row of bits has room for.
             let grid = (p as u32, (words * u64::from(WARP)).div_ceil(u64::from(delta)) as u32);
-            // SAFETY: as below; a block a row and `delta` vertices.
+            // SAFETY: as below; each block takes one row and `delta` vertices.
             return unsafe { self.engine.held.gpu.launch(Kernel::gpucsl_marginal.on(grid, delta, 0), &self.args) };
         }
-        // SAFETY: `allocate` has set what this uses, but for the correlations, which are set above.
+        // SAFETY: `allocate` has set what this uses, except the correlations, which are set above.
         unsafe { self.launch(Kernel::marginal, self.blocks_for(p * words)) }
     }
 
-    /// A level, after the lists of neighbours were made; `widest` is the largest degree.
+    /// Runs a level, once the lists of neighbours are made; `widest` is the largest degree.
     pub(in crate::engine::cuda) fn gauss_level(
         &mut self,
         gauss: &FisherZ,
@@ -121,7 +122,8 @@ impl CudaSearch<'_, '_> {
         rules::fill(&mut self.args, gauss, self.engine.alpha, self.options.na_delete, size);
     }
 
-    /// The error, with the first of the pairs that are tested, at which pcalg's "stable.fast" stops because the sample is too small for any test.
+    /// Returns the error with which pcalg's "stable.fast" stops if the sample is too small for any test. It names the first tested pair
+    /// that has a correlation.
     fn refuse_few(&mut self, gauss: &Gaussian, tested: &Adjacency, observer: &mut dyn Observer) -> Result<()> {
         if gauss.test.reading() != Reading::StableFast || gauss.test.n() >= 3.0 {
             return Ok(());
@@ -136,7 +138,7 @@ impl CudaSearch<'_, '_> {
         Ok(())
     }
 
-    /// The error of a test without an answer, of the pair x * p + y; its set is in the log, as the test ended its side.
+    /// Returns the error of a test without an answer, for the pair `key` = x * p + y. The log has its set, as the test ended its side.
     pub(in crate::engine::cuda) fn undefined(&mut self, key: u64) -> Error {
         let (x, y) = ((key / self.args.p) as u32, (key % self.args.p) as u32);
         let s = match self.log.last_set(self.engine, [x, y]) {

@@ -1,7 +1,7 @@
-//! Levels of sets of the Gaussian test by the mappings of the papers, in launches short enough that a user can interrupt.
+//! Levels of sets of the Gaussian test by the papers' mappings, in launches short enough that a user can interrupt.
 //!
-//! Not built as in cuPC: it copies a row of the graph into a block's shared memory and runs a level in one launch. Here threads read the row from
-//! the GPU's memory, and a level takes several launches, first for one side of the pairs and then for the other.
+//! cuPC copies a row of the graph into a block's shared memory and runs a level in one launch. This is not built. Here threads read the row
+//! from the GPU's memory. A level takes several launches, first for one side of the pairs and then for the other.
 
 use std::time::{Duration, Instant};
 
@@ -14,29 +14,30 @@ use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
 
-/// Tests of size 1 in the first launch of a level: less than 0.1 s on a slow GPU, whatever the graph.
+/// Tests of size 1 in the first launch of a level: less than 0.1 s on a slow GPU, for any graph.
 const TESTS: f64 = 5e7;
 
-/// What launches last: those that follow take twice or half as many sets of each row where it was less or more.
+/// Shortest and longest time that a launch should take. The next launches take twice as many sets of each row after a shorter one, and half
+/// as many after a longer one.
 const SHORT: Duration = Duration::from_millis(30);
 const LONG: Duration = Duration::from_millis(120);
 
-/// Blocks of a launch, most of which have nothing to do where they are for all pairs: likewise less than 0.1 s.
+/// Most blocks of a launch, for less than 0.1 s. Most of them have nothing to do if there are blocks for all pairs.
 const BLOCKS: usize = 1 << 25;
 
-/// Bytes of working memory in device memory, if a row needs no more.
+/// Bytes of working memory in device memory, unless one row needs more.
 const SCRATCH: u64 = 1 << 28;
 
 /// The launches of a level.
 struct Launches {
     kernel: Kernel<SearchArgs>,
-    /// Sets of a row, how many of them the first launch takes, and how many the threads of a row take at a time.
+    /// Sets of a row (`sets`); those that the first launch takes (`ranks`), and those that the threads of a row take at a time (`at_once`).
     sets: u64,
     ranks: u64,
     at_once: u64,
-    /// Whether a launch with all sets of the first sides goes on with the second.
+    /// Whether a launch with all sets of the first sides continues with the second sides.
     both: bool,
-    /// Rows of a launch, blocks of each, threads of a block.
+    /// Rows of a launch, blocks of a row, threads of a block.
     rows: usize,
     blocks: u32,
     threads: u32,
@@ -47,12 +48,12 @@ struct Launches {
 }
 
 impl CudaSearch<'_, '_> {
-    /// Bytes of working memory in device memory for a level; `widest` is the largest degree.
+    /// Returns the bytes of working memory in device memory for a level; `widest` is the largest degree.
     pub(super) fn paper_scratch(&self, size: usize, widest: usize) -> u64 {
         self.paper_launches(size, widest).scratch
     }
 
-    /// Edges of a block and tests of each at a time, by cuPC-E's mapping.
+    /// Returns the edges of a block, and the tests of each edge at a time, in cuPC-E's mapping.
     fn edge_shape(&self) -> [u32; 2] {
         match self.engine.options.strategy {
             SearchStrategy::Edge { beta, gamma } => [beta, gamma],
@@ -63,13 +64,14 @@ impl CudaSearch<'_, '_> {
     fn paper_launches(&self, size: usize, widest: usize) -> Launches {
         let (p, l) = (self.options.p, size as u64);
         let choose = |n| subsets::binomial(n, size).unwrap_or(u64::MAX);
-        // The blocks of a row, those of them that have working memory, its doubles, and the sets that the row's threads take at a time.
+        // For each row: `blocks`, of which `working` have working memory; `own` doubles for each thread; `at_once` sets for all its
+        // threads.
         let (kernel, sets, threads, blocks, working, own, at_once) = match self.engine.options.strategy {
             SearchStrategy::Set { theta, delta } => {
                 (Kernel::set, choose(widest), theta, delta, delta, cupc_doubles(l), theta * delta)
             }
             SearchStrategy::Gpucsl { delta, .. } if size == 1 => {
-                // Every vertex is looked at, whether it is a neighbour or not.
+                // Each vertex is looked at, neighbour or not.
                 (Kernel::gpucsl_single, p as u64, delta, p as u32, 0, 0, delta)
             }
             SearchStrategy::Gpucsl { delta, .. } => {
@@ -86,8 +88,8 @@ impl CudaSearch<'_, '_> {
         let block = bytes * u64::from(threads / WARP);
         let in_shared = block <= u64::from(self.engine.held.gpu.shared_limit);
         let of_row = if in_shared { 0 } else { block * u64::from(working) };
-        // As many rows at a time as the papers' grids have, which are all: those with many sets alone would leave most of a GPU idle. The time of a test grows
-        // about as the square of its size.
+        // A launch has all rows, as the papers' grids do. Rows with many sets would leave most of a GPU idle if they ran alone. The time of
+        // a test grows roughly as the square of its size.
         let tests = TESTS * self.engine.options.launch_share / (size * size) as f64;
         let ranks = sets.min((tests / self.ends as f64).ceil() as u64).max(1);
         let in_scratch = SCRATCH.checked_div(of_row).map_or(p, |rows| rows as usize);
@@ -115,7 +117,7 @@ impl CudaSearch<'_, '_> {
             args.scratch = self.engine.held.device(Buffer::Scratch)?;
         }
         let is_whole = ranks >= sets;
-        // Sets of one are both sides' at once.
+        // Sets of one are tested for both sides at once.
         let sides = if both && (size == 1 || is_whole) { 1 } else { 2 };
         let mut some = ranks;
         for second in 0..sides {
@@ -140,7 +142,7 @@ impl CudaSearch<'_, '_> {
                 if longest > LONG {
                     some = (some / 2).max(1);
                 } else if longest < SHORT || some < at_once {
-                    // Where some threads of a row have no set, more sets take as long.
+                    // While some threads of a row have no set, more sets take no longer.
                     some = some.saturating_mul(2);
                 }
                 args.first_rank = end;

@@ -13,25 +13,25 @@ use crate::moments::Centred;
 use crate::observer::Observer;
 use crate::Result;
 
-/// Panels have a multiple of so many rows: what level 1 takes together.
+/// Rows that level 1 takes together. A panel has a multiple of this many rows.
 pub(super) const STEP: usize = crate::engine::cuda::arguments::MASK_ROWS as usize;
 
-/// Multiplications in a launch: some hundredths of a second, so that a user can interrupt.
+/// Multiplications of a launch: some hundredths of a second, so that a user can interrupt.
 pub(super) const SLICE_PRODUCTS: u64 = 200_000_000_000;
 
-/// The columns of data on the GPU: all, or as many as there is room for at a time, beside those of a panel's rows.
+/// The columns of data on the GPU: all of them, or those of a panel's rows and as many others at a time as fit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rows {
-    /// Where the sums of squares of all columns are.
+    /// Address of the sums of squares of all columns.
     squares: DevicePtr<f64>,
-    /// Where columns are: of all, or of the rows of a panel.
+    /// Address of the columns: of all, or of a panel's rows and a tile of the others.
     columns: DevicePtr<f64>,
-    /// Columns that there is room for; 0: the correlations come from a matrix.
+    /// Number of columns that there is room for; 0 if the correlations come from a matrix.
     room: usize,
     all_there: bool,
 }
 
-/// Some rows of the matrix, some columns of each, and where they shall be: in rows of as many numbers.
+/// A part of the matrix, some columns of some rows, and its address. A row there has as many numbers as `columns`.
 #[derive(Clone, Debug)]
 pub(super) struct Panel {
     pub rows: Range<usize>,
@@ -41,7 +41,7 @@ pub(super) struct Panel {
 
 type Look<'l> = dyn FnMut() -> Result<()> + 'l;
 
-/// What correlations of p variables are made of.
+/// The source of the correlations of p variables.
 #[derive(Clone, Copy)]
 pub(super) enum Cells<'c> {
     /// The correlations themselves, p x p.
@@ -51,19 +51,19 @@ pub(super) enum Cells<'c> {
 }
 
 impl Rows {
-    /// Plans the memory for data, of which a search has `room` bytes in all: all columns where they take no more than a third of it.
+    /// Plans memory for the columns of data. It has room for all if they take at most a third of `room`, the bytes of the whole search.
     pub fn plan(&mut self, held: &mut Held, cells: Cells, p: usize, room: u64) {
         let Cells::Data(x) = cells else { return };
         let column = 8 * x.n() as u64;
         let fits = (room / 3 / column) as usize;
         self.all_there = fits >= p;
-        // Else the columns of a panel's rows, and tiles of the others.
+        // Otherwise it holds the columns of a panel's rows, and tiles of the others.
         self.room = if self.all_there { p } else { fits.max(2 * STEP) / (2 * STEP) * (2 * STEP) };
         held.plan.set(Buffer::Columns, column * self.room as u64);
         held.plan.set(Buffer::Batch, 8 * p as u64);
     }
 
-    /// Rows that a panel may have at most, as its columns have to be there.
+    /// Returns how many rows a panel may have, as their columns must be on the GPU.
     pub fn most_rows(&self, p: usize) -> usize {
         if self.room == 0 || self.all_there {
             p
@@ -72,7 +72,7 @@ impl Rows {
         }
     }
 
-    /// Copies what fits of the data, and makes the sums of squares, once the plan is committed.
+    /// Computes the sums of squares of all columns, copying as many as fit at a time. The plan must be committed.
     pub fn begin(&mut self, held: &mut Held, cells: Cells, p: usize, look: &mut Look) -> Result<()> {
         let Cells::Data(x) = cells else { return Ok(()) };
         self.squares = held.device(Buffer::Batch)?.cast();
@@ -90,7 +90,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Copies columns to the GPU, `place` columns from the start on, and centres them there.
+    /// Copies the columns `some` to the GPU, after the first `place` columns of the buffer, and centres them there.
     fn send(
         &self,
         held: &mut Held,
@@ -110,12 +110,12 @@ impl Rows {
             squares: self.squares,
             ..CorrelationArgs::default()
         };
-        // SAFETY: so many columns are there.
+        // SAFETY: `args.p` columns are there.
         unsafe { centre(held, &args)? };
         Ok(args)
     }
 
-    /// Puts the rows of a panel on the stream; of data, waits for them.
+    /// Puts the rows of a panel on the GPU: copies them from a matrix, or computes them from data and waits.
     pub fn make(&self, held: &mut Held, cells: Cells, p: usize, panel: &Panel, look: &mut Look) -> Result<()> {
         let Panel { rows, columns, at } = panel.clone();
         let pitch = columns.len();
@@ -154,8 +154,9 @@ impl Rows {
         Ok(())
     }
 
-    /// Puts the rows of these panels on the GPU, one after the other. `made(held, number, observer)` is called for each once all of it is made, or, of a matrix, on its
-    /// way beside the stream ([`Gpu::follow_sends`](crate::engine::cuda::gpu::opened::GPU)), where the next ones go meanwhile.
+    /// Puts the rows of these panels on the GPU, one after the other, and calls `made(held, number, observer)` for each. From data, the
+    /// panel is then complete. From a matrix, it is on its way, outside the stream
+    /// ([`Gpu::follow_sends`](crate::engine::cuda::gpu::opened::Gpu::follow_sends)), and the next ones follow meanwhile.
     pub fn make_each(
         &self,
         held: &mut Held,
@@ -186,7 +187,7 @@ impl Rows {
         })
     }
 
-    /// Brings the columns of these vertices, no more than there is room for, one after the other; false where all columns are there.
+    /// Copies the columns of `vertices` to the GPU in this order; there must be room for them. Returns false if none has to be copied.
     pub fn gather(&self, held: &mut Held, cells: Cells, vertices: &[u32], look: &mut Look) -> Result<bool> {
         let Cells::Data(x) = cells else { return Ok(false) };
         if self.all_there {
@@ -205,12 +206,12 @@ impl Rows {
         };
         held.send_numbers_with(at, n * vertices.len(), 1, fill, look)?;
         let args = CorrelationArgs { n: n as u64, p: vertices.len() as u64, x: at, ..CorrelationArgs::default() };
-        // SAFETY: so many columns are there.
+        // SAFETY: `args.p` columns are there.
         unsafe { centre(held, &args)? };
         Ok(true)
     }
 
-    /// Columns that `gather` may bring at a time; no end of them where none has to be brought.
+    /// Returns how many columns `gather` may copy at a time: `usize::MAX` if none has to be copied.
     pub fn most_gathered(&self) -> usize {
         if self.room == 0 || self.all_there {
             usize::MAX
@@ -219,7 +220,7 @@ impl Rows {
         }
     }
 
-    /// Makes `count` blocks of `width` columns each with each other, see `cor_blocks`, and waits for them.
+    /// Computes `count` blocks of correlations, each of `width` columns with each other (see `cor_blocks`), and waits for them.
     pub fn make_blocks(
         &self,
         held: &mut Held,
@@ -247,7 +248,7 @@ impl Rows {
             args.first_tile = first as u64;
             let blocks = slice.min(count - first) as u32;
             let launch = Kernel::cor_blocks.on((blocks, (tiles * tiles) as u32), CORRELATION_THREADS, PRODUCT_BYTES);
-            // SAFETY: the columns that `ids` says are there, and room for `count` blocks.
+            // SAFETY: the columns that `ids` refers to are there, and room for `count` blocks.
             unsafe { held.gpu.launch(launch, &args)? };
             held.wait("the correlations", look)?;
         }
@@ -264,7 +265,7 @@ pub(super) unsafe fn centre(held: &Held, args: &CorrelationArgs) -> Result<()> {
     held.gpu.launch(Kernel::cor_centre.on((args.p.min(65_535) as u32, 1), CORRELATION_THREADS, shared), args)
 }
 
-/// Copies some columns of the rows from `first` of the matrix on, from their cell `from` on.
+/// Copies cells of these columns into `to`, row by row from row `first` of the matrix on, without the first `from` cells.
 fn copy_rows(cells: &[f64], p: usize, columns: &Range<usize>, first: usize, mut from: usize, mut to: &mut [f64]) {
     while !to.is_empty() {
         let (row, column) = (from / columns.len(), from % columns.len());
@@ -277,7 +278,7 @@ fn copy_rows(cells: &[f64], p: usize, columns: &Range<usize>, first: usize, mut 
     }
 }
 
-/// The correlations of a panel's columns with others, in launches that a user can interrupt.
+/// Computes the correlations of a panel's rows with `args.columns` columns, in launches short enough that a user can interrupt.
 fn product(held: &mut Held, mut args: CorrelationArgs, look: &mut Look) -> Result<()> {
     let tile = u64::from(TILE);
     let (across, down) = (args.columns.div_ceil(tile), args.rows.div_ceil(tile));

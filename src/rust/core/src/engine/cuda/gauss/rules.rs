@@ -1,9 +1,9 @@
-//! The thresholds that decide the Gaussian test at a level, as the kernels want them.
+//! Thresholds that decide the Gaussian test at a level, in the form that the kernels read.
 
 use crate::ci::gauss::{bounded_above, slack, trusted_above, FisherZ, Reading, CUT};
 use crate::engine::cuda::arguments::SearchArgs;
 
-/// The largest |r| that the exact formula calls independent: infinity when all are, below 0 when none is. `sign` is that of r.
+/// Returns the largest |r| that the exact formula calls independent: infinity if all are, below 0 if none is. `sign` is the sign of r.
 fn critical(gauss: &FisherZ, alpha: f64, size: usize, sign: f64) -> f64 {
     let independent = |r: f64| gauss.p_of_correlation(sign * r, size) >= alpha;
     if independent(CUT) {
@@ -12,7 +12,7 @@ fn critical(gauss: &FisherZ, alpha: f64, size: usize, sign: f64) -> f64 {
     if !independent(0.0) {
         return -1.0;
     }
-    // Positive numbers are ordered as their bits are: halving leaves two neighbours.
+    // Positive numbers are ordered as their bits are, so halving ends at two adjacent numbers.
     let (mut low, mut high) = (0.0f64.to_bits(), CUT.to_bits());
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -25,7 +25,7 @@ fn critical(gauss: &FisherZ, alpha: f64, size: usize, sign: f64) -> f64 {
     f64::from_bits(low)
 }
 
-/// Fills in the rules for sets of `size`.
+/// Sets the rules for sets of `size`.
 pub(in crate::engine::cuda) fn fill(args: &mut SearchArgs, gauss: &FisherZ, alpha: f64, na_delete: bool, size: usize) {
     let cutoff = gauss.cutoff(alpha, size);
     let as_flag = |p: f64| u64::from(p >= alpha);

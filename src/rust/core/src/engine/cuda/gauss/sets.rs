@@ -15,26 +15,26 @@ use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
 
-/// Rows with so many neighbours are run by blocks: those of fewer are all lanes of one warp.
+/// Fewest neighbours of a row that blocks run. The neighbours of smaller rows fit the lanes of one warp.
 const WIDE_FROM: u64 = 33;
 
-/// Blocks that run such rows on a multiprocessor at a time, at most: as many as registers suffice for.
+/// Most blocks for such rows on a multiprocessor at a time: registers suffice for no more.
 pub(in crate::engine::cuda) const WIDE_TOGETHER: u64 = 3;
 
-/// Correlations that such a block has in shared memory for each of 32 y, at most: on an H200 so many blocks then fit for small sets.
+/// Most correlations that such a block has in shared memory for each of 32 y. For small sets, [`WIDE_TOGETHER`] blocks then fit on an H200.
 const WIDE_COLUMNS: u64 = 320;
 
-/// Neighbours of a row for which it has masks there.
+/// Most neighbours of a row for which such a block has masks in shared memory.
 const WIDE_MASKED: u64 = 2048;
 
 impl CudaSearch<'_, '_> {
-    /// Number of binomial coefficients for sets of up to `size`.
+    /// Returns the number of binomial coefficients for sets of up to `size`.
     pub(in crate::engine::cuda) fn binomial_count(&self, size: usize, widest: usize) -> u64 {
         let stride = if self.binomials.is_empty() { widest as u64 + 2 } else { self.args.binomial_stride };
         (size as u64 + 1) * stride
     }
 
-    /// Bytes of working memory in device memory for a level of sets.
+    /// Returns the bytes of working memory in device memory for a level of sets.
     pub(in crate::engine::cuda) fn scratch_of_sets(&self, size: usize, widest: usize) -> u64 {
         let warps = self.engine.held.gpu.processors * 16;
         let level = match self.engine.options.strategy {
@@ -69,7 +69,7 @@ impl CudaSearch<'_, '_> {
         self.engine.held.upload(self.args.binomial, &self.binomials)
     }
 
-    /// Runs a level by slots, after the lists of neighbours were made; `widest` is the largest degree.
+    /// Runs a level by slots, once the lists of neighbours are made; `widest` is the largest degree.
     pub(in crate::engine::cuda) fn run_sets(
         &mut self,
         size: usize,
@@ -83,19 +83,19 @@ impl CudaSearch<'_, '_> {
         }
     }
 
-    /// What a level by slots begins with.
+    /// Prepares a level by slots: sends the binomial coefficients and fills the slots.
     pub(in crate::engine::cuda) fn begin_sets(&mut self, size: usize, widest: usize) -> Result<()> {
         self.send_binomials(size, widest)?;
         self.args.slot = self.engine.held.device(Buffer::Slots)?;
         self.args.twin = self.engine.held.device(Buffer::Twins)?;
         // SAFETY: the lists are the level's, with as many slots and twins.
         unsafe { self.by_row(Kernel::slots)? };
-        // `bring_settled` copies what is there now while the level runs.
+        // `bring_settled` copies the current state while the level runs.
         self.engine.held.gpu.copies_follow()
     }
 
-    /// Says which rows blocks run, see gauss/wide.cuh, and returns how many blocks there are, as many as run at a time, and the bytes of
-    /// shared memory of each; none: no row.
+    /// Sets which rows blocks run, see gauss/wide.cuh. Returns the number of blocks, as many as run at a time, and the bytes of shared
+    /// memory of each; `None` if blocks run no row.
     fn choose_wide(&mut self, size: usize, widest: usize) -> Option<(u32, u64)> {
         let (l, widest) = (size as u64, widest as u64);
         let from = self.engine.options.wide_from.unwrap_or(WIDE_FROM);
@@ -113,14 +113,14 @@ impl CudaSearch<'_, '_> {
         let bytes = bytes(columns);
         self.args.wide_degree = from;
         self.args.wide_columns = columns;
-        // A block that waits for another's place would have its time after that one's. Some kilobyte a block is the driver's.
+        // A block that waited for another's place would start its time only after that block's. The driver takes about a kilobyte a block.
         let of_processor = limit / (bytes + 1024);
         let by_registers = if size > 5 { 2 } else { WIDE_TOGETHER };
         let blocks = u64::from(self.engine.held.gpu.processors) * of_processor.clamp(1, by_registers);
         Some((blocks as u32, bytes))
     }
 
-    /// Puts our own strategy's launches of a side on the stream; `wide` is what [`Self::choose_wide`] says.
+    /// Puts the shared strategy's launches of a side on the stream; `wide` is the result of [`Self::choose_wide`].
     fn launch_side(&mut self, size: usize, wide: Option<(u32, u64)>, second: u64) -> Result<()> {
         const KERNELS: [[Kernel<SearchArgs>; 2]; SPECIAL as usize - 1] = [
             [Kernel::shared_2, Kernel::wide_2],
@@ -139,7 +139,7 @@ impl CudaSearch<'_, '_> {
         if let Some((blocks, bytes)) = wide {
             let args = SearchArgs { warp_bytes: 8 * wide_doubles(size as u64), scratch: DevicePtr::NULL, ..args };
             let launch = wide_kernel.on((blocks, 1), WIDE_THREADS, bytes);
-            // SAFETY: lists, slots and twins are the level's; `bytes` is a block's shared memory for what `args` says.
+            // SAFETY: lists, slots and twins are the level's; `bytes` is the shared memory that a block needs for `args`.
             unsafe { self.engine.held.gpu.launch(launch, &args)? };
         }
         let launch = kernel.on((blocks, 1), block.threads, block.shared);
@@ -147,7 +147,7 @@ impl CudaSearch<'_, '_> {
         unsafe { self.engine.held.gpu.launch(launch, &args) }
     }
 
-    /// Puts one side of some rows on the stream, by our own strategy; `widest` is the level's largest degree.
+    /// Puts one side of some rows on the stream, by the shared strategy; `widest` is the level's largest degree.
     pub(in crate::engine::cuda) fn begin_side(
         &mut self,
         size: usize,
@@ -155,7 +155,7 @@ impl CudaSearch<'_, '_> {
         second: u64,
         rows: Range<usize>,
     ) -> Result<()> {
-        // The second sides begin where the first are done.
+        // The second sides begin after the first are done.
         let first = if second == 0 { 0 } else { u64::MAX };
         self.put_report(Report { undefined: u64::MAX, next_first: first, wide_first: first, ..Report::default() })?;
         let wide = self.choose_wide(size, widest);
@@ -167,7 +167,7 @@ impl CudaSearch<'_, '_> {
         self.ask_report()
     }
 
-    /// Goes on with what [`Self::begin_side`] began, where the report says that it is not done; whether it is.
+    /// Continues the side that [`Self::begin_side`] began, if the report says that it is not done. Returns whether it was done.
     pub(in crate::engine::cuda) fn go_on_side(
         &mut self,
         size: usize,
@@ -188,8 +188,8 @@ impl CudaSearch<'_, '_> {
         Ok(false)
     }
 
-    /// Sets of two and more by our own strategy. The whole level is put on the stream at once; where a launch used up its time,
-    /// the launches after it did nothing and are repeated.
+    /// Runs sets of two and more by the shared strategy. The whole level is put on the stream at once. If a launch uses up its time, the
+    /// launches after it do nothing and are repeated.
     fn run_shared(&mut self, size: usize, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
         let wide = self.choose_wide(size, widest);
         // SAFETY: the lists are the level's, and there are binomials for their lengths.
@@ -222,7 +222,7 @@ impl CudaSearch<'_, '_> {
         self.report("a level of sets", &mut || observer.look())
     }
 
-    /// Puts on the stream what turns slots into answers.
+    /// Puts the kernels that turn slots into answers on the stream.
     pub(in crate::engine::cuda) fn launch_settle(&mut self, size: usize) -> Result<()> {
         let mut args = self.args;
         let warps = self.settling_warps();

@@ -12,35 +12,35 @@ use crate::engine::LevelOne;
 use crate::observer::Observer;
 use crate::Result;
 
-/// Tests of a launch by lists, at most: about 0.1 s.
+/// Most tests of a launch by lists: about 0.1 s.
 const LISTED_TESTS: f64 = 2e10;
 
-/// Tests of a launch by masks if no pair were separated: about 0.1 s, as most are early.
+/// Tests of a launch by masks if no pair were separated: about 0.1 s, as most pairs are separated early.
 const MASKED_TESTS: f64 = 2e11;
 
 /// Tests of a launch by columns if no pair were separated: about 0.1 s.
 const COLUMN_TESTS: f64 = 1e11;
 
-/// Rows are taken by masks where at least one in so many of all variables is a neighbour: below, columns or lists are quicker.
+/// Sparsest rows that are run by masks: one in this many variables is a neighbour. Below that, columns or lists are quicker.
 const ONE_IN: u64 = 3;
 
-/// Likewise by masks where a block cannot hold a column. An estimate: of 60,000 variables, a quarter of them neighbours, lists took 6.8 s on an H100, and
-/// slices, which test as masks do, 3 s with level 0.
+/// Sparsest rows that are run by masks if a block cannot hold a column. This is an estimate: with 60,000 variables, a quarter of them
+/// neighbours, lists took 6.8 s on an H100. Slices, which test as masks do, took 3 s including level 0.
 const ONE_IN_WITHOUT_COLUMNS: u64 = 5;
 
-/// Likewise by columns.
+/// Sparsest rows that are run by columns: one in this many variables is a neighbour.
 const COLUMN_ONE_IN: u64 = 100;
 
-/// Separated pairs are logged by tiles where one in so many of all pairs is left: of 20,000 variables 2.1 ms for 11.8 of three in ten pairs, and 0.9 for 0.16 of one in
-/// a hundred.
+/// Sparsest graph whose separated pairs are logged by tiles: one in this many pairs is left. With 20,000 variables and three in ten pairs
+/// left, tiles took 2.1 ms instead of 11.8. With one in a hundred left, they took 0.9 ms instead of 0.16.
 const LOG_ONE_IN: u64 = 25;
 
-/// A pass over all rows: in about how many launches, the rows in blocks of how many, and how so many rows are launched.
+/// A pass over all rows: approximate number of launches, rows of a block, and the function that launches a number of rows.
 type Pass = (f64, usize, fn(&CudaSearch, usize) -> Result<()>);
 
 impl CudaSearch<'_, '_> {
-    /// Says which blocks of [`MASK_ROWS`] rows are taken by masks and which by columns, and plans the memory of these; `widest` is the
-    /// largest degree.
+    /// Chooses which blocks of [`MASK_ROWS`] rows are run by masks and which by columns, and plans the memory of the columns; `widest` is
+    /// the largest degree.
     pub(in crate::engine::cuda) fn plan_singles(&mut self, gauss: &FisherZ, widest: usize) -> Result<()> {
         let [columns, masks] = self.level_one_ends(gauss);
         let near = size_of::<[u32; 2]>() as u64 * self.ends;
@@ -53,19 +53,19 @@ impl CudaSearch<'_, '_> {
         Ok(())
     }
 
-    /// Whether there are rows to be taken by columns, if these are all that have so many neighbours, and a block can hold a column.
+    /// Returns whether blocks of rows with `columns` neighbours or more may exist, to be run by columns, and a block can hold a column.
     pub(in crate::engine::cuda) fn columns_serve(&self, columns: u64, widest: usize) -> bool {
         u64::from(MASK_ROWS) * widest as u64 >= columns && self.has_room_for_columns()
     }
 
-    /// Whether a block can hold a column.
+    /// Returns whether a block can hold a column.
     fn has_room_for_columns(&self) -> bool {
         let p = self.args.p;
         // The kernels count the tests of a warp in 32 bits.
         p < 1 << 16 && column_bytes(p) <= u64::from(self.engine.held.gpu.shared_limit)
     }
 
-    /// From how many neighbours on, in all, a block of [`MASK_ROWS`] rows is taken by columns, and by masks.
+    /// Returns the numbers of neighbours from which on a block of [`MASK_ROWS`] rows is run by columns, and by masks.
     pub(in crate::engine::cuda) fn level_one_ends(&self, gauss: &FisherZ) -> [u64; 2] {
         let p = self.args.p;
         let least = |one_in: u64| u64::from(MASK_ROWS) * LevelOne::fewest(p, one_in);
@@ -84,7 +84,7 @@ impl CudaSearch<'_, '_> {
         }
     }
 
-    /// Level 1, after the lists of neighbours were made; `widest` is the largest degree.
+    /// Runs level 1, once the lists of neighbours are made; `widest` is the largest degree.
     pub(super) fn run_singles(&mut self, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
         self.begin_singles()?;
         let passes = self.passes(widest);
@@ -95,7 +95,7 @@ impl CudaSearch<'_, '_> {
         // SAFETY: the lists are the level's, with as many verdicts.
         unsafe { self.by_row(Kernel::settle_single)? };
         self.log_singles()?;
-        // The GPU is busy: time to bring what is needed at the end.
+        // The GPU is busy, so there is time to copy what is needed at the end.
         self.bring_level_zero()?;
         let report = self.end_singles(observer)?;
         let p = self.options.p as f64;
@@ -103,7 +103,7 @@ impl CudaSearch<'_, '_> {
         Ok(report)
     }
 
-    /// What level 1 begins with.
+    /// Prepares level 1.
     pub(in crate::engine::cuda) fn begin_singles(&mut self) -> Result<()> {
         self.args.verdict = self.engine.held.device(Buffer::Verdicts)?;
         if self.args.column_ends < u64::MAX {
@@ -114,7 +114,7 @@ impl CudaSearch<'_, '_> {
         Ok(())
     }
 
-    /// The passes of level 1.
+    /// Returns the passes of level 1.
     fn passes(&self, widest: usize) -> Vec<Pass> {
         let pieces = self.ends as f64 / self.engine.options.launch_share;
         let tests = pieces * widest as f64;
@@ -133,7 +133,7 @@ impl CudaSearch<'_, '_> {
         passes
     }
 
-    /// Once all verdicts are there: the log of separated pairs, and what is left of the graph.
+    /// Logs the separated pairs and updates the graph, once all verdicts are there.
     pub(in crate::engine::cuda) fn log_singles(&mut self) -> Result<()> {
         let blocks = self.options.p.div_ceil(LOG_ROWS as usize) as u32;
         let tiles = Kernel::log_tiles.on((blocks, 1), LOG_THREADS, u64::from(LOG_BYTES));
@@ -153,7 +153,7 @@ impl CudaSearch<'_, '_> {
         }
     }
 
-    /// Brings what level 0 has left, while the GPU is busy.
+    /// Copies the results of level 0 while the GPU is busy.
     pub(in crate::engine::cuda) fn bring_level_zero(&mut self) -> Result<()> {
         if self.empty.is_none() {
             self.empty = Some(self.bring_graph(self.args.empty)?);
@@ -163,7 +163,7 @@ impl CudaSearch<'_, '_> {
         Ok(())
     }
 
-    /// Waits for the end of level 1.
+    /// Waits for the end of level 1 and enters its records in the log.
     pub(in crate::engine::cuda) fn end_singles(&mut self, observer: &mut dyn Observer) -> Result<Report> {
         let report = self.report("level 1", &mut || observer.look())?;
         let mut starts = vec![0u64; self.options.p + 1];
@@ -195,12 +195,12 @@ impl CudaSearch<'_, '_> {
         Ok(())
     }
 
-    /// Blocks for each of so many rows: enough for the GPU where there are few.
+    /// Returns the blocks for each of `rows` rows: several if there are too few rows to fill the GPU.
     fn parts(&self, rows: usize) -> u32 {
         (self.engine.held.gpu.processors * 64).div_ceil(rows as u32).clamp(1, 16)
     }
 
-    /// Rows whose pairs take a warp each.
+    /// Launches rows whose pairs take a warp each.
     pub(super) fn launch_lists(&self, rows: usize) -> Result<()> {
         let shared = 3 * 8 * u64::from(DECIDING_THREADS / WARP);
         let launch = Kernel::single.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
@@ -208,7 +208,7 @@ impl CudaSearch<'_, '_> {
         unsafe { self.engine.held.gpu.launch(launch, &self.args) }
     }
 
-    /// One side of the rows whose pairs are taken with a column in shared memory, a block each.
+    /// Launches one side of the rows that are run with a column in shared memory, a block for each row.
     pub(super) fn launch_columns(&self, side: usize, rows: usize) -> Result<()> {
         let launch = [Kernel::column_first, Kernel::column_second][side].on(
             (rows as u32, 1),
@@ -219,7 +219,7 @@ impl CudaSearch<'_, '_> {
         unsafe { self.engine.held.gpu.launch(launch, &self.args) }
     }
 
-    /// Rows whose pairs with so many larger vertices are taken in tiles, and then a warp each what tiles leave.
+    /// Launches rows whose pairs with `larger` larger vertices are tested in tiles; each pair that tiles leave then takes a warp.
     pub(super) fn launch_masks(&self, rows: usize, larger: usize) -> Result<()> {
         let columns = larger.div_ceil(MASK_COLUMNS as usize) as u32;
         let groups = rows.div_ceil((MASK_ROWS * MASK_GROUP) as usize) as u32;
@@ -229,8 +229,7 @@ impl CudaSearch<'_, '_> {
         let shared = sums(DECIDING_THREADS);
         let rest = Kernel::mask_rest.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
         let rows_at_all = self.blocks_for(rows as u64);
-        // SAFETY: as in `launch_lists`; the first row is the first of a block of rows, and so many groups of such blocks, with so
-        // many columns, are all tiles of the rows.
+        // SAFETY: as in `launch_lists`; the first row is the first of a block of rows, and the grid covers all tiles of the rows.
         unsafe {
             self.launch(Kernel::mask_begin, rows_at_all)?;
             self.engine.held.gpu.launch(tiles, &self.args)?;

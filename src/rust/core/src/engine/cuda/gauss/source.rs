@@ -1,4 +1,4 @@
-//! Where the correlations of a search come from: the caller's matrix, or data of which the GPU makes them.
+//! The source of a search's correlations: the caller's matrix, or data from which the GPU computes them.
 
 use crate::ci::correlations::Check;
 use crate::ci::gauss::{FisherZ, Gauss};
@@ -13,13 +13,13 @@ use crate::memory::{self, Use};
 use crate::moments::{Centred, Watch};
 use crate::Result;
 
-/// The Gaussian test of p variables, and what its correlations are made of.
+/// The Gaussian test of p variables, and the source of its correlations.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine::cuda) struct Gaussian<'a> {
     pub test: FisherZ,
     pub p: usize,
     pub source: Source<'a>,
-    /// Of a matrix that somebody waits to have checked.
+    /// Check of the matrix, if a caller waits for its verdict.
     pub check: Option<&'a Check<'a>>,
 }
 
@@ -27,19 +27,19 @@ pub(in crate::engine::cuda) struct Gaussian<'a> {
 pub(in crate::engine::cuda) enum Source<'a> {
     /// The correlations themselves, p x p.
     Matrix(&'a [f64]),
-    /// Data of n rows whose columns are centred, n x p.
+    /// Data of n rows with centred columns, n x p.
     Data(&'a [f64], usize),
 }
 
 impl Gaussian<'_> {
-    /// Bytes of the correlations.
+    /// Returns the bytes of the correlations.
     pub fn bytes(&self) -> u64 {
         8 * (self.p * self.p) as u64
     }
 }
 
 impl<'a> CudaEngine<'a> {
-    /// Makes the correlations on the GPU where they come from data, once. The plan is then that of this.
+    /// Computes the correlations on the GPU, once, if they come from data. This replaces the memory plan.
     pub(in crate::engine::cuda) fn make_correlations(&mut self, gauss: &Gaussian, watch: &mut Watch) -> Result<()> {
         if let (Source::Data(x, n), None) = (gauss.source, self.correlations) {
             self.correlations = Some(make(&mut self.held, &Centred::of_cells(x, n), watch)?);
@@ -47,7 +47,8 @@ impl<'a> CudaEngine<'a> {
         Ok(())
     }
 
-    /// Where the correlations are on the GPU, to which a matrix is copied once. Those of data must have been made.
+    /// Returns the address of the correlations on the GPU. Copies a matrix there, once. Correlations of data must have been computed
+    /// before.
     pub(in crate::engine::cuda) fn place_correlations(&mut self, gauss: &Gaussian) -> Result<DevicePtr<f64>> {
         if let (Source::Matrix(matrix), None) = (gauss.source, self.correlations) {
             let at = self.held.device(Buffer::Data)?.cast();
@@ -57,20 +58,20 @@ impl<'a> CudaEngine<'a> {
         Ok(self.correlations.unwrap_or(DevicePtr::NULL))
     }
 
-    /// Threads with the test, whose correlations are brought from the GPU once where they come from data.
+    /// Returns an engine that runs the test on the CPU's threads. Correlations of data are copied from the GPU, once.
     pub(in crate::engine::cuda) fn by_host<'s>(
         &'s mut self,
         gauss: &Gaussian<'s>,
         watch: &mut Watch,
     ) -> Result<CpuEngine<GaussKernel<'s>>> {
         let (alpha, pool) = (self.alpha, self.held.pool.clone());
-        // Once to have them brought.
+        // The first call copies them.
         self.watched(|engine| engine.on_host(gauss, watch).map(drop))?;
         let gauss = self.on_host(gauss, &mut |_| Ok(()))?;
         Ok(CpuEngine::new(GaussKernel::new(gauss, alpha), pool))
     }
 
-    /// The test on the host, for the few questions that are answered there; those of data are brought from the GPU, once.
+    /// Returns the test on the host, for the few questions that are answered there. Correlations of data are copied from the GPU, once.
     pub(in crate::engine::cuda) fn on_host<'s>(
         &'s mut self,
         gauss: &Gaussian<'s>,

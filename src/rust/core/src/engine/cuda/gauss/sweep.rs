@@ -1,5 +1,5 @@
-//! All subsets of the candidates of pairs on a GPU, see kernels/gauss/sweep.cu. What a GPU is not certain of the CPU decides by the exact formula;
-//! q is the CPU's bit for bit, so that it does not matter who swept what.
+//! Sweeps on a GPU: all subsets of the candidates of pairs, see kernels/gauss/sweep.cu. The CPU decides by the exact formula what a GPU is
+//! not certain of. q equals the CPU's bit for bit, so it does not matter which machine swept what.
 
 use std::ops::Range;
 
@@ -23,30 +23,30 @@ use crate::pool::Pool;
 use crate::search::sweep::{Sweep, Sweeper, Swept};
 use crate::Result;
 
-/// Sweeps that are on a GPU at a time, and numbers of their correlations, at most.
+/// Most sweeps on a GPU at a time, and most numbers of their correlations.
 const TOGETHER: usize = 1024;
 const CELLS: usize = 1 << 21;
 
-/// Tests of these that a GPU may leave to the CPU: some tenths of a second on many threads.
+/// Most tests of a batch that a GPU may leave to the CPU: some tenths of a second on many threads.
 const DOUBTS: usize = 1 << 18;
 
-/// Sets of more candidates would be more than 2^44, which an H200 takes some minutes for.
+/// Most candidates of a sweep. An H200 takes some minutes for 2^44 sets.
 const MOST_CANDIDATES: usize = 44;
 
-/// Sets that a GPU sweeps in the time in which it is asked one question, about.
+/// Approximate number of sets that a GPU sweeps in the time of one question.
 const SETS_A_QUESTION: u64 = 2000;
 
-/// Blocks of a launch for each multiprocessor: some milliseconds on a GPU for computing, about a tenth of a second on one for games.
+/// Blocks of a launch for each multiprocessor. A launch takes some milliseconds on a GPU for computing, about 0.1 s on one for games.
 const BLOCKS_OF_PROCESSOR: usize = 64;
 
-/// The largest size of a sweep that begins with sets of `size`, where one is quicker than levels, see [`Sweeper::takes`].
+/// Returns the largest set size of a sweep that begins with sets of `size`, or `None` if levels are quicker. See [`Sweeper::takes`].
 pub(in crate::engine::cuda) fn takes(candidates: usize, size: usize, largest: usize) -> Option<usize> {
     let fits = (LEAST_CANDIDATES as usize..=MOST_CANDIDATES).contains(&candidates) && size >= Sweep::FIRST_SIZE;
     let sets = subsets::binomial(candidates, size).filter(|_| fits)?;
     (1 << candidates <= sets.saturating_mul(SETS_A_QUESTION)).then_some(largest)
 }
 
-/// Number of a sweep's blocks.
+/// Returns the number of blocks of a sweep.
 fn blocks(candidates: usize) -> usize {
     1 << (candidates - OF_LANES as usize).saturating_sub(OF_BLOCK as usize)
 }
@@ -59,7 +59,7 @@ struct Batch<'s> {
     sweeps: &'s [Sweep],
     tasks: Vec<SweepTask>,
     cells: Vec<f64>,
-    /// By size: q below which a set separates, above which it does not, and conditions above which that is certain.
+    /// By set size: q below which a set separates, q above which it does not, and the condition above which that is certain.
     rules: [Vec<f64>; 3],
     blocks: usize,
 }
@@ -81,7 +81,7 @@ impl<'s> Batch<'s> {
         }
         let last = sweeps.iter().map(|sweep| *sweep.sizes.end()).max().unwrap_or(0);
         let of_sizes: Vec<[f64; 3]> = (0..=last).map(|size| host.bounds(size)).collect();
-        // A tree is held to the condition of the largest sets, so that it must not be less than that of smaller ones.
+        // A tree is compared with the condition of its largest sets, so that condition must not be less than that of smaller sets.
         let mut trusted = 0.0f64;
         let rules = [0, 1, 2].map(|which| {
             let of_size = |of: &[f64; 3]| match which {
@@ -96,13 +96,13 @@ impl<'s> Batch<'s> {
         Ok(Batch { sweeps, tasks, cells, rules, blocks: blocks_before })
     }
 
-    /// Launches of so many blocks each.
+    /// Returns the blocks of each launch, `blocks_each` of them except in the last.
     fn launches(&self, blocks_each: usize) -> impl Iterator<Item = Range<usize>> + '_ {
         (0..self.blocks).step_by(blocks_each).map(move |start| start..self.blocks.min(start + blocks_each))
     }
 }
 
-/// What a GPU has found, by sweep and size, and the sweeps and sets that the CPU decides.
+/// Results of a GPU by sweep and size, and the sweeps and sets that the CPU has to decide.
 type OnGpu = (Vec<SweepOutcome>, Vec<[u64; 2]>);
 
 /// A GPU that sweeps.
@@ -169,7 +169,7 @@ impl Gpu<'_, '_> {
         })
     }
 
-    /// Sweeps all of a batch that is on the GPU; `follow` is told the share that is done.
+    /// Sweeps all of a batch that is on the GPU; `follow` gets the share that is done.
     fn sweep(&mut self, batch: &Batch, follow: &mut dyn FnMut(f64) -> Result<()>) -> Result<()> {
         let Gpu { engine, args, shared } = self;
         let each = BLOCKS_OF_PROCESSOR * engine.held.gpu.processors as usize;
@@ -177,7 +177,8 @@ impl Gpu<'_, '_> {
             for blocks in batch.launches(each) {
                 args.first_block = blocks.start as u64;
                 let launch = Kernel::sweep.on((blocks.len() as u32, 1), SWEEP_THREADS, *shared);
-                // SAFETY: `place` has copied what `args` says; `shared` suffices for the most candidates of the batch, whose blocks these are.
+                // SAFETY: `place` has copied what `args` refers to; `shared` suffices for the most candidates of the batch, whose blocks
+                // these are.
                 unsafe { engine.held.gpu.launch(launch, args)? };
                 engine.held.wait("a sweep", &mut || follow(blocks.start as f64 / batch.blocks as f64))?;
             }
@@ -185,7 +186,7 @@ impl Gpu<'_, '_> {
         })
     }
 
-    /// What the GPU has found; none: more is left to the CPU than there is room for.
+    /// Returns the results of the GPU, or `None` if it leaves more to the CPU than there is room for.
     fn fetch(&mut self, batch: &Batch) -> Result<Option<OnGpu>> {
         let Gpu { engine, args, .. } = self;
         engine.watched(|engine| {
@@ -207,7 +208,7 @@ impl Gpu<'_, '_> {
 }
 
 impl CudaEngine<'_> {
-    /// Plans so many bytes for a batch, beside the correlations where these are on the GPU and there is room for both.
+    /// Plans `bytes` for a batch. Correlations on the GPU stay if there is room for both.
     fn plan_batch(&mut self, bytes: u64) -> Result<()> {
         for keeps in [self.correlations.is_some(), false] {
             self.held.plan = MemoryPlan::default();
@@ -253,14 +254,14 @@ impl Sweeper for CudaEngine<'_> {
     }
 }
 
-/// A GPU that sweeps; the threads decide what it is not certain of.
+/// A GPU that sweeps, with threads that decide what it is not certain of.
 struct Sweeping<'e, 'a> {
     gpu: Gpu<'e, 'a>,
     pool: Pool,
 }
 
 impl Sweeping<'_, '_> {
-    /// The verdicts on sweeps, in their order.
+    /// Returns the verdicts on sweeps, in their order.
     fn sweep(&mut self, sweeps: &[Sweep], host: &Sweeps, observer: &mut dyn Observer) -> Result<Vec<Swept>> {
         let total: f64 = sweeps.iter().map(Sweep::cost).sum();
         let size = sweeps.first().map_or(0, |sweep| *sweep.sizes.start());
@@ -281,7 +282,8 @@ impl Sweeping<'_, '_> {
         Ok(all)
     }
 
-    /// Likewise; where too much is left to the CPU, of fewer sweeps at a time, at last on the CPU.
+    /// Returns the verdicts on sweeps that fit a batch. If a GPU leaves too much to the CPU, the batch is halved; a single sweep then runs
+    /// on the CPU.
     fn run(
         &mut self,
         sweeps: &[Sweep],
@@ -300,7 +302,7 @@ impl Sweeping<'_, '_> {
         Ok(all)
     }
 
-    /// The verdicts on sweeps that are on the GPU together; none: too much is left to the CPU.
+    /// Returns the verdicts on sweeps that are on the GPU together, or `None` if too much is left to the CPU.
     fn run_batch(
         &mut self,
         sweeps: &[Sweep],

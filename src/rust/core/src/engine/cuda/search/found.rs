@@ -1,4 +1,4 @@
-//! What a search on the GPU has found, brought to the host at the end.
+//! Results of a search on the GPU, copied to the host at its end.
 
 use super::CudaSearch;
 use crate::engine::cuda::gpu::kernels::Kernel;
@@ -8,7 +8,7 @@ use crate::observer::Observer;
 use crate::Result;
 
 impl CudaSearch<'_, '_> {
-    /// The answer where no level has run.
+    /// Returns the answer if no level has run: the start graph, with no separating sets.
     pub(in crate::engine::cuda) fn finish_unbegun(&mut self) -> Result<(Adjacency, SepSets)> {
         let start = self.options.start(&self.engine.held.pool);
         self.p_max.fill(self.options, &start)?;
@@ -20,14 +20,14 @@ impl CudaSearch<'_, '_> {
         Ok((graph, sepsets.finish(&self.engine.held.pool)?))
     }
 
-    /// Raises the p-values of the pairs that are left to at least those of level 0. Of a pair that level 1 has separated that changes nothing: its own
-    /// is larger.
+    /// Raises the p-values of the pairs that are left to at least those of level 0. A pair that level 1 has separated keeps its p-value,
+    /// which is larger.
     fn raise_marginal(&mut self) -> Result<()> {
         // SAFETY: `allocate` has set what this uses.
         unsafe { self.by_row(Kernel::raise_marginal) }
     }
 
-    /// Brings what the levels have found.
+    /// Copies the results of the levels to the host.
     fn bring_found(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSetLog)> {
         if let CudaTest::Gauss(_) = self.engine.test {
             self.raise_marginal()?;

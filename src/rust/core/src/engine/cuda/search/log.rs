@@ -1,4 +1,4 @@
-//! Separating sets that levels found; they stay on the GPU until they are asked for.
+//! Separating sets that levels found. They stay on the GPU until they are asked for.
 
 use crate::engine::cuda::gpu::buffer::Buffer;
 use crate::engine::cuda::pointer::DevicePtr;
@@ -6,40 +6,41 @@ use crate::engine::cuda::CudaEngine;
 use crate::graph::{SepSetLog, Separations, Singles};
 use crate::Result;
 
-/// Records of separated pairs, in device memory or brought from there.
+/// Records of separated pairs, in device memory or copied to the host.
 #[derive(Default)]
 pub(in crate::engine::cuda) struct Log {
-    /// Address of the records on the GPU, bytes of room for them, bytes in use.
+    /// Address of the records on the GPU. `room` is the number of bytes there, `used` the number in use.
     at: DevicePtr<u32>,
     room: u64,
     used: u64,
-    /// Level 1, until it is brought: where the rows' records (other, member) start. They are the first of the log.
+    /// Start of each row's records (other, member) of level 1, until they are copied to the host. They are the first of the log.
     singles: Option<Vec<u64>>,
-    /// Bytes that level 1 has in the log.
+    /// Bytes of level 1's records in the log.
     front: u64,
-    /// By level on the GPU: size of the sets and number of records (row, other, members).
+    /// Levels whose records are on the GPU: size of the sets, and number of records (row, other, members).
     levels: Vec<(usize, u64)>,
-    /// What was brought: level 1 early, as it takes longest, and other levels where the log had no more room.
+    /// Records on the host. Level 1's (`block`) are copied early, as they take longest; those of other levels when the log has no more
+    /// room.
     block: Singles,
     brought: Vec<Separations>,
 }
 
-/// Bytes of a record.
+/// Returns the bytes of a record with a set of `size`.
 fn record(size: usize) -> u64 {
     4 * (2 + size as u64)
 }
 
-/// Bytes of a record (other, member), which level 1 writes by rows.
+/// Bytes of a record (other, member), the form that level 1 writes by rows.
 const SINGLE: u64 = 8;
 
 impl Log {
-    /// Plans room for a level with sets of `size` that separates at most `pairs`; `singles`: it writes records by rows.
+    /// Plans room for a level with sets of `size` that separates at most `pairs`. `singles`: level 1 writes its records by rows.
     pub fn plan(&mut self, engine: &mut CudaEngine, size: usize, singles: bool, pairs: u64) -> Result<()> {
         let needed = if size == 1 && singles { SINGLE } else { record(size) } * pairs;
         if self.used + needed > self.room {
             self.drain(engine)?;
             if needed > self.room {
-                // Room for a level with sets of two, too: later levels separate fewer and fewer pairs.
+                // Leaves room for a level with sets of two as well. Later levels separate fewer and fewer pairs.
                 self.room = needed.max(record(2) * pairs);
             }
         }
@@ -47,20 +48,20 @@ impl Log {
         Ok(())
     }
 
-    /// The address at which that level writes, once the plan is committed.
+    /// Returns the address at which the planned level writes, once the plan is committed.
     pub fn place(&mut self, engine: &mut CudaEngine) -> Result<DevicePtr<u32>> {
         self.at = engine.held.device(Buffer::Log)?;
         Ok(self.at.carve(self.used))
     }
 
-    /// Enters what level 1 wrote by rows: `starts` has the number of each row's first record, then the number of records.
+    /// Enters the records that level 1 wrote by rows. `starts` has the number of each row's first record, then the number of records.
     pub fn enter_singles(&mut self, starts: Vec<u64>) {
         self.front = SINGLE * starts.last().copied().unwrap_or(0);
         self.used += self.front;
         self.singles = Some(starts);
     }
 
-    /// Enters what a level wrote.
+    /// Enters the records that a level wrote.
     pub fn enter(&mut self, size: usize, records: u64) {
         if records > 0 {
             self.levels.push((size, records));
@@ -68,7 +69,7 @@ impl Log {
         }
     }
 
-    /// Brings what level 1 wrote by rows; later levels may be running.
+    /// Copies the records that level 1 wrote by rows to the host. Later levels may be running.
     pub fn bring_singles(&mut self, engine: &mut CudaEngine) -> Result<()> {
         if let Some(starts) = self.singles.take() {
             let count = starts.last().map_or(0, |count| *count as usize);
@@ -78,7 +79,7 @@ impl Log {
         Ok(())
     }
 
-    /// Brings all that was logged.
+    /// Copies all logged records to the host, into `sepsets`.
     pub fn bring_into(mut self, engine: &mut CudaEngine, sepsets: &mut SepSetLog) -> Result<()> {
         self.drain(engine)?;
         sepsets.set_singles(self.block);
@@ -88,7 +89,7 @@ impl Log {
         Ok(())
     }
 
-    /// The set with which the last level entered a pair.
+    /// Returns the set with which the last level entered a pair, or `None` if it entered none.
     pub fn last_set(&mut self, engine: &mut CudaEngine, pair: [u32; 2]) -> Result<Option<Vec<u32>>> {
         self.drain(engine)?;
         let set = |level: &Separations| {

@@ -1,4 +1,4 @@
-//! Level 0 of a search on a GPU, whatever the test.
+//! Level 0 of a search on a GPU, for all tests.
 
 use super::{CudaSearch, USUAL_THREADS};
 use crate::engine::cuda::arguments::{Report, SearchArgs};
@@ -22,19 +22,19 @@ impl CudaSearch<'_, '_> {
         Ok(level)
     }
 
-    /// Once level 0 has made the lower triangle of the graph: the upper one, and degrees.
+    /// Mirrors the lower triangles that level 0 has made, of the graph and of the pairs that the empty set separates, and counts degrees.
     pub(in crate::engine::cuda) fn complete_marginal(&mut self) -> Result<()> {
         for rows in [self.args.graph, self.args.empty] {
             let args = SearchArgs { graph: rows, ..self.args };
             let blocks = self.blocks_for(self.args.words * self.args.words);
-            // SAFETY: `allocate` has set what this uses; both graphs have as many rows and words.
+            // SAFETY: `allocate` has set what this uses; both graphs have the same number of rows and words.
             unsafe { self.engine.held.gpu.launch(Kernel::mirror.on((blocks, 1), USUAL_THREADS, 0), &args)? };
         }
         // SAFETY: as above.
         unsafe { self.by_row(Kernel::degrees) }
     }
 
-    /// Ends level 0, which has left this report.
+    /// Ends level 0 with its report.
     pub(in crate::engine::cuda) fn end_marginal(&mut self, report: &Report) -> Result<LevelReport> {
         self.tell_check(report);
         self.take_graph(report);
@@ -49,7 +49,7 @@ impl CudaSearch<'_, '_> {
         Ok(level)
     }
 
-    /// Whether pcalg's "stable" goes on: it does if it tested a pair from a vertex with more than one neighbour.
+    /// Returns whether pcalg's "stable" continues after level 0. It does if it tested a pair from a vertex with more than one neighbour.
     fn marginal_goes_on(&mut self) -> Result<bool> {
         let p = self.options.p;
         if self.args.start.is_null() && self.args.fixed.is_null() {

@@ -1,5 +1,5 @@
-//! PC-stable on the GPU: the graph, the separating sets and the largest p-values stay there until they are final. Between
-//! levels a few numbers come back.
+//! PC-stable on the GPU. The graph, the separating sets and the largest p-values stay there until they are final. Between levels only a few
+//! numbers are copied to the host.
 
 mod found;
 mod log;
@@ -25,10 +25,10 @@ use p_max::PMax;
 /// Threads of a block, unless a kernel needs another number.
 pub(in crate::engine::cuda) const USUAL_THREADS: u32 = 256;
 
-/// Nanoseconds after which a launch takes no more work; with the work it then finishes, it takes less than 0.1 s.
+/// Nanoseconds after which a launch starts no more work. With the work that it then finishes, it takes less than 0.1 s.
 pub(in crate::engine::cuda) const SLICE_NANOSECONDS: u64 = 50_000_000;
 
-/// The kernels report vertices in so many bits. The correlations of so many variables would take 32 TiB.
+/// Number of vertices that fit `VERTEX_BITS` bits of a report. The correlations of this many variables would take 32 TiB.
 const MOST_VARIABLES: usize = 1 << VERTEX_BITS;
 
 /// A search on the GPU.
@@ -36,11 +36,11 @@ pub(in crate::engine::cuda) struct CudaSearch<'s, 'a> {
     pub(in crate::engine::cuda) engine: &'s mut CudaEngine<'a>,
     pub(in crate::engine::cuda) options: &'s Options,
     pub(in crate::engine::cuda) p_max: PMax<'s>,
-    /// Pairs that the empty set separates, once they have been brought.
+    /// Pairs that the empty set separates, once they are on the host.
     pub(in crate::engine::cuda) empty: Option<Adjacency>,
-    /// What kernels are launched with. What `allocate` sets stays; what is planned by level is set by level, as large as the
-    /// kernels take it to be for p, `ends` and the level's size. The next level's plan frees it, after this one's end has waited
-    /// for the stream.
+    /// Arguments of the kernels. Those that `allocate` sets stay. Each level sets those of its own buffers, whose sizes the kernels derive
+    /// from p, `ends` and the level's set size. The next level's plan frees these buffers, after the end of this level has waited for the
+    /// stream.
     pub(in crate::engine::cuda) args: SearchArgs,
     /// Twice the number of edges.
     pub(in crate::engine::cuda) ends: u64,
@@ -50,8 +50,8 @@ pub(in crate::engine::cuda) struct CudaSearch<'s, 'a> {
     started: bool,
 }
 
-/// Plans the memory of a search of p variables that does not depend on the graph. `data`: bytes of the data; `masks`: whether
-/// there are fixed gaps and fixed edges.
+/// Plans the memory of a search of p variables that does not depend on the graph. `data`: bytes of the data; `masks`: whether there are
+/// fixed gaps, and whether there are fixed edges.
 fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> MemoryPlan {
     let rows = 8 * p * p.div_ceil(64);
     let mut plan = MemoryPlan::default();
@@ -65,8 +65,8 @@ fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> MemoryPlan {
     plan
 }
 
-/// Plans the memory of a level that depends on the number of edges, except for separating sets. `ends` is twice that number;
-/// `singles`: the level runs a warp a pair, without slots.
+/// Plans the memory of a level that depends on the number of edges, except for separating sets. `ends` is twice that number. `singles`: the
+/// level takes a warp for each pair, and needs no slots.
 fn plan_ends(plan: &mut MemoryPlan, ends: u64, singles: bool) {
     plan.set(Buffer::List, 4 * ends);
     plan.set(Buffer::Verdicts, if singles { 4 * ends } else { 0 });
@@ -80,7 +80,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Self::with_p_max(engine, options, p_max)
     }
 
-    /// With the p-values there.
+    /// Creates a search whose p-values go to `p_max`.
     pub fn with_p_max(engine: &'s mut CudaEngine<'a>, options: &'s Options, p_max: PMax<'s>) -> Self {
         let p = options.p;
         let all = (p * (p - 1)) as u64;
@@ -98,12 +98,12 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.options.method == Method::StableFast
     }
 
-    /// Whether level 1 is run with a warp a pair.
+    /// Returns whether level 1 takes a warp for each pair.
     pub(in crate::engine::cuda) fn singles(&self) -> bool {
         matches!(self.engine.test, CudaTest::Gauss(_)) && self.engine.options.strategy == SearchStrategy::Shared
     }
 
-    /// Bytes of a report, with the unfinished items of blocks behind it.
+    /// Returns the bytes of a report and of the unfinished items of blocks that follow it.
     pub(in crate::engine::cuda) fn report_bytes(&self) -> u64 {
         size_of::<Report>() as u64 + 8 * WIDE_REST * self.engine.wide_blocks()
     }
@@ -111,7 +111,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     /// Plans the memory that does not depend on the graph; `data`: bytes of the data.
     pub(in crate::engine::cuda) fn plan_variables(&mut self, data: u64) {
         let masks = [self.options.fixed_gaps.is_some(), self.options.fixed_edges.is_some()];
-        // This replaces the plan of an earlier search with this engine.
+        // This replaces the plan of an earlier search on this engine.
         let mut plan = plan_of_variables(self.args.p, data, masks);
         plan.set(Buffer::Report, self.report_bytes());
         self.engine.held.plan = plan;
@@ -119,7 +119,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             let (p, plan) = (self.args.p, &mut self.engine.held.plan);
             plan.set(Buffer::Ranks, 8 * p + 12 * p * p.div_ceil(64));
             if let CudaTest::Gauss(_) = self.engine.test {
-                // That of the pairs that level 0 leaves, once they are known.
+                // Planned once the pairs that level 0 leaves are known.
                 plan.set(Buffer::PMax, 0);
             }
         }
@@ -148,23 +148,23 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         }
     }
 
-    /// Launches a kernel on the search's arguments, whose warps stride over its work.
+    /// Launches a kernel whose warps stride over its work, with the search's arguments.
     ///
     /// # Safety
-    /// It must be such a kernel, that wants no shared memory, and of `args` it may use what is set for this level alone.
+    /// The kernel must be of this kind and use no shared memory. It may use only those of `args` that are set for this level.
     pub(in crate::engine::cuda) unsafe fn launch(&self, kernel: Kernel<SearchArgs>, blocks: u32) -> Result<()> {
         self.engine.held.gpu.launch(kernel.on((blocks, 1), USUAL_THREADS, 0), &self.args)
     }
 
-    /// Number of blocks of a kernel whose warps stride over `tasks`.
+    /// Returns the number of blocks for a kernel whose warps stride over `tasks`.
     pub(in crate::engine::cuda) fn blocks_for(&self, tasks: u64) -> u32 {
         blocks_on(&self.engine.held.gpu, tasks)
     }
 
-    /// Launches a kernel whose warps take a row each.
+    /// Launches a kernel whose warps each take a row.
     ///
     /// # Safety
-    /// That of [`CudaSearch::launch`].
+    /// See [`CudaSearch::launch`].
     pub(in crate::engine::cuda) unsafe fn by_row(&self, kernel: Kernel<SearchArgs>) -> Result<()> {
         self.launch(kernel, self.blocks_for(self.args.p))
     }
@@ -172,7 +172,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     /// Launches a kernel of one block that sums over rows.
     ///
     /// # Safety
-    /// It must be such a kernel, with a number of 8 bytes for each warp in shared memory; of `args` as [`CudaSearch::launch`].
+    /// The kernel must be of this kind, with 8 bytes of shared memory for each warp. For `args` see [`CudaSearch::launch`].
     pub(in crate::engine::cuda) unsafe fn over_rows(&self, kernel: Kernel<SearchArgs>) -> Result<()> {
         let threads = 1024;
         let shared = 8 * u64::from(threads / WARP);
@@ -187,12 +187,12 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     /// Copies a report to the GPU.
     pub(in crate::engine::cuda) fn put_report(&mut self, report: Report) -> Result<()> {
         let reports = self.engine.held.memory().reports()?;
-        // SAFETY: room for two, and no copy is under way: every level ends with a synchronisation, and so does every report.
+        // SAFETY: there is room for two reports. No copy is under way: every level and every report ends with a synchronisation.
         let fresh = unsafe {
             *reports = report;
             std::slice::from_raw_parts(reports, 1)
         };
-        // SAFETY: the buffer holds one; the next report is written after this has been sent, as above.
+        // SAFETY: the buffer holds one report; the next one is written after this one has been sent, as above.
         unsafe { self.engine.held.gpu.upload(self.args.report, fresh) }
     }
 
@@ -207,21 +207,21 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.read_report()
     }
 
-    /// Has the report brought once the launches are done.
+    /// Queues the copy of the report to the host, after the launches.
     pub(in crate::engine::cuda) fn ask_report(&mut self) -> Result<()> {
         let reports = self.engine.held.memory().reports()?;
-        // SAFETY: the buffer holds one, and pinned memory two; the second is read after the stream has come to rest.
+        // SAFETY: the buffer holds one report, and pinned memory two; the second is read after the stream has come to rest.
         unsafe { self.engine.held.gpu.download(self.args.report, reports.add(1), 1) }
     }
 
-    /// The report that was asked for; the stream must have come to rest since.
+    /// Returns the report that was asked for. The stream must have come to rest since.
     pub(in crate::engine::cuda) fn read_report(&mut self) -> Result<Report> {
         let reports = self.engine.held.memory().reports()?;
-        // SAFETY: pinned memory for two, of which any bits are a value.
+        // SAFETY: pinned memory holds two reports, and any bits are a valid value.
         Ok(unsafe { *reports.add(1) })
     }
 
-    /// Takes over from the report how many edges are left, and the widest row.
+    /// Takes the number of edges left and the widest row from the report.
     fn take_graph(&mut self, report: &Report) {
         self.ends = report.ends;
         let field = |shift: u32| (report.widest >> shift) as usize & (MOST_VARIABLES - 1);
@@ -239,7 +239,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.set_places()
     }
 
-    /// Sets the arguments that stay, once what [`Self::plan_variables`] has planned is committed.
+    /// Sets the arguments that stay. The plan of [`Self::plan_variables`] must be committed.
     pub(in crate::engine::cuda) fn set_places(&mut self) -> Result<()> {
         let engine = &mut *self.engine;
         self.args.graph = engine.held.device(Buffer::Graph)?;
@@ -265,7 +265,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.set_report()
     }
 
-    /// Sets the arguments that launches of any level have in common, once a report is planned and committed.
+    /// Sets the arguments that launches of all levels share, once a report is planned and committed.
     pub(in crate::engine::cuda) fn set_report(&mut self) -> Result<()> {
         self.args.report = self.engine.held.device(Buffer::Report)?;
         self.args.wide_rest = self.args.report.carve(size_of::<Report>() as u64);
@@ -277,19 +277,19 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Has the kernels take all rows and all pairs.
+    /// Makes the kernels take all rows and all pairs.
     pub(in crate::engine::cuda) fn all_rows(&mut self) {
         (self.args.first_row, self.args.end_row) = (0, self.args.p);
         (self.args.first_smaller, self.args.end_smaller) = (0, self.args.p);
     }
 
-    /// Brings a graph from the GPU, where nothing may change it meanwhile.
+    /// Copies a graph from the GPU. Nothing may change it meanwhile.
     pub(in crate::engine::cuda) fn bring_graph(&mut self, from: DevicePtr<u32>) -> Result<Adjacency> {
         let p = self.options.p;
         Ok(Adjacency::from_rows(p, self.engine.held.bring_all(from.cast(), p * p.div_ceil(64))?))
     }
 
-    /// The largest degree, where a level with sets of `size` has a pair to be tested.
+    /// Returns the largest degree, or `None` if a level with sets of `size` has no pair to test.
     pub(in crate::engine::cuda) fn widest_of(&self, size: usize) -> Option<usize> {
         self.widest.map(|widest| widest.degree).filter(|&degree| degree > size)
     }
@@ -312,14 +312,14 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.args.list = self.engine.held.device(Buffer::List)?;
         self.args.log = self.log.place(self.engine)?;
         self.reset_report(0)?;
-        // SAFETY: `allocate` has set what these use, but for the list, which is set above.
+        // SAFETY: `allocate` has set what these use, except the list, which is set above.
         unsafe {
             self.over_rows(Kernel::offsets)?;
             self.by_row(Kernel::fill)
         }
     }
 
-    /// Ends a level, which has left this report.
+    /// Ends a level with its report.
     pub(in crate::engine::cuda) fn end_level(&mut self, size: usize, report: &Report) -> Result<LevelReport> {
         if size > 1 || !self.singles() {
             self.log.enter(size, report.logged);
@@ -363,7 +363,7 @@ impl Levels for CudaSearch<'_, '_> {
 }
 
 impl CudaSearch<'_, '_> {
-    /// [`Levels::finish`], after which it can still be given up.
+    /// Does the work of [`Levels::finish`], after which the search can still be abandoned.
     fn end(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         if !self.started {
             return self.finish_unbegun();
@@ -373,7 +373,7 @@ impl CudaSearch<'_, '_> {
     }
 }
 
-/// Likewise on this GPU.
+/// Returns the number of blocks on this GPU for a kernel whose warps stride over `tasks`.
 pub(in crate::engine::cuda) fn blocks_on(gpu: &Gpu, tasks: u64) -> u32 {
     let wanted = tasks.div_ceil(u64::from(USUAL_THREADS / WARP));
     wanted.clamp(1, u64::from(gpu.processors) * 16) as u32
@@ -388,7 +388,7 @@ mod tests {
         let mut plan = plan_of_variables(20_000, 8 * 20_000 * 20_000, [false; 2]);
         assert_eq!(plan.of(Buffer::PMax), 8 * (20_000 * 19_999 / 2));
         assert_eq!(plan.of(Buffer::Graph), 20_000 * 8 * 313);
-        // Half of all pairs left at level 1, and one in a hundred at level 2.
+        // Half of all pairs are left at level 1, and one in a hundred at level 2.
         plan_ends(&mut plan, 200_000_000, true);
         plan.set(Buffer::Log, 16 * 100_000_000);
         assert!(plan.check(16 << 30, None).is_ok(), "{plan}");

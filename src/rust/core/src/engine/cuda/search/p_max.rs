@@ -1,10 +1,10 @@
 //! The largest p-values on the host: a p x p matrix, or those of the pairs that level 0 leaves.
 //!
-//! For a matrix the GPU keeps one for each pair, packed. Most are final after level 1, so that all are brought while the GPU runs the
-//! next level; at the end only those of pairs that were adjacent at that level's start are brought again.
+//! For a matrix, the GPU keeps one packed value for each pair. Most are final after level 1, so all are copied while the GPU runs the next
+//! level. At the end only the values of pairs that were adjacent when that level began are copied again.
 //!
-//! For the pairs that level 0 leaves the GPU numbers them as [`Ranked`] does. The Gaussian test then keeps one for each of them from
-//! there on, in that order; the discrete test needs all pairs' at level 0, and gathers those that are wanted at the end.
+//! The GPU numbers the pairs that level 0 leaves as [`Ranked`] does. From then on the Gaussian test keeps one value for each of them, in
+//! that order. The discrete test needs the values of all pairs at level 0, and gathers the wanted ones at the end.
 
 use std::ops::Range;
 
@@ -22,34 +22,34 @@ use crate::pool::Pool;
 use crate::search::{Largest, Options};
 use crate::Result;
 
-/// A search's p-values, and how much of a p x p matrix is filled.
+/// The p-values of a search, and how much of a p x p matrix is filled.
 pub(in crate::engine::cuda) struct PMax<'s> {
     largest: Largest<'s>,
     of_left: bool,
     p: usize,
-    /// How many there are on the GPU.
+    /// Number of values on the GPU.
     values: u64,
     /// Whether the lower triangle and the diagonal have been written.
     marked: bool,
-    /// Of the pairs that level 0 leaves, once they have been brought: their numbers.
+    /// The pairs that level 0 leaves with their numbers, once they are on the host.
     ranked: Option<Ranked>,
-    /// Once the upper triangle has been brought: the pairs x < y whose values may have changed since.
+    /// The pairs x < y whose values may have changed since the upper triangle was copied; `None` before.
     open: Option<Vec<[u32; 2]>>,
 }
 
-/// Number of pairs x < y of the columns before column `y`.
+/// Returns the number of pairs x < y in the columns before column `y`.
 pub(in crate::engine::cuda) fn triangle(y: usize) -> usize {
     y * y.saturating_sub(1) / 2
 }
 
-/// The first column whose values are not all among the first `end` packed numbers.
+/// Returns the first column whose values are not all among the first `end` packed numbers.
 fn column_at(end: usize) -> usize {
     let guess = ((2.0 * end as f64 + 0.25).sqrt() + 0.5) as usize;
     (guess.saturating_sub(2)..=guess + 2).rev().find(|&y| triangle(y) <= end).unwrap_or(0)
 }
 
-/// Brings the values of the pairs x < y of columns y, packed column by column from address `at` on the GPU, to the `values` of these columns of
-/// a matrix with p rows; the rest of each column gets the mark, if there is one.
+/// Copies the values of the pairs x < y in `columns` from the GPU, where they lie packed by column from address `at` on. They go to
+/// `values`, these columns of a matrix with p rows. `mark`, if given, fills the rest of each column.
 pub(in crate::engine::cuda) fn bring_columns(
     held: &mut Held,
     at: DevicePtr<f64>,
@@ -99,17 +99,17 @@ impl<'s> PMax<'s> {
         PMax { largest, of_left, p, values: triangle(p) as u64, marked: false, ranked, open }
     }
 
-    /// None: for kernels that are launched for a search that is elsewhere.
+    /// Creates a `PMax` without values, for kernels that are launched for a search that runs elsewhere.
     pub fn none(p: usize) -> Self {
         PMax { marked: true, ..PMax::new(Largest::Square(&mut []), p) }
     }
 
-    /// Whether only the values of the pairs that level 0 leaves are wanted.
+    /// Returns whether only the values of the pairs that level 0 leaves are wanted.
     pub fn is_of_left(&self) -> bool {
         self.of_left
     }
 
-    /// Writes the mark of no test everywhere; `graph` is there at the end.
+    /// Marks all pairs as untested; `graph` is the final graph.
     pub fn fill(&mut self, options: &Options, graph: &Adjacency) -> Result<()> {
         match &mut self.largest {
             Largest::Square(values) => {
@@ -120,7 +120,7 @@ impl<'s> PMax<'s> {
         }
     }
 
-    /// Writes `mark` to the lower triangle and the diagonal, once. Most of the time goes to touching this memory first.
+    /// Writes `mark` to the lower triangle and the diagonal, once. Most of the time is the first touch of this memory.
     pub fn mark_rest(&mut self, pool: &Pool, mark: f64) {
         let p = self.p;
         if let (false, Largest::Square(values)) = (self.marked, &mut self.largest) {
@@ -129,12 +129,12 @@ impl<'s> PMax<'s> {
         }
     }
 
-    /// Whether the upper triangle has been brought.
+    /// Returns whether the upper triangle has been copied to the host.
     pub fn is_brought(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Brings the upper triangle from address `at` on the GPU; the values of the pairs `open` may still change there.
+    /// Copies the upper triangle from address `at` on the GPU. The values of the pairs `open` may still change there.
     pub fn bring(
         &mut self,
         engine: &mut CudaEngine,
@@ -153,8 +153,8 @@ impl<'s> PMax<'s> {
 }
 
 impl CudaSearch<'_, '_> {
-    /// Brings, once, while the GPU runs the first level of slots, what that level began with: the adjacent pairs (`list` and
-    /// `offset`), level 1's separating sets and all p-values.
+    /// Copies the state at the beginning of the first level of slots, once, while the GPU runs that level. The state is the adjacent pairs
+    /// (`list` and `offset`), level 1's separating sets and all p-values.
     pub(in crate::engine::cuda) fn bring_settled(&mut self, observer: &mut dyn Observer) -> Result<()> {
         if self.p_max.is_brought() {
             return Ok(());
@@ -175,7 +175,7 @@ impl CudaSearch<'_, '_> {
         self.p_max.bring(self.engine, self.args.p_max, self.args.mark, open, observer)
     }
 
-    /// Level 0 has left the pairs whose p-values are kept, where not all are: numbers them on the GPU.
+    /// Numbers the pairs that level 0 has left on the GPU, if only their p-values are kept.
     pub(in crate::engine::cuda) fn open_pairs(&mut self) -> Result<()> {
         if !self.p_max.is_of_left() {
             return Ok(());
@@ -201,7 +201,7 @@ impl CudaSearch<'_, '_> {
         self.engine.held.gpu.copies_follow()
     }
 
-    /// Has the kernels take p_max for that of the pairs that level 0 left.
+    /// Lets the kernels read p_max as the values of the pairs that level 0 left.
     fn point_to_ranks(&mut self) -> Result<()> {
         let (p, words) = (self.args.p, self.args.p * self.args.words / 2);
         self.args.left_first = self.engine.held.device(Buffer::Ranks)?;
@@ -210,14 +210,14 @@ impl CudaSearch<'_, '_> {
         Ok(())
     }
 
-    /// Puts p_max of the pairs that level 0 left to `values`: that of `all` pairs, or what it begins with.
+    /// Writes p_max of the pairs that level 0 left to `values`: from the values of `all` pairs, or the initial values if `all` is null.
     fn keep_left(&mut self, values: DevicePtr<f64>, all: DevicePtr<f64>) -> Result<()> {
         (self.args.p_max, self.args.answers) = (values, all);
-        // SAFETY: `values` has room for those pairs, which are numbered, and `all` is null or holds all pairs.
+        // SAFETY: `values` has room for the pairs, which are numbered, and `all` is null or holds all pairs.
         unsafe { self.launch(Kernel::rank_values, self.blocks_for(self.args.p * self.args.words / 64 + 1)) }
     }
 
-    /// Brings the graph that level 0 left, once, and numbers its pairs.
+    /// Copies the graph that level 0 left, once, and numbers its pairs.
     pub(in crate::engine::cuda) fn bring_ranks(&mut self) -> Result<()> {
         if self.p_max.is_of_left() && self.p_max.ranked.is_none() {
             let ranks: DevicePtr<u64> = self.engine.held.device(Buffer::Ranks)?;
@@ -227,7 +227,7 @@ impl CudaSearch<'_, '_> {
         Ok(())
     }
 
-    /// Brings the p-values that were not final, or all that are kept; nothing runs on the GPU.
+    /// Copies the p-values that were not final, or all that are kept. The GPU must be idle.
     pub(in crate::engine::cuda) fn bring_p_values(&mut self, observer: &mut dyn Observer) -> Result<()> {
         if self.p_max.is_of_left() {
             return self.bring_left(observer);
@@ -248,12 +248,12 @@ impl CudaSearch<'_, '_> {
         Ok(())
     }
 
-    /// Brings the p-values of the pairs that level 0 left.
+    /// Copies the p-values of the pairs that level 0 left.
     fn bring_left(&mut self, observer: &mut dyn Observer) -> Result<()> {
         self.bring_ranks()?;
         let Some(pairs) = self.p_max.ranked.take() else { return Ok(()) };
         if let CudaTest::Discrete(_) = self.engine.test {
-            // What the levels worked on is no longer needed.
+            // The levels' working memory is no longer needed.
             let plan = &mut self.engine.held.plan;
             plan_ends(plan, 0, false);
             plan.set(Buffer::Scratch, 0);
@@ -271,11 +271,11 @@ impl CudaSearch<'_, '_> {
         observer.look()
     }
 
-    /// Brings the p-values of these pairs, of which there is at least one.
+    /// Copies the p-values of `pairs`, of which there is at least one.
     fn pick(&mut self, pairs: &[[u32; 2]]) -> Result<Vec<f64>> {
         let count = pairs.len();
         self.args.count = count as u64;
-        // The slots, one for each side of each pair, are no longer needed.
+        // Reuses the slots, one for each side of each pair, which are no longer needed.
         self.engine.held.plan.raise(Buffer::Slots, 16 * count as u64);
         self.engine.held.commit()?;
         self.args.pairs = self.engine.held.device(Buffer::Slots)?.cast();

@@ -1,11 +1,11 @@
-//! Rows whose vertices have numbers of their own: a block for each, of itself and its neighbours in ascending order.
+//! Rows whose vertices have numbers of their own: each row has a block, of itself and its neighbours in ascending order.
 //!
-//! Block b has the numbers from b w on, w at least the number of its vertices: 8, 16, or a multiple of 32. Correlations stand
-//! in rows of w numbers, so that cell (i, j) of a block is found at (b w + i) w + b w + j: the blocks stand one after the other,
-//! w (w + 1) cells apart, and nothing is between them. So kernels that take a matrix of all vertices take blocks as well. Bits of graphs
-//! stand likewise in rows of whole words of 32: of narrow blocks a row's word has bits at the places of its block, and zeros beside these.
+//! Block b has the numbers from b w on. Its width w is at least the number of its vertices: 8, 16, or a multiple of 32. Correlations stand
+//! in rows of w numbers, so that cell (i, j) of a block is at (b w + i) w + b w + j. The blocks are thus w (w + 1) cells apart, without
+//! gaps, and kernels that take a matrix of all vertices take blocks as well. Bits of graphs stand in rows of whole words of 32 in the same
+//! way. A row's word of a narrow block has bits at the places of its block, and zeros at all others.
 //!
-//! Where all correlations are on the GPU, the rows' vertices keep their numbers.
+//! If all correlations are on the GPU, the rows' vertices keep their numbers.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub(super) const BITS: usize = 32;
 /// The width of the narrowest block.
 const NARROWEST: usize = 8;
 
-/// The width of a block for so many vertices: few widths, as blocks of different ones are run one after the other.
+/// Returns the width of a block for this many vertices. There are few widths, as blocks of different widths are run one after the other.
 pub(super) fn width_of(vertices: usize) -> usize {
     if vertices <= BITS {
         return vertices.next_power_of_two().max(NARROWEST);
@@ -30,22 +30,22 @@ pub(super) fn width_of(vertices: usize) -> usize {
     vertices.next_multiple_of(step)
 }
 
-/// Words of a row of bits of a block.
+/// Returns the words in a row of bits of a block.
 pub(super) fn words_of_row(width: usize) -> usize {
     width.div_ceil(BITS)
 }
 
-/// Cells that a block takes.
+/// Returns the cells of a block.
 pub(super) fn cells_of(width: usize) -> usize {
     width * (width + 1)
 }
 
-/// Cells of the upper triangle of a block of so many vertices, with its diagonal.
+/// Returns the cells of the upper triangle, with the diagonal, of a block with this many vertices.
 pub(super) fn closely(vertices: usize) -> usize {
     vertices * (vertices + 1) / 2
 }
 
-/// Words of bits before block number `block`, or that so many blocks take.
+/// Returns the words of bits before block number `block`, which is what `block` blocks take.
 pub(super) fn words_before(block: usize, width: usize) -> usize {
     let numbers = block * width;
     numbers * words_of_row(width) + numbers / BITS
@@ -55,18 +55,18 @@ pub(super) fn words_before(block: usize, width: usize) -> usize {
 pub(super) struct Local {
     pub width: usize,
     pub rows: Vec<u32>,
-    /// Vertices of the blocks, `width` each; [`NO_COLUMN`] after the last. None where they keep their numbers, which are below `width`.
+    /// Vertices of the blocks, `width` each; [`NO_COLUMN`] after the last. Empty if vertices keep their numbers, which are below `width`.
     pub vertices: Vec<u32>,
-    /// The row's own place in its block.
+    /// Place of each row's vertex in its block.
     own: Vec<u32>,
-    /// By row: where its list starts; and the length of all.
+    /// Start of each row's list, then the length of all lists.
     pub starts: Vec<usize>,
-    /// By row: how many of its list are candidates; none where all are.
+    /// Number of candidates in each row's list; empty if all are.
     candidates: Vec<u32>,
 }
 
 impl Local {
-    /// These rows, without blocks.
+    /// Creates these rows, without blocks.
     fn of_rows(lists: &Lists, rows: Vec<u32>, width: usize) -> Self {
         let mut starts = Vec::with_capacity(rows.len() + 1);
         starts.push(0);
@@ -78,12 +78,12 @@ impl Local {
         Local { width, rows, vertices: Vec::new(), own: Vec::new(), starts, candidates }
     }
 
-    /// These rows, ascending, of p vertices that keep their numbers.
+    /// Creates these rows, ascending, of p vertices that keep their numbers.
     pub fn whole(lists: &Lists, rows: Vec<u32>, p: usize) -> Self {
         Self::of_rows(lists, rows, p)
     }
 
-    /// Blocks of these rows with the vertices of their lists.
+    /// Creates blocks of these rows with the vertices of their lists.
     pub fn new(lists: &Lists, rows: Vec<u32>, width: usize, pool: &Pool) -> Self {
         let mut vertices = vec![NO_COLUMN; rows.len() * width];
         let mut own = vec![0; rows.len()];
@@ -106,22 +106,22 @@ impl Local {
         Local { vertices, own, ..local }
     }
 
-    /// Whether vertices keep their numbers.
+    /// Returns whether vertices keep their numbers.
     pub fn is_whole(&self) -> bool {
         self.vertices.is_empty()
     }
 
-    /// The vertex of a number.
+    /// Returns the vertex that has a number.
     pub fn vertex(&self, number: u32) -> u32 {
         self.vertices.get(number as usize).copied().unwrap_or(number)
     }
 
-    /// Whether some vertices in the lists are no candidates.
+    /// Returns whether some vertices in the lists are no candidates.
     pub fn has_candidates(&self) -> bool {
         !self.candidates.is_empty()
     }
 
-    /// By number, how many of its list are candidates; none where all are.
+    /// Returns how many vertices of each number's list are candidates; empty if all are.
     pub fn candidates(&self) -> Vec<u32> {
         if self.candidates.is_empty() {
             return Vec::new();
@@ -133,7 +133,7 @@ impl Local {
         by_number
     }
 
-    /// The number of a row's own vertex.
+    /// Returns the number of a row's own vertex.
     fn number(&self, row: usize) -> usize {
         match self.is_whole() {
             true => self.rows[row] as usize,
@@ -141,12 +141,12 @@ impl Local {
         }
     }
 
-    /// Vertices in the lists of all rows.
+    /// Returns the length of all rows' lists.
     pub fn entries(&self) -> usize {
         self.starts[self.rows.len()]
     }
 
-    /// Numbers of vertices.
+    /// Returns how many numbers vertices have.
     pub fn count(&self) -> usize {
         match self.is_whole() {
             true => self.width,
@@ -154,13 +154,13 @@ impl Local {
         }
     }
 
-    /// The vertices of a block.
+    /// Returns the vertices of a row's block.
     pub fn block(&self, row: usize) -> &[u32] {
         let vertices = &self.vertices[row * self.width..][..self.width];
         &vertices[..self.starts[row + 1] - self.starts[row] + 1]
     }
 
-    /// Their lists by number, and where those of each number start: only the rows have one.
+    /// Returns where each number's list starts, and the lists by number. Only the rows' own vertices have lists.
     pub fn lists(&self, of: &Lists, pool: &Pool) -> (Vec<u64>, Vec<u32>) {
         if self.is_whole() {
             let mut offsets = vec![self.entries() as u64; self.count() + 1];
@@ -196,7 +196,7 @@ impl Local {
         (offsets, list)
     }
 
-    /// Cells from `from` on of the blocks of a matrix whose cell (i, j), of two vertices, is `cell(i, j)`.
+    /// Fills `to` with cells of the blocks, from cell `from` on; cell (i, j) of the matrix, of two vertices, is `cell(i, j)`.
     pub fn fill(&self, cell: impl Fn(usize, usize) -> f64, from: usize, to: &mut [f64]) {
         let (width, each) = (self.width, cells_of(self.width));
         let (mut at, mut done) = (from, 0);
@@ -217,7 +217,7 @@ impl Local {
         }
     }
 
-    /// Where the cells of each block start where these stand as [`Local::fill_closely`] has them, and the number of all.
+    /// Returns where the cells of each block start in the layout of [`Local::fill_closely`], then the number of all cells.
     pub fn cell_starts(&self) -> Vec<u64> {
         let mut starts = Vec::with_capacity(self.rows.len() + 1);
         starts.push(0);
@@ -227,8 +227,8 @@ impl Local {
         starts
     }
 
-    /// Cells from `from` on of the upper triangles of the blocks of a symmetric matrix, row by row from the diagonal on. `ahead(i, j)` is called
-    /// before most of them.
+    /// Fills `to` with cells from `from` on of the upper triangles of the blocks of a symmetric matrix, row by row from the diagonal on.
+    /// `ahead(i, j)` is called before most of the cells.
     pub fn fill_closely(
         &self,
         cell: impl Fn(usize, usize) -> f64,
@@ -264,7 +264,7 @@ impl Local {
         }
     }
 
-    /// Words of a row of bits.
+    /// Returns the words of a row of bits.
     pub fn words(&self) -> usize {
         match self.is_whole() {
             true => 2 * self.width.div_ceil(64),
@@ -272,7 +272,7 @@ impl Local {
         }
     }
 
-    /// The bits of the graph among the vertices of each block; none where only rows were frozen.
+    /// Returns the bits of the graph among the vertices of each block; none if only rows were frozen.
     pub fn bits(&self, neighbours: &Neighbours, pool: &Pool) -> Vec<u32> {
         if self.is_whole() {
             let mut bits = vec![0u32; self.words() * self.width];
@@ -306,7 +306,7 @@ impl Local {
         bits
     }
 
-    /// The vertices of all blocks, each once, in ascending order.
+    /// Returns the vertices of all blocks, each once, in ascending order.
     pub fn all_vertices(&self) -> Vec<u32> {
         let mut all: Vec<u32> = self.vertices.iter().copied().filter(|&v| v != NO_COLUMN).collect();
         all.sort_unstable();
@@ -320,7 +320,7 @@ mod tests {
     use super::*;
     use crate::graph::Adjacency;
 
-    /// One in so many pairs or more is an edge.
+    /// Creates a graph with an edge for at least one in `of` + 4 pairs.
     fn graph(of: usize) -> Adjacency {
         let mut graph = Adjacency::empty(100);
         for x in 0..100usize {

@@ -1,4 +1,4 @@
-//! Level 0 by panels: some rows of the correlations at a time, each up to its own column; the next is copied while one is worked on.
+//! Level 0 by panels: some rows of the correlations at a time, each up to its own column. The next panel is copied while one is tested.
 
 use std::ops::Range;
 
@@ -18,13 +18,13 @@ use crate::pool::Pool;
 use crate::search::worker::{Column, Marginals};
 use crate::{Error, Result};
 
-/// Panels that a level is cut into at least: the more, the less of the half of the correlations that is not wanted is copied.
+/// Fewest panels of a level. Half of the correlations is not needed; with more panels, less of that half is copied.
 const PANELS: usize = 16;
 
-/// Bytes of a panel, at most: while it is tested the next is sent, and the p-values of the one before are brought.
+/// Most bytes of a panel. While it is tested, the next is sent and the p-values of the previous one are copied back.
 const PANEL: usize = 32 << 20;
 
-/// The error that `needed` bytes are too many, though no more than `what` would be on the GPU.
+/// Returns the error that `needed` bytes are too many, although only `what` would be on the GPU.
 pub(super) fn too_little(held: &mut Held, needed: u64, what: &str) -> Error {
     match held.too_little(needed) {
         Error::Device(e) => Error::Device(DeviceError { message: format!("{}: {what}", e.message), ..e }),
@@ -42,7 +42,8 @@ struct Columns<'l, 'c> {
 }
 
 impl Columns<'_, '_> {
-    /// Fills the columns of some rows with their packed p-values, from `at` on. Values are copied from the GPU while those before them are entered.
+    /// Fills the columns of `rows` with their packed p-values from address `at`. Values are copied from the GPU while earlier ones are
+    /// entered.
     fn fill(
         &mut self,
         held: &mut Held,
@@ -82,7 +83,7 @@ impl Columns<'_, '_> {
         Ok(())
     }
 
-    /// Fills all columns, those of some rows, where no p-values are kept: with the bits that `separated` and `kept` have for each row.
+    /// Fills all columns without p-values, from the bits that `separated` and `kept` have for each row.
     fn settle(self, [separated, kept]: [Vec<u64>; 2]) {
         let (level, words) = (self.level, self.level.pairs().p().div_ceil(64));
         let settle = |at: usize, column: Column| {
@@ -93,7 +94,7 @@ impl Columns<'_, '_> {
     }
 }
 
-/// Works on all columns, on several threads if that takes long. `steps`: nanoseconds on one thread, roughly.
+/// Calls `work` for all columns, on several threads if that takes long. `steps`: nanoseconds on one thread, roughly.
 fn each<'c>(pool: &Pool, steps: usize, columns: Vec<Column<'c>>, work: impl Fn(usize, Column<'c>) + Sync) {
     match threads_for_steps(pool, steps) {
         1 => columns.into_iter().enumerate().for_each(|(at, column)| work(at, column)),
@@ -102,7 +103,7 @@ fn each<'c>(pool: &Pool, steps: usize, columns: Vec<Column<'c>>, work: impl Fn(u
 }
 
 impl Blocks<'_, '_> {
-    /// Fills columns of level 0, which stand together.
+    /// Fills columns of level 0, which must be consecutive.
     pub(in crate::engine::cuda) fn marginal(
         &mut self,
         level: &Marginals,
@@ -117,7 +118,7 @@ impl Blocks<'_, '_> {
         let held = &mut self.search.engine.held;
         let room = held.room(&[])?;
         let bytes_of_row = |places: u64| 8 * all.end as u64 * (places + u64::from(keeps));
-        // Two take turns, where there is room.
+        // Two panels take turns if there is room.
         let places: u64 = if room >= bytes_of_row(2) * p.min(STEP) as u64 { 2 } else { 1 };
         let row = bytes_of_row(places);
         let most = wished.unwrap_or((PANEL / (8 * all.end)).clamp(STEP, p.div_ceil(PANELS).max(STEP)));
@@ -151,7 +152,7 @@ impl Blocks<'_, '_> {
         let is_complete = level.pairs().edge_count() == triangle(p);
         let pool = self.search.engine.held.pool.clone();
         let mut columns = Columns { level, pool, is_complete, rest: columns.into_iter() };
-        // Brings the p-values of a panel, where they are kept.
+        // Copies the p-values of a panel to the host, if they are kept.
         let mut bring = |held: &mut Held, panel: &Panel, observer: &mut dyn Observer| {
             let Some(at) = values else { return Ok(()) };
             held.gpu.copies_follow()?;
@@ -171,14 +172,14 @@ impl Blocks<'_, '_> {
             args.p_max = values.map_or_else(Default::default, |at| at.before(triangle(start) as u64));
             (args.first_row, args.end_row) = (start as u64, end as u64);
             let gpu = held.gpu.clone();
-            // Of two places, what comes next goes where the panel before was.
+            // With two places, the next panel goes where the previous one was.
             if places == 2 {
                 gpu.sends_follow()?;
             }
             gpu.follow_sends()?;
             let blocks = blocks_on(&gpu, (end - start) as u64 * args.words);
-            // SAFETY: the graph's places are set, and the kernel looks at these rows alone, up to their own column, of which correlations
-            // and p-values have room for all.
+            // SAFETY: the graph's places are set. The kernel reads only these rows, up to their own column, and there is room for all their
+            // correlations and p-values.
             unsafe { gpu.launch(Kernel::marginal.on((blocks, 1), USUAL_THREADS, 0), &args)? };
             if matches!(cells, Cells::Matrix(_)) {
                 let (first_z, end_z, pitch) = (start as u64, end as u64, end as u64);

@@ -1,12 +1,13 @@
-//! The Gaussian test for a search whose graph and answers are on the host: a GPU holds as much of the correlations as it has memory for, and
-//! answers parts of levels. One GPU within little memory is the dissertation's algorithm 16; several that share a search are its algorithm 17.
+//! The Gaussian test for a search whose graph and answers are on the host. A GPU holds as much of the correlations as it has memory for,
+//! and answers parts of levels. One GPU within little memory is the dissertation's algorithm 16; several that share a search are its
+//! algorithm 17.
 //!
-//! * `marginal`: columns of level 0, by panels of rows. `slices`: pairs of level 1 by slices of the variables that they are tested given, of
-//!   sparse graphs of the upper triangle.
-//! * `packed`, `local`: a side of a pair needs the correlations of its row's neighbours alone: such small matrices, of as many rows as fit, from
-//!   level 2 on, and at level 1 where they are smaller than the slices that would pass.
+//! * `marginal`: columns of level 0, by panels of rows.
+//! * `slices`: pairs of level 1, by slices of the variables that they are tested given; in sparse graphs, by slices of the upper triangle.
+//! * `packed`, `local`: sides of pairs, which need only the correlations of their row's neighbours. These small matrices are held for as many
+//!   rows as fit, from level 2 on, and at level 1 if they are smaller than the slices that would pass.
 //!
-//! Answers are those of [`CudaSearch`] to the last bit: the same kernels decide.
+//! The answers equal those of [`CudaSearch`] to the last bit, as the same kernels decide.
 
 pub(in crate::engine::cuda) use packed::is_for_host;
 
@@ -36,7 +37,7 @@ use crate::search::levels::Levels;
 use crate::search::{Largest, Method, Options};
 use crate::{Error, Result};
 
-/// What a test's correlations are made of; `data`: its columns, where it has them.
+/// Returns the source of a test's correlations; `data` has its columns, if they come from data.
 fn cells_of<'c>(gauss: &Gaussian<'c>, data: &'c Option<Centred<'c>>) -> Cells<'c> {
     match (gauss.source, data) {
         (Source::Data(..), Some(data)) => Cells::Data(data),
@@ -44,7 +45,8 @@ fn cells_of<'c>(gauss: &Gaussian<'c>, data: &'c Option<Centred<'c>>) -> Cells<'c
     }
 }
 
-/// A search with all correlations, the graph and the answers on the GPU; none where these do not fit or the caller wants it part by part.
+/// Starts a search with all correlations, the graph and the answers on the GPU. Returns `None` if these do not fit or the caller wants
+/// parts.
 pub(in crate::engine::cuda) fn begin<'s, 'a>(
     engine: &'s mut CudaEngine<'a>,
     gauss: Gaussian<'a>,
@@ -53,18 +55,18 @@ pub(in crate::engine::cuda) fn begin<'s, 'a>(
 ) -> Option<Box<dyn Levels + 's>> {
     let (strategy, block) = (engine.options.strategy, engine.options.block);
     let mut whole = CudaSearch::new(engine, options, largest);
-    // Those of the papers have all correlations on the GPU.
+    // The papers' strategies need all correlations on the GPU.
     let may_be_cut = strategy == SearchStrategy::Shared;
     let is_cut = may_be_cut && (block.is_some() || whole.watched(|whole| is_too_much(whole, &gauss)).unwrap_or(false));
     (!is_cut).then(|| Box::new(whole) as Box<dyn Levels>)
 }
 
-/// Whether two correlations are not the same; all NaN are.
+/// Returns whether two correlations differ; all NaN are equal.
 fn differ(one: f64, other: f64) -> bool {
     one != other && !(one.is_nan() && other.is_nan())
 }
 
-/// Has the GPU add up hashes of rows of the matrix, to tell whether it is symmetric.
+/// Adds up hashes of rows of the matrix on the GPU, to tell whether it is symmetric.
 fn hash(gpu: &Gpu, args: &SliceArgs) -> Result<()> {
     let rows = (args.end_z - args.first_z).min(65_535) as u32;
     let grid = (args.pitch.div_ceil(4 * u64::from(USUAL_THREADS)) as u32, rows);
@@ -72,7 +74,7 @@ fn hash(gpu: &Gpu, args: &SliceArgs) -> Result<()> {
     unsafe { gpu.launch(Kernel::slice_symmetry.on(grid, USUAL_THREADS, 0), args) }
 }
 
-/// p of a pair given nothing, by the host.
+/// Returns the p-value of a pair given the empty set, computed on the host.
 fn p_value(gauss: &Gaussian, x: usize, y: usize) -> f64 {
     let r = match gauss.source {
         Source::Matrix(cells) => cells[x * gauss.p + y],
@@ -86,20 +88,20 @@ fn p_value(gauss: &Gaussian, x: usize, y: usize) -> f64 {
     gauss.test.p_of_correlation(r, 0)
 }
 
-/// Bytes of lists, verdicts, p-values and separating sets of a neighbour at level 1, beside all correlations.
+/// Bytes of lists, verdicts, p-values and separating sets that level 1 needs for each neighbour, in addition to all correlations.
 const BYTES_OF_NEIGHBOUR: f64 = 20.0;
 
-/// Pairs that are looked at, and what their correlations may cost where they are made of data, in multiplications.
+/// Pairs in the sample of [`is_too_much`], and most multiplications for their correlations if these come from data.
 const LOOKED_AT: usize = 2000;
 const MOST_PRODUCTS: usize = 1 << 23;
 
-/// Whether level 1 is going to want more memory than there is beside all correlations: what it wants is known once level 0 has run, which
-/// would be in vain. Some pairs say how many neighbours there may be.
+/// Returns whether level 1 is expected to need more memory than there is besides all correlations. The exact need is known only after level
+/// 0, which would then have run in vain. A sample of pairs shows how many neighbours there may be.
 fn is_too_much(search: &mut CudaSearch, gauss: &Gaussian) -> Result<bool> {
     search.plan_variables(gauss.bytes());
     let (p, room) = (gauss.p, search.engine.held.room(&[])? as f64);
     search.engine.held.plan = MemoryPlan::default();
-    // Fixed gaps leave fewer.
+    // Fixed gaps leave fewer `ends`.
     let all = BYTES_OF_NEIGHBOUR * search.ends as f64;
     if room >= all || room == 0.0 || p < LOOKED_AT || !search.options.allows(1) {
         return Ok(false);
@@ -120,30 +122,30 @@ fn is_too_much(search: &mut CudaSearch, gauss: &Gaussian) -> Result<bool> {
     Ok(dependent.count() as f64 / LOOKED_AT as f64 * all > room)
 }
 
-/// What stays from one part of a level to the next.
+/// The state that stays from one part of a level to the next.
 #[derive(Default)]
 pub(in crate::engine::cuda) struct State {
     /// Columns of data on the GPU.
     rows: Rows,
-    /// Whether they are there, and nothing of another kind of search is in their way.
+    /// Whether the columns are there, and no other kind of search has used the GPU since.
     is_there: bool,
-    /// The correlations of variables with themselves, of a matrix, once they are asked for.
+    /// The diagonal of a matrix of correlations, once it is asked for.
     diagonal: Vec<f64>,
-    /// Whether correlations of a matrix that are asked for from now on are known to be those of the other triangle, too; and whether the blocks of the
-    /// level that runs are looked at for that.
+    /// Whether the cells of a matrix that are read from now on are known to equal those of the other triangle. `are_all_looked_at`: whether
+    /// the blocks of the running level are checked for that.
     is_symmetric: bool,
     are_all_looked_at: bool,
-    /// The sum of hashes of a matrix below its diagonal, once all of level 0 has run.
+    /// Sum of the hashes of a matrix below its diagonal, once all of level 0 has run.
     lower: Option<u64>,
     /// Whether all correlations are at the start of [`Buffer::Data`].
     is_whole: bool,
-    /// The blocks of a level's rows, or the slices of level 1, that are on the GPU.
+    /// The blocks of a level's rows (`placed`), or the slices of level 1 (`level`), that are on the GPU.
     placed: Option<packed::Standing>,
     level: Option<slices::Level>,
 }
 
 impl State {
-    /// Something else runs on the GPU: nothing there can be relied on.
+    /// Forgets what is on the GPU, as something else is going to run there.
     pub fn leave(&mut self) {
         (self.is_there, self.is_whole, self.placed, self.level) = (false, false, None, None);
     }
@@ -151,16 +153,17 @@ impl State {
 
 /// Parts of levels on one GPU.
 pub(in crate::engine::cuda) struct Blocks<'w, 'a> {
-    /// The GPU, and what kernels are launched with. It keeps no p-values.
+    /// The GPU, and the arguments of kernels. It keeps no p-values.
     search: CudaSearch<'w, 'a>,
     gauss: Gaussian<'a>,
-    /// The columns of data, where correlations are made of these.
+    /// The columns of data, if correlations are computed from data.
     data: Option<Centred<'a>>,
     state: State,
 }
 
 impl<'a> CudaEngine<'a> {
-    /// Runs a part of a level of the Gaussian test; `na_delete`: whether a test without an answer separates; `fixed`: pairs that are not tested.
+    /// Runs a part of a level of the Gaussian test. `na_delete`: whether a test without an answer separates; `fixed`: pairs that are not
+    /// tested.
     pub(in crate::engine::cuda) fn by_blocks<T>(
         &mut self,
         na_delete: bool,
@@ -171,7 +174,7 @@ impl<'a> CudaEngine<'a> {
         let method = if gauss.test.reading() == Reading::StableFast { Method::StableFast } else { Method::Stable };
         let fixed_edges = fixed.cloned();
         let options = Options { method, na_delete, fixed_edges, ..Options::new(gauss.p, self.alpha) };
-        // They are going to be elsewhere.
+        // The correlations are going to be elsewhere.
         self.correlations = None;
         let data = match gauss.source {
             Source::Data(x, n) => Some(Centred::of_cells(x, n)),
@@ -197,12 +200,12 @@ impl Holds for Blocks<'_, '_> {
 }
 
 impl Blocks<'_, '_> {
-    /// The number of rows that panels have where the caller says so, in whole blocks.
+    /// Returns the number of rows of a panel that the caller asks for, rounded up to whole blocks of [`STEP`].
     fn wished_rows(&self) -> Option<usize> {
         self.search.engine.options.block.map(|rows| rows.max(1).next_multiple_of(STEP))
     }
 
-    /// Plans what does not depend on the graph, in place of all that was there before.
+    /// Plans memory that does not depend on the graph, in place of the previous plan.
     fn plan_gpu(&mut self) -> Result<()> {
         (self.state.is_whole, self.state.placed, self.state.level) = (false, None, None);
         let held = &mut self.search.engine.held;
@@ -225,13 +228,13 @@ impl Blocks<'_, '_> {
         Ok(())
     }
 
-    /// Has what is planned there, and sends what correlations are made of, where that is not there.
+    /// Allocates the plan, and sends the source of the correlations if it is not on the GPU.
     fn begin_gpu(&mut self, observer: &mut dyn Observer) -> Result<()> {
         if self.state.is_there {
             self.search.engine.held.commit()?;
             return self.search.set_places();
         }
-        // Nothing that another search left is in the way.
+        // The exact plan removes what another search left.
         self.search.engine.held.commit_exactly()?;
         self.search.set_places()?;
         let held = &mut self.search.engine.held;
@@ -240,14 +243,14 @@ impl Blocks<'_, '_> {
         Ok(())
     }
 
-    /// Brings a matrix's diagonal together, where that has not been done.
+    /// Gathers the diagonal of a matrix, once.
     fn look_at_diagonal(&mut self) {
         if let (Source::Matrix(cells), true) = (self.gauss.source, self.state.diagonal.is_empty()) {
             self.state.diagonal = cells.iter().step_by(self.gauss.p + 1).copied().collect();
         }
     }
 
-    /// The error that the matrix is not symmetric.
+    /// Returns the error that the matrix is not symmetric, with the first pair that differs.
     fn asymmetric(&self) -> Error {
         let (p, Source::Matrix(cells)) = (self.gauss.p, self.gauss.source) else { return self.differing(0) };
         let odd = AtomicUsize::new(usize::MAX);
@@ -265,7 +268,7 @@ impl Blocks<'_, '_> {
         self.differing(odd.into_inner().min(p * p - 1) as u64)
     }
 
-    /// The error that the correlations of the pair x * p + y differ, as only the rows of a pair's two vertices are looked at.
+    /// Returns the error that the matrix is not symmetric, for the pair `key` = x * p + y.
     fn differing(&self, key: u64) -> Error {
         let (x, y) = (key as usize / self.gauss.p, key as usize % self.gauss.p);
         let cell = |x: usize, y: usize| match self.gauss.source {
@@ -281,7 +284,7 @@ impl Blocks<'_, '_> {
     }
 }
 
-/// The uses of memory that stay from one part of a level to the next.
+/// Returns the uses of memory that stay from one part of a level to the next.
 fn kept() -> [BufferId; 3] {
     [Buffer::Report.into(), Buffer::Columns.into(), Buffer::Batch.into()]
 }

@@ -1,10 +1,10 @@
-//! What a side of a batch has found, by entry of its lists, as one copy brings it.
+//! Results of a side of a batch, by entry of its lists, in one copy.
 
 use crate::engine::cuda::gpu::held::Held;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::Result;
 
-/// Words of 32 bits: a p-value of two for each entry, then a verdict each, then a set of `size` numbers each.
+/// Results as words of 32 bits: p-values of two words each, then verdicts, then sets of `size` numbers, one of each for an entry.
 pub(super) struct SideFound {
     words: Vec<u32>,
     entries: usize,
@@ -12,35 +12,35 @@ pub(super) struct SideFound {
 }
 
 impl SideFound {
-    /// How many words there are of so many entries, whose sets are of `size`.
+    /// Returns the number of words for the results of `entries` with sets of `size`.
     pub fn words(entries: usize, size: usize) -> usize {
         (3 + size) * entries
     }
 
-    /// Where p-values, verdicts and sets are that stand from `at` on.
+    /// Returns the addresses of p-values, verdicts and sets of results that start at `at`.
     pub fn places(at: DevicePtr<f64>, entries: usize) -> (DevicePtr<f64>, DevicePtr<u32>, DevicePtr<u32>) {
         let entries = entries as u64;
         (at, at.carve(8 * entries), at.carve(12 * entries))
     }
 
-    /// Brings what stands from `at` on. What writes it must be followed, see [`Held::bring`].
+    /// Copies the results at `at` to the host. The copy must follow the kernel that writes them, see [`Held::bring`].
     pub fn bring(held: &mut Held, at: DevicePtr<f64>, entries: usize, size: usize) -> Result<Self> {
         let words = held.bring_all(at.cast(), Self::words(entries, size))?;
         Ok(SideFound { words, entries, size })
     }
 
-    /// What was found of an entry.
+    /// Returns the verdict on an entry.
     pub fn verdict(&self, entry: usize) -> u32 {
         self.words[2 * self.entries + entry]
     }
 
-    /// The largest p of its tests, or that of the one that separates.
+    /// Returns the largest p of an entry's tests, or that of the test that separates.
     pub fn value(&self, entry: usize) -> f64 {
         let [low, high] = [self.words[2 * entry], self.words[2 * entry + 1]].map(u64::from);
         f64::from_bits(high << 32 | low)
     }
 
-    /// The numbers of the set that separates, or zeros.
+    /// Returns the numbers of the set that separates an entry, or zeros.
     pub fn set(&self, entry: usize) -> &[u32] {
         &self.words[3 * self.entries + entry * self.size..][..self.size]
     }

@@ -1,6 +1,7 @@
-//! Sides of pairs given sets, and given single variables where neighbours are few: rows in blocks of their neighbours. Blocks of a whole level
-//! stay on the GPU for its second sides where all fit; where not, as many as fit are brought at a time, for each side again. Where rows have many
-//! neighbours and all correlations fit, these are brought instead, once for all levels.
+//! Sides of pairs given sets, and given single variables if neighbours are few: rows in blocks of their neighbours.
+//!
+//! If all blocks of a level fit, they stay on the GPU for its second sides. If not, as many as fit are sent at a time, again for each side.
+//! If rows have many neighbours and all correlations fit, these are sent instead, once for all levels.
 
 mod found;
 mod place;
@@ -35,13 +36,13 @@ use crate::Result;
 use found::SideFound;
 use place::{Placed, Places};
 
-/// Numbers of vertices in a batch, at most: some kernels go through them by one block.
+/// Most numbers of vertices in a batch: some kernels go through them in one block.
 const MOST_NUMBERS: usize = 1 << 20;
 
-/// Blocks are not padded beyond this many bytes: writing the padding would take longer than the batch that it saves.
+/// Most bytes of padding for wider blocks: writing more would take longer than the batch that it saves.
 const WIDENED: u64 = 16 << 20;
 
-/// What a level is: the size of its sets, and the most neighbours of a row; and whether correlations are made of data.
+/// A level: the size of its sets, the most neighbours of a row, and whether correlations are computed from data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Level {
     pub size: usize,
@@ -49,13 +50,13 @@ pub(super) struct Level {
     pub of_data: bool,
 }
 
-/// The blocks of all rows of a level, of neighbourhoods that have this number.
+/// The blocks of all rows of a level. `of` has the number of the neighbourhoods, and the level.
 pub(super) struct Standing {
     of: (u64, Level),
     placed: Vec<Placed>,
 }
 
-/// A pair that is asked: its row, where the other vertex stands in the row's list, and where its outcome is entered.
+/// A pair that is asked: its row, the place of the other vertex in the row's list, and the shard and index of its outcome.
 #[derive(Clone, Copy)]
 struct Open {
     row: u32,
@@ -64,14 +65,14 @@ struct Open {
     at: u32,
 }
 
-/// Rows whose blocks have one width, and where on the GPU these stand, in bytes.
+/// Rows whose blocks have one width, and where these start on the GPU, in bytes.
 struct Batch {
     rows: Vec<u32>,
     width: usize,
     at: u64,
 }
 
-/// Rows whose blocks are to have one width, with how many neighbours these have, and correlations in the triangles.
+/// Rows whose blocks are to have one width; the number of their neighbours, and of correlations in the blocks' triangles.
 struct Class {
     width: usize,
     rows: Vec<u32>,
@@ -80,19 +81,19 @@ struct Class {
 }
 
 impl Class {
-    /// What it takes, at most, or any first rows of it.
+    /// Returns the most bytes that the class takes, or that any first rows of it take.
     fn bytes(&self, level: Level) -> u64 {
         Places::most(self.rows.len(), self.width, self.entries, self.cells, level)
     }
 
-    /// What it and a wider one take together, likewise, with the wider one's blocks.
+    /// Returns the most bytes that the class takes together with a wider one, in blocks of the wider one's width.
     fn bytes_with(&self, wider: &Class, level: Level) -> u64 {
         let (entries, cells) = (self.entries + wider.entries, self.cells + wider.cells);
         Places::most(self.rows.len() + wider.rows.len(), wider.width, entries, cells, level)
     }
 }
 
-/// Merges blocks into the next wider class where the padding fits in the remaining room. Each batch has a fixed cost, so fewer are faster.
+/// Merges blocks into the next wider class if the padding fits in the remaining room. Each batch has a fixed cost, so fewer are faster.
 fn join(by_width: BTreeMap<usize, Vec<u32>>, degree: impl Fn(usize) -> usize, room: u64, level: Level) -> Vec<Class> {
     let class = |(width, rows): (usize, Vec<u32>)| {
         let of_rows = || rows.iter().map(|&x| degree(x as usize));
@@ -120,21 +121,21 @@ fn join(by_width: BTreeMap<usize, Vec<u32>>, degree: impl Fn(usize) -> usize, ro
     joined
 }
 
-/// What a call asks, and where it enters what it finds.
+/// The questions of a call, and the pages for the results.
 struct Asking<'a, 'b, 'w> {
     work: &'a Work<'a>,
     lists: Lists<'a>,
     book: &'b Book<'w>,
     level: Level,
     second: bool,
-    /// By row, then place.
+    /// Pairs that are asked, by row, then place.
     open: Vec<Open>,
     first_shard: usize,
     pages: Vec<Page<'b, 'w>>,
 }
 
 impl<'a, 'b, 'w> Asking<'a, 'b, 'w> {
-    /// The pairs of some shards, whole ones.
+    /// Collects the pairs of these shards; shards that hold only some sets of a pair have none.
     fn new(work: &'a Work<'a>, shards: &Range<usize>, book: &'b Book<'w>, of_data: bool) -> Result<Self> {
         let (neighbours, mut open) = (work.neighbours, Vec::new());
         let sides = |shard: usize| match &work.shards[shard].part {
@@ -164,7 +165,7 @@ impl<'a, 'b, 'w> Asking<'a, 'b, 'w> {
             }
         }
         open.sort_unstable_by_key(|open| (open.row, open.place));
-        // The first sides, which are of smaller vertices, have asked what is given common neighbours.
+        // The first sides, whose rows are the smaller vertices, have done the tests given common neighbours.
         let is_second = |open: &Open| neighbours.list(open.row as usize)[open.place as usize] < open.row;
         let second = match work.sides.first() {
             Some(side) => side.order == CandidateOrder::CommonLast,
@@ -176,19 +177,19 @@ impl<'a, 'b, 'w> Asking<'a, 'b, 'w> {
         Ok(Asking { work, lists, book, level, second, open, first_shard: shards.start, pages })
     }
 
-    /// The rows that are asked, ascending.
+    /// Returns the rows that are asked, ascending.
     fn rows(&self) -> Vec<u32> {
         self.open.chunk_by(|a, b| a.row == b.row).map(|of_row| of_row[0].row).collect()
     }
 
-    /// The pairs that are asked of a row.
+    /// Returns the pairs that are asked of a row.
     fn of_row(&self, row: u32) -> &[Open] {
         let first = self.open.partition_point(|open| open.row < row);
         let count = self.open[first..].partition_point(|open| open.row == row);
         &self.open[first..first + count]
     }
 
-    /// Enters what was found of a batch's pairs; a call has `exact_tests` by the exact formula.
+    /// Enters the results of a batch's pairs. The batch has taken `exact_tests` tests by the exact formula.
     fn enter(&mut self, placed: &Placed, found: &SideFound, exact_tests: u64, pool: &crate::pool::Pool) {
         let local = &placed.local;
         let mut asked: Vec<(Open, usize)> = Vec::new();
@@ -235,7 +236,7 @@ impl<'a, 'b, 'w> Asking<'a, 'b, 'w> {
                         }
                     }
                     SIDE_KEEPS => Verdict::Dependent { rank: 0, p: found.value(entry) },
-                    // All its tests are those of the first side.
+                    // The first side has done all its tests.
                     _ => Verdict::Dependent { rank: 0, p: -1.0 },
                 };
                 if !book.wants_sets() {
@@ -248,13 +249,13 @@ impl<'a, 'b, 'w> Asking<'a, 'b, 'w> {
     }
 }
 
-/// Whether a shard is left to the host: some sets of its pairs.
+/// Returns whether a shard is left to the host because it holds only some sets of its pairs.
 pub(in crate::engine::cuda) fn is_for_host(work: &Work, shard: usize) -> bool {
     matches!(work.shards[shard].part, Part::Lanes { .. } | Part::Ranks { .. })
 }
 
 impl Blocks<'_, '_> {
-    /// Decides the whole ones of some shards, and enters what it finds in their pages.
+    /// Decides those of the shards that hold all sets of their pairs, and returns their pages with the results.
     pub(in crate::engine::cuda) fn answer<'b, 'w>(
         &mut self,
         work: &Work,
@@ -280,7 +281,7 @@ impl Blocks<'_, '_> {
         let of = (neighbours.number(), level);
         let is_standing = |standing: &Standing| standing.of == of && asking.lists.are_candidates();
         if let Some(standing) = self.state.placed.take().filter(is_standing) {
-            // The first sides have looked at the blocks, or have not.
+            // The blocks were checked with the first sides, or not at all.
             self.state.are_all_looked_at = false;
             self.begin_level(level)?;
             let outcome = self.run_all(&standing.placed, asking, observer);
@@ -299,7 +300,7 @@ impl Blocks<'_, '_> {
             return Ok(());
         }
         self.plan_packed(level, observer)?;
-        // The blocks of the other half's rows, too, where all fit.
+        // If all fit, the blocks of the second sides' rows are placed as well.
         let takes_part = |x: &usize| neighbours.degree(*x) > level.size;
         let all: Vec<u32> = (0..neighbours.p()).filter(takes_part).map(|x| x as u32).collect();
         if is_all && asking.work.sides.is_empty() {
@@ -330,7 +331,7 @@ impl Blocks<'_, '_> {
         Ok(())
     }
 
-    /// Whether a row with so many neighbours has room at level 1, once all is let go that levels by rows do not need.
+    /// Returns whether a row with this many neighbours has room at level 1, once everything is freed that levels by rows do not need.
     pub(super) fn has_room_for(&mut self, neighbours: usize) -> Result<bool> {
         let level = Level { size: 1, widest: neighbours, of_data: matches!(self.gauss.source, Source::Data(..)) };
         let (width, cells) = (width_of(neighbours + 1), closely(neighbours + 1));
@@ -341,8 +342,8 @@ impl Blocks<'_, '_> {
         Ok(needed <= room && neighbours < self.state.rows.most_gathered())
     }
 
-    /// Whether a level by rows runs on all correlations: they are on the GPU, or fit and are sooner there than those of the rows' neighbours. Then plans
-    /// what it takes besides its batches.
+    /// Returns whether a level by rows runs on all correlations. It does if they are on the GPU, or if they fit and get there sooner than
+    /// those of the rows' neighbours. It then plans what the level takes besides its batches.
     fn has_whole(&mut self, neighbours: &Neighbours, level: Level, observer: &mut dyn Observer) -> Result<bool> {
         let (gauss, p) = (self.gauss, self.gauss.p);
         let of_slices = |slices: &slices::Level| slices.is_of_all(p);
@@ -360,19 +361,19 @@ impl Blocks<'_, '_> {
         plan.set(Buffer::Data, gauss.bytes());
         plan.set(Buffer::Report, report);
         if is_there {
-            // What stays takes what it has.
+            // What stays takes the room that it has.
             plan.raise(Buffer::Data, held.plan.of(Buffer::Data));
         }
         plan.set(Buffer::Binomials, binomials);
         plan.set(Buffer::Scratch, scratch);
-        // To make them of data takes the columns, too.
+        // To compute them from data takes the columns as well.
         let mut making = MemoryPlan::default();
         if let (false, Source::Data(_, n)) = (is_there, gauss.source) {
             making.set(Buffer::Data, gauss.bytes());
             making.set(Buffer::Columns, 8 * (n * p) as u64);
             making.set(Buffer::Batch, 8 * p as u64);
         }
-        // The list of any row, which may be all other variables.
+        // The list of a row may hold all other variables.
         let needed = (plan.total() + Places::whole(p, p, level).end).max(making.total());
         if needed > held.room(BufferId::ALL)? {
             return Ok(false);
@@ -399,7 +400,7 @@ impl Blocks<'_, '_> {
         Ok(true)
     }
 
-    /// Rows in batches whose lists fit, and commits what they take.
+    /// Splits rows into batches whose lists fit, and commits their memory.
     fn whole_batches(&mut self, lists: &Lists, rows: Vec<u32>, level: Level) -> Result<Vec<Vec<u32>>> {
         let p = self.gauss.p;
         let held = &mut self.search.engine.held;
@@ -424,7 +425,7 @@ impl Blocks<'_, '_> {
 
     /// Plans what a level takes besides its batches, which get what is left.
     fn plan_packed(&mut self, level: Level, observer: &mut dyn Observer) -> Result<()> {
-        // Blocks take the memory that the matrix or slices of level 1 have.
+        // Blocks take the memory of the matrix, or of level 1's slices.
         (self.state.is_whole, self.state.level) = (false, None);
         if !self.state.is_there {
             self.plan_gpu()?;
@@ -441,7 +442,7 @@ impl Blocks<'_, '_> {
         Ok(())
     }
 
-    /// Sets what a level's launches have in common, once its memory is committed.
+    /// Sets the arguments that a level's launches share, once its memory is committed.
     fn begin_level(&mut self, level: Level) -> Result<()> {
         self.search.ends = 1 << 24;
         self.search.set_report()?;
@@ -451,7 +452,8 @@ impl Blocks<'_, '_> {
         Ok(())
     }
 
-    /// Rows in batches that fit, `together` (none where they do not) or one after the other. Plans and commits what they take.
+    /// Splits rows into batches that fit, and commits their memory. With `together` all must fit at once, else the result is `None`;
+    /// without, they run one after the other.
     fn batches(&mut self, lists: &Lists, rows: &[u32], level: Level, together: bool) -> Result<Option<Vec<Batch>>> {
         let mut by_width: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         for &x in rows {
@@ -461,7 +463,7 @@ impl Blocks<'_, '_> {
         let room = held.room(&[Buffer::Data.into()])?;
         let most_gathered = self.state.rows.most_gathered();
         let mut batches = Vec::new();
-        // What those before take that stay, and what is taken at most.
+        // Bytes of the earlier batches that stay, and the most bytes in use.
         let (mut at, mut most) = (0, 0);
         for Class { width, rows, .. } in join(by_width, |x| lists.degree(x), room, level) {
             let mut rest = &rows[..];
@@ -504,7 +506,7 @@ impl Blocks<'_, '_> {
         Ok(Some(batches))
     }
 
-    /// The sides that are asked of a batch's rows.
+    /// Runs the sides that are asked of a batch's rows, and enters the results.
     fn run_batch(
         &mut self,
         placed: &Placed,
@@ -536,7 +538,7 @@ impl Blocks<'_, '_> {
         Ok(())
     }
 
-    /// Tests a side of a batch given one variable.
+    /// Tests a side of a batch given single variables.
     fn run_side_of_singles(
         &mut self,
         args: &SearchArgs,
@@ -548,12 +550,12 @@ impl Blocks<'_, '_> {
         let in_block = DECIDING_THREADS / WARP;
         let launch =
             Kernel::side_single.on((warps.div_ceil(in_block), 1), DECIDING_THREADS, 3 * 8 * u64::from(in_block));
-        // SAFETY: lists, slots, twins and what is found by entry are the batch's; a warp has three numbers of shared memory.
+        // SAFETY: lists, slots, twins and results are the batch's; each warp has three numbers of shared memory.
         unsafe { self.search.engine.held.gpu.launch(launch, args)? };
         self.search.report("level 1", &mut || observer.look())
     }
 
-    /// Likewise given sets, of which `count` numbers of vertices are.
+    /// Tests a side of a batch given sets; the batch has `count` numbers of vertices.
     fn run_side_of_sets(
         &mut self,
         level: Level,
@@ -568,8 +570,8 @@ impl Blocks<'_, '_> {
         self.search.begin_side(level.size, level.widest, args.second, 0..count)?;
         loop {
             let launch = Kernel::settle_sides.on(blocks, block.threads, block.shared);
-            // It does nothing where the side has not been done in its time.
-            // SAFETY: lists, slots, twins and what is found by entry are the batch's; each warp has `settle_doubles` of working memory.
+            // The kernel does nothing if the side did not finish in its time.
+            // SAFETY: lists, slots, twins and results are the batch's; each warp has `settle_doubles` of working memory.
             unsafe { self.search.engine.held.gpu.launch(launch, args)? };
             let report = self.search.report("a level of sets", &mut || observer.look())?;
             if self.search.go_on_side(level.size, level.widest, args.second, &report)? {
@@ -607,7 +609,7 @@ mod tests {
             }
             counts.insert(joined.len());
         }
-        // Beyond `WIDENED` more room joins no more.
+        // Beyond `WIDENED`, more room joins no more.
         assert!(counts.len() > 2 && !counts.contains(&1) && counts.contains(&apart.len()), "{counts:?}");
     }
 }

@@ -18,24 +18,24 @@ use crate::observer::Observer;
 use crate::search::level::Neighbours;
 use crate::Result;
 
-/// How many numbers are copied in about the time that one is gathered from a matrix.
+/// Numbers that are copied in about the time of gathering one from a matrix.
 const GATHERING: usize = 8;
 
-/// Two slots behind those of a batch, which stand for the other side of a pair: one by which the pair is asked, one by which it is not.
+/// Two slots after those of a batch. They stand for the other side of a pair, and say whether the pair is asked.
 const OPEN: [u64; 6] = [u64::MAX; 6];
 const CLOSED: [u64; 6] = [0; 6];
 
-/// Widths up to which triangles are sent however full the blocks are: half as many numbers are gathered, and what is sent takes little room on the GPU.
+/// Widest blocks that are always sent as triangles: half as many numbers are gathered, and what is sent takes little room on the GPU.
 const NARROW: usize = 64;
 
-/// A batch whose correlations and lists are on the GPU: its numbering, and where they start there, in bytes.
+/// A batch whose correlations and lists are on the GPU: its numbering, and where it starts there, in bytes.
 pub(super) struct Placed {
     pub local: Local,
     at: u64,
 }
 
-/// What [`Places`] depend on: numbers of vertices, bytes of correlations and of bits of the graph, and, of blocks, rows and the correlations in their
-/// triangles.
+/// Sizes that [`Places`] depend on: numbers of vertices, bytes of correlations and of bits of the graph. For blocks, also rows, and the
+/// correlations in their triangles.
 struct Shape {
     numbers: usize,
     cells: usize,
@@ -44,7 +44,7 @@ struct Shape {
     sent: usize,
 }
 
-/// Where what a batch needs is, in bytes from its start.
+/// Places of a batch's data, in bytes from its start.
 pub(super) struct Places {
     cells: u64,
     bits: u64,
@@ -58,7 +58,7 @@ pub(super) struct Places {
     found: u64,
     ids: u64,
     vertices: u64,
-    /// The correlations as they are sent, where that is as triangles, and where those of each row start.
+    /// Correlations that are sent as triangles (`sent`), and where those of each row start (`starts`), if `is_spread`.
     sent: u64,
     starts: u64,
     is_spread: bool,
@@ -66,19 +66,19 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Of `rows` blocks of `width` with so many neighbours in all, and so many correlations in the triangles of a row and its neighbours.
+    /// Returns the places for `rows` blocks of `width`. In all they have `entries` neighbours, and `cells` correlations in their triangles.
     pub fn new(rows: usize, width: usize, entries: usize, cells: usize, level: Level) -> Self {
-        // Blocks are narrow, or wider than they have to be.
+        // The blocks are narrow, or at most half full.
         let is_spread = width <= NARROW || 4 * cells <= rows * cells_of(width);
         Self::of([rows, width, entries, cells], level, is_spread)
     }
 
-    /// The end of those of any first rows of such blocks, at most: triangles may be sent of these and not of all.
+    /// Returns the largest end for any first rows of such blocks. It counts triangles, which may be sent for these even if not for all.
     pub fn most(rows: usize, width: usize, entries: usize, cells: usize, level: Level) -> u64 {
         Self::of([rows, width, entries, cells], level, true).end
     }
 
-    /// Of rows of `p` vertices that keep their numbers; `entries`: vertices in their lists.
+    /// Returns the places for rows of `p` vertices that keep their numbers; `entries`: vertices in their lists.
     pub fn whole(p: usize, entries: usize, level: Level) -> Self {
         let numbers = Shape { numbers: p, cells: 0, bits: 8 * p * p.div_ceil(64), rows: 0, sent: 0 };
         Self::of_shape(numbers, entries, Level { of_data: false, ..level }, false)
@@ -121,7 +121,7 @@ impl Places {
 }
 
 impl Blocks<'_, '_> {
-    /// Where what a batch needs is.
+    /// Returns the places of a batch's data.
     fn places(&self, local: &Local, level: Level) -> Places {
         if local.is_whole() {
             return Places::whole(local.width, local.entries(), level);
@@ -130,7 +130,7 @@ impl Blocks<'_, '_> {
         Places::new(local.rows.len(), local.width, local.entries(), cells, level)
     }
 
-    /// What kernels are launched with for a batch.
+    /// Returns the kernels' arguments for a batch.
     fn args_of(&mut self, placed: &Placed, level: Level) -> Result<SearchArgs> {
         let local = &placed.local;
         let places = self.places(local, level);
@@ -157,7 +157,7 @@ impl Blocks<'_, '_> {
         Ok(args)
     }
 
-    /// Brings the lists of rows to the GPU.
+    /// Copies the lists of rows to the GPU.
     fn send_lists(&mut self, lists: &Lists, local: &Local, args: &SearchArgs) -> Result<()> {
         let held = &mut self.search.engine.held;
         let (offsets, list) = local.lists(lists, &held.pool);
@@ -169,7 +169,7 @@ impl Blocks<'_, '_> {
         Ok(())
     }
 
-    /// Brings rows to the GPU, which has all correlations.
+    /// Copies the lists of rows to the GPU, which has all correlations.
     pub(super) fn place_whole(&mut self, lists: &Lists, rows: Vec<u32>, level: Level) -> Result<Placed> {
         let placed = Placed { local: Local::whole(lists, rows, self.gauss.p), at: 0 };
         let args = self.args_of(&placed, level)?;
@@ -177,7 +177,7 @@ impl Blocks<'_, '_> {
         Ok(placed)
     }
 
-    /// Brings to the GPU what both sides of a batch need.
+    /// Copies the data that both sides of a batch need to the GPU.
     pub(super) fn place_batch(
         &mut self,
         lists: &Lists,
@@ -202,7 +202,7 @@ impl Blocks<'_, '_> {
                 let counts: Vec<u32> = (0..local.rows.len()).map(|row| local.block(row).len() as u32).collect();
                 held.upload(at, &starts)?;
                 held.upload(base.carve(places.ids), &counts)?;
-                // Until all is known to be symmetric, the other triangle is looked at, too.
+                // Until the matrix is known to be symmetric, cells are compared with those of the other triangle.
                 let (p, checks, odd) = (gauss.p, !self.state.is_symmetric, AtomicUsize::new(usize::MAX));
                 let diagonal = &self.state.diagonal;
                 let cell = |x: usize, y: usize| {
@@ -233,7 +233,7 @@ impl Blocks<'_, '_> {
                     ..CorrelationArgs::default()
                 };
                 let blocks = local.rows.len().min(65_535) as u32;
-                // SAFETY: so many blocks' numbers are sent, with where they start and how many columns each has, and there is room for all blocks.
+                // SAFETY: the numbers of these blocks are sent, with the start and the columns of each, and there is room for all blocks.
                 unsafe { held.gpu.launch(Kernel::cor_spread.on((blocks, 1), CORRELATION_THREADS, 0), &spread)? }
             }
             Cells::Matrix(matrix) => {
@@ -260,8 +260,8 @@ impl Blocks<'_, '_> {
         Ok(placed)
     }
 
-    /// Makes a batch ready for the sides of entries that are asked; `second`: common neighbours come last among their candidates, or have been
-    /// asked by the first sides.
+    /// Prepares a batch for the sides of the entries that are asked. `second`: common neighbours come last among their candidates, or have
+    /// been asked by the first sides.
     pub(super) fn begin_batch(
         &mut self,
         neighbours: &Neighbours,

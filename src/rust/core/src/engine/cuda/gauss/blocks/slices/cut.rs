@@ -1,4 +1,4 @@
-//! How level 1 is cut into slices, and its pairs into panels.
+//! Cut of level 1 into slices, and of its pairs into panels.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use crate::engine::cuda::gauss::source::{Gaussian, Source};
 use crate::graph::Adjacency;
 use crate::pool::Pool;
 
-/// How many neighbours come before each row, and how many larger ones: p + 1 numbers.
+/// Number of neighbours before each row, of all (`all`) and of larger ones (`larger`): p + 1 numbers each.
 pub(in super::super) struct Ends {
     pub all: Vec<u64>,
     pub larger: Vec<u64>,
 }
 
 impl Ends {
-    /// Of a graph, with the help of these threads.
+    /// Counts the neighbours in a graph, on these threads.
     pub fn new(graph: &Adjacency, pool: &Pool) -> Self {
         let p = graph.p();
         let (mut all, mut larger) = (vec![0; p + 1], vec![0; p + 1]);
@@ -25,42 +25,42 @@ impl Ends {
         Ends { all, larger }
     }
 
-    /// How many neighbours each variable has.
+    /// Returns the number of neighbours of each variable.
     pub fn degrees(&self) -> Vec<usize> {
         self.all.windows(2).map(|ends| (ends[1] - ends[0]) as usize).collect()
     }
 
-    /// Number of pairs.
+    /// Returns the number of pairs.
     pub fn pairs(&self) -> u64 {
         self.larger.last().copied().unwrap_or(0)
     }
 
-    /// Number of pairs of some rows with larger vertices.
+    /// Returns the number of pairs of some rows with larger vertices.
     pub fn of_rows(&self, rows: &Range<usize>) -> u64 {
         self.larger[rows.end] - self.larger[rows.start]
     }
 
-    /// By row, the number of its first pair with a larger vertex, less how many smaller neighbours it has; it may wrap.
+    /// Returns, by row, the number of its first pair with a larger vertex, less the number of its smaller neighbours. It may wrap.
     pub fn less_smaller(&self) -> Vec<u64> {
         let rows = self.all.windows(2).zip(self.larger.windows(2));
         rows.map(|(all, larger)| larger[1].wrapping_sub(all[1] - all[0])).collect()
     }
 
-    /// The most pairs of a row.
+    /// Returns the most pairs of a row.
     pub fn most_of_row(&self) -> u64 {
         self.larger.windows(2).map(|row| row[1] - row[0]).max().unwrap_or(0)
     }
 }
 
-/// How many numbers are copied in about the time that one is gathered from a matrix.
+/// Numbers that are copied in about the time of gathering one from a matrix.
 pub(super) const GATHERING: usize = 8;
 
-/// Where the pairs' own correlations come from.
+/// Source of the pairs' own correlations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Own {
     /// The rows of a panel, each from the panel's first column on.
     Rows,
-    /// The matrix on the host, of which those of pairs are gathered: where these are few.
+    /// The matrix on the host, from which those of pairs are gathered, if these are few.
     Pairs,
 }
 
@@ -77,10 +77,10 @@ impl Own {
 /// Bytes of a pair's state, with its number among the open ones.
 pub(super) const STATE: u64 = size_of::<[u64; 3]>() as u64 + 4;
 
-/// Bytes of what is found of a pair: its verdict and p.
+/// Bytes of a pair's results: its verdict and p.
 pub(super) const FOUND: u64 = 4 + 8;
 
-/// Widths of slices are multiples of this.
+/// Widths of slices are multiples of this number.
 pub(super) const LEAST: usize = 64;
 
 /// Variables of a slice that kernels take at a time.
@@ -89,19 +89,19 @@ const DEPTH: usize = 256;
 /// Pairs that make a panel worth its launches.
 pub(super) const AT_ONCE: u64 = 1 << 20;
 
-/// A slice in single precision has at most about so many bytes, so that it stays in the GPU's cache.
+/// Most bytes of a slice in single precision, roughly, so that it stays in the GPU's cache.
 const CACHED: usize = 40 << 20;
 
-/// How level 1 is cut.
+/// Cut of level 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     /// Variables that pairs are tested given at a time.
     pub width: usize,
-    /// Whether there is room for all correlations, so that each row crosses once, whatever passes later.
+    /// Whether there is room for all correlations. Each row then crosses once, however often slices pass.
     pub keeps_all: bool,
-    /// Rows of a panel, at most.
+    /// Most rows of a panel.
     pub rows: usize,
-    /// Pairs of a panel, at most, and pairs that may wait for further slices.
+    /// Most pairs of a panel, and most pairs that wait for further slices (`kept`).
     pub panel: u64,
     pub kept: u64,
 }
@@ -122,19 +122,20 @@ impl Uses {
         [self.rows, self.singles, self.states, self.open, self.verdicts, self.values]
     }
 
-    /// Bytes that they take as allocations.
+    /// Returns the bytes that all uses take as allocations.
     fn total(&self) -> u64 {
         self.all().iter().map(|bytes| bytes.max(&256).next_multiple_of(256)).sum()
     }
 }
 
 impl Cut {
-    /// Whether all variables are in one slice.
+    /// Returns whether all variables are in one slice.
     pub fn is_whole(&self, p: usize) -> bool {
         self.width >= p
     }
 
-    /// Rows of the correlations that there is room for: all, or a slice with the panels' own, by turns, or two slices by turns.
+    /// Returns the rows of correlations that there is room for: all, or twice a slice. In the latter case two slices take turns, or panels'
+    /// own rows take turns behind a slice.
     pub fn rows_there(&self, p: usize) -> usize {
         if self.keeps_all {
             p
@@ -143,7 +144,7 @@ impl Cut {
         }
     }
 
-    /// The memory that it takes, of p variables.
+    /// Returns the memory that the cut takes with p variables.
     pub fn uses(&self, p: usize) -> Uses {
         let bytes_of_arrays = 8 * (p as u64 + 1) + 2 * 4 * p as u64;
         Uses {
@@ -156,16 +157,16 @@ impl Cut {
         }
     }
 
-    /// The rows from `first` on, before `end`, that a panel takes; none of them may have pairs.
+    /// Returns the rows of a panel, from `first` on and before `end`. It may be that none of them has pairs.
     pub fn panel_from(&self, first: usize, end: usize, ends: &Ends) -> Range<usize> {
         let most = end.min(first + self.rows);
         let fitting = ends.larger[first + 1..=most].partition_point(|&end| end - ends.larger[first] <= self.panel);
         first..first + fitting.max(1)
     }
 
-    /// About how often all correlations pass.
+    /// Returns roughly how often all correlations pass.
     pub fn passes(&self, ends: &Ends) -> u64 {
-        // More than half of the pairs seldom wait.
+        // It is rare that more than half of the pairs wait.
         match self.keeps_all {
             true => 1,
             false => (ends.pairs() / 2).div_ceil(self.kept.max(1)).max(1),
@@ -173,25 +174,25 @@ impl Cut {
     }
 }
 
-/// The least bytes that the level takes.
+/// Returns the least bytes that the level takes.
 pub(super) fn least(ends: &Ends) -> u64 {
     let (p, row) = (ends.larger.len() - 1, ends.most_of_row());
     Cut { width: LEAST, keeps_all: p <= LEAST, rows: 1, panel: row, kept: row }.uses(p).total()
 }
 
-/// Cuts the level so that it takes no more than `room` bytes, with slices of at most `most` variables, of as many where this is `wished` and there is
-/// room; none where that cannot be.
+/// Cuts the level so that it takes no more than `room` bytes, with slices of at most `most` variables. With `wished`, slices have `most`
+/// variables if there is room. Returns `None` if the level does not fit.
 pub(super) fn cut(ends: &Ends, own: Own, room: u64, most: usize, wished: bool) -> Option<Cut> {
     let p = ends.larger.len() - 1;
     let (total, row) = (ends.pairs(), ends.most_of_row());
-    // Where pairs' own correlations are gathered, there are no rows of them.
+    // If the pairs' own correlations are gathered, no rows of them are held.
     let rows_of = |width: usize| if own == Own::Pairs { p } else { (width / 2).max(1) };
     let with = |width: usize, keeps_all: bool, panel: u64, kept: u64| {
         let keeps_all = keeps_all || width >= p;
         Cut { width, keeps_all, rows: rows_of(width), panel, kept }
     };
     let fit = |width: usize, keeps_all: bool| -> Option<Cut> {
-        // What is found of a panel is brought while the next is worked on.
+        // The results of a panel are copied while the next one is tested.
         let of_panel = STATE + 2 * FOUND;
         let taken = with(width, keeps_all, 0, 0).uses(p).total();
         let left = room.checked_sub(taken + 6 * 256)?;
@@ -201,18 +202,18 @@ pub(super) fn cut(ends: &Ends, own: Own, room: u64, most: usize, wished: bool) -
         }
         let panel = (left / 8 / of_panel).clamp(row, total.max(row));
         let kept = left.checked_sub(panel * of_panel)? / STATE;
-        // None of a panel's pairs may end.
+        // It may be that none of a panel's pairs ends.
         (kept >= panel).then(|| with(width, keeps_all, panel, kept.min(total)))
     };
     let all = p.next_multiple_of(LEAST);
     let most = most.max(1).next_multiple_of(LEAST).min(all);
-    // At least a third is for slices, and what pairs do not need.
+    // Slices get at least a third, and what pairs do not need.
     let of_pairs = total * STATE + total.min(AT_ONCE) * (STATE + 2 * FOUND);
     let few = ((room - of_pairs.min(room / 3 * 2)) / (20 * p as u64)) as usize;
     let cached = if wished { most } else { (CACHED / (4 * p)).max(DEPTH) };
     let widest = few.min(cached).clamp(LEAST, most);
     if most == all {
-        // One slice needs no other, and nobody waits.
+        // With one slice no pair waits.
         if let Some(whole) = fit(all, true).filter(|_| CACHED / (4 * p) >= p || widest == all) {
             return Some(whole);
         }
@@ -282,7 +283,7 @@ mod tests {
 
     #[test]
     fn large_slices_stay_in_the_cache() {
-        // Twenty thousand variables, of which a third are neighbours, within an eighth of seven gigabytes.
+        // Twenty thousand variables, a third of them neighbours, within 750 MB.
         let p = 20_000u64;
         let larger = (0..=p).map(|x| (x * p - x * x / 2) / 3).collect();
         let ends = Ends { all: vec![0; p as usize + 1], larger };

@@ -1,4 +1,4 @@
-//! What is found of pairs of level 1, from the GPU to the search.
+//! Results for pairs of level 1, from the GPU to the search.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::{Error, Result};
 /// Verdicts that a thread turns into bytes at a time.
 const TOGETHER: usize = 1 << 16;
 
-/// What is found of the pairs of some rows with larger vertices, in their order; [`VERDICT_OPEN`]: a pair waits.
+/// Results for the pairs of some rows with larger vertices, in their order. A pair that waits has [`VERDICT_OPEN`].
 pub(super) struct Found {
     rows: Range<usize>,
     verdicts: Vec<u32>,
@@ -21,12 +21,12 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Of no rows, the next of which is this one.
+    /// Creates a `Found` without rows; `row` is the first that it may get.
     pub fn at(row: usize) -> Self {
         Found { rows: row..row, verdicts: Vec::new(), values: Vec::new() }
     }
 
-    /// Where what is found of the next rows goes, which have so many pairs.
+    /// Adds the next rows, which have `count` pairs. Returns the room for their verdicts and values.
     pub fn extend(&mut self, rows: &Range<usize>, count: usize) -> Result<(&mut [u32], &mut [f64])> {
         let known = self.verdicts.len();
         memory::room(count * (size_of::<u32>() + size_of::<f64>()), Use::Level)?;
@@ -36,8 +36,8 @@ impl Found {
         Ok((&mut self.verdicts[known..], &mut self.values[known..]))
     }
 
-    /// Enters what was found of the pairs of some rows that waited, in their order; those of row i have the places from starts[i] to
-    /// starts[i + 1] - 1, less the first.
+    /// Enters the results of the pairs of `rows` that waited, in their order. Those of row i are at starts[i] to starts[i + 1] - 1, less
+    /// starts[0].
     pub fn close(
         &mut self,
         pool: &Pool,
@@ -66,23 +66,23 @@ impl Found {
     }
 }
 
-/// Hands on what is found.
+/// Transfer of results to the search.
 pub(super) struct Handing<'t> {
     take: Take<'t>,
     p: usize,
     pool: Pool,
-    /// What was counted of what has been handed on.
+    /// Counts in the results that were passed on.
     counted: LevelReport,
     bytes: Vec<u8>,
 }
 
 impl<'t> Handing<'t> {
-    /// To whoever takes what is found of a search of p variables.
+    /// Creates a `Handing` that passes the results of a search of p variables to `take`.
     pub fn new(take: Take<'t>, p: usize, pool: Pool) -> Self {
         Handing { take, p, pool, counted: LevelReport::default(), bytes: Vec::new() }
     }
 
-    /// Hands on what is found, after which the GPU reports so much, and empties it.
+    /// Passes `found` on and empties it; `report` is the GPU's report after it.
     pub fn hand(&mut self, found: &mut Found, ends: &Ends, report: &Report) -> Result<()> {
         let Found { rows, verdicts, values } = found;
         debug_assert_eq!(ends.of_rows(rows) as usize, verdicts.len());
@@ -96,7 +96,7 @@ impl<'t> Handing<'t> {
         self.bytes.resize(each * verdicts.len(), 0);
         let parts = self.bytes.chunks_mut(each * TOGETHER).zip(verdicts.chunks(TOGETHER)).collect();
         self.pool.each_of(parts, |_, (bytes, verdicts): (&mut [u8], &[u32])| verdicts_into_bytes(p, verdicts, bytes));
-        // SAFETY: doubles are bytes, in the order of this machine, which is little-endian wherever there is a GPU.
+        // SAFETY: doubles are bytes, in the order of this machine. Every machine with a GPU is little-endian.
         let of_values =
             unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values.as_slice())) };
         let decided = Decided { rows: rows.clone(), counted, verdicts: &self.bytes, values: of_values };
@@ -110,5 +110,5 @@ impl<'t> Handing<'t> {
     }
 }
 
-// Kernels write verdicts as they are read.
+// Kernels write verdicts in the form in which they are read.
 const _: () = assert!(SECOND == singly::SECOND && VERDICT_OPEN == singly::NO_SEPARATOR);

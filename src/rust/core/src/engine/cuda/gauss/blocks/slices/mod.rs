@@ -1,10 +1,10 @@
 //! Pairs of level 1 by slices of the variables that they are tested given, see kernels/gauss/slices.cuh.
 //!
-//! The first slice stays on the GPU. Each panel of rows is tested against it; pairs that stay open are queued. When the queue is full, or all
-//! panels have passed, the remaining slices are streamed past it. All correlations cross once for each time that this happens, which is seldom,
-//! as most pairs end in the first slice.
+//! The first slice stays on the GPU. Each panel of rows is tested against it; pairs that stay open are queued. When the queue is full, or
+//! all panels have passed, the remaining slices are streamed past it. All correlations cross once for each such pass. Passes are few, as
+//! most pairs end in the first slice.
 //!
-//! Of sparse graphs, `triangle`.
+//! In sparse graphs, `triangle` decides the pairs.
 
 mod cut;
 mod found;
@@ -32,29 +32,29 @@ use cut::{cut, Cut, Ends, Own};
 use found::{Found, Handing};
 use triangle::Triangle;
 
-/// How many cells pass in the time that one is gathered from a matrix on the host.
+/// Cells that pass in the time of gathering one from a matrix on the host.
 const EFFORT_OF_GATHERED: u64 = 16;
 
 /// Tests of a launch if no pair were separated: about 0.1 s.
 const SLICED_TESTS: f64 = 2e11;
 
-/// What slices take, in the order of [`cut::Uses::all`].
+/// Uses of memory for slices, in the order of [`cut::Uses::all`].
 const USES: [BufferId; 6] =
     [BufferId::Data, BufferId::Singles, BufferId::Slots, BufferId::List, BufferId::Verdicts, BufferId::PMax];
 
-/// Level 1 on the GPU: how it is cut, how many neighbours there are, and where the pairs' own correlations come from.
+/// Level 1 on the GPU: its cut, the numbers of neighbours, and the source of the pairs' own correlations.
 pub(super) struct Level {
-    /// By which the search knows it, see [`PairLevel::number`].
+    /// Number by which the search knows the level, see [`PairLevel::number`].
     number: u64,
     cut: Cut,
     ends: Ends,
     own: Own,
-    /// By row of the correlations, whether it is there; none where they do not stay.
+    /// Whether each row of the correlations is on the GPU; empty if rows do not stay.
     there: Vec<bool>,
 }
 
 impl Level {
-    /// Whether the correlations of all p variables are there, from the start of [`Buffer::Data`] on.
+    /// Returns whether the correlations of all p variables are there, from the start of [`Buffer::Data`] on.
     pub fn is_of_all(&self, p: usize) -> bool {
         self.there.len() == p && !self.there.contains(&false)
     }
@@ -64,7 +64,7 @@ impl Level {
     }
 }
 
-/// Which part of the level is done, for the observer: of the pairs' tests given a slice.
+/// Part of the level that is done, for the observer: pairs tested given a slice, or slices.
 struct Progress {
     done: f64,
     total: f64,
@@ -77,23 +77,23 @@ impl Progress {
     }
 }
 
-/// Blocks for each of so many rows: enough for the GPU where there are few.
+/// Returns the blocks for each of `rows` rows: more if there are too few rows to fill the GPU.
 fn parts(processors: u32, rows: usize) -> u32 {
     (processors * 64).div_ceil(rows as u32).clamp(2, 16)
 }
 
-/// Launches a kernel on the pairs of the rows that `args` says.
+/// Launches a kernel on the pairs of the rows in `args`.
 ///
 /// # Safety
-/// It must be one that takes any grid, and of `args` it may use what is set, and there, alone.
+/// The kernel must take any grid. It may use only those of `args` that are set and whose data are there.
 unsafe fn on_rows(gpu: &Gpu, kernel: Kernel<SliceArgs>, threads: u32, args: &SliceArgs) -> Result<()> {
     let rows = (args.a.end_row - args.a.first_row) as usize;
     gpu.launch(kernel.on((rows as u32, parts(gpu.processors, rows)), threads, 0), args)
 }
 
 impl Blocks<'_, '_> {
-    /// Whether pairs are decided by slices, rather than by small matrices of each row's neighbours: where more cells would have to be gathered
-    /// for these than pass by slices, or where these do not fit.
+    /// Returns whether to decide pairs by slices, rather than by small matrices of each row's neighbours. It does if the caller sets the
+    /// rows, or if the matrices do not fit. It also does if more cells would be gathered for them than pass by slices.
     pub(in crate::engine::cuda) fn prefers_pairs(&mut self, level: &PairLevel) -> Result<bool> {
         if self.wished_rows().is_some() {
             return Ok(true);
@@ -152,7 +152,7 @@ impl Blocks<'_, '_> {
         Ok(())
     }
 
-    /// How much memory there is for slices.
+    /// Returns the bytes that slices may take.
     fn room_of_slices(&mut self) -> Result<u64> {
         let p = self.gauss.p;
         let held = &mut self.search.engine.held;
@@ -160,7 +160,7 @@ impl Blocks<'_, '_> {
         held.room(&USES)
     }
 
-    /// Variables of a slice, at most, and whether the caller has said so.
+    /// Returns the most variables of a slice, and whether the caller has set them.
     fn most_of_slice(&self) -> (usize, bool) {
         let wished = self.wished_rows();
         (wished.unwrap_or(usize::MAX / 2).min(self.state.rows.most_rows(self.gauss.p)).max(1), wished.is_some())
@@ -183,9 +183,9 @@ impl Blocks<'_, '_> {
         Ok(found)
     }
 
-    /// How triangles are cut, where they serve and fit.
+    /// Returns how triangles are cut, or `None` if they are not suitable or do not fit.
     fn triangle(&mut self, degrees: &[usize], ends: &Ends) -> Result<Option<Triangle>> {
-        // Both triangles can be compared where level 0 has looked at the lower one.
+        // The two triangles can be compared only if level 0 has hashed the lower one.
         if self.state.lower.is_none() || !triangle::serves(degrees) {
             return Ok(None);
         }
@@ -203,8 +203,8 @@ impl Blocks<'_, '_> {
         }
     }
 
-    /// How many cells pass in the time that small matrices of each row's neighbours take: the triangles of a matrix are gathered, those of data are
-    /// made, for each side if there is no room for all.
+    /// Returns how many cells pass in the time that small matrices of each row's neighbours take. Triangles of a matrix are gathered. Those
+    /// of data are computed, for each side if there is no room for all.
     fn cells_of_packed(&self, degrees: &[usize]) -> u64 {
         let degrees = degrees.iter().filter(|&&degree| degree > 1);
         match self.gauss.source {
@@ -212,14 +212,14 @@ impl Blocks<'_, '_> {
                 EFFORT_OF_GATHERED * degrees.map(|degree| local::closely(degree + 1) as u64).sum::<u64>()
             }
             Source::Data(..) => {
-                // Kernels make tiles, however narrow the block.
+                // Kernels compute tiles, however narrow the block.
                 let width = |degree: usize| local::width_of(degree + 1).next_multiple_of(local::BITS);
                 2 * degrees.map(|degree| local::cells_of(width(*degree)) as u64).sum::<u64>()
             }
         }
     }
 
-    /// Has the graph on the GPU, with the pairs x < y numbered, once all is planned.
+    /// Puts the graph on the GPU, with the pairs x < y numbered, once everything is planned.
     fn begin_pairs(&mut self, level: &PairLevel, ends: &Ends, observer: &mut dyn Observer) -> Result<()> {
         self.begin_gpu(observer)?;
         self.point_to_pairs()?;
@@ -232,7 +232,7 @@ impl Blocks<'_, '_> {
         held.upload(self.search.args.first_record, &ends.larger)
     }
 
-    /// Has the kernels find where the pairs of a row begin.
+    /// Sets the arguments by which kernels find the first pair of each row.
     fn point_to_pairs(&mut self) -> Result<()> {
         let ranks = self.search.engine.held.device(Buffer::Ranks)?;
         self.search.args.left_first = ranks;
@@ -241,7 +241,7 @@ impl Blocks<'_, '_> {
         Ok(())
     }
 
-    /// The kernels' arguments, of pairs of panels; `Buffer::Slots` has the states, then the arrays by row.
+    /// Returns the kernels' arguments for pairs of panels. `Buffer::Slots` has the states, then the arrays by row.
     fn slice_args(&mut self, level: &Level) -> Result<SliceArgs> {
         let (p, cut) = (self.gauss.p as u64, &level.cut);
         let held = &mut self.search.engine.held;
@@ -300,7 +300,7 @@ impl Blocks<'_, '_> {
         Ok(())
     }
 
-    /// Puts a slice on the GPU, at one of two places by turns.
+    /// Puts a slice on the GPU, among all rows or at one of two places in turn.
     fn bring_slice(
         &mut self,
         slice: &Range<usize>,
@@ -316,14 +316,14 @@ impl Blocks<'_, '_> {
         self.bring_rows(&Panel { rows: slice.clone(), columns: 0..self.gauss.p, at }, observer)
     }
 
-    /// Where a slice is: among all rows, or at one of two places by turns.
+    /// Returns the address of a slice: among all rows, or at one of two places in turn.
     fn place_of_slice(&mut self, slice: &Range<usize>, turn: usize, level: &Level) -> Result<DevicePtr<f64>> {
         let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
         let row = if level.cut.keeps_all { slice.start } else { turn % 2 * level.cut.width };
         Ok(base.offset((row * self.gauss.p) as u64))
     }
 
-    /// Puts those of some rows on the GPU that are not there, where all stay.
+    /// Puts those of the rows on the GPU that are not there, if all rows stay.
     fn bring_missing(&mut self, rows: &Range<usize>, level: &mut Level, observer: &mut dyn Observer) -> Result<()> {
         let p = self.gauss.p;
         let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
@@ -347,12 +347,12 @@ impl Blocks<'_, '_> {
         let mut bring = |held: &mut Held| self.state.rows.make(held, cells, p, panel, &mut || observer.look());
         match cells {
             Cells::Matrix(_) => held.ahead(bring),
-            // Kernels make them.
+            // Kernels compute these.
             Cells::Data(_) => bring(held),
         }
     }
 
-    /// Makes the slice that was brought the one of the tests that follow.
+    /// Makes the slice just sent the one that the next tests use.
     fn open_slice(
         &mut self,
         slice: &Range<usize>,
@@ -372,7 +372,7 @@ impl Blocks<'_, '_> {
         let tiles = (p.div_ceil(WARP as usize) as u32, (width / WARP as usize) as u32);
         let shared = u64::from(4 * WARP * (WARP + 1));
         gpu.follow_sends()?;
-        // SAFETY: the rows of the slice are there, and `singles` has room for as many numbers as tiles; shared memory is that of a tile.
+        // SAFETY: the rows of the slice are there, `singles` has room for all tiles' numbers, and shared memory is that of a tile.
         unsafe { gpu.launch(Kernel::slice_singles.on(tiles, USUAL_THREADS, shared), &args)? };
         if checks {
             hash(gpu, &args)?;
@@ -380,8 +380,8 @@ impl Blocks<'_, '_> {
         Ok(args)
     }
 
-    /// Tests pairs of rows given the first slice, panel by panel, until no more can wait. Returns the rows that were tested. What is found of
-    /// panels whose pairs all end is handed on; else it is in `found`, where pairs that wait are open.
+    /// Tests pairs of rows given the first slice, panel by panel, until no more can wait. Returns the rows that were tested. Results are in
+    /// `found`, where pairs that wait are open. If one slice holds all variables, it passes on the results of all panels but the last.
     fn run_panels(
         &mut self,
         all: &Range<usize>,
@@ -403,8 +403,8 @@ impl Blocks<'_, '_> {
         loop {
             let panel = self.panel_args(&rows, turn, level, args)?;
             self.search.engine.held.gpu.follow_sends()?;
-            // SAFETY: the slice and the rows' own correlations are there, and room for the states of their pairs and for what is found. No more
-            // pairs wait than there is room for, as a panel is begun where all of it might.
+            // SAFETY: the slice and the rows' own correlations are there, with room for the states and results of their pairs. No more
+            // pairs wait than there is room for, as a panel begins only if all its pairs may wait.
             unsafe {
                 on_rows(&self.search.engine.held.gpu, Kernel::slice_begin, SLICE_THREADS, &panel)?;
                 on_rows(&self.search.engine.held.gpu, Kernel::slice_tests, SLICE_THREADS, &panel)?;
@@ -446,7 +446,7 @@ impl Blocks<'_, '_> {
         }
     }
 
-    /// Whether enough pairs wait to justify a pass, assuming that rows up to `end` leave pairs open at the same rate.
+    /// Returns whether enough pairs wait to justify a pass. It assumes that rows up to `end` leave pairs open at the same rate.
     fn is_even(&self, kept: u64, rows: Range<usize>, end: usize, level: &Level) -> bool {
         let left = level.ends.of_rows(&(rows.end..end)) as f64;
         let further = kept as f64 / level.ends.of_rows(&rows).max(1) as f64 * left;
@@ -454,21 +454,21 @@ impl Blocks<'_, '_> {
         passes > 1.0 && kept as f64 >= (kept as f64 + further) / passes
     }
 
-    /// The arguments of a panel, the `turn` of two.
+    /// Returns the arguments of a panel at place `turn` of two.
     fn panel_args(&mut self, rows: &Range<usize>, turn: usize, level: &Level, args: SliceArgs) -> Result<SliceArgs> {
         let args = SliceArgs { before: level.ends.larger[rows.start], ..self.with_found(turn, level, args)? };
         let args = self.with_own(rows, turn, level, args)?;
         Ok(with_rows(args, rows))
     }
 
-    /// The arguments, with the `turn` of two places for what is found of a panel.
+    /// Returns the arguments with place `turn` of two for the results of a panel.
     fn with_found(&mut self, turn: usize, level: &Level, args: SliceArgs) -> Result<SliceArgs> {
         let (held, at) = (&mut self.search.engine.held, turn as u64 * level.cut.panel);
         let (verdict, values) = (held.device(Buffer::Verdicts)?.offset(at), held.device(Buffer::PMax)?.offset(at));
         Ok(SliceArgs { verdict, values, ..args })
     }
 
-    /// Brings what was found of a panel.
+    /// Copies the results of a panel to the host.
     fn bring_panel(
         &mut self,
         rows: &Range<usize>,
@@ -493,5 +493,5 @@ fn with_rows(args: SliceArgs, rows: &Range<usize>) -> SliceArgs {
     args
 }
 
-// Verdicts that say that a pair waits are never those of a variable. The graphs of 2^`PAIR_BITS` variables have no room on any GPU.
+// The verdict of a pair that waits never equals that of a variable. Graphs of 2^`PAIR_BITS` variables fit no GPU.
 const _: () = assert!(VERDICT_OPEN > 1 << crate::engine::cuda::arguments::PAIR_BITS);

@@ -16,10 +16,10 @@ use crate::observer::Observer;
 use crate::search::pairs::PairLevel;
 use crate::Result;
 
-/// How many correlations are on their way while one is gathered.
+/// Correlations that are fetched ahead while one is gathered.
 const AHEAD: usize = 16;
 
-/// Gathers correlations of the pairs of a graph, in the order of their numbers, from that of number `from` on.
+/// Gathers the correlations of a graph's pairs, in the order of their numbers, from pair number `from` on.
 fn gather(cells: &[f64], graph: &Adjacency, firsts: &[u64], from: usize, to: &mut [f64]) {
     let p = firsts.len() - 1;
     let mut row = firsts.partition_point(|&first| first <= from as u64) - 1;
@@ -41,7 +41,7 @@ fn gather(cells: &[f64], graph: &Adjacency, firsts: &[u64], from: usize, to: &mu
 }
 
 impl Blocks<'_, '_> {
-    /// Where the own rows of a panel are: among all, or, the `turn` of two, behind the first slice.
+    /// Returns the address of a panel's own rows: among all rows, or at place `turn` of two behind the first slice.
     fn place_of_own(&mut self, rows: &Range<usize>, turn: usize, level: &Level) -> Result<DevicePtr<f64>> {
         let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
         if level.cut.keeps_all {
@@ -50,7 +50,7 @@ impl Blocks<'_, '_> {
         Ok(base.offset(((level.cut.width + turn * level.cut.rows) * self.gauss.p) as u64))
     }
 
-    /// Sends the own correlations of the pairs of rows, beside what runs.
+    /// Sends the own correlations of the rows' pairs while kernels run.
     pub(super) fn send_own(
         &mut self,
         rows: &Range<usize>,
@@ -76,7 +76,7 @@ impl Blocks<'_, '_> {
         held.ahead(|held| held.send_numbers_with(at, count, GATHERING, fill, &mut || observer.look()))
     }
 
-    /// The arguments of a launch on these rows, with where their pairs' own correlations are.
+    /// Returns the arguments of a launch on these rows, with the address of their pairs' own correlations.
     pub(super) fn with_own(
         &mut self,
         rows: &Range<usize>,

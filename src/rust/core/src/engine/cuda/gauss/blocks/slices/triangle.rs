@@ -1,4 +1,5 @@
-//! Level 1 of sparse graphs by slices of the upper triangle, see kernels/gauss/triangles.cu: half of the matrix crosses, once, and all pairs wait.
+//! Level 1 of sparse graphs by slices of the upper triangle, see kernels/gauss/triangles.cu. Half of the matrix crosses once, and all pairs
+//! wait.
 
 use std::ops::Range;
 
@@ -17,32 +18,32 @@ use crate::observer::Observer;
 use crate::search::pairs::PairLevel;
 use crate::Result;
 
-/// Triangles are for graphs whose pairs have at most so many tests for each cell of the matrix: with more, the tests, which are in double precision
-/// and of a number here and there, take longer than the other half of the matrix.
+/// Most tests for each cell of the matrix with which triangles are used. With more, the tests take longer than the other half of the
+/// matrix: they are in double precision and read scattered numbers.
 const TESTS_OF_CELL: f64 = 16.0;
 
-/// Tests of a launch, at most: about 0.1 s.
+/// Most tests of a launch: about 0.1 s.
 const TESTS: f64 = 1e10;
 
-/// Cells of a slice, at most, where the caller does not say how many rows it has: more are no quicker.
+/// Most cells of a slice, unless the caller sets its rows: more are no quicker.
 const MOST_CELLS: usize = 16 << 20;
 
-/// Slices, at least, where there are rows enough: one crosses while the one before is worked on.
+/// Fewest slices, if there are enough rows: one crosses while the one before is worked on.
 const SLICES: usize = 8;
 
-/// How the level is cut.
+/// Cut of the level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Triangle {
     pub slices: Vec<Range<usize>>,
     /// Cells that there is room for, at each of two places.
     pub cells: usize,
-    /// Pairs whose correlations are sent, and of which is brought what was found, at a time.
+    /// Pairs whose correlations are sent, or whose results are copied, at a time.
     pub panel: u64,
 }
 
 impl Triangle {
-    /// Of `p` variables; within `room` bytes, with slices of at most `most` variables, of as many where this is `wished` and there is room; none
-    /// where that cannot be.
+    /// Cuts the level within `room` bytes, with slices of at most `most` variables. With `wished`, slices have `most` variables if there is
+    /// room. Returns `None` if the level does not fit.
     pub fn new(ends: &Ends, room: u64, most: usize, wished: bool) -> Option<Self> {
         let p = ends.all.len() - 1;
         let panel = ends.pairs().min(AT_ONCE).max(ends.most_of_row());
@@ -58,7 +59,7 @@ impl Triangle {
         let mut slices = Vec::new();
         let mut first = 0;
         while first < p {
-            // The last may have any number.
+            // The last slice may have any number of rows.
             let fitting = cells / (p - first);
             let rows = if fitting < p - first { fitting / LEAST * LEAST } else { p - first };
             let end = p.min(first + rows.max(LEAST).min(most));
@@ -69,7 +70,7 @@ impl Triangle {
         Some(Triangle { slices, cells, panel })
     }
 
-    /// What is allocated: slices, states, numbers of open pairs, verdicts, values.
+    /// Returns the bytes of the allocations: slices, states, numbers of open pairs, verdicts, values.
     pub fn bytes(&self, ends: &Ends) -> [u64; 5] {
         let (pairs, p) = (ends.pairs(), ends.all.len() as u64 - 1);
         let found = 2 * self.panel;
@@ -78,12 +79,12 @@ impl Triangle {
     }
 }
 
-/// Tests of both sides of all pairs of vertices with so many neighbours, if none is separated.
+/// Returns the number of tests of both sides of all pairs, by the vertices' degrees, if none is separated.
 fn tests_of(degrees: &[usize]) -> f64 {
     degrees.iter().map(|&degree| (degree as f64).powi(2)).sum()
 }
 
-/// Whether they are few enough.
+/// Returns whether vertices with these degrees have few enough tests for triangles.
 pub(super) fn serves(degrees: &[usize]) -> bool {
     tests_of(degrees) <= TESTS_OF_CELL * (degrees.len() as f64).powi(2)
 }
@@ -141,20 +142,20 @@ impl Blocks<'_, '_> {
                 ..args
             };
             let gpu = held.gpu.clone();
-            // What comes next goes where the slice before was.
+            // The next slice goes where the previous one was.
             gpu.sends_follow()?;
             gpu.follow_sends()?;
             hash(&gpu, &here)?;
             for rows in &parts {
                 let here = with_rows(here, rows);
                 let blocks = blocks_on(&gpu, rows.len() as u64);
-                // SAFETY: the slice is there, and so are all pairs, of which each row has its own, with room for as many numbers.
+                // SAFETY: the slice and all pairs are there; each row has its own pairs, with room for as many numbers.
                 unsafe {
                     on_rows(&gpu, Kernel::triangle_tests, SLICE_THREADS, &here)?;
                     gpu.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &here)?;
                 }
                 if parts.len() > 1 {
-                    // Launches of a tenth of a second.
+                    // Each launch takes about 0.1 s.
                     held.wait("level 1", &mut || observer.look())?;
                 }
             }
@@ -171,7 +172,7 @@ impl Blocks<'_, '_> {
         handing.hand(&mut found, &level.ends, &report)
     }
 
-    /// Sends the pairs' own correlations, and makes what is known of them before the first slice.
+    /// Sends the pairs' own correlations, and initialises the pairs' states before the first slice.
     fn begin_states(
         &mut self,
         level: &mut Level,
@@ -200,7 +201,7 @@ impl Blocks<'_, '_> {
         }
     }
 
-    /// Brings what was found of all pairs.
+    /// Copies the results of all pairs to the host.
     fn bring_pairs(
         &mut self,
         level: &Level,
@@ -216,7 +217,7 @@ impl Blocks<'_, '_> {
             if let Some(rows) = &rows {
                 let here = SliceArgs { out_before: level.ends.larger[rows.start], ..args };
                 let here = with_rows(self.with_found(turn, level, here)?, rows);
-                // SAFETY: all pairs are closed, and there is room for what was found of as many as a panel's.
+                // SAFETY: all pairs are closed, and there is room for the results of a panel's pairs.
                 unsafe { on_rows(&self.search.engine.held.gpu, Kernel::slice_settle, USUAL_THREADS, &here)? };
             }
             if let Some((before, turn)) = before.take() {

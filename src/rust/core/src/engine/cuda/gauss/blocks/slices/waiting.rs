@@ -1,4 +1,4 @@
-//! The pairs that wait for further slices.
+//! Pairs that wait for further slices.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::observer::Observer;
 use crate::Result;
 
 impl Blocks<'_, '_> {
-    /// Has all slices but the first pass by the pairs of rows that wait, and brings what is found of them.
+    /// Streams all slices but the first past the waiting pairs of `rows`, and copies their results.
     pub(super) fn pass_slices(
         &mut self,
         rows: &Range<usize>,
@@ -52,7 +52,7 @@ impl Blocks<'_, '_> {
                 let some = rows.start + some.start..rows.start + some.end;
                 let here = with_rows(here, &some);
                 let blocks = self.search.blocks_for(some.len() as u64);
-                // SAFETY: the slice is there, and so are the pairs that wait, which each row has its own.
+                // SAFETY: the slice is there, and so are the waiting pairs; each row has its own.
                 unsafe {
                     on_rows(&self.search.engine.held.gpu, Kernel::slice_tests, SLICE_THREADS, &here)?;
                     self.search.engine.held.gpu.launch(Kernel::slice_pack.on((blocks, 1), USUAL_THREADS, 0), &here)?;
@@ -67,7 +67,7 @@ impl Blocks<'_, '_> {
         self.end_waiting(rows, &starts, level, waiting, found, observer)
     }
 
-    /// Brings what was found of the pairs that waited, whose rows' start at `starts`.
+    /// Copies the results of the pairs that waited; the pairs of each row start at `starts`.
     fn end_waiting(
         &mut self,
         rows: &Range<usize>,
@@ -82,7 +82,7 @@ impl Blocks<'_, '_> {
         let place =
             |turn: usize| (verdict.offset(turn as u64 * level.cut.panel), values.offset(turn as u64 * level.cut.panel));
         let mut before: Option<(Range<usize>, usize)> = None;
-        // Memory that was touched once is quicker than fresh one.
+        // Memory that was touched before is quicker than fresh memory.
         let most = level.cut.panel as usize;
         let mut found: (Vec<u32>, Vec<f64>) = (memory::zeros(most, Use::Level)?, memory::zeros(most, Use::Level)?);
         let some = portions(starts, level.cut.panel);
@@ -92,7 +92,7 @@ impl Blocks<'_, '_> {
                 let (verdict, values) = place(turn);
                 let here = SliceArgs { verdict, values, out_before: starts[some.start], ..waiting };
                 let here = with_rows(here, &(rows.start + some.start..rows.start + some.end));
-                // SAFETY: all pairs are closed, and there is room for what was found of as many as a panel's.
+                // SAFETY: all pairs are closed, and there is room for the results of a panel's pairs.
                 unsafe { on_rows(&self.search.engine.held.gpu, Kernel::slice_settle, USUAL_THREADS, &here)? };
             }
             if let Some((before, turn)) = before.take() {
@@ -112,7 +112,7 @@ impl Blocks<'_, '_> {
     }
 }
 
-/// Rows in portions of up to `each` pairs, or of one row; row i has those from starts[i] to starts[i + 1] - 1.
+/// Splits rows into portions of up to `each` pairs, or of one row. Row i has the pairs from starts[i] to starts[i + 1] - 1.
 pub(super) fn portions(starts: &[u64], each: u64) -> Vec<Range<usize>> {
     let (mut portions, mut first) = (Vec::new(), 0);
     while first + 1 < starts.len() {
