@@ -3,12 +3,13 @@
 use super::level::Verdict;
 use crate::memory::{self, Use};
 
-/// What was found on one pair, by the sets of one shard.
+/// The outcome of one shard's sets for one pair.
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
-    /// For pairs in rows: index among the row's [lanes](super::lanes::Lanes::of). For sides: index into [`Work::sides`](super::shards::Work::sides).
+    /// For pairs in rows: the index among the row's [lanes](super::lanes::Lanes::of). For sides: the index into
+    /// [`Work::sides`](super::shards::Work::sides).
     pub at: usize,
-    /// The verdict; ranks are the side's own.
+    /// The verdict. Its rank is among the side's own sets.
     pub verdict: Verdict,
     /// The set that separates or has no answer.
     pub set: &'a [u32],
@@ -16,19 +17,19 @@ pub struct Answer<'a> {
     pub exact_tests: u64,
 }
 
-/// What a worker found in one shard.
+/// The findings of a worker in one shard.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answers {
     /// Number of the shard.
     pub shard: u64,
-    /// By pair.
+    /// One answer for each pair.
     pub of_pairs: Vec<PairAnswer>,
 }
 
 /// An [`Answer`] that owns its set, and the row of its pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairAnswer {
-    /// The row.
+    /// The row of the pair.
     pub row: u32,
     /// As in [`Answer`].
     pub at: usize,
@@ -41,20 +42,20 @@ pub struct PairAnswer {
 }
 
 impl PairAnswer {
-    /// A copy of an answer.
+    /// Copies an answer.
     pub fn new(row: u32, answer: &Answer) -> Self {
         let Answer { at, verdict, set, exact_tests } = *answer;
         PairAnswer { row, at, verdict, set: set.to_vec(), exact_tests }
     }
 
-    /// The answer.
+    /// Returns the answer.
     pub fn answer(&self) -> Answer<'_> {
         Answer { at: self.at, verdict: self.verdict, set: &self.set, exact_tests: self.exact_tests }
     }
 }
 
 impl Answers {
-    /// None yet.
+    /// Returns an empty list for a shard.
     pub fn of_shard(shard: usize) -> Self {
         Answers { shard: shard as u64, of_pairs: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! Where workers enter the outcomes of a level's shards.
+//! The book in which workers enter the outcomes of a level's shards.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -14,33 +14,33 @@ use crate::memory::{self, Use};
 /// The outcomes of a level's shards, entered from any thread, in any order.
 pub struct Book<'a> {
     work: &'a Work<'a>,
-    /// The largest p-values; none: verdicts are kept as they are, and change nothing.
+    /// The largest p-values. `None`: verdicts are kept as they are, and change nothing.
     cells: Option<Cells<'a>>,
     founds: Mutex<Vec<(usize, ShardFound)>>,
     pieces: Mutex<Pieces>,
-    /// Shards that had been done before.
+    /// Shards that an earlier call had done.
     restored: Vec<usize>,
-    /// By shard, the answers as they came, where nothing else is made of them.
+    /// The answers of each shard as they came, in a book that only collects them.
     answers: Option<Mutex<Vec<Answers>>>,
 }
 
-/// What was found of some sets of pairs, and the numbers of the shards that are closed.
+/// Outcomes for pairs whose sets are cut, and the numbers of the closed shards that found them.
 #[derive(Default)]
 struct Pieces {
     list: Vec<Piece>,
     closed: Vec<usize>,
 }
 
-/// In place of the number of a shard: of all that had been done before.
+/// Value in place of a shard's number: all shards that an earlier call had done.
 const RESTORED: usize = usize::MAX;
 
-/// What one shard found.
+/// The outcome of one shard.
 pub(super) struct ShardFound {
     pub separations: Separations,
     pub tests: u64,
     pub exact_tests: u64,
     pub undefined: Option<Undefined>,
-    /// By row and index of the lane or side, where verdicts are kept as they are.
+    /// Verdicts with the row and the index of the lane or side, if the book keeps verdicts as they are.
     verdicts: Vec<(u32, usize, Verdict)>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Undefined {
     pub reason: &'static str,
 }
 
-/// What a range of sets says about a pair whose sets are cut.
+/// The outcome of a range of sets, for a pair whose sets are cut.
 struct Piece {
     shard: usize,
     first_set: u64,
@@ -64,7 +64,7 @@ impl<'a> Book<'a> {
         Book { cells: Some(cells), ..Self::of_verdicts(work) }
     }
 
-    /// A book that keeps the verdicts on sides as they are.
+    /// Makes a book that keeps the verdicts on sides as they are.
     pub(super) fn of_verdicts(work: &'a Work) -> Self {
         Book {
             work,
@@ -76,12 +76,13 @@ impl<'a> Book<'a> {
         }
     }
 
-    /// A book that keeps the answers as they come, without sets, for whoever asked from afar.
+    /// Makes a book that keeps the answers as they come, without sets, for a remote caller.
     pub(crate) fn of_answers(work: &'a Work) -> Self {
         Book { answers: Some(Mutex::default()), ..Self::of_verdicts(work) }
     }
 
-    /// The answers of [`Book::of_answers`], of each shard: one that was opened several times has all together, one that never was has none.
+    /// Returns the answers of [`Book::of_answers`] by shard. A shard that was opened several times has all of its answers together. A shard
+    /// that was never opened has none.
     pub(crate) fn into_answers(self) -> Vec<Answers> {
         let mut all: Vec<Answers> = (0..self.work.shards.len()).map(Answers::of_shard).collect();
         let entered = self.answers.and_then(|answers| answers.into_inner().ok()).unwrap_or_default();
@@ -91,7 +92,7 @@ impl<'a> Book<'a> {
         all
     }
 
-    /// The shards that are closed, with what they found, but for those that ended at a test without an answer.
+    /// Adds the closed shards and their outcomes to `done`, except shards that ended at a test without an answer.
     pub(super) fn done(&self, done: &mut DoneShards) {
         done.separations.size = self.work.size;
         done.numbers.clone_from(&self.restored);
@@ -119,12 +120,12 @@ impl<'a> Book<'a> {
             done.numbers.extend(by_shard.keys());
             done.pieces = by_shard.into_values().filter(|answers| !answers.of_pairs.is_empty()).collect();
         }
-        // Shards that had been done are opened and closed once more, empty.
+        // Shards from an earlier call are opened and closed once more, empty.
         done.numbers.sort_unstable();
         done.numbers.dedup();
     }
 
-    /// Enters what shards had found that the work no longer has: their parts, by number.
+    /// Enters the outcomes of an earlier call's shards. The work no longer has these shards; `parts` has them by number.
     pub(super) fn restore(&mut self, done: DoneShards, parts: &BTreeMap<usize, Shard>) {
         let DoneShards { separations, tests, exact_tests, pieces, .. } = done;
         for answers in pieces {
@@ -141,7 +142,7 @@ impl<'a> Book<'a> {
         self.restored = parts.keys().copied().collect();
     }
 
-    /// Begins a shard, by its number.
+    /// Opens a page for the shard with this number.
     pub fn open(&self, shard: usize) -> Page<'_, 'a> {
         self.page(shard, &self.work.shards[shard].part)
     }
@@ -162,12 +163,12 @@ impl<'a> Book<'a> {
         Entering { work: self.work, cells: self.cells, row_sets: (u32::MAX, 0), raises: Vec::new() }
     }
 
-    /// Whether sets are read that separate or have no answer.
+    /// Returns whether the book reads sets that separate or have no answer.
     pub fn wants_sets(&self) -> bool {
         self.cells.is_some()
     }
 
-    /// What the shards found, by number of the shard, which leaves separating sets in order.
+    /// Returns the outcomes by shard number, which puts the separating sets in order.
     pub(super) fn close(self) -> Vec<ShardFound> {
         let mut entering = self.entering();
         let mut founds = self.founds.into_inner().unwrap_or_default();
@@ -178,14 +179,14 @@ impl<'a> Book<'a> {
         founds
     }
 
-    /// The verdicts with row and lane, and the number of exact tests.
+    /// Returns the verdicts with row and lane, and the number of exact tests.
     pub(super) fn verdicts_of_lanes(self) -> (Vec<(u32, usize, Verdict)>, u64) {
         let founds = self.close();
         let exact_tests = founds.iter().map(|found| found.exact_tests).sum();
         (founds.into_iter().flat_map(|found| found.verdicts).collect(), exact_tests)
     }
 
-    /// The verdicts by side, and the number of exact tests.
+    /// Returns the verdicts by side, and the number of exact tests.
     pub(super) fn verdicts(self) -> (Vec<Verdict>, u64) {
         let mut verdicts = vec![Verdict::Dependent { rank: 0, p: -1.0 }; self.work.sides.len()];
         let mut exact_tests = 0;
@@ -209,7 +210,7 @@ pub struct Page<'b, 'a> {
 }
 
 impl Page<'_, '_> {
-    /// Enters an outcome; `row` is that of the pair.
+    /// Enters an outcome. `row` is the row of its pair.
     #[inline]
     pub fn enter(&mut self, row: u32, outcome: &Answer) {
         let Answer { at, verdict, .. } = *outcome;
@@ -236,12 +237,12 @@ impl Page<'_, '_> {
         );
     }
 
-    /// Enters what came over a wire.
+    /// Enters answers that came over a wire or from a checkpoint.
     pub fn enter_all(&mut self, answers: &Answers) {
         answers.of_pairs.iter().for_each(|of_pair| self.enter(of_pair.row, &of_pair.answer()));
     }
 
-    /// Ends the shard.
+    /// Closes the page, and adds its outcomes to the book.
     pub fn close(mut self) {
         self.entering.flush();
         if let (Some(own), Some(all)) = (self.answers, &self.book.answers) {
@@ -275,21 +276,22 @@ impl ShardFound {
     }
 }
 
-/// What is needed to enter verdicts.
+/// The state that is needed to enter verdicts.
 struct Entering<'a> {
     work: &'a Work<'a>,
     cells: Option<Cells<'a>>,
     /// A row, and the number of sets of each of its pairs.
     row_sets: (u32, u64),
-    /// Largest p-values that are to be raised.
+    /// Largest p-values that wait to be raised.
     raises: Vec<(u32, u32, f64)>,
 }
 
-/// So many p-values are entered together: their cells come from memory side by side, and not each when its pair is decided.
+/// Number of p-values that are entered together. Their cells are then fetched from memory side by side, not one by one as pairs are
+/// decided.
 const RAISED_TOGETHER: usize = 128;
 
 impl Entering<'_> {
-    /// Enters the p-values that wait for it.
+    /// Enters the waiting p-values.
     fn flush(&mut self) {
         if let Some(cells) = self.cells {
             self.raises.iter().for_each(|&(x, y, p)| cells.raise(x as usize, y as usize, p));
@@ -305,7 +307,7 @@ impl Entering<'_> {
         self.raises.push((x, y, p));
     }
 
-    /// The other vertex of the pair, and the number of its sets.
+    /// Returns the other vertex of the pair, and the number of its sets.
     #[inline]
     fn pair(&mut self, row: u32, at: usize) -> (u32, u64) {
         if let Some(side) = self.work.sides.get(at) {
@@ -346,7 +348,7 @@ impl Entering<'_> {
     }
 }
 
-/// The verdicts on pairs whose sets are cut, from those on the pieces.
+/// Merges the verdicts on pieces into verdicts on the pairs whose sets are cut.
 fn merge(mut pieces: Vec<Piece>, entering: &mut Entering) -> ShardFound {
     let mut found = ShardFound::of_size(entering.work.size);
     pieces.sort_unstable_by_key(|piece| (piece.of_pair.row, piece.of_pair.at, piece.first_set));

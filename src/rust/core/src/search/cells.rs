@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::graph::Ranked;
 use crate::matrix::atomics;
 
-/// The caller's array while threads work on it. No two threads ever raise the same pair, so that plain loads and stores suffice.
+/// The caller's array while threads work on it. No two threads ever raise the same pair, so plain loads and stores suffice.
 #[derive(Clone, Copy)]
 pub(crate) struct Cells<'a> {
     bits: &'a [AtomicU64],
     place: Place<'a>,
 }
 
-/// Where the cell of a pair x < y is.
+/// The position of the cell of a pair x < y.
 #[derive(Clone, Copy)]
 enum Place<'a> {
     /// At `y * p + x`, R's upper triangle.
@@ -28,13 +28,13 @@ impl<'a> Cells<'a> {
         Cells { bits: atomics(p_max), place: Place::Square(p) }
     }
 
-    /// Borrows a value of each of these pairs, in their order.
+    /// Borrows one value for each of these pairs, in their order.
     pub fn of_left(values: &'a mut [f64], pairs: &'a Ranked) -> Self {
         assert_eq!(values.len(), pairs.len());
         Cells { bits: atomics(values), place: Place::Left(pairs) }
     }
 
-    /// Of which pairs; none: of all.
+    /// Returns the pairs that have cells, or `None` if all have.
     pub fn pairs(&self) -> Option<&'a Ranked> {
         match self.place {
             Place::Square(_) => None,
@@ -42,17 +42,17 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The number with this place.
+    /// Returns the number at this position.
     pub fn at(&self, place: usize) -> f64 {
         f64::from_bits(self.bits[place].load(Ordering::Relaxed))
     }
 
-    /// The largest p-value of the pair.
+    /// Returns the largest p-value of the pair.
     pub fn get(&self, x: usize, y: usize) -> f64 {
         self.at(self.place_of(x, y))
     }
 
-    /// Sets it.
+    /// Sets the largest p-value of the pair.
     pub fn set(&self, x: usize, y: usize, p: f64) {
         self.bits[self.place_of(x, y)].store(p.to_bits(), Ordering::Relaxed);
     }
@@ -69,7 +69,7 @@ impl<'a> Cells<'a> {
     #[inline(always)]
     pub fn raise(&self, x: usize, y: usize, p: f64) {
         let cell = &self.bits[self.place_of(x, y)];
-        // Not `f64::max`: an earlier NaN stays, as `pMax[x, y] < pval` is then no TRUE in pcalg's C++.
+        // Not `f64::max`: an earlier NaN stays, as `pMax[x, y] < pval` is then not TRUE in pcalg's C++.
         if p > f64::from_bits(cell.load(Ordering::Relaxed)) {
             cell.store(p.to_bits(), Ordering::Relaxed);
         }

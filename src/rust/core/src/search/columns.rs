@@ -7,24 +7,24 @@ use crate::graph::Adjacency;
 use crate::search::marginals::{below, Column, Marginals, Values};
 use crate::search::{Method, Options};
 
-/// Columns of level 0 that a worker is asked for, beside the pairs that are tested.
+/// Columns of level 0 that a worker is asked for. The pairs to test are sent separately.
 #[derive(Clone, Debug)]
 pub struct Columns {
-    /// What of a search's options counts here.
+    /// The search's options that matter here.
     pub options: Options,
     /// Whether the p-values are kept.
     pub keeps: bool,
-    /// Which.
+    /// Range of columns.
     pub columns: Range<usize>,
 }
 
 impl Columns {
-    /// These columns of a level.
+    /// Describes these columns of a level.
     pub fn of(level: &Marginals, columns: Range<usize>) -> Self {
         Columns { options: level.options().clone(), keeps: level.keeps(), columns }
     }
 
-    /// As bytes.
+    /// Returns the request as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Writer::default();
         bytes.small(self.options.p as u64);
@@ -40,7 +40,7 @@ impl Columns {
         bytes.0
     }
 
-    /// From bytes; `None` where they are not those of [`Columns::to_bytes`].
+    /// Reads a request from bytes. `None` if they are not those of [`Columns::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut bytes = Reader(bytes);
         let (p, alpha) = (bytes.small_index()?, bytes.float()?);
@@ -52,10 +52,10 @@ impl Columns {
         are_columns.then(|| bytes.end(Columns { options, keeps: flags[2] == 1, columns }))?
     }
 
-    /// What `run` finds in the columns, as bytes. `exact`: whether the p-values of pairs that are kept are told, too.
+    /// Returns what `run` finds in the columns, as bytes. `exact`: whether the p-values of pairs that stay are included.
     ///
     /// # Errors
-    /// Those of `run`.
+    /// Any error of `run`.
     pub fn found(
         &self,
         level: &Marginals,
@@ -90,12 +90,12 @@ impl Columns {
     }
 }
 
-/// How many pairs x < y are tested.
+/// Returns how many pairs (x, y) with x < y are tested.
 pub(crate) fn pairs_of_column(pairs: &Adjacency, y: usize) -> usize {
     pairs.row(y)[..=y / 64].iter().enumerate().map(|(w, word)| (word & below(y, w)).count_ones() as usize).sum()
 }
 
-/// The pairs x < y that are tested.
+/// Returns each x < y whose pair with y is tested.
 fn tested(pairs: &Adjacency, y: usize) -> impl Iterator<Item = usize> + use<'_> {
     pairs.neighbours(y).map(|x| x as usize).take_while(move |&x| x < y)
 }
@@ -104,7 +104,7 @@ fn has(bits: &[u64], x: usize) -> bool {
     bits[x / 64] >> (x % 64) & 1 != 0
 }
 
-/// The pairs (x, y) whose p-values are told, which are none as a rule where none are kept.
+/// Returns the vertices x of the pairs (x, y) whose p-values are sent. As a rule there are none if no p-values are kept.
 fn told_of<'a>(
     pairs: &'a Adjacency,
     y: usize,
@@ -116,16 +116,16 @@ fn told_of<'a>(
     of_some.into_iter().flatten().filter(move |&x| if has(kept, x) { exact } else { keeps })
 }
 
-/// What [`Columns::found`] has of a column.
+/// The contents of [`Columns::found`] for one column.
 pub(crate) struct Told {
     separated: Vec<u64>,
     kept: Vec<u64>,
-    /// Of the pairs of which it is told, in their order.
+    /// P-values of the pairs for which they are sent, in order.
     p_values: Vec<f64>,
 }
 
 impl Told {
-    /// Of column y; `None` where it is not that.
+    /// Reads column y. `None` if the bytes are not valid.
     pub fn read(level: &Marginals, y: usize, exact: bool, bytes: &mut Reader) -> Option<Self> {
         let words = |bytes: &mut Reader| (0..=y / 64).map(|_| bytes.number()).collect::<Option<Vec<u64>>>();
         let (separated, kept) = (words(bytes)?, words(bytes)?);
@@ -134,7 +134,7 @@ impl Told {
         Some(Told { separated, kept, p_values })
     }
 
-    /// Enters it. Of pairs that are kept a p of 0 stands for one that was not told.
+    /// Enters the results in a column. For pairs that stay, a p of 0 stands for one that was not sent.
     pub fn enter(self, mut column: Column, level: &Marginals, exact: bool) {
         let (y, keeps) = (column.y(), level.keeps());
         if !keeps && !exact {
@@ -148,7 +148,7 @@ impl Told {
                 Some(p) => p,
                 None if has(&self.kept, x) => 0.0,
                 None if has(&self.separated, x) => f64::INFINITY,
-                // pcalg's C++ removes it without a separating set where there is no p.
+                // pcalg's C++ removes a pair that has no p, and keeps no separating set.
                 None => f64::NAN,
             };
         }

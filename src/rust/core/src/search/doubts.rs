@@ -1,4 +1,4 @@
-//! Edges that a search has removed or kept without an answer of a test.
+//! Edges that a search has removed or kept without an answer from a test.
 
 use std::sync::Mutex;
 
@@ -10,34 +10,34 @@ use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
 use crate::Result;
 
-/// Variables from which threads share what is looked at after a search.
+/// Number of variables from which threads share the checks after a search.
 const SHARED: usize = 64;
 
-/// How many edges no test has decided.
+/// Numbers of edges that no test has decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Doubts {
     /// Edges removed by a rule of the test that asks for more observations.
     pub too_few: u64,
-    /// Edges removed on fewer rows than a test of so many variables takes.
+    /// Edges removed on fewer rows than a test of that many variables takes.
     pub few_rows: u64,
-    /// Edges removed as the test had no answer, on rows enough.
+    /// Edges removed because the test had no answer, on enough rows.
     pub removed: u64,
-    /// Edges kept, though the test of the two variables alone, or given one, has no answer.
+    /// Edges kept although the test of the two variables alone, or given one other, has no answer.
     pub kept: u64,
     /// Tests of a caller's function that had no answer.
     pub tests: u64,
 }
 
-/// Where the largest p-values of a search are.
+/// The largest p-values of a search.
 pub enum LargestP<'a> {
-    /// Of all pairs, p x p.
+    /// Values of all pairs, p x p.
     Square(&'a [f64]),
-    /// Of the pairs that level 0 left.
+    /// Values of the pairs that level 0 left.
     Left(&'a PairValues),
 }
 
 impl LargestP<'_> {
-    /// Whether the largest p of a pair of p variables may be that of a test without an answer.
+    /// Returns whether the largest p of a pair may come from a test without an answer. `p` is the number of variables.
     fn may_lack(&self, p: usize, x: usize, y: usize) -> bool {
         let no_answer = |p: f64| p == 1.0 || p.is_nan();
         match self {
@@ -57,10 +57,10 @@ impl Doubts {
         Doubts { too_few: (0..sepsets.p()).map(of_row).sum(), ..Doubts::default() }
     }
 
-    /// Counts the edges that no test of numbers and levels has decided.
+    /// Counts the edges that no test of mixed data has decided.
     ///
     /// # Errors
-    /// What the observer returns.
+    /// Any error of the observer.
     pub fn of_mixed(
         test: &Mixed,
         (found, options): (&Skeleton, &Options),
@@ -85,14 +85,14 @@ impl Doubts {
             };
             found.sepsets.row(x).for_each(|(y, s)| look(y, s));
             if options.method == Method::StableFast {
-                // Without an answer at level 0 there is no set.
+                // A pair without an answer at level 0 has no set.
                 let is_gap = |y: usize| options.fixed_gaps.as_ref().is_some_and(|gaps| gaps.has(x, y));
                 let gone = |y: &usize| !found.graph.has(x, *y) && !is_gap(*y);
                 let unset = |y: &usize| found.sepsets.get(x, *y).or_else(|| found.sepsets.get(*y, x)).is_none();
                 (x + 1..p).filter(gone).filter(unset).for_each(|y| look(y as u32, &[]));
             }
             if !options.na_delete {
-                // Of the tests that cannot have removed it those of no or one variable are looked at, which are quickly done.
+                // Only tests with no or one given variable are checked, as they are quick. None of them can have removed the edge.
                 let given_one = found.tests.len() > 1;
                 let mut is_kept = |y: usize| {
                     let mut unknown = |s: &[u32]| test.p_value(x, y, s, work).is_nan();
@@ -120,10 +120,10 @@ impl Doubts {
     }
 }
 
-/// Whether the rows that have all values of a test are fewer than Fisher's z of k given variables takes, k + 4.
+/// Returns whether too few rows have all values of a test. Fisher's z with k given variables takes k + 4 rows.
 fn is_few(test: &Mixed, missing: &[f64], [x, y]: [usize; 2], s: &[u32], work: &mut Work) -> bool {
     let needed = s.len() as f64 + 4.0;
-    // Rows are counted only where the holes of the variables together are enough to matter.
+    // Rows are counted only if the missing values of all variables together could be enough to matter.
     let all = [x, y].into_iter().chain(s.iter().map(|&variable| variable as usize));
     let least = test.n() - all.map(|variable| missing.get(variable).copied().unwrap_or(0.0)).sum::<f64>();
     least < needed && test.rows(x, y, s, work) < needed
@@ -180,7 +180,7 @@ mod tests {
     fn stable_fast_has_no_sets_of_pairs_without_an_answer() {
         let found = skeleton(&[[1, 2], [1, 3]], &[[0, 1], [0, 3], [2, 3]]);
         let options = Options { method: Method::StableFast, ..Options::new(4, 0.05) };
-        // Of pair 0, 2 there is no set.
+        // Pair 0, 2 has no set.
         assert_eq!(count(&found, &options).removed, 2);
         let mut gap = Adjacency::empty(4);
         gap.insert(0, 2);

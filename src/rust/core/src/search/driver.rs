@@ -1,4 +1,4 @@
-//! The skeleton phase: which levels are run, and pcalg's counts of them, for every order of visiting and any worker.
+//! The loop over levels, with pcalg's counts, for every order of visiting and any worker.
 
 use super::checkpoint::{Keeper, Limits, State};
 use super::largest::Largest;
@@ -16,12 +16,11 @@ use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;
 
-/// Runs the skeleton phase on a worker. `largest`: p x p doubles, which are overwritten with pcalg's `pMax`, column by column, or
+/// Runs the skeleton phase on a worker. `largest` is p x p doubles, which are overwritten with pcalg's `pMax`, column by column, or
 /// [`PairValues`](super::PairValues).
 ///
 /// # Errors
-/// [`Error::Overflow`](crate::Error) before a level with a pair of more than 2^63 tests; whatever worker and observer
-/// return.
+/// [`Error::Overflow`](crate::Error) before a level that has a pair with more than 2^63 tests; any error of the worker or the observer.
 pub fn skeleton<'l>(
     worker: &mut dyn Worker,
     options: &Options,
@@ -31,11 +30,11 @@ pub fn skeleton<'l>(
     skeleton_within(worker, options, largest, observer, &Limits::default())
 }
 
-/// [`skeleton`] that may be kept, gone on with, and ended before its time, see [`Skeleton::ended`].
+/// Runs [`skeleton`] with a checkpoint and a time limit, both optional. See [`Skeleton::ended`] for a search that the limit ends.
 ///
 /// # Errors
-/// Those of [`skeleton`]; [`Error::Checkpoint`](crate::Error) for a file that is of another search or cannot be made;
-/// [`Error::TimeLimit`](crate::Error) where no level has run by then.
+/// Those of [`skeleton`]; [`Error::Checkpoint`](crate::Error) if the file belongs to another search or cannot be created;
+/// [`Error::TimeLimit`](crate::Error) if the time ends before any level has run.
 pub fn skeleton_within<'l>(
     worker: &mut dyn Worker,
     options: &Options,
@@ -62,7 +61,8 @@ pub fn skeleton_within<'l>(
     Ok(found)
 }
 
-/// Runs a search on one machine; none: it is to be run by shards. What levels have found by then is not gathered, as they are the cheaper ones.
+/// Runs a search on one machine. Returns `None` if the search must begin again by shards. The results of finished levels are then dropped,
+/// as these levels are the cheaper ones.
 fn run_alone(
     alone: &mut dyn Alone,
     options: &Options,
@@ -86,7 +86,7 @@ fn run_alone(
     }
 }
 
-/// Checks the arguments, and reads what is known of the search.
+/// Checks the arguments, and reads the state of an earlier call, if there is one.
 fn begin<'o>(
     options: &Options,
     largest: &mut Largest,
@@ -100,23 +100,22 @@ fn begin<'o>(
     Ok((keeper, state))
 }
 
-/// Whether a search may stay on a machine until it has ended: it is neither kept nor gone on with.
+/// Returns whether a search may stay on a machine until it ends, because it is neither saved on the way nor resumed.
 fn keeps_nothing(keeper: &Keeper, state: &Option<State>) -> bool {
     !keeper.keeps() && state.is_none()
 }
 
-/// "stable" or "stable.fast" by the shards of a worker, with graph and answers on the host.
+/// Begins "stable" or "stable.fast" by the shards of a worker, with graph and answers on the host.
 fn by_shards<'s>(worker: &'s mut dyn Worker, options: &'s Options, largest: Largest<'s>) -> Box<dyn Levels + 's> {
     let pool = worker.pool().clone();
     ordered(Stable { worker }, options, largest, pool)
 }
 
-/// Runs the skeleton phase with one question at a time, in the very order in which pcalg asks: for tests that only the caller can
-/// run, such as an R function, which may have side effects or draw random numbers. Arguments as [`skeleton`] with a test in place
-/// of a worker.
+/// Runs the skeleton phase with one question at a time, in pcalg's exact order. It is for tests that only the caller can run, such as an R
+/// function, which may have side effects or draw random numbers. The arguments are those of [`skeleton`], with a test in place of a worker.
 ///
 /// # Errors
-/// Whatever test and observer return.
+/// Any error of the test or the observer.
 pub fn skeleton_one_by_one<'l>(
     test: &mut dyn CiTest,
     options: &Options,
@@ -126,10 +125,10 @@ pub fn skeleton_one_by_one<'l>(
     skeleton_one_by_one_within(test, options, largest, observer, &Limits::default())
 }
 
-/// [`skeleton_one_by_one`] within limits, as [`skeleton_within`].
+/// Runs [`skeleton_one_by_one`] within limits, as [`skeleton_within`] does.
 ///
 /// # Errors
-/// Those of both.
+/// Those of [`skeleton_one_by_one`] and [`skeleton_within`].
 pub fn skeleton_one_by_one_within<'l>(
     test: &mut dyn CiTest,
     options: &Options,
@@ -144,7 +143,7 @@ pub fn skeleton_one_by_one_within<'l>(
     Ok(found)
 }
 
-/// Runs the levels that pcalg runs, from a state on where there is one.
+/// Runs the levels that pcalg runs, from a saved state if there is one.
 pub(super) fn run(
     mut search: Box<dyn Levels + '_>,
     options: &Options,
@@ -156,7 +155,7 @@ pub(super) fn run(
         *keeper.done() = State { levels, tests, exact_tests, go_on, found: None, within: None };
         search.resume(found, within, keeper)?;
     }
-    // "stable.fast" always runs level 0; the others run no level without an edge or beyond m.max.
+    // "stable.fast" always runs level 0. The other methods run no level without an edge or beyond `m.max`.
     let runs = |size: usize, edges: usize| {
         if fast {
             size == 0 || options.allows(size)
@@ -179,7 +178,7 @@ pub(super) fn run(
         let done = keeper.done();
         done.tests.push(report.tests);
         done.exact_tests += report.exact_tests;
-        // "stable.fast" asks by itself whether a level has work.
+        // For "stable.fast", `level` finds out whether a level has work.
         done.go_on = fast || report.go_on;
         done.levels += 1;
         if keeper.keeps() {
@@ -190,7 +189,7 @@ pub(super) fn run(
     let (graph, sepsets) = if ended { search.give_up(keeper)? } else { search.finish(keeper)? };
     let unkept = keeper.unwritten();
     let State { levels, mut tests, exact_tests, .. } = keeper.done().clone();
-    // pcalg's `max.ord` of "stable.fast" is one less than the last level, as its R code subtracts 1 twice; that of the others is -1
+    // pcalg's `max.ord` of "stable.fast" is one less than the last level, as its R code subtracts 1 twice. That of the other methods is -1
     // without a level, as their loop begins with 0.
     let max_order = if fast { levels as i32 - 2 } else { levels as i32 - 1 };
     if tests.is_empty() {
@@ -199,15 +198,15 @@ pub(super) fn run(
     Ok(Skeleton { graph, sepsets, tests, max_order, exact_tests, ended: ended.then_some(levels), unkept })
 }
 
-/// Runs a level; none where "stable.fast" has no pair for it.
+/// Runs a level. Returns `None` if "stable.fast" has no pair for it.
 fn level(search: &mut dyn Levels, size: usize, fast: bool, keeper: &mut Keeper) -> Result<Option<LevelReport>> {
     keeper.level(size, search.edge_count())?;
     if size == 0 {
         return search.marginal(keeper).map(Some);
     }
-    // Refuse what cannot be numbered, and see whether there is anything to do, before any work is done.
+    // Refuse sets that cannot be numbered, and find out whether there is work, before any work is done.
     match search.widest().filter(|widest| widest.degree > size) {
-        // All of a row's neighbours: workers enumerate the sets of a row for all of its pairs at once.
+        // Count with all of a row's neighbours: workers enumerate the sets of a row for all of its pairs at once.
         Some(Widest { x, y, degree }) if search.numbers_sets() => {
             count_sets(x, y, degree, size)?;
         }
@@ -218,7 +217,7 @@ fn level(search: &mut dyn Levels, size: usize, fast: bool, keeper: &mut Keeper) 
     search.conditional(size, keeper).map(Some)
 }
 
-/// The R methods report a symmetric pMax with ones on its diagonal, the C++ one the upper triangle alone.
+/// Completes `pMax` as pcalg reports it: the R methods symmetric with ones on the diagonal, the C++ as the upper triangle alone.
 pub(super) fn finish(options: &Options, largest: &mut Largest, pool: &Pool) {
     if let (Largest::Square(p_max), Method::Stable | Method::Original) = (largest, options.method) {
         symmetrise(p_max, options.p, pool);

@@ -5,16 +5,17 @@ use std::ops::Range;
 use super::level::Neighbours;
 use crate::graph::Adjacency;
 
-/// The pairs to be decided, by the row that their sets are chosen from: where the others stand in its list, ascending.
+/// The pairs to be decided, by the row that their sets are chosen from. A lane is the index of the other vertex in the row's list,
+/// ascending.
 #[derive(Debug, Default)]
 pub struct Lanes {
-    /// By row: which of `places`.
+    /// Range of `places` of each row.
     of_row: Vec<Range<usize>>,
     places: Vec<u32>,
 }
 
 impl Lanes {
-    /// All pairs x < y of rows that have more than `size` neighbours; x is the row.
+    /// Returns all pairs x < y whose row x has more than `size` neighbours.
     pub fn of_first(neighbours: &Neighbours, size: usize) -> Self {
         let widest = (0..neighbours.p()).map(|x| neighbours.degree(x)).max().unwrap_or(0);
         let of_row = |x: usize| match neighbours.degree(x) {
@@ -25,7 +26,7 @@ impl Lanes {
         Lanes { of_row: (0..neighbours.p()).map(of_row).collect(), places: (0..widest as u32).collect() }
     }
 
-    /// Those of [`Lanes::of_first`] that are in a graph.
+    /// Returns the pairs of [`Lanes::of_first`] that are in a graph.
     pub fn of_first_in(neighbours: &Neighbours, size: usize, pairs: &Adjacency) -> Self {
         let of_row = |x: usize| {
             let list = neighbours.list(x);
@@ -35,7 +36,7 @@ impl Lanes {
         Self::of_rows((0..neighbours.p()).map(of_row))
     }
 
-    /// All pairs x < y of a graph whose larger vertex has more than `size` neighbours; y is the row.
+    /// Returns all pairs x < y of a graph whose row y has more than `size` neighbours.
     pub fn of_second_in(neighbours: &Neighbours, size: usize, pairs: &Adjacency) -> Self {
         let of_row = |y: usize| {
             let list = neighbours.list(y);
@@ -45,13 +46,13 @@ impl Lanes {
         Self::of_rows((0..neighbours.p()).map(of_row))
     }
 
-    /// Those of some rows alone.
+    /// Returns the lanes of some rows only.
     pub(super) fn among(&self, rows: &Range<usize>) -> Self {
         let of_row = |row: usize| if rows.contains(&row) { self.of(row) } else { &[] };
         Self::of_rows((0..self.of_row.len()).map(|row| of_row(row).iter().copied()))
     }
 
-    /// Row by row.
+    /// Collects lanes row by row.
     pub(super) fn of_rows(rows: impl IntoIterator<Item = impl IntoIterator<Item = u32>>) -> Self {
         let mut lanes = Lanes::default();
         for places in rows {
@@ -62,12 +63,12 @@ impl Lanes {
         lanes
     }
 
-    /// The lanes of a row.
+    /// Returns the lanes of a row.
     pub fn of(&self, row: usize) -> &[u32] {
         self.of_row.get(row).map_or(&[], |of_row| &self.places[of_row.clone()])
     }
 
-    /// Whether the row has any.
+    /// Returns whether the row has any lanes.
     pub fn any(&self, row: usize) -> bool {
         !self.of_row[row].is_empty()
     }

@@ -1,4 +1,4 @@
-//! Where a search keeps the largest p-value of each pair: of all pairs, or of those that level 0 leaves.
+//! Storage for the largest p-value of each pair: of all pairs, or of those that level 0 leaves.
 
 use std::ops::Range;
 
@@ -9,41 +9,43 @@ use crate::memory::{self, Use};
 use crate::pool::Pool;
 use crate::Result;
 
-/// Values that a thread raises at a time.
+/// Number of values that a thread raises at a time.
 const TOGETHER: usize = 1 << 16;
 
-/// Where the largest p-values go. `&mut` of p x p doubles and `&mut` of [`PairValues`] both become one.
+/// Storage for the largest p-values. Both `&mut` of p x p doubles and `&mut` of [`PairValues`] convert to it.
 pub enum Largest<'a> {
-    /// Of every pair: p x p, column by column. It is overwritten with pcalg's `pMax`.
+    /// Values of every pair: p x p, column by column. They are overwritten with pcalg's `pMax`.
     Square(&'a mut [f64]),
-    /// Of the pairs that level 0 leaves.
+    /// Values of the pairs that level 0 leaves.
     Left(&'a mut PairValues),
 }
 
-/// The largest p-values of the pairs that level 0 leaves: of the edges, and of the pairs that later levels remove.
+/// The largest p-values of the pairs that level 0 leaves: the remaining edges, and the pairs that later levels remove.
 #[derive(Clone, Debug, Default)]
 pub struct PairValues {
-    /// None before level 0 has run.
+    /// The pairs, or `None` before level 0 has run.
     pairs: Option<Ranked>,
     values: Vec<f64>,
-    /// What tests found before.
+    /// What tests found before level 0 was over.
     early: Vec<([u32; 2], f64)>,
 }
 
 impl PairValues {
-    /// The largest p-value of a pair that level 0 left; [`Options::untested`] marks those that no test was made of.
+    /// Returns the largest p-value of a pair that level 0 left, or `None` for any other pair. [`Options::untested`] marks pairs that were
+    /// never tested.
     #[inline]
     pub fn get(&self, x: usize, y: usize) -> Option<f64> {
         let pairs = self.pairs.as_ref().filter(|pairs| pairs.graph().has(x, y))?;
         Some(self.values[pairs.number(x, y)])
     }
 
-    /// The pairs (x, y) that level 0 left, as [`Adjacency::row`]; none before it has run.
+    /// Returns the pairs (x, y) that level 0 left, as [`Adjacency::row`] does, or `None` before level 0 has run.
     pub fn row(&self, x: usize) -> Option<&[u64]> {
         self.pairs.as_ref().map(|pairs| pairs.graph().row(x))
     }
 
-    /// Calls `tell(y, value)` for the edges x - y, x < y, of a graph, ascending in y. A pair that level 0 has not left has no value.
+    /// Calls `tell(y, value)` for the edges x - y, x < y, of a graph, ascending in y. The value is `None` if level 0 did not leave the
+    /// pair.
     pub fn each_edge(&self, x: usize, graph: &Adjacency, mut tell: impl FnMut(usize, Option<f64>)) {
         let Some((pairs, values)) = self.parts() else {
             return graph.neighbours_above(x).for_each(|y| tell(y as usize, None));
@@ -64,29 +66,29 @@ impl PairValues {
         }
     }
 
-    /// The pairs that level 0 left, and their values by number.
+    /// Returns the pairs that level 0 left, and their values by number.
     pub(crate) fn parts(&self) -> Option<(&Ranked, &[f64])> {
         self.pairs.as_ref().map(|pairs| (pairs, &self.values[..]))
     }
 
-    /// Level 0 has left these pairs, and their values, by number, are known.
+    /// Enters the pairs that level 0 left, and their values by number.
     pub(crate) fn enter(&mut self, pairs: Ranked, values: Vec<f64>) {
         debug_assert_eq!(pairs.len(), values.len());
         *self = PairValues { pairs: Some(pairs), values, early: Vec::new() };
     }
 
-    /// Level 0 had left these pairs, with these values by number.
+    /// Restores the pairs that level 0 left, and their values by number.
     pub(super) fn restore(&mut self, left: Adjacency, values: Vec<f64>) -> Result<()> {
         self.enter(Ranked::new(left, &Pool::none())?, values);
         Ok(())
     }
 
-    /// Before level 0 was over, tests had found this.
+    /// Restores what tests found before level 0 was over.
     pub(super) fn restore_early(&mut self, early: Vec<([u32; 2], f64)>) {
         *self = PairValues { early, ..PairValues::default() };
     }
 
-    /// Level 0 has left these pairs. Those of `tested` begin with `floor`, others with the mark of no test.
+    /// Sets up the values of the pairs that level 0 left. Pairs of `tested` begin with `floor`, others with [`Options::untested`].
     pub(crate) fn open(
         &mut self,
         options: &Options,
@@ -122,18 +124,18 @@ impl PairValues {
     }
 }
 
-/// What of the largest p-values is known.
+/// What is known of the largest p-values.
 pub(super) enum Known<'v> {
     /// Nothing.
     None,
-    /// All that are kept.
+    /// All values that are kept.
     Cells(Cells<'v>),
-    /// Before level 0 is over, of a search that keeps those of the pairs that it leaves: what tests found.
+    /// What tests found before level 0 was over, in a search that keeps only the pairs that level 0 leaves.
     Early(&'v [([u32; 2], f64)]),
 }
 
 impl Largest<'_> {
-    /// The same, borrowed.
+    /// Reborrows the storage.
     pub fn again(&mut self) -> Largest<'_> {
         match self {
             Largest::Square(p_max) => Largest::Square(p_max),
@@ -141,7 +143,7 @@ impl Largest<'_> {
         }
     }
 
-    /// The cells that threads raise. Of a search that keeps the pairs that level 0 leaves: once it has run.
+    /// Returns the cells that threads raise. `None` before level 0 has run, if the search keeps only the pairs that it leaves.
     pub(super) fn cells(&mut self, p: usize) -> Option<Cells<'_>> {
         match self {
             Largest::Square(p_max) => Some(Cells::of_square(p_max, p)),
@@ -151,7 +153,7 @@ impl Largest<'_> {
         }
     }
 
-    /// What is known, for a checkpoint; `filled`: something is.
+    /// Returns what is known, for a checkpoint. `filled`: whether anything is known.
     pub(super) fn known(&mut self, p: usize, filled: bool) -> Known<'_> {
         match self {
             _ if !filled => Known::None,
@@ -160,11 +162,12 @@ impl Largest<'_> {
         }
     }
 
-    /// Raises those of the pairs of some rows of a graph, within what level 0 has left: these doubles, as bytes, by number.
+    /// Raises the values of the pairs of some rows of a graph, all of which level 0 left. `values`: doubles as bytes, by the pairs' numbers
+    /// in that graph.
     pub(super) fn raise_numbered(&mut self, ranked: &Ranked, rows: &Range<usize>, values: &[u8], pool: &Pool) {
         let numbers = ranked.numbers_of(rows);
         match self {
-            // All that level 0 has left, numbered alike.
+            // The graph has all pairs that level 0 left, so the numbers agree.
             Largest::Left(PairValues { values: own, .. }) if own.len() == ranked.len() => {
                 let own = own[numbers].chunks_mut(TOGETHER).zip(values.chunks(size_of::<f64>() * TOGETHER));
                 pool.each_of(own.collect(), |_, (own, values): (&mut [f64], &[u8])| {
@@ -193,7 +196,7 @@ impl Largest<'_> {
         if let Some(cells) = self.cells(options.p) {
             cells.raise(x, y, p);
         } else if let Largest::Left(left) = self {
-            // What is at least alpha, or NaN, removes the pair.
+            // A p of at least alpha, or NaN, removes the pair.
             if p < options.alpha {
                 memory::push_noted(&mut left.early, ([x as u32, y as u32], p), Use::Pairs);
             }
@@ -201,7 +204,7 @@ impl Largest<'_> {
     }
 }
 
-/// Doubles of bytes in little-endian order.
+/// Reads doubles from bytes in little-endian order.
 fn doubles(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
     let of = |eight: &[u8]| eight.try_into().map_or(f64::NAN, f64::from_le_bytes);
     bytes.chunks_exact(size_of::<f64>()).map(of)
@@ -251,7 +254,7 @@ mod tests {
             left.each_edge(0, &graph, |_, value| assert_eq!(value, None));
             let values = (0..pairs.len()).map(|number| 0.5 + number as f64).collect();
             left.enter(pairs, values);
-            // Some of the pairs, and some that level 0 has not left.
+            // Some of the pairs, and some that level 0 did not leave.
             let mut edges = Adjacency::empty(p);
             for (x, y) in (0..p).flat_map(|x| (x + 1..p).map(move |y| (x, y))).filter(|(x, y)| (x + 3 * y) % 7 < 4) {
                 edges.insert(x, y);

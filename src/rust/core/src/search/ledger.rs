@@ -1,4 +1,4 @@
-//! What is known of every pair, and what an outcome changes in it: the rules that all orders of visiting share.
+//! What a search knows of every pair, and how an outcome changes it: the rules that all orders of visiting share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
@@ -26,27 +26,27 @@ use crate::{Error, Result};
 pub(super) struct Ledger<'s> {
     pub options: &'s Options,
     pub graph: Adjacency,
-    /// Of a search with fixed edges, the pairs that level 0 tests; else these are all that it starts with.
+    /// The pairs that level 0 tests, in a search with fixed edges. `None`: it tests all pairs of the starting graph.
     tested: Option<Adjacency>,
-    /// The neighbourhoods of the graph between two levels, where a level has left its own.
+    /// The neighbourhoods of the graph between two levels, if the last level has left its own.
     frozen: Option<Neighbours>,
-    /// Between two levels, the number of edges and a vertex with the most neighbours, once these are asked for.
+    /// Number of edges, and a vertex with the most neighbours, between two levels, once a caller has asked for them.
     counted: OnceLock<(usize, Option<Widest>)>,
-    /// Threads for what needs no worker.
+    /// Threads for work that needs no worker.
     pool: Pool,
     largest: Largest<'s>,
     sepsets: SepSetLog,
     /// Whether every cell of a p x p matrix has been written.
     is_filled: bool,
-    /// Whether all p-values of level 0 have been entered: workers may leave those aside that separate nothing.
+    /// Whether all p-values of level 0 have been entered. Workers may leave out those that separate nothing.
     is_exact: bool,
-    /// What the largest p-value of a pair that was tested at level 0 and left is at least.
+    /// Lower bound of the largest p-value of a pair that level 0 tested and left.
     floor: f64,
-    /// How the level that runs began, of a search that may have to take it back, or is kept within it.
+    /// The state at the start of the running level, if the level may have to be undone or is saved on the way.
     mark: Option<Mark>,
-    /// The size of its sets.
+    /// Size of the conditioning sets of the running level.
     level: usize,
-    /// What of the next level had run in an earlier call.
+    /// The part of the next level that ran in an earlier call.
     within: Option<Within>,
 }
 
@@ -74,24 +74,24 @@ impl<'s> Ledger<'s> {
         }
     }
 
-    /// Goes on from what was found elsewhere; `largest` has the p-values.
+    /// Continues from results that were found elsewhere. `largest` already has their p-values.
     pub fn resume(&mut self, found: Found, within: Option<Within>) {
         let Found { graph, sepsets, is_exact, .. } = found;
         (self.graph, self.sepsets, self.is_exact) = (graph, sepsets, is_exact);
         self.counted.take();
-        // Columns of level 0 that are done come with their p-values.
+        // Finished columns of level 0 bring their p-values with them.
         self.is_filled = !matches!(&within, Some(Within { part: Part::Columns(_), .. }));
         self.within = within;
         self.mark = self.within.as_mut().and_then(|within| within.mark.take());
     }
 
-    /// What of the level had run in an earlier call.
+    /// Takes the part of the level that ran in an earlier call.
     pub fn resumed(&mut self) -> Option<Within> {
         self.within.take()
     }
 
-    /// A level with sets of `size`, 0 or more, begins; `keeps`: it may have to be taken back, or is kept. What of it had run in an earlier call
-    /// is taken back where nobody goes on from it.
+    /// Begins a level with sets of `size`, 0 or more. `keeps`: whether the level may have to be undone or is saved on the way. Undoes the
+    /// part that ran in an earlier call if the order cannot continue from it.
     pub fn begin_level(&mut self, size: usize, keeps: bool, goes_on_from: impl FnOnce(&Part) -> bool) {
         self.level = size;
         if self.within.as_ref().is_some_and(|within| !goes_on_from(&within.part)) {
@@ -103,18 +103,18 @@ impl<'s> Ledger<'s> {
         }
     }
 
-    /// A level has ended.
+    /// Ends a level.
     pub fn end_level(&mut self) {
         self.mark = None;
         self.counted.take();
     }
 
-    /// Of the pairs of the graph those that level 0 tests, or has tested.
+    /// Returns the pairs that level 0 tests or has tested. Without fixed edges these are the pairs of the current graph.
     pub fn tested(&self) -> &Adjacency {
         self.tested.as_ref().unwrap_or(&self.graph)
     }
 
-    /// Freezes the neighbourhoods of the graph that the level began with: what sets are chosen from.
+    /// Returns the frozen neighbourhoods of the graph that the level began with. Sets are chosen from these.
     pub fn freeze(&mut self) -> Result<Neighbours> {
         Ok(match self.frozen.take() {
             Some(frozen) => frozen,
@@ -123,17 +123,17 @@ impl<'s> Ledger<'s> {
         })
     }
 
-    /// Gives neighbourhoods back at the end of a level. The next level's are a part of them, so that nobody passes through p x p bits again.
+    /// Takes neighbourhoods back at the end of a level. The next level's are a part of them, which saves another pass through p x p bits.
     pub fn thaw(&mut self, neighbours: Neighbours) {
         self.frozen = Some(neighbours.narrowed(&self.graph));
     }
 
-    /// Number of edges that the level began with, or the next begins with.
+    /// Returns the number of edges that the running level began with, or that the next begins with.
     pub fn edge_count(&self) -> usize {
         self.counted().0
     }
 
-    /// A vertex with the most neighbours, of those that have a pair to be tested.
+    /// Returns a vertex with the most neighbours, among those that have a pair to be tested.
     pub fn widest(&self) -> Option<Widest> {
         self.counted().1
     }
@@ -148,7 +148,7 @@ impl<'s> Ledger<'s> {
             };
             let ends = degrees.iter().sum::<usize>();
             let widest = widest_of(options, self.start(), |x| {
-                // With tiers a neighbour may be no candidate, whose pair has all of them.
+                // With tiers, a neighbour need not be a candidate. Its pair then has all candidates.
                 if has_tiers {
                     options.candidate_count(self.start(), x) + 1
                 } else {
@@ -159,12 +159,12 @@ impl<'s> Ledger<'s> {
         })
     }
 
-    /// The graph that the level began with, or the next begins with.
+    /// Returns the graph that the running level began with, or that the next begins with.
     pub fn start(&self) -> &Adjacency {
         self.mark.as_ref().map_or(&self.graph, |mark| &mark.graph)
     }
 
-    /// Takes the level back that has not ended.
+    /// Undoes a level that has not ended.
     pub fn rewind(&mut self) {
         if let Some(mark) = self.mark.take() {
             self.frozen = None;
@@ -173,7 +173,7 @@ impl<'s> Ledger<'s> {
         }
     }
 
-    /// Has what is known kept; `within`: where a level has begun, what was counted and what is done of it.
+    /// Hands the known state to the observer to save. `within`: the counts and the finished part of a level that has begun.
     pub fn keep(&mut self, within: Option<(&LevelReport, &Part)>, observer: &mut dyn Observer) -> Result<()> {
         memory::check()?;
         let within = within.map(|(report, part)| (self.mark.as_ref(), report, part));
@@ -186,7 +186,7 @@ impl<'s> Ledger<'s> {
         self.options.method == Method::StableFast
     }
 
-    /// Level 0 begins, whose p-values are entered one by one: marks every pair as never tested, unless more is known.
+    /// Prepares level 0 for p-values that are entered one by one: marks every pair as never tested, unless more is known.
     pub fn fill_exactly(&mut self) {
         self.fill();
         self.is_exact = true;
@@ -208,7 +208,7 @@ impl<'s> Ledger<'s> {
         self.largest.raise(x, y, p, self.options);
     }
 
-    /// Level 0 is over: of a search that keeps the p-values of the pairs that it leaves, these are known now.
+    /// Ends level 0. If the search keeps only the p-values of the pairs that are left, these pairs are now known.
     pub fn open(&mut self) -> Result<()> {
         match &mut self.largest {
             Largest::Square(_) => Ok(()),
@@ -222,7 +222,7 @@ impl<'s> Ledger<'s> {
         }
     }
 
-    /// Removes the pair, which a set from the neighbours of `row` separates.
+    /// Removes a pair that a set from the neighbours of `row` separates.
     pub fn separate(&mut self, row: usize, other: usize, set: &[u32]) {
         self.graph.remove(row, other);
         let [x, y] = self.options.kept_under(row as u32, other as u32);
@@ -232,7 +232,7 @@ impl<'s> Ledger<'s> {
     /// Removes or keeps a pair x < y of "stable.fast" by its p-value given nothing.
     pub fn settle_marginal(&mut self, x: usize, y: usize, p: f64) {
         match &mut self.largest {
-            // A NaN stays.
+            // Assigned, so that a NaN stays.
             Largest::Square(p_max) => p_max[y * self.options.p + x] = p,
             left => left.raise(x, y, p, self.options),
         }
@@ -245,7 +245,7 @@ impl<'s> Ledger<'s> {
         }
     }
 
-    /// A fixed edge of "stable.fast" is there even where a gap was asked for.
+    /// Inserts the fixed edges of "stable.fast", which are edges even if they are also gaps.
     pub fn insert_fixed(&mut self) {
         if let Some(fixed) = self.options.fixed_edges.as_ref().filter(|_| self.fast()) {
             for x in 0..self.options.p {
@@ -256,24 +256,24 @@ impl<'s> Ledger<'s> {
         }
     }
 
-    /// How many neighbours of x sets are chosen from for its pair with y, as the graph is now.
+    /// Returns how many candidates x has for its pair with y, in the current graph.
     pub fn candidate_count(&self, x: usize, y: usize) -> usize {
         self.options.without(self.options.candidate_count(&self.graph, x), x, y)
     }
 
-    /// Level 0, by a worker: all pairs at once. Returns the graph as it was, and how many of the pairs that were tested are left.
+    /// Runs level 0 on a worker, all pairs at once. Returns the graph as it was, and the number of tested pairs that are left.
     pub fn marginal(&mut self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<(Adjacency, u64)> {
         let p = self.options.p;
-        // Four graphs of bits, and what hands out the columns.
+        // Four graphs as bits, and the distribution of the columns.
         memory::room(4 * Adjacency::bytes(p) + 256 * p, Use::Pairs)?;
         let done = match self.resumed() {
             Some(Within { part: Part::Columns(done), .. }) => done,
             _ => Vec::new(),
         };
-        // Columns that are done may be another worker's.
+        // Finished columns may come from another worker.
         let is_exact = worker.is_exact() && matches!(self.largest, Largest::Square(_));
         self.is_exact = is_exact && (done.is_empty() || self.is_exact);
-        // Workers touch the columns first, and leave what they found as bits: there may be millions of pairs.
+        // Workers are the first to touch the columns. They leave their findings as bits, as there may be millions of pairs.
         let words = p.div_ceil(64);
         let (mut separated, mut kept) = (no_bits(p * words), no_bits(p * words));
         self.run_columns(worker, observer, &mut separated, &mut kept, &done)?;
@@ -307,7 +307,7 @@ impl<'s> Ledger<'s> {
         Ok((start, left.into_inner()))
     }
 
-    /// Level 0 once more, from the larger vertex: what is left is asked as (y, x).
+    /// Runs level 0 a second time, from the larger vertex: asks for every pair that is left as (y, x).
     pub fn marginal_from_larger(&mut self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<()> {
         let mut batch = Batch::with_space(self.graph.edge_count(), 0)?;
         for y in 0..self.options.p {
@@ -328,7 +328,7 @@ impl<'s> Ledger<'s> {
         Ok(())
     }
 
-    /// Has a worker fill the columns of level 0 but for those that are done.
+    /// Has a worker fill the columns of level 0, except those that are done.
     fn run_columns(
         &mut self,
         worker: &mut dyn Worker,
@@ -381,8 +381,8 @@ impl<'s> Ledger<'s> {
         worker.marginal(&level, columns, &mut Saving::new(observer, &mut keep))
     }
 
-    /// Has a worker decide work, and enters what it found: the pairs that no set separates stay in the graph. `step`: which work of the
-    /// level it is.
+    /// Has a worker decide a work, and enters the outcomes. Pairs that no set separates stay in the graph. `step`: which work of the level
+    /// this is.
     pub fn decide(
         &mut self,
         worker: &mut dyn Worker,
@@ -430,7 +430,7 @@ impl<'s> Ledger<'s> {
         Ok(())
     }
 
-    /// Has a worker decide all pairs of level 1, and enters what it found; none: it would rather have shards.
+    /// Has a worker decide all pairs of level 1, and enters the outcomes. Returns `None` if the worker prefers shards.
     pub fn decide_pairs(
         &mut self,
         worker: &mut dyn Pairwise,
@@ -443,7 +443,7 @@ impl<'s> Ledger<'s> {
         }
         let start = match &self.mark {
             Some(mark) => mark.graph.copied(pool)?,
-            // The level leaves another one.
+            // Moved, as the level makes a new graph.
             None => std::mem::replace(&mut self.graph, Adjacency::empty(0)),
         };
         let ranked = Ranked::new(start, pool)?;
@@ -455,19 +455,19 @@ impl<'s> Ledger<'s> {
         let (graph, singles, report) = book.close()?;
         self.graph = graph;
         self.sepsets.set_singles(singles);
-        // Those of level 0 are among the values.
+        // The values include the p-values of level 0.
         self.is_exact = true;
         Ok(Some(report))
     }
 
-    /// Completes the p-values, and hands graph and separating sets over. Workers leave the marginal p-values below alpha aside, as
-    /// nearly all of them are outdone at a later level: asks for those of the pairs that are still there.
+    /// Completes the p-values, and returns graph and separating sets. Workers may leave out marginal p-values below alpha, as later levels
+    /// exceed nearly all of them. This function asks for those of the remaining edges.
     pub fn complete(self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         let pool = worker.pool().clone();
         self.complete_by(&pool, &mut |batch| worker.marginal_values(batch, observer))
     }
 
-    /// Likewise by whom these are asked of.
+    /// Completes the p-values as [`Ledger::complete`] does, with `ask` in place of a worker.
     pub fn complete_by(
         mut self,
         pool: &Pool,
@@ -491,7 +491,7 @@ impl<'s> Ledger<'s> {
         self.finish(pool)
     }
 
-    /// Hands graph and separating sets over; without a level no pair was tested.
+    /// Returns graph and separating sets. If no level ran, marks every pair as never tested.
     pub fn finish(mut self, pool: &Pool) -> Result<(Adjacency, SepSets)> {
         if !self.is_filled {
             self.fill();

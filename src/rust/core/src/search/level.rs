@@ -6,46 +6,46 @@ use super::neighbours;
 use crate::graph::subsets;
 use crate::{Error, Result};
 
-/// The order in which the candidates of a side stand, and with it the ranks of its conditioning sets.
+/// The order of a side's candidates, which determines the ranks of its conditioning sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CandidateOrder {
     /// Ascending.
     Ascending,
-    /// Those that are no neighbours of the other vertex first, then the common ones, each ascending (pcalg's C++, second
-    /// side). Sets of common neighbours alone come last and are not visited: the first side had them.
+    /// First the candidates that are not neighbours of the other vertex, then the common neighbours, each ascending (pcalg's C++, second
+    /// side). Sets of common neighbours alone come last and are not visited, as the first side had them.
     CommonLast,
 }
 
 /// The tests of a pair whose conditioning sets come from the neighbours of `row` without `other`: they ask (row, other | S).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairSide {
-    /// The vertex whose neighbours are chosen from.
+    /// The vertex whose neighbours the sets are chosen from.
     pub row: u32,
     /// The other vertex of the pair.
     pub other: u32,
-    /// Where `other` stands in the row's list, or [`PairSide::OUTSIDE`].
+    /// The index of `other` in the row's list, or [`PairSide::OUTSIDE`].
     pub place: u32,
-    /// How the candidates stand.
+    /// The order of the candidates.
     pub order: CandidateOrder,
-    /// How many sets are visited: ranks 0 up to this.
+    /// The number of sets that are visited, by rank from 0.
     pub count: u64,
 }
 
 impl PairSide {
-    /// In place of a place: the other vertex is not in the row's list, as it is of a later tier.
+    /// Value in place of an index: the other vertex is not in the row's list, as it is of a later tier.
     pub const OUTSIDE: u32 = neighbours::OUTSIDE;
 
-    /// Whether it is.
+    /// Returns whether the other vertex is not in the row's list.
     pub fn is_outside(&self) -> bool {
         self.place == PairSide::OUTSIDE
     }
 
-    /// How many candidates a row with so many in its list has for this pair.
+    /// Returns the number of candidates for this pair, given the length of the row's list.
     pub fn candidates_of(&self, list: usize) -> usize {
         list.saturating_sub(usize::from(!self.is_outside()))
     }
 
-    /// Writes the candidates in their order.
+    /// Writes the candidates to `out`, in their order.
     pub fn candidates(&self, neighbours: &Neighbours, out: &mut Vec<u32>) {
         out.clear();
         let list = neighbours.list(self.row as usize);
@@ -59,7 +59,7 @@ impl PairSide {
         }
     }
 
-    /// Writes the conditioning set of a rank, without a walk over all candidates where that can be helped.
+    /// Writes the conditioning set of a rank to `set`, without a walk over all candidates if possible.
     pub fn set_into(&self, neighbours: &Neighbours, size: usize, rank: u64, set: &mut Vec<u32>) {
         let list = neighbours.list(self.row as usize);
         set.clear();
@@ -86,7 +86,7 @@ impl PairSide {
         }
     }
 
-    /// The rank of a conditioning set, in the order of its members: the inverse of [`PairSide::set_into`].
+    /// Returns the rank of a conditioning set whose members stand in the order of the candidates: the inverse of [`PairSide::set_into`].
     pub fn rank_of(&self, neighbours: &Neighbours, set: &[u32]) -> u64 {
         let list = neighbours.list(self.row as usize);
         match self.order {
@@ -108,7 +108,7 @@ impl PairSide {
         }
     }
 
-    /// The conditioning set of a rank.
+    /// Returns the conditioning set of a rank.
     pub fn set(&self, neighbours: &Neighbours, size: usize, rank: u64) -> Vec<u32> {
         let mut set = Vec::new();
         self.set_into(neighbours, size, rank, &mut set);
@@ -119,7 +119,7 @@ impl PairSide {
 /// The result of the tests of a side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// The first set that separates has this rank; p there.
+    /// A set separates the pair.
     Independent {
         /// Smallest rank with p >= alpha.
         rank: u64,
@@ -133,17 +133,17 @@ pub enum Verdict {
         /// The largest p.
         p: f64,
     },
-    /// The test at this rank has no numerical answer and pcalg stops there; no earlier set separates.
+    /// The test at this rank has no numerical answer, and pcalg stops there. No earlier set separates.
     Undefined {
-        /// The rank.
+        /// The rank of that test.
         rank: u64,
-        /// Why.
+        /// Why it has no answer.
         reason: &'static str,
     },
 }
 
 impl Verdict {
-    /// The rank that it rests on.
+    /// Returns the rank that the verdict rests on.
     pub fn rank(&self) -> u64 {
         match *self {
             Verdict::Independent { rank, .. } | Verdict::Dependent { rank, .. } | Verdict::Undefined { rank, .. } => {
@@ -152,7 +152,7 @@ impl Verdict {
         }
     }
 
-    /// How many tests pcalg performs on a side of `all` sets with this outcome.
+    /// Returns how many tests pcalg performs on a side with `all` sets and this outcome.
     pub fn visited(&self, all: u64) -> u64 {
         match self {
             Verdict::Independent { rank, .. } => rank + 1,
@@ -160,7 +160,7 @@ impl Verdict {
         }
     }
 
-    /// Of two parts of one side: the one that pcalg meets first, or the larger p.
+    /// Merges the verdicts on two parts of a side: returns the one that pcalg meets first, or the one with the larger p.
     pub fn merge(self, other: Verdict) -> Verdict {
         let stop = |v: &Verdict| match *v {
             Verdict::Independent { rank, .. } | Verdict::Undefined { rank, .. } => Some(rank),
@@ -190,7 +190,7 @@ impl Verdict {
     }
 }
 
-/// Number of subsets of `size` out of `candidates`, or the error that names the pair.
+/// Returns the number of subsets of `size` out of `candidates`, or an error that names the pair.
 pub fn count_sets(x: usize, y: usize, candidates: usize, size: usize) -> Result<u64> {
     subsets::binomial(candidates, size).ok_or(Error::Overflow { x, y, level: size, candidates })
 }

@@ -1,4 +1,4 @@
-//! What the driver asks of a search: its levels.
+//! The interface between the driver and a search: its levels.
 
 use crate::graph::{Adjacency, SepSets};
 use crate::observer::Observer;
@@ -7,32 +7,31 @@ pub use crate::search::report::LevelReport;
 use crate::search::Options;
 use crate::Result;
 
-/// The levels of a search, in an order of visiting of its own. They are run in order, each once, beginning with
-/// [`Levels::marginal`].
+/// The levels of a search in one order of visiting. The driver runs them in order, each once, beginning with [`Levels::marginal`].
 ///
-/// "stable" and "stable.fast": the pairs of a level are independent of one another, each is decided on the graph as the level found
-/// it. A pair x < y has two sides. The first chooses conditioning sets from the neighbours of x without y, in lexicographic order of
-/// ascending candidates. Where no set of it separates, the second chooses from the neighbours of y without x, in the
+/// With "stable" and "stable.fast" the pairs of a level are independent: each is decided on the graph that the level began with. Every pair
+/// x < y has two sides. The first side chooses conditioning sets from the neighbours of x without y, in lexicographic order of ascending
+/// candidates. If no set of it separates, the second side chooses from the neighbours of y without x, in the
 /// [order](super::level::CandidateOrder) of the method. The first set with p >= alpha is the pair's separating set.
 pub trait Levels {
-    /// Number of edges left.
+    /// Returns the number of edges left.
     fn edge_count(&self) -> usize;
 
-    /// Of the vertices that have a pair to be tested, one with the most neighbours. `None` when no pair is to be tested.
+    /// Returns a vertex with the most neighbours, among those that have a pair to be tested. `None` if no pair is to be tested.
     fn widest(&self) -> Option<Widest>;
 
-    /// Whether the sets of a row have to be numbered by 63 bits.
+    /// Returns whether the sets of a row must be numbered by 63 bits.
     fn numbers_sets(&self) -> bool {
         true
     }
 
-    /// Level 0.
+    /// Runs level 0.
     fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport>;
 
-    /// Level `size`, at least 1.
+    /// Runs level `size`, at least 1.
     fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport>;
 
-    /// Level `size`, 0 or more.
+    /// Runs level `size`, 0 or more.
     fn level(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
         match size {
             0 => self.marginal(observer),
@@ -40,26 +39,27 @@ pub trait Levels {
         }
     }
 
-    /// Before any level has run: takes the place of those that had run in an earlier call, and found this. The largest p-values are where
-    /// the search is to leave them. `within`: what of the next level had run. Nothing, for a search that is never gone on with.
+    /// Resumes a search, before any level has run: takes over the levels that an earlier call ran, with what they found. The largest
+    /// p-values are already where the search is to leave them. `within`: the part of the next level that had run. Does nothing for a search
+    /// that is never resumed.
     fn resume(&mut self, _found: Found, _within: Option<Within>, _observer: &mut dyn Observer) -> Result<()> {
         Ok(())
     }
 
-    /// A level has ended, and the observer [keeps](Observer::keeps) the search: hands over what is known, from where [`Levels::give_up`] may
-    /// take it. Nothing, for a search that is never kept.
+    /// Hands over the state after a level if the observer [keeps](Observer::keeps) the search. [`Levels::give_up`] may return to this
+    /// state. Does nothing for a search that is never saved.
     fn keep(&mut self, _observer: &mut dyn Observer) -> Result<()> {
         Ok(())
     }
 
-    /// The answer of the levels that have ended, where an error has ended the last one, whose observer [keeps](Observer::keeps) the search. As
-    /// [`Levels::finish`], which it is for a search that is never kept.
+    /// Returns the answer of the levels that have ended, after an error in the next level of a search that the observer
+    /// [keeps](Observer::keeps). For a search that is never saved this is [`Levels::finish`].
     fn give_up(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         self.finish(observer)
     }
 
-    /// Completes the largest p-values: where no test was made, the mark of [`Options::untested`]. Of a p x p matrix the lower triangle
-    /// and the diagonal hold the mark, too.
+    /// Completes the largest p-values, and returns graph and separating sets. Untested pairs get the mark of [`Options::untested`], as do
+    /// the lower triangle and the diagonal of a p x p matrix.
     fn finish(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)>;
 }
 
@@ -68,13 +68,14 @@ pub trait Levels {
 pub struct Widest {
     /// The vertex.
     pub x: usize,
-    /// One of the vertices that it has a pair to be tested with.
+    /// A vertex with which x has a pair to be tested.
     pub y: usize,
-    /// Its number of neighbours.
+    /// Number of neighbours of x.
     pub degree: usize,
 }
 
-/// A vertex of a graph with the most neighbours, of those that have a pair to be tested; `degree` says how many a vertex has.
+/// Returns a vertex of a graph with the most neighbours, among those that have a pair to be tested. `degree` returns a vertex's number of
+/// neighbours.
 pub(crate) fn widest_of(options: &Options, graph: &Adjacency, degree: impl Fn(usize) -> usize) -> Option<Widest> {
     let mut widest: Option<Widest> = None;
     for x in 0..options.p {

@@ -1,4 +1,5 @@
-//! The values of many pairs (x, y) at once, 64 vertices x after the other, out of [`PairValues`], which keeps them by the smaller vertex.
+//! Looks up the values of many pairs (x, y) at once in [`PairValues`], which stores them by the smaller vertex. It takes 64 vertices x at a
+//! time.
 
 use std::ops::Range;
 
@@ -6,35 +7,35 @@ use super::largest::PairValues;
 use crate::graph::Ranked;
 use crate::memory;
 
-/// Smaller vertices that are taken together: the values that belong to 64 vertices x stand in so many places, and stay in a processor's own cache while all these x
-/// read theirs.
+/// Number of smaller vertices that are taken together. The values of 64 vertices x stand in this many places. They stay in the processor's
+/// own cache while all these x are read.
 const TOGETHER: usize = 512;
 
-/// Values of a line of the processor's cache.
+/// Values in one cache line.
 const LINE: usize = 8;
 
-/// Looks up values, from one word of vertices to the next.
+/// Looks up values, one word of vertices after the other.
 pub struct LookUp<'v> {
     left: Option<(&'v Ranked, &'v [f64])>,
     /// The word that is expected next.
     word: usize,
-    /// Of all vertices that stand in words before it, the number of the first pair with a vertex of that word, or of a later one.
+    /// For every vertex before that word: the number of its first pair with a vertex of that word, or of a later one.
     numbers: Vec<usize>,
 }
 
 impl PairValues {
-    /// To look up many.
+    /// Prepares to look up many values.
     pub fn look_up(&self) -> LookUp<'_> {
         LookUp { left: self.parts(), word: 0, numbers: Vec::new() }
     }
 }
 
 impl LookUp<'_> {
-    /// Puts the values of pairs (x, y) of vertices x that stand in one word of a row: the pairs of the i-th of them are `rows[i]`, of which `y_of` has y, ascending, and
-    /// `values` gets what level 0 has left, or `none`.
+    /// Puts the values of pairs (x, y) into `values`, for vertices x that stand in one word of a row. The i-th vertex has the pairs
+    /// `rows[i]`; `y_of` returns the y of a pair, ascending. Pairs that level 0 did not leave get `none`.
     ///
     /// # Panics
-    /// Where the vertices do not stand in one word.
+    /// If the vertices do not stand in one word.
     pub fn put(
         &mut self,
         vertices: Range<usize>,
@@ -91,7 +92,7 @@ impl LookUp<'_> {
         self.pass(word, pairs);
     }
 
-    /// Numbers are those of a word.
+    /// Computes `numbers` for a word, unless it is the expected one.
     fn turn_to(&mut self, word: usize, pairs: &Ranked) {
         if self.word != word {
             self.word = word;
@@ -100,7 +101,7 @@ impl LookUp<'_> {
         }
     }
 
-    /// Those of all vertices before the word have come to be those of the next.
+    /// Moves on to the next word. The numbers of the vertices before this word already belong to the next one.
     fn pass(&mut self, word: usize, pairs: &Ranked) {
         let (first, next) = (64 * word, 64 * (word + 1));
         if next < pairs.graph().p() {
@@ -113,7 +114,8 @@ impl LookUp<'_> {
     }
 }
 
-/// A word of the rows of some vertices, which are whole words themselves: by symmetry, the columns of the vertices of that word, which stand together in memory.
+/// Writes one word of the rows of some vertices, which are whole words themselves. By symmetry these are columns of the word's vertices,
+/// which stand together in memory.
 fn turned_rows(pairs: &Ranked, word: usize, of: Range<usize>, words: &mut [u64; TOGETHER]) {
     let graph = pairs.graph();
     let last = graph.p().min(64 * (word + 1));
@@ -126,7 +128,7 @@ fn turned_rows(pairs: &Ranked, word: usize, of: Range<usize>, words: &mut [u64; 
     }
 }
 
-/// Bit j of word i becomes bit i of word j (Warren, Hacker's Delight, 7-3).
+/// Transposes 64 words: bit j of word i becomes bit i of word j (Warren, Hacker's Delight, 7-3).
 fn turn(words: &mut [u64]) {
     let (mut apart, mut mask) = (32, u64::MAX >> 32);
     while apart > 0 {
@@ -143,11 +145,11 @@ fn turn(words: &mut [u64]) {
     }
 }
 
-/// Numbers of the pairs of a vertex with larger ones, which are asked in ascending order.
+/// Numbers of the pairs of a vertex with larger vertices, queried in ascending order.
 struct Larger<'g> {
     row: &'g [u64],
     word: usize,
-    /// What is left in the word, and the number of its first.
+    /// The unread bits of the word, and the number of the first of them.
     left: u64,
     number: usize,
 }
@@ -158,7 +160,7 @@ impl<'g> Larger<'g> {
         Larger { row, word, left: row[word] & (!0 << (x % 64) << 1), number: pairs.first_of(x) }
     }
 
-    /// The number of the pair with y, where there is one.
+    /// Returns the number of the pair with y, if there is one.
     #[inline]
     fn number(&mut self, y: usize) -> Option<usize> {
         while self.word < y / 64 {
@@ -199,7 +201,7 @@ mod tests {
             let numbers = (0..pairs.len()).map(|number| 0.5 + number as f64).collect();
             left.enter(pairs, numbers);
             let mut looked_up = left.look_up();
-            // One word after the other, from the start and from elsewhere, and some that are left out.
+            // One word after the other, from the start and from elsewhere, with and without gaps.
             let words = p.div_ceil(64);
             for word in (0..words).chain(words / 2..words).chain((0..words).step_by(2)) {
                 let end = p.min(64 * (word + 1));

@@ -1,4 +1,4 @@
-//! Level 0 as work for a worker, column by column, and what a p-value says of a pair there.
+//! Level 0 as work for a worker, column by column, and what a p-value means for a pair there.
 
 use std::sync::Mutex;
 
@@ -6,7 +6,7 @@ use super::checkpoint::ClosedColumn;
 use super::{Method, Options};
 use crate::graph::{Adjacency, BITS};
 
-/// The bits of word w of row y that stand for vertices below y.
+/// Returns the bits of word w of row y that stand for vertices below y.
 pub(super) fn below(y: usize, w: usize) -> u64 {
     match w.cmp(&(y / 64)) {
         std::cmp::Ordering::Less => !0,
@@ -15,7 +15,7 @@ pub(super) fn below(y: usize, w: usize) -> u64 {
     }
 }
 
-/// What becomes of a pair at level 0.
+/// The outcome of a pair at level 0.
 #[derive(Clone, Copy)]
 pub(super) struct Settled {
     p: f64,
@@ -23,8 +23,8 @@ pub(super) struct Settled {
     pub is_kept: bool,
 }
 
-/// The C++ tests `pMax >= alpha` and `pMax < alpha` at level 0: a NaN removes the edge, whatever NAdelete says, leaves no separating
-/// set and stays. The R methods read it first.
+/// Decides a pair at level 0. The C++ tests `pMax >= alpha` and `pMax < alpha`. So a NaN removes the edge whatever `NAdelete` is, leaves no
+/// separating set, and stays in `pMax`. The R methods first replace it.
 #[inline(always)]
 pub(super) fn settled(options: &Options, p: f64) -> Settled {
     let p = if options.method == Method::StableFast { p } else { options.read(p) };
@@ -36,43 +36,43 @@ pub struct Marginals<'a> {
     options: &'a Options,
     pairs: &'a Adjacency,
     keeps: bool,
-    /// Columns that are not kept, to be used again.
+    /// Columns whose values are not kept, for reuse.
     spare: Mutex<Vec<Vec<f64>>>,
 }
 
 impl<'a> Marginals<'a> {
-    /// `keeps`: whether the p-values are kept.
+    /// Describes level 0. `keeps`: whether the p-values are kept.
     pub(crate) fn new(options: &'a Options, pairs: &'a Adjacency, keeps: bool) -> Self {
         Marginals { options, pairs, keeps, spare: Mutex::default() }
     }
 
-    /// The search's.
+    /// Returns the options of the search.
     pub(crate) fn options(&self) -> &Options {
         self.options
     }
 
-    /// The pairs to be tested.
+    /// Returns the pairs to be tested.
     pub fn pairs(&self) -> &Adjacency {
         self.pairs
     }
 
-    /// Significance level. Where p is below it, a worker may write any number from 0 to p instead.
+    /// Returns the significance level. If p is below it, a worker may write any number from 0 to p instead.
     pub fn alpha(&self) -> f64 {
         self.options.alpha
     }
 
-    /// Whether the p-values are kept. Where they are not, a worker may write any number that is not below
-    /// [alpha](Marginals::alpha), in place of p, where p is not.
+    /// Returns whether the p-values are kept. If they are not, and p is not below [alpha](Marginals::alpha), a worker may write any other
+    /// number that is not below it.
     pub fn keeps(&self) -> bool {
         self.keeps
     }
 }
 
-/// The numbers of a column.
+/// Storage for the numbers of a column.
 pub(super) enum Values<'a> {
-    /// They are kept.
+    /// Storage of the caller, for p-values that are kept.
     Lent(&'a mut [f64]),
-    /// They are not; none before the column is opened.
+    /// Storage for p-values that are not kept; empty before the column is opened.
     Spare(Vec<f64>),
 }
 
@@ -85,11 +85,11 @@ pub struct Column<'a> {
     pub(super) p_values: Values<'a>,
     pub(super) separated: &'a mut [u64],
     pub(super) kept: &'a mut [u64],
-    /// Where it goes when it is closed; none: nobody wants to know.
+    /// Where the column goes when it is closed, or `None` if it is not needed.
     pub(super) closed: Option<&'a Closed<'a>>,
 }
 
-/// Tells whoever wants to know of a column that is closed.
+/// Adds a closed column to the list, if there is one.
 fn tell<'a>(closed: Option<&'a Closed<'a>>, column: ClosedColumn<'a>) {
     if let Some(Ok(mut closed)) = closed.map(Mutex::lock) {
         closed.push(column);
@@ -97,7 +97,7 @@ fn tell<'a>(closed: Option<&'a Closed<'a>>, column: ClosedColumn<'a>) {
 }
 
 impl<'a> Column<'a> {
-    /// The same column, for a worker that may fail: who lends it [ends](Column::end) it.
+    /// Returns the same column for a worker that may fail. The lender [ends](Column::end) it.
     pub(crate) fn lend(&mut self) -> Column<'_> {
         let p_values = match &mut self.p_values {
             Values::Lent(p_values) => Values::Lent(p_values),
@@ -106,7 +106,7 @@ impl<'a> Column<'a> {
         Column { y: self.y, p_values, separated: self.separated, kept: self.kept, closed: None }
     }
 
-    /// Ends a column that was filled where it was lent to.
+    /// Ends a column that a borrower has filled.
     pub(crate) fn end(self) {
         let values = match self.p_values {
             Values::Lent(p_values) => Some(&*p_values),
@@ -115,13 +115,13 @@ impl<'a> Column<'a> {
         tell(self.closed, ClosedColumn { y: self.y, separated: self.separated, kept: self.kept, values });
     }
 
-    /// Its number, y.
+    /// Returns the column's number, y.
     pub fn y(&self) -> usize {
         self.y
     }
 
-    /// Begins: p of (x, y), NaN where there is none, is to be written to the place x of each neighbour x < y of y in the pairs of
-    /// the level, and nothing elsewhere.
+    /// Opens the column. For each neighbour x < y of y in the level's pairs, the worker writes p of (x, y) to place x, or NaN if there is
+    /// none. It writes nothing elsewhere.
     #[inline]
     pub fn open(&mut self, level: &Marginals) -> &mut [f64] {
         let p_values = match &mut self.p_values {
@@ -138,8 +138,8 @@ impl<'a> Column<'a> {
         p_values
     }
 
-    /// Begins and ends where no p-values are kept: of the vertices x < y, a bit each in words as a graph's row has them, those that the empty set
-    /// separates from y, and those whose pair stays.
+    /// Opens and closes the column if no p-values are kept. `separated`: the vertices x < y that the empty set separates from y. `kept`:
+    /// those whose pair stays. Both are bits in words, as in a graph's row.
     pub fn settle(self, level: &Marginals, separated: &[u64], kept: &[u64]) {
         let y = self.y;
         for w in 0..=y / 64 {
@@ -150,7 +150,7 @@ impl<'a> Column<'a> {
         tell(self.closed, ClosedColumn { y, separated: self.separated, kept: self.kept, values: None });
     }
 
-    /// Ends: what the p-values say of the pairs.
+    /// Closes the column: decides the pairs by their p-values.
     #[inline]
     pub fn close(mut self, level: &Marginals) {
         let (y, p) = (self.y, level.options.p);
@@ -166,7 +166,7 @@ impl<'a> Column<'a> {
             }
             let cells = &mut p_values[w * 64..(w * 64 + 64).min(p)];
             let (mut separated, mut kept, mut missing) = (0, 0, 0);
-            // Without a branch, and without what only a NaN asks for: there may be a million.
+            // Without a branch, and without the extra work for NaN, as there may be a million pairs.
             for (&p, &bit) in cells.iter().zip(&BITS) {
                 separated |= if p >= alpha { bit } else { 0 };
                 kept |= if p < alpha { bit } else { 0 };

@@ -1,21 +1,22 @@
-//! The skeleton phase of PC: which tests are asked, in which order they count, and what their answers remove.
+//! The skeleton phase of PC: which tests run, in which order they count, and which edges they remove.
 //!
-//! Nothing here knows a test or a machine. A pair's conditioning sets have ranks in pcalg's visiting order, and the first
-//! that separates the pair decides it. Since that is a minimum over ranks, the answer does not depend on who runs what
-//! when. So a search is one driver and any worker:
+//! This module depends on no particular test or machine. A pair's conditioning sets have ranks in pcalg's visiting order. The first set
+//! that separates the pair decides it. That is a minimum over ranks, so the answer does not depend on which worker runs what, or when. A
+//! search is therefore one driver with any worker:
 //!
-//! * `driver`: which levels are run, and pcalg's counts of them, for every order of visiting; [`levels`]: what it asks of one.
-//! * `ledger`: graph, separating sets and largest p-values, and what an outcome changes in them; `largest`: which p-values are kept; `look_up`: many of
-//!   them at once.
-//! * Orders of visiting, each of them `order::Order`: `stable` ("stable", "stable.fast"), `original` ("original", whose
-//!   neighbourhoods shrink while it runs), `one_by_one` (all three for a test that is asked one question at a time in pcalg's order).
+//! * `driver`: the loop over levels, with pcalg's counts, for every order of visiting; [`levels`]: what the driver calls.
+//! * `ledger`: graph, separating sets and largest p-values, and how an outcome changes them; `largest`: which p-values are kept; `look_up`:
+//!   many of them at once.
+//! * Orders of visiting, each an `order::Order`: `stable` ("stable", "stable.fast"); `original` ("original", whose neighbourhoods shrink
+//!   while it runs); `one_by_one` (all three, for a test that is asked one question at a time in pcalg's order).
 //! * [`level`], [`lanes`], [`shards`]: the work of a level, and how it is cut.
 //! * [`possible_d_sep`]: the second search of FCI, over the edges of a skeleton.
-//! * [`checkpoint`]: how a search is kept, gone on with and bounded.
-//! * [`pairs`]: level 1 for workers that decide both sides of a pair together; `singly`: verdicts of that
-//!   level, by number, as separating sets.
+//! * [`checkpoint`]: how a search is saved, resumed and limited in time.
+//! * [`pairs`]: level 1 for workers that decide both sides of a pair together; `singly`: the verdicts of that level, by pair number, as
+//!   separating sets.
 //! * [`sweep`]: all subsets of some candidates at once.
-//! * [`worker`]: what a machine offers; [`answer`]: what it finds; [`book`]: where it enters that; [`wire`]: shards and answers as bytes.
+//! * [`worker`]: what a machine offers; [`answer`]: what it finds; [`book`]: where it enters its findings; [`wire`]: shards and answers as
+//!   bytes.
 
 pub mod answer;
 pub mod book;
@@ -76,23 +77,23 @@ pub enum Method {
 pub struct Options {
     /// Number of variables, at least 2.
     pub p: usize,
-    /// Which of pcalg's three visiting orders.
+    /// One of pcalg's three visiting orders.
     pub method: Method,
-    /// Significance level: a pair is removed by a test with p >= alpha.
+    /// Significance level: a test with p >= alpha removes its pair.
     pub alpha: f64,
     /// Whether a test without an answer removes its pair.
     pub na_delete: bool,
     /// Largest size of conditioning sets, infinite for no limit.
     pub m_max: f64,
-    /// Pairs that are not adjacent from the start.
+    /// Pairs that have no edge from the start.
     pub fixed_gaps: Option<Adjacency>,
-    /// Pairs that are never tested and stay.
+    /// Pairs that keep their edge without a test.
     pub fixed_edges: Option<Adjacency>,
-    /// Which sets a pair is given, see [`Tiers::may_condition`]. Not with [`Method::StableFast`].
+    /// Tiers, which limit the sets of a pair: see [`Tiers::may_condition`]. Not with [`Method::StableFast`].
     pub tiers: Tiers,
 }
 
-/// A skeleton and the counts of its search. The largest p-values are where the caller wanted them.
+/// A skeleton and the counts of its search. The largest p-values are in the memory that the caller gave.
 #[derive(Clone, Debug)]
 pub struct Skeleton {
     /// The adjacencies that remain.
@@ -103,16 +104,16 @@ pub struct Skeleton {
     pub tests: Vec<u64>,
     /// pcalg's `max.ord`.
     pub max_order: i32,
-    /// Tests that were decided by the exact formula because the quick one was too close or the set near singular.
+    /// Number of tests that the exact formula decided, because the quick one was too close or the set near singular.
     pub exact_tests: u64,
-    /// Where the time was over before all levels had run: in this level, of which nothing is here. All else is as with an `m_max` below it.
+    /// The level in which the time limit ended the search, if it did. The result has nothing of that level, as with an `m_max` below it.
     pub ended: Option<usize>,
-    /// Why the last state could not be [kept](checkpoint::Checkpoint), where it could not.
+    /// Why the last state could not be [saved](checkpoint::Checkpoint), if it could not.
     pub unkept: Option<Error>,
 }
 
 impl Options {
-    /// Everything at its default: PC-stable, no limit, no background knowledge.
+    /// Returns the default options: PC-stable, no limit, no background knowledge.
     pub fn new(p: usize, alpha: f64) -> Self {
         Options {
             p,
@@ -166,14 +167,13 @@ impl Options {
         Ok(())
     }
 
-    /// Makes sure of the memory that every search starts with: the graph, the pairs that are tested, and those separated at
-    /// level 0.
+    /// Checks that there is memory for what every search starts with: the graph, the pairs that are tested, and those separated at level 0.
     pub(crate) fn room_to_start(&self) -> Result<()> {
-        // Lists of separating sets begin with a few words a variable.
+        // Lists of separating sets begin with a few words for each variable.
         memory::room(3 * Adjacency::bytes(self.p) + 32 * self.p, Use::Pairs)
     }
 
-    /// The graph that the search starts from: complete but for the gaps.
+    /// Returns the graph that the search starts from: complete except for the gaps.
     pub(crate) fn start(&self, pool: &Pool) -> Adjacency {
         let mut graph = Adjacency::empty(self.p).complement(pool);
         if let Some(gaps) = &self.fixed_gaps {
@@ -186,7 +186,7 @@ impl Options {
         graph
     }
 
-    /// The pairs of a graph that are tested: edges that are not fixed.
+    /// Returns the pairs of a graph that are tested: the edges that are not fixed.
     pub(crate) fn testable<'g>(&self, graph: &'g Adjacency) -> Cow<'g, Adjacency> {
         let Some(fixed) = &self.fixed_edges else { return Cow::Borrowed(graph) };
         let mut rest = graph.clone();
@@ -198,7 +198,7 @@ impl Options {
         Cow::Owned(rest)
     }
 
-    /// Whether level 0 tests a pair.
+    /// Returns whether level 0 tests a pair.
     pub(crate) fn tests(&self, x: usize, y: usize) -> bool {
         !self.is_fixed(x, y) && self.fixed_gaps.as_ref().is_none_or(|gaps| !gaps.has(x, y))
     }
@@ -207,7 +207,7 @@ impl Options {
         self.fixed_edges.as_ref().is_some_and(|g| g.has(x, y))
     }
 
-    /// How many neighbours of x sets are chosen from.
+    /// Returns the number of neighbours of x that conditioning sets are chosen from.
     pub(crate) fn candidate_count(&self, graph: &Adjacency, x: usize) -> usize {
         match self.tiers.is_none() {
             true => graph.degree(x),
@@ -215,13 +215,13 @@ impl Options {
         }
     }
 
-    /// Of a vertex with so many [candidates](Tiers::candidates), those for the pair with its neighbour y.
+    /// Returns how many of x's [candidates](Tiers::candidates) are left for its pair with the neighbour y: one fewer if y is one of them.
     #[inline]
     pub(crate) fn without(&self, candidates: usize, x: usize, y: usize) -> usize {
         candidates.saturating_sub(usize::from(self.tiers.may_condition(x, y)))
     }
 
-    /// The largest level that may run: pcalg's "stable.fast" truncates m.max and reads a negative one as no limit.
+    /// Returns whether a level may run. pcalg's "stable.fast" truncates `m.max`, and reads a negative one as no limit.
     pub fn allows(&self, level: usize) -> bool {
         match self.method {
             Method::StableFast => self.m_max < 0.0 || level as f64 <= self.m_max.trunc(),
@@ -229,19 +229,19 @@ impl Options {
         }
     }
 
-    /// Returns how many pairs tests decide, and how many are edges without a test.
+    /// Returns the number of pairs that tests decide, and the number of edges without a test.
     pub fn decided(&self) -> (usize, usize) {
         let (p, gaps, edges) = (self.p, self.fixed_gaps.as_ref(), self.fixed_edges.as_ref());
         let all = |pairs: Option<&Adjacency>| pairs.map_or(0, Adjacency::edge_count);
         let both = gaps.zip(edges).map_or(0, |(gaps, edges)| {
             (0..p).map(|x| gaps.neighbours_above(x).filter(|&y| edges.has(x, y as usize)).count()).sum()
         });
-        // A pair in both is an edge with "stable.fast" alone.
+        // A pair that is both a gap and a fixed edge is an edge only with "stable.fast".
         let kept = all(edges) - if self.method == Method::StableFast { 0 } else { both };
         (p * (p - 1) / 2 + both - all(gaps) - all(edges), kept)
     }
 
-    /// p as pcalg reads that of a test from level 1 on, and of its R methods at level 0: without an answer, `NAdelete` decides.
+    /// Returns p as pcalg reads it from level 1 on, and in its R methods at level 0: if p is NaN, `NAdelete` decides.
     #[inline]
     pub fn read(&self, p: f64) -> f64 {
         if p.is_nan() {
@@ -251,7 +251,7 @@ impl Options {
         }
     }
 
-    /// pcalg's mark in `pMax` for "never tested".
+    /// Returns pcalg's mark in `pMax` for "never tested".
     pub fn untested(&self) -> f64 {
         if self.method == Method::StableFast {
             -1.0
@@ -260,7 +260,8 @@ impl Options {
         }
     }
 
-    /// The entry of pcalg's `sepset` that keeps a set from the neighbours of `row`: the C++ keeps every set under the larger vertex.
+    /// Returns the entry of pcalg's `sepset` that holds a set from the neighbours of `row`. The C++ keeps every set under the larger
+    /// vertex.
     #[inline]
     pub(crate) fn kept_under(&self, row: u32, other: u32) -> [u32; 2] {
         if self.method == Method::StableFast {
@@ -270,7 +271,7 @@ impl Options {
         }
     }
 
-    /// Where pcalg keeps separating sets found by "stable.fast", and where the empty ones lie otherwise.
+    /// Returns the vertex under which pcalg keeps empty separating sets. With "stable.fast" it keeps all sets there.
     pub(crate) fn empty_side(&self) -> Side {
         if self.method == Method::StableFast {
             Side::Larger

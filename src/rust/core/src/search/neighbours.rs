@@ -1,10 +1,10 @@
-//! Frozen neighbourhoods: who is whose neighbour throughout a level.
+//! Frozen neighbourhoods: which vertices are neighbours throughout a level.
 //!
 //! Lists answer every question about neighbourhoods. Bit rows, of p x p bits, only answer some of them faster. A search of 100,000
-//! variables or more would have to do without them. These still hold them:
+//! variables or more would have to do without bit rows. These parts still hold them:
 //!
-//! * the ledger: the graph, the pairs tested at level 0, and of a search that is kept the graph as a level found it;
-//! * level 0, and level 1 where workers decide pairs: which pairs are asked for;
+//! * the ledger: the graph, the pairs tested at level 0, and, in a search that is saved, the graph that a level began with;
+//! * level 0, and level 1 if workers decide pairs: which pairs are asked for;
 //! * "stable": these neighbourhoods, the pairs that are tested, and those left for second sides;
 //! * masks of the CPU's Gaussian test at level 1, for vertices with many neighbours; without bit rows it takes lists;
 //! * searches on GPUs.
@@ -15,13 +15,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::graph::{Adjacency, Tiers};
 
-/// In place of a place in a list: the vertex is not in it.
+/// Value in place of an index into a list: the vertex is not in it.
 pub const OUTSIDE: u32 = u32::MAX;
 
-/// A step in a list takes as long as this many words of bit rows.
+/// Number of words of bit rows that take as long as one step in a list.
 const WORDS_A_STEP: usize = 4;
 
-/// A number of neighbourhoods. Those with the same lists are equal, whatever their numbers.
+/// The number of some neighbourhoods. It is ignored when neighbourhoods are compared: those with the same lists are equal.
 #[derive(Clone, Copy, Debug)]
 struct Number(u64);
 
@@ -31,7 +31,7 @@ impl PartialEq for Number {
     }
 }
 
-/// Neighbour lists frozen for a level, and the bit rows they came from, where these are at hand.
+/// Neighbour lists frozen for a level, and the bit rows they came from, if available.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbours {
     number: Number,
@@ -41,13 +41,13 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Freezes a graph.
+    /// Freezes the neighbourhoods of a graph.
     pub fn of(graph: Adjacency) -> Self {
         let lists = Self::lists_of(&graph);
         Neighbours { graph: Some(graph), ..lists }
     }
 
-    /// Those of a graph that is a part of the one that these are of.
+    /// Narrows the neighbourhoods to those of `graph`, which is a part of their own graph.
     pub(super) fn narrowed(mut self, graph: &Adjacency) -> Self {
         let (mut from, mut end) = (0, 0);
         for x in 0..self.p() {
@@ -66,7 +66,7 @@ impl Neighbours {
         Neighbours { graph: self.graph, ..Self::checked(self.lists, self.starts) }
     }
 
-    /// Freezes the lists of a graph alone.
+    /// Freezes the lists of a graph, without bit rows.
     pub(super) fn lists_of(graph: &Adjacency) -> Self {
         let mut lists = vec![0; 2 * graph.edge_count()];
         let mut starts = Vec::with_capacity(graph.p() + 1);
@@ -75,7 +75,7 @@ impl Neighbours {
         for x in 0..graph.p() {
             for (w, &word) in graph.row(x).iter().enumerate() {
                 let mut rest = word;
-                // There may be a million: written without an iterator's or a vector's state.
+                // There may be a million neighbours, so this loop keeps no state of an iterator or a vector.
                 while rest != 0 {
                     lists[end] = w as u32 * 64 + rest.trailing_zeros();
                     end += 1;
@@ -87,7 +87,7 @@ impl Neighbours {
         Self::checked(lists, starts)
     }
 
-    /// Of the edges x < y of a graph, in ascending order of y, then of x; without bit rows.
+    /// Makes neighbourhoods from the edges x < y of a graph, in ascending order of y, then of x; without bit rows.
     pub(super) fn of_pairs(p: usize, pairs: &[[u32; 2]]) -> Self {
         let mut starts = vec![0; p + 1];
         pairs.iter().flatten().for_each(|&v| starts[v as usize + 1] += 1);
@@ -102,7 +102,7 @@ impl Neighbours {
         Self::checked(lists, starts)
     }
 
-    /// Kernels rely on it that every neighbour is a vertex.
+    /// Checks that every neighbour is a vertex, as kernels rely on it.
     fn checked(lists: Vec<u32>, starts: Vec<usize>) -> Self {
         let p = starts.len() - 1;
         let in_range = |list: &[u32]| list.last().is_none_or(|&v| (v as usize) < p);
@@ -112,18 +112,18 @@ impl Neighbours {
         Neighbours { number, graph: None, lists, starts }
     }
 
-    /// A number that only copies of these neighbourhoods have, by which workers know what they have of them.
+    /// Returns a number that only copies of these neighbourhoods share. Workers recognise by it what they already have.
     pub fn number(&self) -> u64 {
         self.number.0
     }
 
-    /// Number of vertices.
+    /// Returns the number of vertices.
     pub fn p(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The neighbours that sets are chosen from ([`Tiers::candidates`]) of some rows alone, ascending, for sides in ascending order of
-    /// candidates.
+    /// Makes neighbourhoods of some rows only, with the neighbours that sets are chosen from ([`Tiers::candidates`]), ascending. They are
+    /// for sides whose candidates stand in ascending order.
     pub(super) fn of_rows(tiers: &Tiers, graph: &Adjacency, rows: impl IntoIterator<Item = usize>) -> Self {
         let mut lists = Vec::new();
         let mut starts = Vec::with_capacity(graph.p() + 1);
@@ -138,14 +138,14 @@ impl Neighbours {
         Self::checked(lists, starts)
     }
 
-    /// Of p vertices, of which one has all others as neighbours, and these have none; without bit rows.
+    /// Makes the neighbourhoods of a star: the centre has all other vertices as neighbours, and these have none. Without bit rows.
     pub(crate) fn of_star(p: usize, centre: usize) -> Self {
         let lists = (0..p as u32).filter(|&v| v as usize != centre).collect();
         let starts = (0..=p).map(|x| if x <= centre { 0 } else { p - 1 }).collect();
         Self::checked(lists, starts)
     }
 
-    /// Of lists, each ascending, without bit rows.
+    /// Makes neighbourhoods from ascending lists, without bit rows.
     pub(super) fn of_lists(lists: &[Vec<u32>]) -> Self {
         let ends = lists.iter().scan(0, |end, list| {
             *end += list.len();
@@ -154,49 +154,49 @@ impl Neighbours {
         Self::checked(lists.concat(), std::iter::once(0).chain(ends).collect())
     }
 
-    /// Neighbours of x, ascending.
+    /// Returns the neighbours of x, ascending.
     #[inline]
     pub fn list(&self, x: usize) -> &[u32] {
         &self.lists[self.starts[x]..self.starts[x + 1]]
     }
 
-    /// Number of edges of the graph whose lists these are.
+    /// Returns the number of edges of the graph that the lists describe.
     pub fn edge_count(&self) -> usize {
         self.lists.len() / 2
     }
 
-    /// Number of neighbours of x.
+    /// Returns the number of neighbours of x.
     #[inline]
     pub fn degree(&self, x: usize) -> usize {
         self.starts[x + 1] - self.starts[x]
     }
 
-    /// Where y stands in the list of x.
+    /// Returns the index of y in the list of x, or where it would stand.
     pub fn place(&self, x: usize, y: usize) -> u32 {
         self.list(x).partition_point(|&v| (v as usize) < y) as u32
     }
 
-    /// Where y stands in the list of x, or [`OUTSIDE`].
+    /// Returns the index of y in the list of x, or [`OUTSIDE`].
     pub fn place_if_any(&self, x: usize, y: usize) -> u32 {
         self.list(x).binary_search(&(y as u32)).map_or(OUTSIDE, |place| place as u32)
     }
 
-    /// The graph whose lists these are.
+    /// Returns the graph that the lists describe.
     pub(super) fn to_graph(&self) -> Adjacency {
         Adjacency::from_lists(&(0..self.p()).map(|x| self.list(x)).collect::<Vec<_>>())
     }
 
-    /// The lists alone.
+    /// Returns the lists without bit rows.
     pub(super) fn to_lists(&self) -> Self {
         Neighbours { graph: None, ..self.clone() }
     }
 
-    /// The bit rows, where these are at hand.
+    /// Returns the bit rows, if available.
     pub fn graph(&self) -> Option<&Adjacency> {
         self.graph.as_ref()
     }
 
-    /// Whether y is a neighbour of x.
+    /// Returns whether y is a neighbour of x.
     #[inline]
     pub fn adjacent(&self, x: usize, y: usize) -> bool {
         match &self.graph {
@@ -205,7 +205,7 @@ impl Neighbours {
         }
     }
 
-    /// How many vertices are neighbours of both x and y.
+    /// Returns how many vertices are neighbours of both x and y.
     pub fn common(&self, x: usize, y: usize) -> usize {
         match self.quick_rows(x, y) {
             Some(graph) => graph.common(x, y),
@@ -222,7 +222,7 @@ impl Neighbours {
         }
     }
 
-    /// The neighbours of x that are neither y nor neighbours of y, ascending.
+    /// Returns the neighbours of x that are neither y nor neighbours of y, ascending.
     #[inline]
     pub fn without(&self, x: usize, y: usize) -> Without<'_> {
         match self.quick_rows(x, y) {
@@ -231,7 +231,7 @@ impl Neighbours {
         }
     }
 
-    /// The bit rows, where a pass through those of x and y takes no longer than one through their lists.
+    /// Returns the bit rows, if a pass through those of x and y takes no longer than one through their lists.
     #[inline]
     fn quick_rows(&self, x: usize, y: usize) -> Option<&Adjacency> {
         let steps = self.degree(x) + self.degree(y);
@@ -239,21 +239,21 @@ impl Neighbours {
     }
 }
 
-/// See [`Neighbours::without`].
+/// The iterator of [`Neighbours::without`].
 #[derive(Clone, Debug)]
 pub struct Without<'a>(Source<'a>);
 
-/// What vertices are taken off: bit rows, or lists.
+/// The source of the vertices: bit rows, or lists.
 #[derive(Clone, Debug)]
 enum Source<'a> {
     Rows(Words<'a>),
     Lists { list: &'a [u32], others: &'a [u32], y: u32 },
 }
 
-/// The rest of the bit rows of x and y.
+/// The unread rest of the bit rows of x and y.
 #[derive(Clone, Debug)]
 struct Words<'a> {
-    /// What is left of a word, and the number of the next.
+    /// The unread bits of a word, and the number of the next word.
     word: u64,
     next: usize,
     graph: &'a Adjacency,
@@ -262,7 +262,7 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Takes the next word, or none.
+    /// Loads the next word. Returns `None` if there is none.
     #[inline]
     fn load(&mut self) -> Option<()> {
         let is_there = self.next < self.graph.row(self.x).len();

@@ -1,5 +1,5 @@
-//! One question at a time, in the very order in which pcalg asks: for tests that only the caller can run, such as an R function,
-//! which may have side effects or draw random numbers.
+//! One question at a time, in pcalg's exact order. This is for tests that only the caller can run, such as an R function, which may have
+//! side effects or draw random numbers.
 
 use std::cmp::Ordering;
 
@@ -17,34 +17,34 @@ use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;
 
-/// The order, by a test.
+/// The order of visiting, for one test.
 pub(super) struct OneByOne<'t> {
     test: &'t mut dyn CiTest,
-    /// Where the level has come to, and what is counted, should it end early.
+    /// How far the level has come, and its counts so far, in case it ends early.
     place: Place,
     report: LevelReport,
 }
 
-/// How far the visits of a level have come: this one, and so many sets of it.
+/// How far the visits of a level have come: the number of the current visit, and how many of its sets were asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     number: u64,
     rank: u64,
 }
 
-/// A level under way, and what the observer is told of it.
+/// A running level, and what is reported of it to the observer.
 struct Visits<'a> {
     observer: &'a mut dyn Observer,
     level: usize,
-    /// Tests that are done or need not be done, and all.
+    /// Number of tests that are done or need not run, and number of all tests.
     done: f64,
     total: f64,
-    /// Up to here visits have been made in an earlier call.
+    /// The place that an earlier call had reached.
     from: Place,
 }
 
 impl Visits<'_> {
-    /// A side is settled: what was not asked of it counts as done.
+    /// Settles a side: sets that were not asked count as done.
     fn settle(&mut self, before: f64, candidates: usize) {
         let all = subsets::binomial(candidates, self.level).map_or(f64::MAX, |count| count as f64);
         self.done = before + all;
@@ -56,12 +56,12 @@ impl Visits<'_> {
 }
 
 impl<'t> OneByOne<'t> {
-    /// By this test.
+    /// Makes the order for this test.
     pub fn new(test: &'t mut dyn CiTest) -> Self {
         OneByOne { test, place: Place::default(), report: LevelReport::default() }
     }
 
-    /// A level begins.
+    /// Begins a level.
     fn begin<'a>(&mut self, ledger: &mut Ledger, level: usize, observer: &'a mut dyn Observer) -> Result<Visits<'a>> {
         let mut from = Place::default();
         (self.place, self.report) = (from, LevelReport::default());
@@ -78,7 +78,7 @@ impl<'t> OneByOne<'t> {
         Ok(Visits { observer, level, done: 0.0, total, from })
     }
 
-    /// The next visit: how many of its sets have been asked in an earlier call; none: it was over then.
+    /// Moves to the next visit. Returns how many of its sets an earlier call had asked, or `None` if that call had finished the visit.
     fn next_visit(&mut self, visits: &Visits) -> Option<u64> {
         self.place = Place { number: self.place.number + 1, rank: 0 };
         match self.place.number.cmp(&visits.from.number) {
@@ -89,7 +89,7 @@ impl<'t> OneByOne<'t> {
         Some(self.place.rank).filter(|&rank| rank != OVER)
     }
 
-    /// A set of the visit has been asked, or the visit is over: what is known is kept where that is due.
+    /// Notes that a set was asked or that the visit is over, and saves the state if that is due.
     fn passed(&mut self, ledger: &mut Ledger, visits: &mut Visits, rank: u64) -> Result<()> {
         self.place.rank = rank;
         if visits.observer.is_due(false) {
@@ -103,7 +103,7 @@ impl<'t> OneByOne<'t> {
         ledger.keep(Some((&self.report, &Part::Visits { number, rank })), observer)
     }
 
-    /// Where a level has ended early all that was asked is kept.
+    /// Runs a level. If it ends early, saves everything that was asked, if that is due.
     fn run(
         &mut self,
         ledger: &mut Ledger,
@@ -126,7 +126,7 @@ impl<'t> OneByOne<'t> {
         Ok(p)
     }
 
-    /// What was asked has been entered: it counts, and the observer may end the search.
+    /// Counts a test whose outcome has been entered. The observer may then end the search.
     fn count(&mut self, ledger: &mut Ledger, visits: &mut Visits, rank: u64) -> Result<()> {
         self.report.tests += 1;
         self.passed(ledger, visits, rank)?;
@@ -134,7 +134,7 @@ impl<'t> OneByOne<'t> {
         visits.observer.progress(visits.level, done, visits.total)
     }
 
-    /// Asks (x, y | S) for the subsets of the candidates whose first member stands before `first_below`, until one separates:
+    /// Asks (x, y | S) for the subsets of the candidates whose first member stands before `first_below`, until one separates. Returns
     /// whether one does.
     fn visit(
         &mut self,
@@ -171,7 +171,7 @@ impl<'t> OneByOne<'t> {
         }
     }
 
-    /// "stable" and "original": every ordered pair, by row.
+    /// Visits every ordered pair by row, for "stable" and "original".
     fn by_row(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<()> {
         let mut visits = self.begin(ledger, size, observer)?;
         let options = ledger.options;
@@ -205,7 +205,7 @@ impl<'t> OneByOne<'t> {
         visits.end()
     }
 
-    /// "stable.fast" at level 0: every pair once.
+    /// Visits every pair once, for "stable.fast" at level 0.
     fn marginal_by_pair(&mut self, ledger: &mut Ledger, _size: usize, observer: &mut dyn Observer) -> Result<()> {
         let mut visits = self.begin(ledger, 0, observer)?;
         for x in 0..ledger.options.p {
@@ -221,7 +221,7 @@ impl<'t> OneByOne<'t> {
         visits.end()
     }
 
-    /// "stable.fast" at later levels: every pair once, its second side without the sets of common neighbours.
+    /// Visits every pair once, for "stable.fast" from level 1 on. Second sides leave out sets that consist of common neighbours.
     fn by_pair(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<()> {
         let mut visits = self.begin(ledger, size, observer)?;
         let neighbours = Neighbours::of(ledger.start().clone());
@@ -234,7 +234,7 @@ impl<'t> OneByOne<'t> {
                     continue;
                 }
                 let before = visits.done;
-                // Of a pair that has been settled in an earlier call the graph says how.
+                // If an earlier call has settled the pair, the graph shows how.
                 let mut separated = false;
                 if self.next_visit(&visits).is_none() {
                     separated = !ledger.graph.has(x, y);
@@ -277,7 +277,7 @@ impl Order for OneByOne<'_> {
     }
 
     fn finish(self, ledger: Ledger, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        // Level 0 may have been a worker's.
+        // A worker may have run level 0, and have left out p-values.
         let mut ask = |batch: &Batch| batch.iter().map(|(x, y, s)| self.test.p_value(x, y, s)).collect();
         ledger.complete_by(&Pool::none(), &mut ask)
     }

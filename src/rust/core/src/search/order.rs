@@ -1,4 +1,4 @@
-//! An order of visiting, with a ledger for all that orders share.
+//! Orders of visiting, each with a ledger for everything that orders share.
 
 use super::checkpoint::{Found, Part, Within};
 use super::largest::Largest;
@@ -10,23 +10,23 @@ use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;
 
-/// An order of visiting: what it has decided, level by level. The ledger has all else.
+/// An order of visiting, which decides a search level by level. The ledger holds everything else.
 pub(super) trait Order {
-    /// As [`Levels::numbers_sets`].
+    /// Returns what [`Levels::numbers_sets`] returns.
     fn numbers_sets(&self) -> bool {
         true
     }
 
-    /// Whether it can go on from this part of the level with sets of `size`, 0 or more: another order may have left it.
+    /// Returns whether the order can continue from this part of the level with sets of `size`, 0 or more. Another order may have left it.
     fn goes_on_from(&self, size: usize, part: &Part) -> bool;
 
-    /// Level 0.
+    /// Runs level 0.
     fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport>;
 
-    /// Level `size`, at least 1.
+    /// Runs level `size`, at least 1.
     fn conditional(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport>;
 
-    /// Completes the p-values, and hands the ledger over.
+    /// Completes the p-values, and returns the ledger's graph and separating sets.
     fn finish(self, ledger: Ledger, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)>;
 }
 
@@ -36,7 +36,7 @@ struct Ordered<'s, O> {
     ledger: Ledger<'s>,
 }
 
-/// Begins a search in an order of visiting, with these threads for what needs no worker.
+/// Begins a search in an order of visiting. `pool`: threads for work that needs no worker.
 pub(super) fn ordered<'s>(
     order: impl Order + 's,
     options: &'s Options,

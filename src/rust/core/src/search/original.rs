@@ -1,10 +1,10 @@
-//! The PC algorithm as first published: a removal takes effect at once, so that later visits choose from fewer neighbours.
+//! The PC algorithm as first published: a removal takes effect at once, so later visits choose from fewer neighbours.
 //!
-//! The order of visits is part of the answer, yet visits can be run ahead of time. A window of them is decided on the
-//! neighbourhoods as they are; then the verdicts are entered in order. Say the row of a visit has lost the neighbours R
-//! meanwhile. The sets still to be visited are those of the window without those that meet R, in the same order. So the
-//! first set that separates stays the first if it does not meet R (only its rank shrinks), no set separates if none did,
-//! and the largest p stays if its set does not meet R. Otherwise, which is rare, the side is run again.
+//! The order of visits is part of the answer, yet visits can be run ahead of time. A window of them is decided on the current
+//! neighbourhoods; then the verdicts are entered in order. Suppose that the row of a visit has lost the neighbours R in the meantime. The
+//! sets still to be visited are those of the window that do not meet R, in the same order. So the first set that separates stays the first
+//! if it does not meet R; only its rank shrinks. If no set separated, none does now. The largest p stays if its set does not meet R.
+//! Otherwise, which is rare, the side is run again.
 
 use std::time::{Duration, Instant};
 
@@ -23,27 +23,28 @@ use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::{Error, Result};
 
-/// Tests decided ahead of time in one window, about.
+/// About how many tests one window decides ahead of time.
 const WINDOW_TESTS: u64 = 1 << 20;
 
-/// Likewise in the first window of a search that is kept, between windows, and how long one may take for the next to be larger.
+/// About how many tests the first window decides, if the search is saved between windows. If a window takes less than `WINDOW_TIME`, the
+/// next one is larger.
 const FIRST_WINDOW_TESTS: u64 = 1 << 10;
 const WINDOW_TIME: Duration = Duration::from_secs(1);
 
-/// The order, on a worker.
+/// The order of visiting, on a worker.
 pub(super) struct Original<'w> {
     pub worker: &'w mut dyn Worker,
 }
 
 /// How far the visits of a level have come.
 struct Visited {
-    /// The first that is not settled.
+    /// The first visit that is not settled.
     next: usize,
     report: LevelReport,
 }
 
 impl Original<'_> {
-    /// The visits of a level: every edge from both ends, by row.
+    /// Lists the visits of a level: every edge from both ends, by row.
     fn visits(ledger: &Ledger) -> Result<Vec<(u32, u32)>> {
         let (options, graph) = (ledger.options, ledger.start());
         let edges = graph.edge_count();
@@ -57,7 +58,7 @@ impl Original<'_> {
         Ok(list)
     }
 
-    /// The verdicts on sides whose work is `work`, and the number of exact tests.
+    /// Returns the verdicts on the sides of `work`, and the number of exact tests.
     fn decide(&mut self, work: &Work, progress: &mut LevelProgress) -> Result<(Vec<Verdict>, u64)> {
         let book = Book::of_verdicts(work);
         self.worker.answer(work, &book, progress)?;
@@ -66,7 +67,7 @@ impl Original<'_> {
         Ok(verdicts)
     }
 
-    /// The verdict that holds on the neighbourhood as it is now, with its set and the number of tests that pcalg performs.
+    /// Returns the verdict that holds on the current neighbourhood, with its set and the number of tests that pcalg performs.
     fn settle(
         &mut self,
         ledger: &Ledger,
@@ -103,7 +104,7 @@ impl Original<'_> {
         Ok((verdict, set, count))
     }
 
-    /// The next window of visits, from `next` on, of so many tests: the sides that are to be decided, with their numbers, and their rows.
+    /// Returns the next window of visits, from `next` on, with about `tests` tests: the sides to decide, their numbers, and their rows.
     fn window(
         options: &Options,
         graph: &Adjacency,
@@ -138,7 +139,7 @@ impl Original<'_> {
         Ok((sides, numbers, rows))
     }
 
-    /// Makes the visits of a level that are left. Where it ends early, `visited` says how far the ledger has come.
+    /// Makes the remaining visits of a level. If it ends early, `visited` shows how far the ledger has come.
     fn visit_all(
         &mut self,
         ledger: &mut Ledger,
@@ -156,7 +157,7 @@ impl Original<'_> {
             if sides.is_empty() {
                 continue;
             }
-            // Their lists, which grow as they are made, and the window in shards with a verdict each.
+            // The rows' lists, which grow as they are made, and the window in shards with a verdict for each side.
             let neighbours: usize = rows.iter().map(|&x| ledger.graph.degree(x as usize)).sum();
             memory::room(8 * (ledger.graph.p() + neighbours) + Work::bytes(sides.len()), Use::Level)?;
             let frozen =
@@ -216,7 +217,7 @@ impl Order for Original<'_> {
     }
 
     fn numbers_sets(&self) -> bool {
-        // Neighbourhoods shrink: a window numbers those of its own sides.
+        // Neighbourhoods shrink, so each window numbers the sets of its own sides.
         false
     }
 
@@ -225,7 +226,7 @@ impl Order for Original<'_> {
         let p = ledger.options.p;
         let options = ledger.options;
         let mut candidates: Vec<usize> = (0..p).map(|x| options.candidate_count(&ledger.graph, x)).collect();
-        // No neighbourhood matters at level 0, but they shrink from visit to visit.
+        // Level 0 needs no neighbourhoods, but `go_on` does, and they shrink from visit to visit.
         ledger.marginal(self.worker, observer)?;
         let mut report = LevelReport::default();
         for (x, y) in visits {
@@ -249,7 +250,7 @@ impl Order for Original<'_> {
         if let Some(Within { part: Part::Visits { number, rank }, mut report, .. }) = ledger.resumed() {
             let mut next = number as usize;
             if rank != OVER {
-                // A visit that one question at a time has not ended is made again, and counts once.
+                // A visit that `one_by_one` has not ended is made again, and counts once.
                 next = next.saturating_sub(1);
                 report.tests = report.tests.saturating_sub(rank);
             }

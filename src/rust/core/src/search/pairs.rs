@@ -1,5 +1,5 @@
-//! Level 1 pair by pair: for workers that decide both sides of a pair together, of all pairs of some rows at once, which saves the second sides their
-//! lists and their way. What they find is as short as it can be read without a search: a verdict and a p-value a pair.
+//! Level 1 pair by pair, for workers that decide both sides of a pair together, for all pairs of some rows at once. Second sides then need
+//! no lists and no transfer of their own. The result is as short as can be read without a search: a verdict and a p-value for each pair.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,86 +16,87 @@ use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;
 
-/// Rows are given and taken in blocks of so many, the last ones aside.
+/// Number of rows in a block. Rows are given and taken in whole blocks, except the last ones.
 pub const PAIR_ROWS: usize = 64;
 
-/// How many numbers pass in the time that one is gathered.
+/// How many numbers can be copied in the time that it takes to gather one.
 const GATHERING: usize = 16;
 
-/// Pairs that a thread takes at a time.
+/// Number of pairs that a thread takes at a time.
 const TOGETHER: usize = 1 << 16;
 
-/// In place of a verdict of two bytes: no variable separates.
+/// The two-byte verdict that no variable separates.
 const NONE: u16 = u16::MAX;
 
-/// In a verdict of two bytes, the [bit](SECOND) of the second side.
+/// The [bit](SECOND) of the second side in a two-byte verdict.
 const SECOND_SHORT: u16 = 1 << 15;
 
-/// Level 1 as work for such a worker: each pair x < y of the graph is tested given each other neighbour of x, then of y.
+/// Level 1 as work for a [`Pairwise`] worker: each pair x < y of the graph is tested given each other neighbour of x, then of y.
 #[derive(Clone, Copy, Debug)]
 pub struct PairLevel<'a> {
-    /// Known by this number to workers that are asked for several parts of it; another level has another one, 0 none.
+    /// Number by which workers recognise the level if they are asked for several parts of it. No two levels share a number, and none has 0.
     pub number: u64,
-    /// The search's.
+    /// Options of the search.
     pub options: &'a Options,
     /// The frozen graph.
     pub graph: &'a Adjacency,
 }
 
-/// What was found of the pairs x < y of some rows x, in ascending order of x, then y.
+/// The outcomes for the pairs x < y of some rows x, in ascending order of x, then y.
 #[derive(Clone, Debug)]
 pub struct Decided<'d> {
     /// The rows.
     pub rows: Range<usize>,
-    /// What was counted there.
+    /// The counts of these rows.
     pub counted: LevelReport,
     /// The verdicts, as [`verdicts_to_bytes`] writes them.
     pub verdicts: &'d [u8],
-    /// The largest p-value of each, with those of level 0 among them: doubles in little-endian order.
+    /// The largest p-value of each pair, that of level 0 included: doubles in little-endian order.
     pub values: &'d [u8],
 }
 
-/// Takes what was found of some rows; `false`: it cannot be that.
+/// A function that takes the outcomes of some rows. It returns `false` if they cannot be valid.
 pub type Take<'t> = &'t mut (dyn FnMut(&Decided) -> Result<bool> + Send);
 
 /// A worker that decides pairs.
 pub trait Pairwise {
-    /// Whether it is quicker so than by shards, at this level.
+    /// Returns whether the worker decides this level sooner by pairs than by shards.
     fn prefers_pairs(&mut self, _level: &PairLevel) -> Result<bool> {
         Ok(true)
     }
 
-    /// Decides the pairs of some rows, whole [blocks](PAIR_ROWS) of them, and hands on what it finds, rows by rows, in any order.
+    /// Decides the pairs of some rows, whole [blocks](PAIR_ROWS) of them. Passes the outcomes to `take`, some rows at a time, in any order.
     fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, observer: &mut dyn Observer) -> Result<()>;
 }
 
 impl<'a> PairLevel<'a> {
-    /// Level 1 of a search, with a number of its own.
+    /// Describes level 1 of a search, with a new number.
     pub fn new(options: &'a Options, graph: &'a Adjacency) -> Self {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         PairLevel { number: NUMBERS.fetch_add(1, Ordering::Relaxed), options, graph }
     }
 
-    /// Whether there are so many neighbours that all correlations pass a machine sooner than it gathers those of each row's neighbours.
+    /// Returns whether neighbours are so many that copying all correlations takes no longer than gathering those of each row's neighbours.
     pub fn is_dense(&self) -> bool {
         let p = self.graph.p();
         gathers_much(p, (0..p).map(|x| self.graph.degree(x)))
     }
 
-    /// Whether pairs of a search can be decided so: kernels that do know no tiers.
+    /// Returns whether the pairs of a search can be decided in this way. The kernels that do so do not support tiers.
     pub fn serves(options: &Options) -> bool {
         options.tiers.is_none()
     }
 }
 
-/// Returns whether all correlations are sent sooner than those among each row's neighbours are gathered. `degrees`: those of the p rows.
+/// Returns whether sending all correlations takes no longer than gathering those among each row's neighbours. `degrees`: those of the p
+/// rows.
 pub(crate) fn gathers_much(p: usize, degrees: impl Iterator<Item = usize>) -> bool {
     GATHERING * degrees.map(|degree| degree.pow(2) / 2).sum::<usize>() >= p * p
 }
 
-/// Bytes of a verdict on p variables.
+/// Returns the bytes of a verdict on p variables.
 pub(crate) fn bytes_of_verdict(p: usize) -> usize {
-    // All variables, either side, and none.
+    // Values for all variables on either side, and for none.
     if p < 1 << 15 {
         size_of::<u16>()
     } else {
@@ -103,17 +104,17 @@ pub(crate) fn bytes_of_verdict(p: usize) -> usize {
     }
 }
 
-/// Verdicts on p variables as bytes, see [`verdicts_into_bytes`].
+/// Returns verdicts on p variables as bytes, see [`verdicts_into_bytes`].
 pub fn verdicts_to_bytes(p: usize, verdicts: &[u32]) -> Vec<u8> {
     let mut bytes = vec![0; bytes_of_verdict(p) * verdicts.len()];
     verdicts_into_bytes(p, verdicts, &mut bytes);
     bytes
 }
 
-/// Writes verdicts on p variables: the variable that separates with its [side](SECOND), or [`NO_SEPARATOR`] or above.
+/// Writes verdicts on p variables. A verdict is the variable that separates with its [side](SECOND), or [`NO_SEPARATOR`] or above.
 pub(crate) fn verdicts_into_bytes(p: usize, verdicts: &[u32], bytes: &mut [u8]) {
     let each = bytes_of_verdict(p);
-    // In place, which is several at a time.
+    // Written in place, several at a time.
     let to = bytes.chunks_exact_mut(each).zip(verdicts);
     if each == size_of::<u32>() {
         return to.for_each(|(to, verdict)| to.copy_from_slice(&verdict.to_le_bytes()));
@@ -126,7 +127,7 @@ pub(crate) fn verdicts_into_bytes(p: usize, verdicts: &[u32], bytes: &mut [u8]) 
     to.for_each(|(to, &verdict)| to.copy_from_slice(&short(verdict).to_le_bytes()));
 }
 
-/// Reads verdicts on p variables, as many as there is room for: whether they are such.
+/// Reads as many verdicts on p variables as there is room for. Returns whether all are valid.
 fn verdicts_from_bytes(p: usize, bytes: &[u8], verdicts: &mut [u32]) -> bool {
     let mut are_vertices = true;
     let mut enter = |to: &mut u32, verdict: u32| {
@@ -148,7 +149,7 @@ fn verdicts_from_bytes(p: usize, bytes: &[u8], verdicts: &mut [u32]) -> bool {
     are_vertices
 }
 
-/// The numbers of the pairs x < y of some rows x, from 0 on: where each row's begin, and how many there are.
+/// Returns where each row's pairs x < y begin if the pairs of `rows` are numbered from 0, and last the number of all pairs.
 fn starts_of(graph: &Adjacency, rows: &Range<usize>) -> Vec<usize> {
     let mut starts = Vec::with_capacity(rows.len() + 1);
     let mut next = 0;
@@ -160,7 +161,7 @@ fn starts_of(graph: &Adjacency, rows: &Range<usize>) -> Vec<usize> {
     starts
 }
 
-/// Where what is found of some rows goes on its way to who asked: what was counted, verdicts, values.
+/// Layout of a message with what was found in some rows: counts, verdicts, values.
 pub(crate) struct PairPlaces {
     rows: Range<usize>,
     starts: Vec<usize>,
@@ -168,31 +169,31 @@ pub(crate) struct PairPlaces {
     counted: LevelReport,
 }
 
-/// Bytes of what was counted.
+/// Bytes of the counts.
 const HEAD: usize = 24;
 
-/// Writes bytes at a place.
+/// A function that writes bytes at a position.
 pub(crate) type Write<'w> = &'w mut dyn FnMut(usize, &[u8]) -> Result<()>;
 
 impl PairPlaces {
-    /// Of these rows of a graph.
+    /// Lays out a message for these rows of a graph.
     pub fn new(graph: &Adjacency, rows: Range<usize>) -> Self {
         let (starts, each) = (starts_of(graph, &rows), bytes_of_verdict(graph.p()));
         PairPlaces { rows, starts, each, counted: LevelReport::default() }
     }
 
-    /// Where the value of a pair is, by its number among them; or the end of all.
+    /// Returns the position of the value with this number, or the end of all values.
     fn value(&self, number: usize) -> usize {
         let count = self.starts.last().copied().unwrap_or(0);
         HEAD + self.each * count + size_of::<f64>() * number
     }
 
-    /// All bytes.
+    /// Returns the number of all bytes.
     pub fn length(&self) -> usize {
         self.value(self.starts.last().copied().unwrap_or(0))
     }
 
-    /// Writes what was found of some of them.
+    /// Writes the outcomes of some of the rows.
     pub fn enter(&mut self, decided: &Decided, write: Write) -> Result<()> {
         let Decided { rows, counted, verdicts, values } = decided;
         let first = self.starts[rows.start - self.rows.start];
@@ -201,7 +202,7 @@ impl PairPlaces {
         write(self.value(first), values)
     }
 
-    /// Writes what was counted.
+    /// Writes the counts.
     pub fn close(self, write: Write) -> Result<()> {
         let LevelReport { tests, exact_tests, go_on } = self.counted;
         write(0, [tests, exact_tests, u64::from(go_on)].map(u64::to_le_bytes).as_flattened())
@@ -209,7 +210,8 @@ impl PairPlaces {
 }
 
 impl<'d> Decided<'d> {
-    /// From bytes that went to [`PairPlaces`] of these rows on p variables; `None` where they are not such. How many pairs there are is for others to say.
+    /// Reads what [`PairPlaces`] laid out for these rows on p variables. `None` if the bytes are not valid. The caller checks the number of
+    /// pairs.
     pub(crate) fn from_bytes(p: usize, rows: Range<usize>, bytes: &'d [u8]) -> Option<Self> {
         let (mut head, rest) = (Reader(bytes.get(..HEAD)?), &bytes[HEAD..]);
         let (tests, exact_tests, go_on) = (head.number()?, head.number()?, head.number()?);
@@ -221,18 +223,18 @@ impl<'d> Decided<'d> {
     }
 }
 
-/// What is known of a level's pairs while workers decide them.
+/// The outcomes for a level's pairs while workers decide them.
 pub(super) struct PairBook<'a> {
     level: PairLevel<'a>,
     pool: Pool,
     ranked: &'a Ranked,
-    /// By number.
+    /// Verdicts by pair number.
     verdicts: Vec<u32>,
     counted: LevelReport,
 }
 
 impl<'a> PairBook<'a> {
-    /// Of the level on this graph, whose edges it numbers.
+    /// Makes a book for the level on this graph, with its edges' numbers.
     pub fn new(options: &'a Options, ranked: &'a Ranked, pool: Pool) -> Result<Self> {
         let level = PairLevel::new(options, ranked.graph());
         let mut verdicts = memory::zeros(ranked.len(), Use::Level)?;
@@ -240,12 +242,13 @@ impl<'a> PairBook<'a> {
         Ok(PairBook { level, pool, ranked, verdicts, counted: LevelReport::default() })
     }
 
-    /// The level.
+    /// Returns the level.
     pub fn level(&self) -> PairLevel<'a> {
         self.level
     }
 
-    /// Enters what was found of some rows, each once; `false` where it cannot be that: then they are to be entered again, by another answer.
+    /// Enters the outcomes of some rows, each row once. Returns `false` if they cannot be valid: the rows must then be entered again, from
+    /// another answer.
     pub fn enter(&mut self, decided: &Decided, largest: &mut Largest) -> bool {
         let Decided { rows, counted, verdicts, values } = decided;
         let p = self.ranked.graph().p();
@@ -272,7 +275,7 @@ impl<'a> PairBook<'a> {
         true
     }
 
-    /// The graph that is left, the sets that separate, and what was counted, once all rows are entered.
+    /// Returns the remaining graph, the separating sets and the counts, once all rows are entered.
     pub fn close(self) -> Result<(Adjacency, Singles, LevelReport)> {
         let PairBook { level, pool, ranked, verdicts, counted } = self;
         let (p, words) = (ranked.graph().p(), ranked.graph().p().div_ceil(64));
@@ -311,7 +314,7 @@ mod tests {
             let mut back = [7; 6];
             assert!(verdicts_from_bytes(p, &bytes, &mut back));
             assert_eq!(back, verdicts);
-            // All that say that none separates are one.
+            // All values that mean "none separates" become the same value.
             let bytes = verdicts_to_bytes(p, &[u32::MAX, u32::MAX - 1]);
             let mut back = [7; 2];
             assert!(verdicts_from_bytes(p, &bytes, &mut back) && back.iter().all(|&back| back >= NO_SEPARATOR));

@@ -13,12 +13,12 @@ pub(crate) struct SetCounts {
 }
 
 impl SetCounts {
-    /// For sets of `size`.
+    /// Prepares counts for sets of `size`.
     pub fn new(size: usize) -> Self {
         SetCounts { size, of_row: Vec::new() }
     }
 
-    /// Number of sets of a side whose row has `degree` neighbours, the other vertex among them.
+    /// Returns the number of sets of a side whose row has `degree` neighbours, including the other vertex.
     pub fn of_row(&mut self, degree: usize) -> f64 {
         if self.of_row.len() <= degree {
             self.of_row.resize(degree + 1, None);
@@ -31,7 +31,7 @@ impl SetCounts {
     }
 }
 
-/// Number of tests of a level with conditioning sets of `size` on `graph`, for the pairs in `tested`, if none is left out.
+/// Returns the number of tests of a level with conditioning sets of `size` on `graph`, for the pairs in `tested`, if none is skipped.
 pub(super) fn most_tests(options: &Options, size: usize, graph: &Adjacency, tested: &Adjacency) -> f64 {
     let mut sets = SetCounts::new(size);
     let of_row = |x: usize| match options.tiers.is_none() {
@@ -44,7 +44,7 @@ pub(super) fn most_tests(options: &Options, size: usize, graph: &Adjacency, test
     (0..graph.p()).map(of_row).sum()
 }
 
-/// Reports the parts of a level as one whole. It counts tests that need not be run as done, so the total is known at once.
+/// Reports the parts of a level as one whole. Tests that need not run count as done, so the total is known at once.
 pub(crate) struct LevelProgress<'a> {
     observer: &'a mut dyn Observer,
     size: usize,
@@ -53,7 +53,7 @@ pub(crate) struct LevelProgress<'a> {
 }
 
 impl<'a> LevelProgress<'a> {
-    /// Of a level with conditioning sets of `size` on `graph`, for the pairs in `tested`.
+    /// Follows a level with conditioning sets of `size` on `graph`, for the pairs in `tested`.
     pub fn new(
         observer: &'a mut dyn Observer,
         options: &Options,
@@ -64,14 +64,14 @@ impl<'a> LevelProgress<'a> {
         Self::of_total(observer, size, most_tests(options, size, graph, tested))
     }
 
-    /// Of a level with conditioning sets of `size` that tests all pairs of these neighbourhoods.
+    /// Follows a level with conditioning sets of `size` that tests all pairs of these neighbourhoods.
     pub fn of_all(observer: &'a mut dyn Observer, size: usize, neighbours: &Neighbours) -> Self {
         let mut sets = SetCounts::new(size);
         let degrees = (0..neighbours.p()).map(|x| neighbours.degree(x));
         Self::of_total(observer, size, degrees.map(|degree| degree as f64 * sets.of_row(degree)).sum())
     }
 
-    /// Of so many tests with conditioning sets of `size`.
+    /// Follows a level of `total` tests with conditioning sets of `size`.
     pub fn of_total(observer: &'a mut dyn Observer, size: usize, total: f64) -> Self {
         LevelProgress { observer, size, before: 0.0, total }
     }
@@ -89,7 +89,7 @@ impl<'a> LevelProgress<'a> {
 
 impl Observer for LevelProgress<'_> {
     fn progress(&mut self, level: usize, done: f64, _total: f64) -> Result<()> {
-        // Short of the whole until `finish` says so: observers take the whole for the end.
+        // Stay below the total until `finish`: observers take the total for the end.
         let done = (self.before + done).min(self.total * (1.0 - 1e-9));
         self.observer.progress(level, done, self.total)
     }

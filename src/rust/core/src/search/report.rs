@@ -7,12 +7,12 @@ pub struct LevelReport {
     pub tests: u64,
     /// Number of tests that the exact formula decided.
     pub exact_tests: u64,
-    /// Whether a side was visited that has more candidates than the level's size (pcalg's reason for another level).
+    /// Whether a side was visited that has more candidates than the level's size, which is pcalg's reason for another level.
     pub go_on: bool,
 }
 
 impl LevelReport {
-    /// Counts another part of the level, too.
+    /// Adds the counts of another part of the level.
     pub fn add(&mut self, part: &LevelReport) {
         self.tests += part.tests;
         self.exact_tests += part.exact_tests;

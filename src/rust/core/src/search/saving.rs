@@ -1,4 +1,4 @@
-//! A level that is kept while a worker is at it.
+//! A level that is saved while a worker runs it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -11,17 +11,17 @@ use crate::graph::{Adjacency, Separations};
 use crate::observer::Observer;
 use crate::{Error, Result};
 
-/// An observer of a worker that has what is done kept where that is due, from the calling thread. A search that is about to be given up is
-/// kept before the worker learns of that: what it enters afterwards may be half done.
+/// A worker's observer that saves the state when that is due, on the calling thread. A search that is about to end is saved before the
+/// worker learns of it: what the worker enters afterwards may be half done.
 pub(super) struct Saving<'a> {
     observer: &'a mut dyn Observer,
     keep: &'a mut dyn FnMut(&mut dyn Observer) -> Result<()>,
-    /// Whether the worker has been told to stop.
+    /// Whether the worker has been asked to stop.
     is_over: bool,
 }
 
 impl<'a> Saving<'a> {
-    /// For this observer, by what hands the state over.
+    /// Wraps an observer. `keep` hands over the state.
     pub fn new(observer: &'a mut dyn Observer, keep: &'a mut dyn FnMut(&mut dyn Observer) -> Result<()>) -> Self {
         Saving { observer, keep, is_over: false }
     }
@@ -53,40 +53,40 @@ impl Observer for Saving<'_> {
     }
 }
 
-/// Which work of a level a worker is at, and how it was cut.
+/// The work of a level that a worker runs, and how it was cut.
 pub(super) struct Step {
-    /// The graph when second sides began, of a search that is kept; none: it is that of first sides.
+    /// The graph when second sides began, in a search that is saved. `None`: this is the work of first sides.
     pub second: Option<Adjacency>,
-    /// Which rows are taken, of all or some at a time; or of sides, the first of these.
+    /// The rows that this step takes, all or some at a time. For sides: the number of the first.
     pub rows: Range<usize>,
     pub cut: Cut,
-    /// What had been done of it in an earlier call.
+    /// What an earlier call had done of it.
     done: Option<DoneShards>,
 }
 
 impl Step {
-    /// The work of first sides, or of second ones, of these rows.
+    /// Begins the work of first sides, or of second sides, of these rows.
     pub fn new(second: Option<Adjacency>, rows: Range<usize>, cut: Cut) -> Self {
         Step { second, rows, cut, done: None }
     }
 
-    /// Whether it does not begin in the middle.
+    /// Returns whether the step begins at its start.
     pub fn is_new(&self) -> bool {
         self.done.is_none()
     }
 
-    /// Where an earlier call had come to.
+    /// Returns the step that an earlier call had reached.
     pub fn resumed(within: Option<Within>) -> Option<Self> {
         let Some(Within { part: Part::Shards(mut done), .. }) = within else { return None };
         let (second, rows, cut) = (done.second.take(), done.rows.clone(), done.cut);
         Some(Step { second, rows, cut, done: Some(done) })
     }
 
-    /// What is done of a work, which then no longer has these shards: they are handed over by number.
+    /// Removes the finished shards from a work. Returns what they found, and the shards by number.
     pub fn done_of(&mut self, work: &mut Work) -> (Option<DoneShards>, BTreeMap<usize, Shard>) {
         let done = self.done.take();
         let mut parts = BTreeMap::new();
-        // What is not this work's is not believed: it is done again.
+        // Results that do not fit this work are ignored: it is done again.
         let known = done.filter(|done| {
             let all = done.numbers.iter().all(|&number| number < work.shards.len())
                 && done.numbers.windows(2).all(|two| two[0] < two[1]);
@@ -104,7 +104,7 @@ impl Step {
         (known, parts)
     }
 
-    /// Its place, with no shard done.
+    /// Returns the step's position, with no shard done.
     pub fn nothing_done(&self) -> DoneShards {
         DoneShards {
             second: self.second.clone(),
@@ -119,7 +119,7 @@ impl Step {
     }
 }
 
-/// Whether answers are those of a shard of this work: its pairs, ranks among theirs, sets of vertices.
+/// Returns whether the answers fit a shard of this work: its pairs, ranks within theirs, sets of vertices.
 fn accepts(work: &Work, shard: &Shard, answers: &Answers) -> bool {
     let p = work.neighbours.p();
     let of_shard = |(at, side, _): (usize, PairSide, _)| ((side.row, at), side.count);

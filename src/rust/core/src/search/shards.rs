@@ -11,28 +11,29 @@ use crate::graph::subsets;
 use crate::memory::{self, Use};
 use crate::Result;
 
-/// Rows that stand together: their pairs are decided by blocks of the other vertex, so that what is read of it is used by
-/// all of them while it is in the cache.
+/// Number of rows that stand together. Their pairs are decided by blocks of the other vertex: a block's data stay in the cache for all of
+/// the rows.
 const TILE_ROWS: usize = 32;
 
-/// Vertices in such a block.
+/// Number of vertices in a block.
 const TILE_OTHERS: u32 = 256;
 
-/// Lanes of a heavy row that are run together.
+/// Number of lanes of a heavy row that are run together.
 const HEAVY_LANES: usize = 64;
 
-/// Workers that take fewer tests a shard ask one after the other, and each may take long: sets of a pair that several hands have are
-/// asked although another separates it, so that whole pairs stand together.
+/// Workers with fewer tests per shard ask them one after the other, and each test may take long. Threads that shared a pair would run sets
+/// that another thread has made needless. So whole pairs stay together.
 const FEW_TESTS: u64 = 8;
 
-/// Of such workers, how many times as many tests a shard has at most, and how many sets of a pair are not cut.
+/// For workers with few tests per shard: how many times `shard_tests` a shard may have, and how many times the target a lane may have
+/// uncut.
 const TIMES_FEW: u64 = 8;
 const WHOLE: f64 = 4.0;
 
-/// The sets of a pair are cut into at most this many ranges.
+/// Largest number of ranges into which the sets of a pair are cut.
 const MOST_PIECES: u64 = 4096;
 
-/// Which part of a level a shard is.
+/// The part of a level that a shard covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// All sets of the lanes of some rows whose other vertex lies in a range.
@@ -46,11 +47,11 @@ pub enum Part {
     Lanes {
         /// The row.
         row: usize,
-        /// Which of the row's lanes.
+        /// Range of the row's lanes.
         lanes: Range<usize>,
-        /// Which sets, by rank among the subsets of the row's whole list.
+        /// Range of sets, by rank among the subsets of the row's whole list.
         sets: Range<u64>,
-        /// Where the lanes' limits start, see [`Work::limits`].
+        /// Index of the first lane's limit, see [`Work::limits`].
         limits: usize,
     },
     /// All sets of some sides.
@@ -59,15 +60,15 @@ pub enum Part {
     Ranks {
         /// The side.
         side: usize,
-        /// Which sets, by rank.
+        /// Range of sets, by rank.
         ranks: Range<u64>,
-        /// Where the side's limit is.
+        /// Index of the side's limit.
         limit: usize,
     },
 }
 
 impl Part {
-    /// Whether it has all sets of its pairs.
+    /// Returns whether the part has all sets of its pairs.
     pub fn is_whole(&self) -> bool {
         matches!(self, Part::Tile { .. } | Part::Sides(_))
     }
@@ -76,40 +77,40 @@ impl Part {
 /// A piece of work for one worker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shard {
-    /// Which.
+    /// The part of the level.
     pub part: Part,
-    /// Number of tests at most.
+    /// Largest possible number of tests.
     pub cost: f64,
 }
 
-/// Pairs to be decided, with conditioning sets of one size, cut into shards: every set of every pair is in exactly one.
+/// Pairs to be decided with conditioning sets of one size, cut into shards. Every set of every pair is in exactly one shard.
 #[derive(Debug)]
 pub struct Work<'a> {
     /// Size of the conditioning sets, at least 1.
     pub size: usize,
     /// The frozen neighbourhoods.
     pub neighbours: &'a Neighbours,
-    /// The search's: the significance level, and how a test without an answer is read.
+    /// Options of the search: the significance level, and how to read a test without an answer.
     pub options: &'a Options,
-    /// The pairs, where their candidates stand in ascending order and a row's pairs are decided together;
+    /// The pairs, if their candidates stand in ascending order and a row's pairs are decided together.
     pub lanes: Lanes,
-    /// or else one by one.
+    /// The pairs one by one, if they are not in `lanes`.
     pub sides: Vec<PairSide>,
     /// The shards.
     pub shards: Vec<Shard>,
-    /// Whether the rank of a pair's largest p-value is read where no set separates.
+    /// Whether the caller reads the rank of a pair's largest p-value if no set separates.
     pub reads_largest: bool,
-    /// By pair whose sets are cut: the smallest rank found to separate, by which other shards know what they can leave.
+    /// For each pair whose sets are cut: the smallest rank found to separate. Other shards skip the sets after it.
     limits: Vec<AtomicU64>,
 }
 
 impl<'a> Work<'a> {
-    /// The same, for an order that reads the rank of a pair's largest p-value.
+    /// Returns the same work for an order that reads the rank of a pair's largest p-value.
     pub fn reading_largest(self) -> Self {
         Work { reads_largest: true, ..self }
     }
 
-    /// From parts, without shards.
+    /// Makes a work from its parts, without shards.
     pub(super) fn of_parts(
         size: usize,
         neighbours: &'a Neighbours,
@@ -125,8 +126,8 @@ impl<'a> Work<'a> {
         Self::of_parts(size, neighbours, options, Lanes::default(), Vec::new(), Vec::new())
     }
 
-    /// Cuts the lanes of rows with at least `size` other neighbours into shards of about `shard_tests` tests or, of the many
-    /// sets that a level of single variables leaves out, somewhat more; in smaller ones where `threads` would wait.
+    /// Cuts the lanes of rows with at least `size` other neighbours into shards. A shard has about 1 / (16 * `threads`) of all tests, so
+    /// that no thread waits. Bounds are `shard_tests` / 8 and 32 * `shard_tests`, or 8 * `shard_tests` if that argument is small.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error).
@@ -147,7 +148,7 @@ impl<'a> Work<'a> {
         let most = shard_tests as f64 * if is_few { TIMES_FEW as f64 } else { 32.0 };
         let least = shard_tests as f64 / 8.0;
         let target = (total / (16 * threads) as f64).clamp(least, most);
-        // Blocks of the other vertex pay where rows are long and most sets are left out.
+        // Blocks of the other vertex pay if rows are long and most sets are skipped.
         let blocks: u32 = if size == 1 { (p as u32).div_ceil(TILE_OTHERS) } else { 1 };
         let others =
             |block: u32| if blocks == 1 { 0..p as u32 } else { block * TILE_OTHERS..(block + 1) * TILE_OTHERS };
@@ -183,11 +184,11 @@ impl<'a> Work<'a> {
         memory::push(&mut self.limits, AtomicU64::new(u64::MAX), Use::Level)
     }
 
-    /// One heavy row: a few lanes at a time, and where these are heavy, a range of sets.
+    /// Cuts one heavy row into groups of a few lanes, and heavy groups into ranges of sets.
     fn cut(&mut self, row: usize, tests_a_lane: f64, target: f64, is_few: bool) -> Result<()> {
         let count = self.lanes.of(row).len();
         let all = subsets::binomial(self.neighbours.degree(row), self.size).unwrap_or(u64::MAX);
-        // As many lanes as have room with all their sets, or as share what is read of a set.
+        // Either as many lanes as fit with all their sets, or as many as share what is read of a set.
         let (width, target) = match is_few {
             true => (((target / tests_a_lane) as usize).clamp(1, count.max(1)), WHOLE * target),
             false => (count.min(HEAVY_LANES), target),
@@ -256,23 +257,23 @@ impl<'a> Work<'a> {
         Ok(work)
     }
 
-    /// Leaves a shard without a pair; what it was.
+    /// Empties a shard, and returns what it was.
     pub(super) fn clear(&mut self, shard: usize) -> Shard {
         let part = if self.sides.is_empty() { Part::Tile { rows: 0..0, others: 0..0 } } else { Part::Sides(0..0) };
         std::mem::replace(&mut self.shards[shard], Shard { part, cost: 0.0 })
     }
 
-    /// Bytes that so many sides take with their shards and verdicts, about: a shard has several sides.
+    /// Returns about how many bytes `sides` sides take with their shards and verdicts. A shard has several sides.
     pub(super) fn bytes(sides: usize) -> usize {
         sides.saturating_mul(2 * size_of::<PairSide>() + 3 * size_of::<Verdict>())
     }
 
-    /// Number of tests if none is left out (as a float: it may exceed 64 bits).
+    /// Returns the number of tests if none is skipped, as a float because it may exceed 64 bits.
     pub fn cost(&self) -> f64 {
         self.shards.iter().map(|shard| shard.cost).sum()
     }
 
-    /// The lanes of a row whose other vertex lies in a range.
+    /// Returns the lanes of a row whose other vertex lies in a range.
     pub fn lanes_between(&self, row: usize, others: &Range<u32>) -> Range<usize> {
         let (list, places) = (self.neighbours.list(row), self.lanes.of(row));
         let before = |places: &[u32], end: u32| places.partition_point(|&place| list[place as usize] < end);
@@ -281,8 +282,8 @@ impl<'a> Work<'a> {
         first..first + before(&places[first..first + most], others.end)
     }
 
-    /// What a shard asks, pair by pair: the index that its outcome is entered at, the side, and which of the side's ranks. For workers
-    /// that take one pair after the other.
+    /// Returns what a shard asks, pair by pair: the index under which to enter the outcome, the side, and the range of the side's ranks. It
+    /// is for workers that take one pair after the other.
     pub fn pairs_of(&self, shard: &Shard) -> Vec<(usize, PairSide, Range<u64>)> {
         match &shard.part {
             Part::Tile { rows, others } => {
@@ -305,7 +306,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// A lane as a side.
+    /// Returns a lane as a side.
     fn side_of(&self, row: usize, lane: usize) -> PairSide {
         let place = self.lanes.of(row)[lane];
         let count = subsets::binomial(self.neighbours.degree(row) - 1, self.size).unwrap_or(u64::MAX);
@@ -313,7 +314,7 @@ impl<'a> Work<'a> {
         PairSide { row: row as u32, other, place, order: CandidateOrder::Ascending, count }
     }
 
-    /// How many sets of a side come before the set of this rank among the subsets of the row's whole list.
+    /// Returns how many sets of a side come before the set of this rank among the subsets of the row's whole list.
     fn own_rank(&self, side: &PairSide, rank: u64) -> u64 {
         let degree = self.neighbours.degree(side.row as usize);
         if rank >= subsets::binomial(degree, self.size).unwrap_or(u64::MAX) {
@@ -324,17 +325,17 @@ impl<'a> Work<'a> {
         subsets::rank_without(degree, &set, side.place as usize)
     }
 
-    /// The smallest ranks found to separate, of the pairs whose sets are cut. A rank behind a pair's need not be looked at.
+    /// Returns the smallest ranks found to separate pairs whose sets are cut. Sets of a higher rank need no test.
     pub fn limits(&self, of: Range<usize>) -> &[AtomicU64] {
         &self.limits[of]
     }
 
-    /// Number of limits.
+    /// Returns the number of limits.
     pub(super) fn limit_count(&self) -> usize {
         self.limits.len()
     }
 
-    /// Lowers a limit.
+    /// Lowers a limit to `rank`, if that is smaller.
     pub(super) fn found(&self, limit: usize, rank: u64) {
         self.limits[limit].fetch_min(rank, Ordering::Relaxed);
     }
@@ -345,7 +346,6 @@ mod tests {
     use super::*;
     use crate::graph::Adjacency;
 
-    /// Every set of every lane once, whatever the sizes.
     #[test]
     fn shards_cover_every_set_of_every_lane_once() {
         let p = 70;

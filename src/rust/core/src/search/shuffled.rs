@@ -1,5 +1,5 @@
-//! A toy: an order that visits the pairs of a level at random. It shows what a new order of visiting takes: what it asks of a worker,
-//! level by level, and the ledger for the rest. As pairs of a level do not depend on one another, its answers are those of "stable".
+//! A minimal example: an order that visits the pairs of a level at random. It shows what a new order of visiting needs: what to ask of a
+//! worker at each level, and the ledger for the rest. As the pairs of a level are independent, its answers are those of "stable".
 
 use super::checkpoint::{Cut, Keeper, Limits, Part};
 use super::largest::Largest;
@@ -22,7 +22,7 @@ struct Shuffled<'w> {
 }
 
 impl Shuffled<'_> {
-    /// Decides pairs (row, other) in an order of chance.
+    /// Decides pairs (row, other) in random order.
     fn visit(
         &mut self,
         ledger: &mut Ledger,
@@ -100,7 +100,7 @@ fn the_order_of_pairs_within_a_level_changes_nothing() {
     use crate::ci::gauss::{Gauss, Reading};
     use crate::engine::cpu::{CpuEngine, GaussKernel};
     let p = 14;
-    // Correlations of a ring with long chords, which fall off with the distance.
+    // Correlations of a ring with long chords, which decrease with the distance.
     let near = |x: usize, y: usize| (x.abs_diff(y)).min(p - x.abs_diff(y)) as i32;
     let c: Vec<f64> = (0..p * p)
         .map(|at| (at / p, at % p))

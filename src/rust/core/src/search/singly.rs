@@ -1,4 +1,4 @@
-//! Verdicts of level 1 on pairs, both sides of each together, by the numbers of the pairs; and the separating sets that they are.
+//! Verdicts of level 1 on pairs, by pair number, both sides of a pair together; and the separating sets that they describe.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use crate::memory;
 use crate::pool::{part_of, Pool};
 use crate::Result;
 
-/// Bit of a verdict: it is of the second side. The other bits are the variable that separates.
+/// The bit of a verdict that marks the second side. The other bits are the variable that separates.
 pub const SECOND: u32 = 1 << 31;
 
-/// From here on a verdict says that no variable separates.
+/// The smallest verdict that means that no variable separates.
 pub const NO_SEPARATOR: u32 = 0xffff_fffd;
 
 /// Calls `take(x, y, number)` for the pairs x < y of rows of a graph with y among `columns`, ascending in x for each y.
@@ -30,20 +30,20 @@ pub(crate) fn each_pair(
     }
 }
 
-/// Verdicts of level 1, by the numbers of its pairs.
+/// Verdicts of level 1 by pair number.
 pub(crate) struct Singly<'r> {
     pub ranked: &'r Ranked,
     pub verdicts: &'r [u32],
 }
 
 impl Singly<'_> {
-    /// Calls `take(vertex, other, verdict)` for the separated pairs that are kept under these vertices: of each, ascending.
+    /// Calls `take(vertex, other, verdict)` for the separated pairs that are kept under these vertices. The other vertices of each ascend.
     fn each_kept(&self, options: &Options, vertices: &Range<usize>, mut take: impl FnMut(usize, usize, u32)) {
         let is_kept = |verdict: u32, row_is_larger: bool| {
             let [row, other] = if verdict & SECOND == 0 { [0, 1] } else { [1, 0] };
             verdict < NO_SEPARATOR && (options.kept_under(row, other)[0] == 1) == row_is_larger
         };
-        // Smaller ones first, which are those of a column; then larger ones, those of a row.
+        // First smaller vertices, from the column of a vertex; then larger ones, from its row.
         each_pair(self.ranked, &(0..options.p), vertices, |x, y, at| {
             let verdict = self.verdicts[at];
             if is_kept(verdict, true) {
@@ -51,7 +51,7 @@ impl Singly<'_> {
             }
         });
         if options.kept_under(0, 1)[0] == 1 {
-            // All are kept under the larger one.
+            // All are kept under the larger vertex.
             return;
         }
         for x in vertices.clone() {
@@ -63,14 +63,14 @@ impl Singly<'_> {
         }
     }
 
-    /// Vertices that a thread takes at a time.
+    /// Returns the number of vertices that a thread takes at a time.
     fn at_once(&self, p: usize, pool: &Pool) -> usize {
-        // Words of the rows are passed over, too.
+        // The pass over the words of rows counts, too.
         let steps = self.verdicts.len() + p * p / 64;
         part_of(p, (steps >> 15).clamp(1, pool.threads()))
     }
 
-    /// How many sets are kept under each vertex.
+    /// Returns how many sets are kept under each vertex.
     pub fn counts(&self, options: &Options, pool: &Pool) -> Result<Vec<u32>> {
         let mut counts: Vec<u32> = memory::zeros(options.p, memory::Use::Sets)?;
         let each = self.at_once(options.p, pool);
@@ -81,7 +81,7 @@ impl Singly<'_> {
         Ok(counts)
     }
 
-    /// The separating sets, by the vertex that they are kept under, of which each has so many.
+    /// Returns the separating sets by the vertex that they are kept under. `counts`: the number of sets of each vertex.
     pub fn sets(&self, options: &Options, counts: &[u32], pool: &Pool) -> Result<Singles> {
         let (p, each) = (options.p, self.at_once(options.p, pool));
         let mut starts = memory::zeros::<u64>(p + 1, memory::Use::Sets)?;

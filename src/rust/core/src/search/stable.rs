@@ -1,4 +1,4 @@
-//! "stable" and "stable.fast" on a worker: every pair of a level is decided on the graph as the level found it.
+//! "stable" and "stable.fast" on a worker: every pair of a level is decided on the graph that the level began with.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -20,19 +20,19 @@ use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::Result;
 
-/// Rows of second sides that are taken together, and how many other vertices, at most the bits of a word.
+/// Number of rows in a tile of second sides, and number of other vertices, at most the bits of a word.
 const TILE_ROWS: usize = 32;
 const TILE_OTHERS: usize = 32;
 
-/// Sides of a tile at most, and so of "stable.fast"'s own order that any worker takes at once.
+/// Largest number of sides in a tile, so that any worker takes a whole tile at once.
 const WAVE_SIDES: usize = 1 << 16;
 
-/// Where rows or sides are taken some at a time, that a search can be kept between, these are the first, and more are taken next where that took
-/// less time.
+/// To save a search between rows or sides, some are taken at a time: first one in this many, then more if that took less than
+/// `TIME_OF_SOME`.
 const FIRST_ONE_IN: usize = 64;
 const TIME_OF_SOME: Duration = Duration::from_secs(20);
 
-/// How many are taken next, after so many, which began at this time.
+/// Returns how many to take next, if the last `count` began at `began`.
 fn more_or_less(count: usize, began: Instant) -> usize {
     if began.elapsed() < TIME_OF_SOME {
         2 * count.max(1)
@@ -45,13 +45,14 @@ fn more_or_less(count: usize, began: Instant) -> usize {
 struct Sides<'a> {
     neighbours: &'a Neighbours,
     list: Vec<PairSide>,
-    /// By which number a [step](Step) knows the first.
+    /// The number of the first side in a [step](Step).
     first: usize,
-    /// Those of so many rows that stand together are taken together.
+    /// Number of consecutive rows whose sides are taken together.
     rows: usize,
 }
 
-/// The sides of tested pairs, seen from the smaller vertex or from the larger, whose other vertex is of a later tier than the row.
+/// Returns the sides of tested pairs whose other vertex is of a later tier than the row. `first`: those seen from the smaller vertex;
+/// otherwise from the larger.
 fn outside(
     options: &Options,
     neighbours: &Neighbours,
@@ -73,22 +74,22 @@ fn outside(
     Ok(sides)
 }
 
-/// The order, on a worker.
+/// The order of visiting, on a worker.
 pub(super) struct Stable<'w> {
     pub worker: &'w mut dyn Worker,
 }
 
 impl Stable<'_> {
-    /// Second sides of "stable.fast", whose order of candidates is the pair's own, of the pairs that are left.
+    /// Returns the second sides of "stable.fast" for the pairs that are left. Each pair has its own order of candidates.
     fn second_sides<'n>(&self, neighbours: &'n Neighbours, left: &Adjacency, size: usize) -> Result<Sides<'n>> {
-        // Of single variables, rows are taken together, so that what is read of the others is used by all of them while it is in the
-        // cache. No tile has more sides than a wave.
+        // With sets of one variable, rows are taken together, so that all of them use the other vertices' data while it is in the cache. No
+        // tile has more sides than a wave.
         let p = left.p();
         let (rows, others) = if size == 1 { ((WAVE_SIDES / p).clamp(1, TILE_ROWS), TILE_OTHERS) } else { (1, p) };
         let mut sides = Vec::new();
         for first in (0..p).step_by(rows) {
             let end = p.min(first + rows);
-            // By row: what is left of its pairs.
+            // For each row, the pairs that are left.
             let below = |y: usize| {
                 let smaller = neighbours.list(y).iter().copied().take_while(move |&x| (x as usize) < y);
                 smaller.filter(move |&x| left.has(y, x as usize)).peekable()
@@ -123,7 +124,7 @@ impl Stable<'_> {
         Ok(Sides { neighbours, list: sides, first: 0, rows })
     }
 
-    /// Sides one by one, from the step's first on.
+    /// Decides sides one by one, from the step's first side on.
     fn by_sides(
         &mut self,
         ledger: &mut Ledger,
@@ -142,7 +143,7 @@ impl Stable<'_> {
         while step.rows.start < first + sides.len() {
             let began = Instant::now();
             let rest = &sides[step.rows.start - first..];
-            // Whole tiles, so that of tests without an answer the first row's is met first.
+            // Only whole tiles: of several tests without an answer, the first row's must be met first.
             let ends = |&at: &usize| at == rest.len() || tile(rest[at].row) != tile(rest[at - 1].row);
             let most = rest.len().min(step.cut.sides_at_once);
             let wave = &rest[..(1..=most).rev().find(ends).unwrap_or(most)];
@@ -159,7 +160,8 @@ impl Stable<'_> {
         Ok(())
     }
 
-    /// Sides that a row's sets are tested of together, of all rows from the step's first on: all at once, or some at a time. What comes next.
+    /// Decides sides by rows, from the step's first row on: all rows at once, or some at a time. A row's sets are tested for all of its
+    /// sides together. Returns the next step.
     fn by_rows(
         &mut self,
         ledger: &mut Ledger,
@@ -185,8 +187,8 @@ impl Stable<'_> {
         Ok(step)
     }
 
-    /// The sides of a half of a level whose sets have one order for all pairs of a row: those of pairs whose other vertex is one of the row's
-    /// candidates, and, where there are tiers, those of which it is not.
+    /// Decides the half of a level in which all pairs of a row share one order of sets. First come pairs whose other vertex is a candidate
+    /// of the row; then, with tiers, pairs whose other vertex is not.
     fn half(
         &mut self,
         ledger: &mut Ledger,
@@ -203,12 +205,12 @@ impl Stable<'_> {
         self.by_sides(ledger, &Sides { neighbours, list: outside, first: p, rows: 1 }, step, size, report, progress)
     }
 
-    /// The rows that are taken first of a level: all, unless the worker closes their shards together and the search is kept in between.
+    /// Returns the first rows to take of a level: all, unless the worker closes their shards together and the search is saved in between.
     fn first_rows(&self, p: usize, keeps: bool) -> Range<usize> {
         0..if keeps && !self.worker.is_gradual() { p.div_ceil(FIRST_ONE_IN) } else { p }
     }
 
-    /// How this worker's work is cut.
+    /// Returns how this worker's work is cut.
     fn cut(&self) -> Cut {
         let worker = &*self.worker;
         Cut { shard_tests: worker.shard_tests(), threads: worker.hands(), sides_at_once: worker.sides_at_once() }
@@ -217,7 +219,7 @@ impl Stable<'_> {
 
 impl Order for Stable<'_> {
     fn goes_on_from(&self, size: usize, part: &Part) -> bool {
-        // Shards of level 1 also where the worker decides pairs: what is left goes by shards.
+        // Level 1 can continue by shards even if the worker decides pairs.
         matches!((size, part), (0, Part::Columns(_)) | (1.., Part::Shards(_)))
     }
 
@@ -232,7 +234,7 @@ impl Order for Stable<'_> {
         if ledger.fast() {
             ledger.insert_fixed();
         } else {
-            // pcalg tests each pair from the smaller vertex, then, if it is still adjacent, from the larger.
+            // pcalg tests each pair from the smaller vertex and, if the pair is still adjacent, from the larger.
             report.tests += left;
             let options = ledger.options;
             report.go_on = (0..start.p()).any(|x| {
@@ -260,7 +262,7 @@ impl Order for Stable<'_> {
                 }
             }
         }
-        // Neighbourhoods as bits and as lists, what is left, and by pair its place.
+        // Neighbourhoods as bits and as lists, the pairs that are left, and the place of each pair.
         memory::room(3 * Adjacency::bytes(p) + 12 * ledger.edge_count() + 64 * p, Use::Level)?;
         let neighbours = ledger.freeze()?;
         let tested = options.testable(ledger.start());
@@ -317,7 +319,7 @@ mod tests {
     use crate::search::worker::{Column, Marginals};
     use crate::search::{skeleton, Method};
 
-    /// A worker that gets the neighbourhoods of every level as lists alone.
+    /// A worker that gets the neighbourhoods of every level as lists only.
     struct OfLists<W>(W);
 
     impl<W: Worker> Worker for OfLists<W> {
@@ -348,7 +350,7 @@ mod tests {
     #[test]
     fn lists_alone_have_the_answers_of_bit_rows() {
         let p = 70;
-        // Blocks of variables that depend on one another, and a few on all: some vertices keep many neighbours.
+        // Blocks of variables that depend on one another, and a few that depend on all: some vertices keep many neighbours.
         let c: Vec<f64> = (0..p * p)
             .map(|at| (at / p, at % p))
             .map(|(x, y)| match (x == y, x / 9 == y / 9 || x.min(y) < 3) {

@@ -1,4 +1,4 @@
-//! What the answer of a search depends on, by name, so that a checkpoint of another search is told.
+//! What the answer of a search depends on, by name. It shows whether a checkpoint belongs to another search.
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -6,22 +6,22 @@ use crate::graph::{Adjacency, Tiers};
 use crate::search::{Largest, Method, Options};
 use crate::shown;
 
-/// A digest under way: XXH3 of 128 bits, which finds what is different by mistake and is no secret.
+/// A digest in progress: 128-bit XXH3, which finds accidental differences and is not cryptographic.
 #[derive(Default)]
 pub struct Digest(Xxh3);
 
 impl Digest {
-    /// Takes bytes in.
+    /// Adds bytes.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// Takes a number in, such as the length of what follows.
+    /// Adds a number, such as the length of what follows.
     pub fn number(&mut self, number: u64) {
         self.bytes(&number.to_le_bytes());
     }
 
-    /// Takes numbers in, with their length.
+    /// Adds numbers, with their count first.
     pub fn doubles(&mut self, values: &[f64]) {
         self.number(values.len() as u64);
         let mut bytes = Vec::with_capacity(8 * values.len().min(CHUNK));
@@ -32,28 +32,28 @@ impl Digest {
         }
     }
 
-    /// The digest.
+    /// Returns the digest.
     pub fn end(&self) -> u128 {
         self.0.digest128()
     }
 }
 
-/// Numbers that become bytes at a time.
+/// Numbers that are converted to bytes at a time.
 const CHUNK: usize = 1 << 12;
 
 /// An argument of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// Its name as the R user knows it.
+    /// Its name in R.
     pub name: String,
-    /// Its value, where that is a word.
+    /// Its value, if that is a word.
     pub shown: String,
-    /// Digest of it.
+    /// Digest of its value.
     pub digest: u128,
 }
 
 impl Asked {
-    /// One that a word says all of.
+    /// Makes an argument that a word describes in full.
     pub fn word(name: &str, shown: impl Into<String>) -> Self {
         let shown = shown.into();
         let mut digest = Digest::default();
@@ -61,7 +61,7 @@ impl Asked {
         Asked { name: name.into(), shown, digest: digest.end() }
     }
 
-    /// One with a digest.
+    /// Makes an argument with a digest.
     pub fn digested(name: &str, digest: &Digest) -> Self {
         Asked { name: name.into(), shown: String::new(), digest: digest.end() }
     }
@@ -82,7 +82,7 @@ impl Asked {
         Asked::digested("tiers", &digest)
     }
 
-    /// What differs between this, of a file, and another, of a call, in words.
+    /// Describes the difference between this argument, of a file, and `now`, of a call.
     fn difference(&self, now: &Asked) -> Option<String> {
         if self.digest == now.digest {
             return None;
@@ -94,7 +94,7 @@ impl Asked {
     }
 }
 
-/// All that the answer depends on. Not `m.max`: a level is the same whichever may follow.
+/// Returns everything that the answer depends on. `m.max` is left out: a level is the same whatever may follow.
 pub(super) fn all(options: &Options, largest: &Largest, of_test: &[Asked]) -> Vec<Asked> {
     let method = match options.method {
         Method::Stable => "stable",
@@ -105,7 +105,7 @@ pub(super) fn all(options: &Options, largest: &Largest, of_test: &[Asked]) -> Ve
         Largest::Square(_) => "pcAlgo",
         Largest::Left(_) => "compact",
     };
-    // A number's text may stand for several.
+    // Several numbers may have the same text.
     let alpha = Asked { shown: shown(options.alpha), ..Asked::word("alpha", options.alpha.to_bits().to_string()) };
     let mut all = vec![Asked::word("p", options.p.to_string())];
     all.extend_from_slice(of_test);
@@ -121,7 +121,7 @@ pub(super) fn all(options: &Options, largest: &Largest, of_test: &[Asked]) -> Ve
     all
 }
 
-/// What differs between a file's and a call's, in words; none: nothing does.
+/// Describes what differs between the arguments of a file and of a call, or returns `None` if nothing does.
 pub(super) fn difference(of_file: &[Asked], of_call: &[Asked]) -> Option<String> {
     let known = |name: &str| of_file.iter().find(|asked| asked.name == name);
     let one = |now: &Asked| match known(&now.name) {

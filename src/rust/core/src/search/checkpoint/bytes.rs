@@ -1,4 +1,4 @@
-//! A state as bytes, as `wire` writes them: numbers in little-endian order, lists with their length before them.
+//! A state as bytes, as `wire` writes them: numbers in little-endian order, lists with their length first.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use crate::search::wire::{Reader, Writer};
 use crate::search::{Largest, Options};
 use crate::Result;
 
-/// How a graph is written, how p-values, and what is done of a level.
+/// Codes: how a graph is written, how p-values are written, and which kind of part of a level is done.
 const BITS: u64 = 0;
 const PAIRS: u64 = 1;
 const NONE: u64 = 0;
@@ -24,11 +24,11 @@ const COLUMNS: u64 = 1;
 const SHARDS: u64 = 2;
 const VISITS: u64 = 3;
 
-/// Bytes that are gathered before they are written.
+/// Number of bytes that are gathered before they are written.
 const PIECE: usize = 1 << 16;
 
 impl Writer {
-    /// Answers, with their sets: who reads them has no work to know these from. Tests without an answer are not among them.
+    /// Writes answers with their sets, as the reader has no work to derive the sets from. Tests without an answer do not occur.
     fn answers(&mut self, answers: &Answers) {
         self.number(answers.shard);
         self.number(answers.of_pairs.len() as u64);
@@ -50,7 +50,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Hands over what has come together.
+    /// Writes the gathered bytes once there are [`PIECE`] of them.
     fn pass(&mut self, out: &mut dyn Write) -> io::Result<()> {
         if self.0.len() < PIECE {
             return Ok(());
@@ -76,7 +76,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Edges to larger vertices, as bits or as numbers.
+    /// Writes edges to larger vertices, as bits or as numbers.
     fn graph(&mut self, graph: &Adjacency, out: &mut dyn Write) -> io::Result<()> {
         let p = graph.p();
         let as_bits = 8 * graph.edge_count() >= Adjacency::bytes(p);
@@ -155,7 +155,7 @@ impl Writer {
     }
 }
 
-/// Writes what a search hands over.
+/// Writes the state that a search hands over.
 pub(in crate::search) fn write_view(view: &View, out: &mut dyn Write) -> io::Result<()> {
     let mut bytes = Writer::default();
     bytes.graph(view.graph, out)?;
@@ -211,7 +211,7 @@ pub(in crate::search) fn write_view(view: &View, out: &mut dyn Write) -> io::Res
     bytes.flush(out)
 }
 
-/// What stands before a state: what it is of, and what the driver counted.
+/// Returns the bytes before a state: what the answer depends on, and the driver's counts.
 pub(super) fn head(version: &str, asked: &[Asked], done: &State) -> Vec<u8> {
     let mut bytes = Writer::default();
     bytes.text(version);
@@ -229,7 +229,7 @@ pub(super) fn head(version: &str, asked: &[Asked], done: &State) -> Vec<u8> {
     bytes.0
 }
 
-/// What a file says of itself: the version and what it is of.
+/// Reads the head of a file: its version, and what its answer depends on.
 pub(super) fn read_head(bytes: &mut Reader) -> Option<(String, Vec<Asked>)> {
     let version = bytes.text()?.to_owned();
     let one = |bytes: &mut Reader| {
@@ -240,7 +240,7 @@ pub(super) fn read_head(bytes: &mut Reader) -> Option<(String, Vec<Asked>)> {
     Some((version, asked))
 }
 
-/// A state; its p-values go to `largest`. `None` where bytes are not those of one of so many variables.
+/// Reads a state, and puts its p-values into `largest`. `None` if the bytes are not those of a state of this many variables.
 pub(super) fn read_state(bytes: &mut Reader, options: &Options, largest: &mut Largest) -> Result<Option<State>> {
     let Some((mut state, found)) = counts_and_graph(bytes, options.p, options) else { return Ok(None) };
     let Some(found) = found else { return Ok(bytes.0.is_empty().then_some(state)) };
@@ -251,7 +251,7 @@ pub(super) fn read_state(bytes: &mut Reader, options: &Options, largest: &mut La
     Ok(read_within(bytes, options.p, &mut state).filter(|()| bytes.0.is_empty()).map(|()| state))
 }
 
-/// What the driver counted.
+/// Reads the driver's counts.
 pub(super) fn read_done(bytes: &mut Reader) -> Option<State> {
     let levels = bytes.index()?;
     let tests = (0..bytes.count(8)?).map(|_| bytes.number()).collect::<Option<Vec<u64>>>()?;
@@ -317,7 +317,7 @@ fn read_within(bytes: &mut Reader, p: usize, state: &mut State) -> Option<()> {
     };
     let report = LevelReport { tests: bytes.number()?, exact_tests: bytes.number()?, go_on: bytes.flag()? };
     let part = bytes.part(p)?;
-    // A level of sets can be taken back.
+    // It must be possible to undo a level with conditioning sets.
     (mark.is_some() || matches!(part, Part::Columns(_)) && state.levels == 0).then_some(())?;
     state.within = Some(Within { mark, report, part });
     Some(())
@@ -348,7 +348,7 @@ impl<'a> Reader<'a> {
         (0..self.count(8)?).map(|_| self.number()).collect()
     }
 
-    /// A vertex of p.
+    /// Reads a vertex below p.
     fn below(&mut self, p: usize) -> Option<u32> {
         self.vertex().filter(|&vertex| (vertex as usize) < p)
     }
@@ -363,7 +363,7 @@ impl<'a> Reader<'a> {
                     for w in x / 64..p.div_ceil(64) {
                         let mut word = self.number()?;
                         if w == x / 64 {
-                            // Smaller vertices have said so.
+                            // Edges to smaller vertices are already read.
                             word &= !0 << (x % 64) << 1;
                         }
                         while word != 0 {

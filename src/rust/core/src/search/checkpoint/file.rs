@@ -1,6 +1,7 @@
-//! The file of a checkpoint: `MAGIC`, the number of its form, a [head](super::bytes::head), a state, and XXH3 of 128 bits of all that.
+//! The file of a checkpoint: `MAGIC`, the number of its form, a [head](super::bytes::head), a state, and the 128-bit XXH3 of all that.
 //!
-//! Whatever the form, the first and the last of these stand where they do here, so that any version tells its own from others, and what is damaged.
+//! In every form, the magic and the number come first and the digest last. So any version can tell which files are of another version, and
+//! which are damaged.
 
 use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
@@ -24,7 +25,7 @@ const MAGIC: &[u8; 8] = b"pcgpuCHK";
 const FORM: u64 = 3;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Writes to a file, and keeps its digest.
+/// A writer that also computes the digest of what it writes.
 struct Digested<W> {
     out: W,
     digest: Xxh3,
@@ -42,24 +43,24 @@ impl<W: Write> Write for Digested<W> {
     }
 }
 
-/// Where a file is written before it takes the other's place: a name that no other process has, of this machine or another.
+/// Returns the name under which a file is written before it replaces the other. No other process has that name, on this machine or another.
 fn beside(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_os_string();
     name.push(format!(".{:016x}{PART}", number(&RandomState::new(), std::process::id())));
     name.into()
 }
 
-/// A number that hardly any other process has. Forks have their parent's keys, and draw the same from them.
+/// Returns a number that hardly any other process has. Forks have their parent's keys, and draw the same numbers from them.
 fn number(keys: &RandomState, process: u32) -> u64 {
     keys.hash_one(process)
 }
 
 const PART: &str = ".part";
 
-/// Whoever is alive writes to a file in the making more often than that.
+/// A live process writes to its unfinished file more often than this.
 const LEFT: Duration = Duration::from_secs(600);
 
-/// Removes what processes have left that were killed while they wrote.
+/// Removes unfinished files of processes that were killed while they wrote.
 fn sweep(file: &Path) {
     let Some(name) = file.file_name().map(|name| [name.as_encoded_bytes(), b"."].concat()) else { return };
     for entry in fs::read_dir(folder_of(file)).into_iter().flatten().flatten() {
@@ -79,7 +80,7 @@ fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// Puts a file in the place of another that may be there, so that whoever is killed when leaves one of them, and whole.
+/// Replaces a file as a whole. A process that is killed at any time leaves a complete file, the old one or the new one.
 pub(super) fn write(
     file: &Path,
     asked: &[Asked],
@@ -92,7 +93,7 @@ pub(super) fn write(
         let _ = fs::remove_file(&part);
         return written;
     }
-    // The new name must outlive a crash of the system, too. Where folders cannot be opened there is no way to ask for that.
+    // The new name must outlive a crash of the system, too. On systems where folders cannot be opened, this cannot be requested.
     #[cfg(unix)]
     if let Ok(folder) = File::open(folder_of(file)) {
         let _ = folder.sync_all();
@@ -112,27 +113,27 @@ fn write_whole(part: &Path, head: &[u8], state: &mut dyn FnMut(&mut dyn Write) -
     out.out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
 }
 
-/// Removes a file, and what may lie beside it.
+/// Removes a file, and unfinished files next to it.
 pub(super) fn remove(file: &Path) {
-    // It may not be there.
+    // The file may not exist.
     let _ = fs::remove_file(file);
     sweep(file);
 }
 
-/// The error of this sort.
+/// Returns a checkpoint error of this kind.
 pub(super) fn failure(kind: &'static str, file: &Path, reason: impl Into<String>, hint: &str) -> Error {
     Error::Checkpoint { kind, file: file.display().to_string(), reason: reason.into(), hint: hint.into() }
 }
 
 const ANOTHER: &str = "give another file, or delete this one to begin anew";
 
-/// A file of this version and of these arguments: its bytes, and which of them come after what it is of.
+/// A file of this version and of these arguments: its bytes, and the range of them after the head.
 struct Opened {
     bytes: Vec<u8>,
     rest: Range<usize>,
 }
 
-/// The state that a file holds; its p-values go to `largest`. None where there is no file.
+/// Reads the state in a file, and puts its p-values into `largest`. `None` if there is no file.
 pub(super) fn read(file: &Path, asked: &[Asked], options: &Options, largest: &mut Largest) -> Result<Option<State>> {
     let Some(Opened { bytes, rest }) = open(file, asked)? else { return Ok(None) };
     let state = read_state(&mut Reader(&bytes[rest]), options, largest)?.ok_or_else(|| damaged(file))?;
@@ -144,7 +145,7 @@ pub(super) fn read(file: &Path, asked: &[Asked], options: &Options, largest: &mu
     Ok(Some(state))
 }
 
-/// What a file holds that is no state of a search by levels: the bytes that were written after `done`. None where there is no file.
+/// Reads a file that holds no state of a search by levels. Returns the bytes that were written after `done`, or `None` if there is no file.
 pub(super) fn read_table(file: &Path, asked: &[Asked]) -> Result<Option<Vec<u8>>> {
     let Some(Opened { bytes, rest }) = open(file, asked)? else { return Ok(None) };
     let mut rest = Reader(&bytes[rest]);
@@ -161,7 +162,7 @@ fn open(file: &Path, asked: &[Asked]) -> Result<Option<Opened>> {
     let bytes = match fs::metadata(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(error)),
-        // To open a pipe would wait for its writer.
+        // Opening a pipe would wait for its writer.
         Ok(about) if !about.is_file() => {
             return Err(failure("other_file", file, "is no file", "give a file that is not there yet"));
         }

@@ -1,4 +1,4 @@
-//! The observer between driver and caller: it keeps what it is handed, and ends a search whose time is over.
+//! The observer between driver and caller: it saves the states that it gets, and ends a search whose time is over.
 
 use std::path::Path;
 use std::time::Instant;
@@ -10,15 +10,15 @@ use crate::observer::{Observer, WriteState};
 use crate::search::{Largest, Options};
 use crate::{Error, Result};
 
-/// Seconds of a level after which one may say roughly how long it takes.
+/// Seconds after which the duration of a level can be estimated.
 const FIRST_LOOK: f64 = 0.1;
 
-/// A level takes long if it has more seconds left than `MORE` plus `AGAIN` times the seconds of the levels before, which several machines must
-/// run again. (20,000 variables on one and on two H200: sparse graphs 0.13 and 1.0 s, dense ones 0.33 and 0.7 s.)
+/// A level takes long if it has more seconds left than `MORE` plus `AGAIN` times the seconds of the earlier levels. Several machines must
+/// run those again. (20,000 variables on one and on two H200: sparse graphs 0.13 and 1.0 s, dense ones 0.33 and 0.7 s.)
 const MORE: f64 = 0.5;
 const AGAIN: f64 = 4.0;
 
-/// A file that is written now and then.
+/// A checkpoint file that is written from time to time.
 struct Kept<'o> {
     checkpoint: &'o Checkpoint,
     asked: Vec<Asked>,
@@ -31,18 +31,18 @@ struct Kept<'o> {
 pub(in crate::search) struct Keeper<'o> {
     observer: &'o mut dyn Observer,
     kept: Option<Kept<'o>>,
-    /// None: there is none any more.
+    /// `None`: there is no limit any more.
     limits: Option<&'o Limits>,
-    /// Whether it has ended the search.
+    /// Whether the keeper has ended the search.
     is_over: bool,
-    /// When the search began, and when its level did, while one machine runs it and others might help.
+    /// When the search and its level began, while one machine runs the search and others might help.
     alone: Option<(Instant, Instant)>,
     /// Whether a level takes so long that the others should help.
     is_long: bool,
-    /// Number of levels that were announced to the observer, and of those that run a second time.
+    /// Number of levels that were announced to the observer, and number of levels that run a second time.
     levels_told: usize,
     levels_again: usize,
-    /// What the driver has counted; without what was found.
+    /// The driver's counts, without its findings.
     done: State,
 }
 
@@ -78,12 +78,12 @@ impl<'o> Keeper<'o> {
         std::mem::take(&mut self.is_long)
     }
 
-    /// What the driver has counted.
+    /// Returns the driver's counts.
     pub fn done(&mut self) -> &mut State {
         &mut self.done
     }
 
-    /// Reads the file, or makes one, so that the caller learns now that it cannot be.
+    /// Reads the file, or creates it, so that the caller learns at once if that is impossible.
     pub fn open(&mut self, options: &Options, largest: &mut Largest) -> Result<Option<State>> {
         let Some(kept) = &mut self.kept else { return Ok(None) };
         let file = &kept.checkpoint.file;
@@ -98,7 +98,7 @@ impl<'o> Keeper<'o> {
         Ok(None)
     }
 
-    /// Reads the file of a search that has no levels, or makes one: what was kept of it.
+    /// Reads the file of a search that has no levels, or creates it. Returns the bytes that an earlier call saved.
     pub fn open_table(&mut self) -> Result<Option<Vec<u8>>> {
         let Some(kept) = &mut self.kept else { return Ok(None) };
         let file = &kept.checkpoint.file;
@@ -110,23 +110,23 @@ impl<'o> Keeper<'o> {
         Ok(table)
     }
 
-    /// Whether an error is that the time is over. Workers may make another of it on its way.
+    /// Returns whether the error means that the time is over. Workers may turn that error into another on the way.
     pub fn is_over(&self, error: &Error) -> bool {
         self.is_over && matches!(error, Error::TimeLimit { .. } | Error::Interrupted)
     }
 
-    /// From here on there is no limit: what is left is little.
+    /// Lifts all limits: little is left to do.
     pub fn lift(&mut self) {
         (self.limits, self.alone) = (None, None);
     }
 
-    /// Why the file is not what it should be, where it is not.
+    /// Returns why the file is not up to date, if it is not.
     pub fn unwritten(&self) -> Option<Error> {
         let kept = self.kept.as_ref()?;
         kept.failed.as_ref().map(|reason| unwritten(&kept.checkpoint.file, reason))
     }
 
-    /// Ends the search on one machine if several would finish the level sooner. `share`: the share of the level that is done, if it is known.
+    /// Ends the search on one machine if several would finish the level sooner. `share`: the finished share of the level, if known.
     fn hurry(&mut self, share: Option<f64>) -> Result<()> {
         let Some((began, level)) = self.alone else { return Ok(()) };
         let elapsed = level.elapsed().as_secs_f64();
@@ -218,7 +218,8 @@ impl Observer for Keeper<'_> {
         self.kept.as_ref().is_some_and(|kept| ending || kept.written.elapsed() >= kept.checkpoint.every)
     }
 
-    /// A file that cannot be written later on is no reason to give up what has run for hours: the caller is told at the end.
+    /// Saves a state. If the file cannot be written, the search continues, and the caller learns of it at the end: hours of work are not
+    /// given up.
     fn keep(&mut self, write: &mut WriteState) -> Result<()> {
         if let Some(kept) = &mut self.kept {
             let written = file::write(&kept.checkpoint.file, &kept.asked, &self.done, write);
@@ -236,7 +237,7 @@ mod tests {
 
     use super::*;
 
-    /// What an observer was told.
+    /// What an observer was notified of.
     #[derive(Default)]
     struct Told(Vec<(usize, f64)>);
 
@@ -271,7 +272,7 @@ mod tests {
             assert_eq!(outcome, if has_helpers { Err(Error::Interrupted) } else { Ok(()) });
             assert_eq!(keeper.begin_again(), has_helpers);
         }
-        // By shards, however long that takes.
+        // Now by shards, however long that takes.
         keeper.level(0, 3).unwrap();
         keeper.progress(0, 0.5, 1.0).unwrap();
         keeper.level(1, 2).unwrap();

@@ -1,4 +1,4 @@
-//! Tests that a call asks after its search, for colliders and marks: their answers are kept in a file of their own.
+//! Tests that a call asks after its search, for colliders and marks. Their answers are saved in a file of their own.
 
 use super::asked::Digest;
 use super::keeper::Keeper;
@@ -11,22 +11,22 @@ use crate::search::wire::{Reader, Writer};
 use crate::search::{Largest, Options};
 use crate::{Error, Result};
 
-/// How the tests after a search are kept.
+/// Saves the answers to the tests after a search.
 ///
-/// Which test is asked depends on the answers so far and on nothing else that may differ between two calls, so the answers are kept in the order
-/// of the questions, without these.
+/// Which test is asked depends on the answers so far, and on nothing else that may differ between two calls. So the answers are kept in the
+/// order of the questions, without the questions.
 pub struct Later<'a> {
     options: &'a Options,
     limits: Limits,
     /// Digest of what the questions depend on.
     of: u128,
-    /// The only number that answers are compared with, where there is one.
+    /// The only number that answers are compared with, if there is one.
     threshold: Option<f64>,
 }
 
 impl<'a> Later<'a> {
-    /// For tests on a graph and its separating sets. `threshold`: alpha, where the caller only asks whether p >= alpha; an answer
-    /// then takes one bit, and comes back from the file as plus or minus infinity. None: the p-values themselves are kept.
+    /// Prepares for tests on a graph and its separating sets. `threshold`: alpha, if the caller only asks whether p >= alpha. An answer
+    /// then takes one bit, and comes back from the file as plus or minus infinity. `None` keeps the p-values themselves.
     pub fn new(
         options: &'a Options,
         limits: &Limits,
@@ -48,11 +48,11 @@ impl<'a> Later<'a> {
         Later { options, limits: limits.beside(Limits::LATER, None), of: digest.end(), threshold }
     }
 
-    /// Calls `ask` with a test that answers from the file as far as that goes, and from `test` afterwards. Returns its value, and why the file could
-    /// not be written, where it could not. Without a checkpoint this is `ask(test)`.
+    /// Calls `ask` with a test that answers from the file as far as that goes, and from `test` afterwards. Returns its value, and the error
+    /// if the file could not be written. Without a checkpoint this is `ask(test)`.
     ///
     /// # Errors
-    /// What `ask` returns; [`Error::Checkpoint`] for a file that is of another search, damaged, or cannot be made.
+    /// Any error of `ask`; [`Error::Checkpoint`] if the file belongs to another search, is damaged, or cannot be created.
     pub fn run<T>(
         &self,
         test: &mut dyn CiTest,
@@ -64,12 +64,12 @@ impl<'a> Later<'a> {
         let mut observer = Unobserved;
         let mut keeper = Keeper::new(&mut observer, &self.limits, self.options, &Largest::Square(&mut []));
         let (is_batched, table) = (test.batch_size() > 1, keeper.open_table()?);
-        // Answers to other questions, or in another order, are asked for again.
+        // Answers to other questions, or in another order, are dropped and asked for again.
         let known = table.and_then(|table| Answers::read(&table, self.of, is_batched, self.threshold));
         let answers = known.unwrap_or_else(|| Answers::new(self.threshold));
         let mut kept = KeptTest { test, keeper, head: (self.of, is_batched), answers, next: 0, is_complete: true };
         let found = ask(&mut kept);
-        // Whether this call goes on, is stopped or fails: the next one asks nothing again.
+        // Save whether this call succeeds, is stopped or fails, so that the next one asks nothing again.
         kept.save();
         found.map(|found| (found, kept.keeper.unwritten()))
     }
@@ -114,7 +114,7 @@ impl Answers {
         Ok(())
     }
 
-    /// How many words so many answers take.
+    /// Returns how many words `count` answers take.
     fn words_of(count: u64, threshold: Option<f64>) -> u64 {
         if threshold.is_some() {
             count.div_ceil(64)
@@ -131,7 +131,7 @@ impl Answers {
         bytes.0
     }
 
-    /// From what [`KeptTest::save`] has written; none where that is not of these questions.
+    /// Reads what [`KeptTest::save`] has written. `None` if that belongs to other questions.
     fn read(table: &[u8], of: u128, is_batched: bool, threshold: Option<f64>) -> Option<Self> {
         let mut bytes = Reader(table);
         let fits = bytes.take(16)? == of.to_le_bytes()
@@ -141,7 +141,7 @@ impl Answers {
         let words = usize::try_from(Self::words_of(count, threshold)).ok()?;
         (fits && words.checked_mul(8)? == bytes.0.len()).then_some(())?;
         let words: Vec<u64> = (0..words).map(|_| bytes.number()).collect::<Option<_>>()?;
-        // Missing ones are not kept.
+        // Missing values are never saved.
         let are_there = threshold.is_some() || words.iter().all(|&word| !f64::from_bits(word).is_nan());
         are_there.then_some(())?;
         Some(Answers { threshold, count, words })
@@ -152,12 +152,12 @@ impl Answers {
 struct KeptTest<'t> {
     test: &'t mut dyn CiTest,
     keeper: Keeper<'t>,
-    /// What the answers are of, and whether they are asked for in batches.
+    /// Digest of what the answers depend on, and whether they are asked for in batches.
     head: (u128, bool),
     answers: Answers,
-    /// The question that comes next.
+    /// The number of the next question.
     next: u64,
-    /// Whether all answers so far are there. After a question without an answer they are not, as the caller may then leave others out.
+    /// Whether all answers so far are kept. This ends at a question without an answer, as the caller may then leave others out.
     is_complete: bool,
 }
 
@@ -170,7 +170,7 @@ impl KeptTest<'_> {
 
     fn enter(&mut self, answers: &[f64]) {
         for &p in answers {
-            // One that there is no memory for, and all after it, the next call asks for again.
+            // If memory ends, the next call asks for this answer and all after it again.
             self.is_complete = self.is_complete && !p.is_nan() && self.answers.push(p).is_ok();
             self.next += 1;
         }
@@ -179,7 +179,7 @@ impl KeptTest<'_> {
     fn save(&mut self) {
         let head = self.answers.head(self.head);
         let words = &self.answers.words;
-        // The keeper notes why it could not, for the end of the call.
+        // The keeper notes a failure for the end of the call.
         let _ = self.keeper.keep(&mut |out| {
             out.write_all(&head)?;
             words.chunks(1 << 12).try_for_each(|words| {
@@ -197,7 +197,7 @@ impl CiTest for KeptTest<'_> {
         Ok(self.p_values(&batch)?[0])
     }
 
-    /// All that are not known at once, where the test is asked so: what is under way when a call ends is lost.
+    /// Answers questions. If the test takes batches, all unknown ones are asked at once: what is under way when a call ends is lost.
     fn p_values(&mut self, batch: &Batch) -> Result<Vec<f64>> {
         let mut answers: Vec<f64> = (0..batch.len()).map_while(|_| self.known()).collect();
         let together = if self.batch_size() > 1 { batch.len() } else { 1 };

@@ -1,8 +1,8 @@
 //! Edges that workers decide before their turn comes.
 //!
-//! Workers are asked about all subsets of the candidates, those among them that are all neighbours of x, too: the skeleton has found that
-//! these separate nothing. Where such a set does separate (a skeleton of another test, a p-value that is missing), or has the largest p-value
-//! and that is new, the edge is asked about set by set.
+//! Workers are asked about all subsets of the candidates, including those that consist of neighbours of x. The skeleton search has found
+//! that these separate nothing. The edge is asked set by set if such a set does separate (a skeleton of another test, a missing p-value).
+//! The same happens if such a set has the largest p-value and that exceeds the known one.
 
 use std::time::{Duration, Instant};
 
@@ -26,9 +26,9 @@ use crate::{Error, Result};
 /// What is known of an edge from one of its ends.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Known {
-    /// By size from 1 on: the largest p-value, and the rank of its set.
+    /// The largest p-value and the rank of its set, by size from 1 on.
     largest: Vec<(f64, u64)>,
-    /// The set of the last size that separates, by rank, and p; or one that has no answer, and why.
+    /// The set that ended the last size: its rank, and p if it separates, or why it has no answer.
     end: Option<(u64, std::result::Result<f64, &'static str>)>,
 }
 
@@ -44,13 +44,14 @@ pub struct Ahead<'a> {
     known: Vec<Known>,
     most_tests: f64,
     exact_tests: u64,
-    /// The size of the sets that are tried.
+    /// The size of the sets that are being tried.
     size: usize,
-    /// So many edges are decided together, of a search that is kept.
+    /// Number of edges that are decided together, in a search that is saved.
     together: usize,
 }
 
-/// Of a search that is kept, this share of the edges is decided together at first, and more next where that took less time.
+/// In a search that is saved, one edge in this many is decided in the first step. The next step is larger if that took less than
+/// `TIME_OF_SOME`.
 const FIRST_ONE_IN: usize = 64;
 
 /// An edge from one of its ends, and the largest size of its sets.
@@ -78,7 +79,7 @@ impl<'a> Ahead<'a> {
         Ahead { worker, options, candidates, graph, starts, others, known, most_tests, exact_tests, size, together }
     }
 
-    /// Number of tests, if no set separates anything.
+    /// Returns the number of tests if no set separates anything.
     pub fn most_tests(&self) -> f64 {
         self.most_tests
     }
@@ -91,7 +92,7 @@ impl<'a> Ahead<'a> {
         matches!(self.known[self.at(x, y)].end, Some((_, Ok(_))))
     }
 
-    /// Decides every edge, size by size: from its smaller end, then, where it is left, from the larger one.
+    /// Decides every edge, size by size: from its smaller end and, if it is left, from the larger one.
     pub fn run_all(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let mut sides = [Vec::new(), Vec::new()];
         for x in 0..self.graph.p() {
@@ -111,14 +112,14 @@ impl<'a> Ahead<'a> {
         outcome
     }
 
-    /// The time is over: forgets what is known of the size that is tried, which it returns.
+    /// Gives up when the time is over: forgets the results of the size that is being tried, and returns that size.
     pub fn give_up(&mut self) -> usize {
         let size = self.size;
         self.known.iter_mut().for_each(|known| known.forget(size));
         size
     }
 
-    /// Has what is known kept.
+    /// Has the observer save what is known.
     pub fn keep(&self, observer: &mut dyn Observer) -> Result<()> {
         let mut bytes = Writer::default();
         self.known.iter().for_each(|known| known.write(&mut bytes));
@@ -126,7 +127,7 @@ impl<'a> Ahead<'a> {
         observer.keep(&mut |out| out.write_all(&bytes.0))
     }
 
-    /// Goes on from what was kept; what cannot be read is decided again.
+    /// Continues from what was saved. What cannot be read is decided again.
     pub fn restore(&mut self, table: &[u8]) {
         let mut bytes = Reader(table);
         let known = (0..self.known.len()).map(|_| Known::read(&mut bytes)).collect::<Option<Vec<Known>>>();
@@ -135,8 +136,8 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// Decides edges from the ends that come first: some from their smaller, others from their larger end, where `spares` leaves out those that the
-    /// smaller end has decided.
+    /// Decides edges size by size, at each size the first list of sides, then the second. With `spares`, edges that the smaller end has
+    /// separated are skipped from the larger end.
     fn run(&mut self, sides: [Vec<(u32, u32)>; 2], spares: bool, observer: &mut dyn Observer) -> Result<()> {
         let largest =
             |&(x, y): &(u32, u32)| self.candidates.largest(self.candidates.of_pair(x as usize, y as usize, 2).count());
@@ -160,7 +161,7 @@ impl<'a> Ahead<'a> {
         Ok(())
     }
 
-    /// Sets of one size, of a search that is kept for some edges at a time.
+    /// Decides sets of one size, for some edges at a time if the search is saved.
     fn run_some(&mut self, size: usize, sides: &[Side], observer: &mut dyn Observer) -> Result<()> {
         let mut rest = sides;
         while observer.keeps() && rest.len() > self.together {
@@ -185,7 +186,7 @@ impl<'a> Ahead<'a> {
         Ok(())
     }
 
-    /// Sets of one size. Where the edges of a vertex have different candidates, one class of these after the other.
+    /// Decides sets of one size. If the edges of a vertex have different candidates, one class of edges follows another.
     fn run_size(&mut self, size: usize, sides: &[Side], observer: &mut dyn Observer) -> Result<()> {
         let sides = self.sweep(size, sides, observer)?;
         let of_side = |&(x, y): &(u32, u32)| self.candidates.class(x as usize, y as usize, size);
@@ -194,7 +195,7 @@ impl<'a> Ahead<'a> {
             let mut now: Vec<((u32, u32), Class)> = Vec::new();
             let mut later = Vec::new();
             for (side, class) in rest {
-                // Sides come by row, of which the first says which class is taken now.
+                // Sides come by row. The first side of a row determines the class that is taken now.
                 match now.iter().rev().find(|(of, _)| of.0 == side.0) {
                     Some(&(_, taken)) if taken != class => later.push((side, class)),
                     _ => now.push((side, class)),
@@ -206,14 +207,15 @@ impl<'a> Ahead<'a> {
         Ok(())
     }
 
-    /// Has a worker that sweeps decide the edges for which that is quicker, of larger sizes, too, where it says so. The edges that are left.
+    /// Has a worker that sweeps decide the edges for which that is quicker, with larger sizes if the worker chooses so. Returns the edges
+    /// that are left.
     fn sweep(&mut self, size: usize, sides: &[Side], observer: &mut dyn Observer) -> Result<Vec<(u32, u32)>> {
         let mut rest = Vec::new();
         let (mut sweeps, mut swept) = (Vec::new(), Vec::new());
         let Some(sweeper) = self.worker.sweeper() else { return Ok(sides.iter().map(|(side, _)| *side).collect()) };
         for &(side, largest) in sides {
             let [x, y] = [side.0 as usize, side.1 as usize];
-            // Candidates of one variable are those of the edge alone.
+            // Sets of one variable have candidates of their own.
             let count = if size < 2 { 0 } else { self.candidates.of_pair(x, y, size).count() };
             let Some(last) = sweeper.takes(count, size, largest) else {
                 rest.push(side);
@@ -272,7 +274,7 @@ impl<'a> Ahead<'a> {
 }
 
 impl Known {
-    /// Sets up to this size have been decided, or those before the one that ended it; 0: nothing has.
+    /// Returns the last size that was decided, or in which a set ended the edge; 0 if there is none.
     fn sizes(&self) -> usize {
         self.largest.len()
     }
@@ -291,7 +293,7 @@ impl Known {
         }
     }
 
-    /// As it was before sets of this size.
+    /// Restores the state before sets of this size.
     fn forget(&mut self, size: usize) {
         if self.sizes() >= size {
             self.end = None;
@@ -299,7 +301,7 @@ impl Known {
         }
     }
 
-    /// The largest p-value of all, the size and the rank of its set.
+    /// Returns the largest p-value of all, with the size and the rank of its set.
     fn largest(&self) -> Option<(f64, usize, u64)> {
         let mut best: Option<(f64, usize, u64)> = None;
         for (size, &(p, rank)) in (1..).zip(&self.largest) {
@@ -310,7 +312,7 @@ impl Known {
         best
     }
 
-    /// A test without an answer is asked again.
+    /// Writes what is known. A test without an answer is left out, as it is asked again.
     fn write(&self, bytes: &mut Writer) {
         let known = if let Some((_, Err(_))) = self.end { self.sizes() - 1 } else { self.sizes() };
         bytes.number(known as u64);
@@ -330,7 +332,7 @@ impl Known {
     }
 }
 
-/// The set of a rank among subsets of candidates.
+/// Returns the set of a rank among subsets of candidates.
 fn set_of(candidates: &[u32], size: usize, rank: u64) -> Vec<u32> {
     let mut set = vec![0; size];
     subsets::unrank(candidates.len(), rank, &mut set);
@@ -342,7 +344,7 @@ impl Answers for Ahead<'_> {
     fn of(&mut self, visit: &Visit, options: &Options, observer: &mut dyn Observer) -> Result<Outcome> {
         let at = self.at(visit.x, visit.y);
         if self.known[at].end.is_none() && self.known[at].sizes() < visit.largest {
-            // A neighbour is gone meanwhile, and sets count that did not; or the other end has decided otherwise.
+            // A neighbour has been removed since, and more sets count now; or the other end has decided otherwise.
             self.run([vec![(visit.x as u32, visit.y as u32)], Vec::new()], false, observer)?;
         }
         let known = &self.known[at];
@@ -379,7 +381,7 @@ impl Answers for Ahead<'_> {
     }
 }
 
-/// How many of the sets of a size are visited: those up to the rank that ends it, or all, without those that are all neighbours.
+/// Returns how many sets of a size are visited: those up to the rank `end`, or all, without sets that consist of neighbours.
 fn count_visited(visit: &Visit, all: &[u32], size: usize, end: Option<u64>) -> Result<u64> {
     let is_near: Vec<bool> = all.iter().map(|v| visit.near.binary_search(v).is_ok()).collect();
     let near = is_near.iter().filter(|&&near| near).count();
@@ -387,7 +389,7 @@ fn count_visited(visit: &Visit, all: &[u32], size: usize, end: Option<u64>) -> R
         let count = |n: usize| count_sets(visit.x, visit.y, n, size);
         return Ok(count(all.len())? - count(near)?);
     };
-    // The subsets of the near ones that come before the set of this rank.
+    // The subsets of neighbours that come before the set of this rank.
     let mut set = vec![0; size];
     subsets::unrank(all.len(), end, &mut set);
     let near_before = |place: usize| is_near[..place].iter().filter(|&&near| near).count();

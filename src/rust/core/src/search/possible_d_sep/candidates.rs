@@ -4,19 +4,19 @@ use super::Sets;
 use crate::graph::{each_block, subsets, Adjacency};
 use crate::search::Options;
 
-/// By ordered pair, which vertices its sets are chosen from.
+/// The vertices that sets are chosen from, by ordered pair.
 #[derive(Clone)]
 pub struct Candidates<'a> {
     sets: &'a Sets,
     options: &'a Options,
     m_max: f64,
-    /// By edge x < y, its biconnected component, where they matter: sorted by pair.
+    /// The biconnected component of each edge x < y, sorted by pair, if components matter.
     components: Vec<([u32; 2], u32)>,
     /// The vertices of each component, ascending.
     members: Vec<Vec<u32>>,
 }
 
-/// What candidates of x have in common with other edges of x: the component, and the latest tier of the two ends.
+/// A class of edges of x with the same candidates. The component and the latest tier of the two ends define it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Class {
     component: Option<u32>,
@@ -25,7 +25,7 @@ pub struct Class {
 }
 
 impl<'a> Candidates<'a> {
-    /// Those of a graph as the phase begins.
+    /// Finds the candidates in a graph, as the phase begins.
     pub fn new(options: &'a Options, graph: &Adjacency, sets: &'a Sets) -> Self {
         let (mut components, mut members) = (Vec::new(), Vec::new());
         if sets.by_component {
@@ -48,12 +48,12 @@ impl<'a> Candidates<'a> {
         Candidates { sets, options, m_max: options.m_max, components, members }
     }
 
-    /// The same for sets up to another size.
+    /// Returns the same candidates for sets up to another size.
     pub fn within(&self, m_max: f64) -> Self {
         Candidates { m_max, ..self.clone() }
     }
 
-    /// Which candidates sets of `size` for the pair have.
+    /// Returns the class of the pair's candidates for sets of `size`.
     pub fn class(&self, x: usize, y: usize, size: usize) -> Class {
         let pair = [x.min(y) as u32, x.max(y) as u32];
         // pcalg takes single variables from all components.
@@ -65,7 +65,7 @@ impl<'a> Candidates<'a> {
         Class { component, latest: tiers.of_vertex(x).max(tiers.of_vertex(y)) }
     }
 
-    /// The candidates of x in a class, ascending: the other vertices of its edges are among them.
+    /// Returns the candidates of x in a class, ascending, including the other ends of its edges.
     pub fn of_class(&self, x: usize, class: Class) -> impl Iterator<Item = u32> + '_ {
         let members = class.component.map(|component| &self.members[component as usize]);
         let is_in_time = move |v: &u32| self.options.tiers.of_vertex(*v as usize) <= class.latest;
@@ -73,37 +73,37 @@ impl<'a> Candidates<'a> {
         self.sets.candidates[x].iter().copied().filter(is_in_time).filter(is_member)
     }
 
-    /// Those of the pair for sets of `size`, ascending.
+    /// Returns the candidates of the pair for sets of `size`, ascending.
     pub fn of_pair(&self, x: usize, y: usize, size: usize) -> impl Iterator<Item = u32> + '_ {
         self.of_class(x, self.class(x, y, size)).filter(move |&v| v as usize != y)
     }
 
-    /// All candidates of x.
+    /// Returns all candidates of x.
     pub fn of(&self, x: usize) -> &[u32] {
         &self.sets.candidates[x]
     }
 
-    /// Whether those of an edge are of its biconnected component.
+    /// Returns whether the candidates of an edge are limited to its biconnected component.
     pub fn are_by_component(&self) -> bool {
         self.sets.by_component
     }
 
-    /// The largest number of candidates of an edge that is tried.
+    /// Returns the largest number of candidates with which an edge is tried.
     pub fn most(&self) -> f64 {
         self.sets.most
     }
 
-    /// The largest size of sets for a pair with so many candidates; 0 where none is tried, as there are too many.
+    /// Returns the largest size of sets for a pair with `count` candidates; 0 if none is tried, as candidates are too many or `m_max` is 0.
     pub fn largest(&self, count: usize) -> usize {
         if count as f64 > self.sets.most || self.m_max <= 0.0 {
             0
         } else {
-            // pcalg goes on while the size is below m.max.
+            // pcalg continues while the size is below m.max.
             (count as f64).min(self.m_max.ceil()) as usize
         }
     }
 
-    /// Number of tests, if no set separates anything, as a float: it may exceed 64 bits.
+    /// Returns the number of tests if no set separates anything, as a float because it may exceed 64 bits.
     pub fn most_tests(&self, options: &Options, graph: &Adjacency) -> f64 {
         let mut most = 0.0;
         for x in 0..graph.p() {

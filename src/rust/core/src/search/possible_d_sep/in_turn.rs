@@ -1,4 +1,4 @@
-//! Sets that are asked about one after the other, as pcalg does.
+//! Sets that are asked one after the other, as pcalg does.
 
 use super::visits::{Answers, Outcome, Visit};
 use crate::ci::{Batch, CiTest};
@@ -11,23 +11,23 @@ use crate::Result;
 /// A test that is asked in pcalg's order.
 pub struct InTurn<'t> {
     test: &'t mut dyn CiTest,
-    /// The answers so far, edge by edge, from an earlier call on.
+    /// The outcomes so far, edge by edge, those of an earlier call first.
     known: Vec<Outcome>,
-    /// The edge whose turn it is.
+    /// The index of the edge whose turn it is.
     next: usize,
     asked: f64,
     most: f64,
 }
 
 impl<'t> InTurn<'t> {
-    /// Of so many questions at most; `table`: what was kept of an earlier call.
+    /// Prepares to ask at most `most` questions. `table`: what an earlier call has saved.
     pub fn new(test: &'t mut dyn CiTest, most: f64, table: Option<&[u8]>) -> Self {
         // What cannot be read is asked again.
         let known = table.and_then(from_bytes).unwrap_or_default();
         InTurn { test, known, next: 0, asked: 0.0, most }
     }
 
-    /// Has what is known kept.
+    /// Has the observer save what is known.
     pub fn keep(&self, observer: &mut dyn Observer) -> Result<()> {
         observer.keep(&mut |out| out.write_all(&to_bytes(&self.known)))
     }
@@ -55,7 +55,7 @@ impl Answers for InTurn<'_> {
     }
 }
 
-/// Who hears of each question.
+/// An observer of each batch, which reports the progress of the phase.
 struct Told<'o> {
     observer: &'o mut dyn Observer,
     asked: f64,
@@ -98,7 +98,7 @@ fn from_bytes(bytes: &[u8]) -> Option<Vec<Outcome>> {
     bytes.0.is_empty().then_some(known)
 }
 
-/// Asks about the sets of an edge in pcalg's order, in batches where the test may be asked so, until one separates it.
+/// Asks the sets of an edge in pcalg's order until one separates, in batches if the test takes them.
 pub fn ask(test: &mut dyn CiTest, visit: &Visit, options: &Options, observer: &mut dyn Observer) -> Result<Outcome> {
     let mut asking = Asking { test, visit, options, batch: Batch::new(), size: 0, count: 0, largest: None };
     let mut visited = Vec::new();
@@ -144,13 +144,13 @@ struct Asking<'t, 'v> {
     options: &'v Options,
     batch: Batch,
     size: usize,
-    /// Of this size.
+    /// Number of sets of this size.
     count: u64,
     largest: Option<f64>,
 }
 
 impl Asking<'_, '_> {
-    /// Asks about a set, sooner or later; one that separates, and p.
+    /// Adds a set to the batch, which is sent when it is full. Returns a set that separates, with its p.
     fn push(&mut self, set: &[u32], observer: &mut dyn Observer) -> Result<Option<(Vec<u32>, f64)>> {
         self.batch.push(self.visit.x, self.visit.y, set);
         if self.batch.len() >= self.test.batch_size() {
@@ -159,7 +159,7 @@ impl Asking<'_, '_> {
         Ok(None)
     }
 
-    /// Asks what waits.
+    /// Sends the batch.
     fn send(&mut self, observer: &mut dyn Observer) -> Result<Option<(Vec<u32>, f64)>> {
         if self.batch.is_empty() {
             return Ok(None);

@@ -1,12 +1,12 @@
-//! The possible-d-sep phase of FCI (Spirtes et al. 2000; Colombo et al. 2012): edges of a skeleton that subsets of possible-d-sep sets
-//! separate. pcalg's `pdsep()`, in its order.
+//! The possible-d-sep phase of FCI (Spirtes et al. 2000; Colombo et al. 2012). It removes edges of a skeleton that subsets of
+//! possible-d-sep sets separate, in the order of pcalg's `pdsep()`.
 //!
-//! Every edge x - y is visited from x = 1, 2, ..., then from its other end where it is still there. Its sets are the subsets of the candidates
-//! of x without y that are not all neighbours of x, by size, then in lexicographic order; the first that separates takes the edge
-//! away. Neighbours are those of x when its turn comes. What a set says depends on the pair alone, so that workers decide all pairs ahead, on
-//! any threads, and a walk in pcalg's order enters what they found:
+//! Every edge x - y is visited from x = 1, 2, ..., then from its other end if it is still there. Its sets are the subsets of the candidates
+//! of x without y, by size, then in lexicographic order. Sets that consist of neighbours of x are left out. The first set that separates
+//! removes the edge. Neighbours are those of x when its turn comes. The outcome of a set depends on the pair alone. So workers decide all
+//! pairs ahead, on any threads, and a walk in pcalg's order enters what they found:
 //!
-//! * `visits`: the walk, and pcalg's counts; `ahead`: what workers are asked; `in_turn`: one question at a time.
+//! * `visits`: the walk, with pcalg's counts; `ahead`: the questions to workers; `in_turn`: one question at a time.
 
 mod ahead;
 mod candidates;
@@ -25,56 +25,56 @@ use ahead::Ahead;
 use candidates::Candidates;
 use in_turn::InTurn;
 
-/// What the phase begins with, and changes.
+/// The state that the phase begins with, and changes.
 pub struct Skeleton<'p> {
     /// The edges.
     pub graph: Adjacency,
-    /// What separates the others; sets that are found are entered at both ends.
+    /// Separating sets of the other pairs. Sets that the phase finds are entered at both ends.
     pub sepsets: SepSets,
-    /// pcalg's `pMax`: `pMax[x, y]` is at `y * p + x`. It is raised there alone, not at `[y, x]`.
+    /// pcalg's `pMax`: `pMax[x, y]` is at `y * p + x`. Only that entry is raised, not `[y, x]`.
     pub p_max: &'p mut [f64],
 }
 
-/// Which sets are tried.
+/// The sets that are tried.
 pub struct Sets {
-    /// By vertex, its candidates, ascending, without itself: its neighbours are among them.
+    /// The candidates of each vertex, ascending, without the vertex itself. They include its neighbours.
     pub candidates: Vec<Vec<u32>>,
-    /// Largest size of candidates without the other vertex (`pdsep.max`): pairs with more are left as they are.
+    /// Largest number of candidates without the other vertex (`pdsep.max`). Pairs with more are left unchanged.
     pub most: f64,
-    /// Whether candidates of an edge are those of its biconnected component (`biCC`).
+    /// Whether the candidates of an edge are limited to its biconnected component (`biCC`).
     pub by_component: bool,
 }
 
-/// What pcalg says of the phase.
+/// What pcalg reports of the phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
-    /// Number of tests by size of the set, beginning with 0: pcalg's `n.edgetests`, which ends with the size of the last edge that was tested.
+    /// pcalg's `n.edgetests`: number of tests by size of the set, from size 0 to the last size of the last edge that was tested.
     pub tests: Vec<u64>,
-    /// That size: pcalg's `max.ord`.
+    /// The last size for the last edge that was tested: pcalg's `max.ord`.
     pub max_order: usize,
-    /// All tests, by size.
+    /// Number of all tests, by size.
     pub all_tests: Vec<u64>,
-    /// By vertex, the candidates of its last edge, then the other end of that; none where it had no edge when its turn came.
+    /// For each vertex, the candidates of its last edge, then the other end of that edge. `None` if it had no edge when its turn came.
     pub sets: Vec<Option<Vec<u32>>>,
-    /// Tests that were decided by the exact formula.
+    /// Number of tests that the exact formula decided.
     pub exact_tests: u64,
-    /// Where the time was over before all sizes had been tried: this size, of which nothing is here. All else is as with an `m_max` below it.
+    /// The size at which the time limit ended the phase, if it did. The result has nothing of that size, as with an `m_max` below it.
     pub ended: Option<usize>,
-    /// Why the last state could not be kept, where it could not.
+    /// Why the last state could not be saved, if it could not.
     pub unkept: Option<Error>,
 }
 
-/// The number of tests of the phase if no set separates anything, as a float: it may exceed 64 bits.
+/// Returns the number of tests of the phase if no set separates anything, as a float because it may exceed 64 bits.
 pub fn most_tests(options: &Options, graph: &Adjacency, sets: &Sets) -> f64 {
     Candidates::new(options, graph, sets).most_tests(options, graph)
 }
 
-/// Runs the phase on a worker. Of `options` alpha, `na_delete`, `m_max`, `fixed_edges` and tiers count: with tiers, candidates are of no later
-/// tier than one of the two ends. It may be kept, gone on with, and ended before its time, see [`Counts::ended`].
+/// Runs the phase on a worker. It uses alpha, `na_delete`, `m_max`, `fixed_edges` and tiers of `options`. With tiers, candidates are of no
+/// later tier than one of the two ends. The phase may be saved, resumed, and ended by a time limit, see [`Counts::ended`].
 ///
 /// # Errors
-/// [`Error::Argument`] where sizes do not match, [`Error::Overflow`] for a pair of more than 2^63 sets, [`Error::Numeric`] where pcalg stops;
-/// [`Error::Checkpoint`] for a file that is of another search or cannot be made; what worker and observer return.
+/// [`Error::Argument`] if sizes do not match; [`Error::Overflow`] for a pair with more than 2^63 sets; [`Error::Numeric`] where pcalg
+/// stops; [`Error::Checkpoint`] if the file belongs to another search or cannot be created; any error of the worker or the observer.
 pub fn possible_d_sep(
     worker: &mut dyn Worker,
     options: &Options,
@@ -106,11 +106,11 @@ pub fn possible_d_sep(
     Ok(Counts { ended, unkept: keeper.unwritten(), ..counts })
 }
 
-/// Likewise with one question at a time, in pcalg's order. Where the time is over nothing of the phase is there: a test is asked about all sizes of an
-/// edge before the next one.
+/// Runs the phase with one question at a time, in pcalg's order. If the time limit ends it, the result has nothing of the phase, as all
+/// sizes of an edge are asked before the next edge.
 ///
 /// # Errors
-/// As [`possible_d_sep`].
+/// Those of [`possible_d_sep`].
 pub fn possible_d_sep_in_turn(
     test: &mut dyn CiTest,
     options: &Options,
@@ -147,7 +147,7 @@ pub fn possible_d_sep_in_turn(
     }
 }
 
-/// What the phase depends on beside test and options: a skeleton of other data may be of the same size.
+/// Returns what the phase depends on besides test and options. A skeleton of other data may have the same size.
 fn asked(options: &Options, skeleton: &Skeleton, sets: &Sets) -> Asked {
     let mut digest = Digest::default();
     (0..skeleton.graph.p()).flat_map(|x| skeleton.graph.row(x)).for_each(|&word| digest.number(word));

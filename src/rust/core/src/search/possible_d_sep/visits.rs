@@ -7,52 +7,52 @@ use crate::observer::Observer;
 use crate::search::Options;
 use crate::Result;
 
-/// An edge as its turn comes.
+/// An edge when its turn comes.
 pub struct Visit<'a> {
     pub x: usize,
     pub y: usize,
-    /// The single variables that are tried, ascending: candidates that are no neighbours of x.
+    /// The single variables to try, ascending: candidates that are not neighbours of x.
     pub singles: &'a [u32],
     /// The candidates of larger sets, ascending.
     pub all: &'a [u32],
-    /// The neighbours of x, ascending, y among them.
+    /// The neighbours of x, ascending, including y.
     pub near: &'a [u32],
-    /// The largest size.
+    /// The largest size of sets.
     pub largest: usize,
     /// `pMax[x, y]` so far.
     pub known: f64,
 }
 
-/// What its sets say.
+/// The outcome of an edge's sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// By size from 1 on, how many sets are visited.
+    /// Number of sets that are visited, by size from 1 on.
     pub visited: Vec<u64>,
-    /// The set that separates, and p.
+    /// The set that separates, and its p.
     pub set: Option<(Vec<u32>, f64)>,
-    /// The largest p-value of the visited sets, where it is above what is known.
+    /// The largest p-value of the visited sets, if it exceeds the known one.
     pub largest: Option<f64>,
 }
 
-/// Who answers.
+/// A source of outcomes.
 pub trait Answers {
-    /// What the sets of an edge say.
+    /// Returns the outcome of an edge's sets.
     fn of(&mut self, visit: &Visit, options: &Options, observer: &mut dyn Observer) -> Result<Outcome>;
 
-    /// Number of tests that were decided by the exact formula.
+    /// Returns the number of tests that the exact formula decided.
     fn exact_tests(&self) -> u64 {
         0
     }
 }
 
 impl Visit<'_> {
-    /// Whether a set is left out: the skeleton has had it.
+    /// Returns whether a set is left out, as the skeleton search has already tried it.
     pub fn is_near(&self, set: &[u32]) -> bool {
         set.iter().all(|v| self.near.binary_search(v).is_ok())
     }
 }
 
-/// Visits every edge that is not fixed, from the smaller vertices on, and enters what is said.
+/// Visits every edge that is not fixed, in ascending order of x, and enters the outcomes.
 pub fn visit(
     answers: &mut dyn Answers,
     options: &Options,
@@ -121,7 +121,7 @@ pub fn visit(
     Ok(counts)
 }
 
-/// Numbers as R's `cat()` has them after a word.
+/// Formats numbers as R's `cat()` prints them after a word.
 fn shown(set: &[u32]) -> String {
     if set.is_empty() {
         return " ".into();
@@ -129,7 +129,7 @@ fn shown(set: &[u32]) -> String {
     set.iter().map(|v| format!(" {}", v + 1)).collect()
 }
 
-/// What pcalg prints before it tries the sets of an edge.
+/// Reports what pcalg prints before it tries the sets of an edge.
 fn say_of_pair(
     observer: &mut dyn Observer,
     candidates: &Candidates,

@@ -1,30 +1,30 @@
-//! What every message between processes is in: who speaks, which task it belongs to, how long it is, and a checksum.
+//! The envelope of every message between processes: the sender's version, the kind, the task, the length, and a checksum.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Reader, Writer};
 
-/// What every message begins with.
+/// The first bytes of every message.
 const MAGIC: &[u8; 6] = b"pcgpu\n";
 
-/// Changes whenever the messages do.
+/// Version of the messages. It changes whenever they do.
 const PROTOCOL: u64 = 3;
 
 /// Why a message is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is damaged, or no message of this program.
+    /// The message is damaged, or not one of this program.
     Damaged,
-    /// It is from another version, which is named.
+    /// The message is from another version, which is named.
     OtherVersion(String),
 }
 
-/// The version that speaks: of this program, and of its messages.
+/// Returns the version of this program and of its messages.
 pub fn version() -> String {
     format!("{} (messages {PROTOCOL})", env!("CARGO_PKG_VERSION"))
 }
 
-/// Puts a message of this kind into its envelope. `task`: a number that the reply has, too.
+/// Puts a message of this kind into its envelope. `task`: a number that the reply repeats.
 pub fn seal(kind: u8, task: u64, body: &[u8]) -> Vec<u8> {
     let mut bytes = Writer(Vec::with_capacity(body.len() + 64));
     bytes.0.extend_from_slice(MAGIC);
@@ -38,7 +38,7 @@ pub fn seal(kind: u8, task: u64, body: &[u8]) -> Vec<u8> {
     bytes.0
 }
 
-/// Kind, task and body of a message.
+/// Returns kind, task and body of a message.
 ///
 /// # Errors
 /// [`Refusal`].
@@ -77,7 +77,7 @@ mod tests {
                 assert_eq!(open(&changed), Err(Refusal::Damaged), "{at}");
             }
         }
-        // Of another version, in order otherwise.
+        // From another version, but otherwise valid.
         let mut bytes = Writer(MAGIC.to_vec());
         bytes.text("0.0.9 (messages 7)");
         bytes.0.push(1);

@@ -1,10 +1,11 @@
 //! The frozen neighbourhoods of a level.
 //!
-//! A graph goes in the form that takes the fewest bytes: the pairs that are gone since the graph before, which the receiver has; the pairs that are edges;
-//! those that are none, of which a search has few at its beginning; or a bit a pair. Of each pair one direction is written. Pairs go row by row, as the
-//! numbers of vertices that lie between, in groups of seven bits: a byte each where they are dense.
+//! A graph is sent in the form that takes the fewest bytes: the pairs that were removed since an earlier graph, which the receiver has; the
+//! pairs that are edges; the pairs that are not, which are few when a search begins; or a bit for each pair. Each pair is written in one
+//! direction only. Pairs go row by row. Each is written as the number of vertices since the one before, in groups of seven bits: a byte
+//! each if pairs are dense.
 //!
-//! Both ends keep a graph of few edges as lists, which take less room than its bits.
+//! Both ends keep a graph with few edges as lists, which take less memory than its bits.
 
 use super::{Reader, Writer};
 use crate::graph::Adjacency;
@@ -12,26 +13,26 @@ use crate::memory::{self, Use};
 use crate::search::level::Neighbours;
 use crate::Result;
 
-/// How neighbourhoods are written.
+/// Codes of the forms in which neighbourhoods are written.
 const BITS: u64 = 0;
 const EDGES: u64 = 1;
 const ROWS: u64 = 2;
 const REMOVED: u64 = 3;
 const ABSENT: u64 = 4;
 
-/// Neighbourhoods as they are sent and kept. A graph has the form that takes less room.
+/// Neighbourhoods as they are sent and kept. A graph has the form that takes less memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frozen {
-    /// A graph as bit rows. Lists are made of it where they are needed.
+    /// A graph as bit rows. Lists are made from it when they are needed.
     Graph(Adjacency),
-    /// A graph of few edges, as lists.
+    /// A graph with few edges, as lists.
     Lists(Neighbours),
-    /// Lists that need not be those of a graph.
+    /// Lists that need not belong to a graph.
     Rows(Neighbours),
 }
 
 impl Frozen {
-    /// Those of a level.
+    /// Converts the neighbourhoods of a level.
     pub fn of(neighbours: &Neighbours) -> Self {
         match neighbours.graph() {
             Some(_) if is_sparse(neighbours.p(), neighbours.edge_count()) => Frozen::Lists(neighbours.to_lists()),
@@ -40,7 +41,7 @@ impl Frozen {
         }
     }
 
-    /// Those of a graph.
+    /// Converts the neighbourhoods of a graph.
     pub fn of_graph(graph: Adjacency) -> Self {
         if is_sparse(graph.p(), graph.edge_count()) {
             Frozen::Lists(Neighbours::lists_of(&graph))
@@ -49,7 +50,7 @@ impl Frozen {
         }
     }
 
-    /// Those of a graph with these edges, in the order of [`Neighbours::of_pairs`]; none where memory does not suffice.
+    /// Makes a graph with these edges, in the order of [`Neighbours::of_pairs`]. `None` if memory does not suffice.
     fn of_pairs(p: usize, pairs: &[[u32; 2]]) -> Option<Self> {
         if is_sparse(p, pairs.len()) {
             memory::room(bytes_of_lists(p, pairs.len()), Use::Pairs).ok()?;
@@ -61,7 +62,7 @@ impl Frozen {
         Some(Frozen::Graph(graph))
     }
 
-    /// With their lists.
+    /// Converts to neighbourhoods with lists.
     pub fn into_neighbours(self) -> Neighbours {
         match self {
             Frozen::Graph(graph) => Neighbours::of(graph),
@@ -69,7 +70,7 @@ impl Frozen {
         }
     }
 
-    /// Makes bit rows of a graph's lists.
+    /// Turns a graph's lists into bit rows.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
@@ -81,7 +82,7 @@ impl Frozen {
         Ok(())
     }
 
-    /// The bit rows, where it has these.
+    /// Returns the bit rows, if it has them.
     pub fn graph(&self) -> Option<&Adjacency> {
         match self {
             Frozen::Graph(graph) => Some(graph),
@@ -110,7 +111,7 @@ impl Frozen {
         }
     }
 
-    /// Whether every edge of a graph is one of another.
+    /// Returns whether every edge of this graph is an edge of `other`.
     fn is_within(&self, other: &Frozen) -> bool {
         match (self, other) {
             (_, Frozen::Rows(_)) => false,
@@ -122,7 +123,7 @@ impl Frozen {
         }
     }
 
-    /// The smaller neighbours of a vertex, ascending.
+    /// Returns the smaller neighbours of a vertex, ascending.
     fn smaller(&self, y: usize) -> Box<dyn Iterator<Item = u32> + '_> {
         match self {
             Frozen::Graph(graph) => Box::new(graph.neighbours_between(y, 0..y)),
@@ -132,7 +133,7 @@ impl Frozen {
         }
     }
 
-    /// Adds the smaller vertices of the pairs of row `y` that this form lists.
+    /// Adds to `row` the smaller vertices of the pairs that this form lists for row `y`.
     fn listed(&self, form: u64, before: Option<&Frozen>, y: usize, row: &mut Vec<u32>) {
         let mut of_words = |word: &dyn Fn(usize) -> u64| {
             (0..words_of(y)).for_each(|w| row.extend(crate::graph::bits(w, word(w) & below(y, w))));
@@ -147,7 +148,7 @@ impl Frozen {
         }
     }
 
-    /// As bytes: whole, or, where that is shorter, as the pairs that are gone since `before`, which the receiver has.
+    /// Returns the neighbourhoods as bytes: whole, or, if shorter, as the pairs that were removed since `before`, which the receiver has.
     pub fn to_bytes(&self, before: Option<&Frozen>) -> Vec<u8> {
         let p = self.p();
         let begin = |form: u64| {
@@ -165,7 +166,8 @@ impl Frozen {
         let before = before.filter(|before| self.is_within(before));
         let gone = before.map_or(usize::MAX, |before| before.edge_count() - edges);
         let absent = p * p.saturating_sub(1) / 2 - edges;
-        // The bytes of bits, and then those of the shortest form so far. A pair takes a byte at least. Of few edges, lists are the shortest.
+        // The bytes of bits, then those of the shortest form so far. A pair takes at least one byte. If edges are few, lists are the
+        // shortest.
         let mut limit = words_of_all(p).filter(|_| self.graph().is_some()).unwrap_or(usize::MAX).saturating_mul(8);
         let mut shortest = None;
         let mut lists = [(gone, REMOVED), (edges, EDGES), (absent, ABSENT)];
@@ -190,20 +192,20 @@ impl Frozen {
         })
     }
 
-    /// From bytes; `before` as in [`Frozen::to_bytes`]. `None` where they are not those of it.
+    /// Reads neighbourhoods from bytes, with `before` as in [`Frozen::to_bytes`]. `None` if the bytes are not valid.
     pub fn from_bytes(bytes: &[u8], before: Option<&Frozen>) -> Option<Self> {
         let mut bytes = Reader(bytes);
         let p = bytes.index()?;
-        // A few bytes may be a large graph.
+        // A few bytes may describe a large graph.
         let room = || memory::room(Adjacency::bytes(p), Use::Pairs).ok();
         let found = match bytes.number()? {
             BITS => {
-                // Before room is made for them.
+                // Checked before memory is taken for them.
                 (words_of_all(p)?.checked_mul(8)? == bytes.0.len()).then_some(())?;
                 room()?;
                 let mut fits = true;
                 let graph = Adjacency::from_lower(p, |y, w| {
-                    // What lies past the words of the row is no pair.
+                    // Beyond the words of the row there are no pairs.
                     let word = if w < words_of(y) { bytes.number() } else { Some(0) };
                     fits &= word.is_some_and(|word| word & !below(y, w) == 0);
                     word.unwrap_or(0) & below(y, w)
@@ -249,29 +251,29 @@ impl Frozen {
     }
 }
 
-/// Bytes of the lists of a graph.
+/// Returns the bytes of the lists of a graph.
 fn bytes_of_lists(p: usize, edges: usize) -> usize {
     edges.saturating_add(p).saturating_mul(8)
 }
 
-/// Whether the lists of a graph take less room than its bit rows.
+/// Returns whether the lists of a graph take less memory than its bit rows.
 fn is_sparse(p: usize, edges: usize) -> bool {
     bytes_of_lists(p, edges) < Adjacency::bytes(p)
 }
 
-/// The words of a bit row that have pairs with smaller vertices.
+/// Returns the number of words of bit row y that have pairs with smaller vertices.
 fn words_of(y: usize) -> usize {
     y.div_ceil(64)
 }
 
-/// Those of all rows of p vertices.
+/// Returns the sum of [`words_of`] over all rows of p vertices, or `None` on overflow.
 fn words_of_all(p: usize) -> Option<usize> {
     // Rows 1 to 64 have one, the next 64 two, ...
     let (blocks, rest) = (p.saturating_sub(1) / 64, p.saturating_sub(1) % 64);
     blocks.checked_mul(blocks + 1)?.checked_mul(32)?.checked_add(rest.checked_mul(blocks + 1)?)
 }
 
-/// The bits of such a word that stand for smaller vertices.
+/// Returns the bits of word w of row y that stand for smaller vertices.
 fn below(y: usize, w: usize) -> u64 {
     match y.saturating_sub(64 * w) {
         0 => 0,
@@ -280,7 +282,7 @@ fn below(y: usize, w: usize) -> u64 {
     }
 }
 
-/// Writes pairs x < y, of each y those x that `add` appends; gives up where they take as many bytes as `limit`.
+/// Writes pairs x < y. `add` appends the x of each y. Returns `false` if the pairs take `limit` bytes or more.
 fn write_pairs(p: usize, add: impl Fn(usize, &mut Vec<u32>), limit: usize, bytes: &mut Writer) -> bool {
     let before = bytes.0.len();
     let mut row = Vec::new();
@@ -303,12 +305,12 @@ fn write_pairs(p: usize, add: impl Fn(usize, &mut Vec<u32>), limit: usize, bytes
             return false;
         }
     }
-    // No row is as far away as the last vertex and one.
+    // Marks the end: the row at this distance would be past the last vertex.
     bytes.small((p - next_row) as u64);
     bytes.0.len() - before < limit
 }
 
-/// As [`write_pairs`] writes them, of p vertices.
+/// Reads pairs of p vertices that [`write_pairs`] has written.
 fn read_pairs(p: usize, bytes: &mut Reader) -> Option<Vec<[u32; 2]>> {
     let mut pairs = Vec::new();
     u32::try_from(p).ok()?;
@@ -341,7 +343,7 @@ mod tests {
 
     fn same(found: Option<Frozen>, wanted: &Frozen) {
         let found = found.unwrap();
-        // Of a graph the form is what its size says.
+        // The form of a graph follows from its size.
         let is_rows = |frozen: &Frozen| matches!(frozen, Frozen::Rows(_));
         assert_eq!(is_rows(&found), is_rows(wanted));
         assert_eq!(matches!(found, Frozen::Lists(_)), !is_rows(&found) && is_sparse(found.p(), found.edge_count()));
@@ -350,7 +352,7 @@ mod tests {
         (0..found.p()).for_each(|x| assert_eq!(found.list(x), wanted.list(x)));
     }
 
-    /// The same back, in this form, and nothing of a part of the bytes.
+    /// Checks that neighbourhoods come back from bytes in this form, and not from a part of the bytes. Returns the number of bytes.
     fn comes_back(found: &Frozen, before: Option<&Frozen>, form: u64) -> usize {
         let bytes = found.to_bytes(before);
         assert_eq!(Reader(&bytes[8..]).number(), Some(form));
@@ -377,11 +379,11 @@ mod tests {
             (&less, Some(&half), REMOVED),
             (&sparse, Some(&half), EDGES),
             (&most, None, ABSENT),
-            // The same pairs.
+            // Removed and absent pairs are the same here.
             (&most, Some(&all), REMOVED),
             (&all, None, ABSENT),
             (&none, None, EDGES),
-            // What grows is sent whole.
+            // A graph that has grown is sent whole.
             (&half, Some(&less), BITS),
             (&most, Some(&half), ABSENT),
             (&less, Some(&rows), BITS),
@@ -409,7 +411,7 @@ mod tests {
                     let bytes = found.to_bytes(before);
                     let form = Reader(&bytes[8..]).number().unwrap();
                     let length = comes_back(found, before, form);
-                    // In either form, also of the graph before.
+                    // In either form, of this graph and of the earlier one.
                     let other = |frozen: &Frozen| {
                         let mut other = Frozen::of(&frozen.clone().into_neighbours());
                         other.make_bit_rows().unwrap();
@@ -444,7 +446,7 @@ mod tests {
         let mut rows = Frozen::Rows(Neighbours::of_rows(&Tiers::default(), &bits, [3, 70]));
         rows.make_bit_rows().unwrap();
         assert!(rows.graph().is_none());
-        // What is gone is gone from a graph alone.
+        // Only a graph can lose pairs.
         let less = graph(300, |x, y| x + 1 == y).to_bytes(Some(&sparse));
         assert_eq!(Reader(&less[8..]).number(), Some(REMOVED));
         assert!(Frozen::from_bytes(&less, Some(&rows)).is_none());
@@ -454,7 +456,7 @@ mod tests {
     fn what_is_no_graph_is_seen() {
         let sparse = graph(130, |x, y| x + 1 == y && y % 5 == 0);
         let bytes = sparse.to_bytes(None);
-        // A neighbour that is not below its row, a row that is none, and more pairs than there are bytes.
+        // A neighbour that is not below its row, a row that does not exist, and more pairs than there are bytes.
         for (at, value) in [(18, 127), (16, 127), (17, 100)] {
             let mut changed = bytes.clone();
             changed[at] = value;

@@ -1,4 +1,4 @@
-//! The pairs of a level.
+//! The pairs of a level as bytes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,13 +11,13 @@ use crate::search::level::{CandidateOrder, Neighbours, PairSide};
 use crate::search::shards::{Part, Shard, Work};
 use crate::search::Options;
 
-/// How the candidates of a side stand, and whether the other vertex is in the row's list.
+/// The order of a side's candidates, and whether the other vertex is outside the row's list.
 const ASCENDING: u8 = 0;
 const COMMON_LAST: u8 = 1;
 const OUTSIDE: u8 = 2;
 
 impl<'a> Work<'a> {
-    /// Some of the shards as bytes, with their pairs and what is known of their limits, without the neighbourhoods.
+    /// Returns some of the shards as bytes, with their pairs and the known limits, without the neighbourhoods.
     pub fn piece_to_bytes(&self, shards: Range<usize>) -> Vec<u8> {
         let shards = &self.shards[shards];
         let mut bytes = Writer::default();
@@ -33,7 +33,7 @@ impl<'a> Work<'a> {
         bytes.0
     }
 
-    /// Rows with all of their lanes, as these are counted in shards; then the shards.
+    /// Writes rows with all of their lanes, as shards refer to these by number; then the shards.
     fn write_rows(&self, shards: &[Shard], bytes: &mut Writer) {
         let mut rows: Vec<u32> = Vec::new();
         let mut limits = Limits::default();
@@ -61,7 +61,7 @@ impl<'a> Work<'a> {
         shards.iter().zip(starts).for_each(|(shard, start)| shard.write(start, bytes));
     }
 
-    /// The sides of the shards, counted from the first of them; then the shards.
+    /// Writes the sides of the shards, counted from the first of them; then the shards.
     fn write_sides(&self, shards: &[Shard], bytes: &mut Writer) {
         let of_shard = |shard: &Shard| match &shard.part {
             Part::Sides(sides) => sides.clone(),
@@ -100,14 +100,14 @@ impl<'a> Work<'a> {
         moved.iter().for_each(|(shard, start)| shard.write(*start, bytes));
     }
 
-    /// What the search's options say of a piece of p variables; `None` where it is none.
+    /// Reads the search's options from a piece on p variables. `None` if the bytes are not a piece.
     pub fn options_of_piece(bytes: &[u8], p: usize) -> Option<Options> {
         let (_, alpha, form) = read_head(&mut Reader(bytes))?;
         Some(Options { na_delete: form & 1 != 0, ..Options::new(p, alpha) })
     }
 
-    /// From bytes; `None` where they are not those of [`Work::piece_to_bytes`] on these neighbourhoods. Its shards have the order in which they
-    /// were sent. `options`: those of [`Work::options_of_piece`].
+    /// Reads a piece from bytes. `None` if they are not those of [`Work::piece_to_bytes`] on these neighbourhoods. Shards keep the order in
+    /// which they were sent. `options`: those of [`Work::options_of_piece`].
     pub fn piece_from_bytes(bytes: &[u8], neighbours: &'a Neighbours, options: &'a Options) -> Option<Self> {
         let mut bytes = Reader(bytes);
         let p = neighbours.p();
@@ -133,7 +133,7 @@ impl<'a> Work<'a> {
         let count = bytes.small_index()?;
         let mut limits = Vec::new();
         for _ in 0..bytes.fits(count, 1)? {
-            // Nothing found yet is 0.
+            // 0 stands for nothing found yet.
             limits.push(AtomicU64::new(bytes.small()?.wrapping_sub(1)));
         }
         let mut work = Work::of_parts(size, neighbours, options, lanes, sides, limits);
@@ -147,7 +147,7 @@ impl<'a> Work<'a> {
         bytes.end(work)
     }
 
-    /// Whether a shard is one of this work's pairs.
+    /// Returns whether a shard fits this work's pairs.
     fn holds(&self, shard: &Shard) -> bool {
         let p = self.neighbours.p();
         let of_rows = self.sides.is_empty();
@@ -172,12 +172,12 @@ impl<'a> Work<'a> {
     }
 }
 
-/// What a piece begins with: the size of its sets, the significance level, and its form.
+/// Reads the head of a piece: the size of its sets, the significance level, and its form.
 fn read_head(bytes: &mut Reader) -> Option<(usize, f64, u8)> {
     Some((bytes.small_index()?, bytes.float()?, bytes.take(1)?[0]))
 }
 
-/// A side that is one of these neighbourhoods, with no more sets than it can have.
+/// Reads a side. `None` if it does not fit these neighbourhoods, or has more sets than it can have.
 fn read_side(bytes: &mut Reader, neighbours: &Neighbours, size: usize) -> Option<PairSide> {
     let p = neighbours.p();
     let (row, other) = (u32::try_from(bytes.small()?).ok()?, u32::try_from(bytes.small()?).ok()?);
@@ -195,7 +195,7 @@ fn read_side(bytes: &mut Reader, neighbours: &Neighbours, size: usize) -> Option
     is_side.then_some(side)
 }
 
-/// The limits that go with some shards, and where each range of them lies among these.
+/// The limits that are sent with some shards, and the position of each range among them.
 #[derive(Default)]
 struct Limits {
     ranges: Vec<Range<usize>>,
@@ -204,7 +204,7 @@ struct Limits {
 }
 
 impl Limits {
-    /// Where this range lies; shards that share limits name the same one.
+    /// Returns the position of this range. Shards that share limits name the same range.
     fn place(&mut self, range: Range<usize>) -> usize {
         *self.places.entry(range.start).or_insert_with(|| {
             self.count += range.len();

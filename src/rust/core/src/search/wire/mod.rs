@@ -1,10 +1,10 @@
-//! A level's work, its shards and their answers as bytes, for workers of other processes: numbers in little-endian order or, where most are
-//! small, in groups of seven bits (LEB128). Bytes that were not made here come back as `None`.
+//! A level's work, its shards and their answers as bytes, for workers of other processes. Numbers are in little-endian order or, if most
+//! are small, in groups of seven bits (LEB128). Bytes that were not made here are read as `None`.
 //!
-//! A worker that is far away has the data. It is sent the frozen neighbourhoods, whole or as what changed
-//! ([`Frozen::to_bytes`](graph::Frozen::to_bytes)), then shards with their pairs
-//! ([`Work::piece_to_bytes`](super::shards::Work::piece_to_bytes)), and sends back [`Answers`](super::answer::Answers): verdicts with ranks, from
-//! which the receiver works out the sets. Columns of level 0, pairs of level 1 ([`pairs`](super::pairs)) and batches of questions go likewise. Each message is in an [envelope](envelope).
+//! A remote worker has the data. It gets the frozen neighbourhoods, whole or as changes ([`Frozen::to_bytes`](graph::Frozen::to_bytes)),
+//! then shards with their pairs ([`Work::piece_to_bytes`](super::shards::Work::piece_to_bytes)). It returns
+//! [`Answers`](super::answer::Answers): verdicts with ranks, from which the receiver works out the sets. Columns of level 0, pairs of level
+//! 1 ([`pairs`](super::pairs)) and batches of questions are sent in the same way. Each message is in an [envelope](envelope).
 
 pub mod envelope;
 pub mod graph;
@@ -12,7 +12,7 @@ mod level;
 mod questions;
 mod shards;
 
-/// Bytes under way.
+/// Bytes that are being written.
 #[derive(Default)]
 pub(crate) struct Writer(pub Vec<u8>);
 
@@ -21,7 +21,7 @@ impl Writer {
         self.0.extend_from_slice(&number.to_le_bytes());
     }
 
-    /// A number that is small as a rule.
+    /// Writes a number that is small as a rule.
     pub fn small(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
@@ -48,7 +48,7 @@ impl Writer {
         self.0.extend_from_slice(text.as_bytes());
     }
 
-    /// Ascending numbers, as runs of neighbours.
+    /// Writes ascending numbers as runs of consecutive ones.
     pub fn runs(&mut self, list: &[u32]) {
         let runs = || list.chunk_by(|a, b| a + 1 == *b);
         self.small(runs().count() as u64);
@@ -61,7 +61,7 @@ impl Writer {
     }
 }
 
-/// Bytes that are read.
+/// Bytes that are being read.
 pub(crate) struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
         Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
     }
 
-    /// As [`Writer::small`] writes it.
+    /// Reads a number that [`Writer::small`] has written.
     #[inline]
     pub fn small(&mut self) -> Option<u64> {
         let mut number = 0;
@@ -111,13 +111,13 @@ impl<'a> Reader<'a> {
         (0..count).map(|_| self.vertex()).collect()
     }
 
-    /// None with a NUL: R has no such texts, and nothing here writes one.
+    /// Reads text. `None` if it has a NUL: R has no such texts, and nothing here writes one.
     pub fn text(&mut self) -> Option<&'a str> {
         let length = self.small_index()?;
         std::str::from_utf8(self.take(length)?).ok().filter(|text| !text.contains('\0'))
     }
 
-    /// As [`Writer::runs`] writes them; below `end`.
+    /// Reads numbers that [`Writer::runs`] has written, all below `end`.
     pub fn runs(&mut self, end: usize) -> Option<Vec<u32>> {
         let mut list = Vec::new();
         let mut next = 0;
@@ -129,18 +129,18 @@ impl<'a> Reader<'a> {
         Some(list)
     }
 
-    /// A number of elements that take at least so many bytes each: no more than there can be.
+    /// Returns `count` if the bytes suffice for as many elements with at least `bytes` bytes each.
     pub fn fits(&self, count: usize, bytes: usize) -> Option<usize> {
         (count.saturating_mul(bytes) <= self.0.len()).then_some(count)
     }
 
-    /// The length of a list, likewise.
+    /// Reads the length of a list whose elements take at least `bytes` bytes each. `None` if the bytes do not suffice.
     pub fn count(&mut self, bytes: usize) -> Option<usize> {
         let count = self.index()?;
         self.fits(count, bytes)
     }
 
-    /// What was read, where that is all.
+    /// Returns `found` if all bytes have been read.
     pub fn end<T>(self, found: T) -> Option<T> {
         self.0.is_empty().then_some(found)
     }

@@ -1,11 +1,11 @@
-//! Batches of questions.
+//! Batches of questions as bytes.
 
 use super::{Reader, Writer};
 use crate::ci::Batch;
 use std::ops::Range;
 
 impl Batch {
-    /// Some of the questions as bytes.
+    /// Returns some of the questions as bytes.
     pub fn to_bytes(&self, questions: Range<usize>) -> Vec<u8> {
         let mut bytes = Writer::default();
         bytes.small(questions.len() as u64);
@@ -17,7 +17,7 @@ impl Batch {
         bytes.0
     }
 
-    /// From bytes; `None` where they are not those of [`Batch::to_bytes`] on p variables.
+    /// Reads questions from bytes. `None` if they are not those of [`Batch::to_bytes`] on p variables.
     pub fn from_bytes(bytes: &[u8], p: usize) -> Option<Self> {
         let mut bytes = Reader(bytes);
         let count = bytes.small_index()?;

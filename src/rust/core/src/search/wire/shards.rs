@@ -1,4 +1,4 @@
-//! Shards, and what a worker found in them.
+//! Shards, and what a worker found in them, as bytes.
 
 use super::{Reader, Writer};
 use crate::ci::reason_of;
@@ -6,14 +6,14 @@ use crate::search::answer::{Answers, PairAnswer};
 use crate::search::level::Verdict;
 use crate::search::shards::{Part, Shard, Work};
 
-/// The kind of a verdict; `EXACT` where tests were decided by the exact formula.
+/// The kind of a verdict. `EXACT` is added if the exact formula decided tests.
 const INDEPENDENT: u8 = 0;
 const DEPENDENT: u8 = 1;
 const UNDEFINED: u8 = 2;
 const EXACT: u8 = 4;
 
 impl Answers {
-    /// As bytes: of pairs in the order of [`Work::pairs_of`]; sets are known from ranks.
+    /// Returns the answers as bytes, in the order of [`Work::pairs_of`]. Ranks stand for the sets.
     pub fn to_bytes(&self, work: &Work) -> Vec<u8> {
         let mut bytes = Writer(Vec::with_capacity(16 * self.of_pairs.len() + 16));
         bytes.small(self.of_pairs.len() as u64);
@@ -51,8 +51,8 @@ impl Answers {
         bytes.0
     }
 
-    /// From bytes; `None` where they are not answers on the pairs of this shard of the work. `wants_sets`: works out the sets that separate
-    /// or have no answer.
+    /// Reads answers from bytes. `None` if they do not fit the pairs of this shard. `wants_sets`: whether to work out the sets that
+    /// separate or have no answer.
     pub fn from_bytes(bytes: &[u8], work: &Work, shard: usize, wants_sets: bool) -> Option<Self> {
         let mut bytes = Reader(bytes);
         let mut answers = Answers::of_shard(shard);
@@ -67,7 +67,7 @@ impl Answers {
             let row = if of_rows { bytes.small()?.checked_add(last.0)? } else { 0 };
             let at = bytes.small_index()?.checked_add(if row == last.0 { last.1 } else { 0 })?;
             last = (row, at);
-            // The same order on both ends: nothing is searched for.
+            // Both ends have the same order, so nothing is searched for.
             let is_it =
                 |side_row: u32, side_at: usize| side_at - first == at && (!of_rows || u64::from(side_row) == row);
             let (at, side, _) = pairs.find(|(side_at, side, _)| is_it(side.row, *side_at))?;
@@ -96,7 +96,8 @@ impl Answers {
 }
 
 impl Shard {
-    /// The first of its sides, from which sides are counted: rows have a list of lanes each, on both ends, and sides are numbered anew.
+    /// Returns the shard's first side, from which its sides are counted, as the other end numbers sides differently. Lanes have the same
+    /// numbers on both ends.
     fn first_side(&self) -> usize {
         match &self.part {
             Part::Tile { .. } | Part::Lanes { .. } => 0,
@@ -105,7 +106,7 @@ impl Shard {
         }
     }
 
-    /// As bytes; `limit` is where its limits start, of those that go with it.
+    /// Writes the shard. `limit`: where its limits start among those that are sent.
     pub(super) fn write(&self, limit: usize, bytes: &mut Writer) {
         let (kind, numbers) = match &self.part {
             Part::Tile { rows, others } => {
@@ -127,7 +128,7 @@ impl Shard {
         bytes.float(self.cost);
     }
 
-    /// Likewise from bytes.
+    /// Reads a shard that [`Shard::write`] has written.
     pub(super) fn read(bytes: &mut Reader) -> Option<Self> {
         let row = bytes.small_index()?;
         let kind = bytes.take(1)?[0];
