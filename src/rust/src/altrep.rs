@@ -1,4 +1,5 @@
-//! Vectors that R keeps in a compact form, as `1:n`, made whole before Rust reads them: R allocates at the first access to their values, and may jump.
+//! Expansion of vectors that R keeps in a compact form, such as `1:n`, before Rust reads them. R allocates at the first access to their
+//! values, and may jump.
 
 use std::ffi::c_void;
 
@@ -13,13 +14,13 @@ use pcgpu_core::Error;
 use crate::failure::{Failure, Outcome};
 use crate::token::Token;
 
-// SEXPREC is opaque: only pointers to it pass.
+// SEXPREC is opaque: only pointers to it are passed.
 #[allow(improper_ctypes)]
 extern "C" {
     pub fn DATAPTR_RO(x: SEXP) -> *const c_void;
 }
 
-/// Makes all of these objects whole, and what is in lists.
+/// Expands these objects, their list entries and their names.
 pub fn expand<const N: usize>(token: &Token, objects: [&Robj; N]) -> Outcome<()> {
     // SAFETY: on R's thread; the objects are protected by their Robj.
     objects.into_iter().try_for_each(|object| unsafe { whole(token, object.get()) })
@@ -32,7 +33,7 @@ unsafe fn whole(token: &Token, object: SEXP) -> Outcome<()> {
     if ALTREP(object) != 0 {
         let bytes_each = if matches!(kind, SEXPTYPE::INTSXP | SEXPTYPE::LGLSXP) { 4 } else { 8 };
         memory::room((Rf_xlength(object) as usize).saturating_mul(bytes_each), Use::Columns)?;
-        // As it is read later.
+        // The accessor is the one that reads the object later.
         let made = token.caught(|| {
             match kind {
                 SEXPTYPE::INTSXP => drop(INTEGER(object)),

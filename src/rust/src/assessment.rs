@@ -1,4 +1,4 @@
-//! How far graphs can be trusted, from R.
+//! Measures of how far graphs can be trusted, from R.
 
 use extendr_api::prelude::*;
 use pcgpu_core::assessment::{
@@ -20,7 +20,7 @@ use crate::token::Token;
 use crate::value::{na, Value};
 use crate::{input, output};
 
-/// A graph of `edges`, p vectors of the j with an arc i -> j, and `marks`, likewise their marks, or NULL where all are 1.
+/// Reads a graph. `edges` has p vectors of the j with an arc i -> j. `marks` has p vectors of their marks, or is NULL if all are 1.
 pub fn graph(argument: &'static str, edges: &Robj, marks: &Robj) -> Outcome<Graph> {
     let lists = input::vertex_lists(&input::list(edges, "edges")?)?;
     let mut conflicts = Vec::new();
@@ -40,10 +40,10 @@ fn stoppable(token: &Token) -> impl FnMut() -> pcgpu_core::Result<()> + '_ {
     move || observer.look()
 }
 
-/// So many questions go to a machine at a time.
+/// Number of questions that go to a machine at a time.
 const AT_ONCE: usize = 1 << 14;
 
-/// p-values of the `chosen` of such questions about p variables, NA where a test has no answer.
+/// Returns the p-values of the `chosen` questions of `asked` about p variables. A test without an answer gives NA.
 pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj, alpha: f64) -> Outcome<Value> {
     let (x, y, members) = (asked.vertices("x", p)?, asked.vertices("y", p)?, asked.vertices("members", p)?);
     let start = asked.field("start")?;
@@ -79,7 +79,7 @@ pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj,
     Ok(Value::from(found))
 }
 
-/// The CPDAG of a DAG, by edges: `list(from, to, directed)`; NULL for what is no DAG.
+/// Returns the CPDAG of a DAG as edges, `list(from, to, directed)`, or NULL if the graph is not a DAG.
 /// @noRd
 #[extendr]
 fn rust_cpdag(edges: Robj) -> Robj {
@@ -100,7 +100,8 @@ fn rust_cpdag(edges: Robj) -> Robj {
     })
 }
 
-/// Counts of each estimated graph beside the true one; graphs as `list(edges, weights)`. `as_cpdags`: DAGs count as their CPDAGs.
+/// Returns counts that compare each estimated graph with the true one. Graphs are `list(edges, weights)`. With `as_cpdags`, each DAG is
+/// replaced by its CPDAG.
 /// @noRd
 #[extendr]
 fn rust_compare(estimates: Robj, truth: Robj, as_cpdags: Robj) -> Robj {
@@ -127,8 +128,8 @@ fn rust_compare(estimates: Robj, truth: Robj, as_cpdags: Robj) -> Robj {
     })
 }
 
-/// `list(q, count)`: the q-values of `of`, among `values`: a p x p matrix, whose upper triangle counts, or, where p is 0, `count` tests of which `values` are those
-/// that are known. Values below 0 are no tests.
+/// Returns `list(q, count)`: the q-values of `of`, and the number of tests. If p is positive, `values` is a p x p matrix whose upper
+/// triangle has the tests. If p is 0, there are `count` tests, and `values` has the known p-values. Values below 0 are not tests.
 /// @noRd
 #[extendr]
 fn rust_q_values(of: Robj, values: Robj, p: Robj, count: Robj, by: Robj) -> Robj {
@@ -140,7 +141,7 @@ fn rust_q_values(of: Robj, values: Robj, p: Robj, count: Robj, by: Robj) -> Robj
         if values.len() < p.saturating_mul(p) {
             return Err(wrong());
         }
-        // One without an answer removes its pair as p = 1 does.
+        // A test without an answer removes its pair, as p = 1 does.
         let tests = |value: &f64| Some(if value.is_nan() { 1.0 } else { *value }).filter(|&value| value >= 0.0);
         let triangle = || (1..p).flat_map(|y| values[y * p..][..y].iter()).filter_map(tests);
         memory::room(32 * of.len(), Use::Pairs)?;
@@ -155,7 +156,7 @@ fn rust_q_values(of: Robj, values: Robj, p: Robj, count: Robj, by: Robj) -> Robj
     })
 }
 
-/// Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`. `asked`: `list(what, most, seed)`.
+/// Returns questions whose answers a graph implies: `list(x, y, start, members, all, extension)`. `asked` is `list(what, most, seed)`.
 /// @noRd
 #[extendr]
 fn rust_implied(edges: Robj, marks: Robj, asked: Robj) -> Robj {
@@ -196,7 +197,7 @@ fn rust_implied(edges: Robj, marks: Robj, asked: Robj) -> Robj {
     })
 }
 
-/// p-values of the chosen of such questions about p variables.
+/// Returns the p-values of the chosen questions about p variables. `asked` is as `rust_implied()` returns it.
 /// @noRd
 #[extendr]
 fn rust_p_values(test: Robj, p: Robj, asked: Robj, chosen: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {

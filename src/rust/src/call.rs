@@ -1,4 +1,4 @@
-//! A call from R: what it runs on, and whom it calls back.
+//! A call from R: the machine that it runs on, and R's callbacks.
 
 use extendr_api::prelude::*;
 
@@ -8,18 +8,18 @@ use crate::machine::Machine;
 use crate::session::{Callbacks, RObserver};
 use crate::token::Token;
 
-/// R's callbacks: for reports, and for random numbers.
+/// R's callbacks, for reports and random numbers.
 #[derive(Default)]
 pub struct Listener {
-    /// Of the search. With `test` every test is printed, in pcalg's order.
+    /// Callbacks of the search. With `test`, every test is printed, in pcalg's order.
     pub callbacks: Callbacks,
-    /// Of the orientation.
+    /// Callback for events of the orientation.
     pub event: Option<Robj>,
     pub permutation: Option<Robj>,
 }
 
 impl Listener {
-    /// From `list(progress, level, visit, test, resumed, phase, say, event, permutation)`, each a function or NULL.
+    /// Reads `list(progress, level, visit, test, resumed, phase, say, event, permutation)`, each a function or NULL.
     fn from_list(callbacks: &List) -> Outcome<Self> {
         Ok(Listener {
             callbacks: Callbacks {
@@ -37,7 +37,7 @@ impl Listener {
     }
 }
 
-/// A call from R: what it runs on, and whom it calls back.
+/// A call from R: the machine that it runs on, and R's callbacks.
 pub struct Call<'a> {
     pub machine: Machine,
     pub listener: Listener,
@@ -50,13 +50,13 @@ impl<'a> Call<'a> {
         Ok(Call { listener, ..Call::silent(engine, token)? })
     }
 
-    /// One that calls nothing back.
+    /// Makes a call without callbacks.
     pub fn silent(engine: &Robj, token: &'a Token) -> Outcome<Self> {
         let machine = Machine::from_list(&input::list(engine, "engine")?)?;
         Ok(Call { machine, listener: Listener::default(), token })
     }
 
-    /// Tells the callback of progress alone.
+    /// Returns an observer that reports only progress.
     pub fn observer(&self) -> RObserver<'a> {
         let progress = self.listener.callbacks.progress.clone();
         RObserver::new(self.token, Callbacks { progress, ..Callbacks::default() })

@@ -1,5 +1,5 @@
-//! The check of a matrix of correlations that R has left to the search: it reads all of the matrix, for which a GPU need not wait, and which a GPU that is sent all of it
-//! does in little time.
+//! The check of a correlation matrix that R has left to the search. It reads all of the matrix. A GPU need not wait for it, and a GPU that
+//! gets the whole matrix checks it in little time.
 
 use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::pool::Pool;
@@ -13,8 +13,8 @@ use crate::test::Test;
 use crate::value::Value;
 use crate::{input, output};
 
-/// Runs `search(of, check)`, whose test's matrix is checked before, or, with `check`, beside it. Where it cannot be one of correlations the value is
-/// `list(is_correlation = FALSE)`, whatever the search has come to; where it has NA, `list(has_na = TRUE, found)`.
+/// Runs `search(of, check)`. The test's matrix is checked before, or during the search if `check` is given. If it cannot be a correlation
+/// matrix, returns `list(is_correlation = FALSE)`, whatever the search found. If it has NA, returns `list(has_na = TRUE, found)`.
 pub fn search(
     call: &Call,
     test: &Test,
@@ -34,11 +34,11 @@ pub fn search(
     };
     let ends_all = match &found {
         Ok(_) => false,
-        // R's own errors and Ctrl-C come first.
+        // R's own errors and Ctrl-C take precedence.
         Err(_) if call.token.jump().is_some() => true,
-        // It was ended whatever the matrix is: R may try again on the CPU, and the matrix is not read for nothing.
+        // The error does not depend on the matrix. R may try again on the CPU, so reading the matrix now would be wasted.
         Err(Failure::Core(Error::Device(_) | Error::Memory { .. } | Error::TimeLimit { .. })) => !check.is_refused(),
-        // It could not begin.
+        // The search could not begin.
         Err(_) => !check.has_begun() && !check.is_refused(),
     };
     if ends_all {
@@ -51,15 +51,15 @@ pub fn search(
     }
 }
 
-/// Whether levels may run on a matrix that is being checked: on a GPU, which the matrix has to be copied to, and where nobody would see what comes of it. They end once it is known
-/// to be refused, see `RObserver::checking()`.
+/// Returns whether levels may run while the matrix is checked. They may on a GPU, to which the matrix must be copied, if nobody sees their
+/// results meanwhile. They end once the matrix is known to be refused, see `RObserver::checking()`.
 fn goes_on_meanwhile(call: &Call, limits: &Limits) -> bool {
     let (machine, told) = (&call.machine, &call.listener.callbacks);
     let is_seen = told.test.is_some() || told.level.is_some() || told.visit.is_some() || limits.checkpoint.is_some();
     !machine.device.is_cpu() && machine.ranks.is_none() && !is_seen
 }
 
-/// Waits for the check; an error where the matrix is refused.
+/// Waits for the check. Returns an error if the matrix is refused.
 pub fn agreed(check: Option<&Check>, pool: &Pool) -> Outcome<()> {
     match check.map(|check| check.verdict(pool)) {
         Some(None) => Err(Failure::Input("internal: `C` is no correlation matrix".into())),

@@ -1,4 +1,4 @@
-//! Results as flat arrays, which the core fills and reads: here they become R's vectors. R/compact.R describes them.
+//! Results as flat arrays. The core fills and reads them; here they become R's vectors. R/compact.R describes them.
 
 use std::cell::Cell;
 
@@ -34,7 +34,7 @@ fn bytes(token: &Token, count: usize) -> Outcome<Robj> {
     vector(token, SEXPTYPE::RAWSXP, count, 1, Use::Level)
 }
 
-/// `list(start, to, p)` of pairs.
+/// Returns `list(start, to, p)` of pairs.
 fn listed(token: &Token, pool: &Pool, pairs: &Listed) -> Outcome<Vec<(&'static str, Value)>> {
     let (mut to, mut values) = (integers(token, pairs.count())?, bytes(token, 8 * pairs.count())?);
     let of_values = values.as_raw_slice_mut().ok_or_else(unlike)?;
@@ -42,12 +42,12 @@ fn listed(token: &Token, pool: &Pool, pairs: &Listed) -> Outcome<Vec<(&'static s
     Ok(vec![("start", start_vector(pairs.starts())), ("to", to.into()), ("p", values.into())])
 }
 
-/// `list(start, to, p)` of the gaps, see [`Listed::gaps`].
+/// Returns `list(start, to, p)` of the gaps, see [`Listed::gaps`].
 pub fn gaps(token: &Token, pool: &Pool, found: &Skeleton, left: &PairValues, options: &Options) -> Outcome<Value> {
     Ok(named(listed(token, pool, &Listed::gaps(pool, found, left, options))?))
 }
 
-/// A search's result except `gaps`: `edges`, `list(start, to, mark, p)`, and `sets`.
+/// Returns a search's result except `gaps`: `edges`, `list(start, to, mark, p)`, and `sets`.
 pub fn found(
     token: &Token,
     pool: &Pool,
@@ -63,7 +63,7 @@ pub fn found(
     Ok(vec![("edges", named(edges)), ("sets", sets(token, pool, &found.sepsets, &Values::Left(left))?)])
 }
 
-/// `list(start, to, set, p, ends, members)`, see [`Sets`].
+/// Returns `list(start, to, set, p, ends, members)`, see [`Sets`].
 pub fn sets(token: &Token, pool: &Pool, sepsets: &SepSets, of_left: &Values) -> Outcome<Value> {
     let sets = Sets::new(pool, sepsets)?;
     let (mut to, mut set) = (integers(token, sets.count())?, bytes(token, sets.code_bytes())?);
@@ -88,7 +88,7 @@ pub fn sets(token: &Token, pool: &Pool, sepsets: &SepSets, of_left: &Values) -> 
     ]))
 }
 
-/// The values of `list$name`, in a part of a result.
+/// Returns the values of `list$name`, in a part of a result.
 fn slice<'l, T>(
     list: &'l List,
     name: &str,
@@ -98,7 +98,7 @@ fn slice<'l, T>(
     input::entry(list, name).and_then(values).ok_or(Failure::Part(part))
 }
 
-/// A result that R hands back, `list(p, method, edges, sets, gaps)`.
+/// A result that R returns to Rust, `list(p, method, edges, sets, gaps)`.
 pub struct Found {
     p: usize,
     fast: bool,
@@ -121,7 +121,7 @@ impl Found {
         })
     }
 
-    /// Its arrays, checked.
+    /// Returns its arrays, checked.
     pub fn flat(&self) -> Outcome<Flat<'_>> {
         let doubles = |of, name, part| slice(of, name, part, Robj::as_real_slice);
         let integers = |of, name, part| slice(of, name, part, Robj::as_integer_slice);
@@ -145,15 +145,15 @@ impl Found {
     }
 }
 
-/// The marks of the edges under an orientation.
+/// Returns the marks of the edges under an orientation.
 pub fn marks(token: &Token, pool: &Pool, flat: &Flat, (graph, pdag): (&Adjacency, &Pdag)) -> Outcome<Robj> {
     let mut marks = bytes(token, flat.edge_count())?;
     flat.marks(pool, graph, pdag, marks.as_raw_slice_mut().ok_or_else(unlike)?);
     Ok(marks)
 }
 
-/// The p x p parts of pcalg's class, of a result in flat arrays: `pMax`, and the slot `sepset` of `object`, which is fresh.
-/// `level0`: the p-values of level 0 as a p x p matrix, or NULL where they are not known.
+/// Returns `pMax` of a result in flat arrays, and fills the slot `sepset` of `object`, which must be fresh. These are the p x p parts of
+/// pcalg's class. `level0` has the p-values of level 0 as a p x p matrix, or is NULL if they are not known.
 /// @noRd
 #[extendr]
 fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
@@ -179,17 +179,18 @@ fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
 }
 
 thread_local! {
-    /// The parts of the flat result that was found whole last, by address: R copies a list before it changes it, and users ask about one result pair by pair.
+    /// The addresses of the parts of the last flat result that was found consistent. R copies a list before it changes it, and users ask
+    /// about one result pair by pair.
     static WHOLE: Cell<[usize; 4]> = const { Cell::new([0; 4]) };
 }
 
-/// Whether the parts of a result in flat arrays go together: TRUE, or the name of one that does not.
+/// Checks whether the parts of a result in flat arrays fit together. Returns TRUE, or the name of a part that does not fit.
 /// @noRd
 #[extendr]
 fn rust_check_flat(found: Robj) -> Robj {
     respond([&found], |_| {
         let found = input::list(&found, "found")?;
-        // SAFETY: the addresses are compared alone.
+        // SAFETY: the addresses are only compared.
         let address = |name: &str| found.field(name).map(|part| unsafe { part.get() } as usize);
         let p = found.count("p", 1)?;
         let parts = [p, address("edges")?, address("sets")?, address("gaps")?];

@@ -35,15 +35,15 @@ pub fn summary_list(found: &[Summary], n: usize) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What is made of data.
+/// Outcome of computing correlations, or of centring data.
 struct Made {
-    /// `n`, and of the columns what `rust_summary()` gives where it was looked at.
+    /// `n`, and the column summaries of `rust_summary()` if they were computed.
     about: Vec<(&'static str, Value)>,
-    /// The matrix, and the names of its rows and columns; none where there is none for a column.
+    /// The matrix with its name and dimnames, or `None` if a column prevents it.
     matrix: Option<(&'static str, Robj, [Robj; 2])>,
 }
 
-/// What is asked for: which correlation, none where columns are centred; of which rows; with which names.
+/// Reads the request: the kind of correlation (`None` if the columns are centred), the rows, and the names.
 fn asked(options: &List) -> Outcome<(Option<Kind>, Rows, Robj)> {
     let kinds = [("pearson", Some(Kind::Pearson)), ("spearman", Some(Kind::Spearman)), ("centred", None)];
     let rows = [("all", Rows::All), ("complete", Rows::Complete), ("pairwise", Rows::Pairwise)];
@@ -115,7 +115,8 @@ fn data(columns: &[Numbers], kind: Kind, rows: Rows, names: Robj, call: &Call) -
     Ok(made)
 }
 
-/// Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA. 0: no, 1: yes, 2: with NA.
+/// Returns whether C can be used as a correlation matrix: 0 for no, 1 for yes, 2 for yes, but with NA. It must have ones on the diagonal,
+/// nothing beyond -1 and 1, and be symmetric, except for rounding.
 /// @noRd
 #[extendr]
 fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
@@ -123,7 +124,7 @@ fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
         let p = input::count(&p, "p", 1)?;
         let threads = input::count(&threads, "threads", 1)?;
         let check = Check::new(input::square(&c, p, "C")?);
-        // Of fewer variables, one thread is quicker than several, and even to ask the system how many it has takes its time.
+        // For fewer variables, one thread is quicker than several. Even asking the system for the number of threads takes time.
         let pool = if p < 1000 { Pool::none() } else { Pool::at_most(threads) };
         Ok(Value::from(match check.verdict(&pool) {
             None => 0,
@@ -132,8 +133,8 @@ fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
     })
 }
 
-/// `list(least, largest, missing, n)` of the columns of x, which has n rows; `complete`: of the rows without missing values, whose
-/// number is the last.
+/// Returns `list(least, largest, missing, n)` of the columns of x, which has n rows. With `complete`, only rows without missing values
+/// count. The returned `n` is the number of rows that count.
 /// @noRd
 #[extendr]
 fn rust_summary(x: Robj, n: Robj, complete: Robj, engine: Robj) -> Robj {
@@ -149,10 +150,11 @@ fn rust_summary(x: Robj, n: Robj, complete: Robj, engine: Robj) -> Robj {
     })
 }
 
-/// `list(least, largest, missing, n, lost, C)`: as `rust_summary()`, which GPUs failed, and the correlations of the columns of x, which has n rows, with the names as
-/// dimnames; NULL where there are none for a column. In place of C with `keep = "data"`: `data`, the columns less their means, and
-/// `varies`, which of them vary to the precision of a double. From `options = list(kind, rows, names, keep)`; of such data, `kind =
-/// "centred"` gives `list(n, C)` with the C that there would have been.
+/// Returns `list(least, largest, missing, n, lost, C)`: the summary of `rust_summary()`, the GPUs that failed, and the correlations of the
+/// columns of x. x has n rows. The names become dimnames. C is absent if a column prevents it. With `keep = "data"`, two others replace
+/// `lost` and C: `data`, the centred columns, and `varies`, which says which of them vary to the precision of a double. `options` is
+/// `list(kind, rows, names, keep)`. For such centred data, `kind = "centred"` returns `list(n, C)`, with the same C as from the original
+/// data.
 /// @noRd
 #[extendr]
 fn rust_correlation(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Robj) -> Robj {
@@ -171,7 +173,7 @@ fn rust_correlation(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Ro
     })
 }
 
-/// `rust_correlation()` of a sparse matrix of n rows, `list(starts, rows, values)`.
+/// Works as `rust_correlation()` for a sparse matrix of n rows, `list(starts, rows, values)`.
 /// @noRd
 #[extendr]
 fn rust_sparse_correlation(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Robj) -> Robj {
@@ -198,7 +200,8 @@ fn rust_sparse_correlation(x: Robj, n: Robj, options: Robj, engine: Robj, callba
     })
 }
 
-/// As `rust_correlation()` with `keep = "data"`, of which the data go to the file `options$path`, and in their place come the fields of the file.
+/// Works as `rust_correlation()` with `keep = "data"`, but writes the data to the file `options$path`. The fields of the file replace
+/// `data`.
 /// @noRd
 #[extendr]
 fn rust_centred_file(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Robj) -> Robj {

@@ -1,4 +1,4 @@
-//! Data files: written block by block, and opened where R names one.
+//! Data files: how R writes them block by block, and opens those that it names.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::value::Value;
 /// R's class of a list that names a file.
 pub const CLASS: &str = "pcgpu_file";
 
-/// The file that x names; none where x is something else.
+/// Returns the file that x names, or `None` if x is something else.
 pub fn named_by(x: &Robj) -> Outcome<Option<DataFile>> {
     if input::has_class(x, CLASS) {
         open(x).map(Some)
@@ -27,14 +27,14 @@ pub fn named_by(x: &Robj) -> Outcome<Option<DataFile>> {
     }
 }
 
-/// The file that `list(path, digest, ...)` names.
+/// Opens the file that `list(path, digest, ...)` names.
 pub fn open(x: &Robj) -> Outcome<DataFile> {
     let x = input::list(x, "x")?;
     let text = |name: &str| x.text(name);
     let digest = file::digest_of(text("digest")?);
     let digest = digest.ok_or_else(|| Failure::Input("internal: `digest` is none".into()))?;
     let file = DataFile::open(Path::new(&text("path")?), Some(digest))?;
-    // A reference has neither, and an object may have been edited.
+    // A reference has neither field, and a user may have edited the object.
     for (name, count) in [("n", file.n()), ("p", file.p())] {
         if let Some(told) = x.optional(name).filter(|told| told.as_real() != Some(count as f64)) {
             let told = told.as_real().map_or_else(|| "something else".into(), shown);
@@ -48,12 +48,12 @@ pub fn open(x: &Robj) -> Outcome<DataFile> {
     Ok(file)
 }
 
-/// Names of columns, where there are some.
+/// Returns the names of columns, if there are any.
 pub fn column_names(names: &Robj) -> Option<Vec<String>> {
     names.as_string_vector().filter(|names| !names.is_empty())
 }
 
-/// `list(path, digest, n, p, content, names)`.
+/// Returns `list(path, digest, n, p, content, names)`.
 pub fn described(file: &DataFile, path: &str) -> Value {
     let content = match file.content() {
         Content::Values => "values",
@@ -71,7 +71,7 @@ pub fn described(file: &DataFile, path: &str) -> Value {
 
 type Making = ExternalPtr<Option<Writer>>;
 
-/// The writer; none that was finished, or of another session.
+/// Returns the writer. Refuses a pointer that is not a writer, such as one of another session.
 fn making(writer: &Robj) -> Outcome<Making> {
     Making::try_from(writer.clone()).map_err(|_| Failure::Input("internal: `file` is not in the making".into()))
 }
@@ -80,7 +80,8 @@ fn gone() -> Failure {
     Failure::Input("internal: the file is finished".into())
 }
 
-/// What a data file is, see `described()`: one that has the digest, where that is given, and with `verify` the numbers that were written.
+/// Describes a data file as `described()` does. A given digest must match. With `verify`, checks that the file has the numbers that were
+/// written.
 /// @noRd
 #[extendr]
 fn rust_file_look(path: Robj, digest: Robj, verify: Robj, engine: Robj, callbacks: Robj) -> Robj {
@@ -103,7 +104,7 @@ fn rust_file_look(path: Robj, digest: Robj, verify: Robj, engine: Robj, callback
     })
 }
 
-/// A data file in the making.
+/// Begins to write a data file.
 /// @noRd
 #[extendr]
 fn rust_file_create(path: Robj, n: Robj, p: Robj, names: Robj) -> Robj {
@@ -115,7 +116,7 @@ fn rust_file_create(path: Robj, n: Robj, p: Robj, names: Robj) -> Robj {
     })
 }
 
-/// Writes a block of so many rows, whose first cell is in this row and column, from 0.
+/// Writes a block of `rows` rows. Its first cell is in this row and column, counted from 0.
 /// @noRd
 #[extendr]
 fn rust_file_write(file: Robj, x: Robj, row: Robj, column: Robj, rows: Robj) -> Robj {
@@ -126,7 +127,7 @@ fn rust_file_write(file: Robj, x: Robj, row: Robj, column: Robj, rows: Robj) -> 
         let writer = making.as_ref().as_ref().ok_or_else(gone)?;
         let cells =
             x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not a matrix of doubles".into()))?;
-        // A disk may be slow: pieces of columns, and a look between them.
+        // A disk may be slow, so columns are written in pieces, with a check for Ctrl-C after each.
         let columns = (1 << 20) / rows.max(1) + 1;
         for (at, cells) in cells.chunks(columns * rows.max(1)).enumerate() {
             writer.put_block(row, column + at * columns, rows, cells)?;
@@ -138,7 +139,7 @@ fn rust_file_write(file: Robj, x: Robj, row: Robj, column: Robj, rows: Robj) -> 
     })
 }
 
-/// Gives a file in the making its name; returns its digest.
+/// Finishes a data file: gives it its name, and returns its digest.
 /// @noRd
 #[extendr]
 fn rust_file_finish(file: Robj, engine: Robj) -> Robj {
@@ -152,7 +153,7 @@ fn rust_file_finish(file: Robj, engine: Robj) -> Robj {
     })
 }
 
-/// Gives up a file in the making.
+/// Abandons a data file that is not finished.
 /// @noRd
 #[extendr]
 fn rust_file_give_up(file: Robj) -> Robj {
@@ -162,7 +163,7 @@ fn rust_file_give_up(file: Robj) -> Robj {
     })
 }
 
-/// Some rows and columns, from 1, of a file.
+/// Returns some rows and columns of a file, counted from 1.
 /// @noRd
 #[extendr]
 fn rust_file_read(file: Robj, rows: Robj, columns: Robj) -> Robj {

@@ -19,7 +19,7 @@ use crate::table::Table;
 use crate::value::Value;
 use crate::{input, output};
 
-/// Coded data with the test that is made of them.
+/// Coded data with a test of them.
 pub struct DiscreteTest {
     data: Coded,
     statistic: Statistic,
@@ -27,8 +27,8 @@ pub struct DiscreteTest {
 }
 
 impl DiscreteTest {
-    /// From `list(dm, p, nlev, zero_elsewhere, statistic, rule, adapt, na)`: a matrix of codes with p columns (integer, double or
-    /// logical), numbers of levels or NULL, and what [`Statistic`], [`Rule`] and [`Coded::of_any_codes`] want.
+    /// Reads `list(dm, p, nlev, zero_elsewhere, statistic, rule, adapt, na)`. `dm` is a matrix of codes with p columns (integer, double or
+    /// logical). `nlev` has numbers of levels, or is NULL. The rest is for [`Statistic`], [`Rule`] and [`Coded::of_any_codes`].
     pub fn from_list(test: &List, pool: &Pool) -> Outcome<Self> {
         let statistic = test.choice("statistic", &[("G2", Statistic::G2), ("X2", Statistic::X2)])?;
         let adapt = test.flag("adapt")?;
@@ -57,23 +57,23 @@ impl DiscreteTest {
         Ok(DiscreteTest { data, statistic, rule })
     }
 
-    /// The test.
+    /// Returns the test.
     pub fn test(&self) -> Discrete<'_> {
         Discrete::new(&self.data, self.statistic, self.rule)
     }
 
-    /// The data, and what is made of them.
+    /// Returns the data, and the statistic and rule of the test.
     pub fn parts(&self) -> (&Coded, Statistic, Rule) {
         (&self.data, self.statistic, self.rule)
     }
 
-    /// Number of variables.
+    /// Returns the number of variables.
     pub fn p(&self) -> usize {
         self.data.p()
     }
 }
 
-/// Doubles as codes, column by column.
+/// Converts doubles to codes, column by column.
 fn whole(codes: ArrayView2<f64>) -> Outcome<Vec<i32>> {
     let mut own = memory::space(codes.len(), Use::Codes)?;
     for (column, codes) in matrix::columns(codes).enumerate() {
@@ -94,7 +94,7 @@ fn whole(codes: ArrayView2<f64>) -> Outcome<Vec<i32>> {
     Ok(own)
 }
 
-/// Numbers of levels; `suffStat$nlev` has been checked to be numbers.
+/// Returns the numbers of levels. R has checked that `suffStat$nlev` has numbers.
 fn declared(nlev: &Robj, p: usize) -> Outcome<Vec<u32>> {
     let numbers: Vec<f64> = match (nlev.as_integer_slice(), nlev.as_real_slice()) {
         (Some(numbers), _) => numbers.iter().map(|&v| f64::from(v)).collect(),
@@ -118,9 +118,9 @@ fn declared(nlev: &Robj, p: usize) -> Outcome<Vec<u32>> {
     numbers.iter().enumerate().map(level).collect()
 }
 
-/// Whether one of the values is NA or NaN, and whether all others are 0 or 1; `threads` look, at most.
+/// Returns whether a value is NA or NaN, and whether all others are 0 or 1. Uses at most `threads` threads.
 fn look_at_codes(x: &Robj, threads: usize) -> Outcome<(bool, bool)> {
-    // One for each 4 million values, which take it as long as some threads to start.
+    // One thread for each 4 million values, because reading these takes as long as starting some threads.
     let pool = match threads.min(x.len() >> 22) {
         0..=1 => Pool::none(),
         threads => Pool::at_most(threads),
@@ -135,7 +135,8 @@ fn look_at_codes(x: &Robj, threads: usize) -> Outcome<(bool, bool)> {
     Ok(look(values, |&value: &f64| (value.is_nan(), value == 0.0 || value == 1.0), &pool))
 }
 
-/// Whether a value of a vector of integers, logicals or numbers is NA or NaN, and whether all others are 0 or 1.
+/// Returns `list(missing, are_binary)` of a vector of integers, logicals or numbers: whether a value is NA or NaN, and whether all others
+/// are 0 or 1.
 /// @noRd
 #[extendr]
 fn rust_look_at_codes(x: Robj, threads: Robj) -> Robj {
@@ -146,7 +147,7 @@ fn rust_look_at_codes(x: Robj, threads: Robj) -> Robj {
     })
 }
 
-/// One test of discrete variables: columns 1 and 2 of the data given all others.
+/// Runs one test of discrete variables: of columns 1 and 2 of the data given all others.
 /// @noRd
 #[extendr]
 fn rust_discrete_test(test: Robj) -> Robj {
@@ -170,9 +171,9 @@ fn rust_discrete_test(test: Robj) -> Robj {
     })
 }
 
-/// `list(dm, values, missing)`: the codes of the columns of x, which has n rows, with the names (or NULL) as those of columns, and of each
-/// its different values and the number of missing ones; NULL for the values of a column that has no codes. `factors`: by column, whether
-/// it has the numbers of its levels.
+/// Returns `list(dm, values, missing)` for the columns of x, which has n rows: the codes, with `names` (or NULL) as column names; each
+/// column's different values; and its number of missing values. The values are NULL for a column that has no codes. `factors` says which
+/// columns have the numbers of their levels.
 /// @noRd
 #[extendr]
 fn rust_codes(x: Robj, n: Robj, factors: Robj, names: Robj, engine: Robj) -> Robj {

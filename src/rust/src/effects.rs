@@ -11,12 +11,12 @@ use crate::respond::respond;
 use crate::value::{na, Value};
 use crate::{input, output};
 
-/// NaN as R's NA.
+/// Replaces NaN by R's NA.
 pub fn with_na(values: &mut [f64]) {
     values.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = na());
 }
 
-/// From `list(method, type, x, y, y_notparent)`.
+/// Reads `list(method, type, x, y, y_notparent)`.
 pub fn asked(asked: &List, p: usize) -> Outcome<Asked> {
     let methods = [("local", Method::Local), ("optimal", Method::Optimal), ("global", Method::Global)];
     Ok(Asked {
@@ -28,8 +28,8 @@ pub fn asked(asked: &List, p: usize) -> Outcome<Asked> {
     })
 }
 
-/// The effects of each x on each y: `list(columns, values, own, valid)`; with `smallest` only the smallest absolute value of each pair:
-/// `list(smallest, valid)`.
+/// Returns the effects of each x on each y: `list(columns, values, own, valid)`. With `smallest`, returns only the smallest absolute value
+/// of each pair: `list(smallest, valid)`.
 /// @noRd
 #[extendr]
 fn rust_effects(edges: Robj, asked: Robj, mcov: Robj, engine: Robj, callbacks: Robj) -> Robj {
@@ -77,7 +77,7 @@ fn rust_effects(edges: Robj, asked: Robj, mcov: Robj, engine: Robj, callbacks: R
     })
 }
 
-/// The effects of all x together on each y: `list(columns, values, valid)`.
+/// Returns the effects of all x together on each y: `list(columns, values, valid)`.
 /// @noRd
 #[extendr]
 fn rust_joint_effects(edges: Robj, asked: Robj, mcov: Robj, engine: Robj, callbacks: Robj) -> Robj {
@@ -103,7 +103,7 @@ fn rust_joint_effects(edges: Robj, asked: Robj, mcov: Robj, engine: Robj, callba
     })
 }
 
-/// What is said of each pair of a result of `rust_effects()`: `list(smallest, median, count)`.
+/// Summarises each pair of a result of `rust_effects()`: `list(smallest, median, count)`.
 /// @noRd
 #[extendr]
 fn rust_effects_table(found: Robj, rows: Robj) -> Robj {

@@ -1,19 +1,19 @@
-//! Why a call has no answer. `respond.rs` makes of it what R raises.
+//! Reasons why a call has no answer. `respond.rs` turns them into what R raises.
 
 use extendr_api::prelude::*;
 use pcgpu_core::flat::Unreadable;
 use pcgpu_core::Error;
 
-/// Why a call has no answer.
+/// Reason why a call has no answer.
 #[derive(Debug)]
 pub enum Failure {
-    /// The core's reason.
+    /// An error of the core.
     Core(Error),
-    /// R's error, as a condition.
+    /// An error of R, as a condition.
     Condition(Robj),
-    /// This part of a result is not what a search made.
+    /// The part of a result that is not as a search made it.
     Part(&'static str),
-    /// An R object is not what the R side promised.
+    /// An R object that is not what the R side promised.
     Input(String),
 }
 
@@ -33,7 +33,7 @@ impl From<Unreadable> for Failure {
 }
 
 impl Failure {
-    /// For the core, which stops at whatever is no reason of its own.
+    /// Converts the failure for the core. Any reason that is not the core's own becomes [`Error::Interrupted`].
     pub fn into_core(self) -> Error {
         match self {
             Failure::Core(error) => error,

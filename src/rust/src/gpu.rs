@@ -1,4 +1,4 @@
-//! R's calls that run on a GPU. A build without CUDA goes without this file.
+//! Calls of R that run on a GPU. A build without CUDA leaves this file out.
 
 use std::sync::Arc;
 
@@ -32,18 +32,18 @@ use crate::input::Fields;
 use crate::value::Value;
 use crate::{input, output};
 
-/// A GPU, or several, and how to use them.
+/// One or several GPUs, and how to use them.
 #[derive(Clone)]
 pub struct Gpu {
-    /// Which, from 0; at least one.
+    /// The numbers of the GPUs, from 0; at least one.
     ordinals: Vec<usize>,
-    /// Whether the CPU works with them.
+    /// Whether the CPU works with the GPUs.
     with_cpu: bool,
     memory: MemoryKind,
-    /// Most bytes of each GPU.
+    /// Most bytes to use on each GPU.
     memory_budget: Option<u64>,
     strategy: Dealing,
-    /// Rows of the correlations at a time, of the Gaussian test.
+    /// Number of rows of the correlations at a time, for the Gaussian test.
     block: Option<usize>,
 }
 
@@ -56,7 +56,7 @@ enum Dealing {
 }
 
 impl Gpu {
-    /// How fast one is beside a thread of the CPU, for feature selections.
+    /// Guess of a GPU's speed relative to one CPU thread, for feature selections.
     pub const SPEED: usize = selection::SPEED as usize;
 
     /// Reads R's `list(kind = "cuda", ordinals, cpu, memory, strategy, ...)`, see `engine_list()` in R/device.R.
@@ -82,14 +82,14 @@ impl Gpu {
         Ok(Gpu { ordinals, with_cpu, memory, memory_budget, strategy, block })
     }
 
-    /// Their names as R knows them; `all`: that of the CPU, too, where it works with them.
+    /// Returns the GPUs' names as R knows them. With `all`, includes the CPU if it works with them.
     pub fn names(&self, all: bool) -> Vec<String> {
         let cpu = (all && self.with_cpu).then(|| "cpu".into());
         cpu.into_iter().chain(self.gpu_names()).collect()
     }
 
-    /// Whether the CPU works with them where it can: on nearest-neighbour tests, tests of mixed data and feature selections. Of other tests a GPU
-    /// does in one launch what takes the CPU seconds.
+    /// Returns whether the CPU works with the GPUs where it can: on nearest-neighbour tests, tests of mixed data and feature selections.
+    /// For other tests, one launch on a GPU does what takes the CPU seconds.
     pub fn with_cpu(&self) -> bool {
         self.with_cpu
     }
@@ -98,7 +98,7 @@ impl Gpu {
         self.ordinals.iter().map(|ordinal| format!("cuda:{ordinal}")).collect()
     }
 
-    /// A worker on the GPU, or one for all GPUs: `make` makes that of one.
+    /// Returns a worker on the GPU, or one on all GPUs. `make` makes the worker of one GPU.
     fn worker<'a>(
         &self,
         options: CudaOptions,
@@ -142,7 +142,7 @@ impl Gpu {
         Ok(KnnCudaOptions { ordinal: self.ordinals[0], strategy, memory, memory_budget })
     }
 
-    /// The worker for a Gaussian test at this level.
+    /// Returns the worker for a Gaussian test at significance level `alpha`.
     pub fn gauss<'a>(
         &self,
         gauss: Gauss<'a>,
@@ -153,12 +153,12 @@ impl Gpu {
         self.worker(self.options()?, &pool, |options| Ok(CudaEngine::new(gauss, alpha, options)?.checked_by(check)))
     }
 
-    /// The worker for a test of discrete variables.
+    /// Returns the worker for a test of discrete variables.
     pub fn discrete<'a>(&self, test: Discrete<'a>, alpha: f64, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
         self.worker(self.options()?, &pool, |options| CudaEngine::discrete(test, alpha, options))
     }
 
-    /// The worker for the nearest-neighbour test.
+    /// Returns the worker for the nearest-neighbour test.
     pub fn knn<'a>(&self, knn: &'a Knn, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
         let options = self.knn_options()?;
         self.asked(
@@ -168,7 +168,7 @@ impl Gpu {
         )
     }
 
-    /// The worker for a test of numbers and levels.
+    /// Returns the worker for a test of numbers and levels.
     pub fn mixed<'a>(&self, test: Arc<Mixed<'a>>, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
         if !matches!(self.strategy, Dealing::Shared) {
             return Err(wrong_strategy(
@@ -187,7 +187,7 @@ impl Gpu {
         )
     }
 
-    /// A worker that is asked questions, on the GPU or on all GPUs and the CPU: `cpu` and `on` make those of one.
+    /// Returns a worker that answers questions, on the GPU or on all GPUs and the CPU. `cpu` and `on` make the worker of one machine.
     fn asked<'a, A: Asker + Worker + Send + 'a, C: Asker + Send + 'a>(
         &self,
         pool: Pool,
@@ -211,7 +211,7 @@ impl Gpu {
         Ok(Box::new(team))
     }
 
-    /// The machine that counts for a feature selection.
+    /// Returns the machine that counts for a feature selection.
     pub fn counting<'a>(
         &self,
         samples: &'a Samples,
@@ -227,19 +227,19 @@ impl Gpu {
         SelectionOptions { ordinal, memory, memory_budget, ..SelectionOptions::default() }
     }
 
-    /// The GPUs as machines that select features together.
+    /// Returns the GPUs as machines that select features together.
     pub fn members<'a>(&self, samples: &'a Samples, logs: &'a CountLogs, pool: &Pool) -> Vec<Member<'a>> {
         let of = |&ordinal| selection::member(samples, logs, self.selection_options(ordinal), pool.clone());
         self.ordinals.iter().map(of).collect()
     }
 
-    /// The GPUs as machines that run whole selections.
+    /// Returns the GPUs as machines that run whole selections.
     pub fn runners<'a>(&self, pool: &Pool) -> Vec<Runner<'a>> {
         let of = |&ordinal| selection::runner(self.selection_options(ordinal), pool.clone());
         self.ordinals.iter().map(of).collect()
     }
 
-    /// The worker for a Gaussian test at this level with the correlations of these columns, each less its mean.
+    /// Returns the worker for a Gaussian test at significance level `alpha` with the correlations of these centred columns.
     pub fn gauss_of_data<'a>(
         &self,
         test: FisherZ,
@@ -250,7 +250,7 @@ impl Gpu {
         self.worker(self.options()?, &pool, |options| CudaEngine::of_data(test, x, alpha, options))
     }
 
-    /// The correlations of the columns of x into `cells`, p x p, on the first GPU that can; those before it, which failed.
+    /// Writes the correlations of the columns of x to `cells`, p x p, on the first GPU that can. Returns the GPUs before it, which failed.
     pub fn correlation(&self, x: &Centred, pool: &Pool, cells: &mut [f64], watch: &mut Watch) -> Result<Vec<Lost>> {
         let mut lost = Vec::new();
         loop {
@@ -269,7 +269,7 @@ fn wrong_strategy(value: &str, hint: &str) -> Failure {
     Error::Argument { argument: "strategy", value: value.into(), hint: hint.into() }.into()
 }
 
-/// The strategy that R asks for. Numbers that R leaves out are the papers'.
+/// Returns the strategy that R asks for. Numbers that R leaves out have the papers' values.
 fn strategy(engine: &List) -> Outcome<Dealing> {
     let Some(name) = engine.optional("strategy") else { return Ok(Dealing::Shared) };
     let shape = |name: &str, default: u32| match engine.optional(name) {
@@ -291,7 +291,7 @@ fn strategy(engine: &List) -> Outcome<Dealing> {
     })
 }
 
-/// The GPUs of this machine, as parallel vectors; `all`: with the free memory also of those that this process does not use.
+/// Returns the GPUs of this machine, as parallel vectors. With `all`, includes the free memory of GPUs that this process does not use.
 pub fn devices(all: bool) -> Outcome<Value> {
     let gpus = device::devices(all)?;
     let texts = |text: &dyn Fn(&DeviceInfo) -> String| Value::from(gpus.iter().map(text).collect::<Vec<String>>());
@@ -317,17 +317,17 @@ pub fn devices(all: bool) -> Outcome<Value> {
     ]))
 }
 
-/// Whether a GPU may be had, for a choice that prepares data.
+/// Returns whether a GPU may be available, for a choice that prepares data.
 pub fn may_be_there() -> bool {
     device::may_be_there()
 }
 
-/// Gives back what this process holds on GPUs.
+/// Releases what this process holds on GPUs.
 pub fn release() {
     device::release();
 }
 
-/// The version of the kernels' PTX and the oldest GPU that it is for, and the GPUs that there is machine code for.
+/// Returns the version of the kernels' PTX, the oldest GPU that it runs on, and the GPUs for which there is machine code.
 pub fn kernels() -> String {
     about::kernels()
 }

@@ -1,5 +1,5 @@
-//! R objects to core types. The R side has checked the user's arguments; what is checked here keeps a mistake of ours,
-//! or a direct call of the internals, from reading memory that is not there.
+//! Conversion of R objects to core types. The R side has checked the user's arguments. The checks here protect from a mistake of ours, or a
+//! direct call of the internals, that would read memory out of bounds.
 
 use std::ffi::CStr;
 
@@ -19,20 +19,20 @@ use pcgpu_core::{shown, Error};
 use crate::altrep::DATAPTR_RO;
 use crate::failure::{Failure, Outcome};
 
-/// The entries of a list, which protects them.
+/// Returns the entries of a list, which protects them.
 pub fn entries(list: &List) -> &[Robj] {
-    // SAFETY: the list has so many entries, and is whole (see `altrep`); an Robj is laid out as the SEXP that it is.
+    // SAFETY: the list has this many entries, and is expanded (see `altrep`). An Robj has the layout of its SEXP.
     unsafe { std::slice::from_raw_parts(DATAPTR_RO(list.get()).cast(), list.len()) }
 }
 
-/// The entry `list$name`.
+/// Returns the entry `list$name`.
 pub fn entry<'l>(list: &'l List, name: &str) -> Option<&'l Robj> {
     // SAFETY: on R's thread; the list protects its names.
     let at = unsafe { place(Rf_getAttrib(list.get(), R_NamesSymbol), name) }?;
     entries(list).get(at)
 }
 
-/// Where a vector of text, which is whole, has this text first.
+/// Returns the first place of a text in an expanded vector of texts.
 ///
 /// # Safety
 /// On R's thread; the vector is protected.
@@ -44,22 +44,22 @@ unsafe fn place(texts: SEXP, text: &str) -> Option<usize> {
     (0..Rf_xlength(texts)).find(is_it).map(|at| at as usize)
 }
 
-/// Whether its attribute has this class. R's own function may run R code of an S4 class.
+/// Returns whether the class attribute has this class. R's own function may run R code for an S4 class.
 pub fn has_class(value: &Robj, class: &str) -> bool {
     // SAFETY: on R's thread; the object protects its attribute.
     unsafe { place(Rf_getAttrib(value.get(), R_ClassSymbol), class).is_some() }
 }
 
-/// Named entries of a list, each checked to be what the R side promises.
+/// Named entries of a list. Each is checked to be what the R side promises.
 pub trait Fields {
-    /// `list$name`, with NULL or absence as `None`.
+    /// Returns `list$name`, or `None` if it is NULL or absent.
     fn optional(&self, name: &str) -> Option<&Robj>;
-    /// `list$name`.
+    /// Returns `list$name`.
     fn field(&self, name: &str) -> Outcome<&Robj>;
-    /// The core's value for the text `list$name`.
+    /// Returns the core's value for the text `list$name`.
     fn choice<T: Copy>(&self, name: &str, values: &[(&str, T)]) -> Outcome<T>;
 
-    /// As [`Fields::optional`], of a function.
+    /// Returns `list$name` as a function, or `None` if it is NULL or absent.
     fn function(&self, name: &str) -> Outcome<Option<Robj>> {
         match self.optional(name) {
             Some(fun) if !fun.is_function() => Err(Failure::Input(format!("internal: `{name}` is not a function"))),
@@ -67,42 +67,42 @@ pub trait Fields {
         }
     }
 
-    /// As [`Fields::optional`], of a list.
+    /// Returns `list$name` as a list, or `None` if it is NULL or absent.
     fn optional_list(&self, name: &str) -> Outcome<Option<List>> {
         self.optional(name).map(|value| list(value, name)).transpose()
     }
 
-    /// As [`Fields::optional`], of a number.
+    /// Returns `list$name` as a number, or `None` if it is NULL or absent.
     fn optional_number(&self, name: &str) -> Outcome<Option<f64>> {
         self.optional(name).map(|value| number(value, name)).transpose()
     }
 
-    /// See [`list`].
+    /// Returns `list$name` as a list, see [`list`].
     fn list(&self, name: &str) -> Outcome<List> {
         list(self.field(name)?, name)
     }
 
-    /// See [`number`].
+    /// Returns `list$name` as a number, see [`number`].
     fn number(&self, name: &str) -> Outcome<f64> {
         number(self.field(name)?, name)
     }
 
-    /// See [`count`].
+    /// Returns `list$name` as a whole number, see [`count`].
     fn count(&self, name: &str, least: usize) -> Outcome<usize> {
         count(self.field(name)?, name, least)
     }
 
-    /// See [`flag`].
+    /// Returns `list$name` as TRUE or FALSE, see [`flag`].
     fn flag(&self, name: &str) -> Outcome<bool> {
         flag(self.field(name)?, name)
     }
 
-    /// See [`text`].
+    /// Returns `list$name` as a string, see [`text`].
     fn text(&self, name: &str) -> Outcome<&str> {
         text(self.field(name)?, name)
     }
 
-    /// See [`vertices`].
+    /// Returns `list$name` as vertices, see [`vertices`].
     fn vertices(&self, name: &str, p: usize) -> Outcome<Vec<u32>> {
         vertices(self.field(name)?, p, name)
     }
@@ -124,17 +124,17 @@ impl Fields for List {
     }
 }
 
-/// Why a text is refused that names nothing.
+/// Returns the failure for a text that names nothing known.
 pub fn unknown(name: &str, given: &str) -> Failure {
     Failure::Input(format!("internal: there is no {name} `{given}`"))
 }
 
-/// A list argument.
+/// Reads a list argument.
 pub fn list(value: &Robj, name: &str) -> Outcome<List> {
     value.as_list().ok_or_else(|| Failure::Input(format!("internal: `{name}` is not a list")))
 }
 
-/// A number that is not NA; no date, factor or other object that is a number only inside.
+/// Reads one number that is not NA. Refuses dates, factors and other objects that are numbers only inside.
 pub fn number(value: &Robj, name: &str) -> Outcome<f64> {
     // SAFETY: on R's thread; it reads a flag of the object.
     let is_plain = unsafe { Rf_isObject(value.get()) } == Rboolean::FALSE;
@@ -143,7 +143,7 @@ pub fn number(value: &Robj, name: &str) -> Outcome<f64> {
     number.filter(|n| !n.is_nan()).ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one number")))
 }
 
-/// A whole number from `least` up to what an R integer holds.
+/// Reads a whole number of at least `least`, which an R integer can hold.
 pub fn count(value: &Robj, name: &str, least: usize) -> Outcome<usize> {
     let n = number(value, name)?;
     if n.fract() == 0.0 && n >= least as f64 && n <= f64::from(i32::MAX) {
@@ -153,33 +153,33 @@ pub fn count(value: &Robj, name: &str, least: usize) -> Outcome<usize> {
     }
 }
 
-/// TRUE or FALSE.
+/// Reads TRUE or FALSE.
 pub fn flag(value: &Robj, name: &str) -> Outcome<bool> {
     value.as_bool().ok_or_else(|| Failure::Input(format!("internal: `{name}` is neither TRUE nor FALSE")))
 }
 
-/// A string.
+/// Reads one string.
 pub fn text<'a>(value: &'a Robj, name: &str) -> Outcome<&'a str> {
     value.as_str().ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one string")))
 }
 
-/// The cells of a p x p matrix as a matrix.
+/// Returns the cells of a p x p matrix as a matrix, or `None` if they are not p x p.
 fn of_square<T>(cells: &[T], p: usize) -> Option<ArrayView2<'_, T>> {
     by_column(cells, p).ok().filter(ArrayView2::is_square)
 }
 
-/// A double matrix of p x p.
+/// Reads a p x p matrix of doubles.
 pub fn square<'a>(value: &'a Robj, p: usize, name: &str) -> Outcome<ArrayView2<'a, f64>> {
     square_of(value.as_real_slice().unwrap_or_default(), p, name)
 }
 
-/// Likewise of these cells.
+/// Returns these cells as a p x p matrix of doubles.
 pub fn square_of<'a>(cells: &'a [f64], p: usize, name: &str) -> Outcome<ArrayView2<'a, f64>> {
     of_square(cells, p)
         .ok_or_else(|| Failure::Input(format!("internal: `{name}` is not a {p} x {p} matrix of doubles")))
 }
 
-/// A logical p x p matrix as a graph, from its upper triangle.
+/// Reads a logical p x p matrix as a graph, from its upper triangle.
 fn pairs(list: &List, name: &str, p: usize) -> Outcome<Option<Adjacency>> {
     let Some(value) = list.optional(name) else { return Ok(None) };
     let wrong = || Failure::Input(format!("internal: `{name}` is not a {p} x {p} logical matrix"));
@@ -196,7 +196,7 @@ fn pairs(list: &List, name: &str, p: usize) -> Outcome<Option<Adjacency>> {
     Ok(Some(graph))
 }
 
-/// The options of a search.
+/// Reads the options of a search.
 pub fn options(list: &List) -> Outcome<Options> {
     let p = list.count("p", 2)?;
     let method = list.choice(
@@ -217,8 +217,8 @@ pub fn options(list: &List) -> Outcome<Options> {
     Ok(options)
 }
 
-/// Background knowledge on p variables: `list(tiers, context_all, context_tier, forbidden, required)`, of which the last two are two columns of
-/// vertices; NULL: none.
+/// Reads background knowledge on p variables: `list(tiers, context_all, context_tier, forbidden, required)`. The last two are two columns
+/// of vertices. NULL means no knowledge.
 pub fn background(value: &Robj, p: usize) -> Outcome<Background> {
     if value.is_null() {
         return Ok(Background::default());
@@ -240,7 +240,7 @@ pub fn background(value: &Robj, p: usize) -> Outcome<Background> {
     })
 }
 
-/// Indices 1 .. p as 0 .. p-1; integers or whole doubles.
+/// Converts indices 1 .. p to 0 .. p-1; they may be integers or whole doubles.
 pub fn vertices(value: &Robj, p: usize, name: &str) -> Outcome<Vec<u32>> {
     let wrong = || Failure::Input(format!("internal: `{name}` holds something that is no vertex"));
     let shift = |v: f64| {
@@ -268,14 +268,14 @@ pub fn vertices(value: &Robj, p: usize, name: &str) -> Outcome<Vec<u32>> {
     Ok(numbers)
 }
 
-/// Two columns of vertices as [from, to].
+/// Converts two columns of vertices to pairs [from, to].
 pub fn arrows(value: &Robj, p: usize, name: &str) -> Outcome<Vec<[u32; 2]>> {
     let both = vertices(value, p, name)?;
     let (from, to) = both.split_at(both.len() / 2);
     Ok(from.iter().zip(to).map(|(&from, &to)| [from, to]).collect())
 }
 
-/// Of each vertex a list of others.
+/// Reads for each vertex a list of other vertices.
 pub fn vertex_lists(edges: &List) -> Outcome<Vec<Vec<u32>>> {
     let mut lists = memory::space(edges.len(), Use::Pairs)?;
     for value in entries(edges) {
@@ -285,7 +285,7 @@ pub fn vertex_lists(edges: &List) -> Outcome<Vec<Vec<u32>>> {
     Ok(lists)
 }
 
-/// Neighbour lists as a graph.
+/// Converts neighbour lists to a graph.
 pub fn graph(edges: &List, p: usize) -> Outcome<Adjacency> {
     if edges.len() != p {
         return Err(Failure::Input(format!("internal: `edges` has {} entries for {p} vertices", edges.len())));
@@ -295,10 +295,10 @@ pub fn graph(edges: &List, p: usize) -> Outcome<Adjacency> {
     Ok(Adjacency::from_lists(&lists))
 }
 
-/// pcalg's list of lists of separating sets; only those of pairs at distance two where `graph` is given, which are all that
-/// the standard collider rule asks for and few of the p x p.
+/// Reads pcalg's list of lists of separating sets. With `graph`, reads only the sets of pairs at distance two. The standard collider rule
+/// needs no others, and these are few of the p x p.
 ///
-/// Read cell by cell through R's own accessors: an `Robj` for each of p x p cells would take a second at p = 1,000.
+/// The cells are read one by one through R's own accessors. An `Robj` for each of p x p cells would take a second at p = 1,000.
 pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>) -> Outcome<SepSets> {
     let refuse = |value: String| {
         Failure::Core(Error::Argument {
@@ -336,7 +336,7 @@ pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>) -> Outcome<Se
     Ok(sets)
 }
 
-/// Reads a vector of vertices into `set`: `Some(false)` for NULL, `None` for anything that is no vector of vertices.
+/// Reads a vector of vertices into `set`. Returns `Some(false)` for NULL, and `None` if the entry is not a vector of vertices.
 ///
 /// # Safety
 /// `entry` must be an R object that stays protected during the call.

@@ -16,26 +16,26 @@ use crate::session::RObserver;
 use crate::value::Value;
 use crate::{input, output};
 
-/// The test with its data.
+/// The nearest-neighbour test with its data.
 pub struct KnnTest {
     knn: Knn,
 }
 
-/// What the test is made of.
+/// The data and settings of the test.
 pub struct KnnData {
     data: Robj,
     p: usize,
-    /// Which columns are discrete.
+    /// Whether each column is discrete.
     pub discrete: Vec<bool>,
-    /// Their numbers.
+    /// The columns' numbers.
     pub names: Vec<u32>,
     pub settings: Settings,
 }
 
 impl KnnData {
-    /// From `list(data, p, discrete, names, k, k_perm, permutations, estimator, transform, add_one, seed, alpha, error)`: a
-    /// matrix of doubles with p columns, which of them are discrete, their numbers (ascending, from 1), and what
-    /// [`Settings`] wants; `alpha` is NULL where all permutations are drawn.
+    /// Reads `list(data, p, discrete, names, k, k_perm, permutations, estimator, transform, add_one, seed, alpha, error)`. `data` is a
+    /// matrix of doubles with p columns. `discrete` says which columns are discrete, and `names` has their numbers (ascending, from 1). The
+    /// rest is for [`Settings`]; `alpha` is NULL if all permutations are drawn.
     pub fn from_list(test: &List) -> Answer<Self> {
         let estimators = [
             ("frenzel-pompe", Estimator::FrenzelPompe),
@@ -81,7 +81,7 @@ impl KnnData {
         Ok(made)
     }
 
-    /// The data.
+    /// Returns the data.
     pub fn view(&self) -> Answer<ArrayView2<'_, f64>> {
         let data = self.data.as_real_slice().and_then(|data| by_column(data, self.p).ok());
         let wrong = || format!("internal: `data` is not a matrix of doubles with {} columns", self.p);
@@ -90,24 +90,24 @@ impl KnnData {
 }
 
 impl KnnTest {
-    /// From what [`KnnData::from_list`] reads.
+    /// Makes the test from what [`KnnData::from_list`] reads.
     pub fn from_list(test: &List) -> Answer<Self> {
         let of = KnnData::from_list(test)?;
         let KnnData { discrete, names, settings, .. } = &of;
         Ok(KnnTest { knn: Knn::of_columns(of.view()?, discrete, names, *settings)? })
     }
 
-    /// Number of variables.
+    /// Returns the number of variables.
     pub fn p(&self) -> usize {
         self.knn.columns().p()
     }
 
-    /// The test.
+    /// Returns the test.
     pub fn test(&self) -> &Knn {
         &self.knn
     }
 
-    /// One test, on these threads.
+    /// Runs one test on the pool's threads.
     pub fn outcome(
         &self,
         x: usize,
@@ -120,7 +120,7 @@ impl KnnTest {
     }
 }
 
-/// One nearest-neighbour test of the columns x and y of its data given all others.
+/// Runs one nearest-neighbour test of the columns x and y of its data given all others.
 /// @noRd
 #[extendr]
 fn rust_knn_test(test: Robj, x: Robj, y: Robj, engine: Robj) -> Robj {

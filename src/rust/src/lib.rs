@@ -1,18 +1,22 @@
-//! The boundary between R and [`pcgpu_core`]: slices and scalars in, one list out. A module ends with the functions of it that R calls.
+//! The boundary between R and [`pcgpu_core`]: slices and scalars in, one list out. Each module ends with those of its functions that R
+//! calls.
 //!
-//! From below:
+//! From the bottom up:
 //!
-//! * [`token`]: R's jumps, stopped and resumed. [`failure`]: what can go wrong. [`value`]: what is returned; [`altrep`]: what is done before R objects are read.
-//!   [`respond`]: how a function that R calls ends. [`input`], [`output`]: R objects to core types and back.
-//! * [`session`]: calls back into R: tests, progress, interrupts, random numbers. [`ranks`]: other processes; [`gpu`]: GPUs; [`machine`]: what a call runs
-//!   on. [`call`]: that, and whom it calls back.
-//! * [`data_file`]: data in files that processes share; [`table`]: these or R's own data. [`correlation`], [`running`]: correlations of data, all at once or block by block.
+//! * [`token`]: stops and resumes R's jumps. [`failure`]: possible failures. [`value`]: values returned to R. [`altrep`]: expands R objects
+//!   before they are read. [`respond`]: ends a function that R calls. [`input`], [`output`]: R objects to core types and back.
+//! * [`session`]: calls back into R for tests, progress, interrupts and random numbers. [`ranks`]: other processes. [`gpu`]: GPUs.
+//!   [`machine`]: the machine that a call runs on. [`call`]: the machine with R's callbacks.
+//! * [`data_file`]: data in files that processes share. [`table`]: data files or R's own data. [`correlation`], [`running`]: correlations
+//!   of data, all at once or block by block.
 //! * [`test`]: the test of a search. [`discrete`], [`knn`], [`mixed`]: tests with their data.
-//! * [`search`]: a search; [`limits`]: when it ends, and where it is kept; [`checked`]: on a matrix that is still to be checked; [`report`]: what it reports.
-//!   [`orientation`]: how a skeleton is oriented; [`compact`]: results as flat arrays. [`pag`]: what is known where variables are hidden.
-//! * [`selection`]: feature selection. [`effects`]: causal effects. [`assessment`]: how far graphs can be trusted. [`simulation`]: random graphs and data.
-//!   [`stability`]: how often resampled data have an edge.
-//! * [`rank`]: this process as a worker of another. [`workers`], [`processes`]: this session's own workers; [`sockets`]: options of R's connections.
+//! * [`search`]: a search. [`limits`]: its time limit and its checkpoint. [`checked`]: a search on a matrix that is still being checked.
+//!   [`report`]: what it reports. [`orientation`]: the orientation of a skeleton. [`compact`]: results as flat arrays. [`pag`]: graphs with
+//!   hidden variables.
+//! * [`selection`]: feature selection. [`effects`]: causal effects. [`assessment`]: how far graphs can be trusted. [`simulation`]: random
+//!   graphs and data. [`stability`]: how often resampled data have an edge.
+//! * [`rank`]: this process as a worker of another. [`workers`], [`processes`]: this session's own workers. [`sockets`]: options of R's
+//!   connections.
 
 mod altrep;
 mod assessment;
@@ -54,7 +58,7 @@ mod workers;
 
 use extendr_api::prelude::*;
 
-/// Its reserve is for the small allocations that cannot fail without ending R.
+/// Allocator with a reserve for small allocations, whose failure would end R.
 #[global_allocator]
 static ALLOCATOR: pcgpu_core::memory::Careful = pcgpu_core::memory::Careful;
 

@@ -1,4 +1,4 @@
-//! Bounds of a search and the file that it is kept in, as R names them.
+//! Limits of a search, and the file that keeps it, as R names them.
 
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,12 @@ use crate::failure::Outcome;
 use crate::input::{self, Fields};
 use crate::respond::respond;
 
-/// Parts of a test that say which it is; all others are its data, but for those that say what of these is known.
+/// Entries of a test that identify it. All others are its data, except those of `KNOWN`, which say what is known of the data.
 const OF_TEST: [&str; 3] = ["kind", "name", "code"];
 const KNOWN: [&str; 2] = ["undefined", "unchecked"];
 
-/// Reads R's `list(file, every, seconds)`, see `search_limits()` in R/limits.R, for a search by a test, `list(kind, ...)`, that begins now. `later`: what
-/// follows the search, as R describes it.
+/// Reads R's `list(file, every, seconds)`, see `search_limits()` in R/limits.R, for a search that begins now. The search's test is
+/// `list(kind, ...)`. `later` is R's description of what follows the search.
 pub fn limits(options: &List, test: &List, later: &Robj) -> Outcome<Limits> {
     let Some(limits) = options.optional_list("limits")? else { return Ok(Limits::default()) };
     let seconds = limits.optional_number("seconds")?;
@@ -36,7 +36,7 @@ pub fn limits(options: &List, test: &List, later: &Robj) -> Outcome<Limits> {
     Ok(Limits { checkpoint, deadline: seconds.and_then(deadline) })
 }
 
-/// The test and its data, by digests.
+/// Returns digests of the test and its data.
 fn asked(test: &List) -> Outcome<Vec<Asked>> {
     let (mut of_test, mut of_data) = (Digest::default(), Digest::default());
     for (name, value) in test.iter().filter(|(name, _)| !KNOWN.contains(name)) {
@@ -49,7 +49,8 @@ fn asked(test: &List) -> Outcome<Vec<Asked>> {
     Ok(vec![indep_test, Asked::digested("suffStat", &of_data)])
 }
 
-/// Takes what is in an R object into a digest: its values and those in it, not its attributes. A function has none: R hands over its code.
+/// Adds the contents of an R object to a digest: its values and those of its entries, not its attributes. A function has no values: R
+/// passes its code instead.
 fn take(digest: &mut Digest, value: &Robj) {
     digest.number(value.rtype() as u64);
     digest.number(value.len() as u64);
@@ -74,7 +75,7 @@ fn take(digest: &mut Digest, value: &Robj) {
     }
 }
 
-/// Removes the files of a checkpoint: the last step of a call that has its answer.
+/// Removes the files of a checkpoint. This is the last step of a call that has its answer.
 /// @noRd
 #[extendr]
 fn rust_remove_checkpoint(file: Robj) -> Robj {

@@ -28,7 +28,7 @@ use crate::respond::respond;
 use crate::value::Value;
 use crate::{input, output};
 
-/// A build without CUDA, as on macOS, where no NVIDIA GPU runs.
+/// Stand-in for builds without CUDA, as on macOS, where no NVIDIA GPU runs.
 #[cfg(not(feature = "cuda"))]
 mod gpu {
     use super::{Error, Outcome, Value};
@@ -57,12 +57,12 @@ mod gpu {
     }
 }
 
-/// What does the work of this process.
+/// The device that does the work of this process.
 #[derive(Clone)]
 pub enum Device {
     /// The threads of the call.
     Cpu,
-    /// A GPU, or several.
+    /// One or several GPUs.
     #[cfg(feature = "cuda")]
     Gpu(Gpu),
 }
@@ -78,7 +78,7 @@ impl Device {
         gpu::none()
     }
 
-    /// Whether it has no GPU.
+    /// Returns whether the device has no GPU.
     pub fn is_cpu(&self) -> bool {
         matches!(self, Device::Cpu)
     }
@@ -92,16 +92,16 @@ impl Device {
     }
 }
 
-/// Where to run.
+/// The machine that a call runs on.
 pub struct Machine {
     /// The threads that the call may use.
     pub pool: Pool,
     pub device: Device,
-    /// Workers of other processes, which then do all that a search asks.
+    /// Workers of other processes. If there are any, they do all the work of a search.
     pub ranks: Option<Ranks>,
-    /// The most bytes of the host that correlations of data may take, where there is no GPU; none: what there is.
+    /// Most bytes of host memory for correlations of data, if there is no GPU. `None` means all that is available.
     pub memory: Option<u64>,
-    /// The GPU that FCI's possible-d-sep phase goes to from so many tests on.
+    /// The GPU for FCI's possible-d-sep phase, and the number of tests from which it is used.
     pub later: Option<(Device, f64)>,
 }
 
@@ -128,7 +128,7 @@ impl Machine {
         Ok(Machine { pool, device, ranks, memory, later })
     }
 
-    /// The GPU for so many tests of FCI's possible-d-sep phase, where they are worth its first use.
+    /// Returns the GPU for FCI's possible-d-sep phase, if its number of tests is worth starting the GPU.
     pub fn later(&self, tests: impl FnOnce() -> f64) -> Option<Machine> {
         let (device, from) = self.later.as_ref()?;
         let machine =
@@ -136,12 +136,12 @@ impl Machine {
         (tests() >= *from).then(machine)
     }
 
-    /// Whether it is a CPU of this process that may make all correlations of data.
+    /// Returns whether this is a CPU of this process that may compute all correlations of data.
     pub fn makes_all(&self) -> bool {
         self.device.is_cpu() && self.ranks.is_none() && self.memory.is_none()
     }
 
-    /// The worker for a Gaussian test at this level, which may take over the check of its matrix.
+    /// Returns the worker for a Gaussian test at significance level `alpha`. It may take over the check of its matrix.
     pub fn gauss<'a>(
         &self,
         gauss: Gauss<'a>,
@@ -155,7 +155,7 @@ impl Machine {
         }
     }
 
-    /// The machine that counts for a feature selection.
+    /// Returns the machine that counts for a feature selection.
     pub fn counting<'a>(&self, samples: &'a Samples, logs: &'a CountLogs) -> Outcome<Box<dyn Counting + 'a>> {
         match &self.device {
             Device::Cpu => Ok(Box::new(CpuCounting::new(samples, logs, 0..samples.p(), self.pool.clone()))),
@@ -164,7 +164,7 @@ impl Machine {
         }
     }
 
-    /// The worker for a test of discrete variables.
+    /// Returns the worker for a test of discrete variables.
     pub fn discrete<'a>(&self, test: Discrete<'a>, alpha: f64) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.device {
             Device::Cpu => Ok(Box::new(CpuEngine::new(DiscreteKernel::new(test), self.pool.clone()))),
@@ -173,7 +173,7 @@ impl Machine {
         }
     }
 
-    /// The worker for the nearest-neighbour test.
+    /// Returns the worker for the nearest-neighbour test.
     pub fn knn<'a>(&self, knn: &'a Knn) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.device {
             Device::Cpu => Ok(Box::new(CpuEngine::new(KnnKernel::new(knn), self.pool.clone()))),
@@ -182,7 +182,7 @@ impl Machine {
         }
     }
 
-    /// The worker for a test of numbers and levels.
+    /// Returns the worker for a test of numbers and levels.
     pub fn mixed<'a>(&self, test: Arc<Mixed<'a>>) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.device {
             Device::Cpu => Ok(Box::new(CpuEngine::new(MixedKernel::new(test), self.pool.clone()))),
@@ -191,7 +191,8 @@ impl Machine {
         }
     }
 
-    /// The worker for a Gaussian test at this level with the correlations of these columns, each less its mean; none on a CPU.
+    /// Returns the worker for a Gaussian test at significance level `alpha` with the correlations of these centred columns, or `None` on a
+    /// CPU.
     pub fn gauss_of_data<'a>(
         &self,
         test: FisherZ,
@@ -205,7 +206,7 @@ impl Machine {
         }
     }
 
-    /// As a rank of a feature selection; it uses one GPU.
+    /// Turns the machine into a rank of a feature selection, which uses one GPU.
     pub fn selection_rank(self, automatic: bool) -> SelectionRank {
         let (pool, on_cpu) = (self.pool.clone(), on_threads(self.pool));
         match self.device {
@@ -222,7 +223,7 @@ impl Machine {
         }
     }
 
-    /// The machines of a feature selection, where several work together.
+    /// Returns the machines of a feature selection, or `None` if only one works.
     pub fn members<'a>(&self, samples: &'a Samples, logs: &'a CountLogs) -> Option<Vec<Member<'a>>> {
         match &self.device {
             #[cfg(feature = "cuda")]
@@ -234,7 +235,7 @@ impl Machine {
         }
     }
 
-    /// The machines of an ensemble of feature selections.
+    /// Returns the machines of an ensemble of feature selections.
     pub fn runners<'a>(&self) -> Vec<Runner<'a>> {
         let cpu = || together::runner(self.pool.clone());
         match &self.device {
@@ -244,27 +245,27 @@ impl Machine {
         }
     }
 
-    /// Its names as R knows them: "cpu", "cuda:0". `all`: also that of the CPU where it can work with GPUs.
+    /// Returns the machine's names as R knows them: "cpu", "cuda:0". With `all`, includes the CPU if it can work with the GPUs.
     pub fn names(&self, all: bool) -> Vec<String> {
         self.ranks.as_ref().map_or_else(|| self.device.names(all), |ranks| ranks.names().to_vec())
     }
 }
 
-/// The GPUs of this machine, as parallel vectors; `free`: with the free memory of all.
+/// Returns the GPUs of this machine, as parallel vectors. With `free`, includes the free memory of all GPUs.
 /// @noRd
 #[extendr]
 fn rust_devices(free: Robj) -> Robj {
     respond([&free], |_| gpu::devices(input::flag(&free, "free")?))
 }
 
-/// Whether a GPU may be had.
+/// Returns whether a GPU may be available.
 /// @noRd
 #[extendr]
 fn rust_may_have_gpu() -> Robj {
     respond([], |_| Ok(Value::from(gpu::may_be_there())))
 }
 
-/// Gives back what this process holds on GPUs.
+/// Releases what this process holds on GPUs.
 /// @noRd
 #[extendr]
 fn rust_release() -> Robj {
@@ -274,14 +275,14 @@ fn rust_release() -> Robj {
     })
 }
 
-/// The number of cores, for calls that name no threads.
+/// Returns the number of cores, for calls that do not name a number of threads.
 /// @noRd
 #[extendr]
 fn rust_cores() -> i32 {
     default_threads() as i32
 }
 
-/// What this build and machine are; takes some milliseconds.
+/// Describes this build and machine; takes some milliseconds.
 /// @noRd
 #[extendr]
 fn rust_info() -> Robj {

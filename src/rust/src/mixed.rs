@@ -1,4 +1,4 @@
-//! Tests of numbers and levels, with holes or without, from R.
+//! Tests of numbers and levels, with or without holes, from R.
 
 use std::cell::{OnceCell, Ref, RefCell};
 use std::sync::Arc;
@@ -33,9 +33,10 @@ fn internal(what: &str) -> Failure {
 }
 
 impl MixedTest {
-    /// From `list(p, n, holes, adapt, ask_for_rows, constant_is_missing, ...)`, with one of `correlations`, a list of p x p matrices; `matrix`, of
-    /// doubles, n x p; and `columns`, a list of `list(levels, versions)`: the number of declared levels (0: numbers), and a list of vectors,
-    /// doubles, integers, or the codes of a factor. `sets` is the number of completed data sets, 1 where nothing was completed.
+    /// Reads `list(p, n, holes, adapt, ask_for_rows, constant_is_missing, ...)` and one of three entries. `correlations` is a list of p x p
+    /// matrices. `matrix` has n x p doubles. `columns` is a list of `list(levels, versions)`: the number of declared levels (0 for
+    /// numbers), and a list of vectors, which are doubles, integers, or the codes of a factor. `sets` is the number of completed data sets,
+    /// or 1 if nothing was completed.
     pub fn from_list(test: &List) -> Outcome<Self> {
         let p = test.count("p", 1)?;
         if let Some(matrices) = test.optional("correlations") {
@@ -66,12 +67,12 @@ impl MixedTest {
         Ok(MixedTest { p, of: Of::Frame { data, made: OnceCell::new() } })
     }
 
-    /// Number of variables.
+    /// Returns the number of variables.
     pub fn p(&self) -> usize {
         self.p
     }
 
-    /// The test, made ready for a search the first time; `told` hears of the share that is done.
+    /// Returns the test. The first call makes it ready for a search; `told` gets the finished share.
     pub fn test(&self, pool: &Pool, told: &mut dyn FnMut(f64) -> Result<()>) -> Outcome<Arc<Mixed<'_>>> {
         match &self.of {
             Of::Correlations { c, n } => {
@@ -88,7 +89,7 @@ impl MixedTest {
         }
     }
 
-    /// The test on its data, before it was made ready for a search; none where there are correlations alone.
+    /// Returns the test on its data before it was made ready for a search, or `None` if there are only correlations.
     pub fn on_data(&self) -> Option<Ref<'_, Mixed<'static>>> {
         match &self.of {
             Of::Frame { data, .. } => Ref::filter_map(data.borrow(), Option::as_ref).ok(),
@@ -96,7 +97,7 @@ impl MixedTest {
         }
     }
 
-    /// One test, of the first two variables given all others; NaN where there is no answer.
+    /// Returns the p-value of one test of the first two variables given all others, or NaN if there is no answer.
     pub fn p_value(&self) -> Outcome<f64> {
         let given: Vec<u32> = (2..self.p as u32).collect();
         let p = |test: &Mixed| test.p_value(0, 1, &given, &mut Default::default());
@@ -141,7 +142,7 @@ fn values(levels: u32, of: &Robj) -> Outcome<Values<'_>> {
     }
 }
 
-/// p of a test of numbers and levels, of the first two of its variables given all others.
+/// Returns the p-value of a test of numbers and levels, of the first two of its variables given all others.
 /// @noRd
 #[extendr]
 fn rust_mixed_test(test: Robj) -> Robj {

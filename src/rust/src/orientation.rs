@@ -1,4 +1,4 @@
-//! The orientation of a skeleton, and graphs as the lists that R makes its own of.
+//! The orientation of a skeleton, and graphs as the lists from which R makes its own.
 
 use extendr_api::prelude::*;
 use pcgpu_core::background::Added;
@@ -24,7 +24,7 @@ use crate::token::Token;
 use crate::value::Value;
 use crate::{input, output};
 
-/// The rule for v-structures.
+/// Reads the rule for v-structures.
 pub fn collider_rule(list: &List) -> Outcome<ColliderRule> {
     let rules = [
         ("standard", ColliderRule::Standard),
@@ -34,7 +34,7 @@ pub fn collider_rule(list: &List) -> Outcome<ColliderRule> {
     list.choice("rule", &rules)
 }
 
-/// How to orient a graph of p variables, as R names it.
+/// Reads how to orient a graph of p variables.
 pub fn orientation(orient: &List, p: usize) -> Outcome<orient::Options<'static>> {
     let methods = [
         ("relaxed", orient::Method::Relaxed),
@@ -69,12 +69,12 @@ pub struct Oriented {
     pub pdag: Pdag,
     /// The machines that failed meanwhile.
     pub lost: Vec<Lost>,
-    /// Why its tests could not be kept, where they could not.
+    /// The reason why its tests were not kept, if they were not.
     pub unkept: Option<Error>,
 }
 
-/// Orients with the tests and random numbers of the call. `questions`: how many tests the rule of `options` makes at the most, see
-/// [`orient::Options::settle`]. `search`: what the graph was found by, where its tests are kept.
+/// Orients with the tests and random numbers of the call. `questions` is the largest number of tests that the rule of `options` makes, see
+/// [`orient::Options::settle`]. `search` has the options and limits of the search that found the graph, if the tests are kept.
 pub fn oriented(
     call: &Call,
     (graph, sepsets): (&Adjacency, &mut SepSets),
@@ -97,13 +97,13 @@ pub fn oriented(
     let tell = |happened: &orient::Event| event.as_ref().map_or(Ok(()), |fun| session::event(token, fun, happened));
     let tell: Option<orient::Tell> = if event.is_some() { Some(&tell) } else { None };
     let options = &orient::Options { wants_to_stop: Some(&wants_to_stop), tell, ..options.clone() };
-    // Tests of pairs that knowledge left out are asked under the standard rule, too.
+    // Pairs that knowledge left out are tested under the standard rule, too.
     let asks = options.collider_rule != ColliderRule::Standard || orient::needs_test(graph, sepsets, options)?;
     let Some(test) = test.filter(|_| asks) else {
         let found = orient::orient(graph, sepsets, options, alpha, None, &mut draw);
         return Ok(Oriented { pdag: found?, lost: Vec::new(), unkept: None });
     };
-    // A test without an answer has no vote in a bounded rule, nor about pairs that were left out: its p-value itself is kept.
+    // A test without an answer has no vote in a bounded rule, or about pairs that were left out. So the p-value itself is kept.
     let votes = options.bound.is_some() || options.collider_rule == ColliderRule::Standard;
     let threshold = (tell.is_none() && !votes).then_some(alpha);
     let later = search.map(|(of, limits)| Later::new(of, limits, (graph, sepsets), threshold));
@@ -126,9 +126,9 @@ pub fn oriented(
     Ok(Oriented { pdag, lost: worker.team().lost, unkept })
 }
 
-/// A graph with marks as lists: `edges`, `marks` (NULL when all are 1) and counts.
+/// Returns a graph with marks as lists: `edges`, `marks` (NULL if all are 1) and counts.
 pub fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Value)>> {
-    // Of each entry its number and mark, while the lists grow.
+    // Memory for each entry's number and mark, while the lists grow.
     memory::room(10 * pdag.entries() + 64 * pdag.p(), Use::Orientation)?;
     let mut edges = Vec::with_capacity(pdag.p());
     let mut marks = Vec::with_capacity(pdag.p());
@@ -154,7 +154,7 @@ pub fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Val
     Ok(lists)
 }
 
-/// What is known of an orientation as a whole.
+/// Returns what is known of an orientation as a whole.
 pub fn judged(pdag: &Pdag) -> [(&'static str, Value); 5] {
     let Against { count, triples } = pdag.against();
     let triples: Vec<i32> = triples.iter().flatten().map(|&v| v as i32 + 1).collect();
@@ -168,7 +168,7 @@ pub fn judged(pdag: &Pdag) -> [(&'static str, Value); 5] {
     ]
 }
 
-/// A skeleton as lists, as [`graph_lists`].
+/// Returns a skeleton as lists, as [`graph_lists`] does.
 pub fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static str, Value)>> {
     memory::room(16 * graph.edge_count() + 32 * graph.p(), Use::Pairs)?;
     Ok(vec![
@@ -185,7 +185,7 @@ pub fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static
     ])
 }
 
-/// Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
+/// Orients a skeleton from any source, `list(p, edges, sepset)`.
 /// @noRd
 #[extendr]
 fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
@@ -194,7 +194,7 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
         let p = skeleton.count("p", 1)?;
         let graph = input::graph(&skeleton.list("edges")?, p)?;
         let options = orientation(&input::list(&orient, "orient")?, p)?;
-        // The other rules change separating sets, and hand all of them back.
+        // The other rules change separating sets, and return all of them.
         let needed = (options.collider_rule == ColliderRule::Standard).then_some(&graph);
         let mut sepsets = input::sepsets(&skeleton.list("sepset")?, p, needed)?;
         let call = Call::new(&engine, &callbacks, token)?;
@@ -204,7 +204,7 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
         let Oriented { pdag, lost, .. } = oriented(&call, (&graph, &mut sepsets), &options, asked, None)?;
         let mut result = graph_lists(token, &pdag)?;
         result.push(("lost", output::lost(&lost)));
-        // The standard rule reads the separating sets and leaves them alone.
+        // The standard rule only reads the separating sets.
         if options.collider_rule != ColliderRule::Standard {
             result.push(("sepset", output::sepsets(token, &sepsets)?.into()));
         }
@@ -212,7 +212,7 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
     })
 }
 
-/// Orientation of a skeleton in flat arrays.
+/// Orients a skeleton in flat arrays.
 /// @noRd
 #[extendr]
 fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
@@ -239,7 +239,8 @@ fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, en
     })
 }
 
-/// Adds what is known to a graph: `edges` are p vectors of the j with an arc i -> j, `marks` likewise their marks, or NULL where all are 1.
+/// Adds background knowledge to a graph. `edges` has p vectors of the j with an arc i -> j. `marks` has p vectors of their marks, or is
+/// NULL if all are 1.
 /// @noRd
 #[extendr]
 fn rust_add_knowledge(edges: Robj, marks: Robj, knowledge: Robj, check: Robj) -> Robj {

@@ -1,6 +1,6 @@
-//! Core results to R objects, built once and without copies: p x p lists and matrices are the larger part of a call.
+//! Conversion of core results to R objects, built once and without copies: p x p lists and matrices are the larger part of a call's work.
 
-// Each call of these is in a guard.
+// All calls of these functions are in a guard.
 #![allow(clippy::disallowed_methods)]
 
 use std::any::Any;
@@ -23,15 +23,15 @@ use crate::respond::respond;
 use crate::token::Token;
 use crate::value::{allocate, filled, vector as vector_of, Value};
 
-// SEXPREC is opaque: only pointers to it pass.
+// SEXPREC is opaque: only pointers to it are passed.
 #[allow(improper_ctypes)]
 extern "C" {
-    // Parts of R's API that extendr-ffi leaves out.
+    // Parts of R's API that extendr-ffi lacks.
     fn R_RegisterCFinalizer(pointer: SEXP, finalise: unsafe extern "C" fn(SEXP));
     fn Rf_installChar(name: SEXP) -> SEXP;
 }
 
-/// An R matrix of rows x columns doubles to be filled in place.
+/// Returns an R matrix of rows x columns doubles, to be filled in place.
 pub fn matrix(token: &Token, rows: usize, columns: usize, why: Use) -> Outcome<Robj> {
     let bytes = rows.saturating_mul(columns).saturating_mul(8);
     // SAFETY: on R's thread.
@@ -40,19 +40,19 @@ pub fn matrix(token: &Token, rows: usize, columns: usize, why: Use) -> Outcome<R
     Ok(untouched(made))
 }
 
-/// An R vector of so many doubles to be filled in place.
+/// Returns an R vector of `len` doubles, to be filled in place.
 pub fn doubles(token: &Token, len: usize, why: Use) -> Outcome<Robj> {
     vector(token, SEXPTYPE::REALSXP, len, 8, why)
 }
 
-/// Likewise of so many values of a type.
+/// Returns an R vector of `len` values of a type, to be filled in place.
 pub fn vector(token: &Token, kind: SEXPTYPE, len: usize, bytes_each: usize, why: Use) -> Outcome<Robj> {
     // SAFETY: on R's thread.
     let made = allocate(token, len.saturating_mul(bytes_each), why, || unsafe { Rf_allocVector(kind, len as isize) })?;
     Ok(untouched(made))
 }
 
-/// Gives a fresh matrix names of rows and columns; NULL: none.
+/// Gives a fresh matrix names of rows and columns; NULL means no names.
 pub fn set_dimnames(token: &Token, matrix: &Robj, names: [&Robj; 2]) -> Outcome<()> {
     // SAFETY: on R's thread; the closure owns nothing.
     let [rows, columns] = unsafe { [Rf_nrows(matrix.get()), Rf_ncols(matrix.get())] };
@@ -73,7 +73,7 @@ pub fn set_dimnames(token: &Token, matrix: &Robj, names: [&Robj; 2]) -> Outcome<
     Ok(())
 }
 
-/// A Rust value that R holds, and drops when nothing refers to it any more.
+/// Returns an R object that holds a Rust value, and drops it when nothing refers to the object any more.
 pub fn held<T: 'static>(token: &Token, value: T) -> Outcome<Robj> {
     unsafe extern "C" fn finalise(pointer: SEXP) {
         let held = R_ExternalPtrAddr(pointer).cast::<Box<dyn Any>>();
@@ -89,14 +89,14 @@ pub fn held<T: 'static>(token: &Token, value: T) -> Outcome<Robj> {
         Rf_unprotect(1);
         pointer
     })?;
-    // As extendr's `ExternalPtr` reads it.
+    // This is the form that extendr's `ExternalPtr` reads.
     let boxed: Box<Box<dyn Any>> = Box::new(Box::new(value));
     // SAFETY: the finaliser frees it.
     unsafe { R_SetExternalPtrAddr(pointer.get(), Box::into_raw(boxed).cast()) };
     Ok(pointer)
 }
 
-/// A vector that nobody has touched, in large pages where it is large.
+/// Puts a vector that nothing has touched yet on large pages if it is large.
 pub fn untouched(mut made: Robj) -> Robj {
     fn prefer<T>(cells: &mut [T]) {
         if size_of_val(cells) >= memory::LARGE {
@@ -113,7 +113,7 @@ pub fn untouched(mut made: Robj) -> Robj {
     made
 }
 
-/// An R matrix of rows x columns integers to be filled in place.
+/// Returns an R matrix of rows x columns integers, to be filled in place.
 pub fn integer_matrix(token: &Token, rows: usize, columns: usize) -> Outcome<Robj> {
     let bytes = rows.saturating_mul(columns).saturating_mul(4);
     // SAFETY: on R's thread.
@@ -124,12 +124,12 @@ pub fn integer_matrix(token: &Token, rows: usize, columns: usize) -> Outcome<Rob
 }
 
 /// # Safety
-/// As of [`vector_of`].
+/// The conditions of [`vector_of`].
 unsafe fn integers(values: &[u32]) -> SEXP {
     vector_of(SEXPTYPE::INTSXP, values, INTEGER, |&v| v as i32 + 1)
 }
 
-/// A list of vectors.
+/// Returns a list of vectors.
 fn lists<T>(token: &Token, lists: &[Vec<T>], bytes_each: usize, vector: impl Fn(&[T]) -> SEXP) -> Outcome<Robj> {
     let bytes = lists.iter().map(|list| 64 + bytes_each * list.len()).sum();
     // SAFETY: on R's thread; nothing in here needs dropping.
@@ -140,20 +140,20 @@ fn lists<T>(token: &Token, lists: &[Vec<T>], bytes_each: usize, vector: impl Fn(
     })
 }
 
-/// A list of integer vectors, shifted to count from 1.
+/// Returns a list of integer vectors, shifted to count from 1.
 pub fn vertex_lists(token: &Token, edges: &[Vec<u32>]) -> Outcome<Robj> {
     // SAFETY: called in the guard of `lists`.
     lists(token, edges, 4, |list| unsafe { integers(list) })
 }
 
-/// A list of double vectors.
+/// Returns a list of double vectors.
 pub fn mark_lists(token: &Token, marks: &[Vec<u8>]) -> Outcome<Robj> {
     // SAFETY: as in `vertex_lists`.
     lists(token, marks, 8, |list| unsafe { vector_of(SEXPTYPE::REALSXP, list, REAL, |&mark| f64::from(mark)) })
 }
 
-/// pcalg's list of p lists of p. Empty sets, and sets of one variable, are one shared object each: there may be millions
-/// (R copies such an object before it changes it).
+/// Returns pcalg's list of p lists of p. All empty sets are one shared object, and so are equal sets of one variable, because there may be
+/// millions. R copies such an object before it changes it.
 pub fn sepsets(token: &Token, sets: &SepSets) -> Outcome<Robj> {
     // SAFETY: on R's thread; nothing in there needs dropping.
     allocate(token, bytes_of_sepsets(sets), Use::Square, || unsafe { make_sepsets(sets) })
@@ -200,7 +200,7 @@ unsafe fn make_sepsets(sets: &SepSets) -> SEXP {
 }
 
 fn check_object(object: &Robj) -> Outcome<()> {
-    // SEXPTYPE names it differently from R 4.4 on.
+    // From R 4.4 on, SEXPTYPE has another name for it.
     if object.rtype() == Rtype::S4 {
         Ok(())
     } else {
@@ -208,7 +208,7 @@ fn check_object(object: &Robj) -> Outcome<()> {
     }
 }
 
-/// Puts values into slots of an S4 object that nothing else refers to yet.
+/// Fills slots of an S4 object that nothing else refers to yet.
 pub fn fill_slots(token: &Token, object: &Robj, slots: &List) -> Outcome<Value> {
     check_object(object)?;
     // SAFETY: the arguments are protected; the closure owns nothing.
@@ -223,8 +223,8 @@ pub fn fill_slots(token: &Token, object: &Robj, slots: &List) -> Outcome<Value> 
     filled.map(|_| object.clone().into()).ok_or(Failure::Core(Error::Interrupted))
 }
 
-/// [`sepsets`] in the slot of that name of a fresh object. R searches a value that something refers to for cycles, which
-/// takes longer than to make it: so the slot gets it before anything else does.
+/// Puts [`sepsets`] into the slot `sepset` of a fresh object. R searches a value for cycles if something refers to it, which takes longer
+/// than making the value. So the slot gets it first.
 pub fn fill_sepsets(token: &Token, object: &Robj, sets: &SepSets) -> Outcome<()> {
     check_object(object)?;
     // SAFETY: as in `fill_slots`; the list is protected until the object holds it.
@@ -237,7 +237,7 @@ pub fn fill_sepsets(token: &Token, object: &Robj, sets: &SepSets) -> Outcome<()>
     Ok(())
 }
 
-/// What machines did, as parallel vectors; NULL where none says anything.
+/// Returns what machines did, as parallel vectors, or NULL if there is no report.
 pub fn shares(team: &TeamReport) -> Value {
     if team.shares.is_empty() {
         return ().into();
@@ -258,7 +258,7 @@ pub fn shares(team: &TeamReport) -> Value {
     ])
 }
 
-/// Those that failed, and why.
+/// Returns the machines that failed, and why.
 pub fn lost(lost: &[Lost]) -> Value {
     let texts = |text: &dyn Fn(&Lost) -> String| Value::from(lost.iter().map(text).collect::<Vec<String>>());
     named(vec![
@@ -268,22 +268,22 @@ pub fn lost(lost: &[Lost]) -> Value {
     ])
 }
 
-/// A named list.
+/// Returns a named list.
 pub fn named(entries: Vec<(&'static str, Value)>) -> Value {
     Value::Named(entries)
 }
 
-/// Numbers too large for R's integers, as doubles.
+/// Returns as doubles numbers that are too large for R's integers.
 pub fn counts(values: &[u64]) -> Value {
     Value::from(values.iter().map(|&v| v as f64).collect::<Vec<f64>>())
 }
 
-/// The cells of a fresh R matrix.
+/// Returns the cells of a fresh R matrix of doubles.
 pub fn cells(matrix: &mut Robj) -> Outcome<&mut [f64]> {
     matrix.as_real_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix".into()))
 }
 
-/// The object with these slots put in place; it must be fresh.
+/// Returns the object with these slots filled in place. The object must be fresh.
 /// @noRd
 #[extendr]
 fn rust_fill_slots(object: Robj, slots: Robj) -> Robj {

@@ -29,7 +29,7 @@ use crate::token::Token;
 use crate::value::Value;
 use crate::{input, limits, output};
 
-/// Which function.
+/// The algorithm to run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Algorithm {
     Fci,
@@ -37,17 +37,17 @@ enum Algorithm {
     FciPlus,
 }
 
-/// What R asks for, `list(algorithm, phase, rule, rules, paths, jci, context, knowledge)`.
+/// R's request, `list(algorithm, phase, rule, rules, paths, jci, context, knowledge)`.
 pub struct Asked {
     algorithm: Algorithm,
-    /// The possible-d-sep phase, and whether its sets are as large as the skeleton's largest ones.
+    /// The possible-d-sep phase, and whether the skeleton's largest set limits the size of its sets.
     phase: Option<(Phase, bool)>,
     rule: ColliderRule,
     marking: Marking,
     background: Background,
 }
 
-/// How marks are put on edges.
+/// The way to put marks on edges.
 struct Marking {
     rules: [bool; 10],
     paths: Paths,
@@ -105,7 +105,7 @@ impl Asked {
     }
 }
 
-/// Searches, and puts marks on what is left. `object`: a fresh result, whose slot `sepset` is filled.
+/// Searches, and puts marks on the remaining edges. `object` is a fresh result, whose slot `sepset` is filled.
 pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, object: &Robj) -> Outcome<Value> {
     let Call { machine, token, .. } = call;
     let (mut options, limits) = (input::options(of.0)?, of.1);
@@ -127,7 +127,7 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let of_skeleton = team.shares.len();
     let mut memory = Vec::new();
     if is_fast {
-        // What follows the skeleton asks pcalg's R function, whatever ran that.
+        // What follows the skeleton asks pcalg's R function, whichever formula the skeleton used.
         memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
         worked = worker(after, machine)?;
     }
@@ -147,7 +147,7 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
         }
     }
     let cells = output::cells(&mut p_max)?;
-    // A skeleton that the time has ended is another one next time: what follows is not kept.
+    // If the time limit ended the skeleton, a later call has another one. So the tests that follow are not kept.
     let nothing = Limits::default();
     let later = if found.ended.is_some() { &nothing } else { limits };
     let followed = follow(call, test, (&options, later), (asked, phase), worked.as_deref_mut(), &mut found, cells)?;
@@ -173,12 +173,12 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     Ok(output::named(result))
 }
 
-/// The possible-d-sep phase after a skeleton; none: there is none.
+/// Prepares the possible-d-sep phase after a skeleton. Returns `None` if there is no such phase.
 fn prepare(call: &Call, asked: &Asked, skeleton: &search::Skeleton) -> Outcome<Option<Prepared>> {
     let Call { machine, listener, token } = call;
     let Some((phase, is_adaptive)) = asked.phase else { return Ok(None) };
     let phase = match (skeleton.ended, is_adaptive) {
-        // The time is over.
+        // The time limit has passed.
         (Some(_), _) => Phase { m_max: 0.0, ..phase },
         (None, true) => Phase { m_max: f64::from(skeleton.max_order), ..phase },
         (None, false) => phase,
@@ -190,7 +190,7 @@ fn prepare(call: &Call, asked: &Asked, skeleton: &search::Skeleton) -> Outcome<O
     Ok(prepared.map(Some)?)
 }
 
-/// What follows the skeleton.
+/// Runs the algorithm's steps after the skeleton.
 fn follow(
     call: &Call,
     test: &Test,
@@ -269,7 +269,7 @@ fn follow(
 
 type Entries = Vec<(&'static str, Value)>;
 
-/// What the possible-d-sep phase counted.
+/// Returns the counts of the possible-d-sep phase.
 fn of_counts(token: &Token, counts: Option<&Counts>) -> Outcome<Entries> {
     let Some(counts) = counts else { return Ok(Vec::new()) };
     let sets: Vec<Vec<u32>> = counts.sets.iter().map(|set| set.clone().unwrap_or_default()).collect();
@@ -281,7 +281,7 @@ fn of_counts(token: &Token, counts: Option<&Counts>) -> Outcome<Entries> {
     ])
 }
 
-/// Marks as pcalg's matrix, and what is told of them.
+/// Returns marks as pcalg's matrix, and the disputed edges.
 fn marks(token: &Token, pag: &Pag) -> Outcome<Entries> {
     let p = pag.p();
     let mut amat = output::matrix(token, p, p, Use::Square)?;
@@ -294,7 +294,7 @@ fn marks(token: &Token, pag: &Pag) -> Outcome<Entries> {
     Ok(vec![("amat", amat.into()), ("disputed", Value::from(disputed))])
 }
 
-/// pcalg's matrix as a graph.
+/// Converts pcalg's matrix to a graph.
 fn pag_of(amat: &Robj, p: usize) -> Outcome<Pag> {
     let cells = input::square(amat, p, "pag")?;
     let mut rows = Vec::with_capacity(p);
@@ -316,13 +316,13 @@ fn pag_of(amat: &Robj, p: usize) -> Outcome<Pag> {
     Ok(Pag::from_rows("pag", &rows)?)
 }
 
-/// Triples, three vertices each.
+/// Reads the unclear triples, three vertices each.
 fn unclear(asked: &List, p: usize) -> Outcome<Unclear> {
     let triples = asked.vertices("unclear", p)?;
     Ok(triples.chunks_exact(3).map(|triple| [triple[0], triple[1], triple[2]]).collect())
 }
 
-/// FCI, RFCI or FCI+, by `fci$algorithm`. `object` is a fresh result, whose slot `sepset` is filled.
+/// Runs FCI, RFCI or FCI+, by `fci$algorithm`. `object` is a fresh result, whose slot `sepset` is filled.
 /// @noRd
 #[extendr]
 fn rust_fci(test: Robj, options: Robj, fci: Robj, engine: Robj, callbacks: Robj, object: Robj) -> Robj {
@@ -337,7 +337,7 @@ fn rust_fci(test: Robj, options: Robj, fci: Robj, engine: Robj, callbacks: Robj,
     })
 }
 
-/// The possible-d-sep phase on a skeleton from anywhere: pcalg's `pdsep()`.
+/// Runs the possible-d-sep phase on a skeleton from any source, as pcalg's `pdsep()` does.
 /// @noRd
 #[extendr]
 fn rust_pdsep(test: Robj, options: Robj, skeleton: Robj, asked: Robj, engine: Robj, callbacks: Robj) -> Robj {
@@ -391,7 +391,7 @@ fn rust_pdsep(test: Robj, options: Robj, skeleton: Robj, asked: Robj, engine: Ro
     })
 }
 
-/// Puts marks on a graph that may have some: pcalg's `udag2pag()`.
+/// Puts marks on a graph that may already have some, as pcalg's `udag2pag()` does.
 /// @noRd
 #[extendr]
 fn rust_orient_pag(amat: Robj, p: Robj, sepset: Robj, asked: Robj, engine: Robj, callbacks: Robj) -> Robj {

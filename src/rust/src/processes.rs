@@ -1,7 +1,8 @@
-//! Worker processes of this session alone. Each holds the other end of a pair of connected sockets: nothing listens, so that nobody else can
-//! connect, and no secret is needed. A message is its length, eight bytes, and that many bytes.
+//! Worker processes that belong to this session alone. Each holds the other end of a pair of connected sockets. Nothing listens, so nobody
+//! else can connect, and no secret is needed. A message is its length in eight bytes, then that many bytes.
 //!
-//! The session never blocks on a worker: what a worker does not read yet waits here, and a message that has come in part is kept until it is whole.
+//! The session never blocks on a worker. Messages wait here until the worker reads them, and an incomplete message is kept until the rest
+//! arrives.
 
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Read, Result, Write};
@@ -11,32 +12,32 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Bytes of a message's length.
+/// Number of bytes of a message's length.
 const HEADER: usize = 8;
 
-/// Bytes that are read from a worker before others have their turn.
+/// Number of bytes read from a worker before the others have their turn.
 const TURN: usize = 16 << 20;
 
-/// What comes from a worker.
+/// News from a worker.
 pub enum Arrived {
-    /// A whole message.
+    /// A complete message.
     Message(Vec<u8>),
-    /// The worker is gone, and why.
+    /// The worker is lost, for this reason.
     Gone(String),
 }
 
 /// One worker, as the session sees it.
 #[derive(Default)]
 struct Worker {
-    /// None: the connection is closed.
+    /// The session's end, or `None` once the connection is closed.
     ours: Option<UnixStream>,
     /// The other end, until the worker has it.
     theirs: Option<UnixStream>,
-    /// The process, where it was started here; none of a fork.
+    /// The process if it was started here, or `None` for a fork.
     process: Option<Child>,
     inbox: Vec<u8>,
     outbox: VecDeque<u8>,
-    /// Why the connection is closed, until that is reported.
+    /// The reason why the connection is closed, until it is reported.
     gone: Option<String>,
 }
 
@@ -44,12 +45,12 @@ impl Worker {
     fn close(&mut self, why: String) {
         self.ours = None;
         (self.inbox, self.outbox) = Default::default();
-        // A process that has ended has a status, if not always at once.
+        // A process that has ended has a status, but not always at once.
         let status = self.process.as_mut().and_then(|process| waited(process, Duration::from_secs(1)));
         self.gone = Some(status.map_or(why, |status| format!("its process has ended ({status})")));
     }
 
-    /// Writes what the worker takes without waiting.
+    /// Writes what the worker takes without blocking.
     fn flush(&mut self) -> Result<()> {
         while let (Some(stream), false) = (self.ours.as_mut(), self.outbox.is_empty()) {
             match stream.write(self.outbox.as_slices().0) {
@@ -62,7 +63,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Reads what has come, without waiting.
+    /// Reads what has arrived, without blocking.
     fn fill(&mut self) -> Result<()> {
         let Some(stream) = self.ours.as_mut() else { return Ok(()) };
         let mut piece = vec![0; 64 << 10];
@@ -79,7 +80,7 @@ impl Worker {
         Ok(())
     }
 
-    /// The next whole message.
+    /// Returns the next complete message.
     fn next(&mut self) -> Option<Vec<u8>> {
         let length = u64::from_le_bytes(self.inbox.get(..HEADER)?.try_into().ok()?);
         let end = usize::try_from(length).ok()?.checked_add(HEADER)?;
@@ -93,7 +94,7 @@ impl Worker {
     }
 }
 
-/// The status of a process that ends within this time.
+/// Returns the status of a process that ends within `patience`.
 fn waited(process: &mut Child, patience: Duration) -> Option<std::process::ExitStatus> {
     let until = Instant::now() + patience;
     loop {
@@ -110,10 +111,11 @@ fn waited(process: &mut Child, patience: Duration) -> Option<std::process::ExitS
 pub struct Workers(Vec<Worker>);
 
 impl Workers {
-    /// Adds a worker that has no process yet: the descriptor of its end. [`Self::spawn`] hands that over, or a fork, see [`Self::become_last`].
+    /// Adds a worker without a process. Returns the descriptor of its end. [`Self::spawn`] or a fork passes it on, see
+    /// [`Self::become_last`].
     ///
     /// # Errors
-    /// The system's, where there are too many descriptors.
+    /// The system's error, if there are too many descriptors.
     pub fn add(&mut self) -> Result<RawFd> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
@@ -122,11 +124,11 @@ impl Workers {
         Ok(descriptor)
     }
 
-    /// Starts the process of the worker added last: its number. It has a process group of its own, so that Ctrl-C in a terminal is for the session
-    /// alone, and nothing to read or to print on.
+    /// Starts the process of the worker added last, and returns the process number. The process has its own process group, so that Ctrl-C
+    /// in a terminal reaches only the session. Its standard input and output lead nowhere.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error, or an error if no worker was added.
     pub fn spawn(&mut self, program: &str, arguments: &[String]) -> Result<u32> {
         let none = || Error::new(ErrorKind::NotFound, "no worker was added");
         let worker = self.0.last_mut().ok_or_else(none)?;
@@ -134,7 +136,7 @@ impl Workers {
         let mut command = Command::new(program);
         command.args(arguments).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // SAFETY: one call of the system between fork and exec, on a descriptor that is open.
+        // SAFETY: it makes one system call between fork and exec, on a descriptor that is open.
         unsafe {
             command.pre_exec(move || match libc::fcntl(descriptor, libc::F_SETFD, 0) {
                 -1 => Err(Error::last_os_error()),
@@ -147,14 +149,14 @@ impl Workers {
         Ok(number)
     }
 
-    /// In the session: the worker added last was forked, and has its end.
+    /// Notes in the session that the worker added last was forked, and has its end.
     pub fn forked(&mut self) {
         if let Some(worker) = self.0.last_mut() {
             worker.theirs = None;
         }
     }
 
-    /// In a fork: it is the worker added last, and holds no other end, so that whoever is at that sees where its partner ends.
+    /// Turns a fork into the worker added last. It drops all other ends, so that each process sees when its partner ends.
     pub fn become_last(&mut self) -> Option<Line> {
         let mut all = std::mem::take(&mut self.0);
         all.pop().and_then(|mut worker| worker.theirs.take()).map(Line)
@@ -170,7 +172,7 @@ impl Workers {
         }
     }
 
-    /// What has come from these; waits for that no longer than this, and less where a signal comes.
+    /// Returns news from these workers. Waits at most `wait`, and less if a signal arrives.
     pub fn receive(&mut self, of: &[usize], wait: Duration) -> Vec<(usize, Arrived)> {
         let known = of.iter().copied().filter(|&number| number < self.0.len()).collect::<Vec<usize>>();
         let is_told = known.iter().any(|&number| self.0[number].gone.is_some());
@@ -181,14 +183,14 @@ impl Workers {
         };
         let mut polled: Vec<libc::pollfd> = known.iter().map(|&number| watched(&self.0[number])).collect();
         let milliseconds = if is_told { 0 } else { wait.as_millis().clamp(0, i32::MAX as u128) as i32 };
-        // SAFETY: the list and its length; closed ones are -1, which the system passes over.
+        // SAFETY: the list is passed with its length. Closed connections are -1, which the system skips.
         unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, milliseconds) };
         let mut found = Vec::new();
         for (&number, of_poll) in known.iter().zip(&polled) {
             let worker = &mut self.0[number];
             if of_poll.revents != 0 {
                 let outcome = worker.fill();
-                // What came before the end counts.
+                // Messages that came before the end count.
                 while let Some(message) = worker.next() {
                     found.push((number, Arrived::Message(message)));
                 }
@@ -201,7 +203,7 @@ impl Workers {
         found
     }
 
-    /// Closes the connection to a worker, which is not reported.
+    /// Closes the connection to a worker without a report.
     pub fn cut(&mut self, number: usize) {
         if let Some(worker) = self.0.get_mut(number) {
             worker.ours = None;
@@ -209,7 +211,7 @@ impl Workers {
         }
     }
 
-    /// Closes all connections, at which workers end; those at work, and those that do not end in time, are killed.
+    /// Closes all connections, upon which workers end. Kills those at work, and those that do not end in time.
     pub fn end(&mut self, at_work: &[usize]) {
         for (number, worker) in self.0.iter_mut().enumerate() {
             (worker.ours, worker.theirs) = (None, None);
@@ -236,20 +238,20 @@ impl Drop for Workers {
 pub struct Line(UnixStream);
 
 impl Line {
-    /// Of a process that was started with this descriptor open.
+    /// Takes the descriptor with which this process was started.
     ///
     /// # Errors
-    /// The system's, where it is no open descriptor.
+    /// The system's error, if the descriptor is not open.
     pub fn of_descriptor(descriptor: RawFd) -> Result<Self> {
-        // SAFETY: a call of the system, which fails where it is not open. What this process starts does not get it.
+        // SAFETY: the system call fails if the descriptor is not open. Processes started by this one do not inherit it.
         if unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) } == -1 {
             return Err(Error::last_os_error());
         }
-        // SAFETY: it was opened for this process, where nobody else knows of it.
+        // SAFETY: it was opened for this process, and nothing else here knows of it.
         Ok(Line(unsafe { UnixStream::from_raw_fd(descriptor) }))
     }
 
-    /// Waits for a message; `None` once the session is gone.
+    /// Waits for a message. Returns `None` once the session is gone.
     pub fn hear(&mut self) -> Option<Vec<u8>> {
         let mut header = [0; HEADER];
         self.0.read_exact(&mut header).ok()?;
@@ -259,21 +261,21 @@ impl Line {
         (message.len() as u64 == length).then_some(message)
     }
 
-    /// Sends a message: whether the session took it.
+    /// Sends a message. Returns whether the session took it.
     pub fn say(&mut self, message: &[u8]) -> bool {
         let length = (message.len() as u64).to_le_bytes();
         self.0.write_all(&length).and_then(|()| self.0.write_all(message)).is_ok()
     }
 }
 
-/// A lock on a file, for as long as this process, or one forked from it, is there.
+/// A lock on a file, held while this process, or one forked from it, exists.
 pub struct Lock(#[allow(dead_code)] std::fs::File);
 
 impl Lock {
-    /// Takes the lock; `None` where another has it, or the file cannot be locked.
+    /// Takes the lock. Returns `None` if another process has it, or the file cannot be locked.
     pub fn take(path: &str) -> Option<Self> {
         let file = std::fs::OpenOptions::new().read(true).write(true).open(path).ok()?;
-        // SAFETY: a call of the system on a file that is open.
+        // SAFETY: it is a system call on an open file.
         (unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0).then_some(Lock(file))
     }
 }

@@ -19,16 +19,16 @@ use crate::token::Token;
 use crate::value::Value;
 use crate::{input, output};
 
-/// What a rank keeps from message to message.
+/// A rank's state from message to message.
 enum Held {
-    /// Of a search.
+    /// The state of a search.
     Search(Searching),
-    /// Of a selection of features.
+    /// The state of a feature selection.
     Selection(SelectionRank),
 }
 
 impl Held {
-    /// What it says first.
+    /// Returns the handshake.
     fn hello(&mut self, token: &Token) -> Vec<u8> {
         match self {
             Held::Search(search) => search.hello(token),
@@ -47,18 +47,18 @@ impl Held {
     }
 }
 
-/// A search of which this process is a rank.
+/// A search for which this process is a rank.
 struct Searching {
-    /// None: an R function, which is asked one question after the other. It borrows from `test`, and goes first.
+    /// `None` for an R function, which answers one question after the other. The worker borrows from `test`, and is dropped first.
     worker: ManuallyDrop<Option<Box<dyn Worker>>>,
-    /// From a box.
+    /// Pointer from a box.
     test: *mut Test,
     rank: Rank,
 }
 
 impl Drop for Searching {
     fn drop(&mut self) {
-        // SAFETY: neither is used again; the worker, which borrows from the test, goes before it.
+        // SAFETY: neither is used again. The worker borrows from the test, and is dropped before it.
         unsafe {
             ManuallyDrop::drop(&mut self.worker);
             drop(Box::from_raw(self.test));
@@ -67,14 +67,14 @@ impl Drop for Searching {
 }
 
 impl Searching {
-    /// A rank with this test.
+    /// Makes a rank with this test.
     fn open(test: Test, of: Setting, machine: &Machine, observer: &mut RObserver) -> Outcome<Self> {
         let test = Box::into_raw(Box::new(test));
         let (worker, rank) = (ManuallyDrop::new(None), Rank::default());
         let mut held = Searching { worker, test, rank };
-        // SAFETY: the test stays where it is until `held` is dropped, and the worker before it.
+        // SAFETY: the test stays in place until `held` is dropped, and the worker is dropped before it.
         let test: &'static Test = unsafe { &*test };
-        // No orientation asks a rank that reads so.
+        // No orientation sends tests to a rank with this reading.
         let few = match of.reading {
             Reading::StableFast => test.worker_of_few(of, true, machine, observer)?,
             Reading::GaussCItest => None,
@@ -96,7 +96,7 @@ impl Searching {
 
     fn answer(&mut self, message: &[u8], observer: &mut RObserver, token: &Token) -> Result<Option<Vec<u8>>> {
         let Searching { worker, rank, test } = self;
-        // SAFETY: it is there as long as this is.
+        // SAFETY: the test exists as long as `self`.
         match (&mut **worker, unsafe { &**test }) {
             (Some(worker), _) => rank.answer(&mut **worker, message, observer),
             (None, Test::Function(fun)) => {
@@ -108,7 +108,7 @@ impl Searching {
     }
 }
 
-/// Begins a rank: `list(rank, hello)`, a pointer and its first words.
+/// Begins a rank of a search. Returns `list(rank, hello)`: a pointer and its handshake.
 /// @noRd
 #[extendr]
 fn rust_rank_open(test: Robj, p: Robj, alpha: Robj, method: Robj, engine: Robj) -> Robj {
@@ -126,7 +126,8 @@ fn rust_rank_open(test: Robj, p: Robj, alpha: Robj, method: Robj, engine: Robj) 
     })
 }
 
-/// Likewise one of a feature selection; `automatic`: a GPU that fails leaves its features to the CPU.
+/// Begins a rank of a feature selection. Returns `list(rank, hello)`: a pointer and its handshake. With `automatic`, a GPU that fails
+/// leaves its features to the CPU.
 /// @noRd
 #[extendr]
 fn rust_rank_of_features(automatic: Robj, engine: Robj) -> Robj {
@@ -138,7 +139,7 @@ fn rust_rank_of_features(automatic: Robj, engine: Robj) -> Robj {
     })
 }
 
-/// What a rank answers to a message; NULL to one that wants no answer.
+/// Returns a rank's answer to a message, or NULL if the message needs none.
 /// @noRd
 #[extendr]
 fn rust_rank_answer(rank: Robj, message: Robj) -> Robj {
@@ -151,8 +152,8 @@ fn rust_rank_answer(rank: Robj, message: Robj) -> Robj {
     })
 }
 
-/// The seed of a test's own stream of R's generator "L'Ecuyer-CMRG": six integers that depend on the seed of the search, the pair and the set, in
-/// whatever order they are given.
+/// Returns the seed of a test's own stream of R's generator "L'Ecuyer-CMRG": six integers. They depend on the seed of the search, the pair
+/// and the set, not on the order in which these are given.
 /// @noRd
 #[extendr]
 fn rust_test_stream(seed: Robj, x: Robj, y: Robj, s: Robj) -> Robj {

@@ -1,4 +1,5 @@
-//! Workers of other R processes: how bytes travel between them is R's (R/cluster.R); here they become messages of the core. rank.rs is the other end.
+//! Workers in other R processes. R carries the bytes between them (R/cluster.R); here they become messages of the core. rank.rs is the
+//! other end.
 
 use std::time::Duration;
 
@@ -14,20 +15,20 @@ use crate::input::{self, Fields};
 use crate::session;
 use crate::token::Token;
 
-/// Ranks that R has opened, and how to reach them.
+/// Ranks that R has opened, and the functions that reach them.
 #[derive(Clone)]
 pub struct Ranks {
     names: Vec<String>,
     hellos: Vec<Vec<u8>>,
-    /// How they read tests, see [`Reading`].
+    /// Whether they use the reading of "stable.fast", see [`Reading`].
     fast: bool,
     send: Robj,
     receive: Robj,
 }
 
 impl Ranks {
-    /// From `list(names, hellos, fast, send, receive)`: `send(rank, raw)` and `receive(seconds)`, which returns `list(ranks, messages)`, where a
-    /// message is raw, or text where the rank is gone.
+    /// Reads `list(names, hellos, fast, send, receive)`, with the functions `send(rank, raw)` and `receive(seconds)`. `receive` returns
+    /// `list(ranks, messages)`, in which a message is raw, or text if the rank is lost.
     pub fn from_list(ranks: &List) -> Outcome<Self> {
         let wrong = |what: &str| Failure::Input(format!("internal: `{what}` of the cluster"));
         let function = |name| ranks.function(name)?.ok_or_else(|| wrong(name));
@@ -42,24 +43,24 @@ impl Ranks {
         Ok(Ranks { names, hellos, fast, send: function("send")?, receive: function("receive")? })
     }
 
-    /// Whether they read tests so.
+    /// Returns whether the ranks use this reading of tests.
     pub fn read_as(&self, reading: Reading) -> bool {
         self.fast == matches!(reading, Reading::StableFast)
     }
 
-    /// Their names.
+    /// Returns the ranks' names.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// All of them together; the pool is for what this process does itself.
+    /// Returns all ranks as a cluster. The pool is for this process's own work.
     pub fn cluster<'a>(&self, token: &'a Token, pool: Pool) -> Outcome<Cluster<'a>> {
         let ranks = self.names.iter().cloned().zip(self.hellos.iter().cloned()).collect();
         let link = RLink { token, send: self.send.clone(), receive: self.receive.clone() };
         Ok(Cluster::new(Box::new(link), ranks, pool)?)
     }
 
-    /// As one worker; the pool is for what this process does itself, by `own` where that is sooner done than sent.
+    /// Returns all ranks as one worker. The pool is for this process's own work. `own` does work that takes less time than a message.
     pub fn worker<'a>(
         &self,
         token: &'a Token,

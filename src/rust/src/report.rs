@@ -1,4 +1,4 @@
-//! What a search reports besides its graph.
+//! Results of a search besides its graph.
 
 use pcgpu_core::search::doubts::Doubts;
 use pcgpu_core::search::Skeleton;
@@ -7,11 +7,11 @@ use pcgpu_core::team::TeamReport;
 use crate::output;
 use crate::value::Value;
 
-/// What a search reports besides what its skeleton has.
+/// Results of a search besides its skeleton.
 pub struct Report {
     /// Seconds of the skeleton phase.
     pub seconds: f64,
-    /// Bytes, by what takes them.
+    /// Numbers of bytes, by use.
     pub memory: Vec<(&'static str, u64)>,
     pub doubts: Doubts,
     /// The machines, as R names them.
@@ -20,7 +20,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The entries of R's list.
+    /// Returns the entries of R's list.
     pub fn entries(self, found: &Skeleton) -> Vec<(&'static str, Value)> {
         let Report { seconds, memory, doubts, device, team } = self;
         let Doubts { too_few, few_rows, removed, kept, tests } = doubts;
@@ -37,7 +37,7 @@ impl Report {
             ("device", Value::from(device)),
             ("team", output::shares(&team)),
             ("lost", output::lost(&team.lost)),
-            // The level in which it ended before its time, and why its file is not what it should be.
+            // The level at which the time limit ended the search, and the reason why the checkpoint is incomplete.
             ("ended", found.ended.map(|level| level as i32).into()),
             ("unkept", found.unkept.as_ref().map(ToString::to_string).into()),
         ]

@@ -1,7 +1,6 @@
-//! What a function that R calls returns: its value, or a failure as the list that R raises a classed condition from.
+//! The result of a function that R calls: its value, or a list that describes a failure. From the list, R raises a classed condition.
 //!
-//! Nothing goes through extendr's own error path: it hands the message to `Rf_error` as a format, where a `%` is
-//! undefined behaviour.
+//! Nothing goes through extendr's own error path. It passes the message to `Rf_error` as a format, and a `%` in it is undefined behaviour.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
@@ -106,12 +105,12 @@ impl Failure {
     }
 }
 
-/// A device's error, as a failed call has it.
+/// Returns a device's error in the form in which a failed call returns it.
 pub fn of_device(error: Error) -> Value {
     Failure::Core(error).into_list()
 }
 
-/// Runs a boundary function of these arguments; a failure, or a panic should there be one, becomes the error list.
+/// Runs a boundary function on these arguments. A failure, or a panic if there is one, becomes the error list.
 pub fn respond<const N: usize>(arguments: [&Robj; N], body: impl FnOnce(&Token) -> Outcome<Value>) -> Robj {
     memory::forget();
     let Some(token) = Token::new() else { return token::spare_answer() };
@@ -121,7 +120,7 @@ pub fn respond<const N: usize>(arguments: [&Robj; N], body: impl FnOnce(&Token) 
     };
     let failed = match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(answer)) => return answer,
-        // Whatever came of it, R is on its way elsewhere: `rust_continue_unwind()` resumes that.
+        // Whatever the result, R is jumping elsewhere. `rust_continue_unwind()` resumes the jump.
         Ok(Err(failure)) => match token.jump() {
             Some(jump) => describe("unwind", "R continues elsewhere", vec![("token", jump.into())]),
             None => failure.into_list(),

@@ -1,4 +1,4 @@
-//! Correlations of rows that come block by block.
+//! Correlations of rows that arrive block by block.
 
 use extendr_api::prelude::*;
 use pcgpu_core::memory::{self, Use};
@@ -18,7 +18,7 @@ use crate::value::Value;
 
 type Coming = ExternalPtr<Option<Running>>;
 
-/// What has come; after an error, and at the end, it is given up.
+/// Takes out the totals of the rows so far. After an error, and at the end, they are not put back.
 fn coming(state: &Robj) -> Outcome<(Coming, Running)> {
     let wrong = || Failure::Input("internal: `moments` have come to their end".into());
     let mut state = Coming::try_from(state.clone()).map_err(|_| wrong())?;
@@ -32,7 +32,7 @@ fn totals_of(state: &Robj, call: &Call) -> Outcome<Totals> {
     Ok(running.totals(&call.machine.pool, &mut |_| observer.look())?)
 }
 
-/// `list(n, left_out, least, largest, missing, power, origin, mean, products)`: all that is known of the rows.
+/// Returns all totals of the rows: `list(n, left_out, least, largest, missing, power, origin, mean, products)`.
 fn as_list(totals: &Totals, token: &Token) -> Outcome<Value> {
     let of = &totals.columns;
     let p = of.p();
@@ -63,7 +63,7 @@ fn about(of: &Columns) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// From what [`as_list`] has made.
+/// Reads the list that [`as_list`] makes.
 fn from_list(list: &List) -> Outcome<Totals> {
     let wrong = || Failure::Input("internal: what is in `moments` does not fit together".into());
     let numbers = |name: &str| -> Outcome<Vec<f64>> {
@@ -88,7 +88,7 @@ fn from_list(list: &List) -> Outcome<Totals> {
     Totals::from_parts(columns, products.as_real_slice().ok_or_else(wrong)?)?.ok_or_else(wrong)
 }
 
-/// Joins a list of such lists.
+/// Joins a list of the lists that [`as_list`] makes.
 fn joined(parts: &List, pool: &Pool, token: &Token) -> Outcome<Totals> {
     let mut all: Option<Totals> = None;
     for part in input::entries(parts) {
@@ -108,7 +108,7 @@ fn joined(parts: &List, pool: &Pool, token: &Token) -> Outcome<Totals> {
     all.ok_or_else(|| Failure::Input("internal: there are no `moments`".into()))
 }
 
-/// Moments of rows of p columns that are to come; `complete`: rows that miss a value are left out.
+/// Begins moments of rows of p columns. With `complete`, rows with a missing value are left out.
 /// @noRd
 #[extendr]
 fn rust_moments_begin(p: Robj, complete: Robj) -> Robj {
@@ -118,7 +118,7 @@ fn rust_moments_begin(p: Robj, complete: Robj) -> Robj {
     })
 }
 
-/// Adds a block of n rows. Returns `list(least, largest, missing, n)` of it.
+/// Adds a block of n rows. Returns `list(least, largest, missing, n)` of the block.
 /// @noRd
 #[extendr]
 fn rust_moments_add(state: Robj, x: Robj, n: Robj, engine: Robj) -> Robj {
@@ -138,7 +138,7 @@ fn rust_moments_add(state: Robj, x: Robj, n: Robj, engine: Robj) -> Robj {
     })
 }
 
-/// The moments of all rows that came, see `as_list()`.
+/// Returns the moments of all rows so far, see `as_list()`.
 /// @noRd
 #[extendr]
 fn rust_moments_end(state: Robj, engine: Robj) -> Robj {
@@ -148,7 +148,7 @@ fn rust_moments_end(state: Robj, engine: Robj) -> Robj {
     })
 }
 
-/// Moments of several parts of the rows as one.
+/// Joins the moments of several parts of the rows.
 /// @noRd
 #[extendr]
 fn rust_moments_join(parts: Robj, engine: Robj) -> Robj {
@@ -158,7 +158,7 @@ fn rust_moments_join(parts: Robj, engine: Robj) -> Robj {
     })
 }
 
-/// `list(n, left_out, least, largest, missing, C)` of what has come, or of a list of lists.
+/// Returns `list(n, left_out, least, largest, missing, C)` of the rows so far, or of a list of moments.
 /// @noRd
 #[extendr]
 fn rust_moments_correlations(moments: Robj, names: Robj, engine: Robj) -> Robj {

@@ -25,7 +25,8 @@ use crate::test::{Setting, Test};
 use crate::value::Value;
 use crate::{checked, compact, input, limits, output};
 
-/// Runs the skeleton phase on a worker, or, of an R function without one, one test after the other; of that, how many tests had no answer.
+/// Runs the skeleton phase on a worker, or one test after the other if there is none, as for an R function. Also returns how many of the R
+/// function's tests had no answer.
 pub fn skeleton<'l>(
     call: &Call,
     test: &Test,
@@ -40,7 +41,7 @@ pub fn skeleton<'l>(
     let found = match (worker, test) {
         (Some(worker), _) => {
             if told.test.is_some() {
-                // The same search once more, one test after the other as pcalg asks them, for its lines.
+                // Runs the same search an extra time, one test after the other as pcalg does, to print its lines.
                 let mut one_by_one = WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) };
                 let printing = Callbacks { progress: None, ..told.clone() };
                 skeleton_one_by_one(&mut one_by_one, options, largest.again(), &mut RObserver::new(token, printing))?;
@@ -72,10 +73,10 @@ fn search(
     let p = options.p;
     let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?, p)?) };
 
-    // Checked, and the device opened, before a p x p result is asked of R.
+    // The check and the opening of the device come before R allocates a p x p result.
     let of = Setting::of(options);
     let mut observer = call.observer().within(limits).checking(check);
-    // Other rules of orientation ask for so many correlations that all are made.
+    // Other rules of orientation ask for so many correlations that all are computed.
     let few = match (options.method, &orient) {
         (Method::Original, _) => None,
         (_, Some(orient)) if orient.collider_rule != ColliderRule::Standard && orient.bound.is_none() => None,
@@ -96,7 +97,7 @@ fn search(
     let run = || skeleton(call, test, (options, limits), worker.as_deref_mut(), largest, check);
     let (mut found, unanswered) = match check.filter(|_| machine.pool.threads() > 1) {
         None => run()?,
-        // Until a GPU takes the check over; the other threads copy the matrix there meanwhile.
+        // Half of the threads check until a GPU takes over. The others copy the matrix to the GPU meanwhile.
         Some(check) => {
             let run = || {
                 run().inspect_err(|_| {
@@ -129,7 +130,7 @@ fn search(
             let mut orient = orient::Options { largest_set, ..orient.clone() };
             let questions = orient.settle(&found.graph, found.tests.iter().sum())?;
             rule = Some(orient.collider_rule);
-            // A graph whose search the time has ended is another one next time.
+            // If the time limit ended the search, a later call has another graph. So the tests of the orientation are not kept.
             let kept = found.ended.is_none().then_some((options, limits));
             let of = (&found.graph, &mut found.sepsets);
             let asked = (Some(test), options.alpha, questions);
@@ -153,13 +154,13 @@ fn search(
     }
     let device = machine.names(test.shares_with_cpu());
     result.extend(Report { seconds, memory, doubts, device, team }.entries(&found));
-    // Of a bounded rule, whether it was left for the standard one.
+    // For a bounded rule, reports whether the standard one replaced it.
     result.extend(rule.map(|rule| ("standard_rule", Value::from(rule == ColliderRule::Standard))));
     Ok(output::named(result))
 }
 
-/// Skeleton, and orientation unless `orient` is NULL. `object` is a fresh result, whose slot `sepset` is filled; NULL for flat arrays
-/// of what was found.
+/// Searches a skeleton, and orients it unless `orient` is NULL. `object` is a fresh result, whose slot `sepset` is filled. If `object` is
+/// NULL, the result comes in flat arrays.
 /// @noRd
 #[extendr]
 fn rust_search(test: Robj, options: Robj, orient: Robj, engine: Robj, callbacks: Robj, object: Robj) -> Robj {

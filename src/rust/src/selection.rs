@@ -22,20 +22,20 @@ use crate::token::Token;
 use crate::value::Value;
 use crate::{data_file, input, output};
 
-/// The features as R has them.
+/// The features in R's form.
 enum Features {
     /// A matrix of `n` rows, double or integer.
     Matrix(Robj, usize),
     /// A data file.
     File(DataFile),
-    /// Vectors; factors are integers of that class.
+    /// Vectors. Factors are integers with that class.
     Columns(List),
     /// The slots `p`, `i` and `x` of a dgCMatrix.
     Sparse { starts: Robj, rows: Robj, values: Robj },
 }
 
 impl Features {
-    /// From `list(kind, ...)`, see `selection_features()` in R/select_features.R.
+    /// Reads `list(kind, ...)`, see `selection_features()` in R/select_features.R.
     fn from_list(x: &List, n: usize) -> Outcome<Self> {
         match x.text("kind")? {
             "matrix" => Ok(Features::Matrix(x.field("x")?.clone(), n)),
@@ -87,7 +87,8 @@ fn column_of(column: &Robj) -> Option<Column<'_>> {
     column.as_real_slice().map(Column::Doubles).or_else(|| column.as_integer_slice().map(Column::Integers))
 }
 
-/// Selects: `options` has `n`, `k`, `criterion`, `discretise`, `bins`, `kept_levels` and perhaps `ensemble`, `y` is a vector of n.
+/// Selects features. `options` has `n`, `k`, `criterion`, `discretise`, `bins`, `kept_levels` and perhaps `ensemble`. `y` is a vector of n
+/// values.
 pub fn run(
     x: &List,
     y: &Robj,
@@ -112,10 +113,10 @@ pub fn run(
     let features = Features::from_list(x, n)?;
     let columns = features.columns()?;
     let class = column_of(y).ok_or_else(|| Failure::Input("internal: `y` is not a vector of numbers".into()))?;
-    // Ranks read by themselves what lies in a file: here its first column alone is read, for the class.
+    // Ranks read features in a file themselves. Here only the file's first column is read, for the class.
     let here = if named_file(x, machine)?.is_some() { &columns[..1] } else { &columns[..] };
     let samples: Samples = encode(n, here, class, how, machine.pool.clone(), observer)?;
-    // Two tables by count.
+    // Memory for two tables by count.
     memory::room(24 * n, Use::Features)?;
     let logs = CountLogs::new(n);
     if let Some(ranks) = &machine.ranks {
@@ -146,7 +147,7 @@ pub fn run(
     Ok(listed(found, levels, &samples, machine, &team))
 }
 
-/// The path of the file that has the features, where ranks are to open it.
+/// Returns the path of the file with the features, if ranks should open it.
 fn named_file(x: &List, machine: &Machine) -> Outcome<Option<String>> {
     if machine.ranks.is_none() || x.text("kind")? != "file" {
         return Ok(None);
@@ -154,7 +155,7 @@ fn named_file(x: &List, machine: &Machine) -> Outcome<Option<String>> {
     Ok(Some(x.list("x")?.text("path")?.to_owned()))
 }
 
-/// A selection as R has it.
+/// Returns a selection in R's form.
 fn listed(found: Selection, levels: Vec<usize>, samples: &Samples, machine: &Machine, team: &TeamReport) -> Value {
     let shifted: Vec<i32> = found.index.iter().map(|&f| f as i32 + 1).collect();
     let levels: Vec<i32> = levels.into_iter().map(|levels| levels as i32).collect();
@@ -170,7 +171,7 @@ fn listed(found: Selection, levels: Vec<usize>, samples: &Samples, machine: &Mac
     ])
 }
 
-/// As R/selection_ensemble.R has it.
+/// Largest number of replicates, as in R/selection_ensemble.R.
 pub const MOST_REPLICATES: usize = 100_000;
 
 /// Reads `seed`, `size` and `replace` of the list that `check_ensemble()` in R/selection_ensemble.R makes, for n rows.
@@ -183,7 +184,7 @@ pub fn resampling(ensemble: &List, n: usize) -> Outcome<Resampling> {
     Ok(Resampling { seed, size, replace: ensemble.flag("replace")? })
 }
 
-/// The selections of an ensemble, replicate by replicate, and what is known of all features from all rows.
+/// Returns the selections of an ensemble, replicate by replicate, and the relevance and levels of all features in all rows.
 fn of_ensemble(
     samples: &Samples,
     criterion: Criterion,
@@ -223,7 +224,7 @@ fn of_ensemble(
     ]))
 }
 
-/// Looks whether to stop, and reports nothing: what is followed is too short a part of the whole.
+/// An observer that polls for a stop and reports nothing, because the work is too short a part of the whole.
 struct Looking<'a>(&'a mut dyn Observer);
 
 impl Observer for Looking<'_> {
@@ -236,7 +237,7 @@ impl Observer for Looking<'_> {
     }
 }
 
-/// Feature selection by mutual information.
+/// Selects features by mutual information.
 /// @noRd
 #[extendr]
 fn rust_select(x: Robj, y: Robj, options: Robj, engine: Robj, progress: Robj) -> Robj {
@@ -250,7 +251,7 @@ fn rust_select(x: Robj, y: Robj, options: Robj, engine: Robj, progress: Robj) ->
     })
 }
 
-/// The rows of a replicate of n, from 1.
+/// Returns the rows of a replicate of n rows, counted from 1.
 /// @noRd
 #[extendr]
 fn rust_ensemble_rows(n: Robj, ensemble: Robj, replicate: Robj, draw: Robj) -> Robj {

@@ -1,4 +1,4 @@
-//! Calls back into R while the core runs: always from R's own thread, never with a jump across Rust frames.
+//! Calls back into R while the core runs. They always come from R's own thread, and never jump across Rust frames.
 
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
@@ -21,10 +21,10 @@ use crate::failure::Failure;
 use crate::token::Token;
 use crate::value::{texts, vector};
 
-// SEXPREC is opaque: only pointers to it pass.
+// SEXPREC is opaque: only pointers to it are passed.
 #[allow(improper_ctypes)]
 extern "C" {
-    // Parts of R's API that extendr-ffi leaves out.
+    // Parts of R's API that extendr-ffi lacks.
     fn Rf_eval(expression: SEXP, environment: SEXP) -> SEXP;
     fn Rf_ScalarReal(value: f64) -> SEXP;
 }
@@ -38,9 +38,9 @@ enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-/// Calls an R function. `None` when R jumped. The value is unprotected: read it at once.
+/// Calls an R function. Returns `None` if R jumped. The value is unprotected: read it at once.
 fn call(token: &Token, fun: &Robj, arguments: &[Value]) -> Option<SEXP> {
-    // SAFETY: the function is protected by its Robj; all that is made here is protected until it hangs in the call.
+    // SAFETY: the function is protected by its Robj. All that is made here is protected until the call holds it.
     token.guard(|| unsafe {
         let mut list = Rf_protect(R_NilValue);
         for argument in arguments.iter().rev() {
@@ -63,7 +63,7 @@ fn call(token: &Token, fun: &Robj, arguments: &[Value]) -> Option<SEXP> {
     })
 }
 
-/// Likewise, for a value that is kept.
+/// Calls an R function, and returns its value protected and expanded.
 fn kept(token: &Token, fun: &Robj, arguments: &[Value]) -> Result<Robj> {
     let value = call(token, fun, arguments).ok_or(Error::Interrupted)?;
     // SAFETY: fresh from R; the Robj protects it.
@@ -79,7 +79,7 @@ fn kept(token: &Token, fun: &Robj, arguments: &[Value]) -> Result<Robj> {
 pub struct RTest<'a> {
     fun: Robj,
     token: &'a Token,
-    /// How many tests had no answer.
+    /// Number of tests that had no answer.
     pub unanswered: u64,
 }
 
@@ -94,13 +94,13 @@ impl CiTest for RTest<'_> {
         let failed = || Error::Test { x, y, s: s.to_vec() };
         let value =
             call(self.token, &self.fun, &[Value::Index(x), Value::Index(y), Value::Set(s)]).ok_or_else(failed)?;
-        // SAFETY: read at once, before anything can be collected.
+        // SAFETY: it is read at once, before anything can be collected.
         unsafe {
             let whole = |v: c_int| if v == c_int::MIN { f64::NAN } else { f64::from(v) };
             if Rf_xlength(value) != 1 {
                 return Err(failed());
             }
-            // By element: of a compact vector, the whole would be allocated.
+            // Elements are read one by one, because reading a compact vector as a whole would allocate it.
             let p = match TYPEOF(value) {
                 SEXPTYPE::REALSXP => REAL_ELT(value, 0),
                 SEXPTYPE::INTSXP => whole(INTEGER_ELT(value, 0)),
@@ -113,16 +113,16 @@ impl CiTest for RTest<'_> {
     }
 }
 
-/// Reports to R's callbacks and asks whether Ctrl-C was pressed.
+/// An observer that reports to R's callbacks and polls for Ctrl-C.
 pub struct RObserver<'a> {
     pub token: &'a Token,
     callbacks: Callbacks,
-    /// When preparations end in an error.
+    /// The limits that end preparations with an error.
     limits: Limits,
-    /// Which the matrix has to pass.
+    /// The check that the matrix must pass.
     check: Option<&'a Check<'a>>,
     edges: f64,
-    /// Tests of the level that were asked one at a time.
+    /// Number of tests of the level that were asked one at a time.
     tests: f64,
     began: Instant,
     /// Whether preparations were reported.
@@ -131,10 +131,10 @@ pub struct RObserver<'a> {
     looked: Instant,
 }
 
-/// R functions that a search reports to; see R/verbose.R and R/progress.R.
+/// R functions to which a search reports; see R/verbose.R and R/progress.R.
 #[derive(Clone, Default)]
 pub struct Callbacks {
-    /// `progress(level, done, total, edges, tests)`; level -1 are preparations.
+    /// `progress(level, done, total, edges, tests)`; level -1 means preparations.
     pub progress: Option<Robj>,
     /// `level(level, edges)`.
     pub level: Option<Robj>,
@@ -142,28 +142,28 @@ pub struct Callbacks {
     pub visit: Option<Robj>,
     /// `test(x, y, S, p)`.
     pub test: Option<Robj>,
-    /// `resumed(levels, within)`, where a search goes on from a checkpoint.
+    /// `resumed(levels, within)`, called when a search continues from a checkpoint.
     pub resumed: Option<Robj>,
-    /// `phase(edges, most)`, where the possible-d-sep phase of FCI begins, with the number of its tests at most.
+    /// `phase(edges, most)`, called when the possible-d-sep phase of FCI begins, with its largest number of tests.
     pub phase: Option<Robj>,
-    /// `say(text)`: what pcalg prints of a phase, or of the marks of a graph.
+    /// `say(text)`: what pcalg prints about a phase, or about the marks of a graph.
     pub say: Option<Robj>,
 }
 
 /// Time between two reports.
 const REPORT: Duration = Duration::from_millis(100);
 
-/// Preparations that take no longer are not reported.
+/// Longest time of preparations that are not reported.
 const UNTOLD: Duration = Duration::from_secs(1);
 
-/// The level that preparations are reported as.
+/// The level under which preparations are reported.
 const PREPARATIONS: f64 = -1.0;
 
-/// Time between two looks for Ctrl-C.
+/// Time between two checks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl<'a> RObserver<'a> {
-    /// Observes with these callbacks.
+    /// Makes an observer with these callbacks.
     pub fn new(token: &'a Token, callbacks: Callbacks) -> Self {
         let now = Instant::now();
         let limits = Limits::default();
@@ -181,8 +181,8 @@ impl<'a> RObserver<'a> {
         }
     }
 
-    /// Likewise, within the time that a search has. What is kept in a file is worth more than the time that is left: it is read first, and the
-    /// driver ends the search.
+    /// Adds the search's time limit. With a checkpoint it adds none: the file's contents are worth more than the time, so the file is read
+    /// first, and the driver ends the search.
     pub fn within(mut self, limits: &Limits) -> Self {
         if limits.checkpoint.is_none() {
             self.limits = limits.clone();
@@ -190,18 +190,18 @@ impl<'a> RObserver<'a> {
         self
     }
 
-    /// Likewise, and ends a search whose matrix does not pass the check, soon after that is known.
+    /// Adds a check of the search's matrix. The search ends soon after the check is known to fail.
     pub fn checking(mut self, check: Option<&'a Check<'a>>) -> Self {
         self.check = check;
         self
     }
 
-    /// What the search's matrix is checked by, where that runs beside the search.
+    /// Returns the check of the search's matrix, if it runs during the search.
     pub fn check(&self) -> Option<&'a Check<'a>> {
         self.check
     }
 
-    /// An error where the matrix is known not to pass its check: what the search finds is not asked for then.
+    /// Returns an error if the matrix is known to fail its check, because the search's result is then not needed.
     fn end_if_refused(&self) -> Result<()> {
         match self.check {
             Some(check) if check.is_refused() => Err(Error::Interrupted),
@@ -209,7 +209,7 @@ impl<'a> RObserver<'a> {
         }
     }
 
-    /// Only looks for Ctrl-C.
+    /// Makes an observer that only polls for Ctrl-C.
     pub fn silent(token: &'a Token) -> Self {
         RObserver::new(token, Callbacks::default())
     }
@@ -298,7 +298,7 @@ impl Observer for RObserver<'_> {
     }
 
     fn separated(&mut self, x: usize, y: usize, s: &[u32], p: f64) -> Result<()> {
-        // Printed as any other test.
+        // The test is printed as any other.
         match &self.callbacks.test {
             Some(fun) => asked(self.token, fun, x, y, s, p),
             None => Ok(()),
@@ -320,7 +320,7 @@ fn say(token: &Token, fun: &Robj, text: &str) -> Result<()> {
     call(token, fun, &[Value::Text(text)]).map(|_| ()).ok_or(Error::Interrupted)
 }
 
-/// What says a text to R, where the callbacks have `say`.
+/// Returns a function that passes a text to R's `say`, if the callbacks have one.
 pub fn sayer<'a>(token: &'a Token, callbacks: &'a Callbacks) -> Option<impl Fn(&str) -> Result<()> + 'a> {
     callbacks.say.as_ref().map(|fun| move |text: &str| say(token, fun, text))
 }
@@ -331,17 +331,17 @@ pub fn asked(token: &Token, fun: &Robj, x: usize, y: usize, s: &[u32], p: f64) -
     call(token, fun, &arguments).map(|_| ()).ok_or(Error::Interrupted)
 }
 
-/// Calls R's `send(rank, message)`, ranks from 1.
+/// Calls R's `send(rank, message)`, with ranks from 1.
 pub fn send(token: &Token, fun: &Robj, rank: usize, message: &[u8]) -> Result<()> {
     call(token, fun, &[Value::Index(rank), Value::Bytes(message)]).map(|_| ()).ok_or(Error::Interrupted)
 }
 
-/// Calls R's `fun(number)`, for its value.
+/// Calls R's `fun(number)`, and returns its value.
 pub fn ask(token: &Token, fun: &Robj, number: f64) -> Result<Robj> {
     kept(token, fun, &[Value::Real(number)])
 }
 
-/// Hands an event of the orientation to R's `event(kind, vertices, p)`: the kind as text, vertices from 1.
+/// Passes an event of the orientation to R's `event(kind, vertices, p)`: the kind as text, vertices from 1.
 pub fn event(token: &Token, fun: &Robj, event: &Event) -> Result<()> {
     let one_of = |name: &'static str, other: &'static str, is_other: bool| if is_other { other } else { name };
     let mut vertices = Vec::new();
@@ -375,7 +375,7 @@ pub fn event(token: &Token, fun: &Robj, event: &Event) -> Result<()> {
     call(token, fun, &arguments).map(|_| ()).ok_or(Error::Interrupted)
 }
 
-/// A permutation of 0 .. k-1 from R's random numbers.
+/// Returns a permutation of 0 .. k-1 from R's random numbers.
 pub fn permutation(token: &Token, fun: &Robj, k: usize) -> Result<Vec<u32>> {
     let value = kept(token, fun, &[Value::Real(k as f64)])?;
     let drawn = value.as_integer_slice().map(|s| s.iter().map(|&v| (v - 1) as u32).collect::<Vec<u32>>());

@@ -1,4 +1,4 @@
-//! Random graphs and data, from R.
+//! Random graphs and data from R.
 
 use extendr_api::prelude::*;
 use pcgpu_core::memory::Use;
@@ -20,7 +20,7 @@ fn two(list: &List, name: &str) -> Outcome<[f64; 2]> {
     }
 }
 
-/// `list(from, to, weight)` of a random DAG, by head; `shape`: `list(p, model, layers, neighbours, weights, signs)`.
+/// Returns `list(from, to, weight)` of a random DAG, sorted by head. `shape` is `list(p, model, layers, neighbours, weights, signs)`.
 /// @noRd
 #[extendr]
 fn rust_random_dag(shape: Robj, seed: Robj) -> Robj {
@@ -46,8 +46,8 @@ fn rust_random_dag(shape: Robj, seed: Robj) -> Robj {
     })
 }
 
-/// Data of a DAG `list(p, from, to, weight)`, arrows by head: `list(x, levels)`, n x p, levels as 1, 2, ..., and of each variable their number, 0 for
-/// numbers.
+/// Returns `list(x, levels)` of data of a DAG `list(p, from, to, weight)` with arrows sorted by head. x is n x p, with levels as 1, 2, ...;
+/// `levels` has each variable's number of levels, or 0 for numbers.
 /// @noRd
 #[extendr]
 fn rust_random_data(dag: Robj, sample: Robj, seed: Robj, engine: Robj) -> Robj {

@@ -1,12 +1,12 @@
-//! Sockets of R's connections, which R does not let go of: their options alone.
+//! Options of the sockets of R's connections. R does not hand over the sockets themselves.
 
 use extendr_api::prelude::*;
 
 use crate::respond::respond;
 use crate::value::Value;
 
-/// Has the sockets that are connected to one of these ports, or from it, send small messages at once (TCP_NODELAY): how many there are. A descriptor is known by what the
-/// system says of it; one that is closed meanwhile, or is no socket, is left alone.
+/// Sets TCP_NODELAY on the sockets that are connected to or from one of these ports, so that small messages are sent at once. Returns the
+/// number of these sockets. The system's addresses identify a descriptor. One that is closed meanwhile, or is not a socket, is left alone.
 #[cfg(unix)]
 fn send_at_once(ports: &[u16]) -> usize {
     use std::mem::ManuallyDrop;
@@ -17,7 +17,8 @@ fn send_at_once(ports: &[u16]) -> usize {
     let descriptors: Vec<i32> =
         listed.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(|&fd| fd > 2).collect();
     let has_port = |fd: &&i32| {
-        // SAFETY: it is asked for its addresses and given an option, calls that fail for what is no open socket, and never closed.
+        // SAFETY: it is only asked for its addresses and given an option, in calls that fail for anything but an open socket. It is never
+        // closed.
         let socket = ManuallyDrop::new(unsafe { TcpStream::from_raw_fd(**fd) });
         let (Ok(own), Ok(peer)) = (socket.local_addr(), socket.peer_addr()) else { return false };
         [own, peer].iter().any(|address| ports.contains(&address.port())) && socket.set_nodelay(true).is_ok()
@@ -25,13 +26,13 @@ fn send_at_once(ports: &[u16]) -> usize {
     descriptors.iter().filter(has_port).count()
 }
 
-/// Elsewhere R's descriptors are not known.
+/// Does nothing on other systems, on which R's descriptors are not known.
 #[cfg(not(unix))]
 fn send_at_once(_ports: &[u16]) -> usize {
     0
 }
 
-/// Has the sockets of these ports send small messages at once: how many there are.
+/// Lets the sockets of these ports send small messages at once. Returns the number of these sockets.
 /// @noRd
 #[extendr]
 fn rust_no_delay(ports: Robj) -> Robj {

@@ -1,4 +1,4 @@
-//! The stability of edges from R.
+//! The stability of edges, from R.
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::discrete::Discrete;
@@ -25,7 +25,7 @@ use crate::test::{Setting, Test};
 use crate::value::Value;
 use crate::{input, output};
 
-/// What replicates are asked for.
+/// The request for replicates.
 struct Asked {
     search: Search,
     resampling: List,
@@ -71,13 +71,13 @@ fn on_machine<T>(
     Ok(run((&call.machine.pool, machine), &mut call.observer())?)
 }
 
-/// Of data that are here.
+/// Counts edges in replicates of data that Rust resamples.
 fn of_source(source: Source, asked: Asked, call: &Call) -> Outcome<Counts> {
     let of = asked.of(source)?;
     on_machine(&of, call, |(pool, machine), observer| run(&of, pool, machine, observer))
 }
 
-/// A GPU.
+/// The call's GPU as a machine for replicates.
 struct Gpu<'c> {
     call: &'c Call<'c>,
     method: Method,
@@ -102,7 +102,7 @@ impl Machine for Gpu<'_> {
     }
 }
 
-/// Of tests that R makes, one replicate after the other.
+/// Counts edges in replicates whose tests R makes, one replicate after the other.
 fn of_made(test: &List, asked: &Asked, call: &Call) -> Outcome<Counts> {
     let Call { machine, token, .. } = call;
     let make = test.function("make")?;
@@ -147,9 +147,10 @@ fn listed(counts: &Counts) -> Outcome<Vec<(&'static str, Value)>> {
     ])
 }
 
-/// `list(x, y, forward, backward, undirected, bidirected, replicates, valid, constants, device)`: how often each pair x < y was adjacent, by mark. `test`:
-/// as of a search, with the data; or `list(kind = "each", make)`, where `make(b)` is the test of replicate b, from 1. `resampled`: `list(seed, size,
-/// replace, n, first, replicates)`.
+/// Returns how often each pair x < y was adjacent, by mark:
+/// `list(x, y, forward, backward, undirected, bidirected, replicates, valid, constants, device, tested, kept)`. `test` is as for a search,
+/// with the data, or `list(kind = "each", make)`. `make(b)` returns the test of replicate b, from 1. `resampled` is
+/// `list(seed, size, replace, n, first, replicates)`.
 /// @noRd
 #[extendr]
 fn rust_stability(test: Robj, options: Robj, orient: Robj, resampled: Robj, engine: Robj, callbacks: Robj) -> Robj {
@@ -196,8 +197,9 @@ fn rust_stability(test: Robj, options: Robj, orient: Robj, resampled: Robj, engi
     })
 }
 
-/// `list(bounds, device)`: of the Gaussian test, the smallest absolute effect of each x on each y, a row for each y of each x, in turn, and a column for each
-/// replicate. `asked`: as of effects; with `standardised`: in standard deviations?
+/// Returns `list(bounds, device)` for the Gaussian test: the smallest absolute effect of each x on each y. It has a row for each y of each
+/// x in turn, and a column for each replicate. `effects` is as for `rust_effects()`; with `standardised`, effects are in standard
+/// deviations.
 /// @noRd
 #[extendr]
 fn rust_stable_effects(
@@ -230,8 +232,8 @@ fn rust_stable_effects(
     })
 }
 
-/// Whether the graph of p vertices with these pairs, and the arrows among them, is a CPDAG; with knowledge, whether it has a DAG. All are vectors
-/// of vertices: x before all y, tails before all heads.
+/// Returns whether a graph of p vertices is a CPDAG, or, with knowledge, whether it has a DAG. `pairs` are its edges, and `arrows` the
+/// directed ones among them. Both are vectors of vertices: x before all y, tails before all heads.
 /// @noRd
 #[extendr]
 fn rust_is_valid_graph(p: Robj, pairs: Robj, arrows: Robj, known: Robj) -> Robj {

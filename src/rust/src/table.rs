@@ -11,7 +11,7 @@ use crate::input::entries;
 /// A table of numbers: a matrix, a list of vectors, or a data file.
 pub struct Table<'a> {
     x: &'a Robj,
-    /// The list of vectors that it is, where it is one.
+    /// Its vectors, if it is a list of vectors.
     parts: Option<List>,
     file: Option<DataFile>,
 }
@@ -26,7 +26,7 @@ impl<'a> Table<'a> {
         Ok(Table { x, parts, file })
     }
 
-    /// Its columns of n rows; doubles or integers.
+    /// Returns its columns of n rows; doubles or integers.
     pub fn columns(&self, n: usize) -> Outcome<Vec<Numbers<'_>>> {
         if let Some(file) = &self.file {
             return Ok(file.cells().chunks_exact(n).map(Numbers::Doubles).collect());
@@ -40,7 +40,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Numbers as columns of n rows.
+/// Cuts numbers into columns of n rows.
 fn cut(values: &Robj, n: usize) -> Outcome<Vec<Numbers<'_>>> {
     let doubles = values.as_real_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Doubles).collect());
     let integers = || values.as_integer_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Integers).collect());

@@ -36,20 +36,20 @@ pub enum Test {
     Gauss {
         /// The matrix.
         c: Robj,
-        /// The file that has it, where `c` names one.
+        /// The file that has the matrix, if `c` names one.
         file: Option<DataFile>,
         /// Number of observations.
         n: f64,
     },
-    /// Likewise on correlations that are yet to be made.
+    /// The Gaussian test on correlations that have not been computed yet.
     GaussOfData {
-        /// The data, a column a variable, each less its mean.
+        /// The data: one centred column for each variable.
         x: Robj,
-        /// The file that has them, where `x` names one.
+        /// The file that has the data, if `x` names one.
         file: Option<DataFile>,
         /// Number of observations.
         n: f64,
-        /// The correlations, once the CPU has made them.
+        /// The correlations, once the CPU has computed them.
         made: OnceCell<Vec<f64>>,
     },
     /// A test of discrete variables.
@@ -62,19 +62,19 @@ pub enum Test {
     Function(Robj),
 }
 
-/// What a search, or what follows it, asks of a test.
+/// The settings with which a search, or what follows it, uses a test.
 #[derive(Clone, Copy)]
 pub struct Setting {
     /// Number of variables.
     pub p: usize,
     /// Significance level.
     pub alpha: f64,
-    /// Which of pcalg's formulae of the Gaussian test.
+    /// The choice among pcalg's formulae of the Gaussian test.
     pub reading: Reading,
 }
 
 impl Setting {
-    /// Returns that of a search.
+    /// Returns the setting of a search.
     pub fn of(options: &Options) -> Self {
         let reading = match options.method {
             Method::StableFast => Reading::StableFast,
@@ -83,16 +83,16 @@ impl Setting {
         Setting { p: options.p, alpha: options.alpha, reading }
     }
 
-    /// Returns that of what follows a search, which asks pcalg's R function whatever ran the search.
+    /// Returns the setting of what follows a search. It asks pcalg's R function, whatever ran the search.
     pub fn after(p: usize, alpha: f64) -> Self {
         Setting { p, alpha, reading: Reading::GaussCItest }
     }
 }
 
-/// Correlations that a question of few variables takes, about, where they are made for it.
+/// Approximate number of correlations that a question about few variables takes, if they are computed for it.
 const PRODUCTS: usize = 200;
 
-/// The cells of data of p columns, or of the file that has them.
+/// Returns the cells of data of p columns, or of the file that has them.
 fn cells_of<'a>(x: &'a Robj, file: &'a Option<DataFile>, p: usize) -> Outcome<&'a [f64]> {
     let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
     match cells.len() >= p && cells.len() % p == 0 {
@@ -102,12 +102,12 @@ fn cells_of<'a>(x: &'a Robj, file: &'a Option<DataFile>, p: usize) -> Outcome<&'
 }
 
 impl Test {
-    /// Whether the CPU takes a part of the tests where it is named along with GPUs.
+    /// Returns whether the CPU takes part of the tests if it is named along with GPUs.
     pub fn shares_with_cpu(&self) -> bool {
         matches!(self, Test::Knn(_) | Test::Mixed(_))
     }
 
-    /// From `list(kind, ...)`, as R/recognise.R makes it.
+    /// Reads `list(kind, ...)`, as R/recognise.R makes it.
     pub fn from_list(test: &List, pool: &Pool) -> Outcome<Self> {
         match test.text("kind")? {
             "gauss" => {
@@ -137,7 +137,7 @@ impl Test {
         }
     }
 
-    /// A test; none of NULL.
+    /// Reads a test, or returns `None` for NULL.
     pub fn optional(test: &Robj, pool: &Pool) -> Outcome<Option<Self>> {
         match test.is_null() {
             true => Ok(None),
@@ -145,21 +145,21 @@ impl Test {
         }
     }
 
-    /// The machine with this test of p variables on it; none for an R function that is asked here. Correlations of data are made here on a CPU, and on
-    /// a GPU when a search needs them.
+    /// Returns the machine with this test of p variables, or `None` for an R function that is asked here. A CPU computes correlations of
+    /// data here, and a GPU when a search needs them.
     pub fn worker<'a>(
         &'a self,
         of: Setting,
         machine: &Machine,
         observer: &mut RObserver<'a>,
     ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
-        // What follows a search of "stable.fast" asks otherwise than that, but for an R function, which has one reading.
+        // After "stable.fast" the tests have another reading. R functions have only one reading.
         let asks = |ranks: &&Ranks| matches!(self, Test::Function(_)) || ranks.read_as(of.reading);
         let check = observer.check();
         let Some(ranks) = machine.ranks.as_ref().filter(asks) else {
             return self.own_worker(of, machine, observer, check);
         };
-        // Correlations that are yet to be made are the ranks' alone.
+        // Only the ranks compute correlations that do not exist yet.
         let own = match self {
             Test::GaussOfData { .. } => None,
             _ => self.own_worker(of, machine, observer, check)?,
@@ -167,8 +167,9 @@ impl Test {
         ranks.worker(observer.token, machine.pool.clone(), own).map(Some)
     }
 
-    /// Of a Gaussian test whose correlations are yet to be made on a CPU, where few are asked for after level 0: the machine that makes these when they are. None
-    /// elsewhere. It is for searches that ask by levels, as all methods but "original" do, and for levels beyond 0 where `further` says so.
+    /// Returns a worker that computes correlations on demand, or `None`. It is for Gaussian tests on a CPU whose correlations do not exist
+    /// yet, if few are needed after level 0. It is for searches by level, as all methods except "original" are. `further` says whether
+    /// levels beyond 0 may run.
     pub fn worker_of_few<'a>(
         &'a self,
         Setting { p, alpha, reading }: Setting,
@@ -187,7 +188,7 @@ impl Test {
         Ok(asks.then(|| Box::new(few) as Box<dyn Worker>))
     }
 
-    /// Likewise for so many questions: where they need few of the correlations of data, a CPU makes those alone.
+    /// Returns a worker for this many questions. If they need few of the correlations of data, a CPU computes only those.
     pub fn asked_worker<'a>(
         &'a self,
         of @ Setting { p, alpha, reading }: Setting,
@@ -211,7 +212,7 @@ impl Test {
         }
     }
 
-    /// Likewise of this process.
+    /// Returns the machine of this process with this test, or `None` for an R function.
     pub fn own_worker<'a>(
         &'a self,
         Setting { p, alpha, reading }: Setting,
@@ -270,7 +271,7 @@ impl Test {
         })
     }
 
-    /// Which edges of a search no test has decided. `unanswered`: how many tests of an R function had no answer.
+    /// Counts the edges of a search that no test has decided. `unanswered` is the number of an R function's tests without an answer.
     pub fn doubts(
         &self,
         call: &Call,
@@ -290,7 +291,7 @@ impl Test {
     }
 }
 
-/// One p-value of pcalg's gaussCItest().
+/// Returns one p-value of pcalg's gaussCItest().
 /// @noRd
 #[extendr]
 fn rust_gauss_p_value(x: Robj, y: Robj, s: Robj, c: Robj, n: Robj) -> Robj {

@@ -1,7 +1,7 @@
-//! What a function returns to R, and the one place that builds R objects from it. R may jump out of any allocation (no memory), so that the tree is built inside
-//! a guard, from values that Rust still owns.
+//! The values that a function returns to R, and the one place that builds R objects from them. R may jump out of any allocation (no
+//! memory). So the tree is built inside a guard, from values that Rust still owns.
 
-// Each call of these is in a guard.
+// All calls of these functions are in a guard.
 #![allow(clippy::disallowed_methods)]
 
 use extendr_api::prelude::*;
@@ -16,18 +16,18 @@ use pcgpu_core::Error;
 use crate::failure::Outcome;
 use crate::token::{self, Token};
 
-// SEXPREC is opaque: only pointers to it pass.
+// SEXPREC is opaque: only pointers to it are passed.
 #[allow(improper_ctypes)]
 extern "C" {
-    // Parts of R's API that extendr-ffi leaves out.
+    // Parts of R's API that extendr-ffi lacks.
     fn Rf_ScalarLogical(value: i32) -> SEXP;
     fn Rf_ScalarReal(value: f64) -> SEXP;
 }
 
-/// Bytes from which R's own error is asked for, so that it is not printed.
+/// Number of bytes from which R's own error is caught, so that it is not printed.
 const LARGE: usize = 1 << 20;
 
-/// Runs `make`, which allocates so many bytes in R, and protects what it returns.
+/// Runs `make`, which allocates this many bytes in R, and protects what it returns.
 pub fn allocate(token: &Token, bytes: usize, why: Use, make: impl FnMut() -> SEXP) -> Outcome<Robj> {
     memory::room(bytes, why)?;
     let made = match bytes {
@@ -46,7 +46,7 @@ pub fn allocate(token: &Token, bytes: usize, why: Use, make: impl FnMut() -> SEX
 pub enum Value {
     /// NULL.
     Null,
-    /// An R object that exists.
+    /// An existing R object.
     Object(Robj),
     Flag(bool),
     Flags(Vec<bool>),
@@ -63,7 +63,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// As an R object.
+    /// Converts the value to an R object.
     pub fn into_r(self, token: &Token) -> Outcome<Robj> {
         if let Value::Object(object) = self {
             return Ok(object);
@@ -72,7 +72,7 @@ impl Value {
         allocate(token, self.bytes(), Use::Other, || unsafe { build(&self) })
     }
 
-    /// What R allocates for it, but for headers.
+    /// Returns the number of bytes that R allocates for it, except headers.
     fn bytes(&self) -> usize {
         match self {
             Value::Flags(values) => 4 * values.len(),
@@ -104,10 +104,10 @@ pub unsafe fn vector<T, U>(
     made
 }
 
-/// A list, or a vector of texts: `put` makes an entry and puts it at its place.
+/// Makes a list, or a vector of texts. `put` makes an entry and puts it in its place.
 ///
 /// # Safety
-/// As of [`vector`].
+/// The conditions of [`vector`].
 pub unsafe fn filled<T>(
     kind: SEXPTYPE,
     values: impl ExactSizeIterator<Item = T>,
@@ -122,14 +122,14 @@ pub unsafe fn filled<T>(
 }
 
 /// # Safety
-/// As of [`vector`].
+/// The conditions of [`vector`].
 pub unsafe fn texts<'a>(values: impl ExactSizeIterator<Item = &'a str>) -> SEXP {
     let string = |text: &str| Rf_mkCharLenCE(text.as_ptr().cast(), text.len() as i32, cetype_t::CE_UTF8);
     filled(SEXPTYPE::STRSXP, values, |made, at, text| SET_STRING_ELT(made, at, string(text)))
 }
 
 /// # Safety
-/// As of [`vector`].
+/// The conditions of [`vector`].
 unsafe fn list<'a>(values: impl ExactSizeIterator<Item = &'a Value>) -> SEXP {
     filled(SEXPTYPE::VECSXP, values, |made, at, value| {
         SET_VECTOR_ELT(made, at, build(value));
@@ -137,7 +137,7 @@ unsafe fn list<'a>(values: impl ExactSizeIterator<Item = &'a Value>) -> SEXP {
 }
 
 /// # Safety
-/// As of [`vector`].
+/// The conditions of [`vector`].
 unsafe fn build(value: &Value) -> SEXP {
     match value {
         Value::Null => R_NilValue,
@@ -188,14 +188,14 @@ impl From<&str> for Value {
     }
 }
 
-/// None: NA.
+/// Converts numbers to R, with `None` as NA.
 impl From<Vec<Option<f64>>> for Value {
     fn from(values: Vec<Option<f64>>) -> Self {
         Value::Numbers(values.into_iter().map(|value| value.unwrap_or(na())).collect())
     }
 }
 
-/// None: NULL.
+/// Converts an optional value to R, with `None` as NULL.
 impl<T: Into<Value>> From<Option<T>> for Value {
     fn from(value: Option<T>) -> Self {
         value.map_or(Value::Null, Into::into)

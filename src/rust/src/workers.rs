@@ -1,4 +1,4 @@
-//! The functions that R calls for workers of its own, on both sides, and for locks on folders that workers share.
+//! Functions that R calls for its own workers, on both sides, and for locks on folders that workers share.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn pointer<T: 'static>(value: &Robj, name: &str) -> Outcome<ExternalPtr<T>> {
     ExternalPtr::try_from(value).map_err(|_| Failure::Input(format!("internal: `{name}` is none")))
 }
 
-/// A worker's number in Rust, from 0.
+/// Returns a worker's number in Rust, from 0.
 fn number(value: &Robj) -> Outcome<usize> {
     Ok(input::count(value, "number", 1)? - 1)
 }
@@ -32,14 +32,14 @@ fn cannot(what: &str) -> impl Fn(std::io::Error) -> Failure + '_ {
     }
 }
 
-/// Workers of one call, none as yet.
+/// Makes an empty set of workers for one call.
 /// @noRd
 #[extendr]
 fn rust_workers() -> Robj {
     respond([], |token| Ok(output::held(token, Workers::default())?.into()))
 }
 
-/// Adds a worker without a process: the descriptor of its end.
+/// Adds a worker without a process. Returns the descriptor of its end.
 /// @noRd
 #[extendr]
 fn rust_workers_add(workers: Robj) -> Robj {
@@ -48,7 +48,7 @@ fn rust_workers_add(workers: Robj) -> Robj {
     })
 }
 
-/// Starts the process of the worker added last: its number.
+/// Starts the process of the worker added last. Returns the process number.
 /// @noRd
 #[extendr]
 fn rust_workers_spawn(workers: Robj, program: Robj, arguments: Robj) -> Robj {
@@ -59,7 +59,7 @@ fn rust_workers_spawn(workers: Robj, program: Robj, arguments: Robj) -> Robj {
     })
 }
 
-/// The worker added last was forked from this process.
+/// Notes that the worker added last was forked from this process.
 /// @noRd
 #[extendr]
 fn rust_workers_forked(workers: Robj) -> Robj {
@@ -80,7 +80,7 @@ fn rust_workers_send(workers: Robj, worker: Robj, message: Robj) -> Robj {
     })
 }
 
-/// What has come from these workers, `list(ranks, messages)`: raw, or text where one is gone. Waits so many seconds at most.
+/// Returns news from these workers, `list(ranks, messages)`: raw messages, or text if a worker is lost. Waits at most `seconds`.
 /// @noRd
 #[extendr]
 fn rust_workers_receive(workers: Robj, of: Robj, seconds: Robj) -> Robj {
@@ -107,7 +107,7 @@ fn rust_workers_cut(workers: Robj, worker: Robj) -> Robj {
     })
 }
 
-/// Ends all workers; those with these numbers are at work, and are killed.
+/// Ends all workers. Kills those in `at_work`.
 /// @noRd
 #[extendr]
 fn rust_workers_end(workers: Robj, at_work: Robj) -> Robj {
@@ -117,7 +117,7 @@ fn rust_workers_end(workers: Robj, at_work: Robj) -> Robj {
     })
 }
 
-/// A worker's own end: of a process that was started with this descriptor.
+/// Returns a worker's own end, in a process that was started with this descriptor.
 /// @noRd
 #[extendr]
 fn rust_line(descriptor: Robj) -> Robj {
@@ -128,7 +128,7 @@ fn rust_line(descriptor: Robj) -> Robj {
     })
 }
 
-/// A worker's own end: of a fork.
+/// Returns a worker's own end, in a fork.
 /// @noRd
 #[extendr]
 fn rust_line_of_fork(workers: Robj) -> Robj {
@@ -138,14 +138,14 @@ fn rust_line_of_fork(workers: Robj) -> Robj {
     })
 }
 
-/// Waits for a message: raw; NULL once the session is gone.
+/// Waits for a message. Returns it as raw, or NULL once the session is gone.
 /// @noRd
 #[extendr]
 fn rust_line_hear(line: Robj) -> Robj {
     respond([&line], |_| Ok(Value::from(pointer::<Line>(&line, "line")?.hear())))
 }
 
-/// Sends the session a message: whether it is there.
+/// Sends the session a message. Returns whether the session took it.
 /// @noRd
 #[extendr]
 fn rust_line_say(line: Robj, message: Robj) -> Robj {
@@ -155,7 +155,7 @@ fn rust_line_say(line: Robj, message: Robj) -> Robj {
     })
 }
 
-/// A lock on a file, until the pointer or the process is gone; NULL where it cannot be had.
+/// Locks a file until the pointer or the process is gone. Returns NULL if the lock cannot be taken.
 /// @noRd
 #[extendr]
 fn rust_lock(path: Robj) -> Robj {

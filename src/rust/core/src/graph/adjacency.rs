@@ -15,7 +15,8 @@ pub struct Adjacency {
     bits: Vec<u64>,
 }
 
-/// Words without a bit, on large pages where there are many: most of the time of a large graph goes to touching it first.
+/// Returns words without a bit. Many words go on large pages, because a large graph spends most of its time on the first touch of its
+/// pages.
 pub(crate) fn no_bits(words: usize) -> Vec<u64> {
     let mut bits = vec![0; words];
     memory::prefer_large_pages(&mut bits);
@@ -30,7 +31,7 @@ impl Clone for Adjacency {
     }
 }
 
-/// Counts the bits of words.
+/// The task of counting the bits of words.
 struct Ones<'w>(&'w [u64]);
 
 impl<S> Task<S> for Ones<'_> {
@@ -42,39 +43,39 @@ impl<S> Task<S> for Ones<'_> {
     }
 }
 
-/// Number of bits in words.
+/// Returns the number of bits in words.
 #[inline]
 fn ones(words: &[u64]) -> usize {
     simd::run(Ones(words))
 }
 
-/// A half of bit rows.
+/// One half of the bit rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Half {
-    /// Of each vertex those with smaller ones.
+    /// The bits of each vertex with smaller ones.
     Lower,
-    /// With larger ones.
+    /// The bits of each vertex with larger ones.
     Upper,
 }
 
 impl Adjacency {
-    /// Bytes that a graph of p vertices takes.
+    /// Returns the number of bytes that a graph of `p` vertices takes.
     pub fn bytes(p: usize) -> usize {
         p.saturating_mul(p.div_ceil(64)).saturating_mul(size_of::<u64>())
     }
 
-    /// The graph without edges.
+    /// Makes a graph without edges.
     pub fn empty(p: usize) -> Self {
         let words = p.div_ceil(64);
         Adjacency { p, words, bits: no_bits(p * words) }
     }
 
-    /// The complete graph.
+    /// Makes the complete graph.
     pub fn complete(p: usize) -> Self {
         Self::empty(p).complement(&Pool::none())
     }
 
-    /// A copy, which these threads make.
+    /// Copies the graph on the pool's threads.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
@@ -88,7 +89,7 @@ impl Adjacency {
         Ok(Adjacency { bits, ..*self })
     }
 
-    /// From neighbour lists (any order). Both directions of an edge must be listed, or either; the result is symmetric.
+    /// Makes a graph from neighbour lists (any order). An edge may be listed in one direction or both; the result is symmetric.
     pub fn from_lists<L: AsRef<[u32]>>(lists: &[L]) -> Self {
         let mut graph = Self::empty(lists.len());
         for (x, list) in lists.iter().enumerate() {
@@ -101,10 +102,10 @@ impl Adjacency {
         graph
     }
 
-    /// From all bit rows, `p.div_ceil(64)` words each; see [`Adjacency::row`].
+    /// Makes a graph from all bit rows, `p.div_ceil(64)` words each; see [`Adjacency::row`].
     ///
     /// # Panics
-    /// Where `bits` has another length.
+    /// If `bits` has another length.
     pub fn from_rows(p: usize, bits: Vec<u64>) -> Self {
         let words = p.div_ceil(64);
         assert_eq!(bits.len(), p * words, "bit rows of {p} vertices");
@@ -113,7 +114,7 @@ impl Adjacency {
         graph
     }
 
-    /// From the lower triangle alone: word `w` of row `y` has bit `x % 64` set for the edges x - y with x = 64 w + .. < y.
+    /// Makes a graph from the lower triangle alone. Word `w` of row `y` has bit `x % 64` set for each edge x - y with x / 64 = w and x < y.
     /// Bits on or above the diagonal must not be set.
     pub fn from_lower(p: usize, mut word: impl FnMut(usize, usize) -> u64) -> Self {
         let mut graph = Self::empty(p);
@@ -122,7 +123,7 @@ impl Adjacency {
                 graph.bits[y * graph.words + w] = word(y, w);
             }
         }
-        // The upper triangle by transposing blocks of 64 x 64 bits.
+        // Transposing blocks of 64 x 64 bits gives the upper triangle.
         for below in 0..graph.words {
             for left in 0..=below {
                 let mut block = [0u64; 64];
@@ -138,13 +139,13 @@ impl Adjacency {
         graph
     }
 
-    /// From all bit rows, of which those of one [`Half`] count alone; these threads mirror them.
+    /// Makes a graph from bit rows of which only one [`Half`] counts. The pool's threads mirror it.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
     ///
     /// # Panics
-    /// As [`Adjacency::from_rows`].
+    /// If `rows` has another length than `p` rows.
     pub fn from_half(p: usize, rows: &[u64], half: Half, pool: &Pool) -> Result<Self> {
         let words = p.div_ceil(64);
         assert_eq!(rows.len(), p * words, "bit rows of {p} vertices");
@@ -180,7 +181,7 @@ impl Adjacency {
         Ok(Adjacency { p, words, bits })
     }
 
-    /// The graph of the pairs that are no edges here, which these threads make.
+    /// Turns the graph into its complement, on the pool's threads: the graph of the pairs that are not edges here.
     pub fn complement(mut self, pool: &Pool) -> Self {
         let (p, words) = (self.p, self.words);
         let last = !0 >> ((64 - p % 64) % 64);
@@ -197,12 +198,12 @@ impl Adjacency {
         self
     }
 
-    /// How many rows a thread takes of a pass through all bits.
+    /// Returns how many rows a thread takes at a time in a pass through all bits.
     pub(crate) fn rows_together(&self, pool: &Pool) -> usize {
         part_of(self.p, (self.bits.len() >> 17).clamp(1, pool.threads()))
     }
 
-    /// Returns what `count` says of each vertex, with the help of these threads.
+    /// Returns the value of `count` for each vertex, computed on the pool's threads.
     pub fn by_vertex<T: Clone + Default + Send>(&self, pool: &Pool, count: impl Fn(usize) -> T + Sync) -> Vec<T> {
         let (mut counts, each) = (vec![T::default(); self.p], self.rows_together(pool));
         pool.each_of(counts.chunks_mut(each).collect(), |part, counts: &mut [T]| {
@@ -215,22 +216,22 @@ impl Adjacency {
         &mut self.bits[x * self.words..(x + 1) * self.words]
     }
 
-    /// Number of vertices.
+    /// Returns the number of vertices.
     pub fn p(&self) -> usize {
         self.p
     }
 
-    /// The rows of bits, one after the other.
+    /// Returns the rows of bits, one after the other.
     pub fn words(&self) -> &[u64] {
         &self.bits
     }
 
-    /// The bit row of `x`: bit `y % 64` of word `y / 64` is set when x - y is an edge.
+    /// Returns the bit row of `x`: bit `y % 64` of word `y / 64` is set if x - y is an edge.
     pub fn row(&self, x: usize) -> &[u64] {
         &self.bits[x * self.words..(x + 1) * self.words]
     }
 
-    /// Whether x - y is an edge.
+    /// Returns whether x - y is an edge.
     #[inline]
     pub fn has(&self, x: usize, y: usize) -> bool {
         self.bits[x * self.words + y / 64] >> (y % 64) & 1 == 1
@@ -259,45 +260,45 @@ impl Adjacency {
         }
     }
 
-    /// Number of neighbours of `x`.
+    /// Returns the number of neighbours of `x`.
     pub fn degree(&self, x: usize) -> usize {
         ones(self.row(x))
     }
 
-    /// How many neighbours of `x` are larger.
+    /// Returns how many neighbours of `x` are larger than `x`.
     pub fn degree_above(&self, x: usize) -> usize {
         let words = &self.row(x)[x / 64..];
         ones(words) - (words[0] & ((1 << (x % 64)) - 1)).count_ones() as usize
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     pub fn edge_count(&self) -> usize {
         ones(&self.bits) / 2
     }
 
-    /// Neighbours of `x` in ascending order.
+    /// Returns the neighbours of `x` in ascending order.
     pub fn neighbours(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
         Vertices::within(self.row(x), 0..64 * self.words)
     }
 
-    /// How many neighbours x and y share.
+    /// Returns how many neighbours `x` and `y` share.
     #[inline]
     pub fn common(&self, x: usize, y: usize) -> usize {
         let count = |(a, b): (&u64, &u64)| (a & b).count_ones() as usize;
         self.row(x).iter().zip(self.row(y)).map(count).sum()
     }
 
-    /// Neighbours of `x` in a range, in ascending order.
+    /// Returns the neighbours of `x` in a range, in ascending order.
     pub fn neighbours_between(&self, x: usize, range: Range<usize>) -> impl Iterator<Item = u32> + '_ {
         Vertices::within(self.row(x), range)
     }
 
-    /// Neighbours of `x` above it, in ascending order.
+    /// Returns the neighbours of `x` above it, in ascending order.
     pub fn neighbours_above(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
         Vertices::within(self.row(x), x + 1..64 * self.words)
     }
 
-    /// Word `w` of the neighbours of `x` that are neither neighbours of `y` nor `y` itself.
+    /// Returns word `w` of the neighbours of `x` that are neither neighbours of `y` nor `y` itself.
     #[inline]
     pub fn word_without(&self, x: usize, y: usize, w: usize) -> u64 {
         let word = self.row(x)[w] & !self.row(y)[w];
@@ -308,7 +309,7 @@ impl Adjacency {
         }
     }
 
-    /// The vertices that are no neighbours of `x` but share one with it, ascending.
+    /// Returns the vertices that are not neighbours of `x` but share one with it, in ascending order.
     pub fn at_distance_two(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
         let mut reached = vec![0u64; self.words];
         for y in self.neighbours(x) {
@@ -323,13 +324,13 @@ impl Adjacency {
         reached.into_iter().enumerate().flat_map(|(w, word)| bits(w, word))
     }
 
-    /// All neighbour lists, ascending.
+    /// Returns all neighbour lists, each in ascending order.
     pub fn to_lists(&self) -> Vec<Vec<u32>> {
         (0..self.p).map(|x| self.neighbours(x).collect()).collect()
     }
 }
 
-/// The bit of each place of a word, for loops over all of them.
+/// The single bit for each place of a word, for loops over all places.
 pub(crate) const BITS: [u64; 64] = {
     let mut bits = [0; 64];
     let mut i = 0;
@@ -340,12 +341,12 @@ pub(crate) const BITS: [u64; 64] = {
     bits
 };
 
-/// The vertices of a row, or of a range of it, ascending. Most words of a sparse graph are empty, and are passed over one by one.
+/// The vertices of a row, or of a range of it, in ascending order. Most words of a sparse graph are empty, and are skipped one by one.
 struct Vertices<'g> {
-    /// What is left of a word, and its first vertex.
+    /// The unread bits of the current word; `first` is the vertex of its bit 0.
     word: u64,
     first: u32,
-    /// The words behind it, of which the last one counts as far as this.
+    /// The words after it. `last` masks the last one.
     rest: &'g [u64],
     last: u64,
 }
@@ -379,12 +380,12 @@ impl Iterator for Vertices<'_> {
     }
 }
 
-/// The vertices of word `w` of a row.
+/// Returns the vertices of word `w` of a row.
 pub(crate) fn bits(w: usize, word: u64) -> impl Iterator<Item = u32> {
     Vertices { word, first: w as u32 * 64, rest: &[], last: 0 }
 }
 
-/// Transposes a 64 x 64 matrix of bits (rows are words, bit j is column j), halving blocks as in Hacker's Delight 7-3.
+/// Transposes a 64 x 64 matrix of bits (rows are words, bit j is column j) by halving blocks, as in Hacker's Delight 7-3.
 fn transpose(block: &mut [u64; 64]) {
     let mut width = 32;
     let mut mask = 0x0000_0000_ffff_ffffu64;

@@ -1,12 +1,12 @@
 //! Blocks: the biconnected components of a graph.
 
-/// Calls `found` with the edges of each block of a graph on p vertices, bridges among them (Hopcroft and Tarjan 1973, without
-/// recursion). `near` lists the neighbours of a vertex.
+/// Calls `found` with the edges of each block of a graph on `p` vertices, including bridges (Hopcroft and Tarjan 1973, without recursion).
+/// `near` returns the neighbours of a vertex.
 pub(crate) fn each_block<'a>(p: usize, near: impl Fn(usize) -> &'a [usize], mut found: impl FnMut(&[(usize, usize)])) {
     const NEW: usize = usize::MAX;
     let (mut order, mut low) = (vec![NEW; p], vec![NEW; p]);
     let mut count = 0;
-    // Vertices on the way from the root, the next of their neighbours to be looked at, and edges that have no block yet.
+    // `way`: the vertices on the path from the root, with parent and next neighbour. `open`: the edges that have no block yet.
     let mut way: Vec<(usize, usize, usize)> = Vec::new();
     let mut open: Vec<(usize, usize)> = Vec::new();
     for root in 0..p {

@@ -1,10 +1,11 @@
-//! Whether a graph is chordal.
+//! The test whether a graph is chordal.
 
 use crate::Result;
 
-/// Whether every cycle of four or more vertices has a chord, by maximum cardinality search (Tarjan and Yannakakis 1984).
+/// Returns whether every cycle of four or more vertices has a chord, by maximum cardinality search (Tarjan and Yannakakis 1984).
 ///
-/// `around(u)` are the neighbours of u, `adjacent(u, v)` whether v is one; `step` is called once a vertex and may end it.
+/// `around(u)` returns the neighbours of u, and `adjacent(u, v)` whether v is one of them. `step` is called twice for each vertex, and may
+/// end the test.
 pub(crate) fn is_chordal<I: Iterator<Item = usize>>(
     p: usize,
     around: impl Fn(usize) -> I,
@@ -13,7 +14,7 @@ pub(crate) fn is_chordal<I: Iterator<Item = usize>>(
 ) -> Result<bool> {
     let mut weight = vec![0usize; p];
     let mut place = vec![usize::MAX; p];
-    // Vertices by their number of neighbours taken; stale entries are passed over.
+    // Vertices by their number of neighbours in the order so far. Stale entries are skipped.
     let mut by_weight: Vec<Vec<usize>> = vec![(0..p).rev().collect()];
     let mut order = Vec::with_capacity(p);
     while let Some(last) = by_weight.last_mut() {
@@ -35,7 +36,7 @@ pub(crate) fn is_chordal<I: Iterator<Item = usize>>(
             by_weight[weight[v]].push(v);
         }
     }
-    // Every vertex's earlier neighbours must be a clique: enough that all but the last are neighbours of the last.
+    // Every vertex's earlier neighbours must be a clique. It is enough to test that all but the last are neighbours of the last.
     for &u in &order {
         step()?;
         let earlier = || around(u).filter(|&v| place[v] < place[u]);

@@ -1,12 +1,12 @@
-//! Orientations and all that follows from them: Meek's rules 1 to 4 (Meek 1995), which are complete for background knowledge.
+//! Orientations and all that they imply: Meek's rules 1 to 4 (Meek 1995), which are complete for background knowledge.
 //!
-//! An edge that is directed is looked at once by each rule, as each of its arrows. Where the graph is a maximally oriented PDAG
-//! the result does not depend on the order; `orient::rules` has them in pcalg's order, for graphs that are none. pcalg's `applyOrientationRules()` leaves out that rule 4 wants a and d adjacent, which
-//! can matter only before rule 1 has had its turn.
+//! Each rule looks once at an edge that becomes directed, in the role of each of the rule's arrows. The result does not depend on the order
+//! if the graph is a maximally oriented PDAG. `orient::rules` applies the rules in pcalg's order, for graphs that are not. pcalg's
+//! `applyOrientationRules()` does not check that a and d are adjacent in rule 4. That can matter only before rule 1 has been applied.
 
 use super::marks::Marks;
 
-/// A graph that is oriented edge by edge, and may go back.
+/// A graph that is oriented edge by edge, and can be set back.
 pub(crate) struct Closure {
     pub graph: Marks,
     /// Slots in the order in which they were directed.
@@ -18,19 +18,19 @@ impl Closure {
         Closure { graph, log: Vec::new() }
     }
 
-    /// What [`Closure::back`] goes back to.
+    /// Returns the current state, for [`Closure::back`].
     pub fn mark(&self) -> usize {
         self.log.len()
     }
 
-    /// Undoes all since the mark.
+    /// Undoes all orientations since the mark.
     pub fn back(&mut self, mark: usize) {
         for slot in self.log.drain(mark..) {
             self.graph.undirect(slot);
         }
     }
 
-    /// Makes u -> v and what follows. False where it is v -> u already.
+    /// Directs u -> v, and all edges that follow. Returns false if the edge already has another mark, such as v -> u.
     pub fn orient(&mut self, slot: usize) -> bool {
         if self.graph.is_undirected(slot) {
             let from = self.log.len();
@@ -41,7 +41,7 @@ impl Closure {
         self.graph.is_directed(slot)
     }
 
-    /// Applies the rules to all directed edges; whether anything was directed by that.
+    /// Applies the rules to all directed edges. Returns whether this directed an edge.
     pub fn complete(&mut self) -> bool {
         let before = self.log.len();
         let directed: Vec<usize> = (0..self.graph.slot_count()).filter(|&slot| self.graph.is_directed(slot)).collect();
@@ -65,7 +65,7 @@ impl Closure {
         }
     }
 
-    /// All that the rules say of a -> b.
+    /// Applies the rules to the arrow a -> b.
     fn apply(&mut self, slot: usize) {
         let (a, b) = (self.graph.tail(slot), self.graph.head(slot));
         for near in self.graph.slots(b) {
@@ -113,7 +113,7 @@ impl Closure {
         }
     }
 
-    /// c -> d -> b, c and b apart: x -> b where x - b, x - c, x and d adjacent.
+    /// Applies rule 4 to c -> d -> b with c and b apart: directs x -> b if x - b, x - c, and x and d are adjacent.
     fn rule4(&mut self, c: usize, d: usize, b: usize) {
         for near in self.graph.slots(b) {
             let x = self.graph.head(near);

@@ -1,12 +1,12 @@
-//! Whether a partially directed graph is a CPDAG: the essential graph of some DAG.
+//! The test whether a partially directed graph is a CPDAG: the essential graph of some DAG.
 
 use super::chordal::is_chordal;
 use super::marks::Marks;
 use crate::Result;
 
-/// Whether the graph is the CPDAG of a DAG, by the characterisation of Andersson, Madigan and Perlman (1997), theorem 4.1:
-/// it is a chain graph (no cycle of directed and undirected edges that follows an arrow), its undirected components are
-/// chordal, no a -> b - c has a and c apart, and every arrow is strongly protected.
+/// Returns whether the graph is the CPDAG of a DAG (Andersson, Madigan and Perlman 1997, theorem 4.1). It must satisfy four conditions. It
+/// is a chain graph: no cycle of directed and undirected edges follows an arrow. Its undirected components are chordal. No a -> b - c has a
+/// and c apart. Every arrow is strongly protected.
 pub(crate) fn is_cpdag(marks: &Marks, mut step: impl FnMut() -> Result<()>) -> Result<bool> {
     if (0..marks.slot_count()).any(|slot| marks.mark(slot) == 2) {
         return Ok(false);
@@ -17,8 +17,8 @@ pub(crate) fn is_cpdag(marks: &Marks, mut step: impl FnMut() -> Result<()>) -> R
         && is_protected(marks, step)?)
 }
 
-/// No a -> b - c with a and c apart: where there is no cycle, the vertices of a component have the same parents. None of
-/// these lies in the component itself.
+/// Returns whether no a -> b - c has a and c apart. In a graph without cycles, the vertices of a component then have the same parents, and
+/// none of these is in the component itself.
 fn parents_are_shared(marks: &Marks) -> bool {
     let (component, count) = marks.components();
     let mut first = vec![usize::MAX; count];
@@ -32,8 +32,8 @@ fn parents_are_shared(marks: &Marks) -> bool {
     })
 }
 
-/// Whether some path along arrows, or along undirected edges as well where `partially`, comes back to its start and follows an
-/// arrow.
+/// Returns whether some path returns to its start and follows at least one arrow. It may follow arrows, and with `partially` also
+/// undirected edges.
 pub(crate) fn has_cycle(graph: &Marks, partially: bool) -> bool {
     let p = graph.p();
     let (of, count) = if partially { graph.components() } else { ((0..p).collect(), p) };
@@ -59,13 +59,13 @@ pub(crate) fn has_cycle(graph: &Marks, partially: bool) -> bool {
     taken < count
 }
 
-/// Whether the undirected edges form chordal graphs.
+/// Returns whether the undirected edges form chordal graphs.
 pub(crate) fn components_are_chordal(marks: &Marks, step: impl FnMut() -> Result<()>) -> Result<bool> {
     is_chordal(marks.p(), |u| marks.siblings(u), |u, v| marks.joins(u, v), step)
 }
 
-/// Whether every arrow a -> b is strongly protected: the graph has, for some c, c -> a with c and b apart; c -> b with c and
-/// a apart; a -> c -> b; or a - c1 -> b and a - c2 -> b with c1 and c2 apart.
+/// Returns whether every arrow a -> b is strongly protected. For this the graph must have, for some c, one of these: c -> a with c and b
+/// apart; c -> b with c and a apart; a -> c -> b; or a - c1 -> b and a - c2 -> b with c1 and c2 apart.
 fn is_protected(marks: &Marks, mut step: impl FnMut() -> Result<()>) -> Result<bool> {
     for b in 0..marks.p() {
         for ba in marks.slots(b).filter(|&slot| marks.is_reversed(slot)) {

@@ -4,7 +4,7 @@ use super::Marks;
 
 const UNSEEN: usize = usize::MAX;
 
-/// The slots of arrows u -> v from whose v arrows lead back to u: those within a strongly connected component (Tarjan 1972).
+/// Returns the slots of arrows u -> v that lie on a cycle of arrows: those within a strongly connected component (Tarjan 1972).
 pub(crate) fn arrows_on_cycles(marks: &Marks) -> Vec<usize> {
     let p = marks.p();
     let mut number = vec![UNSEEN; p];
@@ -12,7 +12,7 @@ pub(crate) fn arrows_on_cycles(marks: &Marks) -> Vec<usize> {
     let mut component = vec![UNSEEN; p];
     let mut waiting = Vec::new();
     let mut next = 0;
-    // A vertex, and where among its slots the walk goes on.
+    // A vertex, and the slot at which the walk continues.
     let mut path: Vec<(usize, usize)> = Vec::new();
     for root in 0..p {
         if number[root] != UNSEEN {

@@ -3,16 +3,16 @@
 use super::marks::Marks;
 use crate::Result;
 
-/// Turns the DAG `marks` (every edge directed, no cycle) into its CPDAG: an edge stays directed when all DAGs of the
-/// Markov equivalence class direct it so, else it becomes undirected. Labelling of Chickering (1995), figure 5: vertices
-/// in topological order, each judged by its last parent.
+/// Turns the DAG `marks` (every edge directed, no cycle) into its CPDAG. An edge stays directed if all DAGs of the Markov equivalence class
+/// direct it in this way; otherwise it becomes undirected. The labelling is that of Chickering (1995), figure 5: it visits vertices in
+/// topological order, and judges each by its last parent.
 pub(crate) fn essential_graph(marks: &mut Marks, mut step: impl FnMut() -> Result<()>) -> Result<()> {
     let order = topological_order(marks);
     let mut rank = vec![0; marks.p()];
     for (at, &u) in order.iter().enumerate() {
         rank[u] = at;
     }
-    // Of the slot u -> v, whether the edge is compelled.
+    // By slot u -> v: whether the edge is compelled.
     let mut compelled = vec![false; marks.slot_count()];
     for &y in &order {
         step()?;
@@ -22,7 +22,7 @@ pub(crate) fn essential_graph(marks: &mut Marks, mut step: impl FnMut() -> Resul
             continue;
         };
         let x = marks.tail(last);
-        // Parents come before their children, so that adjacency to a later vertex is parenthood.
+        // Parents come before their children, so a vertex adjacent to a later one is its parent.
         let forced = marks.slots(x).map(|slot| marks.twin(slot)).filter(|&wx| marks.is_directed(wx) && compelled[wx]);
         let forced: Vec<usize> = forced.map(|wx| marks.tail(wx)).collect();
         let all = forced.iter().any(|&w| !marks.adjacent(w, y))
@@ -39,7 +39,7 @@ pub(crate) fn essential_graph(marks: &mut Marks, mut step: impl FnMut() -> Resul
     Ok(())
 }
 
-/// Vertices, each after its parents; fewer than there are where arrows make a cycle.
+/// Returns the vertices, each after its parents. If arrows form a cycle, some vertices are missing.
 pub(crate) fn topological_order(marks: &Marks) -> Vec<usize> {
     let p = marks.p();
     let mut parents_left: Vec<usize> =

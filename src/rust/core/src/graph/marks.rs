@@ -1,8 +1,8 @@
-//! A graph of directed and undirected edges: one slot a direction of an edge, with its twin, in one flat block.
+//! A graph of directed and undirected edges. Each direction of an edge has a slot; the two slots are twins, and all slots are one flat
+//! block.
 //!
-//! pcalg holds a p x p matrix `pdag`. No step of an orientation adds or removes an edge, so that only the marks of the
-//! skeleton's edges have to be kept. A slot knows how its edge looks from its own side, so that a walk over the slots of
-//! one vertex reads contiguous memory alone.
+//! pcalg holds a p x p matrix `pdag`. No step of an orientation adds or removes an edge, so only the marks of the skeleton's edges are
+//! kept. A slot knows how its edge looks from its own side, so a walk over the slots of one vertex reads only contiguous memory.
 
 use super::adjacency::Adjacency;
 use crate::{Error, Result};
@@ -20,8 +20,7 @@ enum Look {
     Conflict,
 }
 
-/// Marks on the edges of a skeleton. A slot is the position of an ordered pair (u, v); slots of one u are contiguous, v
-/// ascending.
+/// Marks on the edges of a skeleton. A slot is the position of an ordered pair (u, v). The slots of one u are contiguous, with v ascending.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks {
     start: Vec<usize>,
@@ -31,19 +30,19 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Every edge undirected.
+    /// Makes a graph with every edge of the skeleton undirected.
     pub fn undirected(skeleton: &Adjacency) -> Self {
         Self::of((0..skeleton.p()).map(|u| skeleton.neighbours(u)))
     }
 
-    /// Every edge undirected: of each vertex its neighbours, ascending.
+    /// Makes a graph with every edge undirected, from the ascending neighbours of each vertex.
     fn of<L: IntoIterator<Item = u32>>(neighbours: impl IntoIterator<Item = L>) -> Self {
         let (mut start, mut to) = (vec![0], Vec::new());
         for list in neighbours {
             to.extend(list);
             start.push(to.len());
         }
-        // u ascends, so that the slots v -> u of one v are met in their own order.
+        // u ascends, so the slots v -> u of each v come in their own order.
         let mut next = start.clone();
         let mut twin = vec![0; to.len()];
         for u in 0..start.len() - 1 {
@@ -57,10 +56,11 @@ impl Marks {
         Marks { start, to, twin, look }
     }
 
-    /// From the sorted list of each vertex's heads: j is in `lists[i]` where i -> j or i - j, as in pcalg's `as(graph, "matrix")`.
+    /// Makes a graph from the sorted list of each vertex's heads: j is in `lists[i]` if i -> j or i - j, as in pcalg's
+    /// `as(graph, "matrix")`.
     ///
     /// # Errors
-    /// [`Error::Argument`] of the name for numbers out of range, loops, and lists that are not sorted.
+    /// [`Error::Argument`] with this argument's name for numbers out of range, loops, and unsorted lists.
     pub fn from_lists<L: AsRef<[u32]>>(argument: &'static str, lists: &[L]) -> Result<Self> {
         let p = lists.len();
         let wrong = |value: String| Error::Argument {
@@ -96,47 +96,47 @@ impl Marks {
         Ok(graph)
     }
 
-    /// Number of vertices.
+    /// Returns the number of vertices.
     pub fn p(&self) -> usize {
         self.start.len() - 1
     }
 
-    /// Number of slots: twice the number of edges.
+    /// Returns the number of slots: twice the number of edges.
     pub fn slot_count(&self) -> usize {
         self.to.len()
     }
 
-    /// The slots u -> v of one u, v ascending.
+    /// Returns the slots u -> v of one u, with v ascending.
     pub fn slots(&self, u: usize) -> std::ops::Range<usize> {
         self.start[u]..self.start[u + 1]
     }
 
-    /// The neighbours of u, ascending, in the order of its slots.
+    /// Returns the neighbours of u in ascending order, which is the order of its slots.
     pub fn neighbours(&self, u: usize) -> &[u32] {
         &self.to[self.slots(u)]
     }
 
-    /// The slot u -> v of an edge of the skeleton.
+    /// Returns the slot u -> v, or `None` if the skeleton does not have the edge.
     pub fn find(&self, u: usize, v: usize) -> Option<usize> {
         self.neighbours(u).binary_search(&(v as u32)).ok().map(|at| self.start[u] + at)
     }
 
-    /// v of the slot u -> v.
+    /// Returns v of the slot u -> v.
     pub fn head(&self, slot: usize) -> usize {
         self.to[slot] as usize
     }
 
-    /// u of the slot u -> v.
+    /// Returns u of the slot u -> v.
     pub fn tail(&self, slot: usize) -> usize {
         self.to[self.twin[slot]] as usize
     }
 
-    /// The slot of the other direction.
+    /// Returns the slot of the other direction.
     pub fn twin(&self, slot: usize) -> usize {
         self.twin[slot]
     }
 
-    /// `pdag[u, v]`
+    /// Returns `pdag[u, v]`.
     pub fn mark(&self, slot: usize) -> u8 {
         match self.look[slot] {
             Look::Undirected | Look::Out => 1,
@@ -145,57 +145,58 @@ impl Marks {
         }
     }
 
-    /// Whether u - v.
+    /// Returns whether the edge is undirected: u - v.
     pub fn is_undirected(&self, slot: usize) -> bool {
         self.look[slot] == Look::Undirected
     }
 
-    /// Whether u -> v.
+    /// Returns whether the edge is directed u -> v.
     pub fn is_directed(&self, slot: usize) -> bool {
         self.look[slot] == Look::Out
     }
 
-    /// Whether v -> u.
+    /// Returns whether the edge is directed v -> u.
     pub fn is_reversed(&self, slot: usize) -> bool {
         self.look[slot] == Look::In
     }
 
-    /// Whether u -> v or u - v.
+    /// Returns whether the edge is u -> v or u - v.
     pub fn is_open(&self, slot: usize) -> bool {
         matches!(self.look[slot], Look::Undirected | Look::Out)
     }
 
-    /// Whether u and v have an edge.
+    /// Returns whether there is an edge between u and v.
     pub fn adjacent(&self, u: usize, v: usize) -> bool {
         self.find(u, v).is_some()
     }
 
-    /// Whether u -> v.
+    /// Returns whether the edge is directed u -> v.
     pub fn points(&self, u: usize, v: usize) -> bool {
         self.find(u, v).is_some_and(|slot| self.is_directed(slot))
     }
 
-    /// Whether u - v.
+    /// Returns whether the edge is undirected: u - v.
     pub fn joins(&self, u: usize, v: usize) -> bool {
         self.find(u, v).is_some_and(|slot| self.is_undirected(slot))
     }
 
-    /// u with u -> v, ascending.
+    /// Returns the vertices u with u -> v, in ascending order.
     pub fn parents(&self, v: usize) -> impl Iterator<Item = usize> + '_ {
         self.slots(v).filter(|&slot| self.is_reversed(slot)).map(|slot| self.head(slot))
     }
 
-    /// v with u -> v, ascending.
+    /// Returns the vertices v with u -> v, in ascending order.
     pub fn children(&self, u: usize) -> impl Iterator<Item = usize> + '_ {
         self.slots(u).filter(|&slot| self.is_directed(slot)).map(|slot| self.head(slot))
     }
 
-    /// v with u - v, ascending.
+    /// Returns the vertices v with u - v, in ascending order.
     pub fn siblings(&self, u: usize) -> impl Iterator<Item = usize> + '_ {
         self.slots(u).filter(|&slot| self.is_undirected(slot)).map(|slot| self.head(slot))
     }
 
-    /// For each vertex a number of its undirected component, from 0 in order of the smallest vertex, and their count.
+    /// Numbers the undirected components from 0, in order of their smallest vertex. Returns each vertex's component, and the number of
+    /// components.
     pub fn components(&self) -> (Vec<usize>, usize) {
         let mut of = vec![usize::MAX; self.p()];
         let (mut count, mut front) = (0, Vec::new());
@@ -218,17 +219,17 @@ impl Marks {
         (of, count)
     }
 
-    /// Makes it u -> v.
+    /// Makes the edge u -> v.
     pub fn direct(&mut self, slot: usize) {
         self.set(slot, Look::Out, Look::In);
     }
 
-    /// Makes it u - v.
+    /// Makes the edge u - v.
     pub fn undirect(&mut self, slot: usize) {
         self.set(slot, Look::Undirected, Look::Undirected);
     }
 
-    /// Makes it u <-> v, pcalg's mark 2: two rules asked for opposite directions.
+    /// Makes the edge u <-> v, pcalg's mark 2: two rules asked for opposite directions.
     pub fn conflict(&mut self, slot: usize) {
         self.set(slot, Look::Conflict, Look::Conflict);
     }

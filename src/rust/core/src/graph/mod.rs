@@ -1,5 +1,5 @@
-//! Graphs as the search needs them: adjacency, separating sets, subsets and their ranks; and with directed edges: `marks`, `closure` (Meek's
-//! rules), `cpdag`, `essential` (pcalg's `dag2cpdag`); `blocks`: biconnected components.
+//! Graphs as the search needs them: adjacency, separating sets, subsets and their ranks. For directed edges: `marks`, `closure` (Meek's
+//! rules), `cpdag`, `essential` (pcalg's `dag2cpdag`). `blocks` finds biconnected components.
 
 mod adjacency;
 mod blocks;

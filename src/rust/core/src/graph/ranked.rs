@@ -1,4 +1,4 @@
-//! The edges of a graph by number, so that what is kept of each is one flat array.
+//! The edges of a graph by number, so that data of edges fit into one flat array.
 
 use std::ops::Range;
 
@@ -7,25 +7,25 @@ use crate::memory::{self, Use};
 use crate::pool::{part_of, Pool};
 use crate::Result;
 
-/// Words of a row that are counted as one.
+/// Number of words of a row that share one count.
 const BLOCK: usize = 8;
 
-/// Fewer blocks than this are counted sooner by one thread than by several.
+/// Least number of blocks for several threads: one thread counts fewer blocks sooner.
 const FEW: usize = 1 << 14;
 
 /// A graph whose edges x - y, x < y, are numbered in ascending order of x, then y.
 #[derive(Clone, Debug)]
 pub struct Ranked {
     graph: Adjacency,
-    /// The number of x's first edge to a larger vertex, less the number of its smaller neighbours: it may be below 0.
+    /// By vertex x: the number of its first edge to a larger vertex, minus the number of its smaller neighbours. It may be negative.
     start: Vec<i64>,
-    /// By row, of each block of words: the neighbours that stand before it.
+    /// By row and block of words: the number of neighbours before the block.
     before: Vec<u32>,
     len: usize,
 }
 
 impl Ranked {
-    /// Numbers the edges of a graph, with the help of these threads.
+    /// Numbers the edges of a graph, on the pool's threads.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
@@ -58,7 +58,7 @@ impl Ranked {
         Ok(ranked)
     }
 
-    /// Number of neighbours of x below y.
+    /// Returns the number of neighbours of x below y.
     #[inline]
     fn place(&self, x: usize, y: usize) -> usize {
         let row = self.graph.row(x);
@@ -68,7 +68,7 @@ impl Ranked {
         (self.before[x * row.len().div_ceil(BLOCK) + block] + whole + part) as usize
     }
 
-    /// Number of neighbours of x.
+    /// Returns the number of neighbours of x.
     pub fn degree(&self, x: usize) -> usize {
         let row = self.graph.row(x);
         let blocks = row.len().div_ceil(BLOCK);
@@ -76,49 +76,49 @@ impl Ranked {
         (self.before[(x + 1) * blocks - 1] + last) as usize
     }
 
-    /// The graph.
+    /// Returns the graph.
     pub fn graph(&self) -> &Adjacency {
         &self.graph
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Returns whether the graph has no edges.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The number of the edge x - y, which must be one.
+    /// Returns the number of the edge x - y, which must exist.
     pub fn number(&self, x: usize, y: usize) -> usize {
         let (low, high) = (x.min(y), x.max(y));
         (self.start[low] + self.place(low, high) as i64) as usize
     }
 
-    /// The number of x's first edge to a larger vertex, or of the next row's where it has none.
+    /// Returns the number of x's first edge to a larger vertex, or the next row's first number if x has none.
     pub fn first_of(&self, x: usize) -> usize {
         self.first_from(x, x)
     }
 
-    /// The numbers of the edges of some rows to larger vertices.
+    /// Returns the numbers of the edges of some rows to larger vertices.
     pub fn numbers_of(&self, rows: &Range<usize>) -> Range<usize> {
         let first_of = |x: usize| if x < self.graph.p() { self.first_of(x) } else { self.len };
         first_of(rows.start)..first_of(rows.end)
     }
 
-    /// [`Ranked::first_of`] of all vertices, and the number of edges.
+    /// Returns [`Ranked::first_of`] of all vertices, and then the number of edges.
     pub fn firsts(&self) -> Vec<u64> {
         (0..self.graph.p()).map(|x| self.first_of(x)).chain([self.len]).map(|number| number as u64).collect()
     }
 
-    /// The number of x's first edge to y or a vertex after it, x <= y, or of the next row's where it has none.
+    /// Returns the number of x's first edge to y or a later vertex, or the next row's first number if x has none. x must be at most y.
     pub fn first_from(&self, x: usize, y: usize) -> usize {
         (self.start[x] + self.place(x, y) as i64) as usize
     }
 
-    /// The larger neighbours of x, ascending: its edges from [`Ranked::first_of`] on.
+    /// Returns the larger neighbours of x in ascending order: the ends of its edges from [`Ranked::first_of`] on.
     pub fn larger(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
         self.graph.neighbours_above(x)
     }

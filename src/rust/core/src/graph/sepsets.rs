@@ -1,8 +1,8 @@
 //! Separating sets as pcalg keeps them: `sepset[[x]][[y]]` and `sepset[[y]][[x]]` are two entries.
 //!
-//! Most separating sets of a search are empty (level 0 removes most pairs), and p x p lists of them would outweigh all
-//! else, so that level 0 is kept as one bit a pair and only the sets of later levels are stored as lists. Next are the sets of
-//! one member, which an engine may hand over as one block.
+//! Most separating sets of a search are empty, because level 0 removes most pairs. p x p lists of them would outweigh all else. So level 0
+//! is kept as one bit per pair, and only the sets of later levels are stored as lists. Sets of one member are the next most frequent; an
+//! engine may deliver them as one block.
 
 use super::Adjacency;
 use crate::memory::{self, Use};
@@ -12,20 +12,20 @@ use crate::Result;
 /// Separating sets on ordered pairs; an absent entry is pcalg's `NULL`.
 #[derive(Clone, Debug)]
 pub struct SepSets {
-    /// By x, ascending in y.
+    /// Rows by x, each ascending in y.
     rows: Vec<Vec<Entry>>,
-    /// Members of the sets of two and more.
+    /// Members of the sets with two or more.
     arena: Vec<u32>,
-    /// 0, 1, 2, ...: the sets of one member are slices of this.
+    /// The numbers 0, 1, 2, ...: sets of one member are slices of this.
     vertices: Vec<u32>,
-    /// Entries that stand in no row of `rows`.
+    /// Entries that are not in `rows`.
     singles: Singles,
-    /// Pairs {x, y} separated by the empty set, kept under one side.
+    /// Pairs {x, y} that the empty set separates, kept on one side.
     empty: Adjacency,
     empty_side: Side,
 }
 
-/// Under which of the two entries a pair's separating set is kept.
+/// The one of a pair's two entries that holds its separating set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// `sepset[[smaller]][[larger]]`
@@ -38,21 +38,21 @@ pub enum Side {
 struct Entry {
     y: u32,
     len: u32,
-    /// The member of a set of one; else where in the arena the set starts.
+    /// The member of a set of one, or else the start of the set in the arena.
     at: u64,
 }
 
 /// Separating sets of one member, by x.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Singles {
-    /// Where each x has its first record, and the number of all records: p + 1 numbers; or none at all.
+    /// The index of each x's first record, then the number of all records: p + 1 numbers. Empty if there are no records.
     pub starts: Vec<u64>,
-    /// (y, member) of the entries `sepset[[x]][[y]]`, ascending in y for each x.
+    /// The (y, member) of the entries `sepset[[x]][[y]]`, ascending in y for each x.
     pub records: Vec<[u32; 2]>,
 }
 
 impl Singles {
-    /// Of parts in any order, on p vertices.
+    /// Collects parts in any order, on `p` vertices.
     fn of(p: usize, parts: Vec<Separations>, pool: &Pool) -> Result<Self> {
         let count = parts.iter().map(|part| part.pairs.len()).sum();
         if count == 0 {
@@ -66,7 +66,7 @@ impl Singles {
             starts[x + 1] += starts[x];
         }
         let mut records = memory::zeros(count, Use::Sets)?;
-        // Each thread takes some rows, of about as many entries, and looks for them in all parts.
+        // Each thread takes some rows with about the same number of entries, and searches all parts for them.
         let each = count.div_ceil((count / MANY).clamp(1, pool.threads())) as u64;
         let (mut rest, mut first) = (&mut records[..], 0);
         let mut shares = Vec::new();
@@ -92,7 +92,7 @@ impl Singles {
             for row in starts.windows(2) {
                 let row = &mut share[place(row[0])..place(row[1])];
                 if !row.is_sorted_by_key(|[y, _]| *y) {
-                    // Stable, for its speed on the few ascending runs that a search leaves.
+                    // The sort is stable, because that is fast on the few ascending runs that a search leaves.
                     row.sort_by_key(|[y, _]| *y);
                 }
             }
@@ -113,14 +113,14 @@ impl Singles {
 pub struct Separations {
     /// Number of members of each set.
     pub size: usize,
-    /// (x, y) of the entries `sepset[[x]][[y]]`.
+    /// The (x, y) of the entries `sepset[[x]][[y]]`.
     pub pairs: Vec<[u32; 2]>,
     /// The sets one after the other, `size` numbers each.
     pub members: Vec<u32>,
 }
 
 impl Separations {
-    /// None yet, of sets of `size`.
+    /// Makes an empty list for sets of `size` members.
     pub fn of_size(size: usize) -> Self {
         Separations { size, ..Self::default() }
     }
@@ -136,33 +136,33 @@ impl Separations {
     }
 }
 
-/// Separating sets in the order in which a search finds them: entering one is an append.
+/// A log of separating sets in the order in which a search finds them. Adding one is an append.
 #[derive(Clone, Debug)]
 pub struct SepSetLog {
     sets: SepSets,
     found: Vec<Separations>,
 }
 
-/// So many entries are worth a thread to sort them.
+/// Number of entries that are worth one more thread to sort them.
 const MANY: usize = 1 << 17;
 
 impl SepSetLog {
-    /// An empty log; see [`SepSets::new`].
+    /// Makes an empty log; see [`SepSets::new`].
     pub fn new(p: usize, empty_side: Side) -> Self {
         SepSetLog { sets: SepSets::new(p, empty_side), found: Vec::new() }
     }
 
-    /// From its [parts](SepSetLog::parts).
+    /// Makes a log from its [parts](SepSetLog::parts).
     pub fn of_parts(empty: Adjacency, empty_side: Side, singles: Singles, found: Vec<Separations>) -> Self {
         SepSetLog { sets: SepSets { singles, ..SepSets::of_empty(empty, empty_side) }, found }
     }
 
-    /// The pairs that the empty set separates, the sets of one member that came as one block, and the others.
+    /// Returns the pairs that the empty set separates, the sets of one member that came as a block, and the other sets.
     pub fn parts(&self) -> (&Adjacency, &Singles, &[Separations]) {
         (&self.sets.empty, &self.sets.singles, &self.found)
     }
 
-    /// Takes back the sets of so many members, which did not come as a block.
+    /// Removes the sets of `size` members, except those that came as a block.
     pub fn forget(&mut self, size: usize) {
         self.found.retain(|found| found.size != size);
     }
@@ -172,13 +172,12 @@ impl SepSetLog {
         self.sets.insert_empty(x, y);
     }
 
-    /// Records that the empty set separates the pairs of a graph, in place of any recorded before.
+    /// Records that the empty set separates the pairs of a graph, instead of any recorded before.
     pub fn set_empty(&mut self, pairs: Adjacency) {
         self.sets.empty = pairs;
     }
 
-    /// Sets `sepset[[x]][[y]]`, at most once for each (x, y). Nothing is set where memory does not suffice, which is noted:
-    /// [`memory::check`].
+    /// Sets `sepset[[x]][[y]]`, at most once for each (x, y). If memory runs out, nothing is set, and [`memory::check`] reports it.
     pub fn insert(&mut self, x: usize, y: usize, set: &[u32]) {
         if self.found.last().is_none_or(|last| last.size != set.len()) {
             self.found.push(Separations::of_size(set.len()));
@@ -188,23 +187,23 @@ impl SepSetLog {
         }
     }
 
-    /// [`SepSetLog::insert`] of many.
+    /// Works as [`SepSetLog::insert`] for many sets.
     pub fn extend(&mut self, separations: Separations) {
         self.found.push(separations);
     }
 
-    /// [`SepSetLog::insert`] of sets of one member, all of them at once: they are kept as they are.
+    /// Sets all sets of one member at once. They are kept as one block.
     pub fn set_singles(&mut self, singles: Singles) {
         self.sets.singles = singles;
     }
 
-    /// The sets, ready to be asked.
+    /// Returns the sets, ready for queries.
     pub fn finish(self, pool: &Pool) -> Result<SepSets> {
         let SepSetLog { mut sets, mut found } = self;
-        // What was dropped for want of memory must not be missed below.
+        // Sets dropped for lack of memory must not go unnoticed.
         memory::check()?;
         if sets.singles.starts.is_empty() {
-            // Nearly all of them.
+            // Nearly all sets have one member.
             let (singles, others) = found.into_iter().partition(|part| part.size == 1);
             found = others;
             sets.singles = Singles::of(sets.p(), singles, pool)?;
@@ -237,13 +236,13 @@ impl SepSetLog {
             }
         }
         let entries: usize = sets.rows.iter().map(Vec::len).sum();
-        // More parts than threads: rows differ in length, and the first ones are often the longest.
+        // There are more parts than threads, because rows differ in length and the first ones are often the longest.
         let parts = 8 * (entries / MANY).clamp(1, pool.threads());
         let size = sets.rows.len().div_ceil(if entries < MANY { 1 } else { parts }).max(1);
         pool.each_of(sets.rows.chunks_mut(size).collect(), |_, part: &mut [Vec<Entry>]| {
             for row in part {
                 if !row.is_sorted_by_key(|entry| entry.y) {
-                    // Stable, for its speed on the few ascending runs that a search leaves.
+                    // The sort is stable, because that is fast on the few ascending runs that a search leaves.
                     row.sort_by_key(|entry| entry.y);
                 }
             }
@@ -254,12 +253,12 @@ impl SepSetLog {
 }
 
 impl SepSets {
-    /// No separating sets on `p` vertices; empty ones inserted by [`SepSets::insert_empty`] will lie on `empty_side`.
+    /// Makes an empty collection on `p` vertices. Empty sets from [`SepSets::insert_empty`] are kept on `empty_side`.
     pub fn new(p: usize, empty_side: Side) -> Self {
         Self::of_empty(Adjacency::empty(p), empty_side)
     }
 
-    /// The empty set separates these pairs.
+    /// Makes a collection in which the empty set separates these pairs.
     pub fn of_empty(pairs: Adjacency, empty_side: Side) -> Self {
         let p = pairs.p();
         SepSets {
@@ -272,7 +271,7 @@ impl SepSets {
         }
     }
 
-    /// Number of vertices.
+    /// Returns the number of vertices.
     pub fn p(&self) -> usize {
         self.rows.len()
     }
@@ -307,8 +306,8 @@ impl SepSets {
         }
     }
 
-    /// Sets `sepset[[x]][[y]]`; the order of `set` is kept. An earlier entry is replaced. Nothing is set where memory does not
-    /// suffice, which is noted: [`memory::check`].
+    /// Sets `sepset[[x]][[y]]`, and keeps the order of `set`. An earlier entry is replaced. If memory runs out, nothing is set, and
+    /// [`memory::check`] reports it.
     pub fn insert(&mut self, x: usize, y: usize, set: &[u32]) {
         let entry = self.store(y, set);
         let row = &mut self.rows[x];
@@ -327,7 +326,7 @@ impl SepSets {
         }
     }
 
-    /// `sepset[[x]][[y]]`: `None` is pcalg's `NULL`, an empty slice `integer(0)`.
+    /// Returns `sepset[[x]][[y]]`. `None` is pcalg's `NULL`, and an empty slice is `integer(0)`.
     pub fn get(&self, x: usize, y: usize) -> Option<&[u32]> {
         let row = &self.rows[x];
         if let Ok(at) = row.binary_search_by_key(&(y as u32), |e| e.y) {
@@ -340,17 +339,17 @@ impl SepSets {
         (self.is_side_of_empty(x, y) && self.empty.has(x, y)).then_some(&[])
     }
 
-    /// Whether neither of the two entries of a pair is there.
+    /// Returns whether both entries of a pair are absent.
     pub fn are_unseparated(&self, x: usize, y: usize) -> bool {
         self.get(x, y).is_none() && self.get(y, x).is_none()
     }
 
-    /// Whether `v` lies in `sepset[[x]][[y]]` or in `sepset[[y]][[x]]`.
+    /// Returns whether `v` is in `sepset[[x]][[y]]` or in `sepset[[y]][[x]]`.
     pub fn either_contains(&self, x: usize, y: usize, v: u32) -> bool {
         self.get(x, y).is_some_and(|s| s.contains(&v)) || self.get(y, x).is_some_and(|s| s.contains(&v))
     }
 
-    /// Whether the empty set of a pair is kept in `sepset[[x]][[y]]`, where level 0 found it.
+    /// Returns whether an empty set that level 0 found for the pair is kept in `sepset[[x]][[y]]`.
     pub fn is_side_of_empty(&self, x: usize, y: usize) -> bool {
         match self.empty_side {
             Side::Smaller => x < y,
@@ -358,12 +357,12 @@ impl SepSets {
         }
     }
 
-    /// The bits of the pairs (x, y) that were separated by the empty set at level 0, as [`Adjacency::row`].
+    /// Returns the bits of the pairs (x, y) that the empty set separated at level 0, as [`Adjacency::row`] does for edges.
     pub fn empty_row(&self, x: usize) -> &[u64] {
         self.empty.row(x)
     }
 
-    /// The y of the empty sets of level 0 that are kept in row x, where no other set has taken their place since.
+    /// Returns the y of the empty sets of level 0 that are kept in row x. Another set may have replaced some of them since.
     pub fn empty_in_row(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
         self.empty.neighbours_between(
             x,
@@ -374,24 +373,25 @@ impl SepSets {
         )
     }
 
-    /// The entries of row x but for the empty sets of level 0, `(y, set)`, in ascending y.
+    /// Returns the entries `(y, set)` of row x except the empty sets of level 0, in ascending y.
     pub fn listed(&self, x: usize) -> impl Iterator<Item = (u32, &[u32])> + '_ {
         let mut listed = self.rows[x].iter().map(|&e| (e.y, self.members(e))).peekable();
         let mut singles = self.singles.row(x).iter().map(|record| (record[0], &record[1..])).peekable();
         std::iter::from_fn(move || {
             let y = [listed.peek(), singles.peek()].iter().flatten().map(|head| head.0).min()?;
-            // What was entered later stands in place of what was there.
+            // A later entry replaces an earlier one.
             let single = singles.next_if(|head| head.0 == y);
             listed.next_if(|head| head.0 == y).or(single)
         })
     }
 
-    /// The entries of row x but for the empty sets of level 0, `[y, member]` in ascending y, where all of them are sets of one member: most rows.
+    /// Returns the entries `[y, member]` of row x in ascending y, except the empty sets of level 0. Returns `None` if `rows` has entries
+    /// for x; most rows have only sets of one member.
     pub fn only_singles(&self, x: usize) -> Option<&[[u32; 2]]> {
         self.rows[x].is_empty().then(|| self.singles.row(x))
     }
 
-    /// [`SepSets::listed`] for a function: quicker, as most sets have one member and most rows no others.
+    /// Calls `tell` with each entry of [`SepSets::listed`]. This is quicker, as most sets have one member, and most rows have no others.
     pub fn each_listed(&self, x: usize, mut tell: impl FnMut(u32, &[u32])) {
         match self.only_singles(x) {
             Some(singles) => singles.iter().for_each(|record| tell(record[0], &record[1..])),
@@ -399,7 +399,7 @@ impl SepSets {
         }
     }
 
-    /// The entries of row x, `(y, set)`, in ascending y.
+    /// Returns the entries `(y, set)` of row x in ascending y.
     pub fn row(&self, x: usize) -> impl Iterator<Item = (u32, &[u32])> + '_ {
         let mut listed = self.listed(x).peekable();
         let mut empties = self.empty_in_row(x).map(|y| (y, &[] as &[u32])).peekable();
@@ -455,7 +455,7 @@ mod tests {
             assert!(sets.row(x).eq(one_by_one.row(x)), "row {x}");
             assert!((0..p as usize).all(|y| sets.get(x, y) == one_by_one.get(x, y)), "row {x}");
         }
-        // An entry that is replaced.
+        // One entry is replaced.
         let [y, _] = of(61).next().unwrap();
         sets.insert(61, y as usize, &[3, 4, 5]);
         assert_eq!(sets.get(61, y as usize), Some(&[3, 4, 5][..]));

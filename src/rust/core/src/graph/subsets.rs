@@ -1,10 +1,10 @@
 //! k-subsets of {0, .., n-1} in lexicographic order, and the bijection with their ranks 0, 1, 2, ...
 //!
-//! The order is the one in which pcalg visits conditioning sets (`getNextSet`), so that a rank names a test.
+//! The order is the one in which pcalg visits conditioning sets (`getNextSet`), so a rank identifies a test.
 
 use std::ops::Range;
 
-/// n over k, or `None` above 2^63 - 1.
+/// Returns n over k, or `None` above 2^63 - 1.
 pub fn binomial(n: usize, k: usize) -> Option<u64> {
     if k > n {
         return Some(0);
@@ -14,7 +14,7 @@ pub fn binomial(n: usize, k: usize) -> Option<u64> {
     for i in 0..k {
         // Exact at every step: the product of i+1 consecutive integers is divisible by (i+1)!.
         let product = value * (n - i) as u128;
-        // A division of 64 bits where that serves: one of 128 is a function of its own.
+        // A 64-bit division is used if the product fits, because a 128-bit division is a function call.
         value = match u64::try_from(product) {
             Ok(product) => u128::from(product / (i + 1) as u64),
             Err(_) => product / (i + 1) as u128,
@@ -26,7 +26,7 @@ pub fn binomial(n: usize, k: usize) -> Option<u64> {
     Some(value as u64)
 }
 
-/// n over k, rounded; infinite where that is beyond a double.
+/// Returns n over k, rounded, or infinity if that is too large for a double.
 pub fn binomial_float(n: usize, k: usize) -> f64 {
     if k > n {
         return 0.0;
@@ -34,7 +34,7 @@ pub fn binomial_float(n: usize, k: usize) -> f64 {
     (0..k.min(n - k)).fold(1.0, |value, i| value * (n - i) as f64 / (i + 1) as f64)
 }
 
-/// The subset of size `out.len()` of {0, .., n-1} that has the given rank, ascending.
+/// Writes to `out` the subset of size `out.len()` of {0, .., n-1} with the given rank, in ascending order.
 ///
 /// `rank` must be below [`binomial`]`(n, out.len())`, which must not be `None`.
 pub fn unrank(n: usize, mut rank: u64, out: &mut [u32]) {
@@ -59,7 +59,7 @@ pub fn unrank(n: usize, mut rank: u64, out: &mut [u32]) {
     }
 }
 
-/// The rank of an ascending subset of {0, .., n-1}; the inverse of [`unrank`].
+/// Returns the rank of an ascending subset of {0, .., n-1}; the inverse of [`unrank`].
 pub fn rank(n: usize, subset: &[u32]) -> u64 {
     let k = subset.len();
     let mut rank = 0u64;
@@ -72,27 +72,27 @@ pub fn rank(n: usize, subset: &[u32]) -> u64 {
     rank
 }
 
-/// How many subsets of size k of the numbers from `first.start` to n - 1 begin with one of `first`.
+/// Returns how many subsets of size k of the numbers from `first.start` to n - 1 begin with a member of `first`.
 fn beginning(n: usize, first: Range<usize>, k: usize) -> u64 {
     if first.is_empty() {
         return 0;
     }
     match (binomial(n - first.start, k), binomial(n - first.end, k)) {
         (Some(all), Some(others)) => all - others,
-        // The difference may be a number where these are none.
+        // The difference may fit even if these two do not.
         _ => first.map(|member| binomial(n - member - 1, k - 1).unwrap_or(u64::MAX)).sum(),
     }
 }
 
-/// How many subsets of {0, .., n-1} without `place`, of the size of `subset`, come before it: the rank among the sets
-/// without `place` of an ascending subset that is one of them.
+/// Returns how many subsets of {0, .., n-1} without `place`, of the size of `subset`, come before the ascending `subset`. If `subset` lacks
+/// `place`, this is its rank among the sets without `place`.
 pub fn rank_without(n: usize, subset: &[u32], place: usize) -> u64 {
     let k = subset.len();
     let mut rank = 0u64;
     let mut next = 0usize;
     for (i, &member) in subset.iter().enumerate() {
         let member = member as usize;
-        // Below `place` one number less follows.
+        // For members below `place`, one number fewer follows.
         rank += beginning(n - 1, next..member.min(place), k - i) + beginning(n, next.max(place + 1)..member, k - i);
         if member == place {
             break;
@@ -102,7 +102,7 @@ pub fn rank_without(n: usize, subset: &[u32], place: usize) -> u64 {
     rank
 }
 
-/// Moves an ascending subset of {0, .., n-1} to its successor; `false` when it was the last (then unchanged).
+/// Moves an ascending subset of {0, .., n-1} to its successor. Returns `false` if it was the last; it is then unchanged.
 pub fn advance(n: usize, subset: &mut [u32]) -> bool {
     let k = subset.len();
     for i in (0..k).rev() {
@@ -117,8 +117,8 @@ pub fn advance(n: usize, subset: &mut [u32]) -> bool {
     false
 }
 
-/// Moves an ascending subset of {0, .., n-1}, of two members or more, to the first that follows with another prefix (all members but
-/// the last), of which there must be one. Returns the first place that changed.
+/// Moves an ascending subset of {0, .., n-1} to the first later one with another prefix (all members except the last). It must have at
+/// least two members, and there must be a later one. Returns the first place that changed.
 #[inline(always)]
 pub fn advance_prefix(n: usize, subset: &mut [u32]) -> usize {
     let k = subset.len();

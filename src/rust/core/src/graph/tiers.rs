@@ -1,16 +1,16 @@
-//! Tiers of vertices: which come before which.
+//! Tiers of vertices: an order of groups of vertices.
 
 use super::Adjacency;
 
-/// By vertex its tier; of the numbers only the order counts. By default there is one tier.
+/// The tier of each vertex. Only the order of the numbers matters. By default there is one tier.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tiers {
-    /// Empty: one tier.
+    /// By vertex: its tier, or empty if there is one tier.
     ranks: Vec<u32>,
 }
 
 impl Tiers {
-    /// From a number for each vertex.
+    /// Makes tiers from a number for each vertex.
     pub fn of(numbers: &[f64]) -> Self {
         let mut sorted = numbers.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -19,29 +19,30 @@ impl Tiers {
         Tiers { ranks: numbers.iter().map(rank).collect() }
     }
 
-    /// Whether none were given.
+    /// Returns whether no tiers were given.
     pub fn is_none(&self) -> bool {
         self.ranks.is_empty()
     }
 
-    /// The ranks by vertex; empty where none were given.
+    /// Returns the tiers by vertex, or an empty slice if none were given.
     pub fn ranks(&self) -> &[u32] {
         &self.ranks
     }
 
-    /// The tier of a vertex, from 0.
+    /// Returns the tier of a vertex, from 0.
     #[inline]
     pub fn of_vertex(&self, v: usize) -> u32 {
         self.ranks.get(v).copied().unwrap_or(0)
     }
 
-    /// Whether v may be in the sets of a pair that is seen from x: it is of no later tier (tpc's sequential `tskeleton()`, Witte et al. 2022).
+    /// Returns whether v may be in conditioning sets of the sides of x: its tier must not be later (tpc's sequential `tskeleton()`, Witte
+    /// et al. 2022).
     #[inline]
     pub fn may_condition(&self, x: usize, v: usize) -> bool {
         self.of_vertex(v) <= self.of_vertex(x)
     }
 
-    /// The neighbours of x that sets are chosen from, ascending.
+    /// Returns the neighbours of x from which sets are chosen, in ascending order.
     pub fn candidates<'g>(&'g self, graph: &'g Adjacency, x: usize) -> impl Iterator<Item = u32> + 'g {
         graph.neighbours(x).filter(move |&v| self.may_condition(x, v as usize))
     }

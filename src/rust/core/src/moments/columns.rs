@@ -1,4 +1,4 @@
-//! Columns of data: which rows count, what they hold in them, and their values less the mean.
+//! Columns of data: the rows that count, a summary of their values, and the values minus the mean.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -8,18 +8,18 @@ use crate::numbers::{real, Numbers, SMALL};
 use crate::pool::{Pool, Stop};
 use crate::Result;
 
-/// Long columns are summed up in pieces of so many rows.
+/// Number of rows in a piece of a long column. Each piece is summed separately.
 const PIECE: usize = 1 << 16;
 
-/// Sums that run side by side.
+/// Number of sums that run side by side.
 const LANES: usize = 16;
 
-/// What a column holds.
+/// A summary of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// The smallest value; infinite where all are missing.
+    /// The smallest value, or infinity if all are missing.
     pub least: f64,
-    /// The largest value; -infinite where all are missing.
+    /// The largest value, or -infinity if all are missing.
     pub largest: f64,
     /// Number of missing values.
     pub missing: usize,
@@ -27,10 +27,10 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of no values.
+    /// The summary of no values.
     pub(super) const NONE: Self = Summary { least: f64::INFINITY, largest: f64::NEG_INFINITY, missing: 0, sum: 0.0 };
 
-    /// Of these values and those of another.
+    /// Joins the summaries of two sets of values.
     pub(super) fn join(self, other: Self) -> Self {
         Summary {
             least: self.least.min(other.least),
@@ -40,18 +40,18 @@ impl Summary {
         }
     }
 
-    /// The sum of the values that are there.
+    /// Returns the sum of the values that are not missing.
     pub(super) fn sum(&self) -> f64 {
         self.sum
     }
 
-    /// Whether there are finite values alone, and more than one.
+    /// Returns whether all present values are finite and at least two differ.
     pub fn varies(&self) -> bool {
         self.least < self.largest && self.least.is_finite() && self.largest.is_finite()
     }
 }
 
-/// A summary in the making: several of each side by side, as an addition waits for the one before.
+/// A summary under construction. It holds several of each number side by side, because an addition waits for the one before.
 pub(super) struct Holding {
     least: [f64; LANES],
     largest: [f64; LANES],
@@ -69,7 +69,7 @@ impl Default for Holding {
 impl Holding {
     #[inline(always)]
     pub(super) fn add(&mut self, values: &[f64]) {
-        // One after the other, as registers are few.
+        // Sums and extremes take turns, because registers are few.
         for values in values.chunks(64 * LANES) {
             let whole = values.chunks_exact(LANES);
             let rest = whole.remainder();
@@ -108,14 +108,14 @@ impl Holding {
     }
 }
 
-/// The rows that count.
+/// The rows that count: all, or those in a list.
 pub(super) enum Of {
     All,
     These(Vec<u32>),
 }
 
 impl Numbers<'_> {
-    /// Calls `each` with the values of some of the rows, piece by piece, and where the piece starts among them.
+    /// Calls `each` with the values of some of the rows, piece by piece, and the piece's start within these rows.
     #[inline]
     pub(super) fn read(&self, of: &Of, range: Range<usize>, mut each: impl FnMut(usize, &[f64])) {
         if let (Numbers::Doubles(values), Of::All) = (self, of) {
@@ -139,11 +139,11 @@ impl Numbers<'_> {
     }
 }
 
-/// Smallest, largest and missing values of the columns, all of one length; `complete`: of the rows without a missing value. Returns
-/// with them the number of rows that count. `look` is asked ten times a second whether to go on.
+/// Returns a summary of each column, and the number of rows that count. All columns have one length. With `complete`, only rows without a
+/// missing value count. `look` is called ten times a second, and may stop the work.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error), and what `look` returns.
+/// [`Error::Memory`](crate::Error), and errors of `look`.
 pub fn summaries(
     columns: &[Numbers],
     complete: bool,
@@ -178,7 +178,7 @@ pub(super) fn summarise(
     Ok(found.chunks(pieces).map(|column| column.iter().fold(Summary::NONE, |a, b| a.join(*b))).collect())
 }
 
-/// All rows, or those without a missing value; their number.
+/// Returns all rows, or those without a missing value, and their number.
 pub(super) fn rows_that_count(columns: &[Numbers], complete: bool, pool: &Pool) -> Result<(Of, usize)> {
     let n = columns.first().map_or(0, Numbers::len);
     if !complete {
@@ -201,8 +201,8 @@ pub(super) fn rows_that_count(columns: &[Numbers], complete: bool, pool: &Pool) 
     Ok((Of::These(rows), whole))
 }
 
-/// How a column's values become numbers around 0 whose squares are doubles: times two powers of two, which change no digit, less
-/// their mean.
+/// The centring of a column: values times two powers of two, minus their mean. The powers change no digit, and keep the squares within the
+/// range of a double.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Centre {
     scale: [f64; 2],
@@ -210,20 +210,20 @@ pub(super) struct Centre {
 }
 
 impl Centre {
-    /// Leaves values as they are.
+    /// The centring that leaves values unchanged.
     const NONE: Self = Centre { scale: [1.0; 2], mean: 0.0 };
 
-    /// `n` values of a column count.
+    /// Returns the centring of a column of which `n` rows count.
     pub(super) fn of(column: &Numbers, summary: &Summary, of: &Of, n: usize) -> Self {
         let largest = summary.least.abs().max(summary.largest.abs());
         let present = (n - summary.missing) as f64;
         if (1e-100..=1e100).contains(&largest) || largest == 0.0 {
             return Centre { scale: [1.0; 2], mean: summary.sum / present };
         }
-        // In two steps: the power may itself be beyond the range.
+        // The scaling takes two steps, because the full power may itself be out of range.
         let half = (-largest.log2() / 2.0).trunc().exp2();
         let mut all = 0.0;
-        // In the order of `summarise`, so that a power of two changes no digit.
+        // This is the order of `summarise`, so a power of two changes no digit.
         for from in (0..n).step_by(PIECE) {
             let mut sum = [0.0; LANES];
             column.read(of, from..n.min(from + PIECE), |_, values| {
@@ -243,14 +243,14 @@ impl Centre {
         self.scaled(value) - self.mean
     }
 
-    /// The value as it is, but for the powers of two.
+    /// Returns the value times the powers of two, not centred.
     #[inline]
     pub(super) fn scaled(&self, value: f64) -> f64 {
         value * self.scale[0] * self.scale[1]
     }
 }
 
-/// Columns of as many rows, without missing values, that are read less their means.
+/// Columns of one length without missing values, which are centred as they are read.
 pub struct Centred<'a> {
     columns: Vec<Numbers<'a>>,
     centres: Vec<Centre>,
@@ -259,35 +259,35 @@ pub struct Centred<'a> {
 }
 
 impl<'a> Centred<'a> {
-    /// Of columns of which `n` rows count, with what they hold.
+    /// Makes centred columns from columns of which `n` rows count, and their summaries.
     pub(super) fn new(columns: &[Numbers<'a>], summaries: &[Summary], of: &'a Of, n: usize) -> Self {
         let centres = columns.iter().zip(summaries).map(|(x, summary)| Centre::of(x, summary, of, n)).collect();
         Centred { columns: columns.to_vec(), centres, of, n }
     }
 
-    /// Of columns that [`Centred::write`] has written, which are taken as they are.
+    /// Makes centred columns from those that [`Centred::write`] has written, without change.
     pub fn as_they_are(columns: Vec<Numbers<'a>>) -> Self {
         let centres = vec![Centre::NONE; columns.len()];
         let n = columns.first().map_or(0, Numbers::len);
         Centred { columns, centres, of: &Of::All, n }
     }
 
-    /// Likewise of columns of `n` values that stand one after the other.
+    /// Makes centred columns from `cells`, which holds columns of `n` centred values one after the other, without change.
     pub fn of_cells(cells: &'a [f64], n: usize) -> Self {
         Self::as_they_are(cells.chunks_exact(n.max(1)).map(Numbers::Doubles).collect())
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn n(&self) -> usize {
         self.n
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn p(&self) -> usize {
         self.columns.len()
     }
 
-    /// Writes the values of column `j` in some rows; returns their sum.
+    /// Writes the values of column `j` in some rows, and returns their sum.
     pub(super) fn column(&self, j: usize, rows: Range<usize>, out: &mut [f64]) -> f64 {
         let mut sum = [0.0; LANES];
         self.columns[j].read(self.of, rows, |from, values| {
@@ -302,7 +302,7 @@ impl<'a> Centred<'a> {
         sum.iter().sum()
     }
 
-    /// Writes cells of this n x p matrix, kept by column, from cell `first` on.
+    /// Writes cells of this n x p matrix, stored by column, from cell `first` on.
     pub fn fill(&self, first: usize, mut cells: &mut [f64]) {
         let mut at = first;
         while !cells.is_empty() {
@@ -319,11 +319,11 @@ impl<'a> Centred<'a> {
         }
     }
 
-    /// Gives all of this n x p matrix, kept by column, to `put`: pieces of columns, and the number of their first cell, in any order and on any
-    /// threads. Returns which columns have a variance, to the precision of a double.
+    /// Passes all of this n x p matrix, stored by column, to `put`: pieces of columns, with the number of their first cell. The calls come
+    /// in any order and on any thread. Returns which columns have a variance, to the precision of a double.
     ///
     /// # Errors
-    /// What `put` and `watch` return; [`Error::Memory`](crate::Error).
+    /// [`Error::Memory`](crate::Error), and errors of `put` and `watch`.
     pub fn put(
         &self,
         pool: &Pool,
@@ -360,7 +360,7 @@ impl<'a> Centred<'a> {
         Ok(varies)
     }
 
-    /// All of this n x p matrix, kept by column; which columns have a variance, to the precision of a double.
+    /// Writes all of this n x p matrix by column. Returns which columns have a variance, to the precision of a double.
     pub fn write(&self, cells: &mut [f64], pool: &Pool) -> Vec<bool> {
         let mut varies = vec![false; self.p()];
         pool.each_of(cells.chunks_mut(self.n.max(1)).zip(&mut varies).collect(), |j, (column, varies)| {

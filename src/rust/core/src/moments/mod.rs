@@ -1,9 +1,9 @@
 //! The correlation matrix of data, on threads.
 //!
-//! Columns are centred, a few thousand rows at a time, and multiplied by the crate `matrixmultiply`. Every sum is taken in an order
-//! that depends on the shape of the data alone, so that any number of threads gives the same bits; machines with other vector
-//! instructions, and GPUs, may differ in the last digits. A search is exact given the matrix. Columns that were centred before
-//! ([`Centred`]) give the bits of those that were not.
+//! Columns are centred, a few thousand rows at a time, and multiplied by the crate `matrixmultiply`. The order of every sum depends only on
+//! the shape of the data, so any number of threads gives the same bits. Machines with other vector instructions, and GPUs, may differ in
+//! the last digits. A search is exact given the matrix. Columns that were centred before ([`Centred`]) give the same bits as those that
+//! were not.
 
 mod columns;
 mod pairwise;
@@ -29,58 +29,59 @@ use pairwise::pairwise;
 use product::{multiply, Moments};
 use ranks::ranks;
 
-/// Rows that are centred together.
+/// Number of rows that are centred together.
 const SEGMENT: usize = 4096;
 
-/// Up to this many columns, threads take segments of rows; beyond, they take blocks of columns of one segment after the other.
+/// Largest number of columns for which threads take segments of rows. With more columns, they take blocks of columns of one segment after
+/// the other.
 const NARROW: usize = 256;
 
-/// Columns of a block.
+/// Number of columns of a block.
 const BLOCK: usize = 64;
 
-/// Columns that a block is multiplied with before a thread looks whether to stop, some hundredths of a second.
+/// Number of columns by which a block is multiplied before a thread checks for a stop, after some hundredths of a second.
 const AT_ONCE: usize = 2048;
 
-/// Which correlation.
+/// The kind of correlation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Pearson's.
+    /// Pearson's correlation.
     Pearson,
-    /// Spearman's: Pearson's of the ranks, with ties at their mean rank.
+    /// Spearman's correlation: Pearson's of the ranks, with ties at their mean rank.
     Spearman,
 }
 
-/// Which rows count.
+/// The rows that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// All; where a value is missing, nothing is worked out.
+    /// All rows. If a value is missing, nothing is computed.
     All,
-    /// Those without a missing value.
+    /// The rows without a missing value.
     Complete,
-    /// For each pair those that have both.
+    /// For each pair of columns, the rows in which both have a value.
     Pairwise,
 }
 
-/// What was found beside the correlations.
+/// Results other than the correlations.
 pub struct Found {
-    /// What the columns hold in the rows that count; with [`Rows::Pairwise`] in all.
+    /// A summary of each column in the rows that count, or in all rows with [`Rows::Pairwise`].
     pub summaries: Vec<Summary>,
-    /// Number of rows that count; of pairs the least.
+    /// Number of rows that count, or the smallest number for any pair.
     pub rows: usize,
-    /// Whether the correlations were worked out.
+    /// Whether the correlations were computed.
     pub is_done: bool,
 }
 
-/// Share of the work that is done, told ten times a second; an error ends the work.
+/// A callback that gets the finished share of the work ten times a second. An error ends the work.
 pub type Watch<'w> = dyn FnMut(f64) -> Result<()> + 'w;
 
-/// Writes the correlations of the columns (p of them, all of one length) to `c`, p x p: those of R's `cor()` to 1e-12, symmetric,
-/// with ones on the diagonal and all between -1 and 1; NaN with a column that is constant in the rows of a pair. Columns that are
-/// equal, up to their sign or a power of two, have exactly 1 or -1. Does nothing where a column is constant or has infinite
-/// values, or [`Rows::All`] has missing ones.
+/// Writes the correlations of p columns of one length to `c`, p x p. They agree with R's `cor()` to 1e-12. The matrix is symmetric, with
+/// ones on the diagonal and all values between -1 and 1. A value is NaN if a column is constant in the rows of the pair. Columns that are
+/// equal, up to their sign or a power of two, have exactly 1 or -1. Nothing is computed if a column is constant or has infinite values, or
+/// if [`Rows::All`] has missing values.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error), and what `watch` returns.
+/// [`Error::Memory`](crate::Error), and errors of `watch`.
 pub fn correlation(
     columns: &[Numbers],
     kind: Kind,
@@ -98,11 +99,11 @@ pub fn correlation(
     Ok(found)
 }
 
-/// Calls `take` with the columns, or their ranks, less their means, where none of them is constant or has infinite values or, but
-/// for [`Rows::Complete`], missing ones.
+/// Calls `take` with the centred columns, or with their centred ranks. It does not if a column is constant, has infinite values, or has
+/// missing values in the rows that count.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error), and what `watch` and `take` return.
+/// [`Error::Memory`](crate::Error), and errors of `watch` and `take`.
 pub fn centred<'w>(
     columns: &[Numbers],
     kind: Kind,
@@ -125,25 +126,25 @@ pub fn centred<'w>(
     Ok(Found { summaries, rows: n, is_done })
 }
 
-/// The correlations of columns that are centred, as [`correlation`].
+/// Writes the correlations of centred columns, as [`correlation`] does.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error), and what `watch` returns.
+/// [`Error::Memory`](crate::Error), and errors of `watch`.
 pub fn of_centred(x: &Centred, pool: &Pool, c: &mut [f64], watch: &mut Watch) -> Result<()> {
     upper(x, pool, c, watch)?;
     symmetrise(c, x.p(), pool);
     Ok(())
 }
 
-/// The upper triangle of the correlations.
+/// Writes the upper triangle of the correlations.
 fn upper(x: &Centred, pool: &Pool, c: &mut [f64], watch: &mut Watch) -> Result<()> {
     let (n, p) = (x.n(), x.p());
-    // The sums of what is left once the means, which are rounded, are taken away.
+    // The sums that remain after subtracting the means, because the means are rounded.
     let mut rests = memory::zeros(p, Use::Correlations)?;
     let segments = n.div_ceil(SEGMENT);
     let range = |segment: usize| segment * SEGMENT..n.min((segment + 1) * SEGMENT);
     if p <= NARROW {
-        // A few segments of each thread at a time: their products wait to be added in order.
+        // Each thread takes a few segments at a time. Their products wait, so that they are added in order.
         let wave = 4 * pool.threads();
         let mut products = memory::zeros(wave.min(segments) * p * (p + 1), Use::Correlations)?;
         c.fill(0.0);
@@ -199,7 +200,7 @@ fn upper(x: &Centred, pool: &Pool, c: &mut [f64], watch: &mut Watch) -> Result<(
             let blocks: Vec<Mutex<&mut [f64]>> = c.chunks_mut(BLOCK * p).map(Mutex::new).collect();
             let beta = if segment == 0 { 0.0 } else { 1.0 };
             let count = blocks.len();
-            // The longest columns first.
+            // The longest columns come first.
             let cost = |task: usize| (count - task) as f64;
             let total = (count * (count + 1)) as f64 / 2.0;
             let work = |_: &mut (), task: usize, stop: &Stop| {
@@ -311,7 +312,7 @@ mod tests {
                     assert!(c == wanted && last == 1.0, "{n} x {p} {kind:?} {rows:?}");
                 }
             }
-            // Missing values in pairs, and a constant, give nothing to be kept.
+            // Missing values in pairs, and a constant, leave nothing to compute.
             let never = |_: &Centred, _: &mut Watch| panic!("there are missing values");
             assert!(
                 !centred(&with_hole, Kind::Pearson, Rows::Pairwise, &pool, &mut |_| Ok(()), never).unwrap().is_done
@@ -351,7 +352,7 @@ mod tests {
         for bad in [[1.0; 7], [1.0, 2.0, f64::INFINITY, 0.0, 0.0, 0.0, 0.0]] {
             assert!(!done(&[columns[1], Numbers::Doubles(&bad)], Rows::All));
         }
-        // Constant in the rows that both have.
+        // The column is constant in the rows that both have.
         let other = [1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 1.0];
         assert!(done(&[columns[0], Numbers::Doubles(&other)], Rows::Pairwise));
         assert!(c[1].is_nan() && c[2].is_nan() && c[0] == 1.0);

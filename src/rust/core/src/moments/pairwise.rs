@@ -1,4 +1,4 @@
-//! Correlations of each pair from the rows that have both.
+//! Correlations of each pair of columns from the rows in which both have a value.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -12,29 +12,29 @@ use crate::numbers::{Numbers, SMALL};
 use crate::pool::{Pool, Stop};
 use crate::Result;
 
-/// The rows that are taken together, and the columns of the larger and of the smaller block.
+/// Number of rows taken together, and numbers of columns in the larger and the smaller block.
 const PAIRWISE_ROWS: usize = 1024;
 const PAIRWISE_BLOCK: usize = 256;
 const OTHER_BLOCK: usize = 64;
 
-/// Where a variance is less than this share of the sum of squares that it is the rest of, the pair is worked out by itself.
+/// Smallest ratio of a variance to the sum of squares from which it was subtracted. Below it, the pair is computed by itself.
 const CANCELLED: f64 = 0.01;
 
 /// Working memory of a thread for pairwise correlations.
 #[derive(Default)]
 pub(super) struct Blocks {
-    /// Of the rows and columns at hand: centred values, 0 where missing; their squares; 1 where they are not missing.
+    /// For the current rows and columns: centred values, 0 if missing; their squares; and 1 if present, else 0.
     left: [Vec<f64>; 3],
     right: [Vec<f64>; 3],
-    /// Products of the columns: see [`PRODUCTS`].
+    /// Products of the columns; see [`PRODUCTS`].
     products: Vec<f64>,
     pair: [Vec<f64>; 2],
 }
 
-/// What is multiplied with what: sums of x y; of x and of y, of x² and of y² over the rows that have both; their number.
+/// Indices of the factors. The products are sums over the rows that have both: of x y, of x, of y, of x² and of y²; and the number of rows.
 pub(super) const PRODUCTS: [(usize, usize); 6] = [(0, 0), (0, 2), (2, 0), (1, 2), (2, 1), (2, 2)];
 
-/// The upper triangle of pairwise correlations; the least number of rows of a pair.
+/// Writes the upper triangle of pairwise correlations. Returns the smallest number of rows of a pair.
 pub(super) fn pairwise(
     columns: &[Numbers],
     of_ranks: bool,
@@ -82,7 +82,7 @@ pub(super) fn pairwise(
     Ok(least.into_inner().unwrap_or(0))
 }
 
-/// The rows of each column in ascending order of its values, without those where it is missing.
+/// Returns the rows of each column in ascending order of its values, without rows in which it is missing.
 pub(super) fn orders(columns: &[Numbers], pool: &Pool, look: &mut dyn FnMut() -> Result<()>) -> Result<Vec<Vec<u32>>> {
     let n = columns[0].len();
     let mut orders = Vec::new();
@@ -101,7 +101,7 @@ pub(super) fn orders(columns: &[Numbers], pool: &Pool, look: &mut dyn FnMut() ->
     Ok(orders)
 }
 
-/// What pairwise correlations are made of.
+/// The data of pairwise correlations.
 pub(super) struct PairData<'a> {
     columns: &'a [Numbers<'a>],
     centres: &'a [Centre],
@@ -110,7 +110,7 @@ pub(super) struct PairData<'a> {
 }
 
 impl PairData<'_> {
-    /// Pearson's of the columns `ys` with all up to themselves; the least number of rows of a pair.
+    /// Writes Pearson's correlations of the columns `ys` with all columns up to themselves. Returns the smallest number of rows of a pair.
     fn block(&self, ys: Range<usize>, cells: &mut [f64], scratch: &mut Blocks, stop: &Stop) -> usize {
         let p = self.columns.len();
         let mut fewest = self.n;
@@ -180,7 +180,7 @@ impl PairData<'_> {
         true
     }
 
-    /// Pearson's of a pair, around the means of the rows that have both.
+    /// Returns Pearson's correlation of a pair, centred by the means of the rows that have both.
     fn by_itself(&self, x: usize, y: usize, pair: &mut [Vec<f64>; 2]) -> f64 {
         pair.iter_mut().for_each(Vec::clear);
         if !pair.iter_mut().all(|values| memory::prepare(values, self.n, Use::Correlations)) {
@@ -196,7 +196,7 @@ impl PairData<'_> {
         of_pair(pair)
     }
 
-    /// Spearman's of a pair, from the ranks among the rows that have both; and the number of these.
+    /// Returns Spearman's correlation of a pair, from ranks among the rows that have both, and the number of these rows.
     fn of_ranks(&self, x: usize, y: usize, scratch: &mut Blocks) -> (f64, usize) {
         let mut tied = Vec::new();
         for (values, (own, other)) in scratch.pair.iter_mut().zip([(x, y), (y, x)]) {
@@ -211,7 +211,7 @@ impl PairData<'_> {
             tied.extend(both.map(|&row| (self.columns[own].at(row as usize), row)));
             enter_ranks(&tied, values);
         }
-        // Of the rows that have both, which stand in `tied`, the ranks alone.
+        // Keep only the ranks of the rows that have both, which are in `tied`.
         tied.sort_unstable_by_key(|&(_, row)| row);
         for values in &mut scratch.pair {
             for (to, &(_, row)) in tied.iter().enumerate() {
@@ -223,7 +223,7 @@ impl PairData<'_> {
     }
 }
 
-/// Pearson's of two lists of values, which are centred.
+/// Returns Pearson's correlation of two lists of values, which it centres.
 pub(super) fn of_pair(pair: &mut [Vec<f64>; 2]) -> f64 {
     let count = pair[0].len() as f64;
     for values in &mut *pair {

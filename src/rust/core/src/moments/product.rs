@@ -1,8 +1,8 @@
-//! Products of columns, and the correlations that they make.
+//! Products of columns, and correlations computed from them.
 
 use crate::simd::{self, Task};
 
-/// Columns of as many values each, `stride` apart.
+/// Columns with one number of values, `stride` apart.
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
     pub values: &'a [f64],
@@ -10,14 +10,14 @@ pub(super) struct Columns<'a> {
     pub count: usize,
 }
 
-/// Adds to `product`, whose columns are `stride` apart, `beta` times itself, the products of the columns of `left` with those of
-/// `right`; both have columns of `rows` values, one after the other.
+/// Sets `product` to `beta` times itself plus the products of the columns of `left` and `right`. Both have columns of `rows` values, one
+/// after the other. The columns of `product` are `stride` apart.
 pub(super) fn multiply(left: &[f64], right: &[f64], rows: usize, product: &mut [f64], stride: usize, beta: f64) {
     let of = |values| Columns { values, stride: rows, count: values.len() / rows };
     multiply_columns(of(left), of(right), rows, product, stride, beta);
 }
 
-/// [`multiply`] of columns that may stand apart.
+/// Works as [`multiply`] for columns that may have gaps between them.
 pub(super) fn multiply_columns(
     left: Columns,
     right: Columns,
@@ -31,8 +31,8 @@ pub(super) fn multiply_columns(
     for of in [left, right] {
         assert!(of.count == 0 || of.values.len() >= (of.count - 1) * of.stride + rows);
     }
-    // SAFETY: `left` is rows x m and read as m x rows, `right` rows x n, and both have as many values, as asserted; `product` has m
-    // values in each of n columns.
+    // SAFETY: `left` is rows x m and read as m x rows, and `right` is rows x n. The asserts check that both have that many values, and that
+    // `product` has m values in each of n columns.
     unsafe {
         matrixmultiply::dgemm(
             m,
@@ -53,8 +53,8 @@ pub(super) fn multiply_columns(
     }
 }
 
-/// Adds to `product`, whose columns are `stride` apart, the products of the first `left` columns with those of `right`; of `width` columns
-/// whose rows stand one after the other.
+/// Adds to `product` the products of the first `left` columns and the columns `right` of one matrix. The matrix has `width` columns, and is
+/// stored by row. The columns of `product` are `stride` apart.
 pub(super) fn multiply_rows(
     values: &[f64],
     width: usize,
@@ -69,7 +69,7 @@ pub(super) fn multiply_rows(
     }
     let rows = values.len() / width;
     assert!(left <= width && right.end <= width && product.len() >= (n - 1) * stride + left);
-    // SAFETY: both are read as `rows` rows of so many of `width` values, which there are; `product` has `left` values in each of n columns.
+    // SAFETY: both are read as `rows` rows of at most `width` values, which exist. `product` has `left` values in each of n columns.
     unsafe {
         matrixmultiply::dgemm(
             left,
@@ -90,8 +90,8 @@ pub(super) fn multiply_rows(
     }
 }
 
-/// A correlation from a covariance and two variances, all times the same number. Equal columns, up to a sign or a power of two, have
-/// one sum of squares s; the root of s * s is s, so that they come out as exactly 1 or -1. Others are clamped.
+/// Returns a correlation from a covariance and two variances, all times the same number. Equal columns, up to a sign or a power of two,
+/// have one sum of squares s. The root of s * s is s, so their correlation is exactly 1 or -1. Other values are clamped.
 #[inline]
 pub(super) fn ratio(covariance: f64, of_x: f64, of_y: f64) -> f64 {
     if !(of_x > 0.0 && of_y > 0.0) {
@@ -102,8 +102,8 @@ pub(super) fn ratio(covariance: f64, of_x: f64, of_y: f64) -> f64 {
     (covariance / root).clamp(-1.0, 1.0)
 }
 
-/// What correlations of columns are made of, beside their products: the sums that are left once their means, which are rounded, are
-/// taken away; and their sums of squares less what these explain.
+/// The data besides products from which correlations are computed. `rests` are the sums that remain after subtracting the rounded means.
+/// `variances` are the sums of squares minus the part due to the rests.
 #[derive(Clone, Copy)]
 pub(super) struct Moments<'a> {
     pub rests: &'a [f64],
@@ -113,7 +113,7 @@ pub(super) struct Moments<'a> {
 }
 
 impl Moments<'_> {
-    /// Makes correlations, in their place, of the products of these columns with one that has such a rest and variance.
+    /// Turns products into correlations in place: products of these columns with one column, which has this rest and variance.
     pub fn correlate(self, products: &mut [f64], rest: f64, variance: f64) {
         simd::run(Correlate { of: self, cells: products, rest, variance });
     }
@@ -132,7 +132,7 @@ impl<S> Task<S> for Correlate<'_> {
     #[inline(always)]
     fn run(self, _simd: S) {
         let Correlate { of: Moments { rests, variances, n }, cells, rest, variance } = self;
-        // Mostly [`ratio`] has nothing to tell apart, and several are made at once.
+        // Usually no special case of [`ratio`] occurs, and several correlations are computed at once.
         let is_plain = |product: f64| (f64::MIN_POSITIVE..=f64::MAX).contains(&product);
         let plain = variance > 0.0 && variances.iter().fold(true, |all, of| all & is_plain(of * variance));
         let cells = cells.iter_mut().zip(rests).zip(variances).map(|((cell, of_rest), of)| {

@@ -8,7 +8,7 @@ use crate::numbers::{Numbers, SMALL};
 use crate::pool::{Pool, Stop};
 use crate::Result;
 
-/// The ranks of the columns, one after the other.
+/// Returns the ranks of the columns, one column after the other.
 pub(super) fn ranks(
     columns: &[Numbers],
     of: &Of,
@@ -35,7 +35,7 @@ pub(super) fn ranks(
     Ok(ranks)
 }
 
-/// Enters ranks from 1 of values in ascending order, with ties at their mean rank, at the places that stand with them.
+/// Writes ranks from 1 of values in ascending order, with ties at their mean rank, to the places given with the values.
 pub(super) fn enter_ranks(ascending: &[(f64, u32)], ranks: &mut [f64]) {
     let mut before = 0;
     for tied in ascending.chunk_by(|a, b| a.0 == b.0) {

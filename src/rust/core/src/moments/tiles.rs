@@ -1,7 +1,8 @@
-//! Correlations of some columns with some others: each is the very number that [`of_centred`](super::of_centred) gives the pair.
+//! Correlations of some columns with some others. Each is the very number that [`of_centred`](super::of_centred) gives for the pair.
 //!
-//! A product of two columns is a sum over the rows, in an order that depends on their number alone: not on which columns are multiplied
-//! together, nor on which of the two is the first. But of up to [`NARROW`] columns the sums of segments are added up at the end.
+//! A product of two columns is a sum over the rows, in an order that depends only on their number. It does not depend on which columns are
+//! multiplied together, or on which of the two is first. With up to [`NARROW`] columns in all, each segment has its own sum, and these are
+//! added at the end.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -14,18 +15,18 @@ use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::Result;
 
-/// Values of columns that are gathered at a time, 2 MiB, but at least [`BLOCK`] columns.
+/// Number of column values that are gathered at a time, 2 MiB, but at least [`BLOCK`] columns.
 const GATHERED: usize = 1 << 18;
 
 /// Rows and columns of a tile, which stays in the cache.
 const TILE: [usize; 2] = [256, 128];
 
-/// Columns that have been centred, n x p, of which correlations are made.
+/// Centred columns, n x p, whose correlations are computed.
 pub struct Tiles<'a> {
     cells: &'a [f64],
     n: usize,
     p: usize,
-    /// By column: the sum that is left once its mean, which is rounded, is taken away; its sum of squares less what that explains.
+    /// By column: the sum that remains after subtracting the rounded mean. `variances` are the sums of squares minus the part due to it.
     rests: Vec<f64>,
     variances: Vec<f64>,
 }
@@ -40,7 +41,7 @@ pub struct Gathered {
     variances: Vec<f64>,
 }
 
-/// Some of the columns.
+/// A selection of the columns.
 #[derive(Clone, Copy)]
 enum Pick<'a> {
     Row { first: usize, count: usize },
@@ -64,10 +65,10 @@ impl Pick<'_> {
 }
 
 impl<'a> Tiles<'a> {
-    /// Of `cells`, columns of `n` values as [`Centred::write`] writes them.
+    /// Makes tiles of `cells`: columns of `n` values as [`Centred::write`] writes them.
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error), and what `look` returns; so of all that follow.
+    /// [`Error::Memory`](crate::Error), and errors of `look`, also from the other methods.
     pub fn new(cells: &'a [f64], n: usize, pool: &Pool, look: &mut dyn FnMut() -> Result<()>) -> Result<Self> {
         let n = n.max(1);
         let p = cells.len() / n;
@@ -99,7 +100,7 @@ impl<'a> Tiles<'a> {
         Ok(tiles)
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn p(&self) -> usize {
         self.p
     }
@@ -108,7 +109,7 @@ impl<'a> Tiles<'a> {
         (0..self.n).step_by(SEGMENT).map(|from| from..self.n.min(from + SEGMENT))
     }
 
-    /// Values in some rows of some columns.
+    /// Returns the values of some columns in some rows, or `None` if memory has run out.
     fn columns<'b>(&'b self, pick: Pick, rows: &Range<usize>, gathered: &'b mut Vec<f64>) -> Option<Columns<'b>> {
         let count = pick.count();
         match pick {
@@ -129,7 +130,7 @@ impl<'a> Tiles<'a> {
         }
     }
 
-    /// Writes the product of `left[i]` and `right[j]` to `out[j * stride + i]`; nothing of use where memory has run out.
+    /// Writes the product of `left[i]` and `right[j]` to `out[j * stride + i]`. The output is useless if memory has run out.
     fn products(&self, left: Pick, right: Pick, out: &mut [f64], stride: usize, gathered: &mut Gathered) {
         let (m, narrow) = (left.count(), self.p <= NARROW);
         let Gathered { left: of_left, right: of_right, segment, .. } = gathered;
@@ -187,7 +188,7 @@ impl<'a> Tiles<'a> {
         }
     }
 
-    /// Writes the correlations of `columns` with `rows` to `out`, p numbers a column.
+    /// Writes the correlations of `columns` with `rows` to `out`, p numbers per column.
     pub fn fill(
         &self,
         columns: Range<usize>,
@@ -196,7 +197,7 @@ impl<'a> Tiles<'a> {
         pool: &Pool,
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
-        // Each task has some rows of all columns: those are prepared for the product once for a block of columns.
+        // Each task takes some rows of all columns. These are then prepared for the product once per block of columns.
         let height = (rows.len().div_ceil(8 * pool.threads())).clamp(BLOCK, AT_ONCE);
         let mut tasks: Vec<Mutex<Vec<&mut [f64]>>> = Vec::new();
         tasks.resize_with(rows.len().div_ceil(height), Mutex::default);
@@ -228,8 +229,8 @@ impl<'a> Tiles<'a> {
         pool.run(tasks.len(), false, |_| 1.0, &mut |_| look(), work)
     }
 
-    /// Writes the correlations of the variables `of` with all of `with` to `out`, where the columns of `of` begin `stride` apart; on this
-    /// thread. Anything in place of them where `stop` says so, or memory has run out.
+    /// Writes the correlations of the variables `of` with all of `with` to `out`, on this thread. The columns for `of` begin `stride`
+    /// apart. The output is useless if `stop` requests a stop or memory has run out.
     pub fn between(
         &self,
         with: &[u32],
@@ -247,12 +248,12 @@ impl<'a> Tiles<'a> {
         }
     }
 
-    /// How many times [`Tiles::between`] gathers the values of `with` for so many others.
+    /// Returns how many times [`Tiles::between`] gathers the values of `with` for `of` other variables.
     pub fn gatherings(of: usize) -> usize {
         of.div_ceil(BLOCK)
     }
 
-    /// Writes the correlations of variables among themselves, d x d, to `out`, as [`Tiles::between`].
+    /// Writes the correlations of variables among themselves, d x d, to `out`, as [`Tiles::between`] does.
     pub fn among(&self, of: &[u32], out: &mut [f64], gathered: &mut Gathered, stop: &Stop) {
         for block in 0..self.blocks(of) {
             self.block_among(block, of, &mut out[block * BLOCK * of.len()..], gathered, stop);
@@ -260,17 +261,17 @@ impl<'a> Tiles<'a> {
         symmetrise(out, of.len(), &Pool::none());
     }
 
-    /// The parts that [`Tiles::block_among`] makes.
+    /// Returns the number of parts for [`Tiles::block_among`].
     pub fn blocks(&self, of: &[u32]) -> usize {
         of.len().div_ceil(BLOCK)
     }
 
-    /// Cells of such a part, of which the last may have fewer.
+    /// Returns the number of cells of such a part. The last part may have fewer.
     pub fn block_cells(of: &[u32]) -> usize {
         BLOCK * of.len()
     }
 
-    /// One part of [`Tiles::among`], but for what `symmetrise` adds to the whole.
+    /// Writes one part of [`Tiles::among`]. `symmetrise` must then complete the whole.
     pub fn block_among(&self, block: usize, of: &[u32], out: &mut [f64], gathered: &mut Gathered, stop: &Stop) {
         let right = &of[block * BLOCK..of.len().min((block + 1) * BLOCK)];
         let left = &of[..block * BLOCK + right.len()];
@@ -286,7 +287,7 @@ mod tests {
     use super::super::of_centred;
     use super::*;
 
-    /// Whatever is asked for together, of few columns and of many, of rows in one segment and in several.
+    /// Tests few and many columns, and rows in one segment and in several, in various combinations.
     #[test]
     fn a_pair_has_one_correlation() {
         for (n, p) in [(5, 2), (40, 23), (4097, 9), (9001, 70), (200, 256), (31, 257), (300, 300), (8300, 261)] {
@@ -294,7 +295,7 @@ mod tests {
                 |at: usize| (((at * 7919) % 10_007) as f64 / 10_007.0 + (at / n % 7) as f64 * (at % 11) as f64) - 5.0;
             let mut cells: Vec<f64> = (0..n * p).map(value).collect();
             for i in 0..n {
-                // Copies, one of them turned.
+                // The last column is the first one with opposite sign.
                 cells[(p - 1) * n + i] = -cells[i];
             }
             let pool = Pool::new(2);

@@ -1,8 +1,8 @@
-//! Large answers of ranks on the driver's own machine: they are put into a file in memory that both see, and the connection carries its name. Who sees no
-//! such file, or finds no room there, answers by the connection.
+//! Large answers of ranks on the driver's own machine. The rank puts the answer into a file in shared memory, and the connection carries
+//! only the file's name. A rank that cannot see the folder, or finds no room there, answers through the connection.
 //!
-//! The driver makes a folder, with a word in it that only who sees the folder can know. A file goes when it is taken, and the folder with the driver or,
-//! where that was killed, with the next one of its user.
+//! The driver makes a folder with a random token in it, which proves that a rank sees this folder. The driver removes a file when it takes
+//! it, and the folder when it ends. The next driver of the same user removes the folder of a driver that was killed.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -18,39 +18,39 @@ use crate::pool::Pool;
 use crate::search::wire::{envelope, Reader, Writer};
 use crate::Result;
 
-/// Files there are pages of memory.
+/// Folder whose files are pages of memory.
 const MEMORY: &str = "/dev/shm";
 
-/// What names of folders begin with; the space and the number of the driver's process follow.
+/// Start of the folders' names. The process namespace and the number of the driver's process follow.
 const NAME: &str = "pcgpu-";
 
-/// Bytes that a thread writes at a time.
+/// Number of bytes that a thread writes at a time.
 const WRITTEN: usize = 4 << 20;
 
-/// Of fewer bytes it is not worth a file.
+/// Least number of bytes of an answer that is worth a file.
 pub(super) const LARGE: u64 = 1 << 20;
 
-/// Bytes of the word.
+/// Number of bytes of the token.
 const WORD: usize = 32;
 
-/// The file that has it.
+/// Name of the file that holds the token.
 const WORD_FILE: &str = "word";
 
-/// Where ranks of this machine put answers.
+/// The folder where ranks of this machine put large answers.
 pub(super) struct Shelf {
     folder: PathBuf,
     word: [u8; WORD],
-    /// Answers of fewer bytes go by the connection.
+    /// Least number of bytes of an answer in a file. Smaller answers go through the connection.
     least: u64,
 }
 
 impl Shelf {
-    /// A new one; none where this machine has no such memory.
+    /// Makes a new folder. Returns `None` if this machine has no shared memory.
     pub fn open(least: u64) -> Option<Self> {
         static FOLDERS: AtomicU64 = AtomicU64::new(0);
         let mut word = [0; WORD];
         for eight in word.chunks_exact_mut(8) {
-            // Keyed anew by the system.
+            // The system seeds the keys of `RandomState`.
             eight.copy_from_slice(&RandomState::new().build_hasher().finish().to_le_bytes());
         }
         let (number, space) = (FOLDERS.fetch_add(1, Ordering::Relaxed), space_of_processes()?);
@@ -66,7 +66,7 @@ impl Shelf {
         Some(shelf)
     }
 
-    /// What a rank is told of it.
+    /// Returns the bytes that describe the folder to a rank: its path, the token and the smallest size of an answer.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         let mut bytes = Writer::default();
         bytes.text(self.folder.to_str()?);
@@ -75,26 +75,26 @@ impl Shelf {
         Some(bytes.0)
     }
 
-    /// What a rank has put there under a number; `None`: it is not there, or of another length.
+    /// Takes the file that a rank has put there under this number. Returns `None` if there is no such file, or it has another length.
     pub fn take(&self, number: u64, length: u64) -> Option<Mmap> {
         let path = self.folder.join(number.to_string());
         let file = File::open(&path).ok()?;
-        // However it goes on, nobody else wants it.
+        // Nobody else wants the file, whatever happens next.
         std::fs::remove_file(&path).ok()?;
         (file.metadata().ok()?.len() == length && length > 0).then_some(())?;
-        // SAFETY: it has no name any more, and who wrote it has closed it.
+        // SAFETY: the file has no name any more, and its writer has closed it.
         unsafe { Mmap::map(&file) }.ok()
     }
 }
 
 impl Cluster<'_> {
-    /// Has answers of so many bytes lie aside, in memory that a rank of this machine sees, in place of where that pays. For tests.
+    /// Puts answers of at least `bytes` bytes into shared memory, instead of those for which that pays. For tests.
     pub fn aside_from(&mut self, bytes: u64) {
         (self.shelf, self.aside_from) = (None, bytes);
         self.ranks.iter_mut().for_each(|rank| rank.knows_shelf = false);
     }
 
-    /// Tells a rank where large answers go, once.
+    /// Sends a rank, once, the place for large answers.
     pub(super) fn tell_shelf(&mut self, rank: usize) -> Result<()> {
         if self.ranks[rank].knows_shelf {
             return Ok(());
@@ -109,14 +109,14 @@ impl Cluster<'_> {
     }
 }
 
-/// The space that numbers of processes are of, in which no two that run have the same.
+/// Returns the namespace of process numbers, in which no two running processes have the same number.
 fn space_of_processes() -> Option<String> {
     let link = std::fs::read_link("/proc/self/ns/pid").ok()?;
     let digits: String = link.to_str()?.chars().filter(char::is_ascii_digit).collect();
     (!digits.is_empty()).then_some(digits)
 }
 
-/// Removes what drivers have left that were killed.
+/// Removes the folders of drivers that were killed.
 fn clear(space: &str) {
     for entry in std::fs::read_dir(MEMORY).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -130,21 +130,21 @@ fn clear(space: &str) {
 
 impl Drop for Shelf {
     fn drop(&mut self) {
-        // Under another name nobody puts anything there meanwhile, and nothing is left of it.
+        // The folder is renamed first: then no rank adds a file during the removal, and nothing stays behind.
         let gone = self.folder.with_extension("gone");
         let folder = if std::fs::rename(&self.folder, &gone).is_ok() { &gone } else { &self.folder };
         let _ = std::fs::remove_dir_all(folder);
     }
 }
 
-/// A shelf as a rank sees it.
+/// The folder for large answers as a rank sees it.
 pub(super) struct Place {
     folder: PathBuf,
     least: u64,
 }
 
 impl Place {
-    /// From what it was told; `None` where it is another machine's.
+    /// Reads what [`Shelf::to_bytes`] wrote. Returns `None` if the folder is on another machine.
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let mut bytes = Reader(bytes);
         let folder = PathBuf::from(bytes.text()?);
@@ -155,14 +155,14 @@ impl Place {
     }
 }
 
-/// Room for an answer: a file on a shelf, or this process's memory.
+/// Room for an answer: a file in the driver's folder, or this process's memory.
 pub(super) enum Room {
     Memory(Vec<u8>),
     File { file: File, path: PathBuf, length: u64 },
 }
 
 impl Room {
-    /// For so many bytes, which are zeros at first. The file is known by its number.
+    /// Makes room for `length` bytes, which are zero at first. The file is named by its number.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
@@ -177,7 +177,7 @@ impl Room {
         Ok(Room::Memory(memory::zeros(length, Use::Level)?))
     }
 
-    /// Writes bytes at a place, by these threads. Where the shelf is full, what was written comes back to memory.
+    /// Writes bytes at an offset, on the pool's threads. If there is no room for the file, its contents move to memory.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
@@ -186,7 +186,7 @@ impl Room {
             let is_full = AtomicBool::new(false);
             let file = &*file;
             let pool = if cfg!(unix) { pool } else { &Pool::none() };
-            // Most of the time goes to pages that are written first.
+            // Most of the time goes into the first write to each page.
             pool.each(bytes.len().div_ceil(WRITTEN), |part| {
                 let from = part * WRITTEN;
                 let some = &bytes[from..bytes.len().min(from + WRITTEN)];
@@ -198,7 +198,7 @@ impl Room {
                 return Ok(());
             }
             let mut own = memory::zeros(*length as usize, Use::Level)?;
-            // Where nothing was written are zeros: a file that has no room for bytes has no room for these either, and reads them as such.
+            // Bytes that were never written read as zeros: a file without room for bytes has no room for these either.
             let is_read = read_at(file, &mut own, 0);
             let _ = std::fs::remove_file(path);
             if is_read.is_err() {
@@ -247,7 +247,7 @@ mod tests {
         let told = shelf.to_bytes().unwrap();
         let place = Place::of_bytes(&told).unwrap();
         (0..told.len()).for_each(|cut| assert!(Place::of_bytes(&told[..cut]).is_none()));
-        // One that sees another folder under this name.
+        // The token does not match, as for a rank that sees another folder of this name.
         let mut other = told.clone();
         let at = other.len() - 9;
         other[at] ^= 1;
@@ -262,18 +262,18 @@ mod tests {
         assert!(found[..50].iter().all(|&b| b == 3) && found[50..100].iter().all(|&b| b == 0));
         assert!(found[100..].iter().all(|&b| b == 7));
         assert!(shelf.take(5, 300).is_none());
-        // Small ones, and those of ranks elsewhere.
+        // Small answers, and answers of ranks elsewhere, stay in memory.
         for (place, length) in [(Some(&place), 99), (None, 300), (Some(&place), 0)] {
             assert!(matches!(Room::new(place, 6, length).unwrap(), Room::Memory(own) if own.len() == length));
         }
-        // Of another length than is said.
+        // The file has another length than the message says.
         drop(Room::new(Some(&place), 7, 300).unwrap());
         assert!(shelf.take(7, 299).is_none());
         let folder = shelf.folder.clone();
         assert!(folder.exists());
         drop(shelf);
         assert!(!folder.exists());
-        // Whoever comes late.
+        // A rank that comes too late answers from memory.
         assert!(matches!(Room::new(Some(&place), 8, 300).unwrap(), Room::Memory(_)));
     }
 
@@ -299,7 +299,7 @@ mod tests {
         let place = Place::of_bytes(&shelf.to_bytes().unwrap()).unwrap();
         let Room::File { file, path, length } = Room::new(Some(&place), 1, 20).unwrap() else { panic!("no file") };
         write_at(&file, &[5; 10], 0).unwrap();
-        // A file that cannot be written any more.
+        // The file can no longer be written.
         let file = File::open(&path).unwrap();
         let mut room = Room::File { file, path: path.clone(), length };
         room.write(10, &[6; 10], &Pool::none()).unwrap();

@@ -1,4 +1,4 @@
-//! What a cluster is asked for, unit by unit: columns of level 0, shards of a level, questions.
+//! The jobs of a cluster, unit by unit: columns of level 0, shards or pairs of a level, questions.
 
 use std::ops::Range;
 
@@ -14,27 +14,27 @@ use crate::search::wire::Reader;
 use crate::search::worker::{Column, Marginals};
 use crate::Result;
 
-/// Something that ranks do piece by piece.
+/// A job that ranks do piece by piece.
 pub(super) trait Errand {
-    /// The cost of each unit.
+    /// Returns the cost of each unit.
     fn costs(&self) -> Vec<f64>;
 
-    /// Whether a rank needs the graph for it.
+    /// Returns whether a rank needs the graph for the job.
     fn needs_graph(&self) -> bool {
         true
     }
 
-    /// What a rank is asked for these units; the graph has this number.
+    /// Returns the request for these units on the graph of this number.
     fn request(&self, graph: u64, units: Range<usize>) -> Request<'static>;
 
-    /// Enters an answer; `None` where it is none to these units.
+    /// Enters an answer. Returns `None` if it does not fit these units.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error).
     fn take(&mut self, units: Range<usize>, answer: &[u8]) -> Result<Option<()>>;
 }
 
-/// Neighbouring parts together, as many as cost no more than `most`; one that costs more stands alone.
+/// Joins neighbouring parts into groups that cost at most `most`. A part that costs more is a group of its own.
 fn grouped(parts: impl Iterator<Item = (Range<usize>, f64)>, most: f64) -> Vec<(Range<usize>, f64)> {
     let mut groups: Vec<(Range<usize>, f64)> = Vec::new();
     for (part, own) in parts {
@@ -49,17 +49,17 @@ fn grouped(parts: impl Iterator<Item = (Range<usize>, f64)>, most: f64) -> Vec<(
     groups
 }
 
-/// Level 0 by columns: the last first, which have the most pairs, so that the ranks end together.
+/// Level 0 by columns. The last columns come first because they have the most pairs; so the ranks end together.
 pub(super) struct Settling<'a, 'c> {
     level: &'a Marginals<'a>,
     columns: Vec<Option<Column<'c>>>,
     is_exact: bool,
-    /// The columns of each unit, and its pairs.
+    /// The columns of each unit, and the number of their pairs.
     units: Vec<(Range<usize>, f64)>,
 }
 
 impl<'a, 'c> Settling<'a, 'c> {
-    /// `groups`: units of so many, about, for ranks that make all of a level at once; none: a column each.
+    /// Makes about `groups` units, for ranks that compute all of a level at once. Without `groups`, each column is a unit.
     pub fn new(level: &'a Marginals<'a>, columns: Vec<Column<'c>>, is_exact: bool, groups: Option<usize>) -> Self {
         let costs: Vec<f64> = (0..columns.len()).map(|y| pairs_of_column(level.pairs(), y) as f64).collect();
         let least = groups.map_or(0.0, |groups| costs.iter().sum::<f64>() / groups as f64);
@@ -67,7 +67,7 @@ impl<'a, 'c> Settling<'a, 'c> {
         Settling { level, columns: columns.into_iter().map(Some).collect(), is_exact, units }
     }
 
-    /// The columns of these units.
+    /// Returns the columns of these units.
     fn columns_of(&self, units: &Range<usize>) -> Range<usize> {
         self.units[units.end - 1].0.start..self.units[units.start].0.end
     }
@@ -147,15 +147,15 @@ impl Errand for Deciding<'_, '_> {
     }
 }
 
-/// Units of level 1 by pairs that each rank has at most, so that none waits long for another; and the tests of one, at least, where that leaves some to
-/// every rank.
+/// Largest number of units per rank in level 1 by pairs, so that no rank waits long for another. A unit has at least `PAIR_TESTS` tests if
+/// that leaves two units for every rank.
 const PAIR_UNITS: usize = 12;
 const PAIR_TESTS: f64 = 1e8;
 
 /// The pairs of level 1: rows in whole blocks.
 pub(super) struct Pairing<'a, 't> {
     level: &'a PairLevel<'a>,
-    /// The rows of each unit, one after the other, and its tests if none is left out.
+    /// The rows of each unit in order, and its number of tests if none is skipped.
     units: Vec<(Range<usize>, f64)>,
     take: Take<'t>,
 }
@@ -163,7 +163,7 @@ pub(super) struct Pairing<'a, 't> {
 impl<'a, 't> Pairing<'a, 't> {
     pub fn new(level: &'a PairLevel<'a>, rows: &Range<usize>, ranks: usize, take: Take<'t>) -> Self {
         let graph = level.graph;
-        // About half of a row's pairs are with larger vertices, the fewer the later it comes.
+        // About half of a row's pairs are with larger vertices, and fewer in later rows.
         let cost = |x: usize| {
             let degree = graph.degree(x) as f64;
             degree * degree * (graph.p() - x) as f64 / graph.p() as f64
@@ -201,7 +201,7 @@ impl Errand for Pairing<'_, '_> {
     }
 }
 
-/// Questions.
+/// A batch of questions.
 pub(super) struct Asking<'a> {
     batch: &'a Batch,
     values: Vec<f64>,

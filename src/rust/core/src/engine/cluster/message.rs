@@ -1,4 +1,4 @@
-//! What a driver and its ranks say to each other.
+//! Messages between a driver and its ranks.
 
 use std::borrow::Cow;
 
@@ -21,33 +21,33 @@ const DONE: u8 = 17;
 const FAILED: u8 = 18;
 const ASIDE: u8 = 19;
 
-/// The argument that has the data of a selection.
+/// Name of the argument that holds the data of a selection.
 const DATA: &str = "x";
 
-/// What a driver asks of a rank.
+/// A request of a driver to a rank.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Request<'a> {
     kind: u8,
     body: Cow<'a, [u8]>,
 }
 
-/// Likewise, read.
+/// A request as the rank reads it.
 pub(super) enum Asked<'a> {
-    /// A graph with its number; whether as what changed since the one before. It has no reply.
+    /// A graph with its number, or only its changes since the previous graph. It has no reply.
     Graph { number: u64, is_change: bool, bytes: &'a [u8] },
-    /// Columns of level 0 of this graph.
+    /// Columns of level 0 on the graph of this number.
     Columns { number: u64, is_exact: bool, bytes: &'a [u8] },
-    /// Shards on this graph.
+    /// Shards on the graph of this number.
     Shards { number: u64, bytes: &'a [u8] },
-    /// Pairs of level 1 on this graph.
+    /// Pairs of level 1 on the graph of this number.
     Pairs { number: u64, bytes: &'a [u8] },
-    /// Where large answers go if it sees that. It has no reply.
+    /// The folder for large answers, for a rank that sees it. It has no reply.
     Shelf(&'a [u8]),
-    /// Questions on p variables.
+    /// Questions about `p` variables.
     Questions { p: usize, bytes: &'a [u8] },
-    /// A feature selection with its number begins. It has no reply.
+    /// The start of a feature selection with this number. It has no reply.
     Begin { number: u64, bytes: &'a [u8] },
-    /// The next choice of this one.
+    /// The next choice of the selection with this number.
     Turn { number: u64, bytes: &'a [u8] },
 }
 
@@ -101,7 +101,7 @@ impl Request<'_> {
 }
 
 impl<'a> Asked<'a> {
-    /// The task, and what it is.
+    /// Reads a message. Returns the task's number and the request.
     pub fn of_message(message: &'a [u8]) -> Result<(u64, Self), Refusal> {
         let (kind, task, body) = envelope::open(message)?;
         let read = || {
@@ -124,23 +124,23 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What a rank says of itself first.
+/// The handshake: what a rank reports about itself first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// As [`Worker::shard_tests`](crate::search::worker::Worker::shard_tests).
+    /// Tests per shard, as [`Worker::shard_tests`](crate::search::worker::Worker::shard_tests).
     pub shard_tests: u64,
-    /// As [`Worker::hands`](crate::search::worker::Worker::hands).
+    /// Threads, as [`Worker::hands`](crate::search::worker::Worker::hands).
     pub hands: usize,
-    /// As [`Worker::is_exact`](crate::search::worker::Worker::is_exact).
+    /// Exactness, as [`Worker::is_exact`](crate::search::worker::Worker::is_exact).
     pub is_exact: bool,
-    /// As [`Worker::asks_both_sides`](crate::search::worker::Worker::asks_both_sides).
+    /// Need for both sides of a pair, as [`Worker::asks_both_sides`](crate::search::worker::Worker::asks_both_sides).
     pub asks_both_sides: bool,
-    /// Whether it is [`Pairwise`](crate::search::pairs::Pairwise).
+    /// Whether the rank's worker is [`Pairwise`](crate::search::pairs::Pairwise).
     pub decides_pairs: bool,
 }
 
 impl Hello {
-    /// As a message.
+    /// Writes the handshake as a message.
     pub fn to_message(&self) -> Vec<u8> {
         let mut body = Writer::default();
         let flags = [self.is_exact, self.asks_both_sides, self.decides_pairs].map(u64::from);
@@ -148,7 +148,7 @@ impl Hello {
         envelope::seal(HELLO, 0, &body.0)
     }
 
-    /// From a message.
+    /// Reads the handshake from a message.
     pub(super) fn of_message(message: &[u8]) -> Result<Self, Refusal> {
         let (kind, _, body) = envelope::open(message)?;
         let read = || {
@@ -162,18 +162,18 @@ impl Hello {
     }
 }
 
-/// What a rank answers.
+/// A rank's reply.
 #[derive(Debug, PartialEq)]
 pub(super) enum Reply<'a> {
-    /// What was asked, and the seconds that it took.
+    /// The answer, and the seconds that it took.
     Done { seconds: f64, body: &'a [u8] },
-    /// Likewise, which lies aside, of so many bytes.
+    /// An answer of `length` bytes in a file, and the seconds that it took.
     Aside { seconds: f64, length: u64 },
-    /// Why there is no answer.
+    /// The error that prevented an answer.
     Failed(Error),
 }
 
-/// An answer that lies aside, under the number of the task, as a message.
+/// Returns the message for an answer in a file. The file is named by the task's number.
 pub(super) fn aside(task: u64, seconds: f64, length: u64) -> Vec<u8> {
     let mut all = Writer::default();
     all.float(seconds);
@@ -181,7 +181,7 @@ pub(super) fn aside(task: u64, seconds: f64, length: u64) -> Vec<u8> {
     envelope::seal(ASIDE, task, &all.0)
 }
 
-/// An answer as a message.
+/// Returns the message for an answer.
 pub(super) fn done(task: u64, seconds: f64, body: &[u8]) -> Vec<u8> {
     let mut all = Writer(Vec::with_capacity(body.len() + 8));
     all.float(seconds);
@@ -189,7 +189,7 @@ pub(super) fn done(task: u64, seconds: f64, body: &[u8]) -> Vec<u8> {
     envelope::seal(DONE, task, &all.0)
 }
 
-/// A failure as a message. Of most errors the text is told alone: the driver goes on without the rank.
+/// Returns the message for a failure. Most errors are sent as text only, because the driver continues without the rank.
 pub(super) fn failed(task: u64, error: &Error) -> Vec<u8> {
     let mut body = Writer::default();
     let question = |body: &mut Writer, kind: u64, x: usize, y: usize, s: &[u32]| {
@@ -202,7 +202,7 @@ pub(super) fn failed(task: u64, error: &Error) -> Vec<u8> {
             body.text(reason);
         }
         Error::Test { x, y, s } => question(&mut body, 2, *x, *y, s),
-        // Of the data that a rank has read by itself.
+        // An error in data that the rank has read itself.
         Error::Argument { argument: DATA, value, hint } => {
             body.small(3);
             body.text(value);
@@ -217,7 +217,7 @@ pub(super) fn failed(task: u64, error: &Error) -> Vec<u8> {
 }
 
 impl<'a> Reply<'a> {
-    /// The seconds that it took, as far as it says so.
+    /// Returns the seconds that the answer took, or 0 for a failure.
     pub fn seconds(&self) -> f64 {
         match self {
             Reply::Done { seconds, .. } | Reply::Aside { seconds, .. } => *seconds,
@@ -225,7 +225,7 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// The task, and the reply.
+    /// Reads a message. Returns the task's number and the reply.
     pub fn of_message(message: &'a [u8]) -> Result<(u64, Self), Refusal> {
         let (kind, task, body) = envelope::open(message)?;
         let mut body = Reader(body);

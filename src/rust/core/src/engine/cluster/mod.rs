@@ -1,10 +1,11 @@
-//! Workers of other processes, on this machine or others, as one worker.
+//! Workers in other processes, on this machine or others, as one worker.
 //!
-//! Each rank has the data, and a worker of its own ([`rank`] answers there). What a level needs is sent as the graph, or what changed of
-//! it, once a rank, then piece by piece: columns of level 0, shards, questions. Pieces are cut as ranks take them, so that each works some
-//! tenths of a second ([`dispatch`](super::dispatch)); each has two in hand, so that none waits for the wire. An answer depends on its piece alone, so
-//! that nothing depends on who gives it: a rank that is lost leaves its pieces to the others, and one that is slow is overtaken where nothing
-//! else is left to do. How bytes travel is a [`Link`]'s, but that large answers of ranks on this machine lie [`aside`].
+//! Each rank has the data and its own worker ([`rank`] answers there). The driver sends each rank the graph of a level once, or its
+//! changes. It then sends pieces: columns of level 0, shards or questions. The [dispatcher](super::dispatch) cuts a piece when a rank takes
+//! it, so that it lasts some tenths of a second. Each rank holds two pieces, so that none waits for the connection. An answer depends on
+//! its piece alone, so it does not matter which rank gives it. The other ranks take over the pieces of a lost rank. They also repeat the
+//! pieces of a slow rank when nothing else is left to do. A [`Link`] carries the bytes, except large answers of ranks on this machine,
+//! which go through files ([`aside`]).
 
 mod aside;
 mod errands;
@@ -34,96 +35,97 @@ use aside::Shelf;
 use errands::{Asking, Deciding, Errand, Pairing, Settling};
 use message::{Hello, Reply, Request};
 
-/// Time between two looks.
+/// Time between two checks for news.
 const WATCH: Duration = Duration::from_millis(20);
 
-/// Pieces that a rank has in hand at most: one is on its way while it works on the other.
+/// Largest number of pieces that a rank holds: one is on its way while the rank works on the other.
 const IN_HAND: usize = 2;
 
-/// A message of more bytes is sent to a rank only while it has nothing to answer: it may be sending, and not read before that is read here.
+/// Largest number of bytes of a message to a rank that still has something to answer. A rank that is sending its answer may not read before
+/// the driver has read the answer, so both could block.
 const SMALL: usize = 32 << 10;
 
-/// What a rank does in so many seconds is not sent: it takes as long to go there and back.
+/// Least seconds of a rank's work that is sent. The message there and back takes about as long.
 const LITTLE: f64 = 0.05;
 
-/// Units of level 0 for each rank, where it makes all of it at once.
+/// Units of level 0 for each rank, if a rank computes its whole part at once.
 const LEVEL_ZERO_UNITS: usize = 3;
 
-/// What to do where no rank is left of a search.
+/// Hint if a search has no rank left.
 const HINT: &str = "start the cluster again; a checkpoint keeps what was done";
 
-/// Why a rank is lost that sends what nobody asked for.
+/// Reason for dropping a rank that answers something it was not asked.
 const STRANGE: &str = "it gave an answer to something else than it was asked";
 
-/// Numbers of tasks are those of one cluster alone, as a late answer is known by its number.
+/// Source of task numbers. No two clusters share a number, so that a late answer is recognised by its number.
 static TASKS: AtomicU64 = AtomicU64::new(1);
 
-/// What comes from the ranks.
+/// News of the ranks.
 #[derive(Debug)]
 pub enum News {
-    /// A message of a rank.
+    /// A message from a rank.
     Message(usize, Vec<u8>),
-    /// A rank is gone, and why.
+    /// The rank that is lost, and the reason.
     Lost(usize, String),
 }
 
-/// Carries messages to ranks and from them.
+/// The connection that carries messages to and from ranks.
 pub trait Link {
     /// Sends a message to a rank, by number.
     ///
     /// # Errors
-    /// Those that end the call. A rank that cannot be reached is told of by [`Link::receive`].
+    /// Errors that end the call. [`Link::receive`] reports a rank that cannot be reached.
     fn send(&mut self, rank: usize, message: &[u8]) -> Result<()>;
 
-    /// What has come; waits for that no longer than this.
+    /// Returns the news that has arrived, after waiting for it at most `wait`.
     ///
     /// # Errors
-    /// Those that end the call.
+    /// Errors that end the call.
     fn receive(&mut self, wait: Duration) -> Result<Vec<News>>;
 }
 
-/// A rank as the cluster knows it; its seat has the same number.
+/// A rank as the cluster knows it. Its seat has the same number.
 struct Rank {
     hello: Hello,
-    /// The number of the graph that it has.
+    /// The number of the graph that the rank has.
     graph: Option<u64>,
-    /// Whether it knows where large answers go.
+    /// Whether the rank knows where to put large answers.
     knows_shelf: bool,
-    /// A task that is too large to be sent before it has answered, as a message.
+    /// The number and message of a task that is too large to send before the rank has answered.
     ready: Option<(u64, Vec<u8>)>,
     moved: Moved,
 }
 
-/// The graph that ranks were sent last.
+/// The graph that was sent to ranks last.
 struct Sent {
     number: u64,
     graph: Frozen,
-    /// Its bytes for a rank that has the one before, and for any.
+    /// The bytes for a rank that has the previous graph; `whole` is for any other rank.
     change: Option<Vec<u8>>,
     whole: Option<Vec<u8>>,
 }
 
-/// Workers of other processes as one worker.
+/// Workers in other processes as one worker.
 pub struct Cluster<'a> {
     link: Box<dyn Link + 'a>,
     ranks: Vec<Rank>,
     queue: Queue<Costs>,
     pool: Pool,
     sent: Option<Sent>,
-    /// This process's own, for what is done sooner than sent.
+    /// The worker of this process, for work that takes less time than a message.
     own: Option<Box<dyn Worker + 'a>>,
     report: TeamReport,
     why_lost: String,
-    /// Where ranks of this machine put large answers, once some are asked for, of at least so many bytes.
+    /// The place where ranks on this machine put answers of at least `aside_from` bytes. `None` until the first request.
     shelf: Option<Shelf>,
     aside_from: u64,
 }
 
 impl<'a> Cluster<'a> {
-    /// Ranks with these names and first words, which `link` counts from 0; the pool is for what the driver does itself.
+    /// Makes a cluster of ranks, given by their names and handshakes. `link` counts them from 0. The driver's own work runs on `pool`.
     ///
     /// # Errors
-    /// [`Error::Cluster`] where there is none, or one is of another version of this program.
+    /// [`Error::Cluster`] if there is no rank, or a rank runs another version of this program.
     pub fn new(link: Box<dyn Link + 'a>, ranks: Vec<(String, Vec<u8>)>, pool: Pool) -> Result<Self> {
         let rank = |(name, hello): &(String, Vec<u8>)| {
             let hello = Hello::of_message(hello).map_err(|refusal| refused(name, &refusal))?;
@@ -139,13 +141,13 @@ impl<'a> Cluster<'a> {
         Ok(cluster)
     }
 
-    /// With a worker of this process, on the same test, for what is done sooner than sent.
+    /// Adds a worker of this process on the same test, for work that takes less time than a message.
     pub fn with_own(mut self, worker: Box<dyn Worker + 'a>) -> Self {
         self.own = Some(worker);
         self
     }
 
-    /// The worker of this process, where work of this cost is too little for the others.
+    /// Returns the worker of this process if work of this cost is too little to send to ranks.
     fn own_for(&mut self, level: Option<usize>, cost: f64) -> Option<&mut Box<dyn Worker + 'a>> {
         let seconds = |rank: usize| self.queue.seats[rank].pace.rate(level).map(|rate| cost / rate);
         let soonest = self.live().filter_map(seconds).min_by(f64::total_cmp)?;
@@ -156,7 +158,7 @@ impl<'a> Cluster<'a> {
         self.queue.live()
     }
 
-    /// Whether all ranks decide pairs.
+    /// Returns whether all ranks decide pairs.
     fn decide_pairs(&self) -> bool {
         self.live().all(|rank| self.ranks[rank].hello.decides_pairs)
     }
@@ -166,7 +168,7 @@ impl<'a> Cluster<'a> {
         Error::Cluster { message, hint: hint.into() }
     }
 
-    /// A rank is gone.
+    /// Records that a rank is lost.
     fn lose(&mut self, rank: usize, why: String) {
         if self.queue.seats[rank].is_lost {
             return;
@@ -183,11 +185,11 @@ impl<'a> Cluster<'a> {
         self.link.send(rank, message)
     }
 
-    /// Gives a rank pieces, as many as it is to have in hand: whether any.
+    /// Sends a rank pieces until it holds as many as it should. Returns whether anything was sent.
     fn give(&mut self, rank: usize, errand: &dyn Errand) -> Result<bool> {
         let mut has_sent = false;
         loop {
-            // What it has to answer.
+            // The number of tasks that the rank has yet to answer.
             let open = self.queue.seats[rank].in_hand() - usize::from(self.ranks[rank].ready.is_some());
             if let Some((task, message)) = self.ranks[rank].ready.take() {
                 if open > 0 {
@@ -219,7 +221,7 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// The number of this graph, which becomes the one that ranks are sent.
+    /// Makes this graph the one that is sent to ranks, and returns its number.
     fn number(&mut self, graph: Frozen) -> u64 {
         let number = match &self.sent {
             Some(sent) if sent.graph == graph => return sent.number,
@@ -233,7 +235,7 @@ impl<'a> Cluster<'a> {
         number
     }
 
-    /// Sends a rank the graph, unless it has it.
+    /// Sends a rank the current graph, unless the rank has it.
     fn send_graph(&mut self, rank: usize) -> Result<()> {
         let Some(sent) = &mut self.sent else { return Ok(()) };
         let number = sent.number;
@@ -251,7 +253,7 @@ impl<'a> Cluster<'a> {
         self.send(rank, &message)
     }
 
-    /// Has the ranks do an errand. `level`: what it counts for.
+    /// Runs an errand on the ranks. Times and progress count for `level`.
     fn run(&mut self, errand: &mut dyn Errand, level: Option<usize>, observer: &mut dyn Observer) -> Result<()> {
         let began = Instant::now();
         let units = Costs::new(errand.costs(), level);
@@ -260,7 +262,7 @@ impl<'a> Cluster<'a> {
         let outcome = self.follow(errand, job, (level, total), observer);
         self.queue.close(job);
         for rank in 0..self.ranks.len() {
-            // What was not sent has no answer.
+            // A task that was never sent gets no answer.
             if let Some((task, _)) = self.ranks[rank].ready.take() {
                 self.queue.answered(rank, task, 0.0);
             }
@@ -269,7 +271,7 @@ impl<'a> Cluster<'a> {
         outcome
     }
 
-    /// Enters what ranks did since `began`.
+    /// Reports what the ranks have done since `began`.
     fn report(&mut self, level: Option<usize>, began: Instant) {
         for (rank, seat) in self.ranks.iter_mut().zip(&mut self.queue.seats) {
             let moved = std::mem::take(&mut rank.moved);
@@ -292,7 +294,7 @@ impl<'a> Cluster<'a> {
                 return Err(self.nobody(HINT));
             }
             let mut sent = false;
-            // One that others were quicker than gets nothing until it has answered.
+            // A rank whose piece was answered by another gets nothing until it has answered.
             for rank in self.live().filter(|&rank| !self.queue.is_behind(rank)).collect::<Vec<usize>>() {
                 sent |= self.give(rank, errand)?;
             }
@@ -313,7 +315,7 @@ impl<'a> Cluster<'a> {
         Ok(())
     }
 
-    /// The reply of a message to something that nobody else has answered; a rank that sends anything else as a reply is lost.
+    /// Returns the task and reply of a message if the task is still open and this rank holds it. A rank that sends no valid reply is lost.
     fn open_reply<'m>(&mut self, rank: usize, message: &'m [u8]) -> Option<(u64, Reply<'m>)> {
         self.ranks[rank].moved.from += message.len() as u64;
         match Reply::of_message(message) {
@@ -339,20 +341,20 @@ impl<'a> Cluster<'a> {
             Reply::Aside { seconds, length } => {
                 let map = self.shelf.as_ref().and_then(|shelf| shelf.take(task, length));
                 if map.is_none() {
-                    // Somebody has removed it. Without the folder ranks answer by the connection.
+                    // Something removed the file. Without the folder, ranks answer through the connection.
                     self.shelf = None;
                 }
                 self.ranks[rank].moved.from += map.as_ref().map_or(0, |map| map.len() as u64);
                 self.enter(rank, (task, seconds), map.as_deref(), errand)?;
             }
-            // The caller has the reason, or it is the caller's data.
+            // The user's own test failed, or the user's data are at fault.
             Reply::Failed(error @ (Error::Test { .. } | Error::Numeric { .. })) => return Err(error),
             Reply::Failed(error) => self.lose(rank, Lost::by("", &error).reason),
         }
         Ok(())
     }
 
-    /// Enters what a rank found in so many seconds; none: it is not where the rank put it, and is asked for again.
+    /// Enters what a rank found in `seconds`. A `body` of `None` means that the rank's file is missing: the piece is asked for again.
     fn enter(
         &mut self,
         rank: usize,
@@ -389,7 +391,7 @@ fn refused(name: &str, refusal: &envelope::Refusal) -> Error {
 }
 
 impl Pairwise for Cluster<'_> {
-    /// Ranks know of no fixed edges.
+    /// Returns whether level 1 goes by pairs: only in a dense graph without fixed edges, which ranks do not know.
     fn prefers_pairs(&mut self, level: &PairLevel) -> Result<bool> {
         Ok(level.options.fixed_edges.is_none() && level.is_dense())
     }
@@ -425,7 +427,7 @@ impl Worker for Cluster<'_> {
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
         self.number(Frozen::of_graph(level.pairs().clone()));
         let is_exact = self.is_exact();
-        // A GPU makes all of level 0 at once, and hands out parts of that.
+        // A GPU computes all of level 0 at once, and returns parts of it.
         let groups = (!level.keeps() && self.decide_pairs()).then(|| LEVEL_ZERO_UNITS * self.live().count());
         self.run(&mut Settling::new(level, columns, is_exact, groups), Some(0), observer)?;
         let total = level.pairs().edge_count() as f64;

@@ -1,4 +1,4 @@
-//! The other end: a process that has the data, and answers what a driver asks.
+//! The rank's end: a process that has the data and answers a driver's requests.
 
 use std::time::Instant;
 
@@ -18,25 +18,24 @@ use crate::search::wire::Writer;
 use crate::search::worker::{Marginals, Worker};
 use crate::{Error, Result};
 
-/// Tests in a shard at most: a rank takes several, and a driver waits for the last.
+/// Largest number of tests in a shard. A rank takes several shards, and the driver waits for the last one.
 const SHARD_TESTS: u64 = 1 << 16;
 
-/// What a rank knows of its driver's search.
+/// A rank's record of its driver's search.
 #[derive(Default)]
 pub struct Rank {
-    /// The number of the graph that it has.
+    /// The number of the graph that the rank has.
     number: u64,
     graph: Option<Frozen>,
-    /// The lists of this graph, once a level asks for them.
+    /// The graph's neighbour lists, once a level asks for them.
     neighbours: Option<Neighbours>,
-    /// Where large answers go, of a driver of this machine.
+    /// The folder for large answers, if the driver is on this machine.
     place: Option<Place>,
 }
 
-/// An answer.
+/// An answer: its bytes, or the length of its file.
 enum Found {
     Bytes(Vec<u8>),
-    /// So many, which lie aside.
     Aside(u64),
 }
 
@@ -49,7 +48,7 @@ impl Room {
     }
 }
 
-/// What a worker says of itself to a driver, as a message.
+/// Returns a worker's handshake to a driver, as a message.
 pub fn hello(worker: &mut dyn Worker) -> Vec<u8> {
     let hello = Hello {
         shard_tests: worker.shard_tests().min(SHARD_TESTS),
@@ -62,11 +61,11 @@ pub fn hello(worker: &mut dyn Worker) -> Vec<u8> {
 }
 
 impl Rank {
-    /// Answers a message; `None` for one that wants no answer. What fails is told to the driver, but for a test of the caller's that did,
-    /// and for what comes from no driver of ours.
+    /// Answers a message. Returns `None` for one that needs no answer. Failures are reported to the driver, except those under Errors.
     ///
     /// # Errors
-    /// [`Error::Test`], [`Error::Interrupted`], [`Error::Cluster`].
+    /// [`Error::Test`] if the user's test failed, [`Error::Interrupted`], and [`Error::Cluster`] if the message is not from a driver of
+    /// this version.
     pub fn answer(
         &mut self,
         worker: &mut dyn Worker,
@@ -145,7 +144,7 @@ impl Rank {
                 worker.answer(&work, &book, observer)?;
                 crate::memory::check()?;
                 let answers = book.into_answers();
-                // What has pairs to decide has answers.
+                // A shard with pairs to decide must have answers.
                 let has_pairs = |shard: &Shard| work.pairs_of(shard).iter().any(|(_, _, ranks)| !ranks.is_empty());
                 let is_missing = |(answers, shard): (&Answers, &Shard)| {
                     answers.of_pairs.is_empty() && shard.part.is_whole() && has_pairs(shard)
@@ -171,7 +170,7 @@ impl Rank {
         }
     }
 
-    /// Levels 0 and 1 ask for pairs by bit rows.
+    /// Gives the graph its bit rows, by which levels 0 and 1 look up pairs.
     fn make_bit_rows(&mut self) -> Result<()> {
         self.graph.as_mut().map_or(Ok(()), Frozen::make_bit_rows)
     }

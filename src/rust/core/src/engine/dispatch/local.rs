@@ -1,4 +1,4 @@
-//! Several machines of this process: each has a thread while there is work, and the calling thread enters results and asks the observer.
+//! Several machines of this process. Each has a thread while there is work; the calling thread enters results and polls the observer.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -16,22 +16,22 @@ use crate::observer::Observer;
 use crate::team::{Lost, Moved, TeamReport};
 use crate::{DeviceError, Error, Result};
 
-/// Time between two looks of the calling thread.
+/// Time between two checks of the calling thread.
 const WATCH: Duration = Duration::from_millis(20);
 
-/// Time after which a member without work looks for late pieces.
+/// Time after which an idle member looks for late pieces.
 const AGAIN: Duration = Duration::from_millis(5);
 
-/// Stack of a member's thread in bytes.
+/// Stack size of a member's thread in bytes.
 const STACK: usize = 2 << 20;
 
-/// Gets the share of a piece that is done, and may end it.
+/// A callback that gets the finished share of a piece, and may end the piece.
 pub(in crate::engine) type Watch<'w> = &'w mut dyn FnMut(f64) -> Result<()>;
 
-/// Follows what a machine does of a piece, some units at a time.
+/// An observer that follows a machine's work on a piece, some units at a time.
 pub(in crate::engine) struct Follow<'w> {
     watch: Watch<'w>,
-    /// The cost of the piece, of what is done, and of what is being done.
+    /// The cost of the piece (`all`), of its finished units (`before`) and of the units in work (`own`).
     all: f64,
     before: f64,
     own: f64,
@@ -43,7 +43,7 @@ impl<'w> Follow<'w> {
         Follow { watch, all, before: 0.0, own: 0.0, share: 0.0 }
     }
 
-    /// The next units have this cost.
+    /// Begins the next units, which have this cost.
     pub fn next(&mut self, cost: f64) -> &mut Self {
         (self.before, self.own, self.share) = (self.before + self.own, cost, 0.0);
         self
@@ -61,84 +61,84 @@ impl Observer for Follow<'_> {
     }
 }
 
-/// Does these units of a job on a machine.
+/// A function that does these units of a job on a machine.
 ///
-/// [`Error::Device`] means that the machine is lost. [`Error::Interrupted`] is no error where another machine has done the piece. Any
-/// other error ends the run.
+/// [`Error::Device`] means that the machine is lost. [`Error::Interrupted`] is no error if another machine has done the piece. Any other
+/// error ends the run.
 pub(in crate::engine) type Work<'w, M, U, T> = &'w (dyn Fn(&mut M, &U, &Range<usize>, Watch) -> Result<T> + Sync);
 
-/// Machines of this process.
+/// The machines of this process that work together.
 pub(in crate::engine) struct Members<M> {
     pub machines: Vec<M>,
-    /// The seat of each, under its number.
+    /// The seat of each machine, at the machine's index.
     pub seats: Vec<Seat>,
-    /// What was copied to a machine and from it so far.
+    /// The function that returns what has been copied to and from a machine so far.
     moved: fn(&M) -> Moved,
-    /// Why the last machine that failed did.
+    /// The error of the last machine that failed.
     failure: Option<DeviceError>,
     report: TeamReport,
 }
 
 impl<M: Send> Members<M> {
-    /// None yet; `moved` says what was copied to a machine and from it so far.
+    /// Makes an empty list of members. `moved` returns what has been copied to and from a machine so far.
     pub fn new(moved: fn(&M) -> Moved) -> Self {
         Members { machines: Vec::new(), seats: Vec::new(), moved, failure: None, report: TeamReport::default() }
     }
 
-    /// Adds a machine; `batch`: the cost that keeps it busy, 0 where one unit does.
+    /// Adds a machine. `batch` is the cost that keeps it busy, or 0 if one unit does.
     pub fn add(&mut self, name: impl Into<String>, machine: M, batch: f64) {
         self.machines.push(machine);
         self.seats.push(Seat::new(name, Pace::of_member(batch)));
     }
 
-    /// Notes a machine that could not be had, and why.
+    /// Records a machine that could not be opened, and the reason.
     pub fn without(&mut self, name: impl Into<String>, error: DeviceError) {
         self.report.lost.push(Lost::by(name, &Error::Device(error.clone())));
         self.failure = Some(error);
     }
 
-    /// The machines by name, lost ones among them.
+    /// Returns all machines with their names, including lost ones.
     pub fn all(&self) -> impl Iterator<Item = (&str, &M)> {
         self.seats.iter().map(|seat| seat.name.as_str()).zip(&self.machines)
     }
 
-    /// The machines that are not lost, by name.
+    /// Returns the machines that are not lost, with their names.
     pub fn live(&self) -> impl Iterator<Item = (&str, &M)> {
         self.all().zip(&self.seats).filter(|(_, seat)| !seat.is_lost).map(|(machine, _)| machine)
     }
 
-    /// These, to be asked for something.
+    /// Returns mutable references to the machines that are not lost.
     pub fn live_mut(&mut self) -> impl Iterator<Item = &mut M> {
         self.machines.iter_mut().zip(&self.seats).filter(|(_, seat)| !seat.is_lost).map(|(machine, _)| machine)
     }
 
-    /// The number of the first of these.
+    /// Returns the index of the first machine that is not lost.
     pub fn first(&self) -> Option<usize> {
         self.first_that(|_| true)
     }
 
-    /// The number of the first of these for which `is_it` holds.
+    /// Returns the index of the first machine that is not lost and for which `is_it` holds.
     pub fn first_that(&self, is_it: impl Fn(&M) -> bool) -> Option<usize> {
         self.seats.iter().zip(&self.machines).position(|(seat, machine)| !seat.is_lost && is_it(machine))
     }
 
-    /// A machine, unless it is lost.
+    /// Returns a machine by index, unless it is lost.
     pub fn machine(&mut self, number: usize) -> Option<&mut M> {
         self.machines.get_mut(number).filter(|_| self.seats.get(number).is_some_and(|seat| !seat.is_lost))
     }
 
-    /// Leaves a machine out from now on.
+    /// Excludes a machine from now on.
     pub fn lose(&mut self, number: usize, error: DeviceError) {
         self.seats[number].is_lost = true;
         self.without(self.seats[number].name.clone(), error);
     }
 
-    /// What the machines did since this was asked last.
+    /// Returns what the machines have done since the last report.
     pub fn report(&mut self) -> TeamReport {
         std::mem::take(&mut self.report)
     }
 
-    /// The error where no machine is left.
+    /// Returns the error for the case that no machine is left.
     pub fn nobody(&self) -> Error {
         match &self.failure {
             Some(failure) => Error::Device(failure.clone()),
@@ -150,11 +150,11 @@ impl<M: Send> Members<M> {
         }
     }
 
-    /// Has the machines do units of these costs, and `enter` what each piece of them yields, on the calling thread. `level`: what they
-    /// count for; none: the observer is only asked whether to stop.
+    /// Has the machines do units of these costs. The calling thread runs `enter` with the outcome of each piece. Progress counts for
+    /// `level`; without a level, the observer is only polled for a stop.
     ///
     /// # Errors
-    /// The last machine's where all are lost, any other error than of a device, and those of `enter` and the observer.
+    /// The error of the last machine if all are lost, any error that is not a device's, and the errors of `enter` and the observer.
     pub fn run_units<T: Send>(
         &mut self,
         costs: Vec<f64>,
@@ -166,10 +166,10 @@ impl<M: Send> Members<M> {
         self.run(Costs::new(costs, level), level, work, enter, observer)
     }
 
-    /// [`Members::run_units`] of units that must not be done twice: a late machine is waited for.
+    /// Works as [`Members::run_units`] for units that must not be done twice: it waits for late machines.
     ///
     /// # Errors
-    /// Those of [`Members::run_units`].
+    /// Errors of [`Members::run_units`].
     pub fn run_once<T: Send>(
         &mut self,
         costs: Vec<f64>,
@@ -196,7 +196,8 @@ impl<M: Send> Members<M> {
         let (most, mut reported) = (total * (1.0 - 1e-9), 0.0f64);
         let mut watch = |done: f64| match level {
             Some(level) => {
-                // A lost machine takes with it what it had done of a piece. The whole is for the end.
+                // When a machine is lost, its progress on a piece no longer counts; but reports must not fall. The full total is reported
+                // at the end.
                 reported = reported.max(done.min(most));
                 observer.progress(level, reported, total)
             }
@@ -213,10 +214,10 @@ impl<M: Send> Members<M> {
         })
     }
 
-    /// Runs `run` on the calling thread while the machines work on what it gives to the front.
+    /// Runs `run` on the calling thread while the machines work on the jobs that it gives to the front.
     ///
     /// # Errors
-    /// Those of `run`, and those of [`Front::next`].
+    /// Errors of `run` and of [`Front::next`].
     pub fn together<U: Units + Send + Sync, T: Send, R>(
         &mut self,
         work: Work<M, U, T>,
@@ -230,7 +231,7 @@ impl<M: Send> Members<M> {
         let room = Room::new(Queue::new(std::mem::take(&mut self.seats), 0));
         let moved = self.moved;
         let outcome = std::thread::scope(|scope| {
-            // Also where `run` panics: the scope waits for all threads.
+            // This ends the members even if `run` panics, because the scope waits for all threads.
             let _closing = Closing(&room);
             for (number, machine) in self.machines.iter_mut().enumerate().filter(|(number, _)| works[*number]) {
                 let name = format!("pcgpu-{}", room.locked().queue.seats[number].name);
@@ -255,14 +256,14 @@ impl<M: Send> Members<M> {
     }
 }
 
-/// What the threads of a run share.
+/// The state that the threads of a run share.
 struct State<U, T> {
     queue: Queue<U>,
-    /// Pieces that are done and not entered, and what they yield.
+    /// Finished pieces that have not been entered, with their outcomes.
     found: VecDeque<(Piece, T)>,
-    /// Those that failed, and why.
+    /// The members that failed, and their errors.
     lost: Vec<(usize, DeviceError)>,
-    /// Why the run is to end.
+    /// The error that ends the run.
     ended: Option<Error>,
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -277,16 +278,16 @@ impl<U: Units, T> State<U, T> {
     }
 }
 
-/// Where members take work and bring what they have done.
+/// The place where members take work and leave their outcomes.
 struct Room<U, T> {
     state: Mutex<State<U, T>>,
-    /// There is work, or no more; for members.
+    /// Wakes members: there is work, or there will be no more.
     work: Condvar,
-    /// Something is done, or went wrong; for the calling thread.
+    /// Wakes the calling thread: a piece is done, or something failed.
     news: Condvar,
-    /// Whether all are to stop.
+    /// Whether all members must stop.
     stop: AtomicBool,
-    /// By member: whether another has done its piece, and the share of it that is done (the bits of an f64).
+    /// By member: whether another member has done its piece. `shares` holds the finished share of the piece (the bits of an f64).
     dropped: Vec<AtomicBool>,
     shares: Vec<AtomicU64>,
 }
@@ -309,7 +310,7 @@ impl<U: Units, T> Room<U, T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next piece for a member, with its job's units; none once all is done.
+    /// Returns the next piece for a member, with the job's units, or `None` once the run ends.
     fn next(&self, member: usize) -> Option<(Piece, Arc<U>)> {
         let mut state = self.locked();
         loop {
@@ -326,7 +327,7 @@ impl<U: Units, T> Room<U, T> {
         }
     }
 
-    /// What a member does on its thread.
+    /// Runs a member's thread: does pieces until there are no more.
     fn serve<M>(&self, member: usize, machine: &mut M, work: Work<M, U, T>, moved: fn(&M) -> Moved) {
         while let Some((piece, units)) = self.next(member) {
             let (began, before) = (Instant::now(), moved(machine));
@@ -373,12 +374,12 @@ impl<U: Units, T> Room<U, T> {
     }
 }
 
-/// Ends a run for all its members.
+/// A guard that ends a run for all its members.
 struct Closing<'a, U: Units, T>(&'a Room<U, T>);
 
 impl<U: Units, T> Drop for Closing<'_, U, T> {
     fn drop(&mut self) {
-        // Under the lock, so that no member begins to wait after it.
+        // The lock ensures that no member begins to wait after the notification.
         let _state = self.0.locked();
         self.0.stop.store(true, Ordering::Relaxed);
         self.0.work.notify_all();
@@ -392,33 +393,33 @@ pub(in crate::engine) struct Front<'a, U, T> {
 }
 
 impl<U: Units, T> Front<'_, U, T> {
-    /// The cost that keeps all members busy.
+    /// Returns the cost that keeps all members busy.
     pub fn batch(&self) -> f64 {
         let state = self.room.locked();
         state.queue.live().map(|member| state.queue.seats[member].pace.batch()).sum()
     }
 
-    /// Takes a job in, and returns its number.
+    /// Adds a job and returns its number.
     pub fn give(&mut self, units: Arc<U>) -> u64 {
         let job = self.room.locked().queue.give(units);
         self.room.work.notify_all();
         job
     }
 
-    /// Leaves a member out.
+    /// Excludes a member from the rest of the run.
     pub fn lose(&mut self, member: usize, error: DeviceError) {
         self.room.locked().lose(member, error);
     }
 
-    /// Forgets a job, which counts no more as done.
+    /// Forgets a job. Its cost no longer counts as done.
     pub fn close(&mut self, job: u64) {
         self.room.locked().queue.close(job);
     }
 
-    /// Waits for the next piece that is done, of any job. `watch` gets the cost of what is done of all jobs that are not closed.
+    /// Waits for the next finished piece of any job. `watch` gets the cost of the finished work of all jobs that are not closed.
     ///
     /// # Errors
-    /// What ends the run, and what `watch` returns.
+    /// The error that ends the run, and the errors of `watch`.
     pub fn next(&mut self, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<(Piece, T)> {
         let share = |member: usize| f64::from_bits(self.room.shares[member].load(Ordering::Relaxed));
         let mut state = self.room.locked();
@@ -449,7 +450,7 @@ mod tests {
     use crate::error::DeviceKind;
     use crate::observer::Unobserved;
 
-    /// A machine that fails at its piece with this number.
+    /// A mock machine that fails at the piece with this number.
     struct Toy {
         fails_at: Option<usize>,
         begun: usize,

@@ -1,28 +1,29 @@
-//! How fast a seat is, and how much it takes at a time.
+//! The speed of a seat, and the size of its next piece.
 
 use std::collections::BTreeMap;
 
-/// Seconds that a piece takes at least: what a call or a message costs is then little.
+/// Least seconds of a piece, so that the cost of a call or a message is small in comparison.
 const LEAST_SECONDS: f64 = 0.01;
 
-/// Seconds that it takes at most, unless that is less than keeps the machine busy: little is then lost with a machine, or waits for it.
+/// Most seconds of a piece, unless the machine needs more to be busy. This limits the work that is lost with a machine, and the time that
+/// others wait for it.
 const MOST_SECONDS: f64 = 0.3;
 
-/// The smallest piece as a share of what keeps a machine busy, and the largest as its multiple: more at once gains nothing.
+/// The smallest piece is the machine's batch divided by `LEAST_SHARE`, and the largest is `MOST` times the batch: larger ones gain nothing.
 const LEAST_SHARE: f64 = 16.0;
 const MOST: f64 = 4.0;
 
-/// The cost of a piece as a multiple of the largest before it at its level, at most. Tests that end early make the first pieces quick, and
-/// others make the next ones slow.
+/// Largest cost of a piece as a multiple of the largest piece before at its level. First pieces may be quick because their tests end early;
+/// the next ones may then be slow.
 const GROWTH: f64 = 4.0;
 
-/// Another seat takes a late piece if it needs less than the holder still does, by this factor.
+/// Factor for late pieces: another seat takes one only if the holder still needs more than this many times the other seat's time.
 const LATE: f64 = 1.5;
 
-/// Seconds that a piece takes as far as is known of it: not more, as costs are only about right.
+/// Most seconds that a piece is expected to take, because costs are only approximate.
 const KNOWN: f64 = 5.0;
 
-/// The pieces of a level that a seat has done; what was long ago counts less.
+/// The pieces of a level that a seat has done. Older pieces count less.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     pieces: u32,
@@ -32,10 +33,10 @@ struct Counted {
     largest: f64,
 }
 
-/// What is known of a seat's speed, by level.
+/// The measured speed of a seat, by level.
 #[derive(Clone, Debug)]
 pub(in crate::engine) struct Pace {
-    /// The cost that keeps the machine busy; 0 where one unit does.
+    /// The cost that keeps the machine busy, or 0 if one unit does.
     batch: f64,
     /// Seconds that a piece may take beyond its work before it is late.
     grace: f64,
@@ -43,29 +44,29 @@ pub(in crate::engine) struct Pace {
 }
 
 impl Pace {
-    /// Of a machine that stops when another has done its piece.
+    /// Returns the pace of a machine that stops when another has done its piece.
     pub fn of_member(batch: f64) -> Self {
         Pace { batch, grace: 0.01, by_level: BTreeMap::new() }
     }
 
-    /// Of a machine that goes on until its piece is done, and answers by messages.
+    /// Returns the pace of a machine that finishes its piece in any case, and answers by messages.
     pub fn of_rank() -> Self {
         Pace { batch: 0.0, grace: 0.5, by_level: BTreeMap::new() }
     }
 
-    /// The cost that keeps the machine busy.
+    /// Returns the cost that keeps the machine busy.
     pub fn batch(&self) -> f64 {
         self.batch
     }
 
-    /// Enters a piece of this cost.
+    /// Enters the cost and the seconds of a finished piece.
     pub fn enter(&mut self, level: Option<usize>, cost: f64, seconds: f64) {
-        // What cost nothing says nothing.
+        // A piece without cost says nothing about speed.
         if cost <= 0.0 {
             return;
         }
         let counted = self.by_level.entry(level).or_default();
-        // The first piece of a level waits for kernels and for the data; what comes after is compared with nothing before.
+        // The first piece of a level includes waiting for kernels and data, so it is dropped once there is a second one.
         let kept = if counted.pieces < 2 { 0.0 } else { 0.5 };
         counted.pieces = counted.pieces.saturating_add(1);
         counted.cost = kept * counted.cost + cost;
@@ -73,7 +74,7 @@ impl Pace {
         counted.largest = counted.largest.max(cost);
     }
 
-    /// Cost a second at this level, or at the nearest that is known; none before the first piece.
+    /// Returns the cost per second at this level, or at the nearest level with pieces. Returns `None` before the first piece.
     pub fn rate(&self, level: Option<usize>) -> Option<f64> {
         let distance = |other: Option<usize>| match (level, other) {
             (Some(a), Some(b)) => a.abs_diff(b),
@@ -84,7 +85,7 @@ impl Pace {
         nearest.map(|(_, counted)| counted.cost / counted.seconds)
     }
 
-    /// The largest cost of a piece; 0 where the first piece of a level is to be one unit.
+    /// Returns the largest cost of the next piece, or 0 if the first piece of a level should be one unit.
     pub fn most(&self, level: Option<usize>) -> f64 {
         let largest = self.by_level.get(&level).map_or(0.0, |counted| counted.largest);
         let by_time = self.rate(level).unwrap_or(0.0) * MOST_SECONDS;
@@ -92,17 +93,17 @@ impl Pace {
         most.min((GROWTH * largest).max(self.batch))
     }
 
-    /// The cost of this seat's next piece. `waiting`: the cost of what nobody has taken. None where one of the others that work would be done
-    /// with all of it sooner than this seat with its smallest piece.
+    /// Returns the cost of this seat's next piece. `waiting` is the cost of the work that no seat has taken. Returns `None` if one of the
+    /// other working seats could finish all of it before this seat finishes its smallest piece.
     ///
-    /// This is guided self-scheduling (Polychronopoulos and Kuck 1987) by rate: half of its share of what is left.
+    /// The rule is guided self-scheduling (Polychronopoulos and Kuck 1987) by rate: half of the seat's share of what is left.
     pub fn piece(&self, others: &[&Pace], level: Option<usize>, waiting: f64) -> Option<f64> {
         let least = self.batch / LEAST_SHARE;
         let Some(own) = self.rate(level) else {
             return Some((waiting / (4 * (others.len() + 1)) as f64).clamp(least, self.batch / 4.0));
         };
         let quickest = others.iter().filter_map(|other| other.rate(level)).fold(0.0, f64::max);
-        // The quickest seat itself never finds this true, so that somebody takes what is left.
+        // This is never true for the quickest seat, so some seat always takes what is left.
         if waiting / quickest < least.min(waiting) / own {
             return None;
         }
@@ -113,13 +114,13 @@ impl Pace {
         Some((waiting * own / all / 2.0).clamp(least.min(most), most))
     }
 
-    /// How many seconds a piece of this seat is late, for another seat that might do it; negative where it is not. `costs`: what is left
-    /// for this seat, and for the other.
+    /// Returns by how many seconds a piece of this seat is late if `other` could do it; negative if it is not late. `costs` are the
+    /// remaining costs for this seat and for the other.
     pub fn late(&self, other: &Pace, level: Option<usize>, costs: (f64, f64), elapsed: f64) -> f64 {
         let seconds = |pace: &Pace, cost: f64| pace.rate(level).map(|rate| (cost / rate).min(KNOWN));
         let expected = seconds(self, costs.0).or(seconds(other, costs.0)).unwrap_or(MOST_SECONDS);
         let again = seconds(other, costs.1).or(seconds(self, costs.1)).unwrap_or(MOST_SECONDS);
-        // Once it has taken longer than it should: as long again.
+        // A piece that has taken longer than expected is assumed to need as long again.
         let left = if expected > elapsed { expected - elapsed } else { elapsed };
         left - LATE * again - self.grace
     }
@@ -161,7 +162,7 @@ mod tests {
         assert_eq!(of(&quick, &slow, 2200.0), Some(1000.0));
         assert_eq!(of(&slow, &quick, 1e6), Some(64.0));
         assert_eq!(of(&quick, &slow, 10.0), Some(500.0));
-        // 4 questions take the slow one 0.04 s, and the quick one all that is left 0.03 s.
+        // The slow seat needs 0.04 s for 4 questions; the quick one needs 0.03 s for all that are left.
         assert_eq!(of(&slow, &quick, 30.0), None);
         assert_eq!(slow.piece(&[], ONE, 3.0), Some(4.0));
         assert_eq!(Pace::of_member(160.0).piece(&[&quick], ONE, 1e5), Some(40.0));

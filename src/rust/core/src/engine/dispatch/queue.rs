@@ -1,4 +1,4 @@
-//! Work that is waiting or in hand, cut into pieces as seats ask for some.
+//! Work that waits or is being done. It is cut into pieces as seats ask for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -9,39 +9,40 @@ use super::pace::Pace;
 use super::seat::{Piece, Seat};
 use crate::team::Moved;
 
-/// Units of work, in the order in which they are to be done.
+/// Units of work, in the order in which they should be done.
 pub(in crate::engine) trait Units {
-    /// Number of units.
+    /// Returns the number of units.
     fn len(&self) -> usize;
 
-    /// What these cost together.
+    /// Returns the total cost of these units.
     fn cost(&self, units: &Range<usize>) -> f64;
 
-    /// The level of a unit. A piece has units of one level.
+    /// Returns the level of a unit. All units of a piece have one level.
     fn level(&self, unit: usize) -> Option<usize>;
 
-    /// How many of the report's shards these are.
+    /// Returns how many of the report's shards these units are.
     fn shards(&self, units: &Range<usize>) -> usize {
         units.len()
     }
 
-    /// Whether a second seat may do a piece that is late.
+    /// Returns whether a second seat may do a late piece.
     fn may_be_done_twice(&self) -> bool {
         true
     }
 
-    /// The seat that a unit is for; none: any.
+    /// Returns the seat that must do a unit, or `None` if any seat may.
     fn owner(&self, _unit: usize) -> Option<usize> {
         None
     }
 
-    /// Where the piece ends that begins with the first of these units, and is to cost about `wanted`. It has at least one unit.
+    /// Returns the end of a piece that begins with the first of these units and should cost about `wanted`. The piece has at least one
+    /// unit.
     fn cut(&self, units: &Range<usize>, wanted: f64) -> usize;
 }
 
-/// Units of one level, of which only the costs are known.
+/// Units of one level, given by their costs alone.
 pub(in crate::engine) struct Costs {
-    /// Before each unit the cost of those before it; and of all.
+    /// Before each unit, the total cost of those before it; the last entry is the total cost of all.
     before: Vec<f64>,
     level: Option<usize>,
     is_once: bool,
@@ -49,7 +50,7 @@ pub(in crate::engine) struct Costs {
 }
 
 impl Costs {
-    /// Units that only one seat may do.
+    /// Makes units that must not be done by two seats.
     pub fn once(costs: Vec<f64>, level: Option<usize>) -> Self {
         Costs { is_once: true, ..Self::new(costs, level) }
     }
@@ -64,7 +65,7 @@ impl Costs {
         Costs { before, level, is_once: false, owner: None }
     }
 
-    /// One unit, which is for this seat.
+    /// Makes one unit that only this seat may do.
     pub fn of_seat(seat: usize, cost: f64, level: Option<usize>) -> Self {
         Costs { owner: Some(seat), ..Costs::new(vec![cost], level) }
     }
@@ -97,18 +98,18 @@ impl Units for Costs {
     }
 }
 
-/// Units that were given together.
+/// Units that were added together.
 struct Job<U> {
     units: Arc<U>,
-    /// What nobody has taken, the next last.
+    /// Units that no seat has taken; the next are last.
     waiting: Vec<Range<usize>>,
-    /// Number of units that are not done, and the cost of those that are.
+    /// Number of units that are not done, and the cost of the finished ones (`done`).
     open: usize,
     done: f64,
 }
 
 impl<U: Units> Job<U> {
-    /// The place of the next units that a seat may take.
+    /// Returns the index in `waiting` of the next units that a seat may take.
     fn next(&self, seat: usize) -> Option<usize> {
         self.waiting.iter().rposition(|units| self.units.owner(units.start).is_none_or(|owner| owner == seat))
     }
@@ -118,54 +119,54 @@ impl<U: Units> Job<U> {
     }
 }
 
-/// Jobs, and who works on what.
+/// The jobs, and the seats with the pieces that they hold.
 pub(in crate::engine) struct Queue<U> {
     pub seats: Vec<Seat>,
     jobs: BTreeMap<u64, Job<U>>,
-    /// The numbers of pieces that are in hand, and that nobody has done.
+    /// The numbers of pieces that a seat holds and that no seat has done.
     open: BTreeSet<u64>,
     next: u64,
 }
 
 impl<U: Units> Queue<U> {
-    /// Pieces are numbered from `next`.
+    /// Makes a queue that numbers its pieces from `next`.
     pub fn new(seats: Vec<Seat>, next: u64) -> Self {
         Queue { seats, jobs: BTreeMap::new(), open: BTreeSet::new(), next }
     }
 
-    /// The seats, with nothing in hand.
+    /// Returns the seats, which hold nothing any more.
     pub fn end(mut self) -> Vec<Seat> {
         self.seats.iter_mut().for_each(|seat| seat.held.clear());
         self.seats
     }
 
-    /// A number that no piece has.
+    /// Returns a number that no piece has.
     pub fn number(&mut self) -> u64 {
         self.next += 1;
         self.next - 1
     }
 
-    /// The seats that are not lost.
+    /// Returns the indices of the seats that are not lost.
     pub fn live(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.seats.len()).filter(|&seat| !self.seats[seat].is_lost)
     }
 
-    /// Takes a job in, and returns its number.
+    /// Adds a job and returns its number.
     pub fn give(&mut self, units: Arc<U>) -> u64 {
         let (number, open) = (self.number(), units.len());
-        // What is for one seat stands alone.
+        // Units for one seat are separate pieces.
         let step = if open > 0 && units.owner(0).is_none() { open } else { 1 };
         let waiting = (0..open).step_by(step).map(|unit| unit..unit + step).collect();
         self.jobs.insert(number, Job { units, waiting, open, done: 0.0 });
         number
     }
 
-    /// The units of a job.
+    /// Returns the units of a job.
     pub fn units(&self, job: u64) -> Option<Arc<U>> {
         self.jobs.get(&job).map(|job| job.units.clone())
     }
 
-    /// Whether all units of a job are done.
+    /// Returns whether all units of a job are done.
     pub fn is_done(&self, job: u64) -> bool {
         self.jobs.get(&job).is_none_or(|job| job.open == 0)
     }
@@ -178,7 +179,7 @@ impl<U: Units> Queue<U> {
         }
     }
 
-    /// The cost of what is done of all jobs. `share`: how much of its piece in hand a seat has done.
+    /// Returns the cost of the finished work of all jobs. `share` returns the finished share of the piece that a seat holds.
     pub fn done(&self, share: &dyn Fn(usize) -> f64) -> f64 {
         let mut in_hand: BTreeMap<u64, f64> = BTreeMap::new();
         for (number, seat) in self.seats.iter().enumerate() {
@@ -190,23 +191,23 @@ impl<U: Units> Queue<U> {
         self.jobs.values().map(|job| job.done).sum::<f64>() + in_hand.values().sum::<f64>()
     }
 
-    /// Whether a piece is in hand, and nobody has done it.
+    /// Returns whether a piece is held by a seat, and done by none.
     pub fn is_open(&self, task: u64) -> bool {
         self.open.contains(&task)
     }
 
-    /// Whether a seat has something in hand that others have done.
+    /// Returns whether a seat holds a piece that others have done.
     pub fn is_behind(&self, seat: usize) -> bool {
         self.seats[seat].held.iter().any(|(piece, _)| !self.is_open(piece.task))
     }
 
-    /// Those that have this piece in hand.
+    /// Returns the seats that hold this piece.
     pub fn holders(&self, task: u64) -> impl Iterator<Item = usize> + '_ {
         let holds = move |seat: &Seat| seat.held.iter().any(|(piece, _)| piece.task == task);
         self.seats.iter().enumerate().filter(move |(_, seat)| holds(seat)).map(|(number, _)| number)
     }
 
-    /// The next piece for a seat, which it then has in hand; none: nothing now.
+    /// Returns the next piece for a seat, which then holds it. Returns `None` if there is nothing for it now.
     pub fn turn(&mut self, seat: usize) -> Option<Piece> {
         let next = self.jobs.iter().find_map(|(&job, of_job)| Some((job, of_job.next(seat)?)));
         let piece = match next {
@@ -217,7 +218,7 @@ impl<U: Units> Queue<U> {
         Some(piece)
     }
 
-    /// Of what nobody has taken of this job, the units at this place.
+    /// Cuts the next piece from the waiting units of a job at index `at`.
     fn fresh(&mut self, seat: usize, job: u64, at: usize) -> Option<Piece> {
         let of_job = self.jobs.get(&job)?;
         let first = of_job.waiting[at].clone();
@@ -235,20 +236,20 @@ impl<U: Units> Queue<U> {
         Some(Piece { task, job, units, cost, level, shards, owner })
     }
 
-    /// The cost of the next piece for a seat; none: nothing now.
+    /// Returns the cost of the next piece for a seat, or `None` if it should get nothing now.
     fn wanted(&self, seat: usize, level: Option<usize>) -> Option<f64> {
         let waiting = self.jobs.values().map(Job::waiting).sum::<f64>();
         let others: Vec<&Pace> =
             self.live().filter(|&other| other != seat).map(|other| &self.seats[other].pace).collect();
         let Seat { pace, held, .. } = &self.seats[seat];
-        // Near the end what waits in one hand is what another might do.
+        // Near the end, a seat gets no second piece, because another seat could do it sooner.
         if !held.is_empty() && waiting < pace.most(level) * (others.len() + 1) as f64 {
             return None;
         }
         pace.piece(&others, level, waiting)
     }
 
-    /// What another seat, which is slower than was thought, would be done with much later. Whoever is first counts.
+    /// Returns a piece of a slower seat that this seat could finish much sooner. The first of the two answers counts.
     fn overtake(&self, seat: usize) -> Option<Piece> {
         let Seat { pace, held, .. } = &self.seats[seat];
         if !held.is_empty() {
@@ -269,16 +270,16 @@ impl<U: Units> Queue<U> {
         latest.map(|(_, piece)| piece.clone())
     }
 
-    /// A seat has come back from a piece, on which it worked for `seconds`. Returns the piece if nobody else has done it.
+    /// Takes back a piece on which a seat worked for `seconds`. Returns the piece if no other seat has done it.
     pub fn answered(&mut self, seat: usize, task: u64, seconds: f64) -> Option<Piece> {
         let held = &mut self.seats[seat].held;
         let at = held.iter().position(|(piece, _)| piece.task == task)?;
         let (piece, _) = held.remove(at);
-        // It begins with the next one now.
+        // The seat begins with the next piece now.
         held.iter_mut().for_each(|(_, since)| *since = Instant::now());
         let is_first = self.open.remove(&task);
         let shards = if is_first { piece.shards } else { 0 };
-        // What is late beyond its job counts nowhere.
+        // An answer that comes after the end of its job counts nowhere.
         if self.jobs.contains_key(&piece.job) {
             self.seats[seat].worked(piece.level, shards, Moved::default(), seconds);
         }
@@ -288,7 +289,7 @@ impl<U: Units> Queue<U> {
         self.seats[seat].pace.enter(piece.level, piece.cost, seconds);
         for Seat { pace, held, .. } in &mut self.seats {
             if let Some((_, since)) = held.iter().find(|(piece, _)| piece.task == task) {
-                // It would have taken longer: by how much nobody knows.
+                // The other holders would have needed longer, but how much is unknown.
                 pace.enter(piece.level, piece.cost, 2.0 * since.elapsed().as_secs_f64());
             }
         }
@@ -299,7 +300,7 @@ impl<U: Units> Queue<U> {
         Some(piece)
     }
 
-    /// Gives a piece again that was done wrongly.
+    /// Puts back a piece that was done wrongly.
     pub fn again(&mut self, piece: Piece) {
         if let Some(job) = self.jobs.get_mut(&piece.job) {
             job.open += piece.units.len();
@@ -308,7 +309,7 @@ impl<U: Units> Queue<U> {
         }
     }
 
-    /// A seat is lost: what it alone has in hand waits for others.
+    /// Marks a seat as lost. Pieces that no other seat holds wait for other seats.
     pub fn lose(&mut self, seat: usize) {
         self.seats[seat].is_lost = true;
         for (piece, _) in std::mem::take(&mut self.seats[seat].held) {
@@ -336,7 +337,7 @@ mod tests {
         Queue::new(paces.into_iter().map(|pace| Seat::new("", pace)).collect(), 5)
     }
 
-    /// Whatever the costs, the paces, how many jobs there are, and who is lost.
+    /// Covers random costs, paces, numbers of jobs and lost seats.
     #[test]
     fn every_unit_is_done_once() {
         for seed in 0..300 {
@@ -388,24 +389,24 @@ mod tests {
         let job = queue.give(Costs::new(vec![1.0; 4], Some(1)).into());
         let first = queue.turn(0).unwrap();
         assert_eq!(first.units, 0..4);
-        // Nobody knows how long it is to take.
+        // The expected time is unknown.
         assert!(queue.turn(1).is_none());
         queue.seats[1].pace.enter(Some(1), 100.0, 1e-6);
         sleep(Duration::from_millis(20));
         let again = queue.turn(1).unwrap();
         assert_eq!(again.task, first.task);
-        // Nobody is third, and who is second need not be first to end.
+        // No third seat takes the piece, and the second one need not finish first.
         queue.seats[2].pace.enter(Some(1), 100.0, 1e-6);
         assert!(queue.turn(2).is_none() && !queue.is_behind(0));
         assert!(queue.answered(1, first.task, 0.001).is_some() && queue.is_done(job));
         assert!(queue.is_behind(0) && queue.holders(first.task).eq([0]));
         assert!(queue.answered(0, first.task, 0.1).is_none() && !queue.is_behind(0));
-        // What a seat has alone waits for others once it is lost.
+        // A piece that only a lost seat held waits for other seats.
         queue.give(Costs::new(vec![1.0], Some(1)).into());
         let piece = queue.turn(2).unwrap();
         queue.lose(2);
         assert!(!queue.is_open(piece.task));
-        // The slow one leaves it to the quick one.
+        // The slow seat leaves the piece to the quick one.
         assert!(queue.turn(0).is_none());
         assert_eq!(queue.turn(1).unwrap().units, 0..1);
     }

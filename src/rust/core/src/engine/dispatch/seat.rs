@@ -1,4 +1,4 @@
-//! A machine as the dispatcher sees it, and what it takes.
+//! A machine as the dispatcher sees it, and the pieces that it takes.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,20 +10,20 @@ use crate::team::{Moved, Share, TeamReport};
 /// Units that a seat takes at a time.
 #[derive(Clone, Debug)]
 pub(in crate::engine) struct Piece {
-    /// Its number, which no other piece has. A second seat may have the piece as well.
+    /// Its number, which no other piece has. A second seat may hold the same piece.
     pub task: u64,
-    /// The number of the job that it is of.
+    /// The number of the job to which it belongs.
     pub job: u64,
     pub units: Range<usize>,
     pub cost: f64,
     pub level: Option<usize>,
-    /// How many of the report's shards it counts for.
+    /// The number of the report's shards that it counts for.
     pub(super) shards: usize,
-    /// The seat that it is for; none: any.
+    /// The seat that must do it, or `None` if any seat may.
     pub owner: Option<usize>,
 }
 
-/// What a seat did at a level.
+/// The work of a seat at a level.
 #[derive(Clone, Copy, Debug, Default)]
 struct Did {
     shards: u64,
@@ -37,7 +37,7 @@ pub(in crate::engine) struct Seat {
     pub name: String,
     pub pace: Pace,
     pub is_lost: bool,
-    /// The pieces that it has not come back from, and since when it works on each.
+    /// The pieces that it holds, with the time since which it works on each.
     pub(super) held: Vec<(Piece, Instant)>,
     did: BTreeMap<Option<usize>, Did>,
 }
@@ -47,12 +47,12 @@ impl Seat {
         Seat { name: name.into(), pace, is_lost: false, held: Vec::new(), did: BTreeMap::new() }
     }
 
-    /// Number of pieces that it has not come back from.
+    /// Returns the number of pieces that the seat holds.
     pub fn in_hand(&self) -> usize {
         self.held.len()
     }
 
-    /// Notes that it worked, and what was copied for it.
+    /// Records work of the seat, and what was copied for it.
     pub fn worked(&mut self, level: Option<usize>, shards: usize, moved: Moved, seconds: f64) {
         let did = self.did.entry(level).or_default();
         did.shards += shards as u64;
@@ -61,7 +61,7 @@ impl Seat {
     }
 }
 
-/// Enters what seats did in `elapsed` seconds, by seat and level. Where levels were mixed each has its share of the time.
+/// Enters the work of seats during `elapsed` seconds, by seat and level. If there were several levels, each gets its share of the time.
 pub(in crate::engine) fn report(seats: &mut [Seat], elapsed: f64, report: &mut TeamReport) {
     let mut busy: BTreeMap<Option<usize>, f64> = BTreeMap::new();
     let all = seats.iter().flat_map(|seat| &seat.did);

@@ -1,40 +1,40 @@
-//! Work that stays with its seats: each has units of its own, which it does in every step.
+//! Work that stays with its seats: each seat has its own units, and does them in every step.
 
-/// Units are cut again where a step is to take at most this share of what it takes now, ...
+/// Largest ratio of a step's time after units are redistributed to its present time. Above it, the units stay.
 const WORTH: f64 = 0.9;
 
-/// ... and all steps that are left save this many times what the move costs.
+/// Least ratio of the time that the remaining steps save to the cost of moving. Below it, the units stay.
 const MARGIN: f64 = 2.0;
 
-/// Steps that took less in all, in seconds, do not tell how fast a seat is: of a step of a millisecond the host's part is a third, and
-/// varies. (By 2 ms, three steps, one of two equal GPUs came to 0.13 s of work, the other to 0.22, see bench/RESULTS.md.) ...
+/// Least seconds of all measured steps that show how fast a seat is. In a step of a millisecond the host's part is a third, and it varies.
+/// (With 2 ms and three steps, one of two equal GPUs got 0.13 s of work and the other 0.22 s, see bench/RESULTS.md.)
 const SURE: f64 = 2e-2;
 
-/// ... nor do fewer steps than this, one of which may have been held up, ...
+/// Least number of measured steps that show how fast a seat is, unless one takes [`LONG`]. One of fewer steps may have been held up.
 const ENOUGH: usize = 3;
 
-/// ... unless one takes this long, in seconds.
+/// Seconds of a step that is long enough to show how fast a seat is without others.
 const LONG: f64 = 0.25;
 
-/// A seat for which fewer units are left than this gets none: what a step costs it is not their work.
+/// Least number of a seat's units. A seat that would have fewer gets none, because its time for a step is then not the units' work.
 const FEWEST: usize = 8;
 
-/// How many units each seat has, and how fast it does them.
+/// The number of units of each seat, and the speed at which it does them.
 pub(in crate::engine) struct Shares {
     counts: Vec<usize>,
-    /// How fast they are compared with one another, as a guess. Above 0.
+    /// Guesses of the seats' relative speeds. Above 0.
     guesses: Vec<f64>,
-    /// Seconds by unit in each step that was measured since units last moved.
+    /// By seat: the seconds per unit in each step measured since units last moved.
     steps: Vec<Vec<f64>>,
 }
 
 impl Shares {
-    /// Seats without units.
+    /// Makes shares for seats without units.
     pub fn new(guesses: Vec<f64>) -> Self {
         Shares { counts: vec![0; guesses.len()], steps: vec![Vec::new(); guesses.len()], guesses }
     }
 
-    /// Number of a seat's units.
+    /// Returns the number of a seat's units.
     pub fn count(&self, seat: usize) -> usize {
         self.counts[seat]
     }
@@ -51,17 +51,18 @@ impl Shares {
         }
     }
 
-    /// Seconds by unit: the median of what was measured, as another program may have held up some. None where nothing was.
+    /// Returns the median of the measured seconds per unit, as another program may have held up some steps. Returns `None` if nothing was
+    /// measured.
     fn usual(&self, seat: usize) -> Option<f64> {
         let mut steps = self.steps[seat].clone();
         steps.sort_by(f64::total_cmp);
         steps.get(steps.len() / 2).copied().filter(|&seconds| seconds > 0.0)
     }
 
-    /// Units a second of the seats that are named; of others 0.
+    /// Returns the units per second of these seats, and 0 for all others.
     pub fn speeds(&self, seats: &[usize]) -> Vec<f64> {
         let known = |seat: usize| self.usual(seat).map(|seconds| 1.0 / seconds);
-        // Those that have done nothing yet are compared with the others by the guess.
+        // The guesses place seats that have done nothing yet relative to the others.
         let both = seats.iter().filter_map(|&seat| Some((known(seat)?, self.guesses[seat])));
         let (speed, guess) = both.fold((0.0, 0.0), |sum, (speed, guess)| (sum.0 + speed, sum.1 + guess));
         let unit = if guess > 0.0 { speed / guess } else { 1.0 };
@@ -70,15 +71,15 @@ impl Shares {
         speeds
     }
 
-    /// Gives `total` more units to seats by these weights: how many to each.
+    /// Distributes `total` more units by these weights. Returns the number for each seat.
     pub fn deal(&mut self, total: usize, weights: &[f64]) -> Vec<usize> {
         let more = apportion(total, weights);
         self.counts.iter_mut().zip(&more).for_each(|(count, more)| *count += more);
         more
     }
 
-    /// Where it pays within the `left` steps that units move from slow seats to fast ones, of those that are named: how many units each
-    /// seat gives up, and how many it gets. `cost`: seconds that a seat needs for a unit that it gets.
+    /// Moves units from slow seats to fast ones among `seats`, if that pays within the `left` steps. Returns how many units each seat gives
+    /// up, and how many it gets. `cost` returns the seconds that a seat needs for a unit that it gets.
     pub fn cut_again(
         &mut self,
         left: usize,
@@ -113,7 +114,7 @@ impl Shares {
     }
 }
 
-/// Shares `total` out as the weights say, to the nearest whole number; weights are not negative, and not all 0.
+/// Divides `total` in proportion to the weights, in whole numbers. Weights are not negative, and not all 0.
 fn apportion(total: usize, weights: &[f64]) -> Vec<usize> {
     let sum: f64 = weights.iter().sum();
     let last = weights.iter().rposition(|&weight| weight > 0.0);

@@ -1,10 +1,9 @@
-//! Several machines with one test on them, as one worker: each batch of questions is cut into pieces, and whoever is free takes the
-//! next.
+//! Several machines with one test on them, as one worker. Each batch of questions is cut into pieces, and the next free machine takes one.
 //!
-//! Members are askers (`batched`): GPUs, and the CPU with them. Each has a thread while a level or a batch is answered; the calling
-//! thread makes rounds of questions and follows. `questions` orders and cuts them, [`dispatch`](super::dispatch) hands them out. A
-//! reply depends on its question alone, so nothing depends on who gives it. A member whose device fails is left out from then on, and
-//! others do what it had in hand.
+//! The members are askers (`batched`): GPUs and the CPU. Each has a thread while a level or a batch is answered. The calling thread makes
+//! rounds of questions and follows the progress. `questions` orders and cuts them, and [`dispatch`](super::dispatch) distributes the
+//! pieces. A reply depends on its question alone, so it does not matter which member gives it. A member whose device fails gets no more
+//! work; the others take over its pieces.
 
 mod questions;
 
@@ -26,40 +25,40 @@ use crate::team::TeamReport;
 use crate::{DeviceError, Error, Result};
 use questions::Questions;
 
-/// Several machines as one worker.
+/// Several machines with one test on them, as one worker.
 ///
-/// Its answers are those of each member alone, which must agree to the last bit.
+/// All members give the same answers to the last bit, so the team gives them too.
 pub struct QuestionTeam<'a> {
     members: Members<Box<dyn Asker + Send + 'a>>,
     pool: Pool,
 }
 
 impl<'a> QuestionTeam<'a> {
-    /// A question team without members; the threads are those of what the calling thread does besides.
+    /// Makes a question team without members. `pool` has the threads for other work of the calling thread.
     pub fn new(pool: Pool) -> Self {
         QuestionTeam { members: Members::new(|asker| asker.moved()), pool }
     }
 
-    /// With one more machine, of this name in what the question team says of itself ("cpu", "cuda:0").
+    /// Adds a machine. Reports of the team call it by this name ("cpu", "cuda:0").
     pub fn with(mut self, name: impl Into<String>, asker: impl Asker + Send + 'a) -> Self {
         let batch = asker.batch() as f64;
         self.members.add(name, Box::new(asker), batch);
         self
     }
 
-    /// The threads for a CPU that works beside so many GPUs: each GPU needs one to be kept busy, and the calling thread, which makes the
-    /// questions.
+    /// Returns the threads for a CPU member that works together with this many GPUs: at least one. Two threads are left for each GPU, to
+    /// keep it busy, and one for the calling thread, which makes the questions.
     pub fn threads_beside(pool: &Pool, gpus: usize) -> Pool {
         Pool::at_most(pool.threads().saturating_sub(2 * gpus + 1).max(1))
     }
 
-    /// Without a machine that could not be had, and why: it counts as one that failed.
+    /// Records a machine that could not be opened, and the reason. It counts as one that failed.
     pub fn without(mut self, name: impl Into<String>, error: DeviceError) -> Self {
         self.members.without(name, error);
         self
     }
 
-    /// The bytes of device memory that each member has planned, by its name and by use.
+    /// Returns the bytes of device memory that each member has planned, by its name and by use.
     pub fn memory_plans(&self) -> Vec<(String, Vec<(&'static str, u64)>)> {
         self.members
             .seats
@@ -69,7 +68,7 @@ impl<'a> QuestionTeam<'a> {
             .collect()
     }
 
-    /// Runs `run` with all members at work on what it gives to the desk.
+    /// Runs `run` while all members work on the batches that it gives to the desk.
     fn together<T>(&mut self, run: impl FnOnce(&mut dyn Desk) -> Result<T>) -> Result<T> {
         let work =
             |asker: &mut Box<dyn Asker + Send + 'a>, questions: &Questions, places: &Range<usize>, watch: Watch| {
@@ -80,7 +79,7 @@ impl<'a> QuestionTeam<'a> {
         self.members.together(&work, |front| run(&mut Counter { front, jobs: VecDeque::new() }))
     }
 
-    /// The member that sweeps: the last, as GPUs come after the CPU.
+    /// Returns the member that sweeps: the last one that can, because GPUs come after the CPU.
     fn sweeping(&mut self) -> Option<usize> {
         (0..self.members.seats.len()).rfind(|&number| self.sweeper_of(number).is_some())
     }
@@ -125,7 +124,7 @@ impl Worker for QuestionTeam<'_> {
         batched::values(replies, batch)
     }
 
-    /// By use, over all members; [`QuestionTeam::memory_plans`] has those of each.
+    /// Returns the bytes by use, summed over members. [`QuestionTeam::memory_plans`] has those of each member.
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
         let mut all: Vec<(&'static str, u64)> = Vec::new();
         for (what, bytes) in self.members.machines.iter().flat_map(|asker| asker.planned()) {

@@ -13,8 +13,8 @@ use crate::Result;
 /// A batch in the order in which it is asked.
 pub(super) struct Questions {
     batch: Batch,
-    /// The questions by place: the largest sets first, which take longest; those with one set together, as a member does once what
-    /// they share.
+    /// The questions in that order. Those with the largest sets come first, because they take longest. Questions with one set are
+    /// neighbours, because a member then does their common work once.
     order: Vec<u32>,
     /// By question: the number of its set.
     sets: Vec<u32>,
@@ -22,7 +22,7 @@ pub(super) struct Questions {
 
 impl Questions {
     pub fn new(batch: Batch) -> Result<Self> {
-        // Order, sets, replies, and the table of sets.
+        // Memory for order, sets, replies and the table of sets.
         memory::room(batch.len().saturating_mul(8 + size_of::<Reply>() + 64), Use::Level)?;
         let mut known: HashMap<&[u32], u32> = HashMap::new();
         let mut sets = Vec::with_capacity(batch.len());
@@ -36,12 +36,12 @@ impl Questions {
         Ok(Questions { batch, order, sets })
     }
 
-    /// The size of the set at a place.
+    /// Returns the size of the set at a place.
     fn size(&self, place: usize) -> usize {
         self.batch.get(self.order[place] as usize).2.len()
     }
 
-    /// The questions of a piece.
+    /// Returns the questions of a piece.
     pub fn part(&self, places: &Range<usize>) -> Result<Batch> {
         let of = self.order[places.clone()].iter().map(|&question| self.batch.get(question as usize));
         let mut part = Batch::with_space(places.len(), places.len() * self.size(places.start))?;
@@ -49,7 +49,7 @@ impl Questions {
         Ok(part)
     }
 
-    /// The replies to a piece, in their places of those to the batch.
+    /// Writes the replies to a piece to their places among the replies to the batch.
     pub fn enter(&self, places: Range<usize>, replies: Vec<Reply>, all: &mut [Reply]) {
         for (&question, reply) in self.order[places].iter().zip(replies) {
             all[question as usize] = reply;
@@ -74,7 +74,7 @@ impl Units for Questions {
         1
     }
 
-    /// Sets of one size, and one set in one piece unless that makes it much larger or smaller.
+    /// Cuts between sets of different sizes. Keeps questions with one set in one piece, unless that makes it much larger or smaller.
     fn cut(&self, places: &Range<usize>, wanted: f64) -> usize {
         let wanted = (wanted as usize).max(1);
         places.start + self.count(places, wanted)
@@ -82,7 +82,7 @@ impl Units for Questions {
 }
 
 impl Questions {
-    /// How many of these places, about `wanted`, make a piece.
+    /// Returns how many of these places form a piece, about `wanted`.
     fn count(&self, places: &Range<usize>, wanted: usize) -> usize {
         let size = self.size(places.start);
         let rest = &self.order[places.clone()];
@@ -124,7 +124,7 @@ mod tests {
         let questions = Questions::new(batch((0..400).map(|at| (at % 3, (at / 3 % 4) as u32)))).unwrap();
         let sizes: Vec<usize> = (0..400).map(|place| questions.size(place)).collect();
         assert!(sizes.windows(2).all(|two| two[0] >= two[1]));
-        // 133 questions of size 2, of which some 33 have the same set.
+        // 133 questions have size 2, and about 33 of them have one set.
         assert_eq!(questions.count(&(0..400), 1000), 133);
         let cut = questions.count(&(0..400), 30);
         assert!((33..=34).contains(&cut), "{cut}");

@@ -1,4 +1,4 @@
-//! Who makes the choices of a selection, and moves features between the seats that count for them.
+//! The chooser of a selection: it makes the choices, and moves features between the seats that count for them.
 
 use std::ops::Range;
 
@@ -7,72 +7,73 @@ use crate::observer::Observer;
 use crate::selection::{Choice, Step};
 use crate::Result;
 
-/// What a seat says.
+/// News from a seat.
 pub(in crate::engine) enum News {
-    /// It has counted for its features. The best of them, and the seconds that it took.
+    /// The seat has counted for its features; with the best of them, and the seconds that it took.
     Counted { seat: usize, best: Option<Choice>, seconds: f64 },
-    /// It leaves its features to others.
+    /// The seat leaves its features to others.
     Left { seat: usize },
-    /// It may get features again.
+    /// The seat may get features again.
     Back { seat: usize },
 }
 
-/// Seats that count.
+/// The seats of a selection, which count for its features.
 pub(in crate::engine) trait Counters {
-    /// Has seats count what the next choice needs for these features, which are then all that each has: the first of those that it had, and
-    /// others. `last`: the choice before, unless they know it.
+    /// Has seats count what the next choice needs for these features. They replace the seat's features: the first of its old ones, then new
+    /// ones. `last` is the previous choice, unless the seats know it.
     fn order(&mut self, orders: Vec<(usize, &[Range<usize>])>, last: Option<Choice>) -> Result<()>;
 
-    /// Waits for news. `watch` gets the number of features that are counted for.
+    /// Waits for news. `watch` gets the number of features that have been counted.
     ///
     /// # Errors
-    /// Where no seat is left, and what `watch` returns.
+    /// An error if no seat is left, and the errors of `watch`.
     fn next(&mut self, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<News>;
 
-    /// All seats have counted.
+    /// Ends a step: all seats have counted.
     fn end(&mut self) -> Result<()>;
 
-    /// A choice is made.
+    /// Enters a choice.
     fn chosen(&mut self, choice: Choice, observer: &mut dyn Observer) -> Result<()>;
 
-    /// Seconds that a seat of this speed needs for a feature that it gets.
+    /// Returns the seconds that a seat of this speed needs for a feature that it gets.
     fn cost(&self, seat: usize, speed: f64) -> f64;
 }
 
 /// A seat as the chooser knows it.
 #[derive(Default)]
 struct Holder {
-    /// Its features, in the order in which it got them, and those that it gets with its next order.
+    /// Its features, in the order in which it got them; `more` are those that it gets with its next order.
     features: Vec<Range<usize>>,
     more: Vec<Range<usize>>,
-    /// Whether it gets nothing for now, or has come back and may get some.
+    /// Whether it gets nothing for now. `is_back`: whether it has returned and may get features.
     is_away: bool,
     is_back: bool,
     is_at_work: bool,
     /// Whether it had features in its last order.
     holds: bool,
     best: Option<Choice>,
-    /// Seconds in this step.
+    /// Seconds of work in this step.
     step: f64,
 }
 
-/// Makes the choices.
+/// Makes the choices of a selection.
 pub(in crate::engine) struct Chooser<C: Counters> {
     pub counters: C,
     holders: Vec<Holder>,
-    /// How many features each seat has.
+    /// The number of features of each seat.
     shares: Shares,
     /// Features that no seat has.
     spare: Vec<Range<usize>>,
-    /// Whether this step does not tell how fast seats are, as they get features in it.
+    /// Whether seats get features in this step, so that it does not show how fast they are.
     is_fresh: bool,
-    /// The number of features, and the most that was reported of this step.
+    /// The number of features; `reported` is the most that was reported in this step.
     all: f64,
     reported: f64,
 }
 
 impl<C: Counters> Chooser<C> {
-    /// `seats`: the features of each seat; none: it may not get any. `spare`: features that are to be dealt.
+    /// Makes a chooser. `seats` has the features of each seat, or `None` for a seat that may not get any. `spare` are features without a
+    /// seat.
     pub fn new(counters: C, seats: Vec<Option<Vec<Range<usize>>>>, spare: Range<usize>, mut shares: Shares) -> Self {
         let holder = |(seat, features): (usize, Option<Vec<Range<usize>>>)| {
             let (is_away, features) = (features.is_none(), features.unwrap_or_default());
@@ -85,14 +86,14 @@ impl<C: Counters> Chooser<C> {
         Chooser { counters, holders, shares, spare, is_fresh: true, all, reported: 0.0 }
     }
 
-    /// Makes k choices, one after the other, of which `steps` are counted for.
+    /// Makes `k` choices one after the other. Progress is measured against `steps` counted steps.
     pub fn choose(&mut self, k: usize, steps: usize, observer: &mut dyn Observer) -> Result<()> {
         let mut last = None;
         for step in 0..k {
             let mut within = Step { observer: &mut *observer, step, count: 1, steps };
             self.reported = 0.0;
             self.holders.iter_mut().for_each(|holder| holder.step = 0.0);
-            // One that has given its features away gives back its memory.
+            // A seat that has given all its features away is called once more, to release their memory.
             let has_some = |&seat: &usize| self.holders[seat].holds || self.shares.count(seat) > 0;
             self.order(self.seats(has_some), last)?;
             self.collect(&mut within)?;
@@ -120,7 +121,7 @@ impl<C: Counters> Chooser<C> {
         self.counters.order(seats.into_iter().map(|seat| (seat, &*self.holders[seat].features)).collect(), last)
     }
 
-    /// Waits until all features are counted for.
+    /// Waits until all features have been counted.
     fn collect(&mut self, observer: &mut dyn Observer) -> Result<()> {
         loop {
             self.deal_spare()?;
@@ -154,7 +155,7 @@ impl<C: Counters> Chooser<C> {
         }
     }
 
-    /// Has seats count for features that no seat has.
+    /// Gives the features that no seat has to seats, and has these count.
     fn deal_spare(&mut self) -> Result<()> {
         let works = self.seats(|&seat| !self.holders[seat].is_away);
         if self.spare.is_empty() || works.is_empty() {
@@ -166,7 +167,7 @@ impl<C: Counters> Chooser<C> {
         self.order(self.seats(|&seat| !self.holders[seat].more.is_empty() && !self.holders[seat].is_at_work), None)
     }
 
-    /// Notes how long a step took.
+    /// Records how long each seat took for the step, unless seats got features in it.
     fn measure(&mut self) {
         for (seat, holder) in self.holders.iter().enumerate().filter(|_| !self.is_fresh) {
             self.shares.enter(seat, holder.step);
@@ -174,7 +175,7 @@ impl<C: Counters> Chooser<C> {
         self.is_fresh = false;
     }
 
-    /// Gives each seat `counts` features, for its next order.
+    /// Gives each seat its number of features from `counts`, for its next order.
     fn deal(&mut self, mut spare: Vec<Range<usize>>, counts: &[usize]) {
         for (holder, &count) in self.holders.iter_mut().zip(counts) {
             holder.more.extend(split_last(&mut spare, count));
@@ -182,7 +183,7 @@ impl<C: Counters> Chooser<C> {
         self.is_fresh = true;
     }
 
-    /// Moves features from slow seats to fast ones, where that pays within the `left` steps.
+    /// Moves features from slow seats to fast ones, if that pays within the `left` steps.
     fn cut_again(&mut self, left: usize) {
         let seats = self.seats(|&seat| self.holders[seat].is_back || self.shares.count(seat) > 0);
         let (speeds, counters) = (self.shares.speeds(&seats), &self.counters);
@@ -199,7 +200,7 @@ impl<C: Counters> Chooser<C> {
     }
 }
 
-/// Number of the features in these ranges.
+/// Returns the number of features in these ranges.
 pub(in crate::engine) fn count_of(ranges: &[Range<usize>]) -> usize {
     ranges.iter().map(Range::len).sum()
 }

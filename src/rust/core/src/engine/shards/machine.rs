@@ -1,4 +1,4 @@
-//! One machine of several, on its own thread.
+//! One of several machines that select together, on its own thread.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -11,26 +11,26 @@ use crate::selection::{Choice, Counting, Maker, Selector};
 use crate::team::Moved;
 use crate::{DeviceError, Error, Result};
 
-/// What a machine is to do: with these features, which are all that it has, count what the next choice needs.
+/// An order for a machine: count what the next choice needs for these features, which replace those that it has.
 pub(super) struct Order<'p> {
     pub machine: usize,
     pub selectors: Vec<Selector<'p>>,
-    /// The choice before, unless they have it.
+    /// The previous choice, unless the selectors have it.
     pub last: Option<Choice>,
 }
 
-/// What a machine has done.
+/// A machine's answer to an order.
 pub(super) struct Answer<'p> {
     /// The features of the order.
     pub selectors: Vec<Selector<'p>>,
-    /// The best of them; or why it does nothing any more.
+    /// The best of them, or the error that ended the machine.
     pub best: std::result::Result<Option<Choice>, DeviceError>,
     pub seconds: f64,
 }
 
-/// Orders, each for its machine.
+/// The orders of a step, each for its machine.
 pub(super) struct Orders<'p> {
-    /// By order: the machine, and the features.
+    /// By order: the machine, and the number of features.
     of: Vec<(usize, usize)>,
     orders: Mutex<Vec<Option<Order<'p>>>>,
 }
@@ -73,19 +73,19 @@ impl Units for Orders<'_> {
     }
 }
 
-/// A machine, and the features that it has.
+/// A machine and its features.
 pub(super) struct Machine<'a> {
     make: Maker<'a>,
     pieces: Vec<Piece<'a>>,
-    /// What was copied for features that it has no more.
+    /// What was copied for features that it no longer has.
     past: Moved,
-    /// Seconds that it took to get a feature and to count for it once; none before it has got any.
+    /// Seconds to get a feature and count it once, or `None` before it has got any.
     pub making: Option<f64>,
 }
 
 struct Piece<'a> {
     range: Range<usize>,
-    /// Made on the machine's thread, when it is first asked to count.
+    /// The counting machine, made on the member's thread when it is first used.
     counting: Option<Box<dyn Counting + Send + 'a>>,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Machine<'a> {
         Machine { make, pieces: Vec::new(), past: Moved::default(), making: None }
     }
 
-    /// What was copied to it and from it.
+    /// Returns what was copied to and from the machine.
     pub fn moved(&self) -> Moved {
         let mut all = self.past;
         self.pieces.iter().filter_map(|piece| piece.counting.as_ref()).for_each(|counting| all += counting.moved());
@@ -107,15 +107,15 @@ impl<'a> Machine<'a> {
         kept.iter().filter_map(|piece| piece.counting.as_ref()).for_each(|counting| self.past += counting.moved());
     }
 
-    /// The features of its pieces.
+    /// Returns the features of the machine's pieces.
     pub fn ranges(&self) -> Vec<Range<usize>> {
         self.pieces.iter().map(|piece| piece.range.clone()).collect()
     }
 
-    /// Does what is ordered.
+    /// Carries out an order.
     ///
     /// # Errors
-    /// Those of a device are in the answer, with the features. Any other is returned.
+    /// Any error except a device's, which is in the answer together with the features.
     pub fn answer<'p>(&mut self, orders: &Orders<'p>, order: &Range<usize>, watch: Watch) -> Result<Answer<'p>> {
         let began = Instant::now();
         let Order { mut selectors, last, .. } = orders.take(order.start).ok_or(Error::Interrupted)?;
@@ -125,7 +125,7 @@ impl<'a> Machine<'a> {
         let best = match self.prepare(&mut selectors, watch) {
             Ok(()) => Ok(selectors.iter().filter_map(Selector::best).max()),
             Err(Error::Device(error)) => {
-                // Here, as a GPU's memory is given back on the thread that has used it.
+                // This thread has used the GPU's memory, so it must release it.
                 self.keep(0);
                 Err(error)
             }
@@ -134,7 +134,8 @@ impl<'a> Machine<'a> {
         Ok(Answer { selectors, best, seconds: began.elapsed().as_secs_f64() })
     }
 
-    /// [`Selector::prepare`] of all, once its pieces are theirs. Features leave from the end, and others come behind it.
+    /// Matches the pieces to the selectors' features, then calls [`Selector::prepare`] of each. Features leave from the end, and new ones
+    /// are appended.
     fn prepare(&mut self, selectors: &mut [Selector], watch: Watch) -> Result<()> {
         let is_of = |(piece, selector): &(&Piece, &Selector)| {
             piece.range.start == selector.range().start && piece.range.end >= selector.range().end

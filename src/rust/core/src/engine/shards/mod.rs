@@ -1,8 +1,8 @@
-//! Several machines that select together, each with features of its own: shards.
+//! Several machines that select together. Each has its own features: a shard.
 //!
-//! The calling thread makes the choices and asks the observer ([`chooser`]). The features are cut by a guess of the machines' speeds, and are cut
-//! again where what the machines then take says that it pays ([`shares`](super::dispatch::shares)). What is known of a feature moves with
-//! it, so that nothing is counted twice; a machine that fails loses its features to the others in the same way, also within a step.
+//! The calling thread makes the choices and polls the observer ([`chooser`]). A guess of the machines' speeds divides the features. They
+//! are divided again if the measured times show that it pays ([`shares`](super::dispatch::shares)). The counts of a feature move with it,
+//! so nothing is counted twice. The features of a machine that fails move to the others in the same way, even within a step.
 
 pub(in crate::engine) mod chooser;
 mod machine;
@@ -19,18 +19,19 @@ use crate::selection::{room, Choice, Machines, Member, Problem, Selector};
 use crate::team::TeamReport;
 use crate::{Error, Result};
 
-/// Several machines. Where one fails with [`Error::Device`](crate::Error::Device), the others take over its features, and the report says so.
+/// Several machines that select together. If one fails with [`Error::Device`](crate::Error::Device), the others take over its features, and
+/// the report says so.
 pub struct Shards<'a> {
     members: Members<Machine<'a>>,
-    /// How fast they are compared with one another, as a guess.
+    /// Guesses of the machines' relative speeds.
     speeds: Vec<f64>,
 }
 
 impl<'a> Shards<'a> {
-    /// Of these machines, in order.
+    /// Makes a group of these machines, in order.
     ///
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) where there is none.
+    /// [`Error::Argument`](crate::Error::Argument) if there is none.
     pub fn new(members: Vec<Member<'a>>) -> Result<Self> {
         let mut shards = Shards { members: Members::new(Machine::moved), speeds: Vec::new() };
         for Member { name, speed, make } in members {
@@ -56,7 +57,7 @@ impl Machines for Shards<'_> {
         let Problem { samples, logs, criterion } = *problem;
         let all = self.members.seats.iter().zip(&self.members.machines);
         let mut seats: Vec<_> = all.map(|(seat, machine)| (!seat.is_lost).then(|| machine.ranges())).collect();
-        // An earlier selection may have left each feature to a machine.
+        // An earlier selection may have left every feature with a machine.
         let mut spare = 0..0;
         if seats.iter().flatten().map(|ranges| count_of(ranges)).sum::<usize>() != samples.p() {
             seats.iter_mut().flatten().for_each(Vec::clear);
@@ -73,7 +74,7 @@ impl Machines for Shards<'_> {
         for (machine, making) in self.members.machines.iter_mut().zip(making) {
             machine.making = making;
             if outcome.is_err() {
-                // Features may be on their way from one to another.
+                // Features may be between two machines.
                 machine.keep(0);
             }
         }
@@ -85,20 +86,20 @@ impl Machines for Shards<'_> {
     }
 }
 
-/// Machines of this process, as the chooser sees them.
+/// The machines of this process as the chooser sees them.
 struct Local<'p, 'f, 'r, 'c> {
     front: &'f mut Front<'r, Orders<'p>, Answer<'p>>,
     chosen: &'c mut dyn FnMut(Choice),
-    /// What is known of features that no machine works on.
+    /// Selectors of the features that no machine works on.
     selectors: Vec<Selector<'p>>,
-    /// The orders of this step.
+    /// The numbers of this step's orders.
     jobs: Vec<u64>,
-    /// See [`Machine`].
+    /// By machine: see [`Machine`].
     making: Vec<Option<f64>>,
 }
 
 impl<'p> Local<'p, '_, '_, '_> {
-    /// What is known of these features.
+    /// Takes the selector of these features.
     fn take(&mut self, range: &Range<usize>) -> Option<Selector<'p>> {
         let at = self.selectors.iter().position(|selector| selector.range().contains(&range.start))?;
         let mut selector = self.selectors.swap_remove(at);
@@ -131,7 +132,7 @@ impl Counters for Local<'_, '_, '_, '_> {
         self.selectors.extend(selectors);
         Ok(match best {
             Ok(best) => {
-                // Its first order brings it its features.
+                // The first order of a machine brings its features.
                 self.making[seat].get_or_insert(seconds / piece.cost.max(1.0));
                 News::Counted { seat, best, seconds }
             }
@@ -152,7 +153,7 @@ impl Counters for Local<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// What is known of a feature moves with it.
+    /// Returns the seconds that a feature takes to move: its counts move with it.
     fn cost(&self, seat: usize, _speed: f64) -> f64 {
         self.making[seat].unwrap_or(0.0)
     }

@@ -1,8 +1,8 @@
-//! Correlations of rows that come block by block, and are not kept.
+//! Correlations of rows that arrive block by block and are not kept.
 //!
-//! Rows are gathered into segments of so many, however blocks are cut. Each segment is centred by its own means, multiplied out, and
-//! joined with those before ([`Totals::join`]): so all digits of a deviation count, however large the mean, and any cut of the rows
-//! into blocks, on any number of threads, gives the same bits. One pass; correlations of `cor()` to 1e-12, not to the last bit.
+//! Rows are collected into segments of fixed length, however the blocks are cut. Each segment is centred by its own means, multiplied, and
+//! joined with those before ([`Totals::join`]). So all digits of a deviation count, even if the mean is large. Any cut of the rows into
+//! blocks, on any number of threads, gives the same bits. It takes one pass; correlations agree with `cor()` to 1e-12, not to the last bit.
 
 mod panels;
 mod totals;
@@ -23,10 +23,11 @@ use panels::{multiply, panels, Row, WIDE};
 pub(super) use totals::{power_for, times_power};
 use totals::{shape, Joint};
 
-/// Up to this many columns, threads take segments; beyond, they take blocks of columns of one segment after the other.
+/// Largest number of columns for which threads take segments. With more columns, they take blocks of columns of one segment after the
+/// other.
 const NARROW: usize = 512;
 
-/// Rows of a segment.
+/// Returns the number of rows of a segment.
 fn rows_of_segment(p: usize) -> usize {
     if p <= NARROW {
         1024
@@ -35,13 +36,13 @@ fn rows_of_segment(p: usize) -> usize {
     }
 }
 
-/// Rows that have come, of p columns.
+/// The totals of the rows so far, of p columns.
 #[derive(Debug)]
 pub struct Running {
-    /// Whether rows that miss a value are left out.
+    /// Whether rows with a missing value are left out.
     complete: bool,
     totals: Totals,
-    /// Rows that wait for a segment to be full: its columns, one after the other.
+    /// Rows that wait for a full segment: its columns, one after the other. `waits` is their number.
     waiting: Vec<f64>,
     waits: usize,
     /// Working memory that is not in use.
@@ -57,7 +58,7 @@ struct Working {
     centred: Vec<Row>,
 }
 
-/// A segment's row numbers: how many wait, and which are in the block.
+/// The rows of a segment: the number of waiting rows, and the range of rows in the block.
 struct Segment {
     waiting: usize,
     rows: Range<usize>,
@@ -69,9 +70,9 @@ impl Segment {
     }
 }
 
-/// What is known of a column of a segment.
+/// The statistics of a column of a segment.
 struct Known {
-    /// What the block's rows hold.
+    /// The summary of the block's rows; `of_all` is that of all the segment's rows.
     of_block: Summary,
     of_all: Summary,
     power: i32,
@@ -80,24 +81,25 @@ struct Known {
 }
 
 impl Running {
-    /// Of p columns; `complete`: rows that miss a value are left out. Otherwise one that is missed makes what comes useless.
+    /// Starts with no rows of `p` columns. With `complete`, rows with a missing value are left out; otherwise a missing value makes the
+    /// totals useless.
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error); so of all that follow.
+    /// [`Error::Memory`](crate::Error), also from the other methods.
     pub fn new(p: usize, complete: bool) -> Result<Self> {
         let waiting = memory::zeros(rows_of_segment(p) * p, Use::Correlations)?;
         Ok(Running { complete, totals: Totals::none(p)?, waiting, waits: 0, spare: Mutex::default() })
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn p(&self) -> usize {
         self.totals.columns.p()
     }
 
-    /// Adds a block of rows, which has a column for each; returns what its columns hold, in all rows.
+    /// Adds a block of rows, given by its columns. Returns a summary of each of its columns, over all rows.
     ///
     /// # Errors
-    /// Also what `watch` returns. After an error there is nothing to be had.
+    /// [`Error::Memory`](crate::Error), and errors of `watch`. After an error the totals are useless.
     pub fn add(&mut self, columns: &[Numbers], pool: &Pool, watch: &mut Watch) -> Result<Vec<Summary>> {
         let p = self.p();
         let all = columns.first().map_or(0, Numbers::len);
@@ -150,8 +152,8 @@ impl Running {
         Ok(found)
     }
 
-    /// Centres the columns of a segment that are in a panel, and writes that to `out`. `columns` is working memory. Calls `enter` with
-    /// what is known of each column.
+    /// Centres the columns of a segment that are in a panel, and writes them to `out`. `columns` is working memory. Calls `enter` with the
+    /// statistics of each column.
     fn centre(
         &self,
         block: &Block,
@@ -176,7 +178,7 @@ impl Running {
                 (numbers, of, waiting) => {
                     column[..waiting].copy_from_slice(&self.waiting[j * length..][..waiting]);
                     let of_block = take(numbers, of, segment.rows.clone(), &mut column[waiting..]);
-                    // Not joined of the parts: the sum would depend on where they were cut.
+                    // The summaries of the parts are not joined, because the sum would depend on the cut.
                     (&*column, of_block, if waiting > 0 { held(column) } else { of_block })
                 }
             };
@@ -210,7 +212,7 @@ impl Running {
         }
     }
 
-    /// Working memory for a segment of so many rows; none where there is none to be had.
+    /// Returns working memory for a segment of `rows` rows, or `None` if there is not enough memory.
     fn working(&self, rows: usize) -> Option<Working> {
         let mut working = self.spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
         let fits = memory::grow(&mut working.columns, rows * WIDE, 0.0, Use::Correlations)
@@ -224,7 +226,7 @@ impl Running {
         }
     }
 
-    /// Some segments at a time, each on a thread; their products are joined in order.
+    /// Processes several segments at a time, each on one thread. Their products are joined in order.
     fn narrow(
         &mut self,
         block: &mut Block,
@@ -271,7 +273,7 @@ impl Running {
         Ok(())
     }
 
-    /// One segment, by all threads.
+    /// Processes one segment on all threads.
     fn wide(&mut self, block: &mut Block, segment: &Segment, pool: &Pool, watch: &mut Watch) -> Result<()> {
         let (p, rows) = (self.p(), segment.len());
         let mut working = self.working(rows).ok_or_else(|| Use::Correlations.error(rows * p * size_of::<f64>()))?;
@@ -305,7 +307,7 @@ impl Running {
         }
         let count = totals.products.blocks.len();
         let blocks: Vec<Mutex<&mut Vec<f64>>> = totals.products.blocks.iter_mut().map(Mutex::new).collect();
-        // The longest columns first.
+        // The longest columns come first.
         let total = (count * (count + 1)) as f64 / 2.0;
         let work = |_: &mut (), task: usize, stop: &Stop| {
             let number = count - 1 - task;
@@ -327,7 +329,7 @@ impl Running {
         Ok(())
     }
 
-    /// What is known of all rows.
+    /// Returns the totals of all rows.
     pub fn totals(mut self, pool: &Pool, watch: &mut Watch) -> Result<Totals> {
         if self.waits > 0 {
             let none: Vec<Numbers> = vec![Numbers::Doubles(&[]); self.p()];
@@ -348,7 +350,7 @@ impl Running {
 struct Block<'b> {
     columns: &'b [Numbers<'b>],
     of: &'b Of,
-    /// What its columns hold, as far as known, and whether that is to be found out.
+    /// Summaries of its columns so far; `joins` says whether the segments' summaries are added to them.
     found: &'b mut [Summary],
     joins: bool,
 }
@@ -361,7 +363,7 @@ impl Block<'_> {
     }
 }
 
-/// What is made of a segment.
+/// The outcome of a segment.
 struct Slot {
     of_block: Vec<Summary>,
     totals: Totals,
@@ -382,7 +384,7 @@ fn summaries_of_none(p: usize) -> Result<Vec<Summary>> {
     Ok(none)
 }
 
-/// Copies some rows of a column, and says what they hold.
+/// Copies some rows of a column, and returns their summary.
 fn take(column: &Numbers, of: &Of, rows: Range<usize>, out: &mut [f64]) -> Summary {
     let mut held = Holding::default();
     column.read(of, rows, |from, values| {
@@ -392,7 +394,7 @@ fn take(column: &Numbers, of: &Of, rows: Range<usize>, out: &mut [f64]) -> Summa
     held.summary()
 }
 
-/// What values hold.
+/// Returns the summary of values.
 fn held(values: &[f64]) -> Summary {
     let mut held = Holding::default();
     simd::run(Hold { values, held: &mut held });
@@ -413,25 +415,26 @@ impl<S> Task<S> for Hold<'_> {
     }
 }
 
-/// Where a mean is beyond so many times the largest distance from it, its rounding may matter: the mean that is left is found.
+/// Multiple of the largest distance from a mean beyond which the mean's rounding may matter. The mean of the centred values is then
+/// computed.
 const NEAR: f64 = 100.0;
 
-/// Where that is beyond this share of the distance, it is taken away, too. It changes sums of squares of n values, which are at least the
-/// square of that distance, by n times the square of this.
+/// Share of the largest distance beyond which the mean of the centred values is subtracted, too. Ignoring a smaller one changes a sum of n
+/// squares by a share of at most n times this squared. The reason is that the sum is at least the square of the distance.
 const LEFT: f64 = 1e-10;
 
-/// Bytes of products that wait to be joined.
+/// Number of bytes of products that wait to be joined.
 const WAVE: usize = 1 << 26;
 
-/// A column, and what is taken from it.
+/// A column, and the number that is subtracted from it.
 #[derive(Clone, Copy)]
 struct Centre<'a> {
-    /// None of a column that only fills a panel up.
+    /// The column's values, or empty if the column only fills up a panel.
     values: &'a [f64],
     origin: f64,
 }
 
-/// Writes columns side by side, each less its origin.
+/// Writes columns side by side, each minus its origin.
 struct Panel<'a> {
     centres: &'a [Centre<'a>; WIDE],
     out: &'a mut [Row],

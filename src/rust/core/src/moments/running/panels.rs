@@ -1,30 +1,30 @@
-//! Products of columns that stand in panels: eight columns side by side, row after row, so that the kernel reads what it needs in order.
+//! Products of columns in panels. A panel has eight columns side by side, row after row, so the kernel reads its data in order.
 
 use super::totals::shape;
 use crate::simd::{self, Plain, Task};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512};
 
-/// Columns of a panel. The last one is filled up with zeros.
+/// Number of columns of a panel. Zeros fill up the last one.
 pub(super) const WIDE: usize = 8;
 
-/// A row of a panel, in one line of the cache.
+/// A row of a panel, in one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Row(pub [f64; WIDE]);
 
-/// Rows that are multiplied at a time: all panels of so many stay in the cache.
+/// Number of rows that are multiplied at a time. All panels of this many rows stay in the cache.
 const DEEP: usize = 256;
 
-/// Panels that are multiplied with one at a time.
+/// Number of panels that are multiplied by one panel at a time.
 const HIGH: usize = 3;
 
-/// Panels of p columns.
+/// Returns the number of panels for `p` columns.
 pub(super) fn panels(p: usize) -> usize {
     p.div_ceil(WIDE)
 }
 
-/// Adds to `product`, a block of the triangle of p x p, the products of the columns in the panels, of so many rows each.
+/// Adds the products of the columns in the panels, of `rows` rows each, to `product`, a block of the p x p triangle.
 pub(super) fn multiply(
     cells: &[Row],
     rows: usize,
@@ -39,7 +39,7 @@ pub(super) fn multiply(
         let panel = |number: usize| &cells[number * rows + from..number * rows + to];
         for first in (0..panels(height)).step_by(HIGH) {
             for y in (columns.start / WIDE).max(first)..panels(columns.end) {
-                // Up to the diagonal.
+                // Panels up to the diagonal.
                 let count = HIGH.min(y + 1 - first);
                 let mut tiles = [Row::default(); HIGH * WIDE];
                 let x = std::array::from_fn(|k| panel(first + k.min(count - 1)));
@@ -60,7 +60,8 @@ pub(super) fn multiply(
     }
 }
 
-/// Writes the products of the columns of the first `count` of x with those of y: a tile for each of x, of a row for each column of y.
+/// Writes the products of the columns of the first `count` panels of x and those of y. Each panel of x has a tile with one row for each
+/// column of y.
 struct Multiply<'a> {
     x: [&'a [Row]; HIGH],
     count: usize,
@@ -98,7 +99,7 @@ impl Task<Avx2> for Multiply<'_> {
         };
         for (x, tile) in self.x.iter().zip(self.tiles.chunks_mut(WIDE)).take(self.count) {
             for (half, tile) in tile.chunks_mut(WIDE / 2).enumerate() {
-                // SAFETY: the machine has AVX2 and fused multiply-adds, or there were no `Avx2`; rows have eight values.
+                // SAFETY: an `Avx2` exists only if the machine has AVX2 and fused multiply-adds. Rows have eight values.
                 unsafe {
                     let mut sums = [[_mm256_setzero_pd(); 2]; WIDE / 2];
                     for (x, y) in x.iter().zip(self.y) {
@@ -118,13 +119,13 @@ impl Task<Avx2> for Multiply<'_> {
     }
 }
 
-/// Zeros for the sums with a column of y.
+/// Sets the sums with a column of y to zero.
 #[cfg(target_arch = "x86_64")]
 macro_rules! zero {
     ($($sum:literal)+) => { concat!($("vpxorq zmm", $sum, ", zmm", $sum, ", zmm", $sum, "\n"),+) };
 }
 
-/// A column of y times those of x.
+/// Multiplies a column of y by those of x.
 #[cfg(target_arch = "x86_64")]
 macro_rules! column {
     ($at:literal: $($x:literal $sum:literal),+) => {
@@ -145,7 +146,7 @@ macro_rules! store {
 impl Task<Avx512> for Multiply<'_> {
     type Output = ();
 
-    /// The intrinsics of AVX-512 came with Rust 1.89, which is more than we ask for: so its instructions are written out.
+    /// Uses assembly, because the intrinsics of AVX-512 need Rust 1.89, which is newer than our minimum.
     #[inline(always)]
     fn run(self, _: Avx512) {
         let Multiply { x, count, y, tiles } = self;
@@ -156,7 +157,8 @@ impl Task<Avx512> for Multiply<'_> {
         }
         let [first, second, third] = x.map(<[Row]>::as_ptr);
         if count == HIGH {
-            // SAFETY: the machine has AVX-512 F, or there were no `Avx512`; all have so many rows, and the tiles 24, which are aligned.
+            // SAFETY: an `Avx512` exists only if the machine has AVX-512 F. All panels have `rows` rows, and there are 24 tile rows, which
+            // are aligned.
             unsafe {
                 std::arch::asm!(
                     zero!(8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31),
@@ -198,7 +200,7 @@ impl Task<Avx512> for Multiply<'_> {
             }
             return;
         }
-        // Two, the second of them the first once more where there is but one.
+        // Two panels; if there is only one, the second repeats the first.
         // SAFETY: as above.
         unsafe {
             std::arch::asm!(
@@ -241,7 +243,7 @@ impl Task<Avx512> for Multiply<'_> {
 mod tests {
     use super::*;
 
-    /// All instructions that this machine has, on panels of any depth, the last of them not full.
+    /// Tests all instruction sets that this machine has, on panels of any depth, the last of them not full.
     #[test]
     fn panels_have_the_products_of_their_columns() {
         for (rows, p) in [(1, 1), (3, 8), (128, 9), (129, 70), (300, 130)] {

@@ -1,7 +1,7 @@
 use super::super::{correlation, Kind, Rows};
 use super::*;
 
-/// Uniform numbers of [-1, 1], from a multiplier of Steele and Vigna (2021).
+/// Returns uniform numbers in [-1, 1], from a multiplier of Steele and Vigna (2021).
 fn noise(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed;
     move || {
@@ -16,7 +16,7 @@ fn table(n: usize, p: usize, seed: u64) -> Vec<f64> {
     (0..n * p).map(|at| draw() + common[at % n] * (at / n % 3) as f64).collect()
 }
 
-/// The columns, cut into blocks of so many rows in turn.
+/// Adds the columns in blocks with these numbers of rows in turn.
 fn run(columns: &[Numbers], cuts: &[usize], complete: bool, pool: &Pool) -> Totals {
     let n = columns[0].len();
     let mut running = Running::new(columns.len(), complete).unwrap();
@@ -90,7 +90,7 @@ fn large_means_trends_and_the_ends_of_the_range_lose_no_digits() {
             // Most rows are far from the first ones.
             2 => value + if row < 700 { 0.0 } else { 1e6 },
             3 => 1e200 * value,
-            // In the first segments nothing but zeros, and then values whose squares are none.
+            // The first segments have only zeros; later values have squares that are not doubles.
             4 => 1e-180 * if row < 2500 { 0.0 } else { value },
             5 => 1e150 * if row < 4000 { 1e-40 * value } else { value },
             6 => -(1e8 + noise[row]),
@@ -104,9 +104,9 @@ fn large_means_trends_and_the_ends_of_the_range_lose_no_digits() {
     let pool = Pool::new(2);
     let c = c_of(&run(&columns, &[977], false, &pool), &pool);
     assert!(apart(&c, &wanted) < 1e-12, "{:e}", apart(&c, &wanted));
-    // Equal columns, up to their sign and a power of two.
+    // These columns are equal up to their sign and a power of two.
     assert_eq!((c[6], c[7]), (-1.0, 1.0));
-    // Rows of several workers.
+    // The rows of several workers are joined.
     let cut = |from: usize, to: usize| {
         let part: Vec<Numbers> = data.chunks(n).map(|column| Numbers::Doubles(&column[from..to])).collect();
         run(&part, &[500], false, &pool)
@@ -123,7 +123,7 @@ fn large_means_trends_and_the_ends_of_the_range_lose_no_digits() {
     let of_parts = c_of(&joined, &pool);
     assert!(apart(&of_parts, &wanted) < 1e-12, "{:e}", apart(&of_parts, &wanted));
     assert_eq!((of_parts[6], of_parts[7]), (-1.0, 1.0));
-    // Taken apart and put together.
+    // The totals are taken apart and put together.
     let cells: Vec<f64> = (0..p).flat_map(|y| joined.products.column(y).to_vec()).collect();
     assert!(Totals::from_parts(joined.columns.clone(), &cells).unwrap().unwrap() == joined);
     assert!(Totals::from_parts(joined.columns.clone(), &cells[1..]).unwrap().is_none());

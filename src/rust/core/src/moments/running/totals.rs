@@ -1,13 +1,13 @@
-//! What is known of rows: by column mean, extremes and missing values, and the central sums of squares and products; and how two such
-//! are joined.
+//! Totals of rows, and how two totals are joined. They hold each column's mean, extremes and number of missing values, and the central sums
+//! of squares and products.
 //!
-//! With d the difference of the means of n_a and n_b rows, M the central sums of products (Chan, Golub and LeVeque 1983, "Algorithms for
-//! computing the sample variance", The American Statistician 37, 242-247):
+//! Two totals are joined by the formula of Chan, Golub and LeVeque 1983, "Algorithms for computing the sample variance", The American
+//! Statistician 37, 242-247. Here d is the difference of the means of n_a and n_b rows, and M are the central sums of products:
 //!
 //! M_ab = M_a + M_b + d d' n_a n_b / (n_a + n_b)
 //!
-//! Means are kept less an origin near the data, so that a mean of 1e8 leaves a deviation of 1 all its digits, and times a power of two, so
-//! that squares stay doubles.
+//! Means are kept minus an origin near the data, so that a deviation of 1 keeps all its digits even at a mean of 1e8. They are multiplied
+//! by a power of two, so that squares stay within the range of a double.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -19,39 +19,39 @@ use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::Result;
 
-/// What columns hold.
+/// The columns' part of the totals. Each list has an entry for each column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
-    /// Rows that count.
+    /// Number of rows that count.
     pub n: u64,
-    /// Rows that do not, as they miss a value.
+    /// Number of rows that are left out because they have a missing value.
     pub left_out: u64,
-    /// The smallest value; infinite where there is none. So are the others by column.
+    /// The smallest value, or infinity if there is none.
     pub least: Vec<f64>,
-    /// The largest value; -infinite where there is none.
+    /// The largest value, or -infinity if there is none.
     pub largest: Vec<f64>,
     /// Number of missing values, in all rows.
     pub missing: Vec<u64>,
-    /// Means and products are those of values times 2 to this power.
+    /// The power of two by which values are multiplied. Means and products are those of the multiplied values.
     pub power: Vec<i32>,
-    /// What is taken from values first, before that.
+    /// The origin, which is subtracted from values before the multiplication.
     pub origin: Vec<f64>,
-    /// The mean of what is left, times the power.
+    /// The mean of the remainder, multiplied by the power of two.
     pub mean: Vec<f64>,
 }
 
-/// How the products of two parts are joined, where rows are in both.
+/// The way to join the products of two parts that both have rows.
 pub(super) struct Joint {
-    /// What the products of each are multiplied with, by column; none: with 1.
+    /// The factors of each part's products by column, or `None` if they are all 1.
     pub first: Option<Vec<f64>>,
     pub second: Option<Vec<f64>>,
-    /// Difference of the means.
+    /// Differences of the means.
     apart: Vec<f64>,
-    /// n_a n_b / (n_a + n_b).
+    /// The weight n_a n_b / (n_a + n_b).
     weight: f64,
 }
 
-/// 2 to this power, which may itself be beyond the range: in two steps.
+/// Returns the value times 2 to this power. It takes two steps, because the power itself may be out of range.
 pub(in super::super) fn times_power(value: f64, power: i32) -> f64 {
     if power == 0 {
         return value;
@@ -60,17 +60,18 @@ pub(in super::super) fn times_power(value: f64, power: i32) -> f64 {
     value * half * f64::from(power - power / 2).exp2()
 }
 
-/// The power of two that brings values up to this one where their squares, and sums of these, are doubles.
+/// Returns the exponent of a power of two that scales values up to `largest`. The squares of the scaled values, and sums of these, are
+/// doubles.
 pub(in super::super) fn power_for(largest: f64) -> i32 {
     match (1e-100..=1e100).contains(&largest) || largest == 0.0 || !largest.is_finite() {
         true => 0,
-        // Even, so that each half is exact.
+        // An even exponent has exact halves.
         false => 2 * (-largest.log2() / 2.0).trunc() as i32,
     }
 }
 
 impl Columns {
-    /// Of no rows.
+    /// Returns columns without rows.
     pub(super) fn none(p: usize) -> Result<Self> {
         let filled = |value: f64| -> Result<Vec<f64>> {
             let mut values = memory::space(p, Use::Correlations)?;
@@ -89,12 +90,12 @@ impl Columns {
         })
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn p(&self) -> usize {
         self.mean.len()
     }
 
-    /// The largest magnitude in a column, 0 where nothing is.
+    /// Returns the largest magnitude in a column, or 0 if it has no values.
     fn magnitude(&self, j: usize) -> f64 {
         if self.least[j] > self.largest[j] {
             0.0
@@ -103,7 +104,8 @@ impl Columns {
         }
     }
 
-    /// Joins what is known of the columns, but for extremes and missing values, and says how products are.
+    /// Joins numbers of rows, powers and means with those of `other`. Returns how the products are joined. Does not join extremes and
+    /// missing values.
     pub(super) fn join(&mut self, other: &Columns) -> Result<Joint> {
         let p = self.p();
         let (a, b) = (self.n as f64, other.n as f64);
@@ -121,7 +123,7 @@ impl Columns {
             if other.n == 0 {
                 continue;
             }
-            // The one that larger values need; zeros need none.
+            // Larger values determine the power; zeros need none.
             let (own, others) = (self.magnitude(j), other.magnitude(j));
             let power = match (own, others) {
                 (0.0, _) => other.power[j],
@@ -155,7 +157,7 @@ impl Columns {
         Ok(joint)
     }
 
-    /// Adds what `other` has of extremes and missing values.
+    /// Joins the extremes and numbers of missing values with those of `other`.
     pub(super) fn widen(&mut self, other: &Columns) {
         for j in 0..self.p() {
             self.least[j] = self.least[j].min(other.least[j]);
@@ -166,7 +168,8 @@ impl Columns {
 }
 
 impl Joint {
-    /// Adds to column y of the products, from its top, what the distance of the means does; those of the second part are in there.
+    /// Adds the effect of the distance of the means to column y of the products, from its top. The second part's products must have been
+    /// added.
     pub fn add_apart(&self, y: usize, cells: &mut [f64]) {
         let of_y = self.apart[y];
         if self.weight > 0.0 && of_y != 0.0 {
@@ -174,7 +177,7 @@ impl Joint {
         }
     }
 
-    /// Multiplies column y, from its top, with what is to be multiplied.
+    /// Multiplies column y, from its top, by its factors.
     pub fn scale(by: Option<&Vec<f64>>, y: usize, cells: &mut [f64]) {
         if let Some(by) = by {
             cells.iter_mut().zip(by).for_each(|(cell, factor)| *cell = *cell * factor * by[y]);
@@ -182,14 +185,14 @@ impl Joint {
     }
 }
 
-/// The upper triangle of p x p, in blocks of columns: each has the rows from the top to its last column.
+/// The upper triangle of a p x p matrix, in blocks of columns. Each block has the rows from the top to its last column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Triangle {
     p: usize,
     pub(super) blocks: Vec<Vec<f64>>,
 }
 
-/// Columns of a block, and rows of it, which are the cells from one column to the next.
+/// Returns the columns of a block, and its number of rows, which is the distance from one column to the next.
 pub(super) fn shape(block: usize, p: usize) -> (Range<usize>, usize) {
     let to = p.min((block + 1) * BLOCK);
     (block * BLOCK..to, to)
@@ -205,7 +208,7 @@ impl Triangle {
         Ok(Triangle { p, blocks })
     }
 
-    /// Column y, from the top to the diagonal.
+    /// Returns column y, from the top to the diagonal.
     pub fn column(&self, y: usize) -> &[f64] {
         let rows = shape(y / BLOCK, self.p).1;
         let from = (y % BLOCK) * rows;
@@ -219,25 +222,25 @@ impl Triangle {
     }
 }
 
-/// What is known of rows, all that is needed for correlations, and to be joined with what is known of others.
+/// Totals of rows: all that is needed for correlations, and for joining with the totals of other rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Totals {
-    /// By column.
+    /// The totals by column.
     pub columns: Columns,
-    /// Sums of products of what is left of values once their means are taken away, times both powers.
+    /// Central sums of products, times the powers of two of both columns.
     pub products: Triangle,
 }
 
 impl Totals {
-    /// Of no rows of so many columns.
+    /// Returns totals of no rows, with `p` columns.
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error); so of all that follow.
+    /// [`Error::Memory`](crate::Error), also from the other functions.
     pub fn none(p: usize) -> Result<Self> {
         Ok(Totals { columns: Columns::none(p)?, products: Triangle::zeros(p)? })
     }
 
-    /// From parts that were taken from another: the upper triangle by column. None where lengths do not fit.
+    /// Makes totals from the parts of others: the columns, and the upper triangle by column. Returns `None` if lengths do not fit.
     pub fn from_parts(columns: Columns, cells: &[f64]) -> Result<Option<Self>> {
         let p = columns.p();
         let lengths = [columns.least.len(), columns.largest.len(), columns.missing.len(), columns.power.len()];
@@ -251,7 +254,7 @@ impl Totals {
         Ok(Some(Totals { columns, products }))
     }
 
-    /// Joins with other rows of the same columns.
+    /// Joins these with the totals of other rows of the same columns.
     pub fn join(&mut self, other: &Totals, pool: &Pool) -> Result<()> {
         let joint = self.columns.join(&other.columns)?;
         self.columns.widen(&other.columns);
@@ -275,8 +278,8 @@ impl Totals {
         Ok(())
     }
 
-    /// Writes the correlations, p x p: symmetric, with ones on the diagonal and all between -1 and 1; NaN with a column that does
-    /// not vary.
+    /// Writes the correlations, p x p. They are symmetric, with ones on the diagonal and all values between -1 and 1. A value is NaN if a
+    /// column does not vary.
     pub fn correlations(&self, pool: &Pool, c: &mut [f64], look: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         let p = self.columns.p();
         let rests = memory::zeros(p, Use::Correlations)?;

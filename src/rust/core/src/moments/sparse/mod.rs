@@ -1,11 +1,11 @@
-//! Correlations of a sparse matrix, of its entries alone.
+//! Correlations of a sparse matrix, computed from its entries alone.
 //!
-//! Sums of products of two columns are over the rows where both have an entry. To have these by row, entries are put in order of rows, a
-//! part of the rows at a time: entry (i, y) adds its row's entries up to column y, times itself, to column y.
+//! Sums of products of two columns run over the rows in which both have an entry. To find these, entries are sorted by row, a part of the
+//! rows at a time. Entry (i, y) adds its row's entries up to column y, times itself, to column y.
 //!
-//! A column with zeros in a share z of its rows has a variance of at least z times its mean square. So the means can be taken out at the
-//! end, and cost a factor of 1 / z in rounding. Columns with entries in most rows are therefore centred first, as if they were dense,
-//! some rows of them at a time.
+//! A column with zeros in a share z of its rows has a variance of at least z times its mean square. So the means can be subtracted at the
+//! end, at the cost of a factor of 1 / z in rounding. Columns with entries in most rows are therefore centred first, as if they were dense,
+//! some of their rows at a time.
 
 mod products;
 
@@ -20,22 +20,22 @@ use crate::pool::{Pool, Stop};
 use crate::{Error, Result};
 use products::products;
 
-/// A sparse n x p matrix by column, as the package Matrix keeps it.
+/// A sparse n x p matrix by column, as the package Matrix stores it.
 #[derive(Clone, Copy)]
 pub struct Sparse<'a> {
     n: usize,
-    /// Where the entries of a column begin; at last their number.
+    /// The index of each column's first entry, and then the number of entries.
     starts: &'a [i32],
-    /// Their rows, ascending in each column.
+    /// The rows of the entries, ascending in each column.
     rows: &'a [i32],
     values: &'a [f64],
 }
 
 impl<'a> Sparse<'a> {
-    /// From slots of a dgCMatrix.
+    /// Makes a matrix from the slots of a dgCMatrix.
     ///
     /// # Errors
-    /// [`Error::Argument`] where they are none.
+    /// [`Error::Argument`] if the slots do not form one.
     pub fn new(n: usize, starts: &'a [i32], rows: &'a [i32], values: &'a [f64], pool: &Pool) -> Result<Self> {
         let x = Sparse { n, starts, rows, values };
         let ascend = starts.first() == Some(&0) && starts.windows(2).all(|pair| pair[0] <= pair[1]);
@@ -65,7 +65,7 @@ impl<'a> Sparse<'a> {
         self.starts.len() - 1
     }
 
-    /// Rows and values of a column.
+    /// Returns the rows and values of a column's entries.
     fn entries(&self, j: usize) -> (&'a [i32], &'a [f64]) {
         let range = self.starts[j] as usize..self.starts[j + 1] as usize;
         (&self.rows[range.clone()], &self.values[range])
@@ -75,20 +75,20 @@ impl<'a> Sparse<'a> {
 /// The columns in the rows that count.
 struct View<'a> {
     x: Sparse<'a>,
-    /// New numbers of rows, and `u32::MAX` of those that do not count; none: all do.
+    /// New numbers of the rows, with `u32::MAX` for rows that do not count, or `None` if all rows count.
     numbers: Option<Vec<u32>>,
     n: usize,
     summaries: Vec<Summary>,
-    /// Entries in rows that count.
+    /// Numbers of entries in rows that count, by column.
     counts: Vec<usize>,
-    /// What values are multiplied with, as a power of two.
+    /// Exponents of the powers of two by which values are multiplied.
     powers: Vec<i32>,
-    /// In place of the values.
+    /// Centred ranks that replace the values, for Spearman's correlation.
     ranks: Option<Vec<f64>>,
 }
 
 impl View<'_> {
-    /// Entries of a column in rows that count, from the first one in row `from` of all rows on, to row `to`: row and value.
+    /// Returns the entries (row, value) of a column that are in rows that count. `from..to` limits them by original row number.
     fn entries(&self, j: usize, from: usize, to: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let (rows, values) = self.x.entries(j);
         let values = self.ranks.as_ref().map_or(values, |ranks| &ranks[self.x.starts[j] as usize..][..rows.len()]);
@@ -106,10 +106,10 @@ impl View<'_> {
     }
 }
 
-/// As [`correlation`](super::correlation), of a sparse matrix and without pairwise rows.
+/// Works as [`correlation`](super::correlation) for a sparse matrix, without pairwise rows.
 ///
 /// # Errors
-/// [`Error::Memory`], and what `watch` returns.
+/// [`Error::Memory`], and errors of `watch`.
 pub fn of_sparse(x: Sparse, kind: Kind, rows: Rows, pool: &Pool, c: &mut [f64], watch: &mut Watch) -> Result<Found> {
     let (numbers, n) = match rows {
         Rows::Complete => complete_rows(&x)?,
@@ -164,7 +164,7 @@ pub fn of_sparse(x: Sparse, kind: Kind, rows: Rows, pool: &Pool, c: &mut [f64], 
     Ok(Found { summaries: view.summaries, rows: n, is_done })
 }
 
-/// New numbers of the rows without a missing value, and how many they are; none where all are.
+/// Returns new numbers of the rows without a missing value, or `None` if all rows are complete, and the number of complete rows.
 fn complete_rows(x: &Sparse) -> Result<(Option<Vec<u32>>, usize)> {
     if !x.values.iter().any(|value| value.is_nan()) {
         return Ok((None, x.n));
@@ -180,7 +180,7 @@ fn complete_rows(x: &Sparse) -> Result<(Option<Vec<u32>>, usize)> {
     Ok((Some(numbers), count as usize))
 }
 
-/// Ranks less that of the zeros, which leaves them zeros.
+/// Replaces the values by their ranks minus the rank of zero, so that zeros stay zeros.
 fn rank(view: &mut View, pool: &Pool, watch: &mut Watch) -> Result<()> {
     let mut ranks: Vec<f64> = memory::zeros(view.x.values.len(), Use::Correlations)?;
     let mut rest = &mut ranks[..];
@@ -200,7 +200,7 @@ fn rank(view: &mut View, pool: &Pool, watch: &mut Watch) -> Result<()> {
             return;
         }
         let counts = |row: i32| of.numbers.as_ref().is_none_or(|numbers| numbers[row as usize] != u32::MAX);
-        // No negative zero, which would not be tied with the others.
+        // Adding 0 removes negative zeros, which would not be tied with the others.
         let entries = rows.iter().zip(values).enumerate().filter(|(_, (&row, _))| counts(row));
         sorted.extend(entries.map(|(at, (_, &value))| (value + 0.0, at as u32)));
         sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
@@ -208,7 +208,7 @@ fn rank(view: &mut View, pool: &Pool, watch: &mut Watch) -> Result<()> {
         let hidden = (of.n - sorted.len()) as f64;
         let negative = sorted.partition_point(|entry| entry.0 < 0.0);
         let zeros = sorted.partition_point(|entry| entry.0 <= 0.0) - negative;
-        // Of a column without zeros, what lies between those below and above.
+        // For a column without zeros, this is between the ranks below and above zero.
         let of_zero = negative as f64 + (zeros as f64 + hidden + 1.0) / 2.0;
         for &(value, at) in sorted.iter() {
             let rank = found[at as usize] + if value > 0.0 { hidden } else { 0.0 };

@@ -1,4 +1,4 @@
-//! Products of columns, a part of the rows at a time.
+//! Products of columns, from a part of the rows at a time.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -11,33 +11,33 @@ use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::Result;
 
-/// Entries that are in order of rows at a time, 192 MiB.
+/// Number of entries that are sorted by row at a time, 192 MiB.
 const AT_ONCE: usize = 1 << 24;
 
-/// Entries of a part of them. A column of the products stays in the cache while a part passes: with so many, it is worth its way there.
+/// Number of entries of a part. A column of the products stays in the cache while a part passes; with this many entries, loading it pays.
 const PART: usize = 1 << 22;
 
-/// Some rows, by row.
+/// Some rows, stored by row.
 struct Part {
-    /// The entries of a row in columns that are mostly zeros begin here; at last their number.
+    /// The index of each row's first entry in columns that are mostly zeros, and then the number of entries.
     starts: Vec<u32>,
     columns: Vec<u32>,
     values: Vec<f64>,
-    /// The other columns, a row after the other.
+    /// The values of the other columns, one row after the other.
     full: Vec<f64>,
     /// Number of the first row that counts.
     first: usize,
-    /// All rows, those that do not count among them.
+    /// The range of original rows, including those that do not count.
     range: [usize; 2],
 }
 
-/// The columns that have entries in most rows, and what is taken from their values.
+/// The columns with entries in most rows, and the means that are subtracted from them.
 struct Full {
     columns: Vec<usize>,
     means: Vec<f64>,
 }
 
-/// The correlations of columns that vary.
+/// Writes the correlations of columns that all vary.
 pub(super) fn products(view: &View, pool: &Pool, c: &mut [f64], watch: &mut Watch) -> Result<()> {
     let (p, n) = (view.x.p(), view.n);
     let is_full: Vec<bool> = view.counts.iter().map(|&count| 2 * count > n).collect();
@@ -118,7 +118,7 @@ pub(super) fn products(view: &View, pool: &Pool, c: &mut [f64], watch: &mut Watc
     watch(1.0)
 }
 
-/// Puts the entries of some rows in order, `in_part` rows a part.
+/// Sorts the entries of some rows by row, `in_part` rows per part.
 fn parts(
     view: &View,
     full: &Full,
@@ -168,7 +168,7 @@ fn parts(
                 *at += 1;
             }
         }
-        // Each start has become the next one.
+        // Each start has become the next row's start.
         made.starts.rotate_right(1);
         made.starts[0] = 0;
         for row in made.full.chunks_mut(d.max(1)) {
@@ -185,7 +185,7 @@ fn parts(
     Ok(slots.into_iter().filter_map(|slot| slot.into_inner().ok().flatten()).collect())
 }
 
-/// Adds to column y, which is mostly zeros, its products in some rows: with such columns up to y, and with all that are full.
+/// Adds to column y, which is mostly zeros, its products in some rows: with such columns up to y, and with all full columns.
 fn add_products(view: &View, part: &Part, full: &Full, y: usize, column: &mut [f64], beside: &mut [f64]) {
     let d = beside.len();
     beside.fill(0.0);

@@ -16,7 +16,7 @@ fn slots(data: &[f64], n: usize) -> Slots {
     slots
 }
 
-/// Counts of a gene by cell, with columns of every share of zeros.
+/// Returns counts as of genes by cell, with columns of every share of zeros.
 fn counts(n: usize, p: usize) -> Vec<f64> {
     let mut state = 5u64;
     let mut draw = || {
@@ -44,7 +44,7 @@ fn counts(n: usize, p: usize) -> Vec<f64> {
 fn entries_alone_have_the_correlations_of_all() {
     for (n, p) in [(6, 3), (500, 40), (900, 7), (40, 300), (5000, 23)] {
         let mut data = counts(n, p);
-        // Each varies, and one has no zeros and a mean far from them.
+        // Each column varies. One has no zeros, and a mean far from its deviations.
         (0..p).for_each(|j| data[j * n + j % n] += if j % 7 == 3 { 1e-169 } else { 3.0 });
         (0..n).for_each(|row| data[2 * n + row] = 1e8 + (row % 5) as f64);
         if p > 20 {

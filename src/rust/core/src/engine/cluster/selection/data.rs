@@ -1,8 +1,9 @@
 //! The data of a selection on ranks, as bytes: the class, columns of features, choices.
 //!
-//! A rank gets the columns of its own features, once, in as few bits a code as their levels take, and with each turn that of the feature that was
-//! selected. All features for all ranks would be as many times the bytes as there are ranks, and a column is counted about once a turn, which
-//! takes no longer than to send it. Features in a data file are named, not sent: each rank reads its own, and makes them discrete.
+//! A rank gets the columns of its own features once, with as few bits per code as their levels need. With each turn it gets the column of
+//! the feature that was selected. Sending all features to all ranks would multiply the bytes by the number of ranks. Also, a column is
+//! counted about once a turn, which takes no longer than sending it. Features in a data file are named, not sent: each rank reads its own
+//! and makes them discrete.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,34 +18,34 @@ use crate::selection::discretise::{Bins, Column, Discretise};
 use crate::selection::{FeatureCodes, FeatureColumn, Samples, SparseVariable};
 use crate::Result;
 
-/// How features are given to a rank.
+/// Marks of how a rank gets features: as columns, or by the name of a file.
 const SENT: u64 = 0;
 const NAMED: u64 = 1;
 
-/// How a column is written.
+/// Marks of how a column is written.
 const DENSE: u8 = 0;
 const SPARSE: u8 = 1;
 
-/// What features are selected from.
+/// The data from which features are selected.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
-    /// These samples.
+    /// Samples in memory.
     Samples(&'a Samples),
-    /// The columns of a data file, made discrete in this way, which ranks open by its path.
+    /// The columns of a data file, which ranks open by its path and make discrete.
     File {
         /// The file.
         file: &'a DataFile,
-        /// Where the ranks find it.
+        /// The path under which the ranks find the file.
         path: &'a str,
-        /// How its numbers become levels.
+        /// The rule that turns its numbers into levels.
         how: Discretise,
-        /// The class, and its first column.
+        /// Samples with the class and the file's first column.
         first: &'a Samples,
     },
 }
 
 impl Source<'_> {
-    /// Number of features.
+    /// Returns the number of features.
     pub fn p(&self) -> usize {
         match self {
             Source::Samples(samples) => samples.p(),
@@ -52,7 +53,7 @@ impl Source<'_> {
         }
     }
 
-    /// Samples that have the class.
+    /// Returns samples that have the class.
     pub(super) fn class(&self) -> &Samples {
         match self {
             Source::Samples(samples) => samples,
@@ -60,10 +61,10 @@ impl Source<'_> {
         }
     }
 
-    /// Number of levels of a feature, with its column as bytes.
+    /// Returns the number of levels of feature `f`, and its column as bytes.
     ///
     /// # Errors
-    /// Those of [`encode_from`].
+    /// Errors of [`encode_from`].
     pub(super) fn column(&self, f: usize, observer: &mut dyn Observer) -> Result<(usize, Vec<u8>)> {
         let mut bytes = Writer::default();
         let Source::File { file, how, first, .. } = self else {
@@ -78,7 +79,7 @@ impl Source<'_> {
         Ok((one.levels(0), bytes.0))
     }
 
-    /// What a rank makes these features of.
+    /// Writes what a rank needs to make these features.
     pub(super) fn write(&self, range: Range<usize>, bytes: &mut Writer) {
         bytes.small(range.start as u64);
         bytes.small(range.len() as u64);
@@ -102,14 +103,14 @@ impl Source<'_> {
     }
 }
 
-/// The class as codes that another run makes discrete into the same ones.
+/// Returns the class as codes. Making them discrete again returns the same codes.
 fn class_of(samples: &Samples) -> Vec<i32> {
     samples.codes(samples.class()).to_vec(samples.n()).into_iter().map(i32::from).collect()
 }
 
-/// Features of a rank, as they were given.
+/// A rank's features, as they were received.
 pub(super) struct Given<'a> {
-    /// The first.
+    /// The first feature.
     pub start: usize,
     count: usize,
     how: How<'a>,
@@ -121,7 +122,7 @@ enum How<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// As [`Source::write`] writes them, of n samples.
+    /// Reads features of `n` samples, as [`Source::write`] writes them.
     pub fn read(bytes: &mut Reader<'a>, n: usize) -> Option<Self> {
         let (start, count) = (bytes.small_index()?, bytes.small_index()?);
         let how = match bytes.small()? {
@@ -147,10 +148,10 @@ impl<'a> Given<'a> {
         (count > 0 && start.checked_add(count).is_some()).then_some(Given { start, count, how })
     }
 
-    /// As samples of this class; the selected features come to the places of `lent`.
+    /// Makes samples with this class. The columns of selected features are added to `lent`.
     ///
     /// # Errors
-    /// Those of [`Samples::of_columns`]; [`Error::File`](crate::Error::File).
+    /// Errors of [`Samples::of_columns`], and [`Error::File`](crate::Error::File).
     pub fn samples(self, class: &Variable, lent: Lent, pool: &Pool, observer: &mut dyn Observer) -> Result<Samples> {
         let n = class.codes().len();
         let samples = match self.how {
@@ -167,7 +168,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Bits of a code of so many levels: of a byte as those that [`Codes::Bytes`] has.
+/// Returns the number of bits for a code of a variable with `levels` levels. Up to 8 bits go with [`Codes::Bytes`].
 fn bits_of(levels: usize) -> usize {
     match levels {
         0..=2 => 1,
@@ -178,7 +179,7 @@ fn bits_of(levels: usize) -> usize {
     }
 }
 
-/// Codes of so many bits each, the first in the lowest ones.
+/// Packs codes of `bits` bits each, the first into the lowest bits.
 fn pack<C: Copy + Into<u16>>(codes: &[C], bits: usize, bytes: &mut Vec<u8>) {
     if bits == 16 {
         bytes.extend(codes.iter().flat_map(|&code| code.into().to_le_bytes()));
@@ -188,7 +189,7 @@ fn pack<C: Copy + Into<u16>>(codes: &[C], bits: usize, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Writes the column of a feature, or of the class.
+/// Writes the column of a feature or of the class.
 pub(super) fn write_column(samples: &Samples, v: usize, bytes: &mut Writer) {
     let levels = samples.levels(v);
     match samples.codes(v) {
@@ -215,7 +216,7 @@ pub(super) fn write_column(samples: &Samples, v: usize, bytes: &mut Writer) {
     }
 }
 
-/// As [`write_column`] writes one of n samples.
+/// Reads a column of `n` samples, as [`write_column`] writes it.
 pub(super) fn read_column(bytes: &mut Reader, n: usize) -> Option<FeatureColumn> {
     let form = bytes.take(1)?[0];
     let levels = u32::try_from(bytes.small()?).ok()?;
@@ -248,7 +249,7 @@ pub(super) fn read_column(bytes: &mut Reader, n: usize) -> Option<FeatureColumn>
     }
 }
 
-/// A column that was selected elsewhere, or the class: with a code for every sample.
+/// Reads a column that was selected elsewhere, or the class, with a code for every sample.
 pub(super) fn read_variable(bytes: &mut Reader, n: usize) -> Option<Variable> {
     match read_column(bytes, n)? {
         FeatureColumn::Dense(variable) => Some(variable),
@@ -261,11 +262,11 @@ mod tests {
     use super::*;
     use crate::observer::Unobserved;
 
-    /// Columns of so many levels, each of which occurs, and the class.
+    /// Returns columns with these numbers of levels, each of which occurs, and the class.
     fn samples(n: usize, levels: &[usize]) -> Samples {
         let code = |f: usize, i: usize| ((i * (2 * f + 1) + i / 7) % levels[f]) as u16;
         let column = |f: usize| match f % 3 {
-            // Few levels in words, too.
+            // Words also hold variables with few levels.
             2 => Codes::Words((0..n).map(|i| code(f, i)).collect()),
             _ if levels[f] > 255 => Codes::Words((0..n).map(|i| code(f, i)).collect()),
             _ => Codes::Bytes((0..n).map(|i| code(f, i) as u8).collect()),
@@ -311,7 +312,7 @@ mod tests {
             }
             (0..bytes.len()).step_by(7).for_each(|cut| assert!(read(&bytes[..cut], n).is_none()));
         }
-        // A code that is no level, in its two bits, and a row that is none.
+        // A code in its two bits that is not a level, and a row that does not exist.
         assert!(read_column(&mut Reader(&[DENSE, 3, 0b1100]), 2).is_none());
         assert!(read_column(&mut Reader(&[SPARSE, 3, 0, 1, 9, 1]), 2).is_none());
     }

@@ -1,9 +1,10 @@
-//! One feature selection on ranks: each has features of its own, and says after each choice which of them is the best. The driver takes the best of
-//! these, and tells it to all with its column: a message each way, whoever has how many features.
+//! One feature selection on ranks. Each rank has its own features, and reports the best of them after each choice. The driver takes the
+//! best of these and sends it to all ranks with its column. That takes one message each way per choice, however the features are
+//! distributed.
 //!
-//! The scores of a feature depend on its column and those selected before alone, so that the answer does not depend on who has which. A rank that
-//! is lost, or so slow that all others wait for it, leaves its features to the others, which count for them what it has counted; where that pays
-//! within the choices that are left, features move from slow ranks to fast ones in the same way.
+//! The scores of a feature depend only on its column and the features selected before. So the answer does not depend on which rank has
+//! which feature. A rank that is lost leaves its features to the others, which count them from the start. So does a rank that is so slow
+//! that all others wait for it. Features also move from slow ranks to fast ones if that pays within the choices that are left.
 
 mod data;
 pub mod rank;
@@ -26,27 +27,27 @@ use crate::selection::{Choice, CountLogs, Criterion, Problem, Selection};
 use crate::team::{Lost, Moved};
 use crate::{Error, Result};
 
-/// The seconds that a byte takes to a rank at the most.
+/// Most seconds that a byte takes to reach a rank.
 const A_BYTE: f64 = 1e-7;
 
-/// What turns count for.
+/// The level for which turns are timed.
 const LEVEL: Option<usize> = Some(0);
 
-/// What to do where no rank is left.
+/// Hint if no rank is left.
 const HINT: &str = "start the cluster again";
 
-/// What a rank has of a selection.
+/// A rank's state in a selection.
 #[derive(Default)]
 struct Hand {
-    /// Its features, in the order in which it got them.
+    /// The rank's features, in the order in which it got them.
     features: Vec<Range<usize>>,
     has_begun: bool,
-    /// How many choices it knows.
+    /// The number of choices that the rank knows.
     known: usize,
     turn: Option<Turn>,
 }
 
-/// A turn that is not answered yet.
+/// A turn that has not been answered yet.
 struct Turn {
     task: u64,
     job: u64,
@@ -55,7 +56,7 @@ struct Turn {
     bytes: usize,
 }
 
-/// The ranks of a selection that is under way.
+/// The ranks of a running selection.
 struct Ranks<'c, 'a, 's> {
     cluster: &'c mut Cluster<'a>,
     source: Source<'s>,
@@ -65,19 +66,20 @@ struct Ranks<'c, 'a, 's> {
     hands: Vec<Hand>,
     news: VecDeque<News>,
     choices: Vec<Choice>,
-    /// The columns of these, as bytes.
+    /// The columns of the choices, as bytes.
     columns: Vec<Vec<u8>>,
     selection: Selection,
     levels: Vec<usize>,
-    /// A flaw in the data, that of the first column of those that were told of.
+    /// A flaw in the data, with the first column of the rank's features. The flaw with the smallest column is kept.
     flaw: Option<(usize, Error)>,
 }
 
 impl Cluster<'_> {
-    /// Selects k features, at least 1 and no more than there are, and says how many levels each has. `logs` must be those of the number of samples.
+    /// Selects `k` features and returns them with their numbers of levels. `k` must be between 1 and the number of features. `logs` must be
+    /// for the number of samples.
     ///
     /// # Errors
-    /// [`Error::Cluster`] where no rank is left, [`Error::Argument`] where a column has no codes, and what the observer returns.
+    /// [`Error::Cluster`] if no rank is left, [`Error::Argument`] if a column has no codes, and errors of the observer.
     pub fn select(
         &mut self,
         source: Source,
@@ -91,7 +93,7 @@ impl Cluster<'_> {
         let hands = self.ranks.iter().map(|_| Hand::default()).collect();
         let shares = Shares::new(self.ranks.iter().map(|rank| rank.hello.hands.max(1) as f64).collect());
         let number = self.queue.number();
-        // Those that have something else to answer come back later.
+        // Ranks that still have something else to answer join later.
         let free = |seat: &Seat| (!seat.is_lost && seat.in_hand() == 0).then(Vec::new);
         let seats = self.queue.seats.iter().map(free).collect();
         let all = 0..source.p();
@@ -138,7 +140,7 @@ impl Ranks<'_, '_, '_> {
         let hand = &mut self.hands[rank];
         let (same, kept) = common(&hand.features, features);
         let (more, choices) = (&features[same..], self.choices.len());
-        // Features that it has, each as often as there are choices that it has not counted for, and others from the beginning.
+        // Features that the rank has are counted once for each new choice, new features from the first choice on.
         let work = (kept * (choices - hand.known) + count_of(more) * (choices + 1)) as f64;
         let mut bytes = Writer::default();
         bytes.small(hand.known as u64);
@@ -160,7 +162,7 @@ impl Ranks<'_, '_, '_> {
         self.cluster.send(rank, &message)
     }
 
-    /// A rank that takes longer than another would need for its features.
+    /// Returns a rank that needs longer than another rank would for its features, if there is one.
     fn late(&self) -> Option<usize> {
         let (seats, choices) = (&self.cluster.queue.seats, self.choices.len());
         let free = || self.cluster.live().filter(|&rank| seats[rank].in_hand() == 0);
@@ -168,13 +170,13 @@ impl Ranks<'_, '_, '_> {
             let hand = &self.hands[rank];
             let Some(turn) = &hand.turn else { return false };
             let elapsed = turn.since.elapsed().as_secs_f64() - turn.bytes as f64 * A_BYTE;
-            // The other counts for them from the first choice on.
+            // The other rank counts them from the first choice on.
             let costs = (turn.work, (count_of(&hand.features) * (choices + 1)) as f64);
             free().any(|other| seats[rank].pace.late(&seats[other].pace, LEVEL, costs, elapsed) > 0.0)
         })
     }
 
-    /// A rank leaves its features to others, and knows nothing any more.
+    /// Gives a rank's features to others, and resets what it knows.
     fn leave(&mut self, rank: usize) {
         if let Some(turn) = std::mem::take(&mut self.hands[rank]).turn {
             self.cluster.queue.close(turn.job);
@@ -210,7 +212,7 @@ impl Ranks<'_, '_, '_> {
                 let Some(best) = best.ok().filter(is_its) else { return self.lose(rank, STRANGE.into()) };
                 Some(best)
             }
-            // Choices are small.
+            // Choices are too small for a file.
             Reply::Aside { .. } => return self.lose(rank, STRANGE.into()),
             Reply::Failed(error @ Error::Argument { .. }) => {
                 let start = hand.features.iter().map(|range| range.start).min().unwrap_or(0);
@@ -266,13 +268,13 @@ impl Counters for Ranks<'_, '_, '_> {
         Ok(())
     }
 
-    /// What moves is counted for from the beginning.
+    /// Returns the cost of a feature that moves: it is counted from the first choice on.
     fn cost(&self, _rank: usize, speed: f64) -> f64 {
         (self.choices.len() + 1) as f64 / speed
     }
 }
 
-/// How many of the ranges begin as before, of which the last may have become shorter; and how many features they have.
+/// Returns how many ranges begin as before, and how many features these have. The last one may have become shorter.
 fn common(before: &[Range<usize>], now: &[Range<usize>]) -> (usize, usize) {
     let (mut same, mut kept) = (0, 0);
     for (before, now) in before.iter().zip(now) {

@@ -1,7 +1,7 @@
 //! A rank of a selection: the scores of its features, and the best of them.
 //!
-//! Features that are given together are a piece, which a thread of its own has for as long as it is a selection's: samples, scores and machine
-//! lie on its stack. Features that come later are scored from the first choice on, as all choices are known here.
+//! Features that arrive together form a piece. Each piece has its own thread until the selection ends: samples, scores and machine lie on
+//! the thread's stack. Features that arrive later are scored from the first choice on, because the rank knows all choices.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
@@ -21,55 +21,55 @@ use crate::search::wire::Reader;
 use crate::selection::{Choice, CountLogs, Counting, Criterion, Samples, Selector};
 use crate::{DeviceError, DeviceKind, Error, Result};
 
-/// Time between two looks of the thread that has the observer.
+/// Time between two checks of the thread that has the observer.
 const WATCH: Duration = Duration::from_millis(20);
 
-/// Makes a machine count for all features of some samples; called on the thread that then counts.
+/// Constructor of a machine that counts all features of some samples. It runs on the thread that then counts.
 pub type Make = Arc<dyn for<'s> Fn(&'s Samples, &'s CountLogs) -> Result<Box<dyn Counting + 's>> + Send + Sync>;
 
-/// The CPU's threads as such a machine.
+/// Returns the constructor of a machine that counts on the CPU's threads.
 pub fn on_threads(pool: Pool) -> Make {
     Arc::new(move |samples, logs| Ok(Box::new(CpuCounting::new(samples, logs, 0..samples.p(), pool.clone()))))
 }
 
-/// A process that selects among features of its own, as a driver asks it to.
+/// A process that selects among its own features, as a driver asks.
 pub struct SelectionRank {
     make: Make,
-    /// Threads that make columns of a file discrete.
+    /// Threads that make the columns of a file discrete.
     pool: Pool,
-    /// How fast it is beside one thread of a CPU, as a guess.
+    /// A guess of the rank's speed relative to one CPU thread.
     speed: usize,
     task: Option<Task>,
 }
 
-/// A selection that is under way.
+/// A running selection.
 struct Task {
     number: u64,
     criterion: Criterion,
     class: Variable,
     logs: Arc<CountLogs>,
-    /// The columns of selected features, in their order.
+    /// The columns of the selected features, in the order of selection.
     lent: Lent,
     choices: Vec<Choice>,
     pieces: Vec<Piece>,
 }
 
 impl SelectionRank {
-    /// One whose machines are made so.
+    /// Makes a rank whose machines come from `make`.
     pub fn new(make: Make, pool: Pool, speed: usize) -> Self {
         SelectionRank { make, pool, speed, task: None }
     }
 
-    /// What it says of itself to a driver, as a message.
+    /// Returns the handshake to a driver, as a message.
     pub fn hello(&self) -> Vec<u8> {
         Hello { shard_tests: 1, hands: self.speed, is_exact: true, asks_both_sides: false, decides_pairs: false }
             .to_message()
     }
 
-    /// Answers a message; `None` for one that wants no answer. What fails is told to the driver, but for what comes from no driver of ours.
+    /// Answers a message. Returns `None` for one that needs no answer. Failures are reported to the driver, except those under Errors.
     ///
     /// # Errors
-    /// [`Error::Interrupted`], [`Error::Cluster`].
+    /// [`Error::Interrupted`], and [`Error::Cluster`] if the message is not from a driver of this version.
     pub fn answer(&mut self, message: &[u8], observer: &mut dyn Observer) -> Result<Option<Vec<u8>>> {
         let began = Instant::now();
         let (task, asked) = Asked::of_message(message).map_err(|refusal| refused(&refusal))?;
@@ -87,7 +87,7 @@ impl SelectionRank {
                 Ok(Some(done(task, began.elapsed().as_secs_f64(), &best)))
             }
             Err(error) => {
-                // Where it has failed it does not go on: the driver has others do it.
+                // After a failure this rank stops: the driver gives its features to others.
                 self.task = None;
                 match error {
                     Error::Interrupted => Err(error),
@@ -124,13 +124,14 @@ impl Task {
         let (n, slots) = (bytes.small_index()?, bytes.small_index()?);
         let criterion = *Criterion::ALL.get(bytes.small_index()?)?;
         let class = read_variable(&mut bytes, n)?;
-        // Two tables by count, and the columns of what is selected.
+        // Memory for two tables by count, and for the columns of the selected features.
         memory::room(24 * n + slots.checked_mul(n + size_of::<Variable>())?, Use::Features).ok()?;
         let (logs, lent) = (Arc::new(CountLogs::new(n)), Lent::new(slots));
         bytes.end(Task { number, criterion, class, logs, lent, choices: Vec::new(), pieces: Vec::new() })
     }
 
-    /// Reads what was chosen since, and how many features, the last ones, are others' from now on.
+    /// Reads the choices since the last turn, and drops the last features, which other ranks take over. The message has the number of
+    /// these.
     fn enter(&mut self, bytes: &mut Reader) -> Option<()> {
         (bytes.small_index()? == self.choices.len()).then_some(())?;
         for _ in 0..bytes.small()? {
@@ -154,20 +155,20 @@ impl Task {
     }
 }
 
-/// What a piece's thread is to do.
+/// An order to the thread of a piece.
 enum Order {
-    /// Take these choices as selected, and say which feature is the best then.
+    /// Take these choices as selected, and return the best feature after them.
     Best(Vec<Choice>),
-    /// Keep so many features, the first.
+    /// Keep this many features, the first ones.
     Narrow(usize),
 }
 
-/// Features that were given together.
+/// Features that arrived together.
 struct Piece {
-    /// The first, and their number.
+    /// The number of the first feature; `count` is how many there are.
     start: usize,
     count: usize,
-    /// Choices that it knows.
+    /// Number of choices that the piece knows.
     known: usize,
     orders: Option<Sender<Order>>,
     answers: Receiver<Result<Option<Choice>>>,
@@ -190,7 +191,7 @@ impl Piece {
 
     fn order(&self, order: Order) {
         if let Some(orders) = &self.orders {
-            // Where its thread has ended, nothing is answered.
+            // If the thread has ended, there is no answer.
             let _ = orders.send(order);
         }
     }
@@ -220,14 +221,14 @@ impl Drop for Piece {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.orders = None;
-        // A machine's memory is given back on the thread that has used it, before others take it.
+        // The thread that used the machine's memory releases it, before others take it.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-/// Looks whether the piece is still wanted.
+/// An observer that stops a piece that is no longer wanted.
 struct Wanted<'a>(&'a AtomicBool);
 
 impl Observer for Wanted<'_> {
@@ -243,7 +244,7 @@ impl Observer for Wanted<'_> {
     }
 }
 
-/// What the thread of a piece has.
+/// The data of a piece's thread.
 struct Of {
     start: usize,
     samples: Samples,
@@ -277,7 +278,7 @@ impl Of {
                 let mut wanted = Wanted(stop);
                 for choice in choices {
                     selector.prepare(&mut **machine, &mut wanted)?;
-                    // Features of this piece have their own numbers here, others those of their places.
+                    // Features of this piece have local numbers here; others have the numbers of their places in `lent`.
                     let own = choice.feature.checked_sub(*start).filter(|own| selector.range().contains(own));
                     let feature = own.unwrap_or_else(|| samples.lent(known));
                     selector.take(&Choice { feature, ..choice });
