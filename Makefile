@@ -5,7 +5,7 @@ SHELL := bash
 MINUTES ?= 1
 BENCH ?=
 
-.PHONY: help demo test check check-cran cluster-check lint document site bench papers gpu-bundle valgrind fuzz tarball tarball-check binary deps install clean
+.PHONY: help demo test test-all check check-cran cluster-check lint document site bench papers gpu-bundle valgrind fuzz tarball tarball-check binary deps install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -19,6 +19,10 @@ demo: ## install what is missing, then learn a network from the bundled data
 test: ## every test: Rust, R, lint, generated files, R CMD check
 	@tools/install-deps test
 	@tools/test
+
+test-all: ## what make test leaves to the night, too: kernels compiled, the R package built as users build it
+	@tools/install-deps test
+	@PCGPU_TEST_ALL=1 tools/test
 
 check: ## R CMD build and R CMD check, tests included
 	@tools/install-deps test
