@@ -1,12 +1,12 @@
-# Writes inst/extdata/acc-*.csv[.gz] from the data set miniACC of the Bioconductor package MultiAssayExperiment, which has to be installed:
+# Writes inst/extdata/acc-*.csv[.gz] from the data set miniACC of the Bioconductor package MultiAssayExperiment, which must be installed:
 #
 #   Rscript tools/acc-data.R
 #
-# What is taken and changed stands in inst/extdata/README.md.
+# inst/extdata/README.md says what is taken and changed.
 suppressPackageStartupMessages(library(MultiAssayExperiment))
 utils::data("miniACC", package = "MultiAssayExperiment", envir = environment())
 
-# Of each patient one sample: its barcode begins with the patient's.
+# One sample per patient: a sample's barcode begins with the patient's.
 by_patient <- function(assay_name) {
   m <- assay(miniACC[[assay_name]])
   colnames(m) <- substr(colnames(m), 1, 12)

@@ -1,5 +1,6 @@
-# Fails where the help of an exported function lacks its value, examples or see-also, does not say of what class its errors are, where one has none at all or no stage on the page pcgpu-lifecycle, or where code in man/ is wider than R CMD check --as-cran
-# and a page have room for.
+# Fails if an exported function has no help page, or if its help lacks value, examples or see-also, or does not say which class its errors
+# have. Also fails if a function has no stage on the page pcgpu-lifecycle, or if code in man/ is wider than R CMD check --as-cran and a page
+# have room for.
 #
 #   Rscript tools/check-help.R
 widest <- c("\\usage" = 90L, "\\examples" = 100L)
@@ -22,7 +23,7 @@ for (name in exported) {
   text <- paste(unlist(pages[[of_name]]), collapse = "")
   if (!grepl("pcgpu_error|Errors are (those )?of|no error", text)) problem("%s does not say of what class its errors are", of_name)
 }
-# Whatever is exported is stable or experimental.
+# Everything that is exported is stable or experimental.
 staged <- paste(unlist(pages[["man/pcgpu-lifecycle.Rd"]]), collapse = "")
 for (name in exported) {
   if (!grepl(paste0("\\b", name, "\\b"), staged)) problem("man/pcgpu-lifecycle.Rd says nothing of %s()", name)
@@ -31,7 +32,7 @@ for (file in names(pages)) {
   for (section in pages[[file]][tags(pages[[file]]) %in% names(widest)]) {
     limit <- widest[[attr(section, "Rd_tag")]]
     code <- unlist(strsplit(paste(unlist(section), collapse = ""), "\n", fixed = TRUE))
-    # What roxygen2 writes for @examplesIf is not shown.
+    # The line that roxygen2 writes for @examplesIf is not shown.
     wide <- code[nchar(code) > limit & !endsWith(code, "# examplesIf")]
     if (length(wide)) problem("%s, %s: more than %d characters in\n    %s", file, attr(section, "Rd_tag"), limit, paste(wide, collapse = "\n    "))
   }

@@ -1,4 +1,4 @@
-# Reads R CMD check's log and fails unless every check ended well.
+# Reads R CMD check's log, and fails unless every check ended well.
 #   Rscript check-notes.R 00check.log allowed-notes DESCRIPTION
 args <- commandArgs(trailingOnly = TRUE)
 if (!file.exists(args[1])) stop("R CMD check left no log", call. = FALSE)
@@ -7,11 +7,10 @@ allowed <- grep("^(#|\\s*$)", readLines(args[2]), value = TRUE, invert = TRUE)
 suggested <- trimws(strsplit(gsub("\\([^)]*\\)", "", read.dcf(args[3], "Suggests")), ",")[[1]])
 allowed <- gsub("{suggested}", sprintf("(%s)", paste(gsub(".", "\\.", suggested, fixed = TRUE), collapse = "|")), allowed, fixed = TRUE)
 
-# A check is the line that names it, and what it printed up to the next one.
+# A check is the line that names it, and its output up to the next such line.
 check <- split(log, cumsum(grepl("^\\* ", log)))
 outcome <- vapply(check, function(lines) {
-  # The outcome ends the first line, or a later one where R printed in between
-  # (examples and tests).
+  # The outcome ends the first line, or a later one if R printed in between (examples and tests).
   hit <- regmatches(lines, regexpr("(ERROR|WARNING|NOTE|FAILED)$", lines))
   if (length(hit)) hit[1] else "OK"
 }, "")

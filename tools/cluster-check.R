@@ -1,4 +1,4 @@
-# A part of tools/cluster-check: searches through one driver of workers, each compared with the same search without.
+# Part of tools/cluster-check: runs searches through one driver of workers, and compares each with the same search without workers.
 #   Rscript tools/cluster-check.R PART FOLDER TABLE
 arguments <- commandArgs(trailingOnly = TRUE)
 part <- arguments[1]
@@ -17,7 +17,7 @@ note <- function(what, passed, seconds, why = "") {
   cat(line, "\n", file = table, append = TRUE, sep = "")
 }
 
-# Whether two results are the same, but for who made them.
+# Returns whether two results are the same, except for the machines that made them.
 same <- function(found, wanted) {
   if (inherits(found, "pcgpu_selection")) {
     parts <- c("index", "score", "relevance", "levels")
@@ -31,7 +31,7 @@ same <- function(found, wanted) {
   identical(found, wanted)
 }
 
-# A check: an error fails it, and is told of.
+# Runs a check; an error fails it, and is reported.
 check <- function(what, code) {
   began <- proc.time()[["elapsed"]]
   outcome <- tryCatch(code, error = conditionMessage)
@@ -43,7 +43,7 @@ slow_test <- function(x, y, S, suffStat) {
   gaussCItest(x, y, S, suffStat)
 }
 
-# Name -> a function that searches, with more arguments for pc().
+# Returns functions that search, by name; they take further arguments for pc().
 problems <- function() {
   recorded <- c("gauss-p100", "gauss-p20-fixedEdges", "gauss-p12-NA-keep", "gauss-p40-n60", "dis-p20-n3000", "bin-p15-n1000")
   golden <- lapply(recorded, function(name) golden_arguments(read_golden(name)))
@@ -57,7 +57,7 @@ problems <- function() {
   of_dag <- random_data(dag, 200, seed = 1)
   # So many that they go by a file, see R/cluster-data.R.
   many <- suff(p = 1100, n = 200, degree = 2)
-  # As large as workers are given.
+  # The largest that workers are given.
   features <- matrix(sample(0:2, 1e7, TRUE), 1000)
   list(
     "recorded answers" = function(...) suppressWarnings(lapply(golden, function(case) do.call(skeleton, c(case, list(...))))),
@@ -67,7 +67,7 @@ problems <- function() {
     "nearest neighbours" = function(...) list(pc(near, cmiKnnCItest, 0.05, p = 6, ...)),
     "a feature selection" = function(...) list(select_features(features, rep(0:1, 500), 30, discretize = "none", ...)),
     "FCI, RFCI and FCI+" = function(...) {
-      # One of the package and one of R.
+      # One test of the package, and one in R.
       each <- list(gaussCItest, slow_test)
       quiet <- function(code) suppressMessages(code, classes = "pcgpu_message_pdsep")
       c(
@@ -85,7 +85,7 @@ problems <- function() {
   )
 }
 
-# Each problem on these workers; fewer where each call starts jobs.
+# Runs each problem on these workers; fewer problems if each call starts jobs.
 check_answers <- function(cluster, words = "", which = setdiff(names(all), but), but = NULL) {
   all <- problems()
   for (name in which) {
@@ -100,7 +100,8 @@ check_answers <- function(cluster, words = "", which = setdiff(names(all), but),
   }
 }
 
-# A worker is taken away in the middle of a search, by a shell command of its process id and job number, which its test writes down.
+# Takes a worker away in the middle of a search, by a shell command that uses its process id and job number. The worker's test writes these
+# down.
 check_loss <- function(cluster, what, command, message = "pcgpu_message_lost", seconds = 0.01) {
   s <- suff(p = 10, n = 300, degree = 4)
   file <- tempfile(tmpdir = folder)
@@ -130,7 +131,7 @@ check_loss <- function(cluster, what, command, message = "pcgpu_message_lost", s
   ))
 }
 
-# Workers of parallel, and their end whatever became of them.
+# Starts workers of parallel, runs `code` on them, and ends them whatever became of them.
 with_workers <- function(make, count, code) {
   cluster <- make(count)
   pids <- unlist(parallel::clusterCall(cluster, Sys.getpid))
@@ -141,7 +142,7 @@ with_workers <- function(make, count, code) {
   code(cluster)
 }
 
-# The template that a cluster has, in general: of BiocParallel and of future.batchtools alike.
+# A cluster's usual template, for BiocParallel and for future.batchtools alike.
 template <- file.path(folder, "slurm.tmpl")
 writeLines(c(
   "#!/bin/bash", "#SBATCH --job-name=<%= job.name %>", "#SBATCH --output=<%= log.file %>", "#SBATCH --error=<%= log.file %>",

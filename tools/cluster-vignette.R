@@ -1,6 +1,7 @@
-# The job scripts of the vignette "On a cluster", run on Slurm as they are printed. Part of tools/cluster-check.R, which has check(), same() and `folder`.
+# Runs the job scripts of the vignette "On a cluster" on Slurm, as they are printed. Part of tools/cluster-check.R, which has check(),
+# same() and `folder`.
 
-# Chunks whose label is a file's name, as files of that name.
+# Writes chunks whose label is a file name to files of that name.
 write_chunks <- function(vignette, into) {
   lines <- readLines(vignette)
   for (begin in grep("^```\\{(r|bash) [^ ,}]*\\.(R|sh|tmpl)\\}$", lines)) {
@@ -10,7 +11,7 @@ write_chunks <- function(vignette, into) {
   }
 }
 
-# Submits a script with arguments; waits for its end, and for what it saved.
+# Submits a script with arguments, waits until it ends, and returns what it saved.
 submitted <- function(script) {
   here <- setwd(scripts)
   on.exit(setwd(here))

@@ -1,5 +1,5 @@
-# Who wrote the Rust crates that the package is built from (inst/AUTHORS), under which licences (LICENSE.note), and their notices, which whoever has the compiled
-# library must have, too (inst/NOTICES): from cargo's metadata and the crates' own files.
+# Writes, for the Rust crates that the package is built from, their authors (inst/AUTHORS), their licences (LICENSE.note), and their notices
+# (inst/NOTICES), which must go with the compiled library. The source is cargo's metadata and the crates' own files.
 #
 #   Rscript tools/crates.R MANIFEST            writes them; MANIFEST: src/rust/Cargo.toml
 #   Rscript tools/crates.R MANIFEST --check    writes nothing; fails if they are stale
@@ -20,16 +20,17 @@ in_tree <- function(...) {
   words <- strsplit(unique(cargo("tree", "--prefix", "none", "--no-dedupe", ...)), " ")
   paste(vapply(words, `[`, "", 1L), sub("^v", "", vapply(words, `[`, "", 2L)))
 }
-# What tools/vendor packs, but for ours, which come from no registry.
+# What tools/vendor packs, except our own crates, which come from no registry.
 used <- in_tree("--workspace", "--edges", "normal,build", "--target", "all")
 packages <- Filter(function(package) !is.null(package$source), packages[names(packages) %in% used])
-# What ends in the library of a platform: normal dependencies, but for procedural macros, which run while it is compiled, and what they need.
+# What ends up in the library of a platform: normal dependencies. Procedural macros, which run during compilation, are left out, with what
+# they need.
 linked_on <- function(target) in_tree("--package", "pcgpu", "--edges", "normal,no-proc-macro", "--target", target)
 linked <- intersect(names(packages), c(linked_on("x86_64-unknown-linux-gnu"), linked_on("aarch64-apple-darwin")))
 
 # Licences -------------------------------------------------------------------------------------------------------------
 
-# Of a choice of licences we take MIT, as the package's own.
+# Where a crate offers a choice of licences, we take MIT, as the package's own.
 expression_of <- function(package) gsub("/", " OR ", package$license)
 taken <- function(package) {
   given <- expression_of(package)
@@ -38,7 +39,7 @@ taken <- function(package) {
 
 read_text <- function(path) enc2utf8(sub("\\s+$", "", readLines(path, encoding = "UTF-8", warn = FALSE)))
 
-# The file with that licence: NULL where the crate has none.
+# Returns the file with that licence, or NULL if the crate has none.
 licence_file <- function(package) {
   folder <- dirname(package$manifest_path)
   files <- list.files(folder, "^(licen[sc]e|copying)", ignore.case = TRUE)
@@ -56,7 +57,7 @@ notices <- function(package) {
   trimws(lines[is_notice(lines)])
 }
 
-# Texts that differ in nothing but who has the rights, and in blanks, stand once, without notices. A text of one crate stands as it is.
+# Texts that differ only in the holders of the rights, and in blanks, appear once, without notices. A text of one crate appears as it is.
 whole <- list()
 text_of <- character()
 for (name in linked) {
@@ -68,7 +69,7 @@ for (name in linked) {
   text_of[name] <- sub("^(the )?mit license (mit )?", "", key)
 }
 
-# A crate that brings no text has that of most others with its licence.
+# A crate without a text gets the one that most others with its licence have.
 without <- setdiff(linked, names(text_of))
 for (name in without) {
   others <- text_of[vapply(packages[names(text_of)], taken, "") == taken(packages[[name]])]
@@ -131,7 +132,7 @@ authors <- c(
   "licences are in the file LICENSE.note of the source package. Written by tools/crates.R.",
   unlist(lapply(names(packages), function(name) {
     package <- packages[[name]]
-    # A notice has what the newer manifests no longer have.
+    # A notice names authors whom newer manifests no longer name.
     from_notices <- sub("^Copyright\\s+(\\(c\\)|\u00a9)?[\\s0-9,-]*", "", notices(package), ignore.case = TRUE, perl = TRUE)
     known <- authors_of(package)
     if (!length(known)) known <- from_notices[nzchar(from_notices)]

@@ -1,4 +1,5 @@
-# An index of CRAN and Bioconductor for R CMD check --as-cran where there is no network: all packages that are installed here, and those that DESCRIPTION names.
+# Makes an index of CRAN and Bioconductor for R CMD check --as-cran without a network: all packages that are installed here, and those that
+# DESCRIPTION names.
 #
 #   Rscript tools/fake-cran.R FOLDER      then set the variables that it prints
 arguments <- commandArgs(trailingOnly = TRUE)
@@ -8,7 +9,7 @@ wanted <- trimws(gsub("\\([^)]*\\)", "", unlist(strsplit(read.dcf("DESCRIPTION",
 fields <- c("Package", "Version", "Depends", "Imports", "LinkingTo", "Suggests", "License", "NeedsCompilation")
 here <- installed.packages(fields = fields)
 here <- here[!duplicated(here[, "Package"]) & here[, "Package"] != "pcgpu", ]
-# Bioconductor's packages say so in a field of their own.
+# Bioconductor's packages have the field biocViews.
 with_views <- vapply(here[, "Package"], function(package) !is.na(packageDescription(package, fields = "biocViews")), NA)
 from_bioconductor <- c(
   here[with_views, "Package"],
@@ -28,7 +29,7 @@ write_index <- function(name, rows) {
   write.dcf(rows, file)
   close(file)
   saveRDS(rows, file.path(place, "PACKAGES.rds"))
-  # Of packages with a history there; an empty file cannot be read.
+  # The packages with a history there; an empty file cannot be read.
   writeLines("Package: none", file.path(place, "PACKAGES.in"))
 }
 of_bioconductor <- index[, "Package"] %in% from_bioconductor
@@ -39,7 +40,7 @@ none <- index[1L, , drop = FALSE]
 none[, "Package"] <- "none"
 for (name in c("BioCann", "BioCexp")) write_index(name, none)
 
-# What tools:::CRAN_archive_db() and its like read.
+# The files that tools:::CRAN_archive_db() and similar functions read.
 meta <- file.path(folder, "CRAN", "src", "contrib", "Meta")
 web <- file.path(folder, "CRAN", "web", "packages")
 invisible(lapply(c(meta, web), dir.create, recursive = TRUE, showWarnings = FALSE))

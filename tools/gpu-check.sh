@@ -1,25 +1,23 @@
 #!/usr/bin/env bash
-# Tests and times pcgpu on a machine with an NVIDIA GPU and its driver, from
-# what tools/gpu-bundle packed beside this script. Run it as root, on Ubuntu
-# 24.04 or anything with a C library as new:
+# Tests and times pcgpu on a machine with an NVIDIA GPU and its driver, from what tools/gpu-bundle packed next to this script. Run it as
+# root, on Ubuntu 24.04 or anything with a C library as new:
 #
 #   gpu-check.sh [--only PART,...] [--out FOLDER] [--limit PART=SECONDS]...
 #
-# Parts, with what they take at most in seconds:
-#   rust-tests 400   the core's tests, among them those of the CUDA engine
-#   r-tests    400   tests/testthat with the GPU tests switched on
-#   sanitize   200   compute-sanitizer's four tools on small searches and selections, where it is there
-#   sanitize-machines 200   the same tools on teams, blocks, budgets and unified memory, where it is there
-#   profile     50   Nsight Compute on the kernels of a search, where it is there
-#   bench      300   times on this GPU and CPU, with a comparison of the answers
-#   first      150   first calls of a process, with an empty cache of compiled kernels
-#   selection   40   times of feature selection on simulated data of the shapes of CUDA-JMI's
-#   neighbours 240   times of the nearest-neighbour tests, as in the tables of GPU_CMIknn, and of searches with them
-#   versus     550   times beside an earlier package, if its bundle's pcgpu.tar.xz lies beside this script as before.tar.xz
+# Parts, and the most seconds that each takes:
+#   rust-tests 400   the core's tests, among them those of the CUDA engine.
+#   r-tests    400   tests/testthat with the GPU tests switched on.
+#   sanitize   200   compute-sanitizer's four tools on small searches and selections, if installed.
+#   sanitize-machines 200   the same tools on teams, blocks, budgets and unified memory, if installed.
+#   profile     50   Nsight Compute on the kernels of a search, if installed.
+#   bench      300   times on this GPU and CPU, with a comparison of the answers.
+#   first      150   first calls of a process, with an empty cache of compiled kernels.
+#   selection   40   times of feature selection on simulated data of the shapes of CUDA-JMI's.
+#   neighbours 240   times of the nearest-neighbour tests, as in the tables of GPU_CMIknn, and of searches with them.
+#   versus     550   times compared with an earlier package, if its bundle's pcgpu.tar.xz is next to this script as before.tar.xz.
 #
-# It writes FOLDER/report.md (default: $OUT, else ./gpu-report) and one log for
-# each part beside it, and ends with 1 if a test failed, a tool found something,
-# or a part ran out of time.
+# It writes FOLDER/report.md (default: $OUT, else ./gpu-report), with one log for each part next to it. It exits with 1 if a test failed, a
+# tool found something, or a part ran out of time.
 set -uo pipefail
 
 bundle=$(cd "$(dirname "$0")" && pwd)
@@ -56,8 +54,8 @@ failures=0
 tell() { printf '%s\n' "$*" | tee -a "$report"; }
 failed() { failures=$((failures + 1)); tell "**FAILED: $***"; tell ""; }
 
-# Runs a command for what is left of the current part's time; its output goes to
-# the part's log. Ends as the command does, with 124 when the time is over.
+# Runs a command for what is left of the current part's time; its output goes to the part's log. Exits as the command does, or with 124 when
+# the time is over.
 within() {
   local left=$((deadline - SECONDS))
   if [ "$left" -le 0 ]; then
@@ -120,7 +118,7 @@ rust_tests() {
   local run status
   tell "| program | outcome | tests | seconds |"
   tell "|---|---|---|---|"
-  # Tests that hold a time to be heard within run alone, at the end.
+  # Tests that must notice an interrupt within a given time run alone, at the end.
   for run in "pcgpu_core" "core --include-ignored --skip interrupt --skip layers" "core --ignored --test-threads=1 interrupt"; do
     local begun=$SECONDS at
     at=$(stat -c %s "$log")
@@ -154,7 +152,7 @@ has_sanitizer() {
   tell "|---|---|---|---|---|"
 }
 
-# A program, with its arguments, under one of the tools, beside others: its output goes to the part's log once it has ended.
+# Runs a program, with its arguments, under one of the tools, while others run. Its output goes to the part's log once it has ended.
 sanitized() {
   local tool=$1 own status begun=$SECONDS summary
   shift
@@ -169,7 +167,7 @@ sanitized() {
   return $status
 }
 
-# Waits for what runs beside, and counts what failed.
+# Waits for the programs that run in parallel, and counts failures.
 sanitizers_end() {
   local job
   for job in $(jobs -p); do
@@ -177,10 +175,11 @@ sanitizers_end() {
   done
 }
 
-# Side by side: one after the other they do not end, as racecheck takes longest by far. It takes single searches, as all small ones take it more than 5 minutes.
+# Runs in parallel: one after the other, the tools would not finish in time, as racecheck takes longest by far. racecheck gets single
+# searches, as all small ones take it more than 5 minutes.
 sanitize() {
   local tool program
-  # The Gaussian test's searches, feature selection, and of the other tests those that use all kernels.
+  # The Gaussian test's searches, feature selection, and those of the other tests that use all kernels.
   local programs=("selection --check-small" "tests/core --ignored discrete_cuda::questions_of" "tests/core --ignored discrete_cuda::little"
     "tests/core --ignored papers_cuda::tables" "tests/core --ignored knn_cuda::memory_stays")
   local searches=("search_times dense:300,100,0.3,1 0.01 stable 1 cuda shared,lists,columns,masks 1" "search_times sim:400,60,2,1 0.01 stable.fast 1 cuda shared 99"
@@ -201,7 +200,8 @@ sanitize() {
   tell ""
 }
 
-# Every machine that has a card, on the problems of an emulated one: memcheck on all, the others on some, racecheck on each by itself.
+# Checks every machine that has a GPU, on the problems of an emulated one: memcheck on all, the other tools on some, racecheck on each by
+# itself.
 sanitize_machines() {
   local tool problem few="gauss-p8,dense 3,data 23,dis-p6,neighbours Gao,simulated Jmi"
   has_sanitizer || return
@@ -227,7 +227,7 @@ profile() {
   local metrics=gpu__time_duration.sum,launch__registers_per_thread,sm__warps_active.avg.pct_of_peak_sustained_active
   metrics+=,sm__throughput.avg.pct_of_peak_sustained_elapsed,dram__throughput.avg.pct_of_peak_sustained_elapsed
   metrics+=,lts__throughput.avg.pct_of_peak_sustained_elapsed,sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active
-  # S. aureus has work at all levels from 1 to 5. The card's clocks are left as they are: they may be others' too.
+  # S. aureus has work at all levels from 1 to 5. The GPU's clocks are left as they are, as others may use it, too.
   local matrix=sim:2000,150,4,1
   if [ -d "$home/data" ]; then
     matrix=$home/profile.bin
@@ -285,7 +285,7 @@ first() {
   tell ""
 }
 
-# The shapes of the data of CUDA-JMI, 200 features by JMI.
+# The shapes of CUDA-JMI's data, 200 features by JMI.
 selection() {
   local shape status
   tell '```'

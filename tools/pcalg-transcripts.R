@@ -1,11 +1,11 @@
-# Runs pcalg's own tests and the examples of its help pages twice, on pcalg alone and under use_in_pcalg(), and compares what
-# they print. pcalg's source is needed (it is not part of this repository), pcalg and pcgpu must be installed.
+# Runs pcalg's own tests and the examples of its help pages twice, on pcalg alone and under use_in_pcalg(), and compares what they print. It
+# needs pcalg's source, which is not part of this repository; pcalg and pcgpu must be installed.
 #
 #   Rscript tools/pcalg-transcripts.R SOURCE [PATTERN]
 #
-# SOURCE: the folder of pcalg's source package. PATTERN: a regular expression; only files whose names match it are run.
-# Lines of times, and ours on graphs that are no CPDAG, are left out of the comparison. Where R fails, its exit status is the last
-# line. Ends with 1 if any transcript differs, or ran out of time (10 minutes) on one side alone.
+# SOURCE: the folder of pcalg's source package. PATTERN: a regular expression; only files whose names match it are run. The comparison
+# leaves out lines of times, and our own line on graphs that are no CPDAG. If R fails, its exit status is the last line. Exits with 1 if any
+# transcript differs, or ran out of time (10 minutes) on one side alone.
 arguments <- commandArgs(trailingOnly = TRUE)
 if (!length(arguments)) stop("usage: Rscript tools/pcalg-transcripts.R SOURCE [PATTERN]", call. = FALSE)
 source_folder <- arguments[1L]
@@ -17,7 +17,7 @@ pages <- list.files(file.path(source_folder, "man"), "\\.Rd$", full.names = TRUE
 files <- grep(pattern, c(tests, pages), value = TRUE)
 if (!length(files)) stop("no file of ", source_folder, " matches ", pattern, call. = FALSE)
 
-# The lines to run, character(0) for a page without an example.
+# Returns the lines to run; character(0) for a page without an example.
 lines_of <- function(file) {
   if (grepl("\\.R$", file)) {
     return(readLines(file))
@@ -28,14 +28,14 @@ lines_of <- function(file) {
   if (!file.exists(code)) character() else c("suppressMessages(library(pcalg))", readLines(code))
 }
 
-# What a process of its own prints; the attribute `seconds` says how long it took, NA for too long.
+# Returns what a process of its own prints, as `lines`; `seconds` is how long it took, NA if too long.
 run <- function(file, lines, ours) {
   folder <- tempfile("run")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
   script <- file.path(folder, "script.R")
-  # The swap happens before the first line, without a trace in the output or in the random numbers. That labels go by position is
-  # worth a warning to us alone.
+  # The swap happens before the first line, without a trace in the output or in the random numbers. Only our package warns that labels go by
+  # position.
   prelude <- c(
     if (ours) "invisible(pcgpu::use_in_pcalg())" else "invisible(loadNamespace('pcgpu'))",
     "globalCallingHandlers(pcgpu_warning_names = function(w) invokeRestart('muffleWarning'))"
@@ -53,7 +53,7 @@ run <- function(file, lines, ours) {
   list(lines = c(cleaned(output), failed), seconds = seconds)
 }
 
-# Without times, addresses, the names of temporary files, and the line of ours on graphs that are no CPDAG.
+# Removes times, addresses, the names of temporary files, and our own line on graphs that are no CPDAG.
 cleaned <- function(lines) {
   left_out <- grepl("elapsed|^\\s*([0-9.]+\\s+){2,}[0-9.]+\\s*$|^Time |Time for many|^Not a valid CPDAG: ", lines)
   lines <- lines[!left_out]

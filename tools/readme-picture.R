@@ -1,4 +1,4 @@
-# Makes the picture of README.md, of data that come with the package: . tools/common.sh; Rscript tools/readme-picture.R
+# Makes the picture of README.md from data in the package: . tools/common.sh; Rscript tools/readme-picture.R
 suppressPackageStartupMessages(library(pcgpu))
 extdata <- system.file("extdata", package = "pcgpu")
 expression <- t(as.matrix(utils::read.csv(file.path(extdata, "acc-expression.csv.gz"), row.names = 1, check.names = FALSE)))

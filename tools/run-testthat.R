@@ -1,16 +1,17 @@
-# Runs tests/testthat against the installed package, a file at a time in each of some processes: one more than cores, as some tests wait for
-# others, and four at most. Where tests use a GPU, which they would fill together, one process does their files, one after the other. Ends with the line that
-# tools/test reads; a test is one test_that() block. An argument is the name of a test file to leave out: plot_cpdag.
+# Runs tests/testthat against the installed package, one file at a time in each of several processes. There is one process more than cores,
+# as some tests wait for others, but at most four. Files whose tests use a GPU run one after the other in one process, as each fills the
+# GPU. Prints the line that tools/test reads; a test is one test_that() block. An argument is the name of a test file to leave out:
+# plot_cpdag.
 left_out <- commandArgs(trailingOnly = TRUE)
 Sys.setenv(NOT_CRAN = "true")
 began <- Sys.time()
 
-# What takes longest goes first, or the others would wait for it at the end.
+# The longest files go first, or the others would wait for them at the end.
 long <- c("compact", "memory", "cluster", "cluster-lost", "own-p-values", "checkpoint", "fci-limits", "plot_cpdag", "causal_effects")
 files <- sub("^test-(.*)\\.R$", "\\1", list.files("tests/testthat", "^test-.*\\.R$"))
 files <- setdiff(c(intersect(long, files), setdiff(files, long)), left_out)
 
-# The results of one file, and what the reporter wrote, of what passed nothing.
+# Returns the results of one file, and what the reporter wrote about anything that did not pass.
 run <- function(file) {
   options(cli.num_colors = 1L)
   report <- tempfile()

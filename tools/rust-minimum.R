@@ -5,7 +5,7 @@
 # Clippy holds our own sources to `rust-version` of src/rust/Cargo.toml (incompatible_msrv); tools/lint builds with that Rust if it is installed.
 manifest <- commandArgs(trailingOnly = TRUE)[1L]
 
-# The largest rust-version of the crates that are linked in: all that "pcgpu" needs, but not for its tests.
+# Returns the largest rust-version of the crates that are linked in: all that "pcgpu" needs, except for its tests.
 needed <- function(target) {
   metadata <- jsonlite::fromJSON(system2("cargo", c(
     "metadata", "--format-version", "1", "--locked", "--filter-platform", target, "--manifest-path", manifest
@@ -16,7 +16,7 @@ needed <- function(target) {
   names(packages) <- vapply(packages, `[[`, "", "id")
   linked <- names(Filter(function(package) package$name == "pcgpu", packages))
   front <- linked
-  # cargo lists what a feature of another platform would bring; what is not for this target has no dep_kinds of it.
+  # cargo also lists what a feature would bring on other platforms; on this target, such a crate has no dep_kinds.
   while (length(front)) {
     deps <- unlist(lapply(nodes[front], `[[`, "deps"), recursive = FALSE)
     normal <- Filter(function(dep) any(vapply(dep$dep_kinds, function(kind) !identical(kind$kind, "dev"), NA)), deps)

@@ -1,8 +1,8 @@
-# Writes into each page of the site what pkgdown leaves to scripts of other servers, so that it is there without them, too: its table of contents.
-# Takes out the address of MathJax on this machine, which Debian's pkgdown adds. Rscript tools/site-contents.R FOLDER
+# Writes its table of contents into each page of the site. pkgdown leaves this to scripts from other servers, and the page must work without
+# them. Takes out the address of MathJax on this machine, which Debian's pkgdown adds. Rscript tools/site-contents.R FOLDER
 folder <- commandArgs(TRUE)[1L]
 
-# Headings of levels two and three, the latter in a list of their own below the former.
+# Returns the headings of levels two and three as lists; those of level three are in a list below their heading of level two.
 contents_of <- function(page) {
   headings <- xml2::xml_find_all(page, "//main//*[(self::h2 or self::h3) and not(@data-toc-skip)]")
   place <- xml2::xml_attr(headings, "id")
@@ -25,7 +25,7 @@ for (file in list.files(folder, "\\.html$", recursive = TRUE, full.names = TRUE)
   lines <- gsub('<script src="file:[^"]*"[^>]*></script>', "", lines)
   contents <- contents_of(xml2::read_html(file))
   found <- regmatches(lines, regexpr('<nav id="toc">(<h2>[^<]*</h2>)?\\s*</nav>', lines))
-  # One entry says nothing that its heading does not.
+  # A single entry says nothing that its heading does not.
   if (length(found)) {
     filled <- if (lengths(regmatches(contents, gregexpr("<a ", contents))) > 1L) sub("</nav>", paste0(gsub("\\", "\\\\", contents, fixed = TRUE), "</nav>"), found) else ""
     lines <- sub(found, filled, lines, fixed = TRUE)
@@ -33,7 +33,7 @@ for (file in list.files(folder, "\\.html$", recursive = TRUE, full.names = TRUE)
   writeLines(enc2utf8(lines), file, useBytes = TRUE)
 }
 
-# The page's own script made the contents, and stops where the first of the others is missing.
+# The page's own script made the contents. It stops where the first of the missing scripts would be called.
 script <- file.path(folder, "pkgdown.js")
 code <- paste(readLines(script), collapse = "\n")
 shorter <- sub("\\$\\('nav\\.navbar'\\)\\.headroom\\(\\);\\s*Toc\\.init\\(\\{[^}]*\\}\\);", "", code)

@@ -1,4 +1,5 @@
-# Fails where the reference index of _pkgdown.yml lacks a help page of man/, or names one that is not there; likewise articles and vignettes/.
+# Fails if the reference index of _pkgdown.yml lacks a help page of man/, or names one that does not exist. Checks the articles against
+# vignettes/, too.
 listed <- function(block) {
   lines <- readLines("_pkgdown.yml")
   begin <- grep(paste0("^", block, ":"), lines)

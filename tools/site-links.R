@@ -1,4 +1,4 @@
-# Fails where a page links within the site to what is not there: Rscript tools/site-links.R FOLDER. Links to elsewhere are counted, not followed.
+# Fails if a link within the site leads nowhere: Rscript tools/site-links.R FOLDER. Links to other sites are counted, not followed.
 folder <- commandArgs(TRUE)[1L]
 pages <- list.files(folder, "\\.html$", recursive = TRUE)
 read <- function(page) xml2::read_html(file.path(folder, page))
@@ -17,7 +17,7 @@ for (page in pages) {
     path <- utils::URLdecode(sub("[#?].*", "", link))
     anchor <- if (grepl("#", link, fixed = TRUE)) utils::URLdecode(sub("^[^#]*#", "", link)) else ""
     target <- if (path == "") page else if (startsWith(path, "/")) sub("^/+", "", path) else file.path(dirname(page), path)
-    # a/../b is b, and ./b too.
+    # a/../b is b, and so is ./b.
     parts <- character()
     for (part in strsplit(target, "/", fixed = TRUE)[[1L]]) {
       if (part == "..") parts <- utils::head(parts, -1L) else if (!part %in% c("", ".")) parts <- c(parts, part)

@@ -1,13 +1,14 @@
-# Fails for words that are in no dictionary of British English and not in inst/WORDLIST, in the help pages, README, NEWS, vignettes, DESCRIPTION, ARCHITECTURE and CONTRIBUTING.
+# Fails if help pages, README, NEWS, vignettes, DESCRIPTION, ARCHITECTURE or CONTRIBUTING have words that are neither in a dictionary of
+# British English nor in inst/WORDLIST.
 #
-#   Rscript tools/spelling.R            names them, with where they are
-#   Rscript tools/spelling.R --write    writes them all into inst/WORDLIST, which then has to be read
+#   Rscript tools/spelling.R            lists them, and where they are
+#   Rscript tools/spelling.R --write    writes them all into inst/WORDLIST, which must then be read
 ignored <- function() if (file.exists("inst/WORDLIST")) readLines("inst/WORDLIST", encoding = "UTF-8")
 found <- rbind(
   spelling::spell_check_package(".", vignettes = TRUE, use_wordlist = FALSE),
   spelling::spell_check_files(c("ARCHITECTURE.md", "CONTRIBUTING.md"), lang = "en_GB")
 )
-# Pieces of commits' names are no words.
+# Pieces of commit names are not words.
 found <- found[!grepl("^[a-f]{2,8}$", found$word), ]
 words <- unique(found$word)
 if (identical(commandArgs(trailingOnly = TRUE), "--write")) {

@@ -1,9 +1,9 @@
-# The rules that vignettes keep, without knitting them: Rscript tools/vignettes.R [FILE ...]
+# Checks the rules of vignettes, without knitting them: Rscript tools/vignettes.R [FILE ...]
 #
-# - A chunk that runs and uses a package that need not be installed (one under Suggests in DESCRIPTION) is guarded: by `eval = has_x` or an `if (has_x)` in the chunk, where
-#   an earlier chunk has `has_x <- requireNamespace("x", quietly = TRUE)`.
-# - Other packages than those of R, of DESCRIPTION and this one are used by no chunk.
-# - The index entry is the title; two threads; each figure has a text for those who do not see it.
+# - A chunk that runs and uses an optional package (under Suggests in DESCRIPTION) is guarded by `eval = has_x`, or by an `if (has_x)`
+#   in the chunk, where an earlier chunk has `has_x <- requireNamespace("x", quietly = TRUE)`.
+# - No chunk uses packages other than those of R, of DESCRIPTION and this one.
+# - The index entry is the title; two threads; each figure has an alternative text.
 # - Code fits into 92 columns, beyond which a reader has to scroll.
 suggested <- function(field) {
   text <- read.dcf("DESCRIPTION", field)[1L]
@@ -12,7 +12,7 @@ suggested <- function(field) {
 optional <- suggested("Suggests")
 needed <- c("pcgpu", suggested("Imports"), "base", "datasets", "knitr", "rmarkdown")
 
-# Chunks of R: label and options as written, code, and the line that each begins at.
+# Returns the R chunks: label and options as written, code, and the line that each begins at.
 chunks_of <- function(lines) {
   begins <- grep("^```\\{r\\b", lines)
   lapply(begins, function(begin) {
@@ -21,7 +21,7 @@ chunks_of <- function(lines) {
   })
 }
 
-# Packages that code names, by pkg:: or library(pkg).
+# Returns the packages that code names, by pkg:: or library(pkg).
 packages_of <- function(code) {
   parsed <- parse(text = code, keep.source = TRUE)
   found <- utils::getParseData(parsed)

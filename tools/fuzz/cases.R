@@ -1,6 +1,6 @@
 # Makes one ill-formed call from a number. The same number makes the same call.
 
-# A valid correlation matrix, of 0, 1, 2 ... variables.
+# Returns a valid correlation matrix of 0, 1, 2 ... variables.
 random_correlation <- function(p) {
   if (p == 0) return(matrix(0, 0, 0))
   x <- matrix(rnorm(p * (p + 3)), ncol = p)
@@ -10,7 +10,7 @@ random_correlation <- function(p) {
 
 pick <- function(x) x[[sample.int(length(x), 1)]]
 
-# Values that a call may get in place of what it expects.
+# Returns a value that a call may get in place of what it expects.
 odd_value <- function(p) {
   pick(list(
     NULL, NA, NA_integer_, NA_real_, NA_character_, NaN, Inf, -Inf, 0, 0L, -1, -1L, 1e-320, 1e300, -1e300, 2^31, 2^53, 2^63,
@@ -49,7 +49,7 @@ spoil <- function(x, p) {
   odd_value(p)
 }
 
-# Codes of level, 0, 1, ... variables.
+# Returns codes of levels of 0, 1, ... variables.
 random_discrete <- function(p) {
   n <- pick(c(1, 5, 70, 400))
   nlev <- sample(c(1:4, 9, 300), p, TRUE)
@@ -65,7 +65,7 @@ random_discrete_test <- function(p) {
        statistic = pick(c("G2", "X2")), rule = pick(c("pcalg", "bnlearn")))
 }
 
-# A few samples of 0, 1, 2 ... variables, some of them codes of levels.
+# Returns a few samples of 0, 1, 2 ... variables, some of them codes of levels.
 random_knn <- function(p) {
   n <- pick(c(3, 10, 60))
   discrete <- runif(p) < 0.4
@@ -84,7 +84,7 @@ random_knn_test <- function(p) {
     list(estimator = pick(c("mesner-shalizi", "gao", "frenzel-pompe"))))
 }
 
-# Numbers, and levels, some of them missing or completed.
+# Returns numbers and levels, some of them missing or completed.
 random_mixed <- function(p) {
   n <- pick(c(1, 2, 9, 60))
   x <- as.data.frame(lapply(seq_len(p), function(j) if (runif(1) < 0.5) rnorm(n) else factor(sample.int(3, n, TRUE), levels = seq_len(pick(3:5)))))
@@ -175,7 +175,7 @@ random_questions <- function(p) {
   list(x = x, y = x %% p + 1L, start = c(0, 0, 1, 1), members = sample.int(p, 1))
 }
 
-# Well-formed arguments of each function that takes something from outside.
+# Well-formed arguments of each function that takes outside input.
 targets <- list(
   rust_search = function(p) list(
     test = random_test(p),
@@ -295,7 +295,7 @@ targets <- list(
   suff_gauss = function(p) list(x = as.data.frame(matrix(rnorm(20 * p), ncol = p)), keep = pick(c("correlations", "data")))
 )
 
-# How often each is tried; the others once.
+# How often each of these is tried; the others are tried once.
 often <- c(rust_search = 6, rust_orient = 4, rust_gauss_p_value = 2, rust_discrete_test = 3, rust_knn_test = 3, rust_mixed_test = 4, pc = 2, skeleton = 2)
 
 make_case <- function(number) {
@@ -306,7 +306,7 @@ make_case <- function(number) {
   arguments <- targets[[name]](p)
   internal <- startsWith(name, "rust_")
   for (i in seq_len(sample(0:3, 1, prob = c(1, 5, 3, 1)))) {
-    # An argument that is missing altogether never reaches Rust.
+    # A missing argument never reaches Rust.
     at <- if (internal) sample.int(length(arguments), 1)
     if (internal) arguments[at] <- list(spoil(arguments[[at]], p)) else arguments <- spoil(arguments, p)
   }

@@ -1,5 +1,5 @@
-# Runs the cases FIRST ... LAST and writes their outcomes to TALLY. The number of the
-# case in progress is in PROGRESS, for the parent to read if this process dies:  Rscript child.R FIRST LAST PROGRESS TALLY
+# Runs the cases FIRST ... LAST and writes their outcomes to TALLY. PROGRESS holds the number of the current case, for the parent to read if
+# this process dies: Rscript child.R FIRST LAST PROGRESS TALLY
 args <- commandArgs(trailingOnly = TRUE)
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 suppressPackageStartupMessages(library(pcgpu))

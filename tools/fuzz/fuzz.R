@@ -1,10 +1,8 @@
-# Throws ill-formed input at the Rust functions and at the exported ones, for some
-# minutes, in processes of their own:
+# Calls the Rust functions and the exported ones with ill-formed input, for some minutes, in separate processes:
 #
 #   Rscript fuzz.R [MINUTES] [FIRST CASE]
 #
-# Fails on a process that dies, on a Rust panic that shows, and on a call that
-# does not come back. A case is known by its number, and is run again by
+# Fails if a process dies, a Rust panic shows, or a call does not come back. A case is known by its number. To run it again:
 #   Rscript tools/fuzz/child.R NUMBER NUMBER /tmp/progress /tmp/tally
 args <- commandArgs(trailingOnly = TRUE)
 minutes <- if (length(args)) as.double(args[1]) else 1
@@ -12,15 +10,14 @@ first <- if (length(args) > 1) as.integer(args[2]) else as.integer(as.double(Sys
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 
 batch <- 500L
-# Seconds that one batch, or one case alone, may take before it counts as hung.
-# A case is at most six variables: it takes milliseconds, but the machine may be busy.
+# Seconds that one batch, or one case alone, may take before it counts as hung. A case has at most six variables: it takes milliseconds, but
+# the machine may be busy.
 batch_limit <- 600
 case_limit <- 30
 work <- tempfile("fuzz")
 dir.create(work)
 
-# A wild allocation must fail here, in a process with 8 GiB of address space,
-# and not take the machine along.
+# A wild allocation must fail here, in a process with 8 GiB of address space, and not bring down the machine.
 run_child <- function(from, to, limit) {
   progress <- file.path(work, "progress")
   tally <- file.path(work, "tally")
@@ -53,7 +50,7 @@ while (Sys.time() < deadline) {
   run <- run_child(first, first + batch - 1L, batch_limit)
   if (run$status == 124) {
     if (is.na(run$last)) fail("a process that does not begin", first, run$output)
-    # Slow, or hung? The case alone tells.
+    # Slow, or hung? Running the case alone shows which.
     if (run_child(run$last, run$last, case_limit)$status == 124) fail("a call that does not come back", run$last)
     first <- run$last + 1L
     next
@@ -74,7 +71,7 @@ cat("\nThe commonest answers that are neither a value nor a classed error:\n")
 other <- all[kind %in% c("plain error", "not a case"), , drop = FALSE]
 top <- utils::head(sort(table(paste(other[, 2], substr(other[, 3], 1, 140), sep = ": ")), decreasing = TRUE), 15)
 cat(sprintf("  %5d  %s", as.integer(top), names(top)), sep = "\n")
-# A case may fail to be made now and then; where most do, nothing is tested.
+# Some cases may fail to be made; if many do, nothing is tested.
 if (mean(kind == "not a case") > 0.05) {
   stop("more than one case in twenty could not be made: fix tools/fuzz/cases.R", call. = FALSE)
 }

@@ -1,7 +1,7 @@
-// p-values of arbitrary questions (x, y, S) of discrete variables: the conservative and majority rules ask them.
+// p-values of arbitrary questions (x, y, S) of discrete variables, for the conservative and majority rules.
 #include "discrete/strata.cuh"
 
-// A block takes a question. The answer is -1 where the CPU must decide.
+// Answers the questions, a block each. The answer is -1 if the CPU must decide.
 extern "C" __global__ void __launch_bounds__(COUNTING_THREADS, COUNTING_BLOCKS) dis_batch(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
     Bench b(d);

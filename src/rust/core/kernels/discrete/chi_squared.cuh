@@ -1,5 +1,5 @@
-// The upper tail of the chi-squared distribution, operation by operation as in ci/chi_squared.rs, where the formulae and their
-// sources are. Results differ only as the machines' exp() and log() do.
+// The upper tail of the chi-squared distribution, operation by operation as in ci/chi_squared.rs, which has the formulae and their sources.
+// Results differ only as the machines' exp() and log() do.
 #pragma once
 #include "gpu/threads.cuh"
 
@@ -39,7 +39,7 @@ __device__ inline double deviance(double a, double z) {
     }
 }
 
-// z^a e^-z / Γ(a + 1), a = df / 2.
+// Returns z^a e^-z / Γ(a + 1), a = df / 2.
 __device__ inline double gamma_factor(double df, double a, double z) {
     if (a < 16.0) return exp(a * log(z) - z - ln_gamma[(u32)df]);
     return exp(-stirling_error(a) - deviance(a, z)) / sqrt(6.283185307179586 * a);
@@ -71,7 +71,7 @@ __device__ inline double upper_fraction(double a, double z) {
     }
 }
 
-// P(X >= x) for a chi-squared X with `df` degrees of freedom, a whole number.
+// Returns P(X >= x) for a chi-squared X with `df` degrees of freedom, a whole number.
 __device__ __noinline__ inline double upper_tail(double x, double df) {
     if (x <= 0.0) return 1.0;
     if (df <= 0.0) return 0.0;

@@ -1,19 +1,19 @@
-// A block counts N(x, y, s) for one x, one conditioning set S and several y at a time. What depends on x and S alone is computed
-// once for all y.
+// A block counts N(x, y, s) for one x, one conditioning set S and several y at a time. It computes once for all y what depends on x and S
+// alone.
 //
-// Where the tables of all strata fit in shared memory (gpuPC keeps them there, too: section 3.3), samples are counted straight
-// into them: `count_directly`. Otherwise the samples are sorted by stratum, once for all y, and each table holds one stratum:
-// `count_by_strata`. Strata that do not occur then cost nothing, and those of few samples need no table.
+// If the tables of all strata fit in shared memory, samples are counted straight into them: `count_directly`. (gpuPC keeps tables there,
+// too: section 3.3.) Otherwise the samples are sorted by stratum, once for all y, and each table holds one stratum: `count_by_strata`.
+// Strata that do not occur then cost nothing, and those with few samples need no table.
 #pragma once
 #include "discrete/test.cuh"
 
 extern __shared__ double memory[];
 
-// A warp compares the samples of a stratum directly, a lane each, where there are up to this many.
+// Largest number of samples of a stratum that a warp compares directly, a lane each.
 constexpr u32 FEW = 32;
 
-// Working memory of a block. Addresses are computed where they are needed: sixteen would take as many registers.
-// `bench_bytes` is its size in shared memory but for tables, `bench_scratch` that in scratch.
+// A block's working memory. Addresses are computed when needed, as sixteen would take as many registers. `bench_bytes` is its size in
+// shared memory without tables, `bench_scratch` its size in scratch.
 struct Bench {
     const Discrete& d;
     __device__ explicit Bench(const Discrete& d) : d(d) {}
@@ -30,7 +30,7 @@ struct Bench {
     __device__ u32* set() const { return places() + d.largest_set; }
     __device__ u32* tables() const { return set() + d.largest_set; }                               // `area` cells
 
-    // In scratch, if there is any.
+    // The rest is in scratch, if there is any.
     __device__ char* scratch() const { return d.a.scratch + blockIdx.x * d.block_bytes; }
     __device__ u64* keys() const { return (u64*)scratch(); }                                       // `hash`
     // `hash` + 1, by stratum: number of samples, then where they start in `order`.
@@ -68,16 +68,16 @@ struct Alone {
     __device__ void sync() const {}
 };
 
-// Cells for the margins of a table.
+// Returns the number of cells for the margins of a table.
 __device__ __forceinline__ double margins_of(double strata, u32 lx, u32 ly) { return strata * ((double)lx + ly + 1.0); }
 
-// Where margins of a table of strata x lx x ly counts stand: of x, of y, and of the strata.
+// Where the margins of a table of strata x lx x ly counts are: those of x, of y, and of the strata.
 struct Margins {
     u32 *of_x, *of_y, *of_s;
     __device__ Margins(u32* margins, u32 strata, u32 lx, u32 ly) : of_x(margins), of_y(of_x + strata * lx), of_s(of_y + strata * ly) {}
 };
 
-// The threads of a group sum the margins of x and y of a table, the level of y fastest.
+// Sums the margins of x and y of a table, the level of y fastest. The threads of a group share the work.
 template <class G>
 __device__ inline void sum_margins(const G group, const u32* table, u32 strata, u32 lx, u32 ly, const Margins margins) {
     for (u32 r = group.index; r < strata * lx; r += group.SIZE) {
@@ -94,7 +94,7 @@ __device__ inline void sum_margins(const G group, const u32* table, u32 strata, 
     group.sync();
 }
 
-// Adds to the `sums` of each thread of the group its part of a table whose margins are there.
+// Adds each thread's part of a table to its `sums`. The table's margins must be there.
 template <class G>
 __device__ inline void sum_terms(const Discrete& d, const G group, const u32* table, u32 strata, u32 lx, u32 ly, const Margins margins, Sums& sums) {
     const auto [of_x, of_y, of_s] = margins;
@@ -121,7 +121,7 @@ __device__ inline void sum_terms(const Discrete& d, const G group, const u32* ta
     group.sync();
 }
 
-// Likewise with its margins, for which `margins` has room for `margins_of` cells.
+// Sums the margins of a table, and adds each thread's part of the table to its `sums`. `margins` has room for `margins_of` cells.
 template <class G>
 __device__ inline void reduce(const Discrete& d, const G group, const u32* table, u32 strata, u32 lx, u32 ly, u32* margins,
                               Sums& sums) {
@@ -166,16 +166,16 @@ __device__ inline void add_block(const Bench& b, Sums& own, Sums* sum) {
     __syncthreads();
 }
 
-// A warp adds up a table of up to this many cells, the block a larger one.
+// Most cells of a table that a warp adds up; the block adds up a larger one.
 constexpr u32 OF_WARP = 1024;
 
-// Members of a set whose tables are counted by planes, at most.
+// Most members of a set whose tables are counted by planes.
 constexpr u32 PLANE_SET = 2;
 
 __device__ __forceinline__ bool has_planes(const Discrete& d, u32 v) { return d.plane[v] != NEVER; }
 
-// The table of one y by bit planes: a lane takes a cell and a part of the samples, intersects the planes of the cell's levels and
-// counts the bits; only lanes with the same cell add up. This is warp `part` of the `parts` that share the work.
+// Counts the table of one y by bit planes. A lane takes a cell and a part of the samples, intersects the planes of the cell's levels and
+// counts the bits. Only lanes with the same cell add up. This is warp `part` of the `parts` that share the work.
 __device__ inline void count_planes(const Discrete& d, const u32* set, u32 x, u32 l, u32 y, u32 cells, u32 part, u32 parts,
                                     u32* table) {
     const u32 lx = levels_of(d, x), ly = levels_of(d, y);
@@ -209,8 +209,8 @@ __device__ inline void count_planes(const Discrete& d, const u32* set, u32 x, u3
     }
 }
 
-// Counts the y from `from` to `to` - 1, whose tables of `cells` in all, with their `margins`, fit in shared memory together. With
-// PLANES small tables are counted by bit planes, which takes registers that the kernel without them has for other work.
+// Counts the y from `from` to `to` - 1. Their tables, of `cells` in all, fit in shared memory together with their `margins`. With PLANES,
+// small tables are counted by bit planes. That takes registers that the kernel without them uses for other work.
 template <bool PLANES>
 __device__ inline void count_directly(const Discrete& d, const Bench& b, u32 x, u32 l, u32 strata, u32 from, u32 to,
                                       u32 cells, u32 margins) {
@@ -222,12 +222,12 @@ __device__ inline void count_directly(const Discrete& d, const Bench& b, u32 x, 
         if (rows * levels_of(d, b.other()[i]) <= d.plane_cells && has_planes(d, b.other()[i])) by_planes |= 1u << i;
     }
     const u32 few = __popc(by_planes);
-    // As many copies of the tables as there is room for, so that fewer warps wait for one another at a cell.
+    // As many copies of the tables as there is room for, so that fewer warps wait for each other at a cell.
     u32 copies = 1;
     while (!PLANES && copies < COUNTING_THREADS / WARP && 2ull * copies * cells + margins <= d.area) copies *= 2;
     for (u32 i = threadIdx.x; i < copies * cells; i += COUNTING_THREADS) b.tables()[i] = 0;
     __syncthreads();
-    // Warps take the y of `by_planes` in turn; where these are fewer than warps, several warps share one.
+    // Warps take the y of `by_planes` in turn; if there are fewer y than warps, several warps share one.
     const u32 parts = few && few < COUNTING_THREADS / WARP ? (COUNTING_THREADS / WARP) / few : 1;
     u32 *own = b.tables(), nth = 0;
     for (u32 i = from; i < to && few; i++) {

@@ -1,18 +1,21 @@
-// Tests of discrete variables by the mapping of gpuPC, to reproduce and compare: threads cooperate on one table. Algorithms 9 (level 0), 10 and 11 of C. Hagedorn's
-// dissertation (2023); in algorithm 2 of Hagedorn and Huegle (2021), level 0, one thread computes the margins, too. Not kept from the listings: indices that mix up the levels of x and y, a mutex that has any of several
-// separating sets win, barriers that some threads of a block do not reach, and one thread that clears a table alone.
+// Tests of discrete variables by the mapping of gpuPC, to reproduce and compare it: threads cooperate on one table. These are algorithms 9
+// (level 0), 10 and 11 of C. Hagedorn's dissertation (2023). In algorithm 2 of Hagedorn and Huegle (2021), level 0, one thread also
+// computes the margins. Not kept from the listings: indices that mix up the levels of x and y; a mutex that lets any of several separating
+// sets win; barriers that some threads of a block do not reach; and one thread that clears a table alone.
 //
-// The papers' grid has a block for each pair at level 0, and above one for each beta edges of a row. Here blocks take these in turn, as many as the GPU runs
-// at a time or as there is memory for: their "restricted parallelism", with tables in memory that is allocated once.
+// The papers' grid has a block for each pair at level 0, and for each beta edges of a row at higher levels. Here blocks take these in turn.
+// Their number is what the GPU runs at a time, or what memory allows: the papers' "restricted parallelism", with tables in memory that is
+// allocated once.
 #include "discrete/strata.cuh"
 
-// Bytes of shared memory of a block at level 0: an item, a table of `cells` with its margins.
+// Returns the bytes of shared memory of a block at level 0: an item, and `cells` cells for a table and its margins.
 __host__ __device__ constexpr u64 gpupc_pair_bytes(u64 cells) { return 16 + div_ceil(4 * cells, 16) * 16; }
 
-// Likewise above: an item, the sums of each warp, the strata of each table.
+// Returns the bytes of shared memory of a block at higher levels: an item, the sums of each warp, the strata of each table.
 __host__ __device__ constexpr u64 gpupc_bytes(u64 threads, u64 tables) { return 16 + threads / 32 * 48 + div_ceil(4 * tables, 16) * 16; }
 
-// Counts the samples of x, y and S that thread `index` of `threads` takes. A table of strata x levels of x x levels of y, the last fastest.
+// Counts the samples of x, y and S that thread `index` of `threads` takes, in a table of strata x levels of x x levels of y, the last
+// fastest.
 __device__ inline void count_share(const Discrete& d, u32 x, u32 y, const u32* set, u32 l, u32* table, u32 index, u32 threads) {
     for (u64 k = SAMPLES_AT_A_TIME * index; k < d.n; k += SAMPLES_AT_A_TIME * threads)
         count_16(d, k, x, y, set, l, [&](u32 cell) { atomicAdd(table + cell, 1u); });
@@ -24,8 +27,8 @@ struct Sharing {
     __device__ void sync() const { __syncthreads(); }
 };
 
-// Level 0: the threads of a block count the table of a pair in shared memory, or in global memory where it does not fit there, and sum its margins; then the first of
-// them computes the statistic.
+// Runs level 0. The threads of a block count the table of a pair in shared memory, or in global memory if it does not fit, and sum its
+// margins. Then the first thread computes the statistic.
 extern "C" __global__ void dis_gpupc_marginal(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
     const u64 tiles = (a.p + d.tile - 1) / d.tile;
@@ -67,8 +70,8 @@ extern "C" __global__ void dis_gpupc_marginal(const __grid_constant__ Discrete d
     }
 }
 
-// Level 1 and up: a block has beta edges of a row and gamma tests of each at a time, whose tables delta threads count each in global memory. They
-// reduce a table stratum by stratum, and the first of them adds up what the others have.
+// Runs levels 1 and up. A block has beta edges of a row and gamma tests of each at a time; delta threads count each test's table in global
+// memory. They reduce the table stratum by stratum, and the first of them adds up the sums of all.
 extern "C" __global__ void dis_gpupc(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
     if (a.report->stage_begun != d.stage) return;

@@ -1,9 +1,9 @@
-// Levels 1 and up of discrete variables. A level is run in stages, each a side and a range of ranks: most pairs are separated by
-// one of their first sets, so that short first stages spare the later ones most of their work.
+// Levels 1 and up of discrete variables. A level runs in stages, each a side and a range of ranks. Most pairs are separated by one of their
+// first sets, so short first stages spare the later ones most of their work.
 #include "discrete/strata.cuh"
 
-// Begins a stage once the one before is done: numbers the items of work of rows first_row to end_row - 1. One without an open pair has none. An
-// item is `beta` edges of a row or, where that is 0, a set and `tile` of the row's neighbours. Takes one block.
+// Begins a stage once the one before is done: numbers the items of work of rows first_row to end_row - 1. A row without an open pair has no
+// items. An item is `beta` edges of a row; if `beta` is 0, it is a set and `tile` of the row's neighbours. One block runs it.
 extern "C" __global__ void dis_items(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
     if (threadIdx.x == 0 && a.report->clock_start == 0) a.report->clock_start = nanoseconds();
@@ -39,7 +39,7 @@ extern "C" __global__ void dis_close(const __grid_constant__ Discrete d) {
     report->stages_left = 0;
 }
 
-// A block takes a set and some of the row's neighbours.
+// Runs a stage: a block takes a set and some of the row's neighbours.
 template <bool PLANES> __device__ __forceinline__ void count_level(const Discrete& d) {
     const Args& a = d.a;
     if (a.report->stage_begun != d.stage) return;
@@ -92,7 +92,7 @@ template <bool PLANES> __device__ __forceinline__ void count_level(const Discret
             const u32 i = threadIdx.x, lx = levels_of(d, x), ly = levels_of(d, b.other()[i]);
             const u64 entry = offset + b.place()[i];
             const double strata = domain_of(d, b.set(), l);
-            // p is computed only where it may be the largest.
+            // p is computed only if it may be the largest.
             if (b.status()[i] == COUNTED && !too_few(d, (double)b.sums()[i].n, lx, ly, strata)) {
                 double least = b.sums()[i].statistic - uncertainty(d, b.sums()[i]);
                 if (is_outdone(slots_of(d) + entry, least, df_of(d, lx, ly, strata, l, b.sums()[i]))) continue;
@@ -109,12 +109,12 @@ extern "C" __global__ void __launch_bounds__(COUNTING_THREADS, COUNTING_BLOCKS) 
     count_level<true>(d);
 }
 
-// Bytes of scratch of a thread of `dis_edge`: the places and members of a set, a table.
+// Returns the bytes of scratch of a thread of `dis_edge`: the places and members of a set, and a table.
 __host__ __device__ constexpr u64 edge_bytes(u64 size, u64 most_cells) { return div_ceil(4 * most_cells + 8 * size, 16) * 16; }
 
-// disc-cupc, the mapping that gpuPC's authors compare it with (section 4.1): cuPC-E's, a thread a test. A block has beta edges
-// of a row and gamma threads for each, which take their edge's sets in turn. Each thread has a table in scratch; the paper's
-// threads allocate theirs in the kernel, which fails where memory runs out.
+// Runs disc-cupc, with which gpuPC's authors compare their mapping (section 4.1): cuPC-E's mapping, a thread a test. A block has beta edges
+// of a row and gamma threads for each, which take their edge's sets in turn. Each thread has a table in scratch. The paper's threads
+// allocate theirs in the kernel, which fails if memory runs out.
 extern "C" __global__ void dis_edge(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
     if (a.report->stage_begun != d.stage) return;

@@ -2,7 +2,7 @@
 #include "discrete/strata.cuh"
 #include "search/marginal.cuh"
 
-// The codes of SAMPLES_AT_A_TIME samples, a byte each, from BITS each: sample j has bits BITS j to BITS (j + 1) - 1.
+// Returns the codes of SAMPLES_AT_A_TIME samples, a byte each, from BITS bits each: sample j has bits BITS j to BITS (j + 1) - 1.
 template <u32 BITS> __device__ __forceinline__ uint4 unpacked(const u8* from) {
     u32 packed[(BITS + 1) / 2];
     if constexpr (BITS == 1) {
@@ -26,8 +26,8 @@ template <u32 BITS> __device__ __forceinline__ uint4 unpacked(const u8* from) {
     return found;
 }
 
-// Makes codes and bit planes from packed codes, which it reads in the host's memory: a thread takes SAMPLES_AT_A_TIME samples of a variable. Without
-// d.codes it makes no codes, and no planes of variables that d.plane has none of.
+// Makes codes and bit planes from packed codes, which it reads from host memory; a thread takes SAMPLES_AT_A_TIME samples of a variable. It
+// makes no codes if d.codes is null, and no planes of variables that have none in d.plane.
 extern "C" __global__ void dis_unpack(const __grid_constant__ Discrete d) {
     const u64 pieces = d.plane_size * (PLANE_SAMPLES / SAMPLES_AT_A_TIME), known = (d.n + SAMPLES_AT_A_TIME - 1) / SAMPLES_AT_A_TIME;
     for (u64 at : by_thread(d.a.p * pieces)) {
@@ -81,7 +81,7 @@ extern "C" __global__ void dis_begin(const __grid_constant__ Discrete d) {
     if (threadIdx.x == 0) d.a.report->clock_start = nanoseconds();
 }
 
-// A block takes a row y and `tile` vertices x < y: writes p of the pairs that are tested, and notes tests for the CPU.
+// Tests the pairs of a row y and `tile` vertices x < y, by a block. Writes p of the tested pairs, and notes tests for the CPU.
 extern "C" __global__ void __launch_bounds__(COUNTING_THREADS, COUNTING_BLOCKS) dis_marginal(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
     const u64 tiles = (a.p + d.tile - 1) / d.tile;

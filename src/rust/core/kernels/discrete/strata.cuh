@@ -1,9 +1,9 @@
-// Counting by strata that occur: the samples are sorted by stratum in scratch memory, which the host plans before a level.
+// Counting by the strata that occur: samples are sorted by stratum in scratch memory, which the host plans before a level.
 #pragma once
 #include "gpu/scan.cuh"
 #include "discrete/count.cuh"
 
-// The number of a key: its place in a hash table of open addressing, which is at most half full.
+// Returns the number of a key: its place in a hash table of open addressing, which is at most half full.
 __device__ inline u32 place_of(const Discrete& d, u64* keys, u64 key) {
     u64 mixed = key * 0x9e3779b97f4a7c15ull;
     u64 at = (mixed ^ mixed >> 29) & (d.hash - 1);
@@ -14,10 +14,10 @@ __device__ inline u32 place_of(const Discrete& d, u64* keys, u64 key) {
     }
 }
 
-// Turns count[0 .. range] into prefix sums, in place; writes the numbers of the strata of more than FEW samples over `keys` and
-// returns how many there are.
+// Turns count[0 .. range] into prefix sums, in place. Writes the numbers of the strata with more than FEW samples over `keys`, and returns
+// how many there are.
 __device__ inline u32 scan_strata(const Bench& b, u32 range) {
-    // The number of those strata, and 32 bits below it the number of samples.
+    // What a stratum adds to both sums: to the number of such strata and, in the 32 bits below it, to the number of samples.
     u64 own = 0;
     auto load = [&](u32 s) {
         u32 size = b.count()[s];
@@ -32,18 +32,18 @@ __device__ inline u32 scan_strata(const Bench& b, u32 range) {
     return (u32)(all >> 32);
 }
 
-// The samples by stratum.
+// The samples, sorted by stratum.
 struct Strata {
-    u32 range;    // strata are numbered below this; those of s are at order[count[s] .. count[s + 1]]
-    u32 large;    // number of strata of more than FEW samples, which are listed in `keys`
+    u32 range;    // strata have numbers below this; the samples of s are order[count[s] .. count[s + 1]]
+    u32 large;    // number of strata with more than FEW samples, which `keys` lists
 };
 
-// Sorts the samples by the levels of the set's members. Samples that lack one, or that of x, are left out.
+// Sorts the samples by the levels of the set's members. Samples without a value of x or of a member are left out.
 __device__ inline Strata sort_samples(const Discrete& d, const Bench& b, u32 x, u32 l) {
     u32 m = 0;
     double range = 1.0;
     do {
-        // As many members at a time as make a key below 4e18, which 62 bits hold.
+        // As many members at a time as give a key below 4e18, which fits in 62 bits.
         const u32 first = m;
         double product = range;
         while (m < l && product * (double)levels_of(d, b.set()[m]) < 4e18) product *= (double)levels_of(d, b.set()[m++]);
@@ -65,7 +65,8 @@ __device__ inline Strata sort_samples(const Discrete& d, const Bench& b, u32 x, 
         range = product;
         __syncthreads();
         if (hashed) {
-            // Places depend on who came first. A stratum's number is that of its first sample, so that sums are rounded in one order.
+            // Places depend on which thread came first. A stratum's number is that of its first sample, so that sums are rounded in one
+            // order.
             for (u64 i = threadIdx.x; i < d.hash; i += COUNTING_THREADS) b.count()[i] = NOWHERE;
             __syncthreads();
             for (u64 k = threadIdx.x; k < d.n; k += COUNTING_THREADS) {
@@ -98,7 +99,7 @@ __device__ inline Strata sort_samples(const Discrete& d, const Bench& b, u32 x, 
     return Strata{strata, large};
 }
 
-// The numbers of a warp in ascending order, by lane (Batcher's bitonic sort).
+// Returns the numbers of a warp in ascending order, by lane (Batcher's bitonic sort).
 __device__ __forceinline__ u32 sorted_lanes(u32 number) {
     const u32 lane = lane_id();
     // Not unrolled: the callers have no registers to spare.
@@ -114,7 +115,7 @@ __device__ __forceinline__ u32 sorted_lanes(u32 number) {
     return number;
 }
 
-// A stratum of up to FEW samples, by a warp, a sample a lane: lanes match those with the same levels.
+// Adds a stratum of up to FEW samples, by a warp, a sample a lane: lanes match those with the same levels.
 __device__ inline void add_few(const Discrete& d, bool here, u32 of_x, u32 of_y, Sums& sums) {
     u32 lane = lane_id(), all = __ballot_sync(FULL, here);
     u32 same_x = __match_any_sync(FULL, here ? of_x : NOWHERE) & all;
@@ -158,7 +159,7 @@ __device__ inline void count_by_strata(const Discrete& d, const Bench& b, u32 x,
         for (u32 left = __ballot_sync(FULL, size > 1 && size <= FEW); left; left &= left - 1) {
             u32 owner = __ffs(left) - 1;
             u32 from = __shfl_sync(FULL, start, owner), count = __shfl_sync(FULL, size, owner);
-            // They lie as they came.
+            // The samples of a stratum are in the order in which threads came.
             u32 sample = sorted_lanes(lane < count ? b.order()[from + lane] : NOWHERE);
             if (lane >= count) sample = 0;
             u32 of_x = code_at(d, x, sample), of_y = code_at(d, y, sample);
@@ -200,7 +201,7 @@ __device__ inline void count_by_strata(const Discrete& d, const Bench& b, u32 x,
 constexpr u32 COUNTED = 0, TOO_FEW = 1, FOR_CPU = 2;
 
 // Counts the first `others` of `Bench::other` given the set; the whole block must call it. Writes `Bench::status` of each, and
-// `Bench::sums` of those that are COUNTED. No table is made where even all samples together are too few.
+// `Bench::sums` of those that are COUNTED. Makes no table if even all samples together are too few.
 template <bool PLANES>
 __device__ inline void count_all(const Discrete& d, const Bench& b, u32 x, u32 l, u32 others) {
     const u32 lx = levels_of(d, x);
@@ -230,7 +231,7 @@ __device__ inline void count_all(const Discrete& d, const Bench& b, u32 x, u32 l
             from = to;
             continue;
         }
-        // A table that there is no room for is left to the CPU, which takes only the cells that occur.
+        // If a table does not fit, the test is left to the CPU, which stores only the cells that occur.
         bool fits = d.hash && margins_of(1.0, lx, ly) + (double)lx * ly <= (double)(d.area > d.most_cells ? d.area : d.most_cells);
         if (fits) {
             if (!sorted) found = sort_samples(d, b, x, l);

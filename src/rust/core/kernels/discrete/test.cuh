@@ -1,49 +1,49 @@
-// Tests of discrete variables: the kernels' arguments, level codes, and the verdict from a table's sums. The definitions are
-// those of ci/discrete/mod.rs.
+// Tests of discrete variables: the kernels' arguments, level codes, and the verdict from a table's sums. The definitions are those of
+// ci/discrete/mod.rs.
 //
-// Counts are whole numbers, the same as on the CPU. A statistic is a sum of doubles, which are added in another order here and
-// come from another logarithm: its last digits may differ from the CPU's. So that no verdict ever differs, the GPU decides
-// only where p is farther from alpha than both can be off, and leaves other tests to the CPU (`ask`, engine/cuda/discrete/asked.rs).
+// Counts are whole numbers, the same as on the CPU. A statistic is a sum of doubles. Here they are added in another order, and come from
+// another logarithm, so its last digits may differ from the CPU's. No verdict may differ. So the GPU decides only if p is farther from
+// alpha than both can be off, and leaves other tests to the CPU (`ask`, engine/cuda/discrete/asked.rs).
 #pragma once
 #include "discrete/chi_squared.cuh"
 #include "search/slots.cuh"
 
 constexpr u32 COUNTING_THREADS = 256;      // host: threads of a block that counts
-constexpr u32 COUNTING_BLOCKS = 3;         // host: such blocks of a multiprocessor, at most: their registers leave room for no more
-constexpr u64 MOST_OTHERS = 32;            // host: vertices y that a block counts for at a time, at most
+constexpr u32 COUNTING_BLOCKS = 3;         // host: most counting blocks of a multiprocessor: their registers leave room for no more
+constexpr u64 MOST_OTHERS = 32;            // host: most vertices y that a block counts for at a time
 constexpr u32 SAMPLES_AT_A_TIME = 16;      // host: samples that a thread reads at a time; columns are padded to a multiple of it
 constexpr u32 PLANE_SAMPLES = 128;         // host: samples in an element of a plane
 constexpr u64 ASKED_WORDS = 6;             // host: words of a record for the CPU before its members
-constexpr u64 G2 = 0;                      // host: number of the statistic
-constexpr u64 X2 = 1;                      // host: number of the statistic
+constexpr u64 G2 = 0;                      // host: `Discrete::statistic` of G²
+constexpr u64 X2 = 1;                      // host: `Discrete::statistic` of X²
 constexpr u32 NOWHERE = 0xffffffffu;
 
 // The kernels' arguments, `DiscreteArgs` in Rust.
 struct Discrete {
     Args a;
     const u8* codes;
-    const u64* column;      // by variable: byte where its codes start, a multiple of 16; plus 1 where a code takes two bytes
+    const u64* column;      // by variable: byte where its codes start, a multiple of 16; plus 1 if a code takes two bytes
     const u32* levels;      // by variable: number of levels, which is also the code of a missing value
     uint4* planes;          // bit planes of the variables with few levels
-    const u64* plane;       // by variable: element where its planes start, one plane a level; NEVER: it has none
+    const u64* plane;       // by variable: element where its planes start, one plane a level; NEVER: it has none.
     u64 plane_size;         // elements of a plane
     u64 plane_cells;        // tables of up to this many cells are counted by planes
-    u64 n;                  // samples
+    u64 n;                  // samples.
     u64 missing;            // whether any value is missing
     double alpha;
-    u64 statistic;          // G2 or X2
+    u64 statistic;          // G2 or X2.
     u64 bnlearn;            // 1: bnlearn's rule, 0: pcalg's
-    u64 adapt;              // whether the degrees of freedom are adapted
-    u64 area;               // cells of 4 bytes in shared memory that a block has for tables
-    u64 tile;               // vertices y of an item of work, at most MOST_OTHERS
+    u64 adapt;              // whether the degrees of freedom are adapted.
+    u64 area;               // cells of 4 bytes that a block has for tables in shared memory.
+    u64 tile;               // vertices y of an item of work, at most MOST_OTHERS.
     u64 hash;               // places for strata that occur, a power of two, at least 2 n; 0: no scratch
-    u64 most_cells;         // most cells of a table in scratch
-    u64 block_bytes;        // bytes of scratch of a block; strategies "edge" and "gpucsl": in equal parts of those that count a table
-    u64 stage;              // stage of the level that this launch is for, from 1: a side and a range of ranks. The last is its end
+    u64 most_cells;         // most cells of a table in scratch.
+    u64 block_bytes;        // bytes of a block's scratch; in strategies "edge" and "gpucsl", shared equally by those that count a table
+    u64 stage;              // stage of the level that this launch runs, from 1: a side and a range of ranks. The last one ends the level
     u64 largest_set;        // members of the largest set
     u32* asked;             // records for the CPU: x, y, slot (2 words), key (2 words), members
-    u64 asked_most;         // blocks take no more work once there are this many records
-    const u64* packed;      // by variable: where its packed codes are in the host's memory, a multiple of 16; plus the binary logarithm of a code's bits
+    u64 asked_most;         // number of records from which on blocks take no more work
+    const u64* packed;      // by variable: address of its packed codes in host memory, a multiple of 16; plus the binary logarithm of a code's bits
 };
 
 __device__ __forceinline__ u32 levels_of(const Discrete& d, u32 v) { return d.levels[v]; }
@@ -79,8 +79,8 @@ template <class F> __device__ __forceinline__ void each_of_16(const Discrete& d,
     }
 }
 
-// Calls count(cell) for those of samples k to k + 15, k a multiple of 16, whose values are all known: the cell of x, y and S in a table of strata x levels of
-// x x levels of y, the last fastest.
+// Calls count(cell) for those of samples k to k + 15, k a multiple of 16, whose values are all known. The cell is that of x, y and S in a
+// table of strata x levels of x x levels of y, the last fastest.
 template <class Count> __device__ __forceinline__ void count_16(const Discrete& d, u64 k, u32 x, u32 y, const u32* set, u32 l, Count count) {
     u32 cell[SAMPLES_AT_A_TIME], left_out = d.n - k < SAMPLES_AT_A_TIME ? NOWHERE << (d.n - k) : 0;
 #pragma unroll
@@ -97,7 +97,7 @@ template <class Count> __device__ __forceinline__ void count_16(const Discrete& 
         if (!(left_out >> j & 1)) count(cell[j]);
 }
 
-// Number of strata: the product of the numbers of levels, in the order of the set as on the CPU. It may be huge.
+// Returns the number of strata: the product of the numbers of levels, in the set's order as on the CPU. It may be huge.
 __device__ inline double domain_of(const Discrete& d, const u32* set, u32 l) {
     double product = 1.0;
     for (u32 i = 0; i < l; i++) product *= (double)levels_of(d, set[i]);
@@ -131,13 +131,13 @@ __device__ __forceinline__ double full_df(const Discrete& d, u32 lx, u32 ly, dou
     return ((double)lx - 1.0) * ((double)ly - 1.0) * strata;
 }
 
-// Whether n samples are too few for the rule to compute a test.
+// Returns whether n samples are too few for the rule to compute a test.
 __device__ __forceinline__ bool too_few(const Discrete& d, double n, u32 lx, u32 ly, double strata) {
     if (!d.bnlearn) return n < 10.0 * full_df(d, lx, ly, strata);
     return d.adapt && n < 5.0 * ((double)lx * (double)ly * strata);
 }
 
-// Degrees of freedom, a whole number.
+// Returns the degrees of freedom, a whole number.
 __device__ inline double df_of(const Discrete& d, u32 lx, u32 ly, double strata, u32 l, const Sums& sums) {
     double full = full_df(d, lx, ly, strata);
     if (!d.adapt) return full;
@@ -155,16 +155,16 @@ struct Judgement {
     double p, statistic, df;
 };
 
-// A bound of how much a statistic may differ from the CPU's. Both machines add up `terms` numbers whose sizes sum to `size`,
-// each off by a few units in its last place: a plain sum is then off by less than (terms + a few) ε size (Higham 2002, section
-// 4.2). The CPU may compute χ² as Σ n (Σ N² / (N(x) N(y)) - 1), whose parts sum to χ² + 2 n.
+// Returns a bound on how much a statistic may differ from the CPU's. Both machines add up `terms` numbers whose sizes sum to `size`, each
+// off by a few units in its last place. A plain sum is then off by less than (terms + a few) ε size (Higham 2002, section 4.2). The CPU may
+// compute χ² as Σ n (Σ N² / (N(x) N(y)) - 1), whose parts sum to χ² + 2 n.
 __device__ __forceinline__ double uncertainty(const Discrete& d, const Sums& sums) {
     double size = sums.size + (d.statistic == X2 ? 2.0 * (double)sums.n : 0.0);
     return 4.0 * 2.220446049250313e-16 * ((double)sums.terms + 64.0) * size;
 }
 
-// The verdict of a test; UNSURE where an error of the statistic could change it. |d ln p / d statistic| is at most 1/2, but with
-// one degree of freedom, where it grows as the statistic goes to 0: there p falls from 1 as the statistic's root.
+// Returns the verdict of a test; UNSURE if an error of the statistic could change it. |d ln p / d statistic| is at most 1/2, except with
+// one degree of freedom. There it grows as the statistic goes to 0, as p falls from 1 with the statistic's root.
 __device__ inline Judgement judge_test(const Discrete& d, u32 lx, u32 ly, double strata, u32 l, const Sums& sums) {
     Judgement found;
     found.df = df_of(d, lx, ly, strata, l, sums);
@@ -181,8 +181,7 @@ __device__ inline Judgement judge_test(const Discrete& d, u32 lx, u32 ly, double
     return found;
 }
 
-// What is known of one side of a pair: the tests of (row, other) given subsets of the row's neighbours. An element of
-// `Args::slot`.
+// The results of one side of a pair: the tests of (row, other) given subsets of the row's neighbours. An element of `Args::slot`.
 struct DiscreteSlot {
     u64 stop;        // smallest rank that separates; NEVER: none does
     u64 stop_of_p;   // the rank that p_stop belongs to: it may lag behind `stop` while several blocks enter theirs
@@ -195,8 +194,8 @@ struct DiscreteSlot {
 
 __device__ __forceinline__ DiscreteSlot* slots_of(const Discrete& d) { return (DiscreteSlot*)d.a.slot; }
 
-// Enters a test that separates. Threads of a warp may meet at one slot: on every GPU that we support they are scheduled
-// independently, so that waiting for the lock ends.
+// Enters a test that separates. Threads of a warp may meet at one slot. All supported GPUs schedule them independently, so waiting for the
+// lock ends.
 __device__ inline void enter_separation(DiscreteSlot* slot, u64 key, double p) {
     if (key >= atomicMin(&slot->stop, key)) return;
     bool entered = false;
@@ -214,7 +213,7 @@ __device__ inline void enter_separation(DiscreteSlot* slot, u64 key, double p) {
     }
 }
 
-// Whether p of a test is certainly smaller than one that was entered: p falls with the statistic and rises with df.
+// Returns whether p of a test is certainly smaller than one that was entered: p falls with the statistic and rises with df.
 __device__ __forceinline__ bool is_outdone(const DiscreteSlot* slot, double statistic, double df) {
     u64 known = *(const volatile u64*)&slot->known;
     double known_df = (double)__uint_as_float((u32)(known >> 32)), known_statistic = (double)__uint_as_float((u32)known);
@@ -231,8 +230,8 @@ __device__ inline void enter_dependence(DiscreteSlot* slot, double p, double sta
     atomicExch(&slot->known, known);
 }
 
-// Notes a test for the CPU; returns where the members go. An item of work asks at most MOST_OTHERS, for which `asked` has room beyond
-// `asked_most`.
+// Notes a test for the CPU, and returns where the members go. An item of work notes at most MOST_OTHERS tests, for which `asked` has room
+// beyond `asked_most`.
 __device__ inline u32* ask(const Discrete& d, u32 x, u32 y, u64 entry, u64 key) {
     u64 at = atomicAdd(&d.a.report->asked, 1ull);
     u32* record = d.asked + at * (ASKED_WORDS + d.largest_set);
@@ -258,7 +257,7 @@ __device__ inline void tell(const Discrete& d, u32 x, const u32* list, u32 own, 
     }
 }
 
-// The next item for a block; NEVER where there is none, the launch's time is used up, or the CPU has enough to answer.
+// Returns the next item for a block; NEVER if there is none, the launch's time is used up, or the CPU has enough to answer.
 __device__ inline u64 take(const Discrete& d, u64* item) {
     __syncthreads();
     if (threadIdx.x == 0) {

@@ -1,7 +1,7 @@
-// Correlations of arbitrary questions (x, y | S) by the exact formula. The host makes p-values of them.
+// Correlations of arbitrary questions (x, y | S) by the exact formula. The host turns them into p-values.
 #include "gauss/test.cuh"
 
-// A warp takes a question. The answer is NaN where a correlation is missing; that given nothing is the correlation as it is.
+// Answers the questions, one per warp. The answer is NaN if a correlation is missing; given the empty set, it is the correlation itself.
 extern "C" __global__ void batch(const __grid_constant__ Args a) {
     double* work = working_memory(a);
     for (u64 i : by_warp(a.count)) {
@@ -14,7 +14,7 @@ extern "C" __global__ void batch(const __grid_constant__ Args a) {
     }
 }
 
-// Turns `count` correlations given nothing into p-values, as level 0 does.
+// Turns `count` correlations given the empty set into p-values, as level 0 does.
 extern "C" __global__ void marginal_values(const __grid_constant__ Args a) {
     for (u64 i : by_thread(a.count)) a.answers[i] = p_of_correlation(a, a.answers[i], a.scale_marginal);
 }

@@ -1,14 +1,16 @@
-// What single precision says of the sets of two and more of a row with many neighbours: that nearly all of them neither separate nor
-// have the smallest |r|.
+// Single precision for sets of two and more in rows with many neighbours: it shows that nearly all of them neither separate nor have the
+// smallest |r|.
 //
-// Given the prefix S' of a set, lanes have b = cov(x, y | S') and the variance v of y, and for each last member s, of variance w:
-//   t = cov(y, s | S') / sqrt(w),  num = b - t cov(x, s | S') / sqrt(w),  den = v - t²,  g = var(x | S) in double precision, r² = num² / (g den).
-// Let e = 2^-24 be the rounding of single precision, and w and the pivots of S' at least COARSE_PIVOT = 1/16. Entries of Cholesky rows are
-// at most 1 and the squares of a row sum to at most 1, so t is off by at most (5 + 2 k) e / sqrt(w), k = |S'|: 4.6e-6 for k = 7; num by
-// 4e more and den by twice that: COARSE_ERROR and COARSE_SPREAD. With g and den at least COARSE_LEFT (den is made smaller by that before it is
-// compared) and r² below 0.9 the double-precision test can be trusted as trusted_above() of ci/gauss.rs asks, and
-//   num² > q g den (1 + 2 h) + q (1 + 2 h) (COARSE_LEFT + COARSE_SPREAD) + 2 COARSE_ERROR² / h,  h = 1e-4,
-// as single precision has it, says that r² > q. Anything else, NaN among it, is asked in double precision.
+// Given the prefix S' of a set, lanes have b = cov(x, y | S') and the variance v of y. For each last member s, of variance w, they compute:
+//   t = cov(y, s | S') / sqrt(w);  num = b - t cov(x, s | S') / sqrt(w);  den = v - t²;  g = var(x | S), in double precision;  r² = num² /
+//   (g den).
+// Let e = 2^-24 be the rounding of single precision, and let w and the pivots of S' be at least COARSE_PIVOT = 1/16. Entries of Cholesky
+// rows are at most 1, and the squares of a row sum to at most 1. So t is off by at most (5 + 2 k) e / sqrt(w), k = |S'|; that is 4.6e-6 for
+// k = 7. num is off by 4e more, and den by twice that: COARSE_ERROR and COARSE_SPREAD. The double-precision test can be trusted, as
+// trusted_above() of ci/gauss.rs requires, if g and den are at least COARSE_LEFT and r² is below 0.9; den is reduced by COARSE_LEFT before
+// it is compared. With h = 1e-4, single precision shows that r² > q if it finds:
+//   num² > q g den (1 + 2 h) + q (1 + 2 h) (COARSE_LEFT + COARSE_SPREAD) + 2 COARSE_ERROR² / h.
+// Anything else, NaN included, is tested in double precision.
 #pragma once
 #include "search/args.cuh"
 
@@ -16,23 +18,24 @@ constexpr double COARSE_PIVOT = 1.0 / 16.0;
 constexpr double COARSE_LEFT = 1e-3;
 constexpr double COARSE_ERROR = 5e-6;
 constexpr double COARSE_SPREAD = 1e-5;
-constexpr double COARSE_LARGEST = 0.9;    // the largest r² that single precision may speak of
+constexpr double COARSE_LARGEST = 0.9;    // the largest r² that single precision may decide
 
-// Numbers that lanes take of a last member: 1 / sqrt(w), cov(x, s | S') / sqrt(w), COARSE_LARGEST g, and the Cholesky row of s over sqrt(w);
-// a multiple of 16 bytes.
+// Returns how many numbers lanes use of a last member: 1 / sqrt(w), cov(x, s | S') / sqrt(w), COARSE_LARGEST g, and the Cholesky row of s
+// over sqrt(w). They fill a multiple of 16 bytes.
 __host__ __device__ constexpr u64 coarse_floats(u64 l) { return div_ceil(l + 2, 4) * 4; }
 
 // The correlations of a block's 32 y with the neighbours of the row at places `first` to `end` - 1: [place - first][lane].
 struct Columns {
     float* values;
     u32 first, end;
-    bool masked;    // whether it is known which neighbours of the row are y's, too: masks_of()
+    bool masked;    // whether masks_of() says which neighbours of the row are also neighbours of each y
 };
 
-// [place / 32][lane], a bit a place: behind the block's columns, of which up to four more may be read than there are.
+// Returns the masks of common neighbours, [place / 32][lane], a bit a place. They lie behind the block's columns, beyond whose end up to
+// four more columns may be read.
 __device__ __forceinline__ u32* masks_of(const Args& a, float* values) { return (u32*)(values + (a.wide_columns + 4) * WARP); }
 
-// What num² must exceed so that r² exceeds q: `factor` times COARSE_LARGEST g den, and `constant`.
+// The bound that num² must exceed so that r² exceeds q: `factor` times COARSE_LARGEST g den, plus `constant`.
 struct Bound {
     float factor, constant;
     __device__ explicit Bound(double q) {
@@ -42,8 +45,8 @@ struct Bound {
     }
 };
 
-// Writes what lanes take of a last member of variance `left`, `with_x` its covariance with x given the prefix, `u` its Cholesky row, WARP
-// apart; NaN where single precision cannot serve.
+// Writes the numbers that lanes use of a last member. `left` is its variance and `with_x` its covariance with x, both given the prefix; `u`
+// is its Cholesky row, WARP apart. Writes NaN if single precision cannot serve.
 template <int L>
 __device__ __forceinline__ void make_coarse(float* to, double x_left, double with_x, double left, const double* u) {
     double scale = 1.0 / sqrt(left), along = with_x * scale, g = x_left - along * along;
@@ -55,8 +58,8 @@ __device__ __forceinline__ void make_coarse(float* to, double x_left, double wit
     for (int m = 0; m < L - 1; m++) to[3 + m] = (float)(u[m * WARP] * scale);
 }
 
-// Which of up to 32 last members, whose numbers are at `coarse`, must be asked in double precision, a bit each; bits past `count` mean
-// nothing. `row` is the Cholesky row of the lane's y, `column` its correlations with the members, WARP apart.
+// Returns which of up to 32 last members must be tested in double precision, a bit each; bits past `count` mean nothing. `coarse` has the
+// members' numbers. `row` is the Cholesky row of the lane's y, and `column` its correlations with the members, WARP apart.
 template <int L>
 __device__ __forceinline__ u32 asked_of(
     const float* coarse, const float* column, u32 count, const float* row, float both, float left, Bound bound

@@ -1,9 +1,10 @@
-// Level 1 of rows with neither few neighbours nor many: lists would fetch each candidate's correlation from elsewhere in memory, masks
-// go through all variables.
+// Level 1 of rows with neither few nor many neighbours. Lists would fetch each candidate's correlation from elsewhere in memory, and masks
+// would go through all variables.
 //
-// A block has one vertex's correlations with all others in shared memory, in single precision (single.cuh). Its warps take the
-// vertex's neighbours, each with its list of candidates and their correlations with it (`Args::near`), which come in order; those with
-// the block's vertex are gathered from shared memory. First sides have the larger vertex as the block's, second sides the smaller.
+// A block holds one vertex's correlations with all others in shared memory, in single precision (single.cuh). Its warps take the vertex's
+// neighbours. Each neighbour's list of candidates, with their correlations with it (`Args::near`), is read in order. The candidates'
+// correlations with the block's vertex are gathered from shared memory. The block's vertex is the larger one on first sides, and the
+// smaller one on second sides.
 #include "gauss/single.cuh"
 
 constexpr u32 COLUMN_THREADS = 1024;    // host: threads of a block of column_first and column_second
@@ -14,10 +15,10 @@ struct Near {
     float r;
 };
 
-// Bytes of shared memory of a block: three numbers a warp, the next neighbour to be taken, and a number for each variable.
+// Returns the bytes of shared memory of a block: three numbers a warp, the next neighbour to be taken, and a number for each variable.
 __host__ __device__ constexpr u64 column_bytes(u64 p) { return 8 * (3 * COLUMN_THREADS / 32 + 1) + 4 * p; }
 
-// In place of a correlation: this variable is no candidate, or was tested on the first side. What it gives is never low.
+// The value, in place of a correlation, of a variable that is no candidate or was tested on the first side. It is never low.
 constexpr float NOT_ASKED = 2.0f;
 
 // Writes `Args::near` of rows first_row to end_row - 1; a warp takes a row.
@@ -32,8 +33,8 @@ extern "C" __global__ void column_near(const __grid_constant__ Args a) {
     }
 }
 
-// Tests the pair of a side by the side's candidates. `column`: correlations of `other`. `low`: what is above it does not separate, and is not
-// the smallest r². COUNTS: those that are not asked are not counted. Returns the candidate that separates, or KEPT.
+// Tests a side's pair given the side's candidates. `column` has the correlations of `other`. A value above `low` does not separate, and is
+// not the smallest r². COUNTS: candidates that are not asked are not counted. Returns the candidate that separates, or KEPT.
 template <bool COUNTS, bool SECOND_SIDE>
 __device__ __forceinline__ u32 walk(const Args& a, const Side& s, const float* column, float low, float limit, Found& f) {
     constexpr u32 AT_ONCE = 4;
@@ -59,12 +60,12 @@ __device__ __forceinline__ u32 walk(const Args& a, const Side& s, const float* c
             fresh += w != NOT_ASKED;
         }
         if (__any_sync(FULL, any)) {
-            // Rare: all is read again rather than held in registers.
+            // Rare: everything is read again rather than held in registers.
             auto ratio_of = [&](Near v) {
                 const float w = column[v.vertex], covariance = fmaf(-v.r, w, xy);
                 return w == NOT_ASKED ? 2e30f : covariance * covariance / (fmaf(-v.r, v.r, 1.0f) * fmaf(-w, w, 1.0f));
             };
-            // Of these alone, the smallest is wanted.
+            // The smallest r² of these candidates alone.
             float q = 1e30f;
 #pragma unroll 1
             for (u32 k = 0; k < AT_ONCE; k++) q = fminf(q, ratio_of(candidate(base + k * WARP)));
@@ -104,7 +105,7 @@ __device__ __forceinline__ u32 walk(const Args& a, const Side& s, const float* c
     return KEPT;
 }
 
-// The block's vertex is first_row + blockIdx.x.
+// Tests one side of the pairs of the block's vertex, first_row + blockIdx.x.
 template <bool SECOND_SIDE> __device__ __forceinline__ void by_columns(const Args& a) {
     extern __shared__ u64 sums[];
     constexpr u32 THREADS = COLUMN_THREADS, WARPS = THREADS / WARP;
@@ -114,7 +115,7 @@ template <bool SECOND_SIDE> __device__ __forceinline__ void by_columns(const Arg
     const u64 offset = a.offset[own];
     const u32* list = a.list + offset;
     const u32 d = (u32)(a.offset[own + 1] - offset);
-    // The pair's row is that of its smaller vertex.
+    // A pair belongs to the row of its smaller vertex.
     if (SECOND_SIDE && !takes_columns(a, own / MASK_ROWS)) return;
     const u32 middle = vertices_before(list, d, own);
     u32 from = middle, to = d;
@@ -140,7 +141,7 @@ template <bool SECOND_SIDE> __device__ __forceinline__ void by_columns(const Arg
     }
     __syncthreads();
     const float limit = covering(a.above);
-    u32 tests = 0, exact_tests = 0;    // of this warp: fewer than p², and p is small enough for a column
+    u32 tests = 0, exact_tests = 0;    // of this warp: fewer than p², and p is small enough for a column to fit
     bool go_on = false;
     while (true) {
         u32 i = lane == 0 ? atomicAdd(&taken, 1u) : 0;
@@ -148,13 +149,13 @@ template <bool SECOND_SIDE> __device__ __forceinline__ void by_columns(const Arg
         if (i >= to) break;
         if (!is_taken(i)) continue;
         const u32 other = list[i];
-        // With the smaller vertex.
+        // The verdict is with the smaller vertex.
         auto verdict = [&] { return a.verdict + (SECOND_SIDE ? offset + i : twin_of(a, own, other)); };
         if (!SECOND_SIDE && !is_tested(a, other, own)) {
             if (lane == 0) *verdict() = UNTESTED;
             continue;
         }
-        // The smallest |r| of the first side, if that asked anything.
+        // The smallest |r| of the first side, if it tested anything.
         double r = SECOND_SIDE && !(*verdict() & ~PENDING) ? *packed(a, own, other) : 3.0;
         const Side side = side_of(a, other, own);
         go_on |= side.d > 2;

@@ -1,7 +1,7 @@
-// The correlation matrix of a data matrix: centre the columns, take the inner products of all pairs, divide by the norms.
-// A block makes a tile of 64 x 64 inner products and keeps the rows of the columns it is at in shared memory (as do Schmidt and
-// Huegle 2020, "Towards a GPU-accelerated causal inference"). Sums are made in portions, so that rounding grows with the
-// portion's length and not with the column's.
+// The correlation matrix of a data matrix: centre the columns, take the inner products of all pairs, divide by the norms. A block computes
+// a tile of 64 x 64 inner products. It keeps the current rows of its columns in shared memory. Schmidt and Huegle 2020, "Towards a
+// GPU-accelerated causal inference", do so, too. Sums are added up in portions, so that rounding grows with a portion's length, not with
+// the column's.
 #include "gpu/threads.cuh"
 
 // The kernels' arguments, `CorrelationArgs` in Rust.
@@ -11,18 +11,18 @@ struct Correlation {
     double* x;        // n x p, column by column; becomes the centred and scaled columns
     double* c;        // p x p
     double* squares;  // p sums of squares
-    u64 first_tile;   // the first tile of this launch, as `tile_at` numbers them; of a panel, tile of columns; the first block of columns
+    u64 first_tile;   // first tile of this launch: as `tile_at` numbers them, in a panel a tile of columns, in `cor_blocks` a block
     // Parts of the matrix: a panel of rows, or blocks along the diagonal.
     const double* left;   // n x rows, centred and scaled
-    u64 first_row;        // number of the first of them among all
+    u64 first_row;        // number of the first column of `left` among all
     u64 rows;
     u64 first_column;     // number of the first column of x among all
     u64 columns;          // columns of x
-    u64 pitch;            // numbers of a row of c
+    u64 pitch;            // numbers in a row of c
     u64 width;            // columns of a block
     const u32* ids;       // by block: which columns of x it has
-    const u32* vertices;  // and their numbers among all
-    const u64* starts;    // by block, of those that come without what is beyond their columns: where its numbers start in x
+    const u32* vertices;  // by block: the numbers of these columns among all
+    const u64* starts;    // by block, in `cor_spread`: where its numbers start in x
 };
 
 constexpr int TILE = 64;      // host: columns of a tile
@@ -32,7 +32,7 @@ constexpr int SIDE = TILE / EACH;
 constexpr int PITCH = TILE + 1;  // with TILE, the writes of a warp would meet in one bank
 constexpr int PORTION = 128;  // rows that are added up before they join the sum
 
-constexpr u32 CORRELATION_THREADS = SIDE * SIDE;         // host: threads of a block
+constexpr u32 CORRELATION_THREADS = SIDE * SIDE;         // host: threads of a block of these kernels
 constexpr u64 PRODUCT_BYTES = 2 * DEPTH * PITCH * 8;     // host: bytes of shared memory of a block of `cor_product`
 
 template <typename Join>
@@ -46,9 +46,9 @@ __device__ double of_block(double value, double* shared, Join join) {
     return value;
 }
 
-// A block takes a column: v becomes (v - mean) times a power of two that brings the largest |v - mean| to between 1/2 and 1, so
-// that no square overflows or underflows. The rounding error of the mean is subtracted on its own: added to the mean, it would
-// be lost where the mean is large.
+// Centres and scales the columns, a block each. v becomes (v - mean) times a power of two that brings the largest |v - mean| to between 1/2
+// and 1, so that no square overflows or underflows. The rounding error of the mean is subtracted separately: added to a large mean, it
+// would be lost.
 extern "C" __global__ void cor_centre(const Correlation a) {
     extern __shared__ double shared[];
     auto plus = [](double s, double t) { return s + t; };
@@ -70,7 +70,8 @@ extern "C" __global__ void cor_centre(const Correlation a) {
     }
 }
 
-// Tiles on and above the diagonal are numbered column by column: tile t is row t - j (j + 1) / 2 of column j.
+// Finds row and column of tile t. Tiles on and above the diagonal are numbered column by column: tile t is row t - j (j + 1) / 2 of column
+// j.
 __device__ void tile_at(u64 t, u64* row, u64* column) {
     u64 j = (u64)((sqrt(8.0 * (double)t + 1.0) - 1.0) / 2.0);
     while (j * (j + 1) / 2 > t) j--;
@@ -79,8 +80,9 @@ __device__ void tile_at(u64 t, u64* row, u64* column) {
     *column = j;
 }
 
-// The inner products of a block's 64 columns to the left with 64 to the right, of n rows; `left(v, k)` is row k of the v-th, 0 where there is
-// none. Thread t gets those of the columns `down` + i SIDE and `across` + j SIDE.
+// A thread's place in a tile. `products` computes the inner products of a block's 64 columns on the left with 64 on the right, of n rows.
+// `left_of(v, k)` is row k of the v-th column, 0 if there is none. A thread gets those of the columns `down` + i SIDE and `across` + j
+// SIDE.
 struct Place {
     u32 across, down;
 };
@@ -89,8 +91,8 @@ __device__ __forceinline__ Place products(u64 n, Left left_of, Right right_of, d
     extern __shared__ double memory[];
     double* left = memory;
     double* right = memory + PRODUCT_BYTES / 2 / sizeof(double);
-    // A lane's neighbours to one side read the same `left`, those to the other the same `right`: for each of both a warp then takes one
-    // pass over shared memory, where 16 doubles side by side would take two and hold up the multiplications.
+    // A lane's neighbours to one side read the same `left`, those to the other side the same `right`. So a warp takes one pass over shared
+    // memory for each. 16 doubles side by side would take two passes, and hold up the multiplications.
     static_assert(SIDE == 16);
     u32 t = threadIdx.x;
     u32 across = (t & 1) | (t >> 1 & 6) | (t >> 3 & 8), down = (t >> 1 & 1) | (t >> 3 & 6) | (t >> 4 & 8);
@@ -123,15 +125,15 @@ __device__ __forceinline__ Place products(u64 n, Left left_of, Right right_of, d
     return {across, down};
 }
 
-// The correlation of two columns x and y. Two columns that are equal up to a sign or a power of two have one sum of squares s; the root of
-// s * s is s, so that they come out as exactly 1 or -1. Others are clamped, as rounding may take them past that. As in R a NaN stays
-// one, and the diagonal is 1 whatever the column.
+// Returns the correlation of two columns x and y. Columns that are equal up to a sign or a power of two have one sum of squares s. As the
+// root of s * s is s, they give exactly 1 or -1. Others are clamped, as rounding may take them past that. As in R, NaN stays NaN, and the
+// diagonal is 1 whatever the column.
 __device__ __forceinline__ double ratio(u64 x, u64 y, double product, double square, double other) {
     double r = product / sqrt(square * other);
     return x == y ? 1.0 : r > 1.0 ? 1.0 : r < -1.0 ? -1.0 : r;
 }
 
-// A block takes a tile: c becomes the inner products, on both sides of the diagonal.
+// Turns c into the inner products, on both sides of the diagonal; a block takes a tile.
 extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_product(const Correlation a) {
     u64 row, column;
     tile_at(a.first_tile + blockIdx.x, &row, &column);
@@ -155,7 +157,7 @@ extern "C" __global__ void cor_squares(const Correlation a) {
     for (u64 x : by_thread(a.p)) a.squares[x] = a.c[x * a.p + x];
 }
 
-// c becomes the correlations.
+// Turns c into the correlations.
 extern "C" __global__ void cor_finish(const Correlation a) {
     for (u64 at : by_thread(a.p * a.p)) {
         u64 x = at / a.p, y = at % a.p;
@@ -163,7 +165,7 @@ extern "C" __global__ void cor_finish(const Correlation a) {
     }
 }
 
-// The sums of squares of the columns of x, the first of which is `first_column` of all; a block takes a tile of the diagonal.
+// Computes the sums of squares of the columns of x, the first of which is `first_column` of all; a block takes a tile of the diagonal.
 extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_norms(const Correlation a) {
     const u64 first = (u64)blockIdx.x * TILE;
     double sum[EACH][EACH] = {};
@@ -177,8 +179,8 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_norms(cons
     }
 }
 
-// Some rows of the correlations, those of the columns `left`, the first of which is `first_row` of all, with the columns of x: c has them in
-// rows of `pitch`, from column `first_column` on. A block takes a tile: block (tiles of columns, tiles of rows).
+// Computes rows of the correlations: of the columns of `left`, the first of which is `first_row` of all, with the columns of x. c has them
+// in rows of `pitch`, from column `first_column` on. A block takes a tile; the grid is (tiles of columns, tiles of rows).
 extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_panel(const Correlation a) {
     const u64 row = (u64)blockIdx.y * TILE, column = (a.first_tile + blockIdx.x) * TILE;
     double sum[EACH][EACH] = {};
@@ -196,10 +198,10 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_panel(cons
     }
 }
 
-// The correlations of blocks of columns with each other: block b has the columns of x that `ids` says at b `width` and on (NO_COLUMN: none),
-// whose sums of squares are those of `vertices`; c has the blocks along the diagonal of a matrix of rows of `width`. A block of threads takes a tile: block
-// (blocks, tiles of one).
-constexpr u32 NO_COLUMN = 0xffffffff;    // host: in place of a column
+// `cor_blocks` computes the correlations within blocks of columns. Block b has the columns of x that `ids` lists from b `width` on
+// (NO_COLUMN: none); `vertices` lists their numbers in `squares`. c has the blocks along the diagonal of a matrix, in rows of `width`. A
+// block of threads takes a tile; the grid is (blocks, tiles of a block).
+constexpr u32 NO_COLUMN = 0xffffffff;    // host: in `Correlation::ids`, in place of a column
 extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_blocks(const Correlation a) {
     const u64 first = (a.first_tile + blockIdx.x) * a.width, tiles = div_ceil(a.width, (u64)TILE);
     const u64 row = blockIdx.y / tiles * TILE, column = blockIdx.y % tiles * TILE;
@@ -222,8 +224,8 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_blocks(con
     }
 }
 
-// Spreads blocks of which the upper triangles came, row by row from the diagonal on: c has them as `cor_blocks` makes them, with zeros beyond. A block of
-// threads takes one.
+// Spreads blocks that came as upper triangles, row by row from the diagonal on. c has them as `cor_blocks` makes them, with zeros beyond
+// their columns. A block of threads takes one.
 extern "C" __global__ void cor_spread(const Correlation a) {
     for (u64 b = blockIdx.x; b < a.p; b += gridDim.x) {
         const double* from = a.x + a.starts[b];

@@ -1,12 +1,12 @@
-// Levels 1 and up by the mappings of cuPC (Zarebavani et al. 2020, section 3), to reproduce and compare: which thread runs
-// which test is the paper's; results go to the same slots as with our own strategy. Not kept from the paper's listings: threads
-// that race for the separating set, sqrt(n - l - 4) in the test, and the end at level 14.
+// Levels 1 and up by the mappings of cuPC (Zarebavani et al. 2020, section 3), to reproduce and compare them. Which thread runs which test
+// is the paper's; results go to the same slots as with our own strategy. Not kept from the paper's listings: threads that race for the
+// separating set, sqrt(n - l - 4) in the test, and the end at level 14.
 #include "gauss/papers.cuh"
 
-// Numbers of a thread: the inverse of C[S, S], and what it has to do with x and with y.
+// Returns the numbers of a thread: the inverse of C[S, S], the weights of x, and the correlations of S with x or y.
 __host__ __device__ constexpr u64 cupc_doubles(u64 l) { return l * l + 2 * l; }
 
-// Inverts C[S, S] of this lane's set by Gauss-Jordan elimination; false when a pivot is too small to be trusted.
+// Inverts C[S, S] of this lane's set by Gauss-Jordan elimination. Returns false if a pivot is too small to be trusted.
 __device__ inline bool invert(const Args& a, const u32* list, const Bench& b, u32 l) {
     for (u32 i = 0; i < l; i++)
         for (u32 j = 0; j < l; j++) b.own[(i * l + j) * WARP] = correlation(a, list[b.places[i * WARP]], list[b.places[j * WARP]]);
@@ -28,7 +28,8 @@ __device__ inline bool invert(const Args& a, const u32* list, const Bench& b, u3
     return true;
 }
 
-// Of the paper's section 4.3, H = M0 - M1 M2^-1 M1': what is of x alone. Leaves the row of x of M1 M2^-1 in `own`, and returns the variance of x.
+// Computes the part of H = M0 - M1 M2^-1 M1' (the paper's section 4.3) that depends on x alone. Leaves the row of x of M1 M2^-1 in `own`,
+// and returns the variance of x.
 __device__ inline double left_of_row(const Args& a, u32 x, const u32* list, const Bench& b, u32 l) {
     double *weights = b.own + l * l * WARP, *with_x = weights + l * WARP;
     for (u32 i = 0; i < l; i++) with_x[i * WARP] = correlation(a, x, list[b.places[i * WARP]]);
@@ -42,7 +43,7 @@ __device__ inline double left_of_row(const Args& a, u32 x, const u32* list, cons
     return xx;
 }
 
-// Decides from the rest of H; `xx` and what `left_of_row` left are of x.
+// Decides from the rest of H. `xx` and the row that `left_of_row` left are those of x.
 __device__ inline Quick quick(const Args& a, u32 x, u32 y, double xx, const u32* list, const Bench& b, u32 l) {
     double *weights = b.own + l * l * WARP, *with_y = weights + l * WARP;
     for (u32 i = 0; i < l; i++) with_y[i * WARP] = correlation(a, y, list[b.places[i * WARP]]);
@@ -57,8 +58,8 @@ __device__ inline Quick quick(const Args& a, u32 x, u32 y, double xx, const u32*
     return quick_of(a, xx, xy, yy, l);
 }
 
-// cuPC-E: blockIdx.y is a row of the graph, from first_row on; a block has beta of its edges and gamma threads for each, which
-// stride over the edge's sets.
+// Runs cuPC-E: blockIdx.y is a row of the graph, from first_row on. A block has beta of its edges and gamma threads for each, which stride
+// over the edge's sets.
 extern "C" __global__ void edge(const __grid_constant__ Args a) {
     const u32 l = (u32)a.size, x = (u32)(a.first_row + blockIdx.y);
     if (x >= a.p) return;
@@ -93,7 +94,7 @@ extern "C" __global__ void edge(const __grid_constant__ Args a) {
             asks = !all_common && (by_common || rank < stop_of(slot) >> 1);
         }
         if (!__any_sync(FULL, asks)) {
-            // With ranks of the whole list, no later set of a separated pair is needed.
+            // Ranks are of the whole list, so a separated pair needs no later set.
             if (!by_common && !__any_sync(FULL, active && stop_of(slot) == NEVER)) break;
             continue;
         }
@@ -109,8 +110,8 @@ extern "C" __global__ void edge(const __grid_constant__ Args a) {
     enter_smallest_by_lane(slot, best, best_rank);
 }
 
-// cuPC-S: blockIdx.y is a row of the graph, from first_row on; each of a block's theta threads inverts the correlations of a set,
-// tests it for all edges of the row, and goes on with the set theta * delta further on.
+// Runs cuPC-S: blockIdx.y is a row of the graph, from first_row on. Each of a block's theta threads inverts the correlations of a set,
+// tests it for all edges of the row, and continues with the set theta * delta further on.
 extern "C" __global__ void set(const __grid_constant__ Args a) {
     const u32 l = (u32)a.size, x = (u32)(a.first_row + blockIdx.y);
     if (x >= a.p) return;

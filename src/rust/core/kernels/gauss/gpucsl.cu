@@ -1,13 +1,13 @@
-// The Gaussian test by the mapping of gpucsl (C. Hagedorn's dissertation, 2023, section 4.2), to reproduce and compare: a block a pair of vertices, whatever
-// the graph, whose threads share the pair's conditioning sets; after each set of a thread the block ends if any of them separates.
-// Not kept from the listings: tests of which sqrt(n - 4) is taken at every level, and which lack |z|; barriers that some threads of a block do not reach; one thread
-// that looks through the p-values of all, in place of which the barrier says whether a set separates; and separating sets of whichever
-// neighbourhood came first in a batch.
+// The Gaussian test by the mapping of gpucsl (C. Hagedorn's dissertation, 2023, section 4.2), to reproduce and compare it. Each pair of
+// vertices has a block, whatever the graph, whose threads share the pair's conditioning sets. After each set of a thread, the block ends if
+// any of them separates. Not kept from the listings: tests that use sqrt(n - 4) at every level and lack |z|; barriers that some threads of
+// a block do not reach; one thread that looks through the p-values of all, where the barrier here says whether a set separates; and
+// separating sets of whichever neighbourhood came first in a batch.
 #include "gauss/marginal.cuh"
 #include "gauss/papers.cuh"
 #include "gauss/single.cuh"
 
-// Algorithm 4: blockIdx.x is a row, and blockIdx.y says which of the vertices below it a block's threads take.
+// Runs algorithm 4: blockIdx.x is a row, and blockIdx.y says which of the vertices below it a block's threads take.
 extern "C" __global__ void gpucsl_marginal(const __grid_constant__ Args a) {
     const u64 word = (blockIdx.y * (u64)blockDim.x + threadIdx.x) / WARP;
     Counts counts{0, 0};
@@ -15,16 +15,16 @@ extern "C" __global__ void gpucsl_marginal(const __grid_constant__ Args a) {
     report_counts(a, counts);
 }
 
-// That of a side whose pair has place `own` in its list.
+// Returns the slot of a side whose pair has place `own` in its list.
 __device__ __forceinline__ GaussSlot* slot_of(const Args& a, const Side& side, u32 own) { return slots_of(a) + (side.list - a.list) + own; }
 
-// Whether no set separates yet. All threads of the block must call it, and get the same answer, before any of them enters what it finds.
+// Returns whether no set separates yet. All threads of the block must call it before any of them enters a result, and get the same answer.
 __device__ __forceinline__ bool is_open(const GaussSlot* slot) { return !__syncthreads_or(stop_of(slot) != NEVER); }
 
-// Whether the block (blockIdx.x, row) has a pair to test.
+// Returns whether x and y are a pair that its block, (blockIdx.x, row), tests.
 __device__ __forceinline__ bool has_pair(const Args& a, u32 x, u32 y) { return x < y && has(a.graph, a.words, x, y) && is_tested(a, x, y); }
 
-// Enters the tests of a side that do not separate. A vertex's place in a list is the rank of the set of it alone.
+// Enters the tests of a side that do not separate. The rank of a set of one vertex is the vertex's place in the list.
 __device__ __forceinline__ void enter_found(GaussSlot* slot, const Side& side, const Found& f) {
     // All correlations beyond the cut have the same p, and 1 is beyond it.
     const double q = f.den > 0.0 ? fmin(f.num / f.den, 1.0) : NO_TEST;
@@ -33,7 +33,8 @@ __device__ __forceinline__ void enter_found(GaussSlot* slot, const Side& side, c
     if (f.exact_tests) atomicAdd(&slot->exact, f.exact_tests);
 }
 
-// Algorithm 5, sets of one: the block goes once through the vertices first_rank to end_rank - 1, and tests the pair given those that are neighbours of x or of y.
+// Runs algorithm 5, sets of one: the block goes once through the vertices first_rank to end_rank - 1, and tests the pair given the
+// neighbours of x or of y among them.
 extern "C" __global__ void gpucsl_single(const __grid_constant__ Args a) {
     const u32 x = (u32)(a.first_row + blockIdx.y), y = blockIdx.x;
     if (!has_pair(a, x, y)) return;
@@ -43,12 +44,12 @@ extern "C" __global__ void gpucsl_single(const __grid_constant__ Args a) {
     const double *row = correlations_of(a, x), *other = correlations_of(a, y), xy = row[y];
     const u64 end = a.end_rank < a.p ? a.end_rank : a.p;
     Found by_x{1.0, 0.0, FULL, NO_TEST, 0, 0}, by_y = by_x;
-    // An earlier launch may have ended either side: vertices come in ascending order.
+    // An earlier launch may have ended either side, as vertices come in ascending order.
     bool first_open = is_open(first), second_open = is_open(second);
     for (u64 base = a.first_rank; base < end && first_open; base += blockDim.x) {
         const u64 z = base + threadIdx.x;
         const bool near_x = z < end && z != y && has(a.graph, a.words, x, (u32)z);
-        // What a common neighbour says is known of the first side: "stable" counts it again, "stable.fast" leaves it out.
+        // The first side covers common neighbours: on the second side, "stable" counts them again, "stable.fast" leaves them out.
         const bool near_y = !near_x && z < end && z != x && second_open && has(a.graph, a.words, y, (u32)z);
         bool separates = false, suspect = false;
         if (near_x) separates = test_single<true>(a, x, y, (u32)z, xy, row[z], other[z], by_x, suspect);
@@ -69,11 +70,12 @@ extern "C" __global__ void gpucsl_single(const __grid_constant__ Args a) {
     }
 }
 
-// Numbers of a thread that tests given l variables: the correlations of these and of the pair, without those below the diagonal.
+// Returns the numbers of a thread that tests given l variables: the correlations of these and of the pair, without those below the
+// diagonal.
 __host__ __device__ constexpr u64 gpucsl_doubles(u64 l) { return (l + 2) * (l + 3) / 2; }
 
-// Decides from the covariances of x and y given S, which the thread eliminates one by one. The dissertation's threads compute a pseudo-inverse of
-// the whole matrix; here the exact formula does so where elimination is not to be trusted.
+// Decides from the covariances of x and y given S, whose members the thread eliminates one by one. The dissertation's threads compute a
+// pseudo-inverse of the whole matrix. Here the exact formula does so if elimination cannot be trusted.
 __device__ inline Quick eliminate(const Args& a, u32 x, u32 y, const u32* list, const Bench& b, u32 l) {
     auto at = [&](u32 i, u32 j) -> double& { return b.own[(j * (j + 1) / 2 + i) * WARP]; };    // i <= j
     auto vertex = [&](u32 i) { return i == 0 ? x : i == 1 ? y : list[b.places[(i - 2) * WARP]]; };
@@ -93,8 +95,8 @@ __device__ inline Quick eliminate(const Args& a, u32 x, u32 y, const u32* list, 
     return quick_of(a, at(0, 0), at(0, 1), at(1, 1), l);
 }
 
-// Algorithm 7, sets of two and more: the sets of ranks first_rank to end_rank - 1 on the side of the launch or, where end_rank is NEVER, all sets of
-// one side, then of the other. Working memory outside of shared memory is by edge: `theta` of a row.
+// Runs algorithm 7, sets of two and more: the sets of ranks first_rank to end_rank - 1 on the launch's side. If end_rank is NEVER, it takes
+// all sets of one side, then of the other. Working memory outside shared memory is by edge: `theta` of a row.
 extern "C" __global__ void gpucsl_sets(const __grid_constant__ Args a) {
     const u32 l = (u32)a.size, x = (u32)(a.first_row + blockIdx.y), y = blockIdx.x;
     if (!has_pair(a, x, y)) return;
@@ -113,7 +115,7 @@ extern "C" __global__ void gpucsl_sets(const __grid_constant__ Args a) {
         const u64 sets = choose(a, side.d - 1, l), end = sets < a.end_rank ? sets : a.end_rank;
         double best = NO_TEST;
         u64 best_rank = NEVER;
-        // An earlier launch may have ended the side. The order of "stable.fast" on the second side is another than that of the ranks here.
+        // An earlier launch may have ended the side. On the second side, "stable.fast" has another order than the ranks here.
         bool open = is_open(slot) || by_common;
         for (u64 base = a.first_rank; base < end && open; base += blockDim.x) {
             const u64 t = base + threadIdx.x;

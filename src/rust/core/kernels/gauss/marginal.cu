@@ -1,12 +1,12 @@
-// Level 0, the level-0 p-values of the pairs that are left at the end, and the check of a matrix.
+// Level 0, the level-0 p-values of the pairs left at the end, and the check of a matrix.
 #include "gauss/marginal.cuh"
 
 extern "C" __global__ void marginal(const __grid_constant__ Args a) {
     make_graph(a, [&](u64 y, u64 x, double* p) { return judge_marginal(a, y, x, p); });
 }
 
-// Raises p_max of the pairs that are left, of rows first_row to end_row - 1, to at least the p of the empty set. Level 0 does not compute that p, as
-// most pairs have a larger one at a later level.
+// Raises p_max of the pairs that are left, in rows first_row to end_row - 1, to at least the p given the empty set. Level 0 does not
+// compute that p, as most pairs get a larger one at a later level.
 extern "C" __global__ void raise_marginal(const __grid_constant__ Args a) {
     for (u64 i : by_warp(a.end_row - a.first_row)) {
         const u64 x = a.first_row + i;
@@ -25,12 +25,12 @@ extern "C" __global__ void raise_marginal(const __grid_constant__ Args a) {
     }
 }
 
-// Looks at the correlations, but for the diagonal: those from -1 to 1 that are their mirror images', to the digits that ci/correlations.rs has, pass, and NaN where
-// both are. A block takes pairs of tiles, of `CELLS_THREADS` threads each.
-constexpr u64 CELLS_CHECKED = 1;   // host: bit of `Report::cells`: all were looked at
-constexpr u64 CELLS_WRONG = 2;     // host: bit of `Report::cells`: some are no correlations
-constexpr u64 CELLS_MISSING = 4;   // host: bit of `Report::cells`: some are NaN
-constexpr u32 CELLS_TILE = 64;                                 // host: columns of a tile of `check_cells`, which has one in shared memory, its rows one wider
+// Checks the correlations off the diagonal. They pass if they are from -1 to 1 and equal their mirror images, to the digits of
+// ci/correlations.rs. NaN passes if both are NaN. A block of `CELLS_THREADS` threads takes pairs of tiles.
+constexpr u64 CELLS_CHECKED = 1;   // host: bit of `Report::cells`: all cells were checked
+constexpr u64 CELLS_WRONG = 2;     // host: bit of `Report::cells`: some cells are not correlations
+constexpr u64 CELLS_MISSING = 4;   // host: bit of `Report::cells`: some cells are NaN
+constexpr u32 CELLS_TILE = 64;                                 // host: columns of a tile of `check_cells`; in shared memory, rows are one wider
 constexpr u32 CELLS_PITCH = CELLS_TILE + 1;
 constexpr u32 CELLS_THREADS = 256;                             // host: threads of a block of `check_cells`
 extern "C" __global__ void check_cells(const __grid_constant__ Args a) {
@@ -54,6 +54,6 @@ extern "C" __global__ void check_cells(const __grid_constant__ Args a) {
             if (isnan(r)) seen |= CELLS_MISSING;
         }
     }
-    // The first of all tells that it was done; others have something to tell hardly ever.
+    // The first thread always reports, which shows that the check has run; others hardly ever have anything to report.
     if (seen != CELLS_CHECKED || (!blockIdx.x && !threadIdx.x)) atomicOr(&a.report->cells, seen);
 }

@@ -1,4 +1,4 @@
-// The test given nothing.
+// The test given the empty set.
 #pragma once
 #include "gauss/test.cuh"
 #include "search/marginal.cuh"

@@ -1,31 +1,31 @@
-// Level 1 of rows with many neighbours: all variables in order, with the neighbours as a mask, so that nothing is gathered; single
-// precision first (single.cuh).
+// Level 1 of rows with many neighbours. It goes through all variables in order, with the neighbours as a mask, so that nothing is gathered.
+// Single precision comes first (single.cuh).
 //
-// `mask_tiles` decides first sides, x < y, by neighbours of x, and finds where |r| may be smallest among the neighbours of either: a
-// block keeps the correlations of MASK_COLUMNS variables y with MASK_DEPTH variables z in shared memory; a warp keeps those of a row x
-// with the same z in registers, and runs through the pairs of the row that are not decided. `mask_rest` takes those that no
-// neighbour of x separates: it finds the smallest |r| in double precision, and walks over all z where more is to be known.
+// `mask_tiles` decides first sides, x < y, by neighbours of x, and finds where |r| may be smallest among the neighbours of either. A block
+// keeps the correlations of MASK_COLUMNS variables y with MASK_DEPTH variables z in shared memory. A warp keeps those of a row x with the
+// same z in registers, and runs through the row's undecided pairs. `mask_rest` takes the pairs that no neighbour of x separates. It finds
+// the smallest |r| in double precision, and walks over all z if more must be known.
 #include "gauss/single.cuh"
 
 constexpr u32 MASK_COLUMNS = 32;     // host: columns of a block of mask_tiles
 constexpr u32 MASK_DEPTH = 256;
 constexpr u32 MASK_THREADS = 256;    // host: threads of a block of mask_tiles
-constexpr u32 MASK_GROUP = 8;        // host: blocks of rows that run beside each other, as they read the same columns
+constexpr u32 MASK_GROUP = 8;        // host: blocks of rows that run side by side, as they read the same columns
 
-// A tile with so few pairs left is left to `mask_rest`: reading its correlations would take longer than testing them.
+// Number of remaining pairs up to which a tile is left to `mask_rest`: reading its correlations would take longer than testing them.
 constexpr u32 MASK_FEW = 64;
 
-// The bits of a PENDING verdict between the two kernels say which MASK_DEPTH variables hold the one with the smallest |r|; or WHOLE:
-// more is to be known, and they say up to which z the first side is done.
+// Bit of a PENDING verdict between the two kernels: more must be known of the pair. The other bits say up to which z its first side is
+// done. Without WHOLE, they say which MASK_DEPTH variables hold the one with the smallest |r|.
 constexpr u32 WHOLE = 0x20000000u;
 
-// What covering_twice() was made of, rounded down.
+// Inverts covering_twice(), rounding down.
 __device__ __forceinline__ float covered_twice(float threshold) {
     double r = fmax(0.0, sqrt((double)threshold) - 2.01 * BAND);
     return __double2float_rd(r * r);
 }
 
-// Number of the members of a bit row up to z.
+// Returns the number of members of a bit row up to z.
 __device__ __forceinline__ u32 members_up_to(const u32* row, u32 z) {
     u32 count = 0;
     for (u32 w = lane_id(); w <= z >> 5; w += WARP) {
@@ -35,30 +35,30 @@ __device__ __forceinline__ u32 members_up_to(const u32* row, u32 z) {
     return warp_sum(count);
 }
 
-// What a tile of pairs keeps in shared memory.
+// A tile of pairs in shared memory.
 constexpr u32 TILE_BYTES = 4 * MASK_COLUMNS * MASK_DEPTH + 14 * MASK_COLUMNS * MASK_ROWS + 4 * (4 * MASK_ROWS + 4);    // host: bytes of a block's tile
 struct Tile {
     float of_y[MASK_COLUMNS][MASK_DEPTH];
     float xy[MASK_ROWS][MASK_COLUMNS];
-    float low[MASK_ROWS][MASK_COLUMNS];       // by pair: what is above it is not the smallest r², nor separates
-    float second[MASK_ROWS][MASK_COLUMNS];    // the smallest r² among other z than those of `depth`; infinity: none
+    float low[MASK_ROWS][MASK_COLUMNS];       // by pair: a value above it is not the smallest r², nor does it separate
+    float second[MASK_ROWS][MASK_COLUMNS];    // the smallest r² among z other than those of `depth`; infinity: none
     u16 depth[MASK_ROWS][MASK_COLUMNS];       // by pair: which MASK_DEPTH variables have the smallest r²; NO_DEPTH: not known yet
-    u32 whole[MASK_ROWS];     // by row: the pairs of which more is to be known, a bit a column
-    u32 open[MASK_ROWS];      // by row: the pairs that are not decided, a bit a column
-    u32 before[MASK_ROWS];    // neighbours of the row before the z at hand
-    u32 place[MASK_ROWS];     // of the tile's first column in the row's list
-    u32 columns;              // columns that have such a pair
-    u32 left;                 // such pairs
-    u32 next;                 // the next row that a warp takes
+    u32 whole[MASK_ROWS];     // by row: the pairs of which more must be known, a bit a column.
+    u32 open[MASK_ROWS];      // by row: the undecided pairs, a bit a column.
+    u32 before[MASK_ROWS];    // by row: its neighbours before the current z.
+    u32 place[MASK_ROWS];     // by row: place of the tile's first column in its list.
+    u32 columns;              // columns that have an undecided pair.
+    u32 left;                 // number of undecided pairs
+    u32 next;                 // next row for a warp to take
     u32 go_on;                // whether a side with more than one candidate was visited
 };
 static_assert(sizeof(Tile) == TILE_BYTES && TILE_BYTES % 8 == 0);
 
 constexpr u16 NO_DEPTH = 0xffff;
 
-// Writes a first bound of the smallest r² of each pair x < y in place of its verdict, as `Tile::low` has it: that given some neighbours of x
-// with which x is correlated most. These give the smallest of all more often than others do, so that few z are looked at in vain. Of rows
-// first_row to end_row - 1, a warp takes one; a lane notes the strongest of its neighbours, and the strongest of these are asked.
+// Writes a first bound on the smallest r² of each pair x < y in place of its verdict, in the form of `Tile::low`. It is the r² given a few
+// neighbours of x that correlate most with x. These give the smallest r² more often than others do, so fewer z are looked at in vain. A
+// warp takes a row, out of first_row to end_row - 1. Each lane notes its strongest neighbour, and the strongest of these are used.
 extern "C" __global__ void mask_begin(const __grid_constant__ Args a) {
     constexpr u32 STRONG = 8;
     const u32 lane = lane_id();
@@ -95,14 +95,14 @@ extern "C" __global__ void mask_begin(const __grid_constant__ Args a) {
                 float ratio = covariance * covariance / (fmaf(-u, u, 1.0f) * fmaf(-w, w, 1.0f));
                 if (z != x && z != y) q = fminf(q, ratio);
             }
-            // A little more, so that the one of these with the smallest r² is found to be less.
+            // Slightly larger, so that the neighbour with the smallest r² is found to be below it.
             ((float*)a.verdict)[e] = q < 1e30f ? 1.0001f * fmaxf(limit, covering_twice(q)) : 1e30f;
         }
     }
 }
 
-// Which of this lane's eight of the MASK_DEPTH variables from z0 on are neighbours of x: bit k is z0 + 4 lane + k, or from 4 on
-// MASK_DEPTH / 2 - 4 further.
+// Returns which of this lane's eight variables, out of the MASK_DEPTH from z0 on, are neighbours of x. Bit k is z0 + 4 lane + k; from k = 4
+// on, MASK_DEPTH / 2 - 4 further.
 __device__ __forceinline__ u32 mask_of(const Args& a, u32 x, u32 z0) {
     u32 lane = lane_id(), w = (z0 >> 5) + lane / 8, further = w + MASK_DEPTH / 64;
     const u32* row = a.graph + x * a.words;
@@ -110,14 +110,14 @@ __device__ __forceinline__ u32 mask_of(const Args& a, u32 x, u32 z0) {
     return (low >> (4 * (lane % 8)) & 15) | (high >> (4 * (lane % 8)) & 15) << 4;
 }
 
-// The bit of v among this lane's eight, see mask_of().
+// Returns the bit of v among this lane's eight variables; see mask_of().
 __device__ __forceinline__ u32 own_bit(u32 v, u32 z0) {
     u32 at = v - z0, in_half = at % (MASK_DEPTH / 2);
     return at < MASK_DEPTH && in_half / 4 == lane_id() ? 1u << (at / (MASK_DEPTH / 2) * 4 + in_half % 4) : 0;
 }
 
-// A pair of a tile of which single precision says that z of these 32-bit words may separate it. Returns the first that does, or
-// KEPT; the counts of `f` grow.
+// Tests a pair of a tile which, by single precision, a z in these 32-bit words may separate. Returns the first z that does, or KEPT, and
+// adds to the counts of `f`.
 __device__ __forceinline__ u32 look(const Args& a, u32 x, u32 y, u32 first, u32 words, u32 before, Found& f) {
     u32 lane = lane_id();
     const u32* row = a.graph + x * a.words;
@@ -141,10 +141,11 @@ __device__ __forceinline__ u32 look(const Args& a, u32 x, u32 y, u32 first, u32 
     return KEPT;
 }
 
-// Shared memory of a block: the tile, and three numbers a warp. Block (MASK_GROUP * column tiles, groups of row blocks), from row block first_row / MASK_ROWS on.
+// Decides the pairs of a tile. A block's shared memory holds three numbers a warp, then the tile. The grid is (MASK_GROUP * column tiles,
+// groups of row blocks), from row block first_row / MASK_ROWS on.
 extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const __grid_constant__ Args a) {
     extern __shared__ u64 sums[];
-    // Behind three numbers a warp, which are a multiple of 16 bytes.
+    // The tile lies behind three numbers a warp, which take a multiple of 16 bytes.
     Tile& t = *(Tile*)(sums + 3 * MASK_THREADS / WARP);
     u32 lane = lane_id(), warp = threadIdx.x / WARP;
     constexpr u32 WARPS = MASK_THREADS / WARP, EACH = MASK_DEPTH / WARP;
@@ -153,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
     u32 x0 = (u32)block * MASK_ROWS, y0 = blockIdx.x / MASK_GROUP * MASK_COLUMNS;
     if (block * MASK_ROWS >= a.end_row || y0 >= p || y0 + MASK_COLUMNS <= x0 + 1 || !takes_masks(a, block)) return;
     const float limit = covering(a.above);
-    u32 tests = 0, exact_tests = 0;    // of this warp: of no more pairs than a tile has
+    u32 tests = 0, exact_tests = 0;    // of this warp, for at most a tile's pairs
     if (threadIdx.x == 0) {
         t.go_on = 0;
     }
@@ -210,14 +211,14 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
             }
         }
         __syncthreads();
-        // Rows differ in their pairs: a warp takes the next that nobody has.
+        // Rows have different numbers of pairs: a warp takes the next row that no other warp has.
         while (true) {
             u32 i = lane == 0 ? atomicAdd(&t.next, 1u) : 0;
             i = __shfl_sync(FULL, i, 0);
             if (i >= MASK_ROWS) break;
             u32 open = t.open[i], x = x0 + i, before = t.before[i];
             if (!open) continue;
-            // A lane has z0 + 4 lane + 0 .. 3, and the same MASK_DEPTH / 2 further on; a set of them is 8 bits.
+            // A lane has z0 + 4 lane + 0 .. 3, and the four that are MASK_DEPTH / 2 further on; a set of them is 8 bits.
             float of_x[EACH], left_x[EACH];
             const u32 members = mask_of(a, x, z0);
 #pragma unroll
@@ -243,7 +244,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
                 }
                 if (!__any_sync(FULL, any)) continue;
 
-                // Of neighbours alone: which may separate, and which is the smallest.
+                // Neighbours alone: which of them may separate, and which has the smallest r².
                 u32 y = y0 + j, of_other = mask_of(a, y, z0) & ~own_bit(x, z0), asked = (members & ~own_bit(y, z0)) | of_other;
                 const float* of_y = &t.of_y[j][4 * lane];
                 auto terms = [&](u32 k, float& square, float& product) {
@@ -314,7 +315,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
     for (u32 i = warp; i < MASK_ROWS; i += WARPS) {
         if (!(t.open[i] >> lane & 1)) continue;
         u32 x = x0 + i, word = a.graph[x * a.words + (y0 >> 5)];
-        // None was asked, or not all; the smallest may be another's.
+        // Nothing was tested, or not everything, or the smallest r² may lie elsewhere.
         bool whole = t.whole[i] >> lane & 1 || done < p || t.depth[i][lane] == NO_DEPTH || t.second[i][lane] <= t.low[i][lane];
         u32 says = whole ? WHOLE | (done < p ? done : p) : t.depth[i][lane];
         a.verdict[a.offset[x] + t.place[i] + lanes_before(word)] = PENDING | says;
@@ -322,16 +323,16 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
     report_singles(a, sums, tests, exact_tests, t.go_on != 0);
 }
 
-// What is known of a pair after a walk over all z.
+// The results for a pair after a walk over all z.
 struct Walked {
-    u32 first;           // the first z that separates on the first side; KEPT: none
-    bool second;         // whether one may on the second side
-    Found of_x, of_y;    // of the tests that do not
+    u32 first;           // first z that separates on the first side; KEPT: none
+    bool second;         // whether some z may separate on the second side
+    Found of_x, of_y;    // of the tests that do not separate
     u32 tests, exact_tests;
 };
 
-// Tests x and y given their neighbours, whose first side is done up to `from`: first the rest of it, with all of the second side,
-// then what is before, where only the smallest |r| is asked for.
+// Tests x and y given their neighbours. The first side is done up to `from`, so the walk begins there and wraps around. Before `from`, the
+// first side is tested only for the smallest |r|.
 __device__ __forceinline__ void walk(const Args& a, u32 x, u32 y, u32 from, float limit, Walked& walked) {
     constexpr u32 AT_ONCE = 4;
     u32 lane = lane_id(), p = (u32)a.p;
@@ -382,7 +383,7 @@ __device__ __forceinline__ void walk(const Args& a, u32 x, u32 y, u32 from, floa
     }
 }
 
-// The smallest |r| given the neighbours among MASK_DEPTH variables, none of which separates.
+// Returns the smallest |r| given the neighbours among the MASK_DEPTH variables from `first` on, none of which separates.
 __device__ __forceinline__ double smallest_among(const Args& a, u32 x, u32 y, u32 first) {
     constexpr u32 EACH = MASK_DEPTH / WARP;
     const u32 *of_x = a.graph + x * a.words, *of_y = a.graph + y * a.words;
@@ -413,7 +414,7 @@ __device__ __forceinline__ double smallest_among(const Args& a, u32 x, u32 y, u3
     return smallest(a, x, y, f);
 }
 
-// Rows first_row to end_row - 1, `gridDim.y` blocks each.
+// Decides the pairs that `mask_tiles` left pending in rows first_row to end_row - 1; `gridDim.y` blocks share a row.
 extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 5) mask_rest(const __grid_constant__ Args a) {
     extern __shared__ u64 sums[];
     u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
@@ -448,7 +449,7 @@ extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 5) mask_rest(cons
                 Side side = side_of(a, y, x);
                 go_on |= side.d > 2;
                 if (__any_sync(FULL, walked.second)) {
-                    // Rare: which is the first, and what was counted up to it, the list says.
+                    // Rare: the list gives the first candidate that separates, and the counts up to it.
                     Found f = none;
                     found = run(a, side, a.graph + x * a.words, f);
                     tests += f.tests;

@@ -1,15 +1,16 @@
-// What the papers' mappings of the Gaussian test share: working memory, and what becomes of a test. Results go to the same slots as with our own strategy.
+// What the papers' mappings of the Gaussian test share: working memory, and the outcome of a test. Results go to the same slots as with our
+// own strategy.
 #pragma once
 #include "gauss/slots.cuh"
 
-// Working memory of a warp in doubles: `own` numbers of each of its threads, the exact formula, the places of 32 sets, a set.
+// Returns a warp's working memory in doubles: `own` numbers of each of its threads, the exact formula's, the places of 32 sets, and a set.
 __host__ __device__ constexpr u64 paper_doubles(u64 l, u64 own) { return 32 * own + exact_doubles(l) + 16 * l + l; }
 
 struct Bench {
     double *own, *exact;
     u32 *places, *set;
 
-    // Of the working memory of a block with this number.
+    // Divides the working memory of the block with this number.
     __device__ Bench(const Args& a, u64 numbers, u64 block) {
         u64 l = a.size;
         double* at = working_memory(a, block);
@@ -20,11 +21,11 @@ struct Bench {
     }
 };
 
-// Quick arithmetic is trusted where pivots and variances are above this and, for sets of two and more, squared partial correlations below 1 minus this: an
-// inverse loses twice the digits that elimination does.
+// Smallest pivot and variance with which quick arithmetic is trusted. For sets of two and more, squared partial correlations must also be
+// below 1 minus this, as an inverse loses twice the digits that elimination does.
 constexpr double PIVOT = 1e-3;
 
-// What quick arithmetic says of a test: neither where it is not trusted, or q too near the threshold.
+// The quick verdict of a test: neither, if it is not trusted or q is too near the threshold.
 struct Quick {
     bool separates, depends;
     double q;
@@ -34,16 +35,16 @@ constexpr double NO_TEST = 2.0;    // q of no test
 
 __device__ __forceinline__ Quick nothing_found() { return {false, false, NO_TEST}; }
 
-// Of the covariances of x and y that are left given `l` variables.
+// Returns the quick verdict from the covariances of x and y given `l` variables.
 __device__ __forceinline__ Quick quick_of(const Args& a, double xx, double xy, double yy, u32 l) {
     double q = xy * xy / (xx * yy);
     bool trusted = xx > PIVOT && yy > PIVOT && (l == 1 || q < 1.0 - PIVOT) && q >= 0.0;
     return {trusted && q < a.below, trusted && q > a.above, q};
 }
 
-// Decides each lane's test and enters the outcome in its slot; `asks`: whether the lane has a test, `found`: what was quickly found of it, `by_common`:
-// whether its set is one of the second side of "stable.fast". Returns whether the test separates; q becomes that of a quick test that does not, else 2.
-// The whole warp must call it.
+// Decides each lane's test and enters the outcome in its slot. `asks` is whether the lane has a test, `found` its quick verdict, and
+// `by_common` whether its set is on the second side of "stable.fast". Returns whether the test separates. q becomes that of a quick test
+// that does not, otherwise 2. The whole warp must call it.
 __device__ inline bool decide(const Args& a, u32 x, const u32* list, u32 d, u32 own, GaussSlot* slot, const Bench& b, u32 l,
                               bool by_common, bool asks, Quick found, double& q) {
     u32 other = list[own];
@@ -71,8 +72,8 @@ __device__ inline bool decide(const Args& a, u32 x, const u32* list, u32 d, u32 
     return separates;
 }
 
-// Enters the smallest q of the warp's tests of a side that do not separate, and of equal ones the smallest rank; NO_TEST: a lane has none. The whole warp
-// must call it.
+// Enters the smallest q of the warp's tests of a side that do not separate; among equal q, the smallest rank. NO_TEST: a lane has none. The
+// whole warp must call it.
 __device__ inline void enter_smallest_of_warp(GaussSlot* slot, double q, u64 rank) {
     if (!__any_sync(FULL, q < NO_TEST && !(q > volatile_q(slot)))) return;
     for (int width = 16; width; width /= 2) {

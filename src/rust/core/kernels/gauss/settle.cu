@@ -1,4 +1,4 @@
-// The slots of a level of sets, before it and after it; level 1 of one side.
+// The slots of a level of sets, before and after it; and level 1 of one side.
 #include "gauss/single.cuh"
 #include "gauss/slots.cuh"
 
@@ -7,7 +7,7 @@ extern "C" __global__ void slots(const __grid_constant__ Args a) {
     clear_slots(a, slots_of(a), GaussSlot{NEVER, NEVER, infinity, infinity, NEVER, 0, 0});
 }
 
-// Working memory of a warp in doubles: the exact formula, a set.
+// Returns a warp's working memory in doubles: the exact formula's, and a set.
 __host__ __device__ constexpr u64 settle_doubles(u64 l) { return exact_doubles(l) + div_ceil(l, 2); }
 
 struct Settling {
@@ -23,7 +23,7 @@ struct Settling {
         const u32 l = (u32)a.size;
         exact_tests += slot.exact;
         if (slot.rank != NEVER) {
-            // The quick form decided this test; p_max wants pcalg's p to all digits.
+            // The quick form decided this test, but p_max needs pcalg's p to all digits.
             __syncwarp();
             if (lane_id() == 0) {
                 unrank(a, side.d, l, slot.rank, set);
@@ -37,7 +37,7 @@ struct Settling {
     }
 
     __device__ __forceinline__ double separated(const GaussSlot& slot, const Side& side, const u32* members) {
-        // Which tests before it the exact formula decided depends on timing: only the test that separates is counted.
+        // Which earlier tests the exact formula decided depends on timing, so only the test that separates is counted.
         exact_tests += slot.stop & 1;
         Exact found = exact(a, side.row, side.other, members, (u32)a.size, work);
         missing = found.missing && !a.fast;
@@ -54,11 +54,12 @@ extern "C" __global__ void settle(const __grid_constant__ Args a) {
     if (lane_id() == 0 && test.exact_tests) atomicAdd(&a.report->exact, test.exact_tests);
 }
 
-// Settles one side, `second`, of the pairs of some rows, whose vertices have numbers of their own (engine/cuda/gauss/blocks). By list entry: `verdict`
-// says what was found, `values` is the p, and `log` has the set that separates, `size` numbers, or zeros. Nothing where the side is not done yet.
-constexpr u32 SIDE_NOTHING = 0;      // there was nothing to be asked
+// `settle_sides` settles one side, the `second` or the first, of the pairs of some rows, whose vertices are numbered locally
+// (engine/cuda/gauss/blocks). By list entry, `verdict` says what was found, `values` is the p, and `log` has the separating set, `size`
+// numbers, or zeros. It does nothing if the side is not done yet.
+constexpr u32 SIDE_NOTHING = 0;      // there was nothing to test
 constexpr u32 SIDE_KEEPS = 1;        // host: no set separates
-constexpr u32 SIDE_SEPARATES = 2;    // host: one does
+constexpr u32 SIDE_SEPARATES = 2;    // host: a set separates
 constexpr u32 SIDE_MISSING = 3;      // host: a test has no answer
 extern "C" __global__ void settle_sides(const __grid_constant__ Args a) {
     if (!(a.second ? level_is_done(a.report) : first_is_done(a.report))) return;
@@ -88,7 +89,8 @@ extern "C" __global__ void settle_sides(const __grid_constant__ Args a) {
     if (lane_id() == 0 && test.exact_tests) atomicAdd(&a.report->exact, test.exact_tests);
 }
 
-// Tests one side, `second`, of the pairs of such rows given one variable, as `single` does; what is found is written as by `settle_sides`.
+// Tests one side, the `second` or the first, of the pairs of rows with locally numbered vertices, given one variable, as `single` does.
+// Results are written as by `settle_sides`.
 extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 5) side_single(const __grid_constant__ Args a) {
     extern __shared__ u64 sums[];
     const u32 lane = lane_id();

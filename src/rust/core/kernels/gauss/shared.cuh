@@ -1,16 +1,15 @@
 // Levels 2 and up, strategy "shared": a set S from the neighbours of x is tested for all pairs (x, y) of x at once.
 //
-// Sets are walked in lexicographic order, depth first over prefixes. Given the prefix S' (S without its last member s), the
-// covariances of x, y and s take one Cholesky row a pivot; a test is then one more elimination step, a dozen operations
-// at every level:
+// Sets are visited in lexicographic order, depth first over prefixes. Given the prefix S' (S without its last member s), the covariances of
+// x, y and s take one Cholesky row per pivot. A test is then one more elimination step, a dozen operations at every level:
 //   cov(x, y | S) = cov(x, y | S') - cov(x, s | S') cov(s, y | S') / var(s | S'), and so on.
-// A warp takes a range of ranks of one row, with lanes over 32 of its neighbours y. All ranks are those of the row's whole
-// list: leaving out the sets with y keeps the order of the others, so that minima can be taken among them. `settle` turns the
-// smallest into the pair's own rank.
+// A warp takes a range of ranks of one row; its lanes take 32 of the row's neighbours y. All ranks refer to the row's whole list. Leaving
+// out the sets with y keeps the order of the others, so minima can be taken among them. `settle` turns the smallest rank into the pair's
+// own rank.
 //
-// Rows with many neighbours (`Args::wide_degree`) are run by blocks: all warps of a block have the same x and y, whose correlations with
-// the row's neighbours lie in shared memory in single precision, and single precision says of nearly all sets that they neither
-// separate nor have the smallest |r| (coarse.cuh); what it does not say so of goes the way of all others.
+// Rows with many neighbours (`Args::wide_degree`) are run by blocks. All warps of a block share x and the y, whose correlations with the
+// row's neighbours lie in shared memory in single precision. Single precision shows that nearly all sets neither separate nor have the
+// smallest |r| (coarse.cuh). The other sets are tested as in any row.
 #pragma once
 #include "gauss/coarse.cuh"
 #include "gauss/slots.cuh"
@@ -18,9 +17,9 @@
 // Sets whose covariances are fetched at a time, so that the loads overlap.
 constexpr u32 AHEAD = 16;
 
-constexpr u32 SPECIAL = 8;    // host: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers
+constexpr u32 SPECIAL = 8;    // host: largest size of sets with a kernel of its own, which keeps Cholesky rows in registers
 
-// Working memory of a warp in doubles: that of `Work`.
+// Returns a warp's working memory in doubles: the size of `Work`.
 __host__ __device__ constexpr u64 shared_doubles(u64 l) {
     u64 groups = l > SPECIAL ? 1 : l <= 2 ? 32 : 4;
     u64 rows = l > SPECIAL ? 32 * l : 0;
@@ -28,15 +27,15 @@ __host__ __device__ constexpr u64 shared_doubles(u64 l) {
     return l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + AHEAD * 32 + 48 + rows + groups + words / 2 + 1;
 }
 
-// That of a warp of a block for rows with many neighbours: `Work` with four exact tests at a time, and what single precision takes of 32
-// last members in place of covariances fetched ahead.
+// Returns the working memory, in doubles, of a warp of a block for rows with many neighbours: `Work` with four exact tests at a time. In
+// place of covariances fetched ahead, it holds the numbers that single precision needs of 32 last members.
 __host__ __device__ constexpr u64 wide_doubles(u64 l) {
     u64 words = 4 + l + 4 * l;
     return l * l + 2 * l + 4 * exact_apart(l) + (l + 1) * 32 + 16 * coarse_floats(l) + 48 + 192 + 4 + words / 2 + 2;
 }
 
 template <int L, bool WIDE = false> struct Work {
-    // Lanes that decide one exact test, and the number of such groups in a warp.
+    // Lanes of a group that decides one exact test, and the number of groups in a warp.
     static constexpr int GROUP = L == 0 ? 32 : L <= 2 && !WIDE ? 1 : 8;
     static constexpr int GROUPS = WARP / GROUP;
     double *factor, *along_x, *scale, *exact, *members, *ahead, *known, *row, *best;
@@ -49,13 +48,13 @@ template <int L, bool WIDE = false> struct Work {
         scale = along_x + l;                // 1 / root of the pivots
         exact = scale + l;
         members = exact + GROUPS * exact_apart(l);    // [m][lane]: Cholesky rows of 32 last members; then cov with x, variance
-        ahead = members + (l + 1) * 32;     // [set][lane]: covariances of the last members with the lanes' y; or what `Coarse` takes
+        ahead = members + (l + 1) * 32;     // [set][lane]: covariances of the last members with the lanes' y; or the numbers of `make_coarse`
         if (WIDE) ahead += (u64)ahead / 8 % 2;    // a multiple of 16 bytes
-        known = ahead + (WIDE ? 16 * coarse_floats(l) : AHEAD * 32);    // [lane]: the smallest |r| so far by the exact formula for its pair; 2: none
-        near = (u32*)(known + 32);          // [lane]: number of tests that the quick form does not know to all digits
-        row = known + 48;                   // [m][lane]: Cholesky rows of the lanes' y, where registers do not hold them
+        known = ahead + (WIDE ? 16 * coarse_floats(l) : AHEAD * 32);    // [lane]: smallest |r| so far by the exact formula; 2: none
+        near = (u32*)(known + 32);          // [lane]: number of tests whose r the quick form does not give to all digits
+        row = known + 48;                   // [m][lane]: Cholesky rows of the lanes' y, if registers do not hold them
         best = row + (L ? 0 : l * 32);      // `Smallest`; then [lane]: correlations of x and y, y and y, x and x
-        key = (u64*)(best + (WIDE ? 192 : 0));    // [suspect]: rank, that of the pair's order where common candidates come last
+        key = (u64*)(best + (WIDE ? 192 : 0));    // [suspect]: rank, in the pair's own order if common candidates come last
         owner = (u32*)(key + GROUPS);       // [suspect]: lane
         places = owner + GROUPS;            // the set's places in the row's list
         set = places + l;                   // [suspect][member]
@@ -75,8 +74,8 @@ template <> struct Row<0> {
     __device__ double& at(u32 m) { return u[m * WARP]; }
 };
 
-// The smallest r² of a lane's tests that do not separate, as a fraction, and the rank of its set: in registers, or in shared memory where it
-// is seldom asked for.
+// The smallest r² of a lane's tests that do not separate, as a fraction, and the rank of its set: in registers, or in shared memory if it
+// is seldom read.
 template <bool WIDE> struct Smallest {
     double own_num = 1.0, own_den = 0.0;
     u64 own_rank = NEVER;
@@ -98,8 +97,8 @@ template <> struct Smallest<true> {
     __device__ u64& rank() { return ((u64*)memory)[2 * WARP]; }
 };
 
-// One item: `left_ranks` ranks from `rank` on of row x, of whose d neighbours sets take the first `from`, against the neighbours at the lanes' places;
-// d: none. WIDE: those of them whose last member is among `columns`.
+// Runs one item: `left_ranks` ranks from `rank` on of row x, which has d neighbours, the first `from` of them candidates. Each lane tests
+// the pair of x and its neighbour at `place`; d: no pair. WIDE: only sets whose last member is among `columns`.
 template <int L, bool WIDE>
 __device__ __forceinline__ void item(
     const Args& a, const Work<L, WIDE>& work, u32 x, u32 d, u32 from, u32 place, u64 rank, u32 left_ranks, const Columns& columns
@@ -113,7 +112,7 @@ __device__ __forceinline__ void item(
     const bool by_common = a.fast && a.second;
     GaussSlot* slot = slots_of(a) + offset + (place < d ? place : 0);
     bool active = place < d && takes_part(a, slots_of(a), x, offset + place);
-    // Ranks from here on are not needed; but all are where common candidates come last, as ranks are then of another order.
+    // Ranks from here on are not needed. All are needed if common candidates come last, as ranks then follow another order.
     u64 limit = by_common || !active ? NEVER : stop_of(slot) >> 1;
     if (!__any_sync(FULL, active && rank < limit)) return;
 
@@ -138,7 +137,7 @@ __device__ __forceinline__ void item(
     };
     work.near[lane] = 0;
     learn();
-    // What the smallest r² so far, of this warp or of others, leaves to single precision.
+    // The bound for single precision, from the smallest r² so far of this warp or of others.
     Bound bound(0.0);
     auto tighten = [&] {
         if (!WIDE || !active) return;
@@ -147,13 +146,13 @@ __device__ __forceinline__ void item(
     };
     tighten();
 
-    // Tests for the exact formula wait until there is one for every group of lanes: each takes long, and they run side by side.
+    // Tests for the exact formula wait until every group of lanes has one: each takes long, and they run side by side.
     u32 suspects = 0;
     auto settle_suspects = [&] {
         constexpr u32 GROUP = Work<L, WIDE>::GROUP;
         __syncwarp();
         u32 group = lane / GROUP;
-        // A group without a test repeats that of the first.
+        // A group without a test repeats the first group's test.
         u32 own = group < suspects ? group : 0, lane_of = work.owner[own];
         u32 other = __shfl_sync(FULL, y, lane_of), at = __shfl_sync(FULL, place, lane_of);
         Exact found = exact_by<GROUP, L>(a, x, other, work.set + own * l, l, work.exact + group * exact_apart(l));
@@ -176,7 +175,7 @@ __device__ __forceinline__ void item(
         const u32 from_place = WIDE && columns.first > first ? columns.first : first;
         const u32 to_place = WIDE && columns.end < last ? columns.end : last;
         bool done = false;
-        // The next prefix, unless the item is done: moves the last place of this one that can move.
+        // Moves to the next prefix, by the last place of this one that can move. Returns false if the item is done.
         auto goes_on = [&] {
             rank += last - first;
             left_ranks -= last - first;
@@ -274,7 +273,7 @@ __device__ __forceinline__ void item(
                 done = !__any_sync(FULL, active && rank < limit);
             }
         }
-        // A last member: whether it is wanted, and its covariance with the lane's y.
+        // Tests the set with the last member s if `wanted`; `cov` is the covariance of s with the lane's y.
         auto test = [&](u32 s, u32 base, bool wanted, double cov) {
             const u64 own_rank = rank + (s - first);
             bool valid = wanted && active && !member && place != s && own_rank < limit;
@@ -289,7 +288,7 @@ __device__ __forceinline__ void item(
                 double den_x = fma(x_left, left, -(with_x * with_x));
                 double den_y = fma(y_left, left, -(cov * cov));
                 double square = num * num, den = den_x * den_y;
-                // den_x = var(x | S) var(s | S'), and den_y likewise.
+                // den_x = var(x | S) var(s | S'), and den_y = var(y | S) var(s | S').
                 double condition = fmin(smallest, left) * fmin(den_x, den_y);
                 bool trusted = left > a.trusted && condition > a.trusted * left && square < COLLINEAR * den;
                 separates = valid && trusted && square < a.below * den;
@@ -302,14 +301,14 @@ __device__ __forceinline__ void item(
                 }
                 if (valid && !separates && !depends && left > a.bounded && den_x > 0.0 && den_y > 0.0) {
                     near = true;
-                    // r is not good to all digits, but its error has a bound, which mostly decides.
+                    // r is not good to all digits, but a bound on its error usually decides.
                     double r = sqrt(square / den);
                     double product = fmin(den_x, den_y) * (1.0 - r * r);
                     for (u32 m = 0; m < pivots; m++) product /= work.scale[m] * work.scale[m];
                     double error = a.slack / fmin(product, a.trusted);
                     if (product > a.bounded) {
                         separates = r + error < fmin(a.critical, a.critical_neg);
-                        // Of the tests that do not separate, only those whose p may be the largest need the exact formula.
+                        // Tests that do not separate need the exact formula only if their p may be the largest.
                         double low = r - error;
                         depends = low > fmax(a.critical, a.critical_neg)
                                   && (low > work.known[lane] || (best.den() > 0.0 && low * low * best.den() > best.num()));
@@ -395,7 +394,7 @@ __device__ __forceinline__ void item(
                     const float* column = columns.values + (base - columns.first) * WARP + lane;
                     asked = asked_of<L>(coarse, column, to - base, coarse_row, coarse_both, coarse_left, bound);
                 }
-                // Those of ranks that are needed, but for y itself.
+                // The sets whose ranks are needed, except the one whose last member is y.
                 u64 needed = limit > rank ? limit - rank : 0;
                 u32 stop = needed < to - first ? first + (u32)needed : to;
                 asked = active && !member && stop > base ? asked & FULL >> (32 - (stop - base)) : 0;
@@ -448,7 +447,7 @@ template <int L> __device__ __forceinline__ void decide(const Args& a) {
     }
 }
 
-// Each size has a file of its own, as the driver compiles a module when it is first needed. BLOCKS blocks share a
-// multiprocessor: as many as its registers suffice for.
+// Each size has its own file, as the driver compiles a module when it is first needed. BLOCKS blocks share a multiprocessor: as many as its
+// registers allow.
 #define SHARED_KERNEL(name, L, BLOCKS) \
     extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, BLOCKS) name(const __grid_constant__ Args a) { decide<L>(a); }

@@ -1,11 +1,11 @@
-// Level 1 by lists, and what ends level 1 whichever way its rows were taken.
+// Level 1 by lists, and the end of level 1 for all rows, however they were tested.
 //
-// By lists a warp decides both sides of a pair, 32 candidates at a time, a lane each: most
-// pairs are separated by one of their first few, and the smallest rank is that of the first lane that separates. Rows that stand
-// in blocks with more neighbours are left to columns.cu and masks.cu.
+// By lists, a warp decides both sides of a pair, 32 candidates at a time, one per lane. Most pairs are separated by one of their first few
+// candidates, and the smallest rank is that of the first lane that separates. Blocks of rows with more neighbours are left to columns.cu
+// and masks.cu.
 #include "gauss/single.cuh"
 
-// Rows first_row to end_row - 1, `gridDim.y` blocks each.
+// Tests the pairs of rows first_row to end_row - 1; `gridDim.y` blocks share a row.
 extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 6) single(const __grid_constant__ Args a) {
     extern __shared__ u64 sums[];
     u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 6) single(const _
     report_singles(a, sums, tests, exact_tests, go_on);
 }
 
-// Turns r into p, 32 pairs of a row at a time, of rows first_row to end_row - 1.
+// Turns r into p, 32 pairs of a row at a time, in rows first_row to end_row - 1.
 extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     for (u64 i : by_warp(a.end_row - a.first_row)) {
@@ -65,8 +65,8 @@ extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
     }
 }
 
-// Whether the record of a pair of a row is the row's; `larger`: the row is that of the larger vertex. pcalg's C++ keeps every set under
-// the larger vertex, its R code under the one from whose neighbours it is.
+// Returns whether a pair's record belongs to this row. `larger`: the row is the pair's larger vertex. pcalg's C++ keeps every set under the
+// larger vertex, its R code under the vertex whose neighbours form it.
 __device__ __forceinline__ bool is_kept_under(const Args& a, u32 verdict, bool larger) {
     return verdict < UNTESTED && larger == (a.fast || verdict & SECOND);
 }
@@ -98,7 +98,7 @@ extern "C" __global__ void count_single(const __grid_constant__ Args a) {
     }
 }
 
-// Writes the records row by row, in ascending order of the other vertex, and removes the pairs from the graph: a warp takes a row.
+// Writes the records row by row, in ascending order of the other vertex, and removes the pairs from the graph; a warp takes a row.
 extern "C" __global__ void log_single(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     for (u64 x : by_warp(a.p)) {
@@ -110,7 +110,7 @@ extern "C" __global__ void log_single(const __grid_constant__ Args a) {
             if (y > x) {
                 verdict = a.verdict[e];
             } else if (y < x) {
-                // The verdict stands with the smaller vertex.
+                // The verdict is with the smaller vertex.
                 verdict = a.verdict[twin_of(a, (u32)x, y)];
             }
             bool here = is_kept_under(a, verdict, y < x);
@@ -122,18 +122,19 @@ extern "C" __global__ void log_single(const __grid_constant__ Args a) {
     }
 }
 
-// The same where a row has many neighbours: a block takes LOG_ROWS rows x. The verdicts of their pairs with smaller vertices y stand with
-// these: of a y, those of successive x follow each other, so that a warp reads them at once; shared memory holds them until LOG_COLUMNS y
-// of a row are written in order. The graph must be what the lists were made of: the place of a verdict is counted in its bits. Block (rows / LOG_ROWS).
+// `log_tiles` does what `log_single` does, for rows with many neighbours: a block takes LOG_ROWS rows x. The verdicts of their pairs with
+// smaller vertices y are with y. For one y, those of successive x follow each other, so a warp reads them at once. Shared memory holds them
+// until LOG_COLUMNS y of a row are written in order. The lists must be those of the graph as it is: the place of a verdict is counted in
+// the graph's bits. The grid has (rows / LOG_ROWS) blocks.
 constexpr u32 LOG_ROWS = 32;        // host: rows of a block of log_tiles
-constexpr u32 LOG_THREADS = 256;    // host: its threads
+constexpr u32 LOG_THREADS = 256;    // host: threads of a block of log_tiles
 constexpr u32 LOG_COLUMNS = LOG_THREADS;
 static_assert(LOG_ROWS == WARP, "a lane is a row, and a word of a bit row those of a block");
-constexpr u32 LOG_BYTES = 4 * LOG_COLUMNS * (LOG_ROWS + 1);    // host: its shared memory
+constexpr u32 LOG_BYTES = 4 * LOG_COLUMNS * (LOG_ROWS + 1);    // host: bytes of shared memory of a block of log_tiles
 
 extern "C" __global__ void __launch_bounds__(LOG_THREADS) log_tiles(const __grid_constant__ Args a) {
     extern __shared__ u64 sums[];
-    u32* const tile = (u32*)sums;    // by y, by x; a column more, so that neither reading nor writing meets a bank twice
+    u32* const tile = (u32*)sums;    // by y, by x; one extra column, so that neither reads nor writes meet in a bank
     constexpr u32 WARPS = LOG_THREADS / WARP, EACH = LOG_ROWS / WARPS, STRIDE = LOG_ROWS + 1;
     const u32 lane = lane_id(), warp = threadIdx.x / WARP, p = (u32)a.p;
     // Blocks with many smaller vertices come first.
@@ -145,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(LOG_THREADS) log_tiles(const __grid
     }
     for (u32 first = 0; first <= x0; first += LOG_COLUMNS) {
         const u32 y0 = first + warp * WARP;
-        // The neighbours of x = `own` among this warp's y, as far as they are smaller.
+        // The smaller neighbours of x = `own` among this warp's y.
         u32 word = own < p && y0 <= x0 ? a.graph[own * a.words + y0 / 32] : 0;
         if (y0 == x0) word &= (1u << lane) - 1;
         const bool some = __any_sync(FULL, word != 0);
@@ -155,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(LOG_THREADS) log_tiles(const __grid
             u64 start = 0;
             if (y < p) {
                 const u64 offset = a.offset[y];
-                // Of y's own block, the pairs of y with larger x are asked for.
+                // In y's own block, the pairs of y with larger x are needed.
                 start = offset + vertices_before(a.list + offset, (u32)(a.offset[y + 1] - offset), y0 == x0 ? y + 1 : x0);
             }
 #pragma unroll 8
@@ -171,7 +172,7 @@ extern "C" __global__ void __launch_bounds__(LOG_THREADS) log_tiles(const __grid
             if (removed) atomicAnd(&a.graph[y * a.words + x0 / 32], ~removed);
         }
         if (!__syncthreads_or(some)) continue;
-        // The others read what every warp has written.
+        // Every warp fills its part, as the other warps read it.
         if (!some) {
             for (u32 i = 0; i < WARP; i++) tile[(warp * WARP + i) * STRIDE + lane] = KEPT;
         }

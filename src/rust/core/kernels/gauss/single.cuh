@@ -1,11 +1,11 @@
-// The tests given one variable: what decides them, and a side by its list of candidates.
+// Tests given one variable: the formula that decides them, and the run through a side's list of candidates.
 #pragma once
 #include "gauss/test.cuh"
 #include "search/sides.cuh"
 
 constexpr u32 MASK_ROWS = 64;    // host: rows that are taken together, by lists, columns or masks
 
-// How the pairs of a block of MASK_ROWS rows are tested: by the neighbours that its rows have in all.
+// Returns the number of neighbours that a block of MASK_ROWS rows has in total. It decides how the block's pairs are tested.
 __device__ __forceinline__ u64 ends_of(const Args& a, u64 block) {
     u64 first = block * MASK_ROWS, end = first + MASK_ROWS < a.p ? first + MASK_ROWS : a.p;
     return a.offset[end] - a.offset[first];
@@ -20,29 +20,29 @@ __device__ __forceinline__ bool takes_lists(const Args& a, u64 block) {
     return ends < a.column_ends && ends < a.mask_ends;
 }
 
-// The entries of the lists that are the pairs of x with larger vertices.
+// The list entries of the pairs of x with larger vertices.
 struct Range { u64 from, to; };
 __device__ __forceinline__ Range larger_of(const Args& a, u32 x) {
     const u64 offset = a.offset[x], end = a.offset[x + 1];
     return {offset + vertices_before(a.list + offset, (u32)(end - offset), x), end};
 }
 
-// Values of `Args::verdict`; any other is the member that separated on the first side, and p_max holds r.
-constexpr u32 KEPT = 0xffffffffu;       // tested, not separated; p_max holds r where |r| is smallest
+// Values of `Args::verdict`. Any other value is the member that separated on the first side, and p_max holds r.
+constexpr u32 KEPT = 0xffffffffu;       // tested, not separated; p_max holds the smallest |r|
 constexpr u32 UNTESTED = 0xfffffffe;   // no side was visited
 constexpr u32 SECOND = 0x80000000;     // host: bit of a verdict: separated on the second side; the other bits are the member, and p_max holds r
-constexpr u32 PENDING = 0x40000000u;    // bit, between kernels: the first side does not separate, the second is not visited
+constexpr u32 PENDING = 0x40000000u;    // bit, between kernels: the first side does not separate, the second is not visited yet
 
-// What a lane knows of a side.
+// A lane's results for a side.
 struct Found {
     double num, den;    // the smallest q so far is num / den; den 0: none
-    u32 at;             // its candidate
+    u32 at;             // candidate of the smallest q
     double exact;       // smallest |r| by the exact formula; 2: none
     u32 tests, exact_tests;    // counts of the whole warp
 };
 
-// A test whose three correlations are `xy`, those of x and y, `u` and `w`, those of either with v: whether v separates. If not, `f` takes note.
-// `suspect`: the exact formula decided, which is `exact()`. ASCENDING: a lane's v come so.
+// Tests a pair given v. `xy` is the correlation of the pair, `u` and `w` are those of x and of y with v. Returns whether v separates; if
+// not, updates `f`. `suspect` becomes whether the exact formula, `exact()`, decided. ASCENDING: a lane's v ascend.
 template <bool ASCENDING, class Formula> __device__ __forceinline__ bool test_of(
     const Args& a, u32 v, double xy, double u, double w, Found& f, bool& suspect, Formula exact
 ) {
@@ -69,21 +69,21 @@ template <bool ASCENDING, class Formula> __device__ __forceinline__ bool test_of
     return separates;
 }
 
-// The test of (x, y) given v.
+// Tests (x, y) given v.
 template <bool ASCENDING> __device__ __forceinline__ bool test_single(
     const Args& a, u32 x, u32 y, u32 v, double xy, double u, double w, Found& f, bool& suspect
 ) {
     return test_of<ASCENDING>(a, v, xy, u, w, f, suspect, [&] { return exact_single(a, x, y, v); });
 }
 
-// Returns the candidate that separates, or KEPT. `first_row` is the bit row of the vertex whose side was visited first; null: this
-// is that side.
+// Tests a side's candidates. Returns the candidate that separates, or KEPT. `first_row` is the bit row of the vertex whose side was visited
+// first; null: this is that side.
 __device__ __forceinline__ u32 run(const Args& a, const Side& s, const u32* first_row, Found& f) {
     u32 lane = lane_id();
     const double *row = correlations_of(a, s.row), *other = correlations_of(a, s.other);
     double xy = row[s.other];
-    // The next candidates' correlations are fetched one step ahead, and the candidates themselves two; not before the first 32
-    // are decided, as half of the pairs end there.
+    // Correlations are fetched one step ahead, and candidates two steps ahead. Only the first step fetches the next correlations after its
+    // tests, as half of the pairs end there.
     auto candidate = [&](u32 i) { return i < s.d ? s.list[i] : s.other; };
     u32 next = candidate(lane), after = candidate(lane + WARP);
     double next_u = row[next], next_w = other[next];
@@ -98,8 +98,7 @@ __device__ __forceinline__ u32 run(const Args& a, const Side& s, const u32* firs
         }
         bool counted = v != s.other, asked = counted;
         if (first_row && counted && first_row[v >> 5] >> (v & 31) & 1) {
-            // The first side has tested (other, row | v), whose r is the same number: "stable" counts it again,
-            // "stable.fast" leaves it out.
+            // The first side has tested (other, row | v), which has the same r: "stable" counts it again, "stable.fast" leaves it out.
             asked = false;
             if (a.fast) counted = false;
         }
@@ -123,7 +122,7 @@ __device__ __forceinline__ u32 run(const Args& a, const Side& s, const u32* firs
     return KEPT;
 }
 
-// The smallest |r| of tests that did not separate; 2 where nothing was asked. `exact(v)` is the exact formula given v.
+// Returns the smallest |r| of tests that did not separate; 2 if there were none. `formula(v)` is the exact formula given v.
 template <class Formula> __device__ __forceinline__ double smallest_of(const Found& f, Formula formula) {
     double q = f.den > 0.0 ? f.num / f.den : 2.0;
     u32 at = f.at;
@@ -142,23 +141,23 @@ template <class Formula> __device__ __forceinline__ double smallest_of(const Fou
     return exact;
 }
 
-// That of a side.
+// Returns the smallest |r| of a side's tests.
 __device__ __forceinline__ double smallest(const Args& a, u32 row, u32 other, const Found& f) {
     return smallest_of(f, [&](u32 v) { return exact_single(a, row, other, v); });
 }
 
-// r of a test that separates, as p is made of it.
+// Returns r of a test that separates, in the form from which p is computed.
 __device__ __forceinline__ double separating_r(const Exact& e) {
     // All correlations beyond the cut have the same p, and 1 is beyond it.
     return e.missing ? 0.0 : fmax(-1.0, fmin(e.r, 1.0));
 }
 
-// That of the pair that v separates.
+// Returns r of the pair that v separates, in the same form.
 __device__ __forceinline__ double separating(const Args& a, u32 row, u32 other, u32 v) {
     return separating_r(exact_single(a, row, other, v));
 }
 
-// Adds up what the warps of a block report: tests, exact tests, whether to go on. `sums`: three numbers a warp, in shared memory.
+// Adds up the reports of a block's warps: tests, exact tests, whether to continue. `sums`: three numbers a warp, in shared memory.
 __device__ __forceinline__ void report_singles(const Args& a, u64* sums, u64 tests, u64 exact_tests, bool go_on) {
     u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
     if (lane == 0) {
@@ -180,29 +179,29 @@ __device__ __forceinline__ void report_singles(const Args& a, u64* sums, u64 tes
     }
 }
 
-// Single precision says of nearly all tests that they do not separate. Let e = 2^-24 be its rounding and 1 - r_xz², 1 - r_yz² at
-// least v = 1/16: the numerator of r(xy | z), r_xy - r_xz r_yz, is off by at most 5e, which moves r by 5e / v = 5e-6, and the two
-// variances by 4e each, their relative error is 4e / v, and that of the root of their product 4e-6. What lies above the critical
-// value by BAND depends by test_single(), too; all else is asked there. So no verdict rests on single precision.
+// The margin of single precision, which rules out separation for nearly all tests. Let e = 2^-24 be its rounding, and let 1 - r_xz² and 1 -
+// r_yz² be at least v = 1/16. The numerator of r(xy | z), r_xy - r_xz r_yz, is off by at most 5e, which moves r by 5e / v = 5e-6. The two
+// variances are off by 4e each: their relative error is 4e / v, and that of the root of their product 4e-6. A test that lies above the
+// critical value by BAND depends by test_single(), too. All other tests go to test_single(). So no verdict rests on single precision.
 constexpr double BAND = 1e-5;
-constexpr double NEAR_ONE = 15.0 / 16.0;    // correlations whose square is above this are left to double precision
+constexpr double NEAR_ONE = 15.0 / 16.0;    // squared correlations above this are left to double precision
 
-// The threshold of single precision for a squared partial correlation, rounded up.
+// Returns the threshold of single precision for a squared partial correlation, rounded up.
 __device__ __forceinline__ float covering(double q) {
     double r = sqrt(q) + BAND;
     return __double2float_ru(r * r);
 }
 
-// The threshold below which another of single precision may be the smaller one: twice the band, as both are.
+// Returns the threshold below which another value in single precision may be the smaller one: twice the band, as both are inexact.
 __device__ __forceinline__ float covering_twice(float q) {
     double r = sqrt((double)q) + 2 * BAND;
     return __double2float_ru(r * r);
 }
 
-// NaN where single precision cannot serve: what is compared with that is never above.
+// Returns r in single precision, or NaN if that cannot serve: nothing computed from NaN is above a threshold.
 __device__ __forceinline__ float coarse(double r) { return r * r <= NEAR_ONE ? (float)r : nanf(""); }
 
-// Whether r² of x and y given z may lie below the threshold. `limit` is that, times 1 - r_xz².
+// Returns whether r² of x and y given z may lie below the threshold. `limit` is the threshold times 1 - r_xz².
 __device__ __forceinline__ bool is_low(float xy, float of_x, float limit, float of_y) {
     float left_y = fmaf(-of_y, of_y, 1.0f), covariance = fmaf(-of_x, of_y, xy);
     return !(covariance * covariance > limit * left_y);

@@ -4,8 +4,8 @@
 
 extern __shared__ u64 sums[];
 
-// What correlations of a slice are in single precision, by variable: NaN where that cannot serve, 0 of a variable with itself. A block of 256
-// takes a tile of 32 x 32 by way of shared memory: block (tiles of variables, tiles of the slice).
+// Writes a slice's correlations in single precision, by variable: NaN if that cannot serve, 0 for a variable with itself. A block of 256
+// threads transposes a tile of 32 x 32 in shared memory. The grid is (tiles of variables, tiles of the slice).
 extern "C" __global__ void __launch_bounds__(256) slice_singles(const __grid_constant__ Slices s) {
     float* tile = (float*)sums;
     const u64 v0 = (u64)blockIdx.x * WARP, z0 = (u64)blockIdx.y * WARP, p = s.a.p;
@@ -20,8 +20,8 @@ extern "C" __global__ void __launch_bounds__(256) slice_singles(const __grid_con
     }
 }
 
-// Adds up hashes of the correlations above the diagonal and of those below it, whose sums differ where the matrix is not symmetric: each is of
-// value and place (splitmix64, Steele, Lea and Flood 2014). Block (parts of a row, variables of the slice).
+// Adds up hashes of the correlations above the diagonal and of those below it. The sums differ if the matrix is not symmetric, as a hash is
+// of value and place (splitmix64, Steele, Lea and Flood 2014). The grid is (parts of a row, variables of the slice).
 extern "C" __global__ void __launch_bounds__(256) slice_symmetry(const __grid_constant__ Slices s) {
     auto mix = [](u64 v) {
         v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(256) slice_symmetry(const __grid_co
         for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < s.pitch; i += (u64)gridDim.x * blockDim.x) {
             const u64 v = s.first_column + i;
             const double r = s.rows[(z - s.first_z) * s.pitch + i];
-            // All NaN are alike, and both zeros.
+            // All NaN count as equal, and so do both zeros.
             const u64 bits = isnan(r) ? NEVER : (u64)__double_as_longlong(r + 0.0);
             const u64 hash = mix(bits + mix(0x9e3779b97f4a7c15ull * (v < z ? v * p + z : z * p + v)));
             if (v > z) above += hash;
@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(256) slice_symmetry(const __grid_co
     }
 }
 
-// What is known of the pairs of rows first_row to end_row - 1 before the first slice.
+// Initialises the pairs of rows first_row to end_row - 1 before the first slice.
 extern "C" __global__ void slice_begin(const __grid_constant__ Slices s) {
     const Args& a = s.a;
     each_pair(s, [&](u32 x, u32 y, u64 place, double xy) {
@@ -70,7 +70,7 @@ __device__ __forceinline__ void take_pairs(const Slices& s, u32 x, u32* open, u3
     const Args& a = s.a;
     const u32 lane = lane_id(), place = lane < count ? open[lane] : FULL;
     u32 y = x;
-    float xy = 0.0f, low = 0.0f;    // what is above `low` is not the smallest r², nor separates
+    float xy = 0.0f, low = 0.0f;    // a value above `low` is not the smallest r², nor does it separate
     if (place != FULL) {
         const Pair pair = s.pairs[place];
         y = larger_in(pair.what);
@@ -78,7 +78,7 @@ __device__ __forceinline__ void take_pairs(const Slices& s, u32 x, u32* open, u3
         low = separator_in(pair.what) ? limit : pair.r <= 1.5 ? fmaxf(limit, covering(pair.r * pair.r)) : 1e30f;
         if (!s.is_coarse) low = limit;
     }
-    // Which step has the smallest r², and that, where it is not in `Pair::r` yet.
+    // The step with the smallest r², and that r², unless `Pair::r` has it already.
     u32 step = NO_STEP;
     float smallest = 1e30f;
     u32 rest = __ballot_sync(FULL, place != FULL);
@@ -98,7 +98,7 @@ __device__ __forceinline__ void take_pairs(const Slices& s, u32 x, u32* open, u3
             for (u32 k = 0; k < EACH; k++) any |= is_low(xy_j, of_x[k], low_j * left_x[k], of_y[k]);
             if (!__any_sync(FULL, any)) continue;
 
-            // Of neighbours alone.
+            // From here on, only neighbours count.
             const Asked pair{s, x, y_j, s.pairs + __shfl_sync(FULL, place, j)};
             u32 first, second, may = 0, unknown = 0;
             pair.sides(z0, first, second);
@@ -127,7 +127,7 @@ __device__ __forceinline__ void take_pairs(const Slices& s, u32 x, u32* open, u3
                     continue;
                 }
             }
-            // Once the second side is separated, only the first is of interest.
+            // Once the second side is separated, only the first side matters.
             const u64 what = pair.pair->what;
             if (separator_in(what)) continue;
             if (__any_sync(FULL, may & second)) {
@@ -156,7 +156,7 @@ __device__ __forceinline__ void take_pairs(const Slices& s, u32 x, u32* open, u3
             if (q > low_j || q >= 1e30f) continue;
             const float wide = covering_twice(q), known = __shfl_sync(FULL, smallest, j);
             const u32 step_j = __shfl_sync(FULL, step, j);
-            // Not clearly smaller than that of an earlier step: either may have it.
+            // Not clearly smaller than the r² of an earlier step: either may be the smallest.
             if (step_j != NO_STEP && !(wide < known)) pair.improve(s.first_z + (u64)step_j * SLICE_DEPTH);
             if (lane == j) {
                 step = own_step;
@@ -180,7 +180,7 @@ __device__ __forceinline__ void take_pairs(const Slices& s, u32 x, u32* open, u3
     if (place != FULL && !(rest >> lane & 1)) open[lane] = FULL;
 }
 
-// Rows first_row to end_row - 1, `gridDim.y` blocks each.
+// Tests the open pairs of rows first_row to end_row - 1; `gridDim.y` blocks share a row.
 extern "C" __global__ void __launch_bounds__(SLICE_THREADS, 5) slice_tests(const __grid_constant__ Slices s) {
     const Args& a = s.a;
     const u32 warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
@@ -196,7 +196,7 @@ extern "C" __global__ void __launch_bounds__(SLICE_THREADS, 5) slice_tests(const
     report_counts(a, counts);
 }
 
-// Closes the ranks of the open pairs of rows first_row to end_row - 1; a warp takes a row.
+// Closes the gaps between the open pairs of rows first_row to end_row - 1; a warp takes a row.
 extern "C" __global__ void slice_pack(const __grid_constant__ Slices s) {
     const Args& a = s.a;
     for (u64 i : by_warp(a.end_row - a.first_row)) {
@@ -214,7 +214,8 @@ extern "C" __global__ void slice_pack(const __grid_constant__ Slices s) {
     }
 }
 
-// Where the open pairs of rows first_row to end_row - 1 go among those that wait, of which `kept_first` has the first row's place; one block.
+// Computes where the open pairs of rows first_row to end_row - 1 go among the waiting pairs; `kept_first` has the first row's place. One
+// block runs it.
 extern "C" __global__ void slice_place(const __grid_constant__ Slices s) {
     const Args& a = s.a;
     const u64 start = s.kept_first[a.first_row];
@@ -227,7 +228,7 @@ extern "C" __global__ void slice_place(const __grid_constant__ Slices s) {
     }
 }
 
-// Has them wait. Rows first_row to end_row - 1, `gridDim.y` blocks each.
+// Moves the open pairs of rows first_row to end_row - 1 to those that wait; `gridDim.y` blocks share a row.
 extern "C" __global__ void slice_keep(const __grid_constant__ Slices s) {
     const Args& a = s.a;
     for (u64 x = a.first_row + blockIdx.x; x < a.end_row; x += gridDim.x) {
@@ -242,7 +243,7 @@ extern "C" __global__ void slice_keep(const __grid_constant__ Slices s) {
     }
 }
 
-// Writes what is found of the pairs of rows first_row to end_row - 1, `gridDim.y` blocks each: p is raised to that of level 0.
+// Writes the results of the pairs of rows first_row to end_row - 1; p is at least that of level 0. `gridDim.y` blocks share a row.
 extern "C" __global__ void slice_settle(const __grid_constant__ Slices s) {
     const Args& a = s.a;
     for (u64 row = a.first_row + blockIdx.x; row < a.end_row; row += gridDim.x) {

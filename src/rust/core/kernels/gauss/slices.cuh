@@ -1,9 +1,9 @@
-// Level 1 within less memory than all correlations take (engine/cuda/gauss/blocks/slices): the variables z that pairs are tested given come in
-// slices, while what is known of the pairs stays.
+// Level 1 in less memory than all correlations take (engine/cuda/gauss/blocks/slices). The conditioning variables z come in slices, while
+// the state of the pairs stays.
 //
-// A slice is some rows of the correlations; a pair x < y wants two of its columns, which stand side by side in single precision once more
-// (`Slices::singles`), as nearly all tests are decided by these (single.cuh). As z ascend, most pairs end in the first slice, and those
-// that are left are few enough to wait for all others.
+// A slice is some rows of the correlations. A pair x < y needs two of its columns. `Slices::singles` holds these side by side in single
+// precision, which decides nearly all tests (single.cuh). As z ascend, most pairs end in the first slice, and the few that are left can
+// wait for all further slices.
 #pragma once
 #include "gauss/single.cuh"
 
@@ -14,12 +14,12 @@ constexpr u32 VERDICT_OPEN = 0xfffffffd;    // host: in place of a verdict: the 
 // A pair of the level.
 struct Pair {
     double xy;    // its correlation
-    double r;     // the smallest |r| so far, 2: nothing was asked; of a pair that is separated, r of that test
+    double r;     // smallest |r| so far, 2: nothing was tested; if the pair is separated, r of that test
     u64 what;     // see below
 };
 
-// `Pair::what`, from the lowest bit on: y; 1 + the variable that separates, 0: none; of an open pair, whose first side is not at its end, the
-// latter is of the second side, and the tests of that up to there follow that the exact formula decided.
+// `Pair::what`, from the lowest bit on: y; then 1 + the variable that separates, or 0 for none. In an open pair, whose first side is not
+// done, this variable is of the second side. Next comes the number of that side's tests up to there that the exact formula decided.
 constexpr u32 PAIR_BITS = 20;    // host: bits of a vertex in the state of a pair
 constexpr u64 PAIR_CLOSED = 1ull << 61, PAIR_SECOND = 1ull << 62, PAIR_UNTESTED = 1ull << 63;
 __device__ __forceinline__ u32 larger_in(u64 what) { return what & ((1u << PAIR_BITS) - 1); }
@@ -28,36 +28,36 @@ __device__ __forceinline__ u32 exact_in(u64 what) { return what >> (2 * PAIR_BIT
 __device__ __forceinline__ u64 as_separator(u32 z) { return (u64)(z + 1) << PAIR_BITS; }
 __device__ __forceinline__ u64 as_exact(u32 count) { return (u64)count << (2 * PAIR_BITS + 1); }
 
-// The kernels' arguments, `SliceArgs` in Rust. The graph is that of the level, which `left_before` and `left_first` number, with `offset` by its degrees and `first_record` by the
-// numbers of its pairs.
+// The kernels' arguments, `SliceArgs` in Rust. The graph is the level's: `left_before` and `left_first` number its pairs, `offset` adds up
+// its degrees, and `first_record` adds up the numbers of its pairs.
 struct Slices {
     Args a;
-    const double* rows;    // correlations of the slice's variables with those from first_column on, rows of `pitch`
+    const double* rows;    // correlations of the slice's variables with those from first_column on, in rows of `pitch`
     u64 first_column;
     u64 pitch;
-    float* singles;        // by variable: its correlations with those of the slice
-    u64 width;             // numbers of a row of `singles`
+    float* singles;        // by variable: its correlations with the slice's variables
+    u64 width;             // numbers in a row of `singles`
     u64 first_z;           // the slice's variables: first_z to end_z - 1
     u64 end_z;
-    u64 is_coarse;         // whether single precision serves
-    const double* own;     // correlations of the launch's rows, from column first_own on; null: of its pairs, in `values`
+    u64 is_coarse;         // whether single precision can serve
+    const double* own;     // correlations of the launch's rows, from column first_own on; null: `values` has those of its pairs
     u64 first_own;
     u64 own_pitch;
     Pair* pairs;           // the pairs, row by row
-    u32* open;             // by row, where its pairs start: the numbers in `pairs` of those that are open
-    u64* first;            // by row: where its pairs start, `before` too much
+    u32* open;             // by row, from where its pairs start: the numbers in `pairs` of its open pairs
+    u64* first;            // by row: where its pairs start, plus `before`
     u64 before;
-    u32* left;             // by row: how many numbers of open pairs there are
-    Pair* kept_pairs;      // likewise of the pairs that wait for further slices; `kept_first` also has where the next row's would start
+    u32* left;             // by row: number of its entries in `open`
+    Pair* kept_pairs;      // the same for the pairs that wait for further slices; `kept_first` also has where the row after the last would start
     u32* kept_open;
     u64* kept_first;
     u32* kept_left;
-    u32* verdict;          // what is found, a pair after the other, those of the launch's first row first
-    double* values;        // their p
-    u64 out_before;        // where these start among the pairs
+    u32* verdict;          // what was found, one pair after another, from the launch's first row on
+    double* values;        // p of these pairs
+    u64 out_before;        // where these pairs start among the pairs
 };
 
-// The neighbours of x before z, in the level's graph.
+// Returns the number of neighbours of x before z, in the level's graph.
 __device__ __forceinline__ u32 neighbours_before(const Args& a, u32 x, u32 z) {
     const u64 at = x * (a.words / 2) + z / 64;
     return a.left_before[at] + __popcll(a.left[at] & ((1ull << z % 64) - 1));
@@ -65,11 +65,11 @@ __device__ __forceinline__ u32 neighbours_before(const Args& a, u32 x, u32 z) {
 
 __device__ __forceinline__ u32 degree_of(const Args& a, u32 x) { return (u32)(a.offset[x + 1] - a.offset[x]); }
 
-// Where the pairs of a row start, and how many there are.
+// Returns where the pairs of a row start; count_of() returns how many there are.
 __device__ __forceinline__ u64 start_of(const Slices& s, u64 x) { return s.first[x] - s.before; }
 __device__ __forceinline__ u32 count_of(const Slices& s, u64 x) { return (u32)(s.first[x + 1] - s.first[x]); }
 
-// Calls take(x, y, place, xy) for the pairs of rows first_row to end_row - 1, which are numbered; `place` is among the pairs of the launch.
+// Calls take(x, y, place, xy) for the numbered pairs of rows first_row to end_row - 1; `place` is among the pairs of the launch.
 template <class Take> __device__ __forceinline__ void each_pair(const Slices& s, Take take) {
     const Args& a = s.a;
     const u32 lane = lane_id(), warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
@@ -81,7 +81,7 @@ template <class Take> __device__ __forceinline__ void each_pair(const Slices& s,
             if (w == x / 32) word &= ~1u << x % 32;
             if (w == x / 32 && x % 32 == 31) word = 0;
             if (!word) continue;
-            // Below the first word's own pairs are those with smaller vertices.
+            // In the first word, bits below its own pairs are smaller vertices.
             const u32 first = w == x / 32 ? 0 : neighbours_before(a, x, (u32)w * 32) - smaller;
             if (!(word >> lane & 1)) continue;
             const u32 y = (u32)w * 32 + lane;
@@ -91,8 +91,8 @@ template <class Take> __device__ __forceinline__ void each_pair(const Slices& s,
     }
 }
 
-// Which of this lane's eight of the SLICE_DEPTH variables from z0 on are neighbours of x: bit k is z0 + 4 lane + k, or from 4 on SLICE_DEPTH / 2 - 4
-// further.
+// Returns which of this lane's eight variables, out of the SLICE_DEPTH from z0 on, are neighbours of x. Bit k is z0 + 4 lane + k; from k =
+// 4 on, SLICE_DEPTH / 2 - 4 further.
 __device__ __forceinline__ u32 neighbours_at(const Args& a, u32 x, u64 z0) {
     const u32 lane = lane_id();
     const u64 w = (z0 >> 5) + lane / 8, further = w + SLICE_DEPTH / 64;
@@ -101,17 +101,17 @@ __device__ __forceinline__ u32 neighbours_at(const Args& a, u32 x, u64 z0) {
     return (low >> (4 * (lane % 8)) & 15) | (high >> (4 * (lane % 8)) & 15) << 4;
 }
 
-// Which of them is z0 + at.
+// Returns the variable of bit k.
 __device__ __forceinline__ u64 variable_at(u64 z0, u32 k) { return z0 + 4 * lane_id() + k % 4 + k / 4 * (SLICE_DEPTH / 2); }
 
-// The bit of v among them.
+// Returns the bit of v among this lane's eight variables.
 __device__ __forceinline__ u32 bit_at(u32 v, u64 z0) {
     const u64 at = v - z0;
     const u32 in_half = at % (SLICE_DEPTH / 2);
     return at < SLICE_DEPTH && in_half / 4 == lane_id() ? 1u << (at / (SLICE_DEPTH / 2) * 4 + in_half % 4) : 0;
 }
 
-// Those that are in the slice.
+// Returns the bits of this lane's eight variables that are in the slice.
 __device__ __forceinline__ u32 bits_within(const Slices& s, u64 z0) {
     u32 bits = 0;
 #pragma unroll
@@ -119,7 +119,7 @@ __device__ __forceinline__ u32 bits_within(const Slices& s, u64 z0) {
     return bits;
 }
 
-// This lane's eight correlations of v in single precision; beyond the slice 0.
+// Loads this lane's eight correlations of v in single precision; 0 beyond the slice.
 __device__ __forceinline__ void load_eight(const Slices& s, u32 v, u64 z0, float (&of_v)[SLICE_DEPTH / WARP]) {
     const u64 at = z0 - s.first_z + 4 * lane_id();
     const float* row = s.singles + v * s.width + at;
@@ -134,7 +134,7 @@ __device__ __forceinline__ void load_eight(const Slices& s, u32 v, u64 z0, float
     }
 }
 
-// A pair of a warp, and where it stands.
+// A pair of a warp, and its place.
 struct Asked {
     const Slices& s;
     u32 x, y;
@@ -143,15 +143,15 @@ struct Asked {
     __device__ __forceinline__ double with(u32 v, u32 z) const { return s.rows[(z - s.first_z) * s.pitch + v]; }
     __device__ __forceinline__ Exact formula(u32 z) const { return exact_of(s.a, pair->xy, with(x, z), with(y, z)); }
 
-    // Which of this lane's eight are asked on either side.
+    // Finds which of this lane's eight variables are tested on either side.
     __device__ __forceinline__ void sides(u64 z0, u32& first, u32& second) const {
         const u32 of_x = neighbours_at(s.a, x, z0), within = bits_within(s, z0);
         first = of_x & ~bit_at(y, z0) & within;
         second = neighbours_at(s.a, y, z0) & ~of_x & ~bit_at(x, z0) & within;
     }
 
-    // Tests the pair given those of this lane's eight: returns the first variable that separates, or KEPT. Counts up to there the tests that
-    // the exact formula decides.
+    // Tests the pair given the variables of each lane's `bits`. Returns the first variable that separates, or KEPT. Counts the tests up to
+    // there that the exact formula decides.
     __device__ __forceinline__ u32 separator(u64 z0, u32 bits, u32& exact_tests) const {
         u32 found = KEPT, suspects = 0;
         Found unused{1.0, 0.0, FULL, 2.0, 0, 0};
@@ -172,7 +172,7 @@ struct Asked {
         return found;
     }
 
-    // Lowers the smallest |r| to that given the variables from z0 on, none of which separates.
+    // Lowers the pair's smallest |r| to that given the variables from z0 on, none of which separates.
     __device__ __forceinline__ void improve(u64 z0) const {
         u32 first, second;
         sides(z0, first, second);
@@ -205,14 +205,14 @@ struct Asked {
     }
 };
 
-// What a warp counts.
+// A warp's counts.
 struct Counts {
     u64 tests;
     u32 exact;
     bool go_on;
 };
 
-// Ends a pair of which all variables have come, and none separates on its first side.
+// Ends a pair for which all variables have come, and none separates on its first side.
 __device__ __forceinline__ void end_pair(const Asked& pair, Counts& counts) {
     const Args& a = pair.s.a;
     const u32 x = pair.x, y = pair.y, degree = degree_of(a, y);
@@ -224,7 +224,7 @@ __device__ __forceinline__ void end_pair(const Asked& pair, Counts& counts) {
     if (u32 one_more = separator_in(what)) {
         u32 z = one_more - 1, tests = neighbours_before(a, y, z) + 1 - (x < z);
         if (a.fast) {
-            // Those that x has, too, are left out.
+            // Common neighbours of x and y are left out.
             u32 common = 0;
             const u32 *of_x = a.graph + x * a.words, *of_y = a.graph + y * a.words;
             for (u32 w = lane_id(); w <= z >> 5; w += WARP) {
@@ -244,7 +244,7 @@ __device__ __forceinline__ void end_pair(const Asked& pair, Counts& counts) {
     __syncwarp();
 }
 
-// Adds up what warps count.
+// Adds a warp's counts to the report.
 __device__ __forceinline__ void report_counts(const Args& a, const Counts& counts) {
     if (lane_id()) return;
     if (counts.tests) atomicAdd(&a.report->tests, counts.tests);

@@ -1,53 +1,54 @@
-// The Gaussian test of a pair given all subsets of its candidates, as in engine/cpu/gauss/sweep.rs: covariances of what is left
-// are one elimination step from those of the set without its last member. The order in which candidates are eliminated is the
-// CPU's, so that q is the CPU's bit for bit: the last three first, which differ between eight neighbouring threads, then the others.
+// The Gaussian test of a pair given all subsets of its candidates, as in engine/cpu/gauss/sweep.rs. The remaining covariances are one
+// elimination step from those of the set without its last member. Candidates are eliminated in the CPU's order, so that q is the CPU's bit
+// for bit. The last three come first, and differ between eight neighbouring threads; then come the others.
 //
-// A block takes the subsets of the last `OF_BLOCK` of the others, in shared memory up to the last `OF_THREADS`; of these, those
-// before the last `OF_TREE` are in or out by thread, and all subsets of the last `OF_TREE` are the thread's, in registers.
+// A block takes the subsets of the last `OF_BLOCK` of the others. It works in shared memory up to the last `OF_THREADS`. Of these, those
+// before the last `OF_TREE` are in or out by thread. A thread takes all subsets of the last `OF_TREE`, in registers.
 #include "gpu/threads.cuh"
 
-constexpr u32 SWEEP_THREADS = 128;    // host: threads of a block
-constexpr u64 OF_LANES = 3;           // host: candidates that are eliminated first, all subsets of them beside each other
+constexpr u32 SWEEP_THREADS = 128;    // host: threads of a block of `sweep`
+constexpr u64 OF_LANES = 3;           // host: candidates that are eliminated first; neighbouring threads take all subsets of them
 constexpr u64 OF_TREE = 5;
 constexpr u64 OF_MIDDLE = 4;
 constexpr u64 OF_THREADS = OF_MIDDLE + OF_TREE;
-constexpr u64 OF_BLOCK = 13;          // host: candidates of the others whose subsets are a block's, if there are as many
-constexpr u64 LEAST_CANDIDATES = OF_LANES + OF_THREADS;    // host: candidates that a sweep has at least
-constexpr u64 SWEEP_SIZES = 64;       // host: sizes of sets, from 0 on
+constexpr u64 OF_BLOCK = 13;          // host: other candidates whose subsets a block takes, if there are this many
+constexpr u64 LEAST_CANDIDATES = OF_LANES + OF_THREADS;    // host: least number of candidates of a sweep
+constexpr u64 SWEEP_SIZES = 64;       // host: number of set sizes, from 0 on
 
 constexpr u32 EIGHT = 1 << OF_LANES;
 static_assert(SWEEP_THREADS == EIGHT << OF_MIDDLE && LEAST_CANDIDATES > OF_THREADS);
 
-// As in gauss/test.cuh.
+// The same as in gauss/test.cuh.
 constexpr double COLLINEAR = 1.0 - 1e-5;
 
-// Cells of the upper triangle of n rows.
+// Returns the number of cells of the upper triangle of n rows.
 __device__ constexpr u64 triangle(u64 n) { return n * (n + 1) / 2; }
 
-// Where the row of the i-th of n begins.
+// Returns where the i-th of n rows begins.
 __device__ constexpr u64 row_of(u64 n, u64 i) { return i * n - triangle(i) + i; }
 
 constexpr u64 SIZE_DOUBLES = 8 * 5 + SWEEP_SIZES;
 
-// Doubles of shared memory of a block: covariances at the beginning, or by depth, for each subset of the last three; then `SIZE_DOUBLES`.
+// Returns the doubles of shared memory of a block: covariances at the beginning, or by depth, for each subset of the last three; then
+// `SIZE_DOUBLES`.
 __host__ __device__ constexpr u64 sweep_doubles(u64 candidates) {
     return candidates > 27 ? 4 * (candidates + 2) * (candidates + 3) + SIZE_DOUBLES : 3680 + SIZE_DOUBLES;
 }
 
-// The sets of a pair, `SweepTask` in Rust.
+// A pair and its sets, `SweepTask` in Rust.
 struct SweepTask {
-    u64 first_block;  // number of its first block
-    u64 cells;        // where its correlations begin: of its candidates, x and y, square
+    u64 first_block;  // number of the task's first block
+    u64 cells;        // where its correlations begin: a square matrix of its candidates, x and y
     u64 candidates;
-    u64 least, most;  // sizes of sets
+    u64 least, most;  // smallest and largest size of sets
 };
 
-// What is known of the sets of a size, `SweepOutcome` in Rust.
+// The results for the sets of a size, `SweepOutcome` in Rust.
 struct SweepOutcome {
-    double smallest;       // the smallest q that says for certain that they are dependent, infinity: none
+    double smallest;       // the smallest q that certainly says dependent; infinity: none
     u64 smallest_set;
-    double end;            // q of the first set that separates for certain
-    double end_condition;  // its smallest pivot, times the smaller variance that is left
+    double end;            // q of the first set that certainly separates
+    double end_condition;  // its smallest pivot, times the smaller remaining variance
     u64 end_set;           // 0: none
     u64 lock;
 };
@@ -55,20 +56,20 @@ struct SweepOutcome {
 // The kernel's arguments, `SweepArgs` in Rust.
 struct Sweep {
     u64 tasks;
-    u64 first_block;        // of this launch
+    u64 first_block;        // first block of this launch
     const SweepTask* task;
     const double* cells;
     const double* below;    // by size: q below which a set separates
-    const double* above;    // and above which it does not
-    const double* trusted;  // conditions above which that is certain
+    const double* above;    // by size: q above which a set does not separate
+    const double* trusted;  // by size: conditions above which either is certain
     SweepOutcome* outcome;  // by sweep and size
-    u64* limit;             // by sweep: larger sets matter no more
-    u64* doubted;           // sweep and set of the tests that the CPU decides
-    u64* doubts;            // their number
-    u64 room;               // and for how many there is room
+    u64* limit;             // by sweep: size above which sets no longer matter
+    u64* doubted;           // sweep and set of each test that the CPU decides
+    u64* doubts;            // number of these tests
+    u64 room;               // number of these tests that there is room for
 };
 
-// Eliminates the A-th of N from the upper triangle of those behind it; `from(i)` is the i-th cell. Nothing is fused: -fmad=false.
+// Eliminates the A-th of N variables from the upper triangle of those behind it; `from(i)` is the i-th cell. Nothing is fused: -fmad=false.
 template <int N, int A, class From>
 __device__ __forceinline__ void eliminate(From from, double (&to)[triangle(N - A - 1)]) {
     const int first = row_of(N, A);
@@ -87,17 +88,17 @@ __device__ __forceinline__ void eliminate(From from, double (&to)[triangle(N - A
     }
 }
 
-// The smaller one, `b` where one is no number.
+// Returns the smaller number, or `b` if either is NaN.
 __device__ __forceinline__ double smaller(double a, double b) { return a < b ? a : b; }
 
-// What the sets of a thread's tree are held to.
+// The limits for the sets of a thread's tree.
 struct Bounds {
-    // By number of members of the tree: a set with a q above this matters no more.
+    // By number of members from the tree: q above which a set no longer matters.
     double look[OF_TREE + 1];
     double trusted;
 };
 
-// Whether a set is to be looked at closely, as a bit.
+// Returns the bit of a set if it must be looked at closely, otherwise 0.
 template <u32 SET>
 __device__ __forceinline__ u32 doubt(double xx, double xy, double yy, double smallest, const Bounds& bounds) {
     constexpr int MEMBERS = (SET & 1) + (SET >> 1 & 1) + (SET >> 2 & 1) + (SET >> 3 & 1) + (SET >> 4 & 1);
@@ -109,7 +110,8 @@ __device__ __forceinline__ u32 doubt(double xx, double xy, double yy, double sma
 template <int N, u32 SET>
 __device__ __forceinline__ u32 tree(const double (&c)[triangle(N + 2)], double smallest, const Bounds& bounds);
 
-// The sets whose next member is the A-th of the N candidates that are left, or a later one; `SET` has a bit for each candidate of the tree.
+// Returns the doubtful sets whose next member is the A-th of the N remaining candidates, or a later one. `SET` has a bit for each candidate
+// of the tree.
 template <int N, int A, u32 SET>
 __device__ __forceinline__ u32 branches(const double (&c)[triangle(N + 2)], double smallest, const Bounds& bounds) {
     if constexpr (A < N) {
@@ -124,14 +126,14 @@ __device__ __forceinline__ u32 branches(const double (&c)[triangle(N + 2)], doub
     }
 }
 
-// A set, and all that begin with it.
+// Returns the doubtful ones of a set and all sets that begin with it.
 template <int N, u32 SET>
 __device__ __forceinline__ u32 tree(const double (&c)[triangle(N + 2)], double smallest, const Bounds& bounds) {
     constexpr int END = triangle(N + 2);
     return doubt<SET>(c[END - 3], c[END - 2], c[END - 1], smallest, bounds) | branches<N, 0, SET>(c, smallest, bounds);
 }
 
-// Eliminates the first of N where this thread has it.
+// Eliminates the first of N variables if this thread has it.
 template <int N, class From>
 __device__ __forceinline__ void eliminate_if(bool has, From from, double (&to)[triangle(N - 1)], double& smallest) {
     if (has) {
@@ -143,13 +145,13 @@ __device__ __forceinline__ void eliminate_if(bool has, From from, double (&to)[t
     }
 }
 
-// Whether a set comes before another one of its size.
+// Returns whether a set comes before another set of its size.
 __device__ __forceinline__ bool comes_before(u64 set, u64 other) {
     u64 apart = set ^ other;
     return (set & (apart & (0 - apart))) != 0;
 }
 
-// Enters what is known of a set.
+// Enters the results of a set.
 __device__ __noinline__ void enter(const Sweep& a, u64 task, u32 size, u64 set, double q, double condition, bool separates) {
     SweepOutcome* of = a.outcome + task * SWEEP_SIZES + size;
     if (separates) atomicMin(a.limit + task, (u64)size);
@@ -172,7 +174,8 @@ __device__ __noinline__ void enter(const Sweep& a, u64 task, u32 size, u64 set, 
     }
 }
 
-// Looks closely at some sets of a thread, which are run again: `cells` are the thread's of shared memory, `chosen` those of `OF_MIDDLE` that it has.
+// Looks closely at some sets of a thread, which are computed again. `cells` are the thread's cells in shared memory, `chosen` are the
+// members of `OF_MIDDLE` that it has.
 __device__ __noinline__ void look(const Sweep& a, u64 task, const double* cells, double given, u32 chosen, u32 doubts, u64 set, u64 from) {
     constexpr int N = OF_THREADS + 2;
     u64 limit = *(volatile u64*)(a.limit + task), least = a.task[task].least;
@@ -227,7 +230,7 @@ extern "C" __global__ void __launch_bounds__(SWEEP_THREADS) sweep(const __grid_c
     u32 lane = threadIdx.x % EIGHT, mine = threadIdx.x / EIGHT;
     double* smallest_of = memory + sweep_doubles(of.candidates) - SIZE_DOUBLES;
     double* looks = smallest_of + 8 * 5;
-    // Known to all threads alike.
+    // One thread decides for all.
     if (threadIdx.x == 0) {
         bool ends = chosen > *(volatile u64*)(a.limit + task) || *(volatile u64*)a.doubts > a.room;
         looks[0] = ends || chosen + others - of_blocks + OF_LANES < of.least ? 1.0 : 0.0;
@@ -235,7 +238,8 @@ extern "C" __global__ void __launch_bounds__(SWEEP_THREADS) sweep(const __grid_c
     __syncthreads();
     if (looks[0] != 0.0) return;
 
-    // Covariances, then what is said of each size. What is conditioned on at the beginning: those of the last three that the lane has, then those of the block.
+    // Shared memory holds covariances, then the values of each size. First are the pivots: those of the last three that the lane has, then
+    // those of the block.
     u32 pivots = OF_LANES + chosen, n = pivots + of_block + OF_THREADS + 2, width = of.candidates + 2;
     auto vertex = [&](u32 i) {
         if (i < OF_LANES) return (u32)others + i;
@@ -264,7 +268,7 @@ extern "C" __global__ void __launch_bounds__(SWEEP_THREADS) sweep(const __grid_c
         }
         __syncthreads();
     }
-    // To the front.
+    // Move the rest to the front.
     constexpr u32 MOST = triangle(OF_BLOCK + 2), EACH = (MOST * EIGHT + SWEEP_THREADS - 1) / SWEEP_THREADS;
     u32 size = n - pivots;
     double kept[EACH];
@@ -281,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(SWEEP_THREADS) sweep(const __grid_c
     }
     if (mine == 0) smallest_of[lane] = smallest;
 
-    // The subsets of those of the block, so that each comes after itself without its last member, with what is left of it still there.
+    // Visit the subsets of the block's candidates. Each comes after the set without its last member, whose covariances are still there.
     for (u32 mask = 0; mask < 1u << of_block; mask++) {
         u64 limit = *(volatile u64*)(a.limit + task);
         for (u32 s = threadIdx.x; s < SWEEP_SIZES; s += SWEEP_THREADS) {
@@ -291,7 +295,7 @@ extern "C" __global__ void __launch_bounds__(SWEEP_THREADS) sweep(const __grid_c
         u32 depth = __popc(mask), at = 0, left = size;
         for (u32 d = 0; d < depth; d++) at += triangle(size - d);
         if (mask) {
-            // The members are those of the bits from the highest down.
+            // The members are the bits from the highest down.
             u32 before = mask & (mask - 1), member = of_block - __ffs(mask);
             u32 next = before ? of_block - __ffs(before) + 1 : 0;
             left = size - member - 1;

@@ -1,25 +1,25 @@
-// The Gaussian test by pcalg's formulae, operation by operation as in ci/gauss.rs, so that r is the CPU's bit for bit. The
-// compiler must fuse nothing (-fmad=false); what may be fused says fma().
+// The Gaussian test by pcalg's formulae, operation by operation as in ci/gauss.rs, so that r equals the CPU's bit for bit. The compiler
+// must fuse nothing (-fmad=false); code that may be fused calls fma().
 #pragma once
 #include "search/args.cuh"
 
-constexpr u32 DECIDING_THREADS = 128;    // host: threads of a block of kernels that decide tests, at most
+constexpr u32 DECIDING_THREADS = 128;    // host: most threads of a block of the kernels that decide tests
 
 constexpr double CUT = 0.9999999;
 constexpr double SAFE_PIVOT = 1e-6;
 constexpr double EPSILON = 2.220446049250313e-16;
 
-// From this squared partial correlation on, the matrix of x, y and S may be near singular though that of S is not.
+// Squared partial correlation from which the matrix of x, y and S may be nearly singular even if that of S is not.
 constexpr double COLLINEAR = 1.0 - 1e-5;
 
-// A vertex's correlations with all others.
+// Returns a vertex's correlations with all others.
 __device__ __forceinline__ const double* correlations_of(const Args& a, u32 y) {
     return a.c + y * a.pitch;
 }
 
 __device__ __forceinline__ double correlation(const Args& a, u32 x, u32 y) { return correlations_of(a, y)[x]; }
 
-// p of a correlation; `scale` is sqrt(n - |S| - 3).
+// Returns p of a correlation; `scale` is sqrt(n - |S| - 3).
 __device__ __forceinline__ double p_of_correlation(const Args& a, double r, double scale) {
     if (a.fast) {
         r = fabs(r);
@@ -38,66 +38,67 @@ __device__ __forceinline__ double p_of_correlation(const Args& a, double r, doub
 struct Exact {
     double r;
     bool separates;
-    bool missing;    // a correlation is missing: "stable" then has no answer given two or more members
+    bool missing;    // a correlation is missing; given two or more members, "stable" then has no answer
 };
 
 __device__ __forceinline__ Exact judge(const Args& a, double r) {
     if (isnan(r)) return {a.fast ? CUT : 0.0, a.nan_separates != 0, false};
     double size = fabs(r);
-    // Larger correlations are read as the cut.
+    // Correlations beyond the cut count as the cut.
     size = size < CUT ? size : CUT;
     return {r, size <= (r < 0 && !a.fast ? a.critical_neg : a.critical), false};
 }
 
-// "stable" ends with an error where a correlation is missing, so that such a test ends a side as a separation does.
+// "stable" ends with an error if a correlation is missing, so such a test ends a side as a separation does.
 __device__ __forceinline__ Exact judge_missing(const Args& a) {
     return {nan(""), a.fast ? a.missing_separates != 0 : true, true};
 }
 
-// One conditioning variable: pcalg's recursion, of the three correlations.
+// Tests a pair given one variable by pcalg's recursion, from the three correlations.
 __device__ __forceinline__ Exact exact_of(const Args& a, double xy, double xk, double yk) {
     if (a.fast && (isnan(xy) || isnan(xk) || isnan(yk))) return judge_missing(a);
     return judge(a, (xy - xk * yk) / sqrt((1.0 - yk * yk) * (1.0 - xk * xk)));
 }
 
-// Likewise of x and y given k.
+// Tests x and y given k by pcalg's recursion.
 __device__ __forceinline__ Exact exact_single(const Args& a, u32 x, u32 y, u32 k) {
     return exact_of(a, correlation(a, x, y), correlation(a, x, k), correlation(a, y, k));
 }
 
-// The working memory of this warp: `warp_bytes` in device memory or, where there is no scratch, in shared memory. `block` is
-// the block's number.
+// Returns this warp's working memory: `warp_bytes` in device memory or, if there is no scratch, in shared memory. `block` is the block's
+// number.
 __device__ __forceinline__ double* working_memory(const Args& a, u64 block = blockIdx.x) {
     extern __shared__ double memory[];
     u64 warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
     return a.scratch ? (double*)(a.scratch + (block * warps + warp) * a.warp_bytes) : memory + warp * (a.warp_bytes / 8);
 }
 
-// Doubles that `exact` works in: two matrices of (size + 2) x (size + 2).
+// Returns the number of doubles that `exact` works in: two matrices of (size + 2) x (size + 2).
 __host__ __device__ constexpr u64 exact_doubles(u64 size) { return 2 * (size + 2) * (size + 2); }
 
-// Doubles from the matrices of one exact test to those of the next, such that groups of lanes, which go the same way through
-// them, meet different banks of shared memory (16 of a double's width; a group reads along columns and along rows).
+// Returns the distance, in doubles, from the matrices of one exact test to those of the next. At this distance, groups of lanes that step
+// through their matrices together meet different banks of shared memory. There are 16 banks of a double's width; a group reads along
+// columns and along rows.
 __host__ __device__ constexpr u64 exact_apart(u64 size) {
     u64 bank = size <= 2 ? 1 : size % 2 == 1 ? 8 : 9;
     return exact_doubles(size) + (bank + 16 - exact_doubles(size) % 16) % 16;
 }
 
-// The G lanes that work on one exact test: a warp, or a part of it down to one lane, so that several tests run side by side
-// (their matrices have four to ten rows, and most of the time goes to waiting for one division after another). All lanes of the
-// warp take the same path below, whatever the tests of their groups need: lanes that diverge would take turns.
+// The G lanes that work on one exact test: a warp, or a part of it down to one lane. Several tests then run side by side: their matrices
+// have four to ten rows, and most of the time goes to waiting for one division after another. All lanes of the warp take the same path
+// below, whatever their groups need: lanes that diverge would take turns.
 template <int G> struct Group {
     u32 lane;
     __device__ Group() : lane(lane_id() % G) {}
-    // Whether v holds for any lane of the group.
+    // Returns whether v holds for any lane of the group.
     __device__ bool any(bool v) const {
         u32 mask = G == 32 ? FULL : ((1u << (G % 32)) - 1) << (lane_id() / G * G);
         return (__ballot_sync(FULL, v) & mask) != 0;
     }
 };
 
-// Eliminates all but x and y, the first two, from the k x k matrix m that the group shares (Schur complement), and writes r;
-// false when a pivot is too small.
+// Eliminates all but x and y, the first two, from the k x k matrix m that the group shares (Schur complement), and writes r. Returns false
+// if a pivot is too small.
 template <int G> __device__ __forceinline__ bool by_elimination(Group<G> group, double* m, u32 k, double& r) {
     bool sound = true;
     for (u32 pivot = k - 1; pivot >= 2; pivot--) {
@@ -119,8 +120,8 @@ template <int G> __device__ __forceinline__ bool by_elimination(Group<G> group, 
     return sound && xx > SAFE_PIVOT && yy > SAFE_PIVOT && xx * yy - xy * xy > SAFE_PIVOT * xx * yy;
 }
 
-// Cyclic Jacobi rotations: the diagonal of m (k x k) becomes the eigenvalues, and column e of v the first two entries, those of
-// x and y, of the e-th eigenvector. A group whose matrix is diagonal leaves it as it is while other groups go on.
+// Applies cyclic Jacobi rotations. The diagonal of m (k x k) becomes the eigenvalues, and column e of v the first two entries, those of x
+// and y, of the e-th eigenvector. A group whose matrix is diagonal leaves it as it is while other groups continue.
 template <int G> __device__ __forceinline__ void jacobi(Group<G> group, double* m, double* v, u32 k) {
     for (int sweep = 0; sweep < 60; sweep++) {
         bool any = false;
@@ -170,7 +171,7 @@ template <int G> __device__ __forceinline__ void jacobi(Group<G> group, double* 
     }
 }
 
-// r by the pseudo-inverse of m (k x k), from its eigenvalues; those of size up to k * max * eps are dropped.
+// Returns r by the pseudo-inverse of m (k x k), from its eigenvalues; those of size up to k * max * eps are dropped.
 template <int G> __device__ __forceinline__ double by_pseudoinverse(Group<G> group, double* m, double* v, u32 k) {
     for (u32 at = group.lane; at < k * k; at += G) v[at] = at / k == at % k ? 1.0 : 0.0;
     __syncwarp();
@@ -191,9 +192,9 @@ template <int G> __device__ __forceinline__ double by_pseudoinverse(Group<G> gro
     return -xy / sqrt(xx * yy);
 }
 
-// The test of x and y given the `any_size` vertices of `set`, by a group of lanes; `work` holds exact_doubles(any_size). All
-// lanes of the warp must call it, those of a group with the same arguments; they get the group's answer. L is the size where
-// that is known at compile time, else 0.
+// Tests x and y given the `any_size` vertices of `set`, by a group of lanes; `work` holds exact_doubles(any_size). All lanes of the warp
+// must call it, the lanes of a group with the same arguments; they get the group's answer. L is the size if known at compile time,
+// otherwise 0.
 template <int G, int L>
 __device__ __noinline__ Exact exact_by(const Args& a, u32 x, u32 y, const u32* set, u32 any_size, double* work) {
     const u32 size = L ? L : any_size;
@@ -222,7 +223,7 @@ __device__ __noinline__ Exact exact_by(const Args& a, u32 x, u32 y, const u32* s
     bool sound = by_elimination(group, m, k, r) || missing;
     if (!__all_sync(FULL, sound)) {
         __syncwarp();
-        // Groups that do not need it get a zero matrix, which is done at once; a matrix with NaN never would be.
+        // Groups that do not need it get a zero matrix, which is done at once; a matrix with NaN would run through all sweeps.
         if (sound) {
             for (u32 at = group.lane; at < k * k; at += G) kept[at] = 0.0;
         }

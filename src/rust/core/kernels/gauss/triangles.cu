@@ -1,19 +1,19 @@
-// Level 1 of sparse graphs by slices of the upper triangle: of a slice's variables z, the correlations with those from the first of them on. So half of
-// the matrix crosses, once, and all pairs wait.
+// Level 1 of sparse graphs by slices of the upper triangle. A slice holds the correlations of its variables z with the variables from its
+// first one on. So half of the matrix is transferred, once, and all pairs wait.
 //
-// A test of (x, y) given z, a neighbour of x, wants r of y and z, which comes with the smaller one of them; that of x and z is known, as
-// they are a pair, too. So while slices ascend, a side is asked given ascending z: given those of the slice until the other vertex stands in it,
-// then given all further ones. What comes before the slice has been asked.
+// A test of (x, y) given z, a neighbour of x, needs r of y and z, which comes with the smaller of the two. r of x and z is known, as they
+// are a pair, too. As slices ascend, a side is tested given ascending z. Until the other vertex is in the slice, these are the slice's z;
+// then, they are all further z. All z before the slice have been tested.
 #include "gauss/slices.cuh"
 
-// r of two variables, of which the smaller one is in the slice, or that are a pair.
+// Returns r of two variables, which are a pair, or the smaller of which is in the slice.
 __device__ __forceinline__ double between(const Slices& s, u32 u, u32 v) {
     const u32 low = u < v ? u : v, high = u < v ? v : u;
     if (low >= s.first_z && low < s.end_z) return s.rows[(low - s.first_z) * s.pitch + (high - s.first_column)];
     return s.pairs[number_of(s.a, low, high)].xy;
 }
 
-// A pair of this lane's, or of the warp's.
+// A pair of this lane, or of the warp.
 struct Between {
     const Slices& s;
     u32 x, y;
@@ -21,7 +21,7 @@ struct Between {
 
     __device__ __forceinline__ Exact formula(u32 z) const { return exact_of(s.a, xy, between(s, x, z), between(s, y, z)); }
 
-    // Whether z separates it; counts the test if the exact formula decides.
+    // Returns whether z separates the pair; counts the test if the exact formula decides.
     __device__ __forceinline__ bool test(u32 z, double xz, double yz, Found& f, u32& exact_tests) const {
         bool suspect = false;
         const bool separates = test_of<true>(s.a, z, xy, xz, yz, f, suspect, [&] { return exact_of(s.a, xy, xz, yz); });
@@ -32,13 +32,13 @@ struct Between {
 
 constexpr Found NOTHING{1.0, 0.0, FULL, 2.0, 0, 0};
 
-// The smallest |r| that a lane has found by itself, as smallest_of(); 2 where nothing was asked.
+// Returns the smallest |r| that a lane has found by itself, as smallest_of() does; 2 if nothing was tested.
 __device__ __forceinline__ double smallest_of_lane(const Between& pair, const Found& f) {
     return f.den > 0.0 ? fmin(f.exact, fabs(pair.formula(f.at).r)) : f.exact;
 }
 
-// Tests a pair of the warp given the variables from the slice's first on whose bit is in `of` and not in `but` (null: none), `other` not among them.
-// Returns the first that separates, or KEPT; counts up to there the tests that the exact formula decides.
+// Tests a pair of the warp given the variables from the slice's first on that are in `of` and not in `but` (null: none), except `other`.
+// Returns the first that separates, or KEPT. Counts the tests up to there that the exact formula decides.
 __device__ __forceinline__ u32 ask_rest(const Between& pair, const u32* of, const u32* but, u32 other, Found& f, u32& exact_tests) {
     const Args& a = pair.s.a;
     const u32 lane = lane_id();
@@ -65,15 +65,15 @@ __device__ __forceinline__ u32 ask_rest(const Between& pair, const u32* of, cons
     return found;
 }
 
-// Counts a pair that z separates on its first side, and closes it.
+// Closes a pair that z separates on its first side, and returns the number of that side's tests.
 __device__ __forceinline__ u64 close_first(const Between& pair, u32 z, Pair* at) {
     at->r = separating_r(pair.formula(z));
     at->what = pair.y | as_separator(z) | PAIR_CLOSED;
     return neighbours_before(pair.s.a, pair.x, z) + 1 - (pair.y < z);
 }
 
-// Tests up to 32 pairs of x; `open` has their numbers. First, a lane each, those whose y come after the slice, given the variables of the slice;
-// then, by all lanes, those of which a vertex stands in it.
+// Tests up to 32 pairs of x; `open` has their numbers. Pairs whose y comes after the slice are tested first, a lane each, given the slice's
+// variables. Then all lanes together test the pairs with a vertex in the slice.
 __device__ __forceinline__ void take_pairs(const Slices& s, u32 x, u32* open, u32 count, Counts& counts) {
     const Args& a = s.a;
     const u32 lane = lane_id(), place = lane < count ? open[lane] : FULL;
@@ -168,8 +168,9 @@ __device__ __forceinline__ void take_pairs(const Slices& s, u32 x, u32* open, u3
     if (place != FULL && !is_open) open[lane] = FULL;
 }
 
-// Rows first_row to end_row - 1, `gridDim.y` blocks each. Of rows outside the slice a warp takes 32 pairs, as most of these go by lanes; of those in it
-// all, once more, go one after the other by all lanes, so that all warps share them.
+// Tests the open pairs of rows first_row to end_row - 1; `gridDim.y` blocks share a row. In rows outside the slice, a warp takes 32 pairs,
+// as most of these go by lanes. In rows inside the slice, all lanes also test every pair together, one after the other, so all warps share
+// the pairs.
 extern "C" __global__ void __launch_bounds__(SLICE_THREADS, 5) triangle_tests(const __grid_constant__ Slices s) {
     const u32 warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
     Counts counts{0, 0, false};

@@ -4,35 +4,36 @@
 
 constexpr u32 WIDE_THREADS = 128;    // host: threads of a block of the kernels for rows with many neighbours
 
-// Ranks that a warp takes at a time, at least and at most, and the nanoseconds after which so many were too many.
+// Least and most ranks that a warp takes at a time, and the nanoseconds after which it has taken too many.
 constexpr u64 LEAST_PART = 64;
 constexpr u64 MOST_PART = 1024;
 constexpr u64 LONG_PART = 8000000;
 
 constexpr u64 BLOCK_BYTES = 240;
 
-// What a block of the kernel for rows with many neighbours has in shared memory behind its warps' working memory: this, then the columns,
-// then masks of common neighbours for rows of up to `Args::wide_masked` neighbours.
+// A block's shared memory behind its warps' working memory: this struct, then the columns, then masks of common neighbours for rows with up
+// to `Args::wide_masked` neighbours.
 struct Block {
-    u64 item;             // the item at hand
-    u64 next;             // the first rank of it that no warp has taken
+    u64 item;             // the current item
+    u64 next;             // its first rank that no warp has taken
     u64 end;              // the end of its ranks
     u64 began;            // nanoseconds at which the launch began
-    u64 found;            // how many y there are
-    u64 resumed;          // whether an earlier launch began it
-    u64 part[WIDE_THREADS / WARP];     // ranks that each warp takes at a time: few where exact tests make them long
-    u64 taken[WIDE_THREADS / WARP];    // nanoseconds at which it took its part
-    u32 places[WARP];     // the places of the y in the row's list
+    u64 found;            // number of y
+    u64 resumed;          // whether an earlier launch began the item.
+    u64 part[WIDE_THREADS / WARP];     // ranks that each warp takes at a time: few if exact tests make them long
+    u64 taken[WIDE_THREADS / WARP];    // nanoseconds at which each warp took its part
+    u32 places[WARP];     // places of the y in the row's list
 };
 static_assert(sizeof(Block) == BLOCK_BYTES && sizeof(Block) % 16 == 0);
 
-// Bytes of shared memory of a block of `warps`, with `columns` and masks for rows of up to `masked` neighbours.
+// Returns the bytes of shared memory of a block of `warps` warps, with `columns` columns and masks for rows with up to `masked` neighbours.
 __host__ __device__ constexpr u64 wide_bytes(u64 l, u64 warps, u64 columns, u64 masked) {
     return div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + BLOCK_BYTES + 128 * (columns + 4) + 4 * masked;
 }
 
-// The places in the row's list of the y that come as number 32 `tile` and so on among those that take part in this side; d: none. A warp
-// calls it. On the first side that is all but those never tested, so that it stays the same while the side runs.
+// Returns the place of the lane's y in the row's list: its y in group `tile` of 32 among those that take part in this side; d: none.
+// `found` is 0 if the group is empty. A warp calls it. On the first side, all pairs take part except those never tested, so the groups stay
+// the same while the side runs.
 __device__ inline u32 places_of_tile(const Args& a, u32 x, u32 d, u32 tile, u32& found) {
     u32 place = d, before = 0, lane = lane_id();
     const u64 offset = a.offset[x];
@@ -58,7 +59,7 @@ template <int L> __device__ __forceinline__ void decide_wide(const Args& a) {
     float* values = (float*)(&block + 1);
     const u32 depth = (u32)a.wide_columns;
     if (a.second && !first_is_done(a.report)) return;
-    // What outlives an item is read again rather than held in registers.
+    // Values that outlive an item are read again rather than held in registers.
     volatile Block& now = block;
     if (threadIdx.x == 0) now.began = nanoseconds();
     while (true) {
@@ -129,7 +130,7 @@ template <int L> __device__ __forceinline__ void decide_wide(const Args& a) {
                 else if (took < LONG_PART / 16 && longer <= most) now.part[warp] = longer;
             }
         }
-        // Where exact tests are many, an item may take seconds: the next launch goes on with it.
+        // With many exact tests, an item may take seconds: the next launch continues with it.
         __syncthreads();
         if (threadIdx.x == 0) {
             const bool stays = now.next < now.end;
@@ -148,6 +149,6 @@ template <int L> __device__ __forceinline__ void decide_wide(const Args& a) {
     }
 }
 
-// As SHARED_KERNEL.
+// See SHARED_KERNEL.
 #define WIDE_KERNEL(name, L, BLOCKS) \
     extern "C" __global__ void __launch_bounds__(WIDE_THREADS, BLOCKS) name(const __grid_constant__ Args a) { decide_wide<L>(a); }

@@ -2,8 +2,8 @@
 #pragma once
 #include "gpu/threads.cuh"
 
-// Calls give(i, load(0) + .. + load(i - 1)) for i = 0, .., count - 1, and returns the sum of all. The block has `threads`; `sums`
-// is shared memory with a place for each of its warps.
+// Calls give(i, load(0) + .. + load(i - 1)) for i = 0, .., count - 1, and returns the sum of all. The block has `threads` threads; `sums`
+// is shared memory with an element for each of its warps.
 template <class Index, class Load, class Give>
 __device__ __forceinline__ u64 scan(Index count, u32 threads, u64* sums, Load load, Give give) {
     u32 warp = threadIdx.x / WARP, warps = threads / WARP;
@@ -24,8 +24,8 @@ __device__ __forceinline__ u64 scan(Index count, u32 threads, u64* sums, Load lo
     return carry;
 }
 
-// Where the parts of rows start that are load(x) long: out[x] = load(0) + .. + load(x - 1) for x = 0, .., p. A thread has EACH rows at a time: several
-// where load() takes little, as what the threads wait for takes most of the time then.
+// Computes where parts of rows start that are load(x) long: out[x] = load(0) + .. + load(x - 1) for x = 0, .., p. A thread takes EACH rows
+// at a time. Several pay off if load() is cheap, as waiting then takes most of the time.
 template <u32 EACH = 1, class Load> __device__ __forceinline__ void scan_rows(u64 p, u64* out, u64* sums, Load load) {
     u64 own[EACH];
     u64 all = scan(

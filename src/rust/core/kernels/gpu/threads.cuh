@@ -1,4 +1,4 @@
-// Types of numbers, the lanes of a warp, and which thread takes which item: what the kernels of every test need.
+// Number types, the lanes of a warp, and the assignment of items to threads, for the kernels of every test.
 #pragma once
 
 typedef unsigned char u8;
@@ -11,15 +11,15 @@ constexpr u32 FULL = 0xffffffffu;
 constexpr u64 NEVER = ~0ull;
 constexpr int WARP = 32;    // host: threads of a warp
 
-// a / b, rounded up; `u64::div_ceil` where tools/build-kernels translates it.
+// Returns a / b, rounded up. tools/build-kernels translates it to `u64::div_ceil`.
 __host__ __device__ constexpr u64 div_ceil(u64 a, u64 b) { return (a + b - 1) / b; }
 
 __device__ __forceinline__ u32 lane_id() { return threadIdx.x % WARP; }
 
-// Number of the lanes of `mask` before this one.
+// Returns the number of lanes of `mask` before this one.
 __device__ __forceinline__ u32 lanes_before(u32 mask) { return __popc(mask & ((1u << lane_id()) - 1)); }
 
-// join() of the values of all lanes, which all get it.
+// Returns join() of the values of all lanes, to every lane.
 template <class T, class Join> __device__ __forceinline__ T warp_join(T value, Join join) {
     for (int width = WARP / 2; width; width /= 2) value = join(value, __shfl_xor_sync(FULL, value, width));
     return value;
@@ -29,7 +29,7 @@ template <class T> __device__ __forceinline__ T warp_sum(T value) {
     return warp_join(value, [](T s, T t) { return s + t; });
 }
 
-// The sum of the values of this lane and those before it.
+// Returns the sum of the values of this lane and the lanes before it.
 template <class T> __device__ __forceinline__ T sum_up_to_lane(T value) {
     u32 lane = lane_id();
     for (u32 width = 1; width < WARP; width *= 2) {
@@ -50,13 +50,13 @@ struct Strided {
     __device__ __forceinline__ u64 operator*() const { return at; }
 };
 
-// The items, of `count`, that this warp takes where the grid's warps take them in turn.
+// Returns the items, out of `count`, of this warp; the grid's warps take items in turn.
 __device__ __forceinline__ Strided by_warp(u64 count) {
     u64 warps = blockDim.x / WARP;
     return {blockIdx.x * warps + threadIdx.x / WARP, count, gridDim.x * warps};
 }
 
-// Likewise those that this thread takes where the grid's threads do.
+// Returns the items, out of `count`, of this thread; the grid's threads take items in turn.
 __device__ __forceinline__ Strided by_thread(u64 count) {
     return {(u64)blockIdx.x * blockDim.x + threadIdx.x, count, (u64)gridDim.x * blockDim.x};
 }

@@ -5,7 +5,7 @@ extern "C" __global__ void __launch_bounds__(KNN_THREADS) knn_neighbours_d(const
 
 extern "C" __global__ void __launch_bounds__(KNN_THREADS) knn_permute_d(const KnnArgs args) { permute<double>(args); }
 
-// Bounds for twice the threads: the compiler then keeps to fewer registers.
+// Bounds for twice the threads make the compiler keep to fewer registers.
 #define SUMS(NAME, ITEMS)                                                                       \
     extern "C" __global__ void __launch_bounds__(2 * KNN_THREADS, 1) NAME(const KnnArgs args) { \
         extern __shared__ i64 shared[];                                                         \

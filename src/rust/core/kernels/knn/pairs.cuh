@@ -1,9 +1,9 @@
-// The kernels of the nearest-neighbour test, for single or double precision: ranks and codes are whole numbers, which single
-// precision holds exactly.
+// The kernels of the nearest-neighbour test, for single or double precision. Ranks and codes are whole numbers, which single precision
+// holds exactly.
 #pragma once
 #include "knn/test.cuh"
 
-// Writes the distances of all samples from sample a in the columns of a set: the largest over the columns, 0 without a set.
+// Writes the distances of all samples from sample a in the columns of a set: the largest over the columns, or 0 without a set.
 template <class T, int ITEMS, class Row>
 __device__ inline void distances_in(const KnnArgs &args, u32 set, u32 a, u32 lane, const Items<T, ITEMS> &items, Row &row) {
     const T *values = (const T *)args.values, *caps = (const T *)args.caps;
@@ -26,8 +26,9 @@ __device__ inline void distances_in(const KnnArgs &args, u32 set, u32 a, u32 lan
     }
 }
 
-// Writes the k_perm neighbours of each sample in each set, in ascending order of their numbers: those nearer than the last, and
-// of those as far as the last first the sample itself, then the smallest scrambled pairs. A warp takes a sample of a set.
+// Writes the k_perm neighbours of each sample in each set, in ascending order of their numbers. All samples nearer than the last neighbour
+// are chosen. Of those as far as the last, the sample itself comes first, then the smallest scrambled pairs. A warp takes a sample of a
+// set.
 template <class T> __device__ inline void neighbours_of(const KnnArgs &args) {
     u32 lane = lane_id(), warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
     u32 n = (u32)args.n, k_perm = (u32)args.k_perm;
@@ -43,7 +44,7 @@ template <class T> __device__ inline void neighbours_of(const KnnArgs &args) {
         T last = select(items, row, k_perm, most, within);
         u32 free = k_perm - count_below(items, row, last);
         u32 ties = within - (k_perm - free);
-        // The scrambled pair of the last neighbour that is chosen among those as far as the last.
+        // The largest scrambled pair that is chosen among the samples as far as the last.
         u64 cut = ~0ull;
         if (ties > free) {
             // (Halved ranks have the same order: samples 2 j and 2 j + 1 never have the same scrambled word.)
@@ -78,10 +79,10 @@ __device__ inline u32 word_of(const Words &words, u32 at) {
     return at == 0 ? words.w[0] : at == 1 ? words.w[1] : at == 2 ? words.w[2] : words.w[3];
 }
 
-// Draws permutation `m` of a test: calls give(sample, the sample that it takes its x from) for each. The samples, in random
-// order, each take the first of their neighbours, in random order, that none has taken, or else the last; without a set, all are
-// shuffled. `order` holds n numbers, `apart` from one to the next; `own` k_perm numbers and `taken` n bits, `stride` from one
-// number or word to the next: permutations drawn side by side then share lines of memory.
+// Draws permutation `m` of a test: calls give(sample, the sample that it takes its x from) for each. The samples, in random order, each
+// take the first of their neighbours, in random order, that no other has taken, or else the last. Without a set, all are shuffled. `order`
+// holds n numbers, `apart` from one to the next. `own` holds k_perm numbers and `taken` n bits, `stride` from one number or word to the
+// next. So permutations drawn side by side share lines of memory.
 template <class Index, class Give>
 __device__ inline void draw_permutation(
     const KnnArgs &args, u32 set, uint2 key, u32 m, Index *order, u64 apart, Index *own, u32 *taken, u64 stride, Give give
@@ -101,7 +102,7 @@ __device__ inline void draw_permutation(
     }
     for (u32 word = 0; word < (n + 31) / 32; word++) taken[word * stride] = 0;
     const u32 *neighbours = (const u32 *)args.neighbours + (u64)set * n * k_perm;
-    // A step's sample depends on no choice before, so that its list is fetched while the step before chooses.
+    // A step's sample does not depend on earlier choices, so its list is fetched while the step before chooses.
     constexpr u32 AHEAD = 8;
     u32 ahead[AHEAD];
     Words drawn_words = {};
@@ -124,7 +125,7 @@ __device__ inline void draw_permutation(
             if (at < k_perm) own[at * stride] = (Index)ahead[at];
         for (u32 at = AHEAD; at < k_perm; at++) own[at * stride] = (Index)neighbours[(u64)sample * k_perm + at];
         if (step + 1 < n) next = draw(step + 1);
-        // The random order of the list is drawn as far as it is needed.
+        // The random order of the list is drawn only as far as needed.
         u32 chosen = 0;
         Words more = {};
         for (u32 at = 0; at < k_perm; at++) {
@@ -162,8 +163,8 @@ template <class T> __device__ inline void permute(const KnnArgs &args) {
     draw_permutation(args, set, key, number - 1, order, all, own, taken, all, give);
 }
 
-// The radius within which points count, given the distance rho to the k-th neighbour; for floats, which are whole numbers here,
-// rounded down.
+// Returns the radius within which points count, given the distance rho to the k-th neighbour. For floats, which are whole numbers here, it
+// is rounded down.
 template <class T> __device__ inline T radius_of(u32 estimator, T rho) {
     double radius = estimator == FRENZEL_POMPE ? rho * 0.999999999
         : estimator == MESNER_SHALIZI ? (double)rho
@@ -171,8 +172,8 @@ template <class T> __device__ inline T radius_of(u32 estimator, T rho) {
     return floor_of(radius, rho);
 }
 
-// A sample's term of the estimate: whether its k-th neighbour is `apart` from it, the number of points within that distance, and
-// those within the radius in x, y and S; `alone`: S is empty.
+// Returns a sample's term of the estimate. `apart` is whether its k-th neighbour lies apart from it, and `joint` the number of points
+// within that distance. `near_x`, `near_y` and `near_s` are the points within the radius in x, y and S. `alone`: S is empty.
 __device__ inline i64 term_of(const KnnArgs &args, bool apart, u32 joint, u32 near_x, u32 near_y, u32 near_s, bool alone) {
     const i64 *own_terms = (const i64 *)args.own_terms, *joint_terms = (const i64 *)args.joint_terms;
     i64 term = (u32)args.estimator == GAO && apart ? own_terms[args.k] : joint_terms[joint];
@@ -190,8 +191,8 @@ __device__ inline void place_rows(const KnnArgs &args, u32 warp, u32 lane, Memor
     joint.at = of_y.at + padded;
 }
 
-// Sums the terms of each permutation. A block takes a tile of samples of one test, a warp a sample at a time with all
-// permutations: the distances in S and in (y, S), which do not depend on x, stay in the warp's registers.
+// Sums the terms of each permutation. A block takes a tile of samples of one test, and a warp a sample at a time with all permutations. The
+// distances in S and in (y, S), which do not depend on x, stay in the warp's registers.
 template <class T, int ITEMS> __device__ inline void sums_of(const KnnArgs &args, i64 *shared) {
     typedef typename RowOf<T, ITEMS>::Type Row;
     u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
@@ -267,11 +268,11 @@ template <class T, int ITEMS> __device__ inline void sums_of(const KnnArgs &args
     }
 }
 
-// The kernel of Hagedorn et al. (2022), algorithm 4: a thread takes a sample of a permutation of a test, keeps a sorted list of
-// its k nearest, and counts in a second pass. Here the list has distances to other samples. The driver sets the longest list aside for
-// every thread that the GPU can hold, whatever k is: so few neighbours have a kernel with a short one.
-constexpr u64 LISTED = 512;          // host: neighbours that the paper's kernel with the short list lists, at most
-constexpr u64 LONG_LISTED = 2048;    // host: neighbours that the paper's kernel with the long list lists, at most
+// The kernel of Hagedorn et al. (2022), algorithm 4: a thread takes a sample of a permutation of a test, keeps a sorted list of its k
+// nearest, and counts in a second pass. Here the list has distances to other samples. The driver reserves the longest list for every thread
+// that the GPU can hold, whatever k is. So a small k has its own kernel with a short list.
+constexpr u64 LISTED = 512;          // host: most neighbours that the paper's kernel with the short list lists
+constexpr u64 LONG_LISTED = 2048;    // host: most neighbours that the paper's kernel with the long list lists
 
 template <class T, u64 ROOM> __device__ inline void paper_sums(const KnnArgs &args) {
     u32 n = (u32)args.n, k = (u32)args.k, count = (u32)args.permutations;

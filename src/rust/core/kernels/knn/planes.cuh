@@ -1,23 +1,22 @@
 // The nearest-neighbour test on whole numbers: points are counted by the bits of planes.
 //
-// Samples stand in the order of one column, the guide: a column of S or, where S is empty, y. A plane is another column as rows
-// of bits: row t, for t from 0 to n, has a bit for each place, set where the value is below t. The points within a distance in
-// all columns are then a window of places, intersected with the difference (xor) of two rows of each plane. The distance to the
-// k-th neighbour is found by counting them: a count reads a word for each 32 places of the window and plane, whatever k is.
-// Planes of columns that are not permuted are made once for a block of tests; that of a permuted x is made in shared memory, or
-// in device memory where it is too large.
+// Samples are in the order of one column, the guide: a column of S or, if S is empty, y. A plane is another column as rows of bits. Row t,
+// for t from 0 to n, has a bit for each place, which is set if the value is below t. So the points within a distance in all columns are a
+// window of places, intersected with the difference (xor) of two rows of each plane. The distance to the k-th neighbour is found by
+// counting them: a count reads a word for each 32 places of the window and plane, whatever k is. Planes of columns that are not permuted
+// are made once for a block of tests. That of a permuted x is made in shared memory, or in device memory if it is too large.
 #pragma once
 #include "knn/test.cuh"
 #include "knn/pairs.cuh"
 
-// Words of a plane's row that hold places, in groups of four.
+// Returns the words of a plane's row that hold places, in groups of four.
 __host__ __device__ constexpr u64 plane_words(u64 n) { return div_ceil(n, 128) * 4; }
 
-// Words from row to row of a plane: an odd number of groups of four, so that rows begin in different banks of shared memory.
+// Returns the words from row to row of a plane: an odd number of groups of four, so that rows begin in different banks of shared memory.
 __host__ __device__ constexpr u64 plane_stride(u64 n) { return 4 * (plane_words(n) / 4 / 2 * 2 + 1); }
 
-// What a team that counts in shared memory has there: a plane; x by place, with a spare word after each 32, so that a warp that
-// reads every 32nd place meets no bank twice; guesses.
+// Returns the bytes of a plane in shared memory. A team that counts there also has x by place, and guesses. x has a spare word after each
+// 32, so that a warp that reads every 32nd place meets no bank twice.
 __host__ __device__ constexpr u64 team_plane_bytes(u64 n) { return 4 * plane_stride(n) * (n + 1); }
 
 __host__ __device__ constexpr u64 team_values_bytes(u64 n) { return div_ceil(plane_words(n) * 68, 16) * 16; }
@@ -25,15 +24,15 @@ __host__ __device__ constexpr u64 team_bytes(u64 n) {
     return team_plane_bytes(n) + team_values_bytes(n) + div_ceil(2 * n, 16) * 16;
 }
 
-// Threads of a block that counts in shared memory, at most, by the number of planes of a test.
+// Returns the most threads of a block that counts in shared memory, by the number of planes of a test.
 __host__ __device__ constexpr u64 most_team_threads(u64 dims) { return dims <= 1 ? 1024 : 512; }
 
-// Bytes of shared memory for one permutation by place, without the order of its samples.
+// Returns the bytes of shared memory for one permutation by place, without the order of its samples.
 __host__ __device__ constexpr u64 shuffle_bytes(u64 n, u64 k_perm) { return div_ceil(n, 32) * 4 + 2 * k_perm; }
 
 struct Bounds { u32 low, high; };
 
-// The values low, .., high - 1 within a distance of a value: two rows of a plane. `cap` is the distance of two levels, 0 for a
+// Returns the values low, .., high - 1 within a distance of a value: two rows of a plane. `cap` is the distance of two levels, 0 for a
 // continuous column.
 __device__ inline Bounds within(u32 value, u32 distance, u32 cap, u32 n) {
     if (cap) return distance >= cap ? Bounds{0, n} : Bounds{value, value + 1};
@@ -44,15 +43,15 @@ __device__ inline u32 cap_of(const KnnArgs &args, u32 column) {
     return ((const float *)args.caps)[column] < largest_finite<float>() ? (u32)args.mismatch : 0;
 }
 
-// The places that values between two bounds have in the order of their column.
+// Returns the places of the values between two bounds, in the order of their column.
 __device__ inline Bounds places_of(const KnnArgs &args, u32 column, Bounds bounds) {
     if (args.plain) return bounds;
     const u16 *below = (const u16 *)args.below + (u64)column * (args.n + 1);
     return Bounds{below[bounds.low], below[bounds.high]};
 }
 
-// Writes word `task % words` of the rows in range `task / words` of a plane; tasks are 0, .., words * ranges - 1. `value(place)`
-// is called for places below n.
+// Writes word `task % words` of the rows in range `task / words` of a plane; tasks are 0, .., words * ranges - 1. Calls `value(place)` for
+// places below n.
 template <class Value>
 __device__ inline void make_rows(u32 *rows, u32 stride, u32 n, u32 words, u32 ranges, u32 task, Value value) {
     u32 word = task % words, each = (n + ranges) / ranges;
@@ -73,7 +72,7 @@ __device__ inline void make_rows(u32 *rows, u32 stride, u32 n, u32 words, u32 ra
     }
 }
 
-// Makes planes of columns, samples in the order of their guides. blockIdx.y is the plane, from `from` on; threads take tasks.
+// Makes planes of columns, with samples in the order of their guides. blockIdx.y is the plane, from `first_task` on; threads take tasks.
 __device__ inline void make_planes(const KnnArgs &args, u32 ranges) {
     u32 n = (u32)args.n, words = (u32)plane_words(args.n);
     u32 plane = (u32)args.first_task + blockIdx.y, task = blockIdx.x * blockDim.x + threadIdx.x;
@@ -84,7 +83,7 @@ __device__ inline void make_planes(const KnnArgs &args, u32 ranges) {
     make_rows(rows, (u32)args.plane_stride, n, words, ranges, task, [&](u32 place) { return (u32)values[order[place]]; });
 }
 
-// Makes planes of permuted x, from permutation `from` on, in device memory.
+// Makes planes of permuted x, from permutation `first_task` on, in device memory.
 __device__ inline void make_slots(const KnnArgs &args, u32 ranges) {
     u32 n = (u32)args.n, words = (u32)plane_words(args.n), task = blockIdx.x * blockDim.x + threadIdx.x;
     if (task >= words * ranges) return;
@@ -93,7 +92,7 @@ __device__ inline void make_slots(const KnnArgs &args, u32 ranges) {
     make_rows(rows, (u32)args.plane_stride, n, words, ranges, task, [&](u32 place) { return (u32)values[place]; });
 }
 
-// A word with ones from bit `start` on.
+// Returns a word with ones from bit `start` on.
 __device__ inline u32 ones_from(int start) { return start <= 0 ? ~0u : start >= 32 ? 0 : ~0u << start; }
 
 __device__ inline u32 ones_between(u32 word, Bounds places) {
@@ -110,8 +109,8 @@ __device__ inline uint4 lay_over(uint4 bits, Rows rows, u32 group) {
 
 __device__ inline u32 ones_in(uint4 bits) { return __popc(bits.x) + __popc(bits.y) + __popc(bits.z) + __popc(bits.w); }
 
-// A sample of a test and permutation. DIMS is the number of the test's planes, -1 where it is not known at compile time: the
-// first is of y, the others are of S but for the guide. Where S is empty the guide is y, and there are no planes.
+// A sample of a test and permutation. DIMS is the number of the test's planes, or -1 if it is not known at compile time. The first plane is
+// of y, the others are of S without the guide. If S is empty, the guide is y, and there are no planes.
 template <int DIMS> struct Point {
     static constexpr int KEPT = DIMS > 0 ? DIMS : 1;
     const KnnArgs &args;
@@ -156,7 +155,7 @@ template <int DIMS> struct Point {
         return places_of(args, guide, within(guide_value, distance, guide_cap, (u32)args.n));
     }
 
-    // Goes over the window within a distance, in groups of 128 places: calls each(bits in S, rows of y, rows of x, group).
+    // Visits the window within a distance, in groups of 128 places: calls each(bits in S, rows of y, rows of x, group).
     template <class Each> __device__ inline void go_over(u32 distance, Each each) const {
         Bounds places = window(distance);
         Rows x = rows(x_plane, x_value, distance, x_cap);
@@ -181,7 +180,7 @@ template <int DIMS> struct Point {
         }
     }
 
-    // The number of points within a distance in (x, y, S).
+    // Returns the number of points within a distance in (x, y, S).
     __device__ inline u32 count(u32 distance) const {
         u32 found = 0;
         go_over(distance, [&](uint4 bits, Rows y, Rows x, u32 group) {
@@ -191,11 +190,11 @@ template <int DIMS> struct Point {
         return found;
     }
 
-    // The distance to the `which`-th point, the sample itself being the first; the search starts at a guess. `within` becomes the
+    // Returns the distance to the `which`-th point, the sample itself being the first. The search starts at a guess. `within` becomes the
     // number of points within that distance.
     __device__ inline u32 select(u32 which, u32 guess, u32 &within) const {
         u32 n = (u32)args.n;
-        // Distances below `above` hold too few points (`under` at the last); `high` holds enough (`up_to`), as n does.
+        // Distances below `above` hold too few points: `under` at the last. `high` holds enough, `up_to`, as n does.
         u32 above = 0, high = n, under = 0, up_to = n, distance = min(guess, n - 1);
         for (u32 step = 0; above < high; step++) {
             u32 found = count(distance);
@@ -207,7 +206,7 @@ template <int DIMS> struct Point {
                 under = found;
             }
             if (high == n) {
-                // No distance so far was enough. Where a second step is needed, the points do not lie evenly: at least double.
+                // No distance was enough so far. If a second step is needed, the points are not spread evenly: at least double.
                 float factor = fminf(sqrtf((float)which / (float)max(found, 1u)), 4.0f);
                 float grown = (float)(distance + 1) * (step ? fmaxf(factor, 2.0f) : factor);
                 distance = max(above, min((u32)grown, n - 1));
@@ -223,7 +222,7 @@ template <int DIMS> struct Point {
         return high;
     }
 
-    // The sample's term of the estimate, from the distance to its k-th neighbour and the number of points within it.
+    // Returns the sample's term of the estimate, from the distance to its k-th neighbour and the number of points within it.
     __device__ inline i64 term(u32 rho, u32 joint) const {
         u32 radius = (u32)radius_of<float>((u32)args.estimator, (float)rho);
         u32 near_x = 0, near_y = 0, near_s = 0;
@@ -243,14 +242,14 @@ template <int DIMS> struct Point {
     }
 };
 
-// A first guess at the distance to the k-th neighbour: what it would be were the points spread evenly.
+// Returns a first guess at the distance to the k-th neighbour: what it would be if the points were spread evenly.
 __device__ inline u32 usual_distance(const KnnArgs &args, u32 dims) {
     float n = (float)args.n, share = (float)(args.k + 1) / n;
     return (u32)(n / 2 * powf(share, 1.0f / (float)(dims == 0 ? 2 : dims + 2)));
 }
 
-// Sums the terms of permutations, with x's planes in shared memory. A block takes some permutations of a test; a team of its
-// threads, a multiple of a warp, takes one of them at a time.
+// Sums the terms of permutations, with x's planes in shared memory. A block takes some permutations of a test. A team of its threads, a
+// multiple of a warp, takes one permutation at a time.
 template <int DIMS> __device__ inline void sums_in_shared(const KnnArgs &args, char *shared) {
     u32 n = (u32)args.n, stride = (u32)args.plane_stride, count = (u32)args.permutations, teams = (u32)args.teams;
     u32 threads = blockDim.x / teams, team = threadIdx.x / threads, thread = threadIdx.x % threads;
@@ -293,7 +292,7 @@ template <int DIMS> __device__ inline void sums_in_shared(const KnnArgs &args, c
     }
 }
 
-// Likewise with x's planes in device memory; a thread takes a place of a permutation.
+// Sums the terms of permutations, with x's planes in device memory; a thread takes a place of a permutation.
 template <int DIMS> __device__ inline void sums_in_slots(const KnnArgs &args) {
     u32 n = (u32)args.n, place = blockIdx.x * blockDim.x + threadIdx.x;
     u64 permutation = args.first_task + blockIdx.y;
@@ -309,8 +308,8 @@ template <int DIMS> __device__ inline void sums_in_slots(const KnnArgs &args) {
     if (threadIdx.x % 32 == 0) atomicAdd((u64 *)args.sums + permutation, (u64)sum);
 }
 
-// Writes permuted x by place, and clears the sum. A thread takes a permutation of a test and works in shared memory; where that
-// has room for few threads, the order of the samples lies in device memory, those of a warp side by side.
+// Writes permuted x by place, and clears the sum. A thread takes a permutation of a test and works in shared memory. If that has room for
+// few threads, the order of the samples lies in device memory, the orders of a warp side by side.
 __device__ inline void permute_by_place(const KnnArgs &args, char *shared) {
     u64 id = args.first_task + (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (id >= args.end_task) return;

@@ -1,22 +1,22 @@
-// What the kernels of the nearest-neighbour test share. The definitions are those of src/ci/knn; all that is compared or summed
-// is exact, so that the answers are the CPU's bit for bit.
+// What the kernels of the nearest-neighbour test share. The definitions are those of src/ci/knn. All comparisons and sums are exact, so
+// that the answers are the CPU's bit for bit.
 #pragma once
 #include "gpu/threads.cuh"
 
-// An address in device memory of Ts; for the host to know what it is of.
+// An address in device memory, of Ts. The type is for the host.
 template <typename T> using Address = u64;
 
-// One launch. Addresses of `char` are of values in the kernel's precision, or of whole numbers as wide as its form has them.
+// One launch. Addresses of `char` point to values in the kernel's precision, or to whole numbers of the width that its form has.
 struct KnnArgs {
     // Samples; neighbours of the estimator; neighbours that a permutation draws from.
     u64 n, k, k_perm;
-    // Tests at once, permutations of each, and the number of the first: 0 is the data, m + 1 permutation m.
+    // Tests at once, permutations of each, and the number of the first permutation: 0 is the data, m + 1 permutation m.
     u64 tests, permutations, first_permutation;
     // Tasks of this launch: `first_task` to `end_task` - 1. A task is a permutation (kernels that permute, knn_paper_*,
     // knn_slots_*), a block's work (knn_sums_*, knn_shared_*), a sample of a set (knn_neighbours_*) or a plane (knn_planes,
     // knn_slots).
     u64 first_task, end_task;
-    // Columns of n values; by column the largest distance in it (infinite unless it is discrete).
+    // Columns of n values; by column, the largest distance in it (infinite unless it is discrete).
     Address<char> values, caps;
     // By test: x, y, set (none: ~0), key. By set: where its members start, key.
     Address<u32> test_x, test_y, test_set;
@@ -25,51 +25,51 @@ struct KnnArgs {
     Address<uint2> set_key;
     // k_perm neighbours by set and sample.
     Address<u32> neighbours;
-    // Permuted x by test, permutation and sample (with planes by place); working memory for drawing permutations, `order` null
-    // where shared memory has it.
+    // Permuted x by test, permutation and sample (with planes, by place). Working memory for drawing permutations; `order` is null if
+    // shared memory has it.
     Address<char> permuted, order, taken, lists;
-    // Rows of distances that registers do not hold: three for each warp that sums, one for each that looks for neighbours.
+    // Rows of distances that do not fit in registers: three for each warp that sums, one for each that looks for neighbours.
     Address<char> rows;
     // Values in all rows of a warp.
     u64 row_values_a_warp;
-    // Terms of the estimator in fixed point, by count: of a count in one space, of the joint count; that of all n samples.
+    // Terms of the estimator in fixed point: by count, of a count in one space and of the joint count; and the term of all n samples.
     Address<i64> own_terms, joint_terms;
     i64 all_term;
     u64 estimator;
-    // Sums of terms by test and permutation; tiles of samples a test; samples a warp takes.
+    // Sums of terms by test and permutation; tiles of samples of a test; samples that a warp takes.
     Address<i64> sums;
     u64 tiles, samples_a_warp;
-    // For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their
-    // values; the place of each sample in that order; for t = 0, .., n the number of values below t; and whether that is t for
-    // every column and t.
+    // For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; the
+    // place of each sample in that order; for t = 0, .., n, the number of values below t. `plain` is whether that number is t for every
+    // column and t.
     Address<u16> whole, sorted, places, below;
     u64 plain;
-    // By test: the column that orders the samples, and where its planes start in `plane_list`, which has numbers of planes. By
-    // plane: its column and the column that orders its samples.
+    // By test: the column that orders the samples, and where its planes start in `plane_list`, which holds numbers of planes. By plane: its
+    // column and the column that orders its samples.
     Address<u32> test_guide, test_planes, plane_list, plane_column, plane_guide;
-    // Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; ranges of rows of a plane, each
-    // a thread's for a word; planes a test has.
+    // Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; ranges of a plane's rows, in each of
+    // which a thread makes a word; planes of a test.
     Address<u32> planes, slots;
     u64 plane_stride, plane_bytes, ranges, dims;
-    // The distance of two levels; values from one permuted x to the next; permutations of a block, and at a time.
+    // The distance of two levels; values from one permuted x to the next; permutations of a block; permutations that it takes at a time.
     u64 mismatch, permuted_stride, permutations_a_block, teams;
 };
 
-constexpr u64 FRENZEL_POMPE = 0;     // host: number of the estimator
-constexpr u64 MESNER_SHALIZI = 1;    // host: number of the estimator
-constexpr u64 GAO = 2;               // host: number of the estimator
+constexpr u64 FRENZEL_POMPE = 0;     // host: number of the estimator of Frenzel and Pompe
+constexpr u64 MESNER_SHALIZI = 1;    // host: number of the estimator of Mesner and Shalizi
+constexpr u64 GAO = 2;               // host: number of the estimator of Gao
 enum Purpose { FOR_KEY = 0, FOR_LOCAL = 1, FOR_PLAIN = 2 };
 
-constexpr u32 NO_SET = 0xffffffff;    // host: `test_set` where S is empty
+constexpr u32 NO_SET = 0xffffffff;    // host: `test_set` if S is empty
 
 constexpr u32 KNN_THREADS = 128;        // host: threads of a block that finds neighbours, permutes by sample, sums by warps or makes planes
 constexpr u32 PAPER_THREADS = 32;       // host: threads of a block of the paper's kernel
-constexpr u32 SHUFFLING_THREADS = 128;  // host: threads of a block of the kernel that permutes by place, at most
+constexpr u32 SHUFFLING_THREADS = 128;  // host: most threads of a block of the kernel that permutes by place
 constexpr u32 SLOT_THREADS = 256;       // host: threads of a block of kernels that count with x's planes in device memory
 
 struct Words { u32 w[4]; };
 
-// Philox4x32-10, see src/random.rs.
+// Computes Philox4x32-10; see src/random.rs.
 __device__ inline Words philox(u32 c0, u32 c1, u32 c2, u32 c3, uint2 key) {
     #pragma unroll
     for (int round = 0; round < 10; round++) {
@@ -109,11 +109,11 @@ template <class T> __device__ inline T apart(T a, T b, T cap) {
 
 template <class T> __device__ inline T larger(T a, T b) { return a > b ? a : b; }
 
-// The radius, which is a double, as a T: floats are whole numbers here.
+// Returns the radius, which is a double, as a T: floats are whole numbers here.
 __device__ inline float floor_of(double radius, float) { return (float)floor(radius); }
 __device__ inline double floor_of(double radius, double) { return radius; }
 
-// The middle of a and b in the order of all numbers of the type that are not negative.
+// Returns the middle of a and b in the order of all non-negative numbers of the type.
 __device__ inline float halfway(float a, float b) {
     return __uint_as_float(__float_as_uint(a) + (__float_as_uint(b) - __float_as_uint(a)) / 2);
 }
@@ -126,8 +126,8 @@ template <class T> __device__ inline T warp_largest(T value) {
     return warp_join(value, [](T s, T t) { return larger(s, t); });
 }
 
-// A row of distances over the lanes of a warp: number i of lane l is that of sample 32 i + l, infinite past the last sample. In
-// registers:
+// A row of distances over the lanes of a warp, in registers. Number i of lane l is the distance of sample 32 i + l, infinite past the last
+// sample.
 template <class T, int ITEMS> struct Registers {
     T value[ITEMS];
     static constexpr bool UNROLLED = true;
@@ -135,14 +135,14 @@ template <class T, int ITEMS> struct Registers {
     __device__ inline void set(int i, T v) { value[i] = v; }
 };
 
-// In device memory:
+// A row of distances over the lanes of a warp, in device memory.
 template <class T> struct Memory {
     T *at;
     __device__ inline T get(int i) const { return at[32 * i]; }
     __device__ inline void set(int i, T v) { at[32 * i] = v; }
 };
 
-// Loops over the items of a row, unrolled where these are registers.
+// Loops over the items of a row, unrolled if these are registers.
 template <class T, int ITEMS> struct Items {
     static constexpr int FIXED = ITEMS;
     int count;
@@ -183,9 +183,9 @@ __device__ inline T largest_within(const Items<T, ITEMS> &items, const Row &row,
     return warp_largest(largest);
 }
 
-// The `which`-th smallest distance, from 1. On entry `within` distances, at least `which`, are not above the finite `bound`; on
-// return `within` is the number not above the answer. Counting narrows bounds down to it, so that no list of neighbours is kept,
-// whatever `which` is.
+// Returns the `which`-th smallest distance, from 1. On entry, `within` distances, at least `which`, are at most the finite `bound`. On
+// return, `within` is the number of distances that are at most the answer. Counting narrows bounds down to it, so no list of neighbours is
+// kept, whatever `which` is.
 template <class T, int ITEMS, class Row>
 __device__ inline T select(const Items<T, ITEMS> &items, const Row &row, u32 which, T bound, u32 &within) {
     T low = 0;
@@ -199,7 +199,7 @@ __device__ inline T select(const Items<T, ITEMS> &items, const Row &row, u32 whi
             return largest_within(items, row, high);
         }
         if (step % 3 == 1) {
-            // Where many are equal, no bound has `which` of them within it.
+            // If many are equal, no bound may have exactly `which` of them within it.
             T largest = largest_within(items, row, high);
             if (count_below(items, row, largest) < which) {
                 within = up_to;
@@ -214,7 +214,7 @@ __device__ inline T select(const Items<T, ITEMS> &items, const Row &row, u32 whi
         else middle = low + (high - low) * (T)share;
         if (!(middle < high && (middle > low || (from_zero && middle >= low)))) middle = halfway(low, high);
         if (!(middle < high && (middle > low || (from_zero && middle >= low)))) {
-            // Nothing lies between: all that are left are equal.
+            // Nothing lies between the bounds: all distances that are left are equal.
             within = up_to;
             return high;
         }

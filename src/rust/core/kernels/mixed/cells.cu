@@ -1,11 +1,11 @@
-// The cells of tests of numbers and levels: how many rows are in each, their means, and the products of their deviations. Sums are made in the
-// order that src/ci/mixed/rows.rs has, so that they are the CPU's to the last bit.
+// The cells of tests of numbers and levels: the number of rows in each, their means, and the products of their deviations. Sums are made in
+// the order of src/ci/mixed/rows.rs, so that they are the CPU's to the last bit.
 #include "gpu/scan.cuh"
 
-// An address in device memory of Ts; for the host to know what it is of.
+// An address in device memory, of Ts. The type is for the host.
 template <typename T> using Address = u64;
 
-// One launch. A block makes the cells of a question's data set: a job.
+// One launch. A block computes a job: the cells of a question's data set.
 struct MixedArgs {
     // Rows; words of 32 rows in a mask.
     u64 n, words;
@@ -13,25 +13,25 @@ struct MixedArgs {
     Address<double> numbers;
     Address<u16> codes;
     Address<u32> masks;
-    // What jobs ask: JOB_WORDS words, then by factor its column of codes and its levels, by number its column, by mask its place.
+    // The jobs: JOB_WORDS words each, then by factor its column of codes and its levels, by number its column, by mask its place.
     Address<u32> lists;
-    // By job: where that stands, and where its cells go.
+    // By job: where its words start in `lists`, and where its cells go in `cells`.
     Address<u64> starts, places;
-    // By job: the number of its cells; by cell, in the order of keys, its key with its first row, its rows, the means of its numbers, and the
-    // upper triangle of the products of their deviations, column by column.
+    // By job: the number of its cells. Then by cell, in the order of keys: its key with its first row, its rows, the means of its numbers,
+    // and the upper triangle of the products of their deviations, column by column.
     Address<u64> cells;
     // The first job of the launch.
     u64 first_job;
-    // Keys are below this; rows of a warp's tile; sums of a warp.
+    // Bound that all keys are below; rows of a warp's tile; sums of a warp.
     u64 domain, tile, sums;
 };
 
-constexpr u64 JOB_WORDS = 5;           // host: words of a job before its lists: factors, numbers, masks, whether it is of the rows that lack values, keys
+constexpr u64 JOB_WORDS = 5;           // host: words of a job before its lists: factors, numbers, masks, whether it takes rows that lack values, keys
 constexpr u64 CELL_WORDS = 2;          // host: words of a cell before its means
-constexpr u64 MOST_KEYS = 2048;        // host: keys of a job, at most
-constexpr u64 MOST_WARPS = 16;         // host: warps of a block, at most, each of which has a chunk of rows
+constexpr u64 MOST_KEYS = 2048;        // host: most keys of a job
+constexpr u64 MOST_WARPS = 16;         // host: most warps of a block, each of which has a chunk of rows
 constexpr u64 CHUNK = 4096;            // host: rows of a chunk, as in src/ci/mixed/rows.rs
-constexpr u64 FEW_CELLS = 64;          // host: below as many keys a chunk has LANES lanes, as there
+constexpr u64 FEW_CELLS = 64;          // host: most keys with which a chunk has LANES lanes, as there
 constexpr u64 LANES = 4;               // host: lanes of a chunk
 constexpr u32 NO_CELL = 0xffff;
 static_assert(MOST_KEYS < NO_CELL, "a key in 16 bits");
@@ -49,10 +49,10 @@ struct Job {
     }
 };
 
-// What several rows have at a time: their loads do not wait for one another.
+// Rows that a lane handles together, so that their loads do not wait for each other.
 constexpr u32 AT_A_TIME = 4;
 
-// The keys of rows first, first + WARP, ..; NO_CELL where a row does not count.
+// Finds the keys of rows first, first + WARP, ..; NO_CELL for a row that does not count.
 __device__ __forceinline__ void keys_of(const MixedArgs& args, const Job& job, u64 first, u32* keys) {
     const u32* masks = (const u32*)args.masks;
     const u16* codes = (const u16*)args.codes;
@@ -83,15 +83,16 @@ __device__ __forceinline__ void keys_of(const MixedArgs& args, const Job& job, u
     }
 }
 
-// Sums for each cell. `entries` is how many, `of(e)(row, cell)` what a row adds to entry e, and `total(cell, e)` where the sum stands, which
-// begins at 0. All threads of the block call this. `tiles` is the warps' tiles: where there is more than one round of chunks they are made anew.
+// Sums up the entries of each cell; all threads of the block must call it. `entries` is their number, `of(e)(row, cell)` what a row adds to
+// entry e, and `total(cell, e)` the sum, which begins at 0. `tiles` are the warps' tiles, which are made again if there is more than one
+// round of chunks.
 template <class Of, class Total>
 __device__ __forceinline__ void sum_up(
     const MixedArgs& args, const Job& job, const u32* place, u16* tiles, double* sums, u32 cells, u32 entries, Of of, Total total
 ) {
     u32 warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
     u32 lanes = job.domain <= FEW_CELLS ? LANES : 1;
-    // Sums of a warp at a time: those of some entries, each with all of its lanes.
+    // Sums that a warp makes at a time: those of some entries, each with all of its lanes.
     u32 together = (u32)(args.sums / cells) / lanes;
     together = min(min(together, (u32)WARP / lanes), entries);
     u32 columns = together * lanes;
@@ -135,7 +136,7 @@ __device__ __forceinline__ void sum_up(
                 }
             }
             __syncthreads();
-            // Chunk after chunk, each with its lanes in their order.
+            // Chunk after chunk, each with its lanes in order.
             u32 some = min(together, entries - from);
             u32 chunks_here = (u32)min((u64)warps, chunks - first);
             for (u32 i = threadIdx.x; i < cells * some; i += blockDim.x) {
@@ -167,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(MOST_WARPS * WARP) mixed_cells(cons
     u16* tile = tiles + warp * args.tile;
     u64* out = (u64*)args.cells + ((const u64*)args.places)[at];
 
-    // Rows by key, and the first of each.
+    // Counts the rows of each key, and finds its first row.
     for (u32 key = threadIdx.x; key < job.domain; key += blockDim.x) counts[key] = 0, place[key] = FULL;
     __syncthreads();
     u64 chunks = div_ceil(args.n, CHUNK);
@@ -180,10 +181,10 @@ extern "C" __global__ void __launch_bounds__(MOST_WARPS * WARP) mixed_cells(cons
             #pragma unroll
             for (u32 i = 0; i < AT_A_TIME; i++) {
                 u32 r = from + i * WARP + lane_id(), key = keys[i];
-                // The next chunk's rows are another's.
+                // The next chunk's rows are another warp's.
                 if (r >= rows) key = NO_CELL;
                 else tile[r] = (u16)key;
-                // Lanes with one key count together: cells are often few.
+                // Lanes with one key count together: there are often few cells.
                 u32 same = __match_any_sync(FULL, key);
                 if (key != NO_CELL && lane_id() == __ffs(same) - 1) {
                     atomicAdd(&counts[key], (u32)__popc(same));

@@ -5,13 +5,13 @@
 
 extern __shared__ u64 sums[];
 
-// Rows that a thread takes at a time where all rows are summed over.
+// Consecutive rows that a thread takes at a time in scans and sums over all rows.
 constexpr u32 ROWS_TOGETHER = 4;
 
-// Copies the lower triangle of the bit rows to the upper one: a warp transposes one word of 32 rows.
+// Copies the lower triangle of the bit rows to the upper triangle: a warp transposes one word of 32 rows.
 extern "C" __global__ void mirror(const __grid_constant__ Args a) {
     u32 lane = lane_id();
-    // All words, also the one that may pad a row to 64 bits: bits past the last vertex become 0.
+    // All words, including one that may pad a row to 64 bits: bits past the last vertex become 0.
     u64 blocks = a.words;
     for (u64 at : by_warp(blocks * blocks)) {
         u64 below = at / blocks, left = at % blocks;
@@ -51,21 +51,21 @@ extern "C" __global__ void rank_words(const __grid_constant__ Args a) {
     }
 }
 
-// Number of the neighbours of x in `left` that are smaller.
+// Returns the number of smaller neighbours of x in `left`.
 __device__ __forceinline__ u64 smaller_left(const Args& a, u64 x) {
     const u64 at = x * (a.words / 2) + x / 64;
     return (u64)a.left_before[at] + __popcll(a.left[at] & ((1ull << x % 64) - 1));
 }
 
-// Numbers the rows' first pairs x < y, once the words are counted and `degree` is of the same graph.
+// Numbers the rows' first pairs x < y. The words must be counted, and `degree` must be of the same graph.
 extern "C" __global__ void rank_rows(const __grid_constant__ Args a) {
     auto below = [&](u64 x) { return smaller_left(a, x); };
     scan((u64)a.p, blockDim.x, sums, [&](u64 x) { return a.degree[x] - below(x); },
          [&](u64 x, u64 before) { a.left_first[x] = before - below(x); });
 }
 
-// Begins p_max of the pairs of `left`: with what `answers` has of all pairs, packed, or if that is null with 0 or the mark of no
-// test. A thread takes a word.
+// Initialises p_max of the pairs of `left` from `answers`, which holds all pairs, packed. If `answers` is null, p_max becomes 0, or the
+// mark if the pair is not tested. A thread takes a word.
 extern "C" __global__ void rank_values(const __grid_constant__ Args a) {
     const u64 words = a.words / 2;
     for (u64 at : by_thread(a.p * words)) {
@@ -81,7 +81,7 @@ extern "C" __global__ void rank_values(const __grid_constant__ Args a) {
     }
 }
 
-// The degree of every row, their sum, and the row of largest degree with a pair to test (`Report::widest`).
+// Computes the degree of every row, the sum of degrees, and the row of largest degree with a pair to test (`Report::widest`).
 extern "C" __global__ void degrees(const __grid_constant__ Args a) {
     if (!level_is_done(a.report)) return;
     u32 lane = lane_id();
@@ -105,7 +105,7 @@ extern "C" __global__ void degrees(const __grid_constant__ Args a) {
     }
 }
 
-// Where the rows' lists start. Sets the counts of records to 0: level 1 counts in them.
+// Computes where the rows' lists start. Sets the counts of records to 0 for level 1.
 extern "C" __global__ void offsets(const __grid_constant__ Args a) {
     scan_rows<ROWS_TOGETHER>(a.p, a.offset, sums, [&](u64 x) {
         u64 degree = a.degree[x];
@@ -114,14 +114,15 @@ extern "C" __global__ void offsets(const __grid_constant__ Args a) {
     });
 }
 
-// Where the rows' records start.
+// Computes where the rows' records start.
 extern "C" __global__ void log_offsets(const __grid_constant__ Args a) {
     scan_rows<ROWS_TOGETHER>(a.p, a.first_record, sums, [&](u64 x) { return (u64)a.record_count[x]; });
 }
 
-// Numbers the items of work of rows first_row to end_row - 1. A row has one for each chunk of its sets and each 32 of its neighbours. Chunks are short where there is
-// little work, so that all warps have some, and long where there is much, so that finding an item's first set costs little. Rows
-// with many neighbours have their own, which blocks take, for each slice of `wide_columns` last members, too.
+// Numbers the items of work of rows first_row to end_row - 1. A row has an item for each chunk of its sets and each 32 of its neighbours.
+// Chunks are short if there is little work, so that all warps have some. They are long if there is much, so that finding an item's first
+// set costs little. Rows with many neighbours have items of their own, which blocks take: these are also split into slices of
+// `wide_columns` last members.
 extern "C" __global__ void items(const __grid_constant__ Args a) {
     auto degree_of = [&](u64 x) { return a.offset[x + 1] - a.offset[x]; };
     auto takes_part = [&](u64 x, u64 d, u64 from, bool wide) {
@@ -130,7 +131,7 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
     auto total_of = [&](bool wide) {
         u64 own = 0;
         for (u64 first = threadIdx.x * ROWS_TOGETHER; first < a.p; first += blockDim.x * ROWS_TOGETHER) {
-            // Read together: most rows have none, where these are few of the numbers of blocks.
+            // Read together: in blocks of vertices (engine/cuda/gauss/blocks), most rows have no neighbours.
             u64 starts[ROWS_TOGETHER + 1];
 #pragma unroll
             for (u32 k = 0; k <= ROWS_TOGETHER; k++) starts[k] = a.offset[first + k < a.p ? first + k : a.p];
@@ -160,7 +161,7 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
         return takes_part(x, d, from, false) ? items_of(a, d, from, least).count() : 0;
     });
     __syncthreads();
-    // Level by level most have no row of many neighbours.
+    // Most levels have no row with many neighbours.
     const bool has_wide = a.wide_degree != NEVER;
     u64 chunk = 0;
     if (has_wide) {

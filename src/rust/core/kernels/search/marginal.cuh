@@ -2,16 +2,16 @@
 #pragma once
 #include "search/args.cuh"
 
-// What a test given the empty set says of a pair. Neither: the edge goes, and there is no separating set.
+// The verdict of a test given the empty set. If neither holds, the edge goes, and there is no separating set.
 struct Marginal {
     bool separates, depends;
 };
 
-// Pairs that were tested, and those of them that the graph lacks; of a warp, in its first lane.
+// Numbers of pairs that were tested, and of those that the graph lacks: a warp's counts, in its first lane.
 struct Counts { u64 tested, removed; };
 
-// Makes word w of the bit row of y, and `mark`s p_max of the pairs that are not tested: a warp takes 32 vertices x below y, and its ballot is the word.
-// `judge(y, x, p_max)` judges a pair that is tested, and may write its p, but where `p_max` is null.
+// Makes word w of the bit row of y, and sets p_max of untested pairs to `mark`. A lane takes one of 32 vertices x below y, and the warp's
+// ballot is the word. `judge(y, x, p_max)` judges a tested pair, and writes its p unless `p_max` is null.
 template <class Judge> __device__ __forceinline__ void make_word(const Args& a, u64 y, u64 w, Counts& counts, Judge judge) {
     const u32 lane = lane_id();
     const u64 at = y * a.words + w, x = 32 * w + lane;
@@ -29,7 +29,7 @@ template <class Judge> __device__ __forceinline__ void make_word(const Args& a, 
     u32 tested_word = __ballot_sync(FULL, tested), empty_word = __ballot_sync(FULL, found.separates);
     u32 kept = __ballot_sync(FULL, found.depends), in_triangle = __ballot_sync(FULL, below);
     if (lane == 0) {
-        // A fixed edge of "stable.fast" is there even where a gap was asked for.
+        // A fixed edge of "stable.fast" stays even if a gap was requested for its pair.
         a.graph[at] = kept | (fix & in_triangle & (a.fast ? FULL : may));
         a.empty[at] = empty_word;
         counts.tested += __popc(tested_word);

@@ -1,9 +1,9 @@
-// The two sides of a pair: which conditioning sets each has, and in which order. Knows no test.
+// The two sides of a pair: which conditioning sets each has, and in which order. This file knows no test.
 #pragma once
 #include "search/args.cuh"
 #include "search/subsets.cuh"
 
-// The tests of (row, other) given subsets of the first `d` of the row's list.
+// The tests of (row, other) given subsets of the first `d` vertices of the row's list.
 struct Side {
     u32 row, other;
     const u32* list;
@@ -14,12 +14,12 @@ __device__ __forceinline__ Side side_of(const Args& a, u32 row, u32 other) {
     return {row, other, a.list + a.offset[row], candidates_of(a, row, (u32)(a.offset[row + 1] - a.offset[row]))};
 }
 
-// Whether `v`, a neighbour of x, is one of y too.
+// Returns whether `v`, a neighbour of x, is also a neighbour of y.
 __device__ __forceinline__ bool is_common(const Args& a, u32 y, u32 v) { return has(a.graph, a.words, y, v); }
 
-// Rank of a set on the second side of "stable.fast", whose candidates are first those that are no neighbours of `other`, then
-// the common ones, each ascending. `places`, `stride` apart, are the members' places in the row's list of d; `own` is that of
-// `other`.
+// Returns the rank of a set on the second side of "stable.fast". There, candidates that are not neighbours of `other` come first, then the
+// common ones; both in ascending order. `places`, `stride` apart, are the members' places in the row's list of d vertices; `own` is the
+// place of `other`.
 __device__ inline u64 rank_common_last(const Args& a, const u32* list, u32 d, u32 own, const u32* places, u32 stride) {
     u32 size = (u32)a.size, n = d - 1, other = list[own], position = 0, members = 0;
     u64 after = 0;
@@ -39,11 +39,12 @@ __device__ inline u64 rank_common_last(const Args& a, const u32* list, u32 d, u3
     return choose(a, n, size) - 1 - after;
 }
 
-// Likewise from the masks of common neighbours, a bit a place, words WARP apart: for rows in which many sets are ranked.
+// Returns the rank as `rank_common_last` does, but from the masks of common neighbours, a bit a place, in words WARP apart. It is for rows
+// in which many sets are ranked.
 __device__ inline u64 rank_by_masks(const Args& a, const u32* masks, u32 d, u32 own, const u32* places) {
     u32 size = (u32)a.size, n = d - 1, members = 0, apart = 0;
     u64 after = 0;
-    // Those that are no neighbours of `other` come first; `apart` is their number, which the first common one stands behind.
+    // Vertices that are not neighbours of `other` come first; `apart` is their number, so the first common one has this position.
     for (u32 w = 0; w < (d + 31) / 32; w++) apart += __popc(masks[w * WARP]);
     apart = n - apart;
     for (u32 common = 0; common < 2; common++) {
@@ -60,7 +61,8 @@ __device__ inline u64 rank_by_masks(const Args& a, const u32* masks, u32 d, u32 
     return choose(a, n, size) - 1 - after;
 }
 
-// Writes the conditioning set in the order of the pair's candidates, which the exact formula wants; `by_common`: common ones come last.
+// Writes the conditioning set in the order of the pair's candidates, as the exact formula needs it. If `by_common`, common neighbours come
+// last.
 __device__ inline void write_set(const Args& a, const u32* list, u32 other, const u32* places, u32 stride, u32* set, bool by_common) {
     u32 size = (u32)a.size, n = 0;
     for (int common = 0; common < (by_common ? 2 : 1); common++) {
@@ -71,13 +73,13 @@ __device__ inline void write_set(const Args& a, const u32* list, u32 other, cons
     }
 }
 
-// Likewise for the side of the launch.
+// Writes the conditioning set for the launch's side.
 __device__ inline void write_set(const Args& a, const u32* list, u32 other, const u32* places, u32 stride, u32* set) {
     write_set(a, list, other, places, stride, set, a.fast && a.second);
 }
 
-// The n-th candidate, from 0, in the order that puts common neighbours last; `own` is the place of `other` in the list. The
-// whole warp must call it.
+// Returns the n-th candidate, from 0, in the order that puts common neighbours last; `own` is the place of `other` in the list. The whole
+// warp must call it.
 __device__ inline u32 common_last_candidate(const Args& a, const u32* list, u32 d, u32 own, u32 n) {
     u32 lane = lane_id(), other = list[own];
     for (u32 common = 0; common < 2; common++) {
@@ -97,7 +99,7 @@ __device__ inline u32 common_last_candidate(const Args& a, const u32* list, u32 
 
 __device__ inline u64 common_neighbours(const Args& a, u32 x, u32 y) {
     u64 count = 0;
-    // Of a block of vertices (engine/cuda/gauss/blocks), where its words are; else 0.
+    // Start of the words of a block of vertices (engine/cuda/gauss/blocks); otherwise 0.
     const u64 first = x / a.pitch * a.pitch / 32;
     const u32 *of_x = a.graph + x * a.words + first, *of_y = a.graph + y * a.words + first;
     for (u64 w = lane_id(); w < a.words; w += WARP) count += __popc(of_x[w] & of_y[w]);

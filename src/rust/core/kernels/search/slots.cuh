@@ -1,13 +1,13 @@
-// Slots: what a level of sets learns of the two sides of each pair. There is one for each entry of the lists, an element of
-// `Args::slot`: a struct of the test's own, of SLOT_BYTES, whose `stop` is NEVER until a set separates.
+// Slots: the results of a level of sets for the two sides of each pair. Each list entry has one, an element of `Args::slot`. It is a struct
+// of the test, of SLOT_BYTES bytes; its `stop` is NEVER until a set separates.
 #pragma once
 #include "search/sides.cuh"
 
-// The slot's `stop`, which other warps may be changing.
+// Returns the slot's `stop`, which other warps may be changing.
 template <class Slot> __device__ __forceinline__ u64 stop_of(const Slot* slot) { return *(const volatile u64*)&slot->stop; }
 
-// Whether the sides of this launch include (x, y), from the neighbours of x: the pair is tested, and its other side has not separated it. Of
-// parts of a level the host says which sides are asked, by a slot that stands for the other side.
+// Returns whether this launch covers the side of (x, y) from the neighbours of x: the pair is tested, and its other side has not separated
+// it. For parts of a level, the host selects the sides by slots that stand for the other side.
 template <class Slot> __device__ __forceinline__ bool takes_part(const Args& a, const Slot* slots, u32 x, u64 entry) {
     u32 y = a.list[entry];
     if (!is_tested(a, x, y)) return false;
@@ -25,20 +25,20 @@ template <class Slot> __device__ __forceinline__ void clear_slots(const Args& a,
     }
 }
 
-// What the sets of a side say: nothing, where it has none; that none separates; that one does.
+// The result of a side's sets: NOTHING if it has no sets, KEEPS if none separates, SEPARATES if one does.
 enum class Settled { NOTHING, KEEPS, SEPARATES };
 
-// Settles the side of entry `at`, `second` or first: raises p, or has it become that of the set that separates, whose members are written to
-// the `size` numbers that `room()` gives. The whole warp calls it. The test says what a slot holds:
-//   rank_of_stop(slot)            the rank of the set that separates
-//   raised(p, slot, side)         p, or the largest p of the side's tests where that is larger: none of them separates
+// Settles the side of entry `at`, the `second` or the first. If no set separates, it raises p. Otherwise p becomes that of the separating
+// set, whose members go to the `size` numbers that `room()` returns. The whole warp must call it. The test explains a slot:
+//   rank_of_stop(slot)            rank of the set that separates
+//   raised(p, slot, side)         if none separates: the larger of p and the largest p of the side's tests
 //   separated(slot, side, set)    p of the test that separates
 template <class Slot, class Test, class Room>
 __device__ __forceinline__ Settled settle_side(
     const Args& a, const Slot* slots, Test& test, const Side& side, u64 at, bool second, Room room, double& p, u64& tests, bool& go_on
 ) {
     const u32 lane = lane_id(), l = (u32)a.size;
-    // The members of a set are candidates other than `other`, which is one of these or stands behind them.
+    // A set's members are candidates other than `other`, which is among the candidates or listed after them.
     const u32 own = (u32)(at - a.offset[side.row]), others = side.d - (own < side.d);
     if (others < l) return Settled::NOTHING;
     const bool by_common = second && a.fast;
@@ -56,7 +56,7 @@ __device__ __forceinline__ Settled settle_side(
     u64 rank = test.rank_of_stop(slot);
     if (lane == 0) unrank(a, by_common ? others : side.d, l, rank, set);
     __syncwarp();
-    // The members' places are turned into the members.
+    // Turn the members' places into vertices.
     if (!by_common && others < side.d) rank = rank_without(a, side.d, l, set, own);
     __syncwarp();
     tests += rank + 1;
@@ -70,7 +70,7 @@ __device__ __forceinline__ Settled settle_side(
     return Settled::SEPARATES;
 }
 
-// Adds up what a warp has settled.
+// Adds a warp's counts to the report.
 __device__ __forceinline__ void report_settled(const Args& a, u64 tests, bool go_on) {
     if (lane_id() == 0) {
         if (tests) atomicAdd(&a.report->tests, tests);

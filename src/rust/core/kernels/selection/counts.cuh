@@ -1,35 +1,35 @@
-// Feature selection by mutual information: for every candidate f the sums of t(c) = c log2 c, in fixed point, over the cells of
-// (f, g) and of (f, g, y), for one partner g and the class y. Sums of whole numbers do not depend on their order: atomics give
-// the same every time, and the same as the CPU.
+// Feature selection by mutual information. For one partner g, the class y and every candidate f, t(c) = c log2 c is summed in fixed point
+// over the cells of (f, g) and of (f, g, y). Sums of whole numbers do not depend on their order, so atomics give the same result every
+// time, and the same as the CPU.
 //
-// A block takes a feature; of few samples a warp does, as a block's threads would wait for each other longer than they count. Its
-// table has a row for each (g, y) and a column for each level of f. A table with fewer cells than `stepwise` says is counted, then
-// read; in a larger one a sample that raises a cell from c to c + 1 adds t(c + 1) - t(c) at once, and empty cells are never read. A
-// table that shared memory does not hold is made slice by slice, some g at a time; where that would take many passes, or one g is
-// too large, it stands in device memory. Counters are as wide as the number of samples needs, several to a word
-// (Gonzalez-Dominguez et al., CUDA-JMI, have 32 bits each, and form the joint states on the CPU).
+// A block takes a feature. If samples are few, a warp does, as a block's threads would wait for each other longer than they count. A table
+// has a row for each (g, y) and a column for each level of f. A table with fewer cells than `stepwise` says is counted, then read. In a
+// larger one, a sample that raises a cell from c to c + 1 adds t(c + 1) - t(c) at once, and empty cells are never read. A table that does
+// not fit in shared memory is made slice by slice, some g at a time. If that would take many passes, or one g is too large, it lies in
+// device memory. Counters are as wide as the number of samples needs, several to a word. (CUDA-JMI, by Gonzalez-Dominguez et al., has 32
+// bits each, and forms the joint states on the CPU.)
 //
-// A feature may have one level, its mode, that most samples have (counts of words or reads are nearly all zero). Increments of
-// its cell would wait for each other, so that samples with it are not counted: its cell is the row's total less the other cells.
+// A feature may have one level, its mode, that most samples have (counts of words or reads are nearly all zero). Increments of the mode's
+// cell would wait for each other, so samples with it are not counted: its cell is the row's total minus the other cells.
 #pragma once
 #include "gpu/threads.cuh"
 
-constexpr u32 NO_MODE = 0xffffffff;    // host: `Feature::mode` where no level is that of more than half of the samples, or none is known
+constexpr u32 NO_MODE = 0xffffffff;    // host: `Feature::mode` if no level is that of more than half of the samples, or none is known
 constexpr u64 PARTIAL_BYTES = 512;     // host: bytes of shared memory before a table: the partial sums of up to 32 warps
 
-// Words that `cells` counters of `bits` take, a multiple of four.
+// Returns the words that `cells` counters of `bits` bits take, a multiple of four.
 __host__ __device__ constexpr u64 counter_words(u64 cells, u64 bits) { return div_ceil(cells, 128 / bits) * 4; }
 
 extern __shared__ uint4 shared[];
 
-// A feature.
+// A feature and its codes.
 struct Feature {
     u64 at;      // where its codes start in the data, a multiple of 16
-    u32 levels;  // 0: not to be counted
-    u32 wide;    // whether codes have 16 bits
+    u32 levels;  // 0: not to be counted.
+    u32 wide;    // whether codes have 16 bits.
     u32 mode;    // the level that more than half of the samples have, or NO_MODE
-    u32 place;   // index of its `Sums`
-    u64 packed;  // where its packed codes are, on the GPU or the host, a multiple of 128, plus the bits of a code; 0: nowhere
+    u32 place;   // index of its `Sums`.
+    u64 packed;  // address of its packed codes, on the GPU or the host, a multiple of 128, plus the bits of a code; 0: none
 };
 
 // Sums of t(c) of a feature f.
@@ -40,12 +40,12 @@ struct Sums {
 
 // The kernels' arguments, `SelectionArgs` in Rust.
 struct Selection {
-    u64 n;                   // samples
+    u64 n;                   // samples.
     const u8* data;          // codes of the features
     Feature* features;
     u64 first, count;        // features of this launch
     void* rows;              // by sample: its row, the number of (g, y); 16 bits each, 32 for `count_device`
-    void* groups;            // by sample: its group, the number of g; as wide
+    void* groups;            // by sample: its group, the number of g; as wide as `rows`
     u32* starts;             // by group: its first row; then the number of rows
     u32* totals;             // by row: number of samples
     u64 row_count, group_count;
@@ -53,23 +53,23 @@ struct Selection {
     const i64* logs;         // t(c), c = 0 ... n
     const i64* steps;        // t(c + 1) - t(c), c = 0 ... n - 1
     Sums* sums;
-    u32* tables;             // `count_device`: a table a block
-    u64 table_words;         // words of such a table, or of that of a warp
+    u32* tables;             // `count_device`: a table for each block
+    u64 table_words;         // words of such a table, or of a warp's
     u64 shared_counters;     // `total` and `modes`: counters that shared memory holds
     const u8* partner;       // `join`: codes of g; null: g has one level
-    u64 partner_wide;        // whether these have 16 bits
+    u64 partner_wide;        // whether these codes have 16 bits
     const u16* classes;      // by sample: the level of y
     u64 class_count;
     u64 stepwise;            // tables of more than n * stepwise / 256 cells are added up while they grow
 };
 
-// Counters of BITS each.
+// Counters of BITS bits each.
 template <int BITS, typename Cell>
 struct Counters {
     static constexpr u32 PER = 32 / BITS;
     static constexpr u32 MASK = BITS == 32 ? ~0u : (1u << (BITS % 32)) - 1;
 
-    // Raises a counter by 1; returns what it was.
+    // Raises a counter by 1, and returns its old value.
     static __device__ __forceinline__ u32 raise(u32* table, Cell cell) {
         u32 shift = (u32)(cell % PER) * BITS;
         return atomicAdd(table + cell / PER, 1u << shift) >> shift & MASK;
@@ -80,8 +80,8 @@ struct Counters {
     static __device__ __forceinline__ Cell words(Cell cells) { return (Cell)counter_words(cells, BITS); }
 };
 
-// The threads that count for a feature: which one this is, and how many there are; CODE_BYTES of codes are read by a thread at a time. FEW: there are fewer
-// samples than words of a table, about.
+// The threads that count for a feature: this one's number, and how many there are. A thread reads CODE_BYTES of codes at a time. FEW: there
+// are fewer samples than words of a table, roughly.
 struct Block {
     static constexpr bool FEW = false;
     static constexpr u32 CODE_BYTES = 16;
@@ -97,7 +97,7 @@ struct Warp {
     static __device__ __forceinline__ void wait() { __syncwarp(); }
 };
 
-// Calls of(row, group, code) for each sample of this thread; group is 0 without GROUPS.
+// Calls of(row, group, code) for each sample of this thread; without GROUPS, group is 0.
 template <class Team, bool GROUPS, typename Row, typename Code, typename Of>
 __device__ __forceinline__ void each_sample(const Selection& a, const Code* codes, Of of) {
     constexpr u32 AT_ONCE = Team::CODE_BYTES / sizeof(Code), ROW_BYTES = AT_ONCE * sizeof(Row);
@@ -118,20 +118,20 @@ __device__ __forceinline__ void each_sample(const Selection& a, const Code* code
     }
 }
 
-// Words of a row of a table, which starts with a word of its own. With a mode, the counter after the levels' has the number of
-// samples that are counted at all.
+// Returns the words of a row of a table; each row starts with a word of its own. With a mode, the counter after the levels' has the number
+// of samples that are counted at all.
 template <int BITS, bool MODE>
 __device__ __forceinline__ u32 row_words(u32 levels) {
     constexpr u32 PER = 32 / BITS;
     return (levels + MODE + PER - 1) / PER;
 }
 
-// The part of a table that is made at a time: groups `from` to `to` - 1, which have `rows` rows from `row` on.
+// The part of a table that is made at a time: groups `from` to `to` - 1, with `rows` rows from `row` on.
 struct Slice {
     u32 from, to, row, rows;
 };
 
-// Adds the cells of the mode: a row's total less the samples that it counted.
+// Adds the cells of the mode: a row's total minus the samples that it counted.
 template <class Team, int BITS, typename Cell>
 __device__ void add_mode(const Selection& a, Slice s, u32 levels, u32 stride, const u32* table, Sums& sums) {
     for (u32 group = s.from + Team::thread(); group < s.to; group += Team::threads()) {
@@ -145,7 +145,7 @@ __device__ void add_mode(const Selection& a, Slice s, u32 levels, u32 stride, co
     }
 }
 
-// Counts, then reads the table a word at a time. The table must be clear.
+// Counts into the table, then reads it a word at a time. The table must be clear.
 template <class Team, int BITS, bool MODE, bool SLICED, typename Row, typename Cell, typename Code>
 __device__ void count_then_read(const Selection& a, Slice s, const Feature& f, const Code* codes, u32* table, Sums& sums) {
     typedef Counters<BITS, Cell> C;
@@ -165,7 +165,7 @@ __device__ void count_then_read(const Selection& a, Slice s, const Feature& f, c
         const u32* at = table + (Cell)(row - s.row) * width + column;
         for (; row < last; row++, at += width) {
             u32 word = *at;
-            // The counter of the samples that are counted at all is no cell.
+            // The counter of all counted samples is no cell.
             if (MODE && column == levels / C::PER) word &= ~(C::MASK << (levels % C::PER * BITS));
             if (!word) continue;
 #pragma unroll
@@ -189,7 +189,7 @@ __device__ void count_then_read(const Selection& a, Slice s, const Feature& f, c
     if (MODE) add_mode<Team, BITS, Cell>(a, s, levels, stride, table, sums);
 }
 
-// Adds up while cells grow; a second table has the cells of (f, g). Both must be clear, and are again with CLEAR.
+// Adds up while cells grow; a second table has the cells of (f, g). Both must be clear; with CLEAR, they are cleared afterwards.
 template <class Team, int BITS, bool MODE, bool SLICED, bool CLEAR, typename Row, typename Cell, typename Code>
 __device__ void count_stepwise(const Selection& a, Slice s, const Feature& f, const Code* codes, u32* table, Sums& sums) {
     typedef Counters<BITS, Cell> C;
@@ -246,7 +246,7 @@ __device__ void count_codes(const Selection& a, const Feature& f, u32* table, Su
             clear<Team, Cell>(table, C::words(s.rows * stride) + (stepwise ? C::words((Cell)(s.to - s.from) * f.levels) : 0));
             Team::wait();
         }
-        // Tables in device memory and those of warps are clear before each feature and left so; the larger ones are cleared cell by cell.
+        // Tables in device memory and those of warps are clear before each feature, and left clear; stepwise ones are cleared cell by cell.
         if (stepwise) {
             count_stepwise<Team, BITS, MODE, SLICED, STAYS_CLEAR, Row, Cell>(a, s, f, codes, table, sums);
         } else {
@@ -298,7 +298,8 @@ __device__ void count_features(const Selection& a) {
     }
 }
 
-// Likewise where each warp takes a feature, with a table of `table_words` of its own in shared memory; of fewer samples than modes are looked for.
+// Counts features as `count_features` does, but a warp takes a feature, with its own table of `table_words` in shared memory. Samples are
+// too few for modes.
 template <int BITS>
 __device__ void count_by_warps(const Selection& a) {
     u32* table = (u32*)shared + threadIdx.x / WARP * a.table_words;

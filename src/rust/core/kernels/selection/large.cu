@@ -1,5 +1,5 @@
-// Counts in tables that shared memory does not hold: slice by slice, or in device memory. (8-bit counters need no slices: up to
-// 255 samples have few rows.)
+// Counts in tables that do not fit in shared memory: slice by slice, or in device memory. (8-bit counters need no slices: up to 255 samples
+// have few rows.)
 #include "selection/counts.cuh"
 
 extern "C" __global__ void __launch_bounds__(1024) slices_16(const Selection a) { count_features<16, Place::SLICES, u16, u32>(a); }

@@ -1,5 +1,5 @@
-// The kernels of a step of a feature selection: joint states of the partner and the class, counts in tables that shared memory
-// holds, and the features' modes.
+// The kernels of a step of a feature selection: joint states of the partner and the class, counts in tables that fit in shared memory, and
+// the features' modes.
 #include "selection/counts.cuh"
 
 extern "C" __global__ void __launch_bounds__(1024) count_8(const Selection a) { count_features<8, Place::SHARED, u16, u32>(a); }
@@ -9,7 +9,7 @@ extern "C" __global__ void __launch_bounds__(1024) count_32(const Selection a) {
 extern "C" __global__ void __launch_bounds__(256) warps_8(const Selection a) { count_by_warps<8>(a); }
 extern "C" __global__ void __launch_bounds__(256) warps_16(const Selection a) { count_by_warps<16>(a); }
 
-// The joint states of g and y: row g * class_count + y, group g. `Row` is as wide as the kernel that reads them wants.
+// Writes the joint states of g and y: row g * class_count + y, group g. `Row` is as wide as the kernel that reads them needs.
 template <typename Row>
 __device__ void join(const Selection& a) {
     for (u64 i : by_thread(a.n)) {
@@ -24,7 +24,7 @@ __device__ void join(const Selection& a) {
 extern "C" __global__ void join_16(const Selection a) { join<u16>(a); }
 extern "C" __global__ void join_32(const Selection a) { join<u32>(a); }
 
-// The number of samples of each row, counted in shared memory first where that holds them.
+// Counts the samples of each row, first in shared memory if the counters fit.
 template <typename Row>
 __device__ void total(const Selection& a) {
     u32* counts = (u32*)shared;
@@ -46,8 +46,8 @@ __device__ void total(const Selection& a) {
 extern "C" __global__ void total_16(const Selection a) { total<u16>(a); }
 extern "C" __global__ void total_32(const Selection a) { total<u32>(a); }
 
-// Notes the level that more than half of the samples have. A block takes a feature; one with more levels than there are
-// counters (`shared_counters`) gets no mode.
+// Notes the level that more than half of the samples have. A block takes a feature. A feature with more levels than there are counters
+// (`shared_counters`) gets no mode.
 extern "C" __global__ void modes(const Selection a) {
     u32* counts = (u32*)shared;
     for (u64 k = blockIdx.x; k < a.count; k += gridDim.x) {
@@ -68,9 +68,9 @@ extern "C" __global__ void modes(const Selection a) {
     }
 }
 
-// Makes bytes (two each where codes have 16 bits) of the packed codes of features that are not left out. A warp takes UNPACKED_SAMPLES of them, by way
-// of shared memory: block (pieces of a feature, features).
-constexpr u32 UNPACKED_SAMPLES = 1024;    // host: samples that a warp of `unpack` takes, and to a multiple of which packed codes are padded
+// `unpack` turns the packed codes of features that are not left out into bytes, two each for codes of 16 bits. A warp takes
+// UNPACKED_SAMPLES of them, by way of shared memory. The grid is (pieces of a feature, features).
+constexpr u32 UNPACKED_SAMPLES = 1024;    // host: samples that a warp of `unpack` takes; packed codes are padded to a multiple of it
 extern "C" __global__ void __launch_bounds__(256) unpack(const Selection a) {
     constexpr u32 EACH = UNPACKED_SAMPLES / WARP;
     const u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;

@@ -42,7 +42,7 @@ fn data() -> Vec<f64> {
 
 #[test]
 fn gpus_are_described_without_opening_them() {
-    with_driver("gpus::described", &[(LISTED, "1"), ("FAKE_CUDA_CARDS", "2")]);
+    with_driver("gpus::described", &[(LISTED, "1"), ("FAKE_CUDA_GPUS", "2")]);
 }
 
 /// Runs in the process with the driver; says nothing elsewhere.

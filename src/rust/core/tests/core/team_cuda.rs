@@ -313,7 +313,7 @@ fn gpus_that_fail_are_made_up_for() {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "team_cuda::lost", "--nocapture"])
         .env(HERE, "1")
-        .env("FAKE_CUDA_CARDS", "3")
+        .env("FAKE_CUDA_GPUS", "3")
         .env("LD_LIBRARY_PATH", driver())
         .output()
         .unwrap();

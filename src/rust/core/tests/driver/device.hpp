@@ -1,6 +1,6 @@
-// CUDA C++ on the CPU, for tests: what the kernels of ../../kernels use of the language beyond C++. Included before a kernel's
-// source. A thread of a block is a fiber; lanes of a warp run on their own between the calls that join them, in any order, as
-// they may on a GPU; a call that not all of its lanes make ends the process with a message. Blocks run on the threads of the CPU.
+// CUDA C++ on the CPU, for tests: the parts of the language beyond C++ that the kernels of ../../kernels use. It is included before a
+// kernel's source. A thread of a block is a fiber. Between the calls that join them, lanes of a warp run independently, in any order, as
+// they may on a GPU. A call that not all of its lanes make ends the process with a message. Blocks run on the threads of the CPU.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -9,13 +9,13 @@
 #define __global__
 #define __device__
 #define __host__
-// Inlined, as what a file compiles in its own way must not be taken for what another does.
+// Inlined, so that what one file compiles in its own way is never used in place of another file's.
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __grid_constant__
 #define __constant__ static const
 #define __launch_bounds__(...)
-// All of it is dynamic here: `extern __shared__ T name[]`. The driver has each name.
+// All of it is dynamic here: `extern __shared__ T name[]`. The driver defines each name.
 #define __shared__ __thread
 
 struct uint2 { unsigned x, y; };
@@ -83,7 +83,7 @@ inline int __syncthreads_or(int said) {
     __syncthreads();
     int any = emulated::said_in_block;
     __syncthreads();
-    // No thread may go on to the next call before all have done so.
+    // No thread may begin the next call before all have read the result.
     emulated::said_in_block = false;
     __syncthreads();
     return any;
@@ -128,7 +128,7 @@ template <class T> T atomicOr(T* at, typename emulated::Same<T>::type by) {
 template <class T> T atomicExch(T* at, typename emulated::Same<T>::type by) {
     return emulated::changed<T>(at, [](T, T b) { return b; }, by);
 }
-// Who waits for a lock lets its owner go on.
+// A thread that waits for a lock yields to its owner.
 template <class T> T atomicCAS(T* at, typename emulated::Same<T>::type expected, typename emulated::Same<T>::type fresh) {
     T known = expected;
     if (!__atomic_compare_exchange(at, &known, &fresh, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) emulated::yield();

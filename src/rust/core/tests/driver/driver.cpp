@@ -1,14 +1,13 @@
-// A driver for tests, on a machine without a GPU: libcuda with GPUs that are emulated (gpu.cpp), on which the kernels really
-// run. It has only what the engine asks for. A stream does its work late, when somebody asks for its end, so that a host that reads too
-// early finds what was there before; or early, or now and then, so that it overtakes other streams and hosts that should have waited. Memory
-// begins as rubbish and ends at a page that nobody may touch.
+// A driver for tests on a machine without a GPU: libcuda with emulated GPUs (gpu.cpp), on which the kernels really run. It has only the
+// functions that the engine calls. A stream may work late, when its end is waited for, so that a host that reads too early finds old
+// contents. Or it works early, or now and then, so that it overtakes other streams, and hosts that should have waited. Memory begins as
+// rubbish and ends at a page that cannot be accessed.
 //
-// FAKE_CUDA names a part to play: what goes wrong, or "none"; "machine_code": it loads machine code (and runs the same), but no PTX,
-// where it else is a driver that refuses all machine code; "no_managed": its GPUs have no unified memory. FAKE_CUDA_GPUS,
-// FAKE_CUDA_MEMORY and FAKE_CUDA_SHARED are the number of GPUs (1), their bytes (32 GiB) and bytes of shared memory of a block
-// (64 KiB); of these FAKE_CUDA_TAKEN (0) are another process's, though they are said to be free, and FAKE_CUDA_OVERTAKEN (0) are taken by another
-// process once somebody has asked what is free. FAKE_CUDA_STREAMS (1) is a seed
-// of when streams work; with 0 all work as late as they can.
+// FAKE_CUDA names a role: what goes wrong, or "none". With "machine_code", the driver loads machine code (and runs the same) but no PTX;
+// otherwise it refuses all machine code. With "no_managed", its GPUs have no unified memory. FAKE_CUDA_GPUS is the number of GPUs (1),
+// FAKE_CUDA_MEMORY their bytes (32 GiB), and FAKE_CUDA_SHARED the bytes of shared memory of a block (64 KiB). FAKE_CUDA_TAKEN bytes (0)
+// belong to another process, although they are reported free. FAKE_CUDA_OVERTAKEN bytes (0) are taken by another process once free memory
+// has been asked for. FAKE_CUDA_STREAMS (1) seeds when streams work; with 0, all work as late as they can.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -20,7 +19,7 @@
 #include <string>
 #include <vector>
 
-// After the library, whose words device.hpp redefines.
+// After the standard library, as device.hpp redefines words of it.
 #include "gpu.hpp"
 
 typedef unsigned long long address;
@@ -37,7 +36,7 @@ static size_t number(const char* name, size_t usual) {
     return text ? strtoull(text, nullptr, 10) : usual;
 }
 
-// Bytes that another process has taken, as is said from then on.
+// Bytes that another process has taken; reported once free memory has been asked for.
 static size_t overtaken = 0;
 static size_t gpu_memory() { return number("FAKE_CUDA_MEMORY", (size_t)32 << 30); }
 
@@ -48,7 +47,7 @@ struct Block {
     int gpu;
     size_t bytes, mapped;
     char* from;
-    // Of unified memory.
+    // Whether it is unified memory.
     bool managed;
 };
 
@@ -56,11 +55,11 @@ static std::map<address, Block> blocks;
 static std::map<void*, size_t> pinned;
 static size_t used[16], most_used[16];
 static int resets, launches;
-// By GPU: how many contexts were asked for and are held; bytes of unified memory that were allocated, said to belong on the GPU,
-// said to be only read, and brought there.
+// By GPU: how many contexts were requested, and how many are held; bytes of unified memory that were allocated, advised to belong on the
+// GPU, advised to be only read, and prefetched.
 static int asked_contexts[16], contexts[16];
 static size_t managed[16][4];
-// By GPU: the number of the launch that it fails at (0: none), and whether it has.
+// By GPU: the number of the launch at which it fails (0: none), and whether it has failed.
 static size_t fails_at[16];
 static bool lost[16];
 static thread_local int current;
@@ -87,7 +86,7 @@ struct Stream {
     int gpu = current;
     Temper temper = any_temper();
 
-    // Does one thing; false where there is nothing to do.
+    // Does one piece of work; returns false if there is none.
     bool step() {
         if (work.empty()) return false;
         auto next = std::move(work.front());
@@ -104,9 +103,9 @@ struct Stream {
 };
 static std::vector<Stream*> streams;
 
-// Lets streams do what they may do by now. Called at the end of whatever gives them work, or looks at it.
+// Lets streams do what they may do by now. Whatever gives them work, or looks at it, calls this at its end.
 static void go_on() {
-    // Work of one may wait for another's.
+    // Work of one stream may wait for another's.
     for (size_t i = 0; i < streams.size(); i++) {
         Stream& stream = *streams[i];
         if (stream.temper == LATE || lost[stream.gpu]) continue;
@@ -121,7 +120,7 @@ static int enqueue(void* stream, std::function<int()> work) {
     return OK;
 }
 
-// Several threads may record one event: who waits does so for what was recorded last before.
+// Several threads may record one event: a waiter waits for the last record before its call.
 struct Event {
     Stream* stream = nullptr;
     uint64_t recorded = 0, reached = 0, asked = 0;
@@ -134,7 +133,7 @@ static bool is_pinned(const void* at) {
     return (const char*)at < (char*)next->first + next->second;
 }
 
-// Whether `bytes` from here on are device memory.
+// Returns whether `bytes` from here on are device memory.
 static bool is_device(address at, size_t bytes) {
     auto next = blocks.upper_bound(at);
     if (next == blocks.begin()) return false;
@@ -142,15 +141,16 @@ static bool is_device(address at, size_t bytes) {
     return at + bytes <= next->first + next->second.bytes;
 }
 
-// The GPU's block that has this; it must be there.
+// Returns the device block that contains an address, which must be in one.
 static const Block& block_of(address at) { return std::prev(blocks.upper_bound(at))->second; }
 
-// Whether it is this GPU's, or unified memory: a real one copies to another's, slowly, and its kernels read that as slowly.
+// Returns whether an address is this GPU's, or unified memory. A real GPU copies to another's memory, slowly, and its kernels read that as
+// slowly.
 static bool is_of(address at, int gpu) { return block_of(at).managed || block_of(at).gpu == gpu; }
 
-// A block for the current GPU, whose bytes are counted, and must fit if `bounded`.
+// Allocates a block for the current GPU and counts its bytes, which must fit if `bounded`.
 static int allocate(address* at, size_t bytes, bool bounded) {
-    // Another process has taken what was said to be free.
+    // Another process has taken memory that was reported free.
     if (part_is("taken") && used[current] + bytes > 1000) return OUT_OF_MEMORY;
     if (bytes == 0) return INVALID;
     if (bounded && used[current] + bytes + overtaken + number("FAKE_CUDA_TAKEN", 0) > gpu_memory()) return OUT_OF_MEMORY;
@@ -159,7 +159,7 @@ static int allocate(address* at, size_t bytes, bool bounded) {
     char* from = (char*)mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (from == MAP_FAILED || mprotect(from + PAGE, inner, PROT_READ | PROT_WRITE)) return OUT_OF_MEMORY;
     *at = (address)(from + PAGE + inner - rounded);
-    // Much memory is left as the system gives it: writing it would take longer than the test.
+    // Large memory is left as the system gives it: writing all of it would take longer than the test.
     memset((void*)*at, 0xAB, std::min(rounded, (size_t)64 << 20));
     blocks[*at] = {current, bytes, mapped, from, !bounded};
     used[current] += bytes;
@@ -169,7 +169,7 @@ static int allocate(address* at, size_t bytes, bool bounded) {
 
 extern "C" {
 
-// For tests: the most bytes that a GPU had allocated at a time, since this was asked for last.
+// For tests: returns the most bytes that a GPU had allocated at a time since the last call.
 size_t emulated_most_used(int gpu) {
     Locked locked(lock);
     size_t most = most_used[gpu];
@@ -177,20 +177,20 @@ size_t emulated_most_used(int gpu) {
     return most;
 }
 
-// For tests: bytes of a GPU's unified memory that were allocated (0), said to belong on the GPU (1), said to be only read and not
-// since to be written (2), and brought there (3), so far.
+// For tests: returns bytes of a GPU's unified memory so far: allocated (0), advised to belong on the GPU (1), advised to be only read and
+// not since to be written (2), and prefetched (3).
 size_t emulated_managed(int gpu, int what) {
     Locked locked(lock);
     return managed[gpu][what];
 }
 
-// For tests: how often a context was asked for on a GPU.
+// For tests: returns how often a context was requested on a GPU.
 int emulated_contexts(int gpu) {
     Locked locked(lock);
     return asked_contexts[gpu];
 }
 
-// For tests: has a GPU fail at its launch of this number from now on, until its context is reset.
+// For tests: makes a GPU fail at its launch of this number from now on, until its context is reset.
 void emulated_lose(int gpu, size_t launch) {
     Locked locked(lock);
     fails_at[gpu] = launch;
@@ -202,7 +202,7 @@ int cuDriverGetVersion(int* version) {
     return OK;
 }
 int cuDeviceGetCount(int* count) {
-    *count = (int)number("FAKE_CUDA_CARDS", 1);
+    *count = (int)number("FAKE_CUDA_GPUS", 1);
     return OK;
 }
 int cuDeviceGet(int* device, int ordinal) {
@@ -234,7 +234,7 @@ int cuDeviceGetUuid_v2(unsigned char* uuid, int device) {
     for (int i = 0; i < 16; i++) uuid[i] = (unsigned char)(device + 0xA0 + i);
     return OK;
 }
-// The first GPU reads the second's memory, and not the other way round.
+// The first GPU reads the second's memory, but not the other way round.
 int cuDeviceCanAccessPeer(int* can, int device, int other) {
     *can = device == 0 && other == 1;
     return OK;
@@ -278,7 +278,7 @@ int cuMemAlloc_v2(address* at, size_t bytes) {
     Locked locked(lock);
     return allocate(at, bytes, true);
 }
-// Unified memory: as the GPU's own, but that it may be more than the GPU has.
+// Unified memory: like the GPU's own, except that it may be more than the GPU has.
 int cuMemAllocManaged(address* at, size_t bytes, unsigned flags) {
     Locked locked(lock);
     if (part_is("no_managed") || flags != 1) return INVALID;
@@ -286,7 +286,7 @@ int cuMemAllocManaged(address* at, size_t bytes, unsigned flags) {
     if (!code) managed[current][0] += bytes;
     return code;
 }
-// What may be advised, and brought, is a whole block of unified memory of the current GPU.
+// Returns whether this is a whole block of the current GPU's unified memory. Only such a block may be advised and prefetched.
 static bool is_managed(address at, size_t bytes, int device) {
     auto block = blocks.find(at);
     return block != blocks.end() && block->second.managed && block->second.bytes == bytes && block->second.gpu == device && device == current;
@@ -345,11 +345,11 @@ int cuMemcpyDtoHAsync_v2(void* to, address from, size_t bytes, void* stream) {
     Locked locked(lock);
     if (!is_device(from, bytes)) return INVALID;
     int code = enqueue(stream, [=] { return memcpy(to, (void*)from, bytes), OK; });
-    // A real one returns once memory that is not pinned has been written.
+    // A real driver returns once memory that is not pinned has been written.
     if (((Stream*)stream)->temper != LATE && !is_pinned(to)) ((Stream*)stream)->finish();
     return code;
 }
-// Within unified memory, also of several GPUs; else within one GPU's.
+// Copies within unified memory, also between GPUs; other memory only within one GPU.
 int cuMemcpyDtoDAsync_v2(address to, address from, size_t bytes, void* stream) {
     Locked locked(lock);
     if (!is_device(to, bytes) || !is_device(from, bytes)) return INVALID;
@@ -380,7 +380,7 @@ int cuStreamQuery(void* stream) {
     Locked locked(lock);
     if (lost[current]) return LAUNCH_FAILED;
     auto* queue = (Stream*)stream;
-    // One thing, and little ones that come after it: who finds that there is more to do may sleep before it asks again.
+    // One piece of work, and short ones after it: a caller that finds more to do may sleep before it asks again.
     uint64_t end = emulated::nanoseconds() + 200000;
     while (queue->step() && emulated::nanoseconds() < end) {}
     go_on();
@@ -416,7 +416,7 @@ int cuEventQuery(void* event) {
     Locked locked(lock);
     if (lost[current]) return LAUNCH_FAILED;
     auto* mark = (Event*)event;
-    // Who asks again and again gets there in the end.
+    // A caller that asks again and again gets there in the end.
     if (mark->reached < mark->recorded && (mark->stream->temper != LATE || ++mark->asked % 8 == 0)) mark->stream->step();
     return mark->stream && mark->stream->failed ? mark->stream->failed : mark->reached < mark->recorded ? NOT_READY : OK;
 }
@@ -454,7 +454,7 @@ int cuFuncSetAttribute(void*, int, int) { return OK; }
 int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned bytes,
                    void* stream, void** parameters, void**) {
     Locked locked(lock);
-    // A failed launch spoils its context: what follows fails too, until that is reset.
+    // A failed launch spoils its context: everything that follows fails, too, until the context is reset.
     if (part_is("launch") && ++launches > 1 && !resets) return LAUNCH_FAILED;
     if (fails_at[current] && --fails_at[current] == 0) lost[current] = true;
     if (lost[current]) return LAUNCH_FAILED;

@@ -1,4 +1,4 @@
-// What runs kernels: threads of a block are fibers of one thread of the CPU, see device.hpp.
+// Runs kernels: threads of a block are fibers of one CPU thread; see device.hpp.
 #include <sys/mman.h>
 #include <time.h>
 
@@ -11,12 +11,12 @@
 #include <mutex>
 #include <thread>
 
-// After the library, whose words device.hpp redefines.
+// After the standard library, as device.hpp redefines words of it.
 #include "gpu.hpp"
 
 using emulated::Call;
 
-// What kernels name `extern __shared__`: one block at a time is on a thread of the CPU.
+// The `extern __shared__` names of kernels: a CPU thread runs one block at a time.
 constexpr size_t SHARED = 256 << 10;
 extern "C" {
 alignas(64) __thread unsigned char memory[SHARED];
@@ -53,7 +53,7 @@ uint64_t nanoseconds() {
 // Fibers.
 
 constexpr size_t STACK = 64 << 10;
-// From one stack to the next. Not a power of two: the same frames of all threads would fall on the same few lines of the CPU's caches.
+// Distance from one stack to the next. With a power of two, the same frames of all threads would share a few lines of the CPU's caches.
 constexpr size_t STEP = STACK + (4 << 10) + 192;
 
 #if defined(__x86_64__)
@@ -130,14 +130,14 @@ static void* fresh_stack(char* stack, void (*start)()) {
 constexpr unsigned MOST_THREADS = 1024, LANES = 32;
 
 struct Warp {
-    // Lanes that have not ended, those that can go on, those that wait for others of their warp.
+    // Lanes that have not ended, lanes that can run, lanes that wait for others of their warp.
     unsigned live, ready, waiting;
     Call call[LANES];
     unsigned mask[LANES], from[LANES];
     uint64_t value[LANES], result[LANES];
 };
 
-// What runs on one thread of the CPU.
+// The state of a CPU thread that runs blocks.
 struct Processor {
     char* stacks;
     void* own;
@@ -157,7 +157,7 @@ struct Processor {
 };
 
 static __thread Processor* processor;
-// Which fiber runs, and whether it stays ready when it gives way.
+// The fiber that runs.
 static __thread unsigned running;
 
 static void go_on(Processor* on, void** from, unsigned thread) {
@@ -166,7 +166,7 @@ static void go_on(Processor* on, void** from, unsigned thread) {
     switch_stacks(from, on->fibers[thread]);
 }
 
-// To the next lane of the warp that can go on, or else to Processor::run.
+// Switches to the next lane of the warp that can run, or else to Processor::run.
 static void give_way() {
     Processor* here = processor;
     unsigned thread = running, warp = thread / LANES, later = here->warps[warp].ready & ~1u << thread % LANES;
@@ -186,7 +186,7 @@ void Processor::open_barrier() {
     }
 }
 
-// Answers calls for which all lanes are there. Lanes that have ended are not waited for.
+// Answers calls that all lanes of their group have made. Does not wait for lanes that have ended.
 void Processor::complete(Warp& warp) {
     for (unsigned lane = 0; lane < LANES; lane++) {
         if (!(warp.waiting >> lane & 1)) continue;
@@ -202,7 +202,7 @@ void Processor::complete(Warp& warp) {
         for (unsigned l = 0; l < LANES; l++) {
             if (!(group >> l & 1)) continue;
             if (call == emulated::SHUFFLE) {
-                // Of a lane that is not asked: rubbish.
+                // A lane outside the group gives rubbish.
                 warp.result[l] = group >> warp.from[l] & 1 ? warp.value[warp.from[l]] : 0xABABABABABABABABull;
             } else if (call == emulated::BALLOT) {
                 warp.result[l] = said;
@@ -272,14 +272,14 @@ void Processor::run(const Entry& kernel, const void* parameters, unsigned count)
         for (unsigned w = 0; w < warp_count; w++) {
             if (!warps[w].ready) continue;
             any = true;
-            // Each lane hands on to the next.
+            // Each lane switches to the next.
             go_on(this, &own, w * LANES + __builtin_ctz(warps[w].ready));
         }
         if (!any) fail("threads of a block wait for others that have ended or wait elsewhere");
     }
 }
 
-// Threads of the CPU that help whoever launches with his blocks.
+// CPU threads that help a launching thread with its blocks.
 class Helpers {
     std::vector<std::thread> threads;
     std::mutex lock;
@@ -315,7 +315,7 @@ public:
         changed.notify_all();
         for (auto& thread : threads) thread.join();
     }
-    // Runs it here and on helpers that come before it has ended here: nobody waits for one that is still to wake up.
+    // Runs `what` here, and on helpers that arrive before it has ended here: nothing waits for a helper that has yet to wake up.
     void run(const std::function<void()>& what) {
         {
             std::lock_guard<std::mutex> locked(lock);
@@ -330,7 +330,7 @@ public:
     }
 };
 
-// Processors that run nothing: threads of tests are many, and begin and end.
+// Idle processors, for reuse: tests start and end many threads.
 class Idle {
     std::vector<std::unique_ptr<Processor>> all;
     std::mutex lock;

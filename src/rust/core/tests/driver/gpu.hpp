@@ -1,4 +1,4 @@
-// What the driver asks of gpu.cpp.
+// The part of gpu.cpp that the driver uses.
 #pragma once
 #include <map>
 #include <string>
@@ -14,10 +14,10 @@ struct Entry {
     void (*kernel)();
 };
 
-// All kernels, by name.
+// Returns all kernels, by name.
 std::map<std::string, Entry>& entries();
 
-// Runs a kernel, blocks in any order; `bytes` of shared memory, which begins as rubbish.
+// Runs a kernel, its blocks in any order, with `bytes` of shared memory, which begins as rubbish.
 void launch(const Entry& kernel, const std::vector<char>& args, dim3 grid, unsigned threads, unsigned bytes);
 
 }  // namespace emulated

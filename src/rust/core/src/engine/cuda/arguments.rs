@@ -5,10 +5,10 @@ use super::pointer::DevicePtr;
 /// `COUNTING_THREADS` of kernels/discrete/test.cuh: threads of a block that counts.
 pub(super) const COUNTING_THREADS: u32 = 256;
 
-/// `COUNTING_BLOCKS` of kernels/discrete/test.cuh: such blocks of a multiprocessor, at most: their registers leave room for no more.
+/// `COUNTING_BLOCKS` of kernels/discrete/test.cuh: most counting blocks of a multiprocessor: their registers leave room for no more.
 pub(super) const COUNTING_BLOCKS: u32 = 3;
 
-/// `MOST_OTHERS` of kernels/discrete/test.cuh: vertices y that a block counts for at a time, at most.
+/// `MOST_OTHERS` of kernels/discrete/test.cuh: most vertices y that a block counts for at a time.
 pub(super) const MOST_OTHERS: u64 = 32;
 
 /// `SAMPLES_AT_A_TIME` of kernels/discrete/test.cuh: samples that a thread reads at a time; columns are padded to a multiple of it.
@@ -20,10 +20,10 @@ pub(super) const PLANE_SAMPLES: u32 = 128;
 /// `ASKED_WORDS` of kernels/discrete/test.cuh: words of a record for the CPU before its members.
 pub(super) const ASKED_WORDS: u64 = 6;
 
-/// `G2` of kernels/discrete/test.cuh: number of the statistic.
+/// `G2` of kernels/discrete/test.cuh: `Discrete::statistic` of G².
 pub(super) const G2: u64 = 0;
 
-/// `X2` of kernels/discrete/test.cuh: number of the statistic.
+/// `X2` of kernels/discrete/test.cuh: `Discrete::statistic` of X².
 pub(super) const X2: u64 = 1;
 
 /// `COLUMN_THREADS` of kernels/gauss/columns.cu: threads of a block of column_first and column_second.
@@ -32,25 +32,25 @@ pub(super) const COLUMN_THREADS: u32 = 1024;
 /// `TILE` of kernels/gauss/correlation.cu: columns of a tile.
 pub(super) const TILE: u32 = 64;
 
-/// `CORRELATION_THREADS` of kernels/gauss/correlation.cu: threads of a block.
+/// `CORRELATION_THREADS` of kernels/gauss/correlation.cu: threads of a block of these kernels.
 pub(super) const CORRELATION_THREADS: u32 = 256;
 
 /// `PRODUCT_BYTES` of kernels/gauss/correlation.cu: bytes of shared memory of a block of `cor_product`.
 pub(super) const PRODUCT_BYTES: u64 = 16640;
 
-/// `NO_COLUMN` of kernels/gauss/correlation.cu: in place of a column.
+/// `NO_COLUMN` of kernels/gauss/correlation.cu: in `Correlation::ids`, in place of a column.
 pub(super) const NO_COLUMN: u32 = 0xffffffff;
 
-/// `CELLS_CHECKED` of kernels/gauss/marginal.cu: bit of `Report::cells`: all were looked at.
+/// `CELLS_CHECKED` of kernels/gauss/marginal.cu: bit of `Report::cells`: all cells were checked.
 pub(super) const CELLS_CHECKED: u64 = 1;
 
-/// `CELLS_WRONG` of kernels/gauss/marginal.cu: bit of `Report::cells`: some are no correlations.
+/// `CELLS_WRONG` of kernels/gauss/marginal.cu: bit of `Report::cells`: some cells are not correlations.
 pub(super) const CELLS_WRONG: u64 = 2;
 
-/// `CELLS_MISSING` of kernels/gauss/marginal.cu: bit of `Report::cells`: some are NaN.
+/// `CELLS_MISSING` of kernels/gauss/marginal.cu: bit of `Report::cells`: some cells are NaN.
 pub(super) const CELLS_MISSING: u64 = 4;
 
-/// `CELLS_TILE` of kernels/gauss/marginal.cu: columns of a tile of `check_cells`, which has one in shared memory, its rows one wider.
+/// `CELLS_TILE` of kernels/gauss/marginal.cu: columns of a tile of `check_cells`; in shared memory, rows are one wider.
 pub(super) const CELLS_TILE: u32 = 64;
 
 /// `CELLS_THREADS` of kernels/gauss/marginal.cu: threads of a block of `check_cells`.
@@ -62,7 +62,7 @@ pub(super) const MASK_COLUMNS: u32 = 32;
 /// `MASK_THREADS` of kernels/gauss/masks.cu: threads of a block of mask_tiles.
 pub(super) const MASK_THREADS: u32 = 256;
 
-/// `MASK_GROUP` of kernels/gauss/masks.cu: blocks of rows that run beside each other, as they read the same columns.
+/// `MASK_GROUP` of kernels/gauss/masks.cu: blocks of rows that run side by side, as they read the same columns.
 pub(super) const MASK_GROUP: u32 = 8;
 
 /// `TILE_BYTES` of kernels/gauss/masks.cu: bytes of a block's tile.
@@ -71,22 +71,22 @@ pub(super) const TILE_BYTES: u32 = 62480;
 /// `SIDE_KEEPS` of kernels/gauss/settle.cu: no set separates.
 pub(super) const SIDE_KEEPS: u32 = 1;
 
-/// `SIDE_SEPARATES` of kernels/gauss/settle.cu: one does.
+/// `SIDE_SEPARATES` of kernels/gauss/settle.cu: a set separates.
 pub(super) const SIDE_SEPARATES: u32 = 2;
 
 /// `SIDE_MISSING` of kernels/gauss/settle.cu: a test has no answer.
 pub(super) const SIDE_MISSING: u32 = 3;
 
-/// `SPECIAL` of kernels/gauss/shared.cuh: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers.
+/// `SPECIAL` of kernels/gauss/shared.cuh: largest size of sets with a kernel of its own, which keeps Cholesky rows in registers.
 pub(super) const SPECIAL: u32 = 8;
 
 /// `LOG_ROWS` of kernels/gauss/single.cu: rows of a block of log_tiles.
 pub(super) const LOG_ROWS: u32 = 32;
 
-/// `LOG_THREADS` of kernels/gauss/single.cu: its threads.
+/// `LOG_THREADS` of kernels/gauss/single.cu: threads of a block of log_tiles.
 pub(super) const LOG_THREADS: u32 = 256;
 
-/// `LOG_BYTES` of kernels/gauss/single.cu: its shared memory.
+/// `LOG_BYTES` of kernels/gauss/single.cu: bytes of shared memory of a block of log_tiles.
 pub(super) const LOG_BYTES: u32 = 33792;
 
 /// `MASK_ROWS` of kernels/gauss/single.cuh: rows that are taken together, by lists, columns or masks.
@@ -104,22 +104,22 @@ pub(super) const VERDICT_OPEN: u32 = 0xfffffffd;
 /// `PAIR_BITS` of kernels/gauss/slices.cuh: bits of a vertex in the state of a pair.
 pub(super) const PAIR_BITS: u32 = 20;
 
-/// `SWEEP_THREADS` of kernels/gauss/sweep.cu: threads of a block.
+/// `SWEEP_THREADS` of kernels/gauss/sweep.cu: threads of a block of `sweep`.
 pub(super) const SWEEP_THREADS: u32 = 128;
 
-/// `OF_LANES` of kernels/gauss/sweep.cu: candidates that are eliminated first, all subsets of them beside each other.
+/// `OF_LANES` of kernels/gauss/sweep.cu: candidates that are eliminated first; neighbouring threads take all subsets of them.
 pub(super) const OF_LANES: u64 = 3;
 
-/// `OF_BLOCK` of kernels/gauss/sweep.cu: candidates of the others whose subsets are a block's, if there are as many.
+/// `OF_BLOCK` of kernels/gauss/sweep.cu: other candidates whose subsets a block takes, if there are this many.
 pub(super) const OF_BLOCK: u64 = 13;
 
-/// `LEAST_CANDIDATES` of kernels/gauss/sweep.cu: candidates that a sweep has at least.
+/// `LEAST_CANDIDATES` of kernels/gauss/sweep.cu: least number of candidates of a sweep.
 pub(super) const LEAST_CANDIDATES: u64 = 12;
 
-/// `SWEEP_SIZES` of kernels/gauss/sweep.cu: sizes of sets, from 0 on.
+/// `SWEEP_SIZES` of kernels/gauss/sweep.cu: number of set sizes, from 0 on.
 pub(super) const SWEEP_SIZES: u64 = 64;
 
-/// `DECIDING_THREADS` of kernels/gauss/test.cuh: threads of a block of kernels that decide tests, at most.
+/// `DECIDING_THREADS` of kernels/gauss/test.cuh: most threads of a block of the kernels that decide tests.
 pub(super) const DECIDING_THREADS: u32 = 128;
 
 /// `WIDE_THREADS` of kernels/gauss/wide.cuh: threads of a block of the kernels for rows with many neighbours.
@@ -128,22 +128,22 @@ pub(super) const WIDE_THREADS: u32 = 128;
 /// `WARP` of kernels/gpu/threads.cuh: threads of a warp.
 pub(super) const WARP: u32 = 32;
 
-/// `LISTED` of kernels/knn/pairs.cuh: neighbours that the paper's kernel with the short list lists, at most.
+/// `LISTED` of kernels/knn/pairs.cuh: most neighbours that the paper's kernel with the short list lists.
 pub(super) const LISTED: u64 = 512;
 
-/// `LONG_LISTED` of kernels/knn/pairs.cuh: neighbours that the paper's kernel with the long list lists, at most.
+/// `LONG_LISTED` of kernels/knn/pairs.cuh: most neighbours that the paper's kernel with the long list lists.
 pub(super) const LONG_LISTED: u64 = 2048;
 
-/// `FRENZEL_POMPE` of kernels/knn/test.cuh: number of the estimator.
+/// `FRENZEL_POMPE` of kernels/knn/test.cuh: number of the estimator of Frenzel and Pompe.
 pub(super) const FRENZEL_POMPE: u64 = 0;
 
-/// `MESNER_SHALIZI` of kernels/knn/test.cuh: number of the estimator.
+/// `MESNER_SHALIZI` of kernels/knn/test.cuh: number of the estimator of Mesner and Shalizi.
 pub(super) const MESNER_SHALIZI: u64 = 1;
 
-/// `GAO` of kernels/knn/test.cuh: number of the estimator.
+/// `GAO` of kernels/knn/test.cuh: number of the estimator of Gao.
 pub(super) const GAO: u64 = 2;
 
-/// `NO_SET` of kernels/knn/test.cuh: `test_set` where S is empty.
+/// `NO_SET` of kernels/knn/test.cuh: `test_set` if S is empty.
 pub(super) const NO_SET: u32 = 0xffffffff;
 
 /// `KNN_THREADS` of kernels/knn/test.cuh: threads of a block that finds neighbours, permutes by sample, sums by warps or makes planes.
@@ -152,34 +152,34 @@ pub(super) const KNN_THREADS: u32 = 128;
 /// `PAPER_THREADS` of kernels/knn/test.cuh: threads of a block of the paper's kernel.
 pub(super) const PAPER_THREADS: u32 = 32;
 
-/// `SHUFFLING_THREADS` of kernels/knn/test.cuh: threads of a block of the kernel that permutes by place, at most.
+/// `SHUFFLING_THREADS` of kernels/knn/test.cuh: most threads of a block of the kernel that permutes by place.
 pub(super) const SHUFFLING_THREADS: u32 = 128;
 
 /// `SLOT_THREADS` of kernels/knn/test.cuh: threads of a block of kernels that count with x's planes in device memory.
 pub(super) const SLOT_THREADS: u32 = 256;
 
-/// `JOB_WORDS` of kernels/mixed/cells.cu: words of a job before its lists: factors, numbers, masks, whether it is of the rows that lack values, keys.
+/// `JOB_WORDS` of kernels/mixed/cells.cu: words of a job before its lists: factors, numbers, masks, whether it takes rows that lack values, keys.
 pub(super) const JOB_WORDS: u64 = 5;
 
 /// `CELL_WORDS` of kernels/mixed/cells.cu: words of a cell before its means.
 pub(super) const CELL_WORDS: u64 = 2;
 
-/// `MOST_KEYS` of kernels/mixed/cells.cu: keys of a job, at most.
+/// `MOST_KEYS` of kernels/mixed/cells.cu: most keys of a job.
 pub(super) const MOST_KEYS: u64 = 2048;
 
-/// `MOST_WARPS` of kernels/mixed/cells.cu: warps of a block, at most, each of which has a chunk of rows.
+/// `MOST_WARPS` of kernels/mixed/cells.cu: most warps of a block, each of which has a chunk of rows.
 pub(super) const MOST_WARPS: u64 = 16;
 
 /// `CHUNK` of kernels/mixed/cells.cu: rows of a chunk, as in src/ci/mixed/rows.rs.
 pub(super) const CHUNK: u64 = 4096;
 
-/// `FEW_CELLS` of kernels/mixed/cells.cu: below as many keys a chunk has LANES lanes, as there.
+/// `FEW_CELLS` of kernels/mixed/cells.cu: most keys with which a chunk has LANES lanes, as there.
 pub(super) const FEW_CELLS: u64 = 64;
 
 /// `LANES` of kernels/mixed/cells.cu: lanes of a chunk.
 pub(super) const LANES: u64 = 4;
 
-/// `WIDE_REST` of kernels/search/args.cuh: numbers of a block in `Args::wide_rest`.
+/// `WIDE_REST` of kernels/search/args.cuh: numbers in `Args::wide_rest` for each block.
 pub(super) const WIDE_REST: u64 = 3;
 
 /// `SLOT_BYTES` of kernels/search/args.cuh: bytes of an element of `Args::slot`.
@@ -188,13 +188,13 @@ pub(super) const SLOT_BYTES: u64 = 48;
 /// `VERTEX_BITS` of kernels/search/args.cuh: bits of a vertex in `Report::widest`.
 pub(super) const VERTEX_BITS: u32 = 21;
 
-/// `NO_MODE` of kernels/selection/counts.cuh: `Feature::mode` where no level is that of more than half of the samples, or none is known.
+/// `NO_MODE` of kernels/selection/counts.cuh: `Feature::mode` if no level is that of more than half of the samples, or none is known.
 pub(super) const NO_MODE: u32 = 0xffffffff;
 
 /// `PARTIAL_BYTES` of kernels/selection/counts.cuh: bytes of shared memory before a table: the partial sums of up to 32 warps.
 pub(super) const PARTIAL_BYTES: u64 = 512;
 
-/// `UNPACKED_SAMPLES` of kernels/selection/step.cu: samples that a warp of `unpack` takes, and to a multiple of which packed codes are padded.
+/// `UNPACKED_SAMPLES` of kernels/selection/step.cu: samples that a warp of `unpack` takes; packed codes are padded to a multiple of it.
 pub(super) const UNPACKED_SAMPLES: u32 = 1024;
 
 /// `bench_bytes` of kernels/discrete/count.cuh.
@@ -211,71 +211,72 @@ pub(super) const fn bench_scratch(hash: u64, n: u64, most_cells: u64) -> u64 {
 
 /// `gpupc_pair_bytes` of kernels/discrete/gpupc.cu.
 ///
-/// Bytes of shared memory of a block at level 0: an item, a table of `cells` with its margins.
+/// Returns the bytes of shared memory of a block at level 0: an item, and `cells` cells for a table and its margins.
 pub(super) const fn gpupc_pair_bytes(cells: u64) -> u64 {
     16 + u64::div_ceil(4 * cells, 16) * 16
 }
 
 /// `gpupc_bytes` of kernels/discrete/gpupc.cu.
 ///
-/// Likewise above: an item, the sums of each warp, the strata of each table.
+/// Returns the bytes of shared memory of a block at higher levels: an item, the sums of each warp, the strata of each table.
 pub(super) const fn gpupc_bytes(threads: u64, tables: u64) -> u64 {
     16 + threads / 32 * 48 + u64::div_ceil(4 * tables, 16) * 16
 }
 
 /// `edge_bytes` of kernels/discrete/level.cu.
 ///
-/// Bytes of scratch of a thread of `dis_edge`: the places and members of a set, a table.
+/// Returns the bytes of scratch of a thread of `dis_edge`: the places and members of a set, and a table.
 pub(super) const fn edge_bytes(size: u64, most_cells: u64) -> u64 {
     u64::div_ceil(4 * most_cells + 8 * size, 16) * 16
 }
 
 /// `coarse_floats` of kernels/gauss/coarse.cuh.
 ///
-/// Numbers that lanes take of a last member: 1 / sqrt(w), cov(x, s | S') / sqrt(w), COARSE_LARGEST g, and the Cholesky row of s over sqrt(w);
-/// a multiple of 16 bytes.
+/// Returns how many numbers lanes use of a last member: 1 / sqrt(w), cov(x, s | S') / sqrt(w), COARSE_LARGEST g, and the Cholesky row of s
+/// over sqrt(w). They fill a multiple of 16 bytes.
 pub(super) const fn coarse_floats(l: u64) -> u64 {
     u64::div_ceil(l + 2, 4) * 4
 }
 
 /// `column_bytes` of kernels/gauss/columns.cu.
 ///
-/// Bytes of shared memory of a block: three numbers a warp, the next neighbour to be taken, and a number for each variable.
+/// Returns the bytes of shared memory of a block: three numbers a warp, the next neighbour to be taken, and a number for each variable.
 pub(super) const fn column_bytes(p: u64) -> u64 {
     8 * (3 * 1024 / 32 + 1) + 4 * p
 }
 
 /// `cupc_doubles` of kernels/gauss/cupc.cu.
 ///
-/// Numbers of a thread: the inverse of C[S, S], and what it has to do with x and with y.
+/// Returns the numbers of a thread: the inverse of C[S, S], the weights of x, and the correlations of S with x or y.
 pub(super) const fn cupc_doubles(l: u64) -> u64 {
     l * l + 2 * l
 }
 
 /// `gpucsl_doubles` of kernels/gauss/gpucsl.cu.
 ///
-/// Numbers of a thread that tests given l variables: the correlations of these and of the pair, without those below the diagonal.
+/// Returns the numbers of a thread that tests given l variables: the correlations of these and of the pair, without those below the
+/// diagonal.
 pub(super) const fn gpucsl_doubles(l: u64) -> u64 {
     (l + 2) * (l + 3) / 2
 }
 
 /// `paper_doubles` of kernels/gauss/papers.cuh.
 ///
-/// Working memory of a warp in doubles: `own` numbers of each of its threads, the exact formula, the places of 32 sets, a set.
+/// Returns a warp's working memory in doubles: `own` numbers of each of its threads, the exact formula's, the places of 32 sets, and a set.
 pub(super) const fn paper_doubles(l: u64, own: u64) -> u64 {
     32 * own + exact_doubles(l) + 16 * l + l
 }
 
 /// `settle_doubles` of kernels/gauss/settle.cu.
 ///
-/// Working memory of a warp in doubles: the exact formula, a set.
+/// Returns a warp's working memory in doubles: the exact formula's, and a set.
 pub(super) const fn settle_doubles(l: u64) -> u64 {
     exact_doubles(l) + u64::div_ceil(l, 2)
 }
 
 /// `shared_doubles` of kernels/gauss/shared.cuh.
 ///
-/// Working memory of a warp in doubles: that of `Work`.
+/// Returns a warp's working memory in doubles: the size of `Work`.
 pub(super) const fn shared_doubles(l: u64) -> u64 {
     let groups = if l > 8 { 1 } else if l <= 2 { 32 } else { 4 };
     let rows = if l > 8 { 32 * l } else { 0 };
@@ -285,8 +286,8 @@ pub(super) const fn shared_doubles(l: u64) -> u64 {
 
 /// `wide_doubles` of kernels/gauss/shared.cuh.
 ///
-/// That of a warp of a block for rows with many neighbours: `Work` with four exact tests at a time, and what single precision takes of 32
-/// last members in place of covariances fetched ahead.
+/// Returns the working memory, in doubles, of a warp of a block for rows with many neighbours: `Work` with four exact tests at a time. In
+/// place of covariances fetched ahead, it holds the numbers that single precision needs of 32 last members.
 pub(super) const fn wide_doubles(l: u64) -> u64 {
     let words = 4 + l + 4 * l;
     l * l + 2 * l + 4 * exact_apart(l) + (l + 1) * 32 + 16 * coarse_floats(l) + 48 + 192 + 4 + words / 2 + 2
@@ -294,22 +295,24 @@ pub(super) const fn wide_doubles(l: u64) -> u64 {
 
 /// `sweep_doubles` of kernels/gauss/sweep.cu.
 ///
-/// Doubles of shared memory of a block: covariances at the beginning, or by depth, for each subset of the last three; then `SIZE_DOUBLES`.
+/// Returns the doubles of shared memory of a block: covariances at the beginning, or by depth, for each subset of the last three; then
+/// `SIZE_DOUBLES`.
 pub(super) const fn sweep_doubles(candidates: u64) -> u64 {
     if candidates > 27 { 4 * (candidates + 2) * (candidates + 3) + 104 } else { 3680 + 104 }
 }
 
 /// `exact_doubles` of kernels/gauss/test.cuh.
 ///
-/// Doubles that `exact` works in: two matrices of (size + 2) x (size + 2).
+/// Returns the number of doubles that `exact` works in: two matrices of (size + 2) x (size + 2).
 pub(super) const fn exact_doubles(size: u64) -> u64 {
     2 * (size + 2) * (size + 2)
 }
 
 /// `exact_apart` of kernels/gauss/test.cuh.
 ///
-/// Doubles from the matrices of one exact test to those of the next, such that groups of lanes, which go the same way through
-/// them, meet different banks of shared memory (16 of a double's width; a group reads along columns and along rows).
+/// Returns the distance, in doubles, from the matrices of one exact test to those of the next. At this distance, groups of lanes that step
+/// through their matrices together meet different banks of shared memory. There are 16 banks of a double's width; a group reads along
+/// columns and along rows.
 pub(super) const fn exact_apart(size: u64) -> u64 {
     let bank = if size <= 2 { 1 } else if size % 2 == 1 { 8 } else { 9 };
     exact_doubles(size) + (bank + 16 - exact_doubles(size) % 16) % 16
@@ -317,29 +320,29 @@ pub(super) const fn exact_apart(size: u64) -> u64 {
 
 /// `wide_bytes` of kernels/gauss/wide.cuh.
 ///
-/// Bytes of shared memory of a block of `warps`, with `columns` and masks for rows of up to `masked` neighbours.
+/// Returns the bytes of shared memory of a block of `warps` warps, with `columns` columns and masks for rows with up to `masked` neighbours.
 pub(super) const fn wide_bytes(l: u64, warps: u64, columns: u64, masked: u64) -> u64 {
     u64::div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + 240 + 128 * (columns + 4) + 4 * masked
 }
 
 /// `plane_words` of kernels/knn/planes.cuh.
 ///
-/// Words of a plane's row that hold places, in groups of four.
+/// Returns the words of a plane's row that hold places, in groups of four.
 pub(super) const fn plane_words(n: u64) -> u64 {
     u64::div_ceil(n, 128) * 4
 }
 
 /// `plane_stride` of kernels/knn/planes.cuh.
 ///
-/// Words from row to row of a plane: an odd number of groups of four, so that rows begin in different banks of shared memory.
+/// Returns the words from row to row of a plane: an odd number of groups of four, so that rows begin in different banks of shared memory.
 pub(super) const fn plane_stride(n: u64) -> u64 {
     4 * (plane_words(n) / 4 / 2 * 2 + 1)
 }
 
 /// `team_plane_bytes` of kernels/knn/planes.cuh.
 ///
-/// What a team that counts in shared memory has there: a plane; x by place, with a spare word after each 32, so that a warp that
-/// reads every 32nd place meets no bank twice; guesses.
+/// Returns the bytes of a plane in shared memory. A team that counts there also has x by place, and guesses. x has a spare word after each
+/// 32, so that a warp that reads every 32nd place meets no bank twice.
 pub(super) const fn team_plane_bytes(n: u64) -> u64 {
     4 * plane_stride(n) * (n + 1)
 }
@@ -356,21 +359,21 @@ pub(super) const fn team_bytes(n: u64) -> u64 {
 
 /// `most_team_threads` of kernels/knn/planes.cuh.
 ///
-/// Threads of a block that counts in shared memory, at most, by the number of planes of a test.
+/// Returns the most threads of a block that counts in shared memory, by the number of planes of a test.
 pub(super) const fn most_team_threads(dims: u64) -> u64 {
     if dims <= 1 { 1024 } else { 512 }
 }
 
 /// `shuffle_bytes` of kernels/knn/planes.cuh.
 ///
-/// Bytes of shared memory for one permutation by place, without the order of its samples.
+/// Returns the bytes of shared memory for one permutation by place, without the order of its samples.
 pub(super) const fn shuffle_bytes(n: u64, k_perm: u64) -> u64 {
     u64::div_ceil(n, 32) * 4 + 2 * k_perm
 }
 
 /// `counter_words` of kernels/selection/counts.cuh.
 ///
-/// Words that `cells` counters of `bits` take, a multiple of four.
+/// Returns the words that `cells` counters of `bits` bits take, a multiple of four.
 pub(super) const fn counter_words(cells: u64, bits: u64) -> u64 {
     u64::div_ceil(cells, 128 / bits) * 4
 }
@@ -381,53 +384,59 @@ pub(super) const fn counter_words(cells: u64, bits: u64) -> u64 {
 pub(super) struct Report {
     /// tests that pcalg performs
     pub tests: u64,
-    /// those of them that the exact formula decided
+    /// those that the exact formula decided.
     pub exact: u64,
     /// pairs removed
     pub removed: u64,
     /// twice the number of edges
     pub ends: u64,
-    /// of the vertex x of largest degree with a pair (x, y) to test: its degree, last vertex - x, y, of VERTEX_BITS each
+    /// row x of largest degree with a pair (x, y) to test: its degree, last vertex - x, smallest y, of VERTEX_BITS each.
     pub widest: u64,
-    /// whether a side was visited that has more candidates than the sets have members
+    /// whether a side was visited that has more candidates than a set has members.
     pub go_on: u64,
-    /// smallest x * p + y of a pair that met a test without an answer
+    /// smallest x * p + y of a pair with a test that has no answer
     pub undefined: u64,
-    /// records in the log of this level
+    /// records in this level's log.
     pub logged: u64,
     /// items of work on each side
     pub items: u64,
-    /// items handed out on the first sides
+    /// items taken on the first sides
     pub next_first: u64,
-    /// and on the second sides
+    /// items taken on the second sides
     pub next_second: u64,
-    /// least number of sets in an item of work
+    /// smallest number of sets in an item of work
     pub chunk: u64,
-    /// likewise of rows with many neighbours: items on each side, those handed out, sets in an item
+    /// rows with many neighbours: items on each side
     pub wide_items: u64,
+    /// rows with many neighbours: items taken on the first sides
     pub wide_first: u64,
+    /// rows with many neighbours: items taken on the second sides
     pub wide_second: u64,
+    /// rows with many neighbours: sets in an item
     pub wide_chunk: u64,
-    /// those that a launch left unfinished, on the first sides and on the second
+    /// rows with many neighbours: items that a launch left unfinished on the first sides
     pub wide_open: u64,
+    /// rows with many neighbours: items that a launch left unfinished on the second sides
     pub wide_open_second: u64,
     /// the last stage that began
     pub stage_begun: u64,
-    /// its items of work
+    /// items of work of that stage
     pub stage_items: u64,
-    /// those of them that were handed out
+    /// items of that stage that were taken
     pub stage_next: u64,
-    /// whether the level has stages that did not end
+    /// whether the level has stages that did not end.
     pub stages_left: u64,
     /// tests left to the CPU
     pub asked: u64,
-    /// Level 1 by slices (gauss/slices.cuh): pairs that wait; sums of hashes of correlations on either side of the diagonal, the latter at level 0, too.
+    /// pairs that wait for further slices
     pub kept: u64,
+    /// sum of hashes of the correlations above the diagonal, also at level 0.
     pub above: u64,
+    /// sum of hashes of the correlations below the diagonal, also at level 0
     pub below: u64,
-    /// nanoseconds at which the first launch under way began; 0: none has
+    /// nanoseconds at which the first launch of those under way began; 0: none has begun.
     pub clock_start: u64,
-    /// what is known of a matrix of correlations that is checked, as gauss/marginal.cu has it; 0: it was not checked
+    /// bits CELLS_* of gauss/marginal.cu: what the check of a correlation matrix found; 0: it was not checked
     pub cells: u64,
 }
 
@@ -436,59 +445,59 @@ pub(super) struct Report {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SearchArgs {
     pub p: u64,
-    /// 32-bit words of a bit row, an even number but in blocks of vertices (engine/cuda/gauss/blocks)
+    /// 32-bit words of a bit row; even, except in blocks of vertices (engine/cuda/gauss/blocks)
     pub words: u64,
-    /// correlations, rows of `pitch`
+    /// correlations, in rows of `pitch`.
     pub c: DevicePtr<f64>,
     /// p, or the width of blocks (engine/cuda/gauss/blocks)
     pub pitch: u64,
     /// bit rows, p x words
     pub graph: DevicePtr<u32>,
-    /// bit rows of the pairs that may be adjacent at all; null: all of them
+    /// bit rows of the pairs that may be adjacent at all; null: all pairs
     pub start: DevicePtr<u32>,
-    /// bit rows of the pairs that are never tested; null: none
+    /// bit rows of the pairs that are never tested; null: none.
     pub fixed: DevicePtr<u32>,
-    /// bit rows of the pairs that the empty set separates
+    /// bit rows of the pairs that the empty set separates.
     pub empty: DevicePtr<u32>,
-    /// of all pairs, x < y at y (y - 1) / 2 + x; of those of `left`, in their order; null: level 0 keeps none
+    /// largest p of all pairs, x < y at y (y - 1) / 2 + x, or of the pairs of `left`, in their order; null: level 0 keeps none
     pub p_max: DevicePtr<f64>,
-    /// bit rows, p x words / 2, of the pairs that level 0 left and p_max is of; null: it is of all
+    /// bit rows, p x words / 2, of the pairs that level 0 left, which p_max then holds; null: p_max holds all pairs
     pub left: DevicePtr<u64>,
-    /// by word of `left`: the bits of its row before it
+    /// by word of `left`: number of bits of its row before it
     pub left_before: DevicePtr<u32>,
-    /// by row: number of its first pair x < y, by x, then y, less the bits of the row below x; it may wrap
+    /// by row: number of its first pair x < y, by x, then y, minus the bits of the row below x; it may wrap
     pub left_first: DevicePtr<u64>,
     /// by row
     pub degree: DevicePtr<u32>,
-    /// by row: where its list starts; p + 1 of them
+    /// by row: where its list starts; p + 1 numbers
     pub offset: DevicePtr<u64>,
-    /// neighbours, ascending, row after row
+    /// neighbours in ascending order, row after row
     pub list: DevicePtr<u32>,
-    /// by row: how many of its list, the first ones, sets come from; null: all
+    /// by row: how many vertices at the start of its list may be in sets; null: all
     pub candidates: DevicePtr<u32>,
     /// sets of one: by list entry of the smaller vertex
     pub verdict: DevicePtr<u32>,
-    /// by list entry: what the level learns of that side (search/slots.cuh)
+    /// by list entry: results of that side at this level (search/slots.cuh)
     pub slot: DevicePtr<u8>,
     /// by list entry x -> y: index of the entry y -> x
     pub twin: DevicePtr<u32>,
-    /// by row: number of its first item of work; p + 1 of them
+    /// by row: number of its first item of work; p + 1 numbers
     pub first_item: DevicePtr<u64>,
-    /// by row: number of its first item of work if it has `wide_degree` neighbours; p + 1 of them
+    /// by row: number of its first item of work for blocks, if it has `wide_degree` neighbours; p + 1 numbers
     pub first_wide: DevicePtr<u64>,
-    /// by block that runs those: an item that it did not finish, the next rank of it, whether there is one
+    /// by block for such rows: an item that it did not finish, the next rank of that item, whether there is one.
     pub wide_rest: DevicePtr<u64>,
-    /// number of these blocks
+    /// number of these blocks.
     pub wide_blocks: u64,
-    /// rows with so many neighbours are run by blocks (Gaussian test, strategy "shared", sets of two and more)
+    /// rows with at least this many neighbours are run by blocks (Gaussian test, strategy "shared", sets of two and more).
     pub wide_degree: u64,
-    /// neighbours whose correlations such a block has in shared memory, a multiple of 32
+    /// neighbours whose correlations such a block holds in shared memory, a multiple of 32.
     pub wide_columns: u64,
-    /// rows with up to so many neighbours have their masks of common neighbours there, too
+    /// rows with up to this many neighbours also have their masks of common neighbours there.
     pub wide_masked: u64,
-    /// sets of one, by row: number of its records in `log`. The memory of `degree`, which is not needed then
+    /// sets of one, by row: number of its records in `log`; in the memory of `degree`, which is free then
     pub record_count: DevicePtr<u32>,
-    /// sets of one, by row: number of its first record; p + 1 of them. The memory of `first_item`, likewise
+    /// sets of one, by row: number of its first record; p + 1 numbers, in the memory of `first_item`, which is free then
     pub first_record: DevicePtr<u64>,
     /// n over k at k * binomial_stride + n, saturating
     pub binomial: DevicePtr<u64>,
@@ -496,55 +505,55 @@ pub(super) struct SearchArgs {
     /// records (row, other, members)
     pub log: DevicePtr<u32>,
     pub report: DevicePtr<Report>,
-    /// working memory that shared memory does not hold; null: none
+    /// working memory that does not fit in shared memory; null: none
     pub scratch: DevicePtr<u8>,
-    /// working memory of a warp, there or in shared memory (Gaussian test)
+    /// bytes of a warp's working memory, there or in shared memory (Gaussian test)
     pub warp_bytes: u64,
     /// members of a conditioning set
     pub size: u64,
     /// rows of this launch: first_row to end_row - 1
     pub first_row: u64,
     pub end_row: u64,
-    /// sets of one, by columns, first sides: the smaller vertices of this launch's pairs, first_smaller to end_smaller - 1
+    /// sets of one, by columns, first sides: the smaller vertices of this launch's pairs, first_smaller to end_smaller - 1.
     pub first_smaller: u64,
     pub end_smaller: u64,
-    /// sides that are settled one by one: p, by list entry
+    /// p by list entry, for sides that are settled one by one.
     pub values: DevicePtr<f64>,
-    /// 0: sets of the smaller vertex's neighbours, 1: of the larger one's
+    /// 0: sets of the smaller vertex's neighbours, 1: of the larger vertex's
     pub second: u64,
-    /// whether either vertex of a pair may be the larger one: its entry's twin says whether a side is asked (engine/cuda/gauss/blocks)
+    /// whether either vertex's side may be asked; the slot of the other side then says whether it is (engine/cuda/gauss/blocks).
     pub any_side: u64,
     /// nanoseconds after which a launch takes no more work
     pub budget: u64,
-    /// about how many warps share the work of a level
+    /// approximate number of warps that share the work of a level.
     pub level_warps: u64,
     /// ranks of this launch: first_rank to end_rank - 1 (strategies of the papers, discrete variables)
     pub first_rank: u64,
     pub end_rank: u64,
-    /// strategies "edge" and "gpucsl": edges of a block; else 0
+    /// strategies "edge" and "gpucsl": edges of a block; otherwise 0
     pub beta: u64,
     /// strategies "edge" and "gpucsl": tests of an edge that run at a time
     pub gamma: u64,
     /// strategy "set": sets of a block; "gpucsl": edges of a row that have working memory
     pub theta: u64,
-    /// sets of one: a block of rows with at least so many neighbours in all is taken by masks
+    /// sets of one: a block of rows with at least this many neighbours in total goes by masks
     pub mask_ends: u64,
-    /// sets of one: one with fewer than that, but at least so many, by columns
+    /// sets of one: a block with fewer than `mask_ends`, but at least this many, goes by columns
     pub column_ends: u64,
-    /// sets of one, by columns: by list entry x -> z: z, and the correlation of both in single precision
+    /// sets of one, by columns: by list entry x -> z: z, and the correlation of x and z in single precision
     pub near: DevicePtr<[u32; 2]>,
-    /// q below this: independent for certain
+    /// q below this: certainly independent
     pub below: f64,
-    /// q above this: dependent for certain
+    /// q above this: certainly dependent
     pub above: f64,
-    /// q is trusted where smallest pivot * smaller variance left is above this: trusted_above of ci/gauss.rs
+    /// q is trusted if smallest pivot * smaller remaining variance is above this: trusted_above of ci/gauss.rs
     pub trusted: f64,
-    /// r is known to within slack / product where that product is above this: slack of ci/gauss.rs
+    /// r is known to within slack / product if that product is above this: slack of ci/gauss.rs
     pub bounded: f64,
     pub slack: f64,
-    /// the largest r that is independent by the exact formula; below 0: none, infinity: all
+    /// largest r that is independent by the exact formula; below 0: none, infinity: all
     pub critical: f64,
-    /// likewise for -r
+    /// the same limit for -r
     pub critical_neg: f64,
     /// sqrt(n - size - 3)
     pub scale: f64,
@@ -552,20 +561,20 @@ pub(super) struct SearchArgs {
     pub scale_marginal: f64,
     /// p of a pair that is not tested
     pub mark: f64,
-    /// pcalg's "stable.fast": its reading of degenerate cases and its order of the second side
+    /// whether to follow pcalg's "stable.fast": how it reads degenerate cases and orders the sets of the second side
     pub fast: u64,
-    /// level 0 writes p of all pairs, of which the others are raised at the end
+    /// whether level 0 writes the p of every pair; if not, pairs left at the end are raised to it then
     pub keeps_marginal: u64,
-    /// an undefined correlation separates
+    /// whether an undefined correlation separates
     pub nan_separates: u64,
-    /// a missing correlation separates ("stable.fast": NAdelete)
+    /// whether a missing correlation separates ("stable.fast": NAdelete)
     pub missing_separates: u64,
-    /// x, y of each
+    /// x and y of each question
     pub pairs: DevicePtr<u32>,
     /// where each set ends in `sets`
     pub set_ends: DevicePtr<u64>,
     pub sets: DevicePtr<u32>,
-    /// p of each; `rank_values`: of all pairs, x < y at y (y - 1) / 2 + x, or null; `raise_values`: those that p_max is raised to
+    /// p of each question; for `rank_values`: of all pairs, x < y at y (y - 1) / 2 + x, or null
     pub answers: DevicePtr<f64>,
     /// number of questions, or of values
     pub count: u64,
@@ -577,48 +586,48 @@ pub(super) struct SearchArgs {
 pub(super) struct DiscreteArgs {
     pub a: SearchArgs,
     pub codes: DevicePtr<u8>,
-    /// by variable: byte where its codes start, a multiple of 16; plus 1 where a code takes two bytes
+    /// by variable: byte where its codes start, a multiple of 16; plus 1 if a code takes two bytes
     pub column: DevicePtr<u64>,
     /// by variable: number of levels, which is also the code of a missing value
     pub levels: DevicePtr<u32>,
     /// bit planes of the variables with few levels
     pub planes: DevicePtr<[u32; 4]>,
-    /// by variable: element where its planes start, one plane a level; NEVER: it has none
+    /// by variable: element where its planes start, one plane a level; NEVER: it has none.
     pub plane: DevicePtr<u64>,
     /// elements of a plane
     pub plane_size: u64,
     /// tables of up to this many cells are counted by planes
     pub plane_cells: u64,
-    /// samples
+    /// samples.
     pub n: u64,
     /// whether any value is missing
     pub missing: u64,
     pub alpha: f64,
-    /// G2 or X2
+    /// G2 or X2.
     pub statistic: u64,
     /// 1: bnlearn's rule, 0: pcalg's
     pub bnlearn: u64,
-    /// whether the degrees of freedom are adapted
+    /// whether the degrees of freedom are adapted.
     pub adapt: u64,
-    /// cells of 4 bytes in shared memory that a block has for tables
+    /// cells of 4 bytes that a block has for tables in shared memory.
     pub area: u64,
-    /// vertices y of an item of work, at most MOST_OTHERS
+    /// vertices y of an item of work, at most MOST_OTHERS.
     pub tile: u64,
     /// places for strata that occur, a power of two, at least 2 n; 0: no scratch
     pub hash: u64,
-    /// most cells of a table in scratch
+    /// most cells of a table in scratch.
     pub most_cells: u64,
-    /// bytes of scratch of a block; strategies "edge" and "gpucsl": in equal parts of those that count a table
+    /// bytes of a block's scratch; in strategies "edge" and "gpucsl", shared equally by those that count a table
     pub block_bytes: u64,
-    /// stage of the level that this launch is for, from 1: a side and a range of ranks. The last is its end
+    /// stage of the level that this launch runs, from 1: a side and a range of ranks. The last one ends the level
     pub stage: u64,
     /// members of the largest set
     pub largest_set: u64,
     /// records for the CPU: x, y, slot (2 words), key (2 words), members
     pub asked: DevicePtr<u32>,
-    /// blocks take no more work once there are this many records
+    /// number of records from which on blocks take no more work
     pub asked_most: u64,
-    /// by variable: where its packed codes are in the host's memory, a multiple of 16; plus the binary logarithm of a code's bits
+    /// by variable: address of its packed codes in host memory, a multiple of 16; plus the binary logarithm of a code's bits
     pub packed: DevicePtr<u64>,
 }
 
@@ -630,14 +639,14 @@ pub(super) struct KnnArgs {
     pub n: u64,
     pub k: u64,
     pub k_perm: u64,
-    /// Tests at once, permutations of each, and the number of the first: 0 is the data, m + 1 permutation m.
+    /// Tests at once, permutations of each, and the number of the first permutation: 0 is the data, m + 1 permutation m.
     pub tests: u64,
     pub permutations: u64,
     pub first_permutation: u64,
     /// Tasks of this launch: `first_task` to `end_task` - 1. A task is a permutation (kernels that permute, knn_paper_*, knn_slots_*), a block's work (knn_sums_*, knn_shared_*), a sample of a set (knn_neighbours_*) or a plane (knn_planes, knn_slots).
     pub first_task: u64,
     pub end_task: u64,
-    /// Columns of n values; by column the largest distance in it (infinite unless it is discrete).
+    /// Columns of n values; by column, the largest distance in it (infinite unless it is discrete).
     pub values: DevicePtr<u8>,
     pub caps: DevicePtr<u8>,
     /// By test: x, y, set (none: ~0), key. By set: where its members start, key.
@@ -650,44 +659,44 @@ pub(super) struct KnnArgs {
     pub set_key: DevicePtr<[u32; 2]>,
     /// k_perm neighbours by set and sample.
     pub neighbours: DevicePtr<u32>,
-    /// Permuted x by test, permutation and sample (with planes by place); working memory for drawing permutations, `order` null where shared memory has it.
+    /// Permuted x by test, permutation and sample (with planes, by place). Working memory for drawing permutations; `order` is null if shared memory has it.
     pub permuted: DevicePtr<u8>,
     pub order: DevicePtr<u8>,
     pub taken: DevicePtr<u8>,
     pub lists: DevicePtr<u8>,
-    /// Rows of distances that registers do not hold: three for each warp that sums, one for each that looks for neighbours.
+    /// Rows of distances that do not fit in registers: three for each warp that sums, one for each that looks for neighbours.
     pub rows: DevicePtr<u8>,
     /// Values in all rows of a warp.
     pub row_values_a_warp: u64,
-    /// Terms of the estimator in fixed point, by count: of a count in one space, of the joint count; that of all n samples.
+    /// Terms of the estimator in fixed point: by count, of a count in one space and of the joint count; and the term of all n samples.
     pub own_terms: DevicePtr<i64>,
     pub joint_terms: DevicePtr<i64>,
     pub all_term: i64,
     pub estimator: u64,
-    /// Sums of terms by test and permutation; tiles of samples a test; samples a warp takes.
+    /// Sums of terms by test and permutation; tiles of samples of a test; samples that a warp takes.
     pub sums: DevicePtr<i64>,
     pub tiles: u64,
     pub samples_a_warp: u64,
-    /// For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; the place of each sample in that order; for t = 0, .., n the number of values below t; and whether that is t for every column and t.
+    /// For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; the place of each sample in that order; for t = 0, .., n, the number of values below t. `plain` is whether that number is t for every column and t.
     pub whole: DevicePtr<u16>,
     pub sorted: DevicePtr<u16>,
     pub places: DevicePtr<u16>,
     pub below: DevicePtr<u16>,
     pub plain: u64,
-    /// By test: the column that orders the samples, and where its planes start in `plane_list`, which has numbers of planes. By plane: its column and the column that orders its samples.
+    /// By test: the column that orders the samples, and where its planes start in `plane_list`, which holds numbers of planes. By plane: its column and the column that orders its samples.
     pub test_guide: DevicePtr<u32>,
     pub test_planes: DevicePtr<u32>,
     pub plane_list: DevicePtr<u32>,
     pub plane_column: DevicePtr<u32>,
     pub plane_guide: DevicePtr<u32>,
-    /// Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; ranges of rows of a plane, each a thread's for a word; planes a test has.
+    /// Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; ranges of a plane's rows, in each of which a thread makes a word; planes of a test.
     pub planes: DevicePtr<u32>,
     pub slots: DevicePtr<u32>,
     pub plane_stride: u64,
     pub plane_bytes: u64,
     pub ranges: u64,
     pub dims: u64,
-    /// The distance of two levels; values from one permuted x to the next; permutations of a block, and at a time.
+    /// The distance of two levels; values from one permuted x to the next; permutations of a block; permutations that it takes at a time.
     pub mismatch: u64,
     pub permuted_stride: u64,
     pub permutations_a_block: u64,
@@ -705,16 +714,16 @@ pub(super) struct MixedArgs {
     pub numbers: DevicePtr<f64>,
     pub codes: DevicePtr<u16>,
     pub masks: DevicePtr<u32>,
-    /// What jobs ask: JOB_WORDS words, then by factor its column of codes and its levels, by number its column, by mask its place.
+    /// The jobs: JOB_WORDS words each, then by factor its column of codes and its levels, by number its column, by mask its place.
     pub lists: DevicePtr<u32>,
-    /// By job: where that stands, and where its cells go.
+    /// By job: where its words start in `lists`, and where its cells go in `cells`.
     pub starts: DevicePtr<u64>,
     pub places: DevicePtr<u64>,
-    /// By job: the number of its cells; by cell, in the order of keys, its key with its first row, its rows, the means of its numbers, and the upper triangle of the products of their deviations, column by column.
+    /// By job: the number of its cells. Then by cell, in the order of keys: its key with its first row, its rows, the means of its numbers, and the upper triangle of the products of their deviations, column by column.
     pub cells: DevicePtr<u64>,
     /// The first job of the launch.
     pub first_job: u64,
-    /// Keys are below this; rows of a warp's tile; sums of a warp.
+    /// Bound that all keys are below; rows of a warp's tile; sums of a warp.
     pub domain: u64,
     pub tile: u64,
     pub sums: u64,
@@ -734,26 +743,26 @@ pub(super) struct CorrelationArgs {
     pub c: DevicePtr<f64>,
     /// p sums of squares
     pub squares: DevicePtr<f64>,
-    /// the first tile of this launch, as `tile_at` numbers them; of a panel, tile of columns; the first block of columns
+    /// first tile of this launch: as `tile_at` numbers them, in a panel a tile of columns, in `cor_blocks` a block
     pub first_tile: u64,
     /// n x rows, centred and scaled
     pub left: DevicePtr<f64>,
-    /// number of the first of them among all
+    /// number of the first column of `left` among all
     pub first_row: u64,
     pub rows: u64,
     /// number of the first column of x among all
     pub first_column: u64,
     /// columns of x
     pub columns: u64,
-    /// numbers of a row of c
+    /// numbers in a row of c
     pub pitch: u64,
     /// columns of a block
     pub width: u64,
     /// by block: which columns of x it has
     pub ids: DevicePtr<u32>,
-    /// and their numbers among all
+    /// by block: the numbers of these columns among all
     pub vertices: DevicePtr<u32>,
-    /// by block, of those that come without what is beyond their columns: where its numbers start in x
+    /// by block, in `cor_spread`: where its numbers start in x
     pub starts: DevicePtr<u64>,
 }
 
@@ -762,42 +771,42 @@ pub(super) struct CorrelationArgs {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SliceArgs {
     pub a: SearchArgs,
-    /// correlations of the slice's variables with those from first_column on, rows of `pitch`
+    /// correlations of the slice's variables with those from first_column on, in rows of `pitch`
     pub rows: DevicePtr<f64>,
     pub first_column: u64,
     pub pitch: u64,
-    /// by variable: its correlations with those of the slice
+    /// by variable: its correlations with the slice's variables
     pub singles: DevicePtr<f32>,
-    /// numbers of a row of `singles`
+    /// numbers in a row of `singles`
     pub width: u64,
     /// the slice's variables: first_z to end_z - 1
     pub first_z: u64,
     pub end_z: u64,
-    /// whether single precision serves
+    /// whether single precision can serve
     pub is_coarse: u64,
-    /// correlations of the launch's rows, from column first_own on; null: of its pairs, in `values`
+    /// correlations of the launch's rows, from column first_own on; null: `values` has those of its pairs
     pub own: DevicePtr<f64>,
     pub first_own: u64,
     pub own_pitch: u64,
     /// the pairs, row by row
     pub pairs: DevicePtr<[u64; 3]>,
-    /// by row, where its pairs start: the numbers in `pairs` of those that are open
+    /// by row, from where its pairs start: the numbers in `pairs` of its open pairs
     pub open: DevicePtr<u32>,
-    /// by row: where its pairs start, `before` too much
+    /// by row: where its pairs start, plus `before`
     pub first: DevicePtr<u64>,
     pub before: u64,
-    /// by row: how many numbers of open pairs there are
+    /// by row: number of its entries in `open`
     pub left: DevicePtr<u32>,
-    /// likewise of the pairs that wait for further slices; `kept_first` also has where the next row's would start
+    /// the same for the pairs that wait for further slices; `kept_first` also has where the row after the last would start
     pub kept_pairs: DevicePtr<[u64; 3]>,
     pub kept_open: DevicePtr<u32>,
     pub kept_first: DevicePtr<u64>,
     pub kept_left: DevicePtr<u32>,
-    /// what is found, a pair after the other, those of the launch's first row first
+    /// what was found, one pair after another, from the launch's first row on
     pub verdict: DevicePtr<u32>,
-    /// their p
+    /// p of these pairs
     pub values: DevicePtr<f64>,
-    /// where these start among the pairs
+    /// where these pairs start among the pairs
     pub out_before: u64,
 }
 
@@ -805,12 +814,12 @@ pub(super) struct SliceArgs {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SweepTask {
-    /// number of its first block
+    /// number of the task's first block
     pub first_block: u64,
-    /// where its correlations begin: of its candidates, x and y, square
+    /// where its correlations begin: a square matrix of its candidates, x and y
     pub cells: u64,
     pub candidates: u64,
-    /// sizes of sets
+    /// smallest and largest size of sets
     pub least: u64,
     pub most: u64,
 }
@@ -819,12 +828,12 @@ pub(super) struct SweepTask {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SweepOutcome {
-    /// the smallest q that says for certain that they are dependent, infinity: none
+    /// the smallest q that certainly says dependent; infinity: none
     pub smallest: f64,
     pub smallest_set: u64,
-    /// q of the first set that separates for certain
+    /// q of the first set that certainly separates
     pub end: f64,
-    /// its smallest pivot, times the smaller variance that is left
+    /// its smallest pivot, times the smaller remaining variance
     pub end_condition: f64,
     /// 0: none
     pub end_set: u64,
@@ -836,25 +845,25 @@ pub(super) struct SweepOutcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SweepArgs {
     pub tasks: u64,
-    /// of this launch
+    /// first block of this launch
     pub first_block: u64,
     pub task: DevicePtr<SweepTask>,
     pub cells: DevicePtr<f64>,
     /// by size: q below which a set separates
     pub below: DevicePtr<f64>,
-    /// and above which it does not
+    /// by size: q above which a set does not separate
     pub above: DevicePtr<f64>,
-    /// conditions above which that is certain
+    /// by size: conditions above which either is certain
     pub trusted: DevicePtr<f64>,
     /// by sweep and size
     pub outcome: DevicePtr<SweepOutcome>,
-    /// by sweep: larger sets matter no more
+    /// by sweep: size above which sets no longer matter
     pub limit: DevicePtr<u64>,
-    /// sweep and set of the tests that the CPU decides
+    /// sweep and set of each test that the CPU decides
     pub doubted: DevicePtr<u64>,
-    /// their number
+    /// number of these tests
     pub doubts: DevicePtr<u64>,
-    /// and for how many there is room
+    /// number of these tests that there is room for
     pub room: u64,
 }
 
@@ -862,7 +871,7 @@ pub(super) struct SweepArgs {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SelectionArgs {
-    /// samples
+    /// samples.
     pub n: u64,
     /// codes of the features
     pub data: DevicePtr<u8>,
@@ -872,7 +881,7 @@ pub(super) struct SelectionArgs {
     pub count: u64,
     /// by sample: its row, the number of (g, y); 16 bits each, 32 for `count_device`
     pub rows: DevicePtr<u8>,
-    /// by sample: its group, the number of g; as wide
+    /// by sample: its group, the number of g; as wide as `rows`
     pub groups: DevicePtr<u8>,
     /// by group: its first row; then the number of rows
     pub starts: DevicePtr<u32>,
@@ -887,15 +896,15 @@ pub(super) struct SelectionArgs {
     /// t(c + 1) - t(c), c = 0 ... n - 1
     pub steps: DevicePtr<i64>,
     pub sums: DevicePtr<[i64; 2]>,
-    /// `count_device`: a table a block
+    /// `count_device`: a table for each block
     pub tables: DevicePtr<u32>,
-    /// words of such a table, or of that of a warp
+    /// words of such a table, or of a warp's
     pub table_words: u64,
     /// `total` and `modes`: counters that shared memory holds
     pub shared_counters: u64,
     /// `join`: codes of g; null: g has one level
     pub partner: DevicePtr<u8>,
-    /// whether these have 16 bits
+    /// whether these codes have 16 bits
     pub partner_wide: u64,
     /// by sample: the level of y
     pub classes: DevicePtr<u16>,
@@ -910,14 +919,14 @@ pub(super) struct SelectionArgs {
 pub(super) struct Feature {
     /// where its codes start in the data, a multiple of 16
     pub at: u64,
-    /// 0: not to be counted
+    /// 0: not to be counted.
     pub levels: u32,
-    /// whether codes have 16 bits
+    /// whether codes have 16 bits.
     pub wide: u32,
     /// the level that more than half of the samples have, or NO_MODE
     pub mode: u32,
-    /// index of its `Sums`
+    /// index of its `Sums`.
     pub place: u32,
-    /// where its packed codes are, on the GPU or the host, a multiple of 128, plus the bits of a code; 0: nowhere
+    /// address of its packed codes, on the GPU or the host, a multiple of 128, plus the bits of a code; 0: none
     pub packed: u64,
 }
