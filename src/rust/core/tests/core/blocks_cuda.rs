@@ -1,4 +1,4 @@
-//! The Gaussian search within little memory answers as with all correlations on the GPU, to the last bit, or says what it needs.
+//! Checks that the Gaussian search within little memory answers to the last bit as with all correlations on the GPU, or says what it needs.
 
 use crate::gauss_cuda::reading;
 use crate::support::answer::{searched, Digits};
@@ -22,14 +22,14 @@ use pcgpu_core::search::{Method, Options};
 use pcgpu_core::team::TeamReport;
 use pcgpu_core::{DeviceKind, Error, Result};
 
-/// The GPU says how levels were cut into panels and slices of 64 rows and batches, and that something was copied for each.
+/// Checks the GPU's report of how levels were cut into batches, panels and slices of at most 64 rows. Each must have copied something.
 fn check_cut(report: &TeamReport, options: &Options) {
     let of_level = |level| report.shares.iter().find(|share| share.level == Some(level));
     let Some(first) = of_level(0).filter(|_| options.m_max >= 0.0) else { return };
     let (panels, rows) = (options.p.div_ceil(64) as u64, options.p.min(64) as u64);
     let is_cut = (first.shards, first.rows) == (panels, rows);
     assert!(is_cut || !options.tiers.is_none() && first.shards >= panels && first.rows <= 64, "{report:?}");
-    // Of pieces, the first has at least 2 of its rows' correlations.
+    // The first piece copies at least two correlations of its rows.
     assert!(first.moved.to >= 16 && first.moved.from > 0, "{report:?}");
     for level in 1.. {
         let Some(share) = of_level(level) else { break };
@@ -39,7 +39,8 @@ fn check_cut(report: &TeamReport, options: &Options) {
     assert!(report.shares.iter().all(|share| share.machine == "cuda:0" && share.busy == 0.0));
 }
 
-/// Compares blocks of any rows, and budgets down to the smallest, with all memory, as a compact result or not; returns how many budgets sufficed.
+/// Compares searches by blocks and within ever smaller budgets with the search in all memory, as compact results or not. Returns how many
+/// budgets sufficed.
 fn compare<'a>(
     label: &str,
     options: &Options,
@@ -61,7 +62,7 @@ fn compare<'a>(
         let mut budget = all;
         loop {
             budget = budget / 4 * 3;
-            // By turns level 1 may go as it is cheaper, or has to go by slices.
+            // Depending on the budget, level 1 goes the cheaper way or has to go by slices.
             let block = (budget % 2 == 0).then_some(1 << 20);
             let mut engine = make(CudaOptions { memory_budget: Some(budget), block, ..*way }).unwrap();
             let found = searched(&mut engine, options, compact, &mut Unobserved);
@@ -95,7 +96,7 @@ fn is_symmetric(c: &[f64], p: usize) -> bool {
 #[test]
 #[ignore = "needs a GPU"]
 fn random_problems() {
-    // Some thirty searches each; a GPU takes 0.1 s to be planned and cleared.
+    // Some thirty searches each. A GPU takes 0.1 s to plan and clear one.
     for number in 0..if emulated() { 40 } else { 16 } {
         let problem = problem(number);
         let options = &problem.options;
@@ -110,7 +111,7 @@ fn random_problems() {
     }
 }
 
-/// Pairs with a vertex of a later tier, which is in none of their sets: on all correlations, in blocks, and within budgets.
+/// Searches with tiers, in which a row's list lacks vertices of later tiers: on all correlations, in blocks and within budgets.
 #[test]
 #[ignore = "needs a GPU"]
 fn tiers() {
@@ -139,7 +140,7 @@ fn tiers() {
     assert!(sufficed > 3 && levels > 3, "{sufficed} {levels}");
 }
 
-/// Threads that have the next panel ready do not keep others waiting: with two of them p-values of a panel are spread by both, too.
+/// Checks that two threads share the work: while one has the next panel ready, both spread the p-values of a panel.
 #[test]
 #[ignore = "needs a GPU"]
 fn two_threads_send_panels_and_spread_p_values() {
@@ -158,15 +159,15 @@ fn two_threads_send_panels_and_spread_p_values() {
     same_outcome("panels of 192 rows", &search(Some(rows)), &search(None));
 }
 
-/// Several slices, and panels of rows that pass by the first.
+/// Covers several slices, and panels that stream past the first one.
 #[test]
 #[ignore = "needs a GPU"]
 fn dense_problems() {
     let mut sufficed = 0;
-    // 191 and 70 variables; on a GPU more.
+    // 191 and 70 variables; more on a GPU.
     for number in (0..20).filter(|number| [0, 3].contains(number) || !emulated()) {
         let dense = dense_problem(number);
-        // Level 2 of many neighbours takes an emulated GPU minutes.
+        // Level 2 with many neighbours takes an emulated GPU minutes.
         let options = Options { m_max: if emulated() { 1.0 } else { 2.0 }, ..dense.options.clone() };
         let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
         let make = |cuda| CudaEngine::new(gauss, options.alpha, cuda);
@@ -175,7 +176,7 @@ fn dense_problems() {
     assert!(sufficed > 5, "{sufficed}");
 }
 
-/// Of data the GPU makes the correlations that it needs, whether or not it holds the data.
+/// Searches from data: the GPU computes the correlations that it needs, whether or not it holds the data.
 #[test]
 #[ignore = "needs a GPU"]
 fn data() {
@@ -203,7 +204,7 @@ fn data() {
     assert!(sufficed > 2, "{sufficed}");
 }
 
-/// Questions leave more memory for a use on the GPU than a search plans for it, which keeps its sums of squares there: it is in the way of no level.
+/// Checks that memory left by earlier questions hinders no level. They may leave a larger buffer than a search plans for its sums of squares.
 #[test]
 #[ignore = "needs a GPU"]
 fn what_questions_left_is_in_no_levels_way() {
@@ -230,7 +231,7 @@ fn what_questions_left_is_in_no_levels_way() {
     }
 }
 
-/// Correlations by rows, questions by groups of variables, and orders of visiting that need shards.
+/// Covers correlations by rows, questions by groups of variables, and orders of visiting that need shards.
 #[test]
 #[ignore = "needs a GPU"]
 fn correlations_and_questions() {
@@ -287,7 +288,7 @@ fn a_search_by_blocks_can_be_stopped_and_an_odd_matrix_is_refused() {
         assert_eq!(found, Err(Error::Interrupted), "{level}");
     }
     let mut odd = correlation_matrix(&samples(&mut Random(5), 6, 50, 0.5, 0.0));
-    // Of a pair that level 0 leaves.
+    // The cell of a pair that level 0 leaves.
     odd[4] = f64::from_bits(odd[4].to_bits() + 1);
     assert!(!is_symmetric(&odd, 6));
     let options = Options::new(6, 0.05);
@@ -306,11 +307,11 @@ fn a_search_by_blocks_can_be_stopped_and_an_odd_matrix_is_refused() {
     .is_ok());
 }
 
-/// Where level 1 goes by small matrices of neighbours, triangles of these are sent, and what is read is compared with the other triangle.
+/// Runs level 1 by small matrices of neighbours. The host sends their triangles, and compares the cells it reads with the other triangle.
 #[test]
 #[ignore = "needs a GPU"]
 fn an_odd_matrix_is_refused_where_level_one_reads_it_by_neighbours() {
-    // Centres with two neighbours each, which are not neighbours of one another, though a centre's small matrix has their correlation.
+    // Centres have two neighbours each. These are not adjacent, although a centre's small matrix has their correlation.
     let (p, n) = (3000, 100.0);
     let cell = |x: usize, y: usize| match (x == y, x / 3 == y / 3, x % 3 == 0 || y % 3 == 0) {
         (true, ..) => 1.0,
@@ -328,7 +329,7 @@ fn an_odd_matrix_is_refused_where_level_one_reads_it_by_neighbours() {
     let little = Some(40 << 20);
     let one = search(&c, None);
     same_outcome("symmetric", &search(&c, little), &one);
-    // By 1 ulp, on either side of the diagonal.
+    // Change a cell by 1 ulp, on either side of the diagonal.
     for (x, y) in [(1500, 1501), (1501, 1500), (1501, 1502), (1502, 1501)] {
         let mut odd = c.clone();
         odd[x * p + y] = odd[x * p + y].next_up();
@@ -339,13 +340,13 @@ fn an_odd_matrix_is_refused_where_level_one_reads_it_by_neighbours() {
             "{value}: {found:?}"
         );
     }
-    // What no test reads is not looked at: level 1 did not go by slices, which look at all.
+    // Cells that no test reads are not checked. So level 1 did not go by slices, which check all cells.
     let mut unread = c;
     unread[1501 * p + 1] = 1e-9;
     same_outcome("of no neighbours", &search(&unread, little), &one);
 }
 
-/// Slices of more variables than a warp takes at a time, slices of few, and pairs that wait in several groups.
+/// Covers slices with more variables than a warp takes at a time, slices with few, and pairs that wait in several groups.
 #[test]
 #[ignore = "needs a GPU"]
 fn wide_slices_and_groups_of_pairs() {
@@ -358,7 +359,7 @@ fn wide_slices_and_groups_of_pairs() {
         let noise = |k: usize, random: &mut Random| {
             factors.iter().zip(&weights).map(|(factor, weight)| factor[k] * weight).sum::<f64>() + random.normal()
         };
-        // Some columns are nearly others.
+        // Some columns are nearly copies of others.
         let column = match v % 50 {
             49 => columns[v - 20].iter().map(|value| value + 1e-7 * random.normal()).collect(),
             _ => (0..n).map(|k| noise(k, &mut random)).collect(),
@@ -386,7 +387,7 @@ fn wide_slices_and_groups_of_pairs() {
     }
 }
 
-/// Sparse graphs by slices of the upper triangle: half of the matrix crosses at level 1, and each variable is in one slice.
+/// Searches sparse graphs by slices of the upper triangle: level 1 copies half of the matrix, and each variable is in one slice.
 #[test]
 #[ignore = "needs a GPU"]
 fn of_sparse_graphs_half_of_the_matrix_crosses_at_level_one() {
@@ -414,14 +415,14 @@ fn of_sparse_graphs_half_of_the_matrix_crosses_at_level_one() {
                 let share = report.shares.iter().find(|share| share.level == Some(1)).unwrap();
                 assert_eq!(share.shards as usize, p.div_ceil(rows), "{report:?}");
                 let cells = (8 * p * p) as u64;
-                // Of a slice, the cells to the right of its first one; graphs, lists and the pairs' own correlations are few.
+                // A slice copies the cells to the right of its first one; graphs, lists and the pairs' own correlations add little.
                 assert!(rows > p || share.moved.to < cells / 4 * 3, "{report:?}");
             }
         }
     }
 }
 
-/// A variable with many neighbours among others with few: the matrix of its neighbours would be larger than slices are.
+/// Searches with one variable that has many neighbours among others with few. The matrix of its neighbours would be larger than slices are.
 #[test]
 #[ignore = "needs a GPU"]
 fn a_hub_goes_by_slices_where_its_neighbours_do_not_fit() {

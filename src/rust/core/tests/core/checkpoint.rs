@@ -1,4 +1,5 @@
-//! Searches that are kept, gone on with, and ended before their time: from every state that they leave, by other workers, in all orders of visiting.
+//! Searches that are kept in checkpoints, resumed, or ended by a time limit: from every state that they leave, by other workers, in all orders
+//! of visiting.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -19,7 +20,7 @@ use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton_one_by_one_within, skeleton_within, Largest, Method, Options, PairValues, Skeleton};
 use pcgpu_core::{Error, Result};
 
-/// Who runs a search.
+/// The machine that runs a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Who {
     Steps {
@@ -27,7 +28,7 @@ enum Who {
         threads: usize,
         sides_at_once: usize,
     },
-    /// Of whole pairs, as those who are asked in batches.
+    /// A worker that decides whole pairs and closes all shards together, as workers that ask in batches do.
     Together,
     Cpu {
         shard_tests: u64,
@@ -97,7 +98,8 @@ impl Task {
 }
 
 fn tasks() -> Vec<Task> {
-    // Of all methods, with gaps, fixed edges, bounds, missing correlations and singular sets; a few with levels of sets of two and more, some in tiers.
+    // Tasks of all methods, with gaps, fixed edges, bounds, missing correlations and singular sets. A few have sets of two or more, some have
+    // tiers.
     let mut tasks: Vec<Task> = (0..60).map(task).collect();
     for Task { options, .. } in tasks.iter_mut().step_by(3).filter(|task| task.options.method != Method::StableFast) {
         options.tiers = Tiers::of(&(0..options.p).map(|v| (v * 7 % 3) as f64).collect::<Vec<_>>());
@@ -110,7 +112,7 @@ fn task(number: u64) -> Task {
     Task { c: problem.c, n: problem.n, options: problem.options }
 }
 
-/// One with several levels.
+/// Returns a task with several levels.
 fn deep() -> Task {
     let is_deep = |task: &Task| {
         let options = &task.options;
@@ -150,14 +152,14 @@ fn from_every_state_on_any_worker_finds_the_same() {
             same(&format!("{number} {first:?}, kept"), &kept, &wanted);
             collect.states.push(fs::read(&place.0).unwrap());
             collect.states.dedup();
-            // Every state of the small ones, some of the others.
+            // Every state of short searches, and some of longer ones.
             let step = collect.states.len().div_ceil(20);
             for (at, state) in collect.states.iter().enumerate().step_by(step) {
                 let who = then[at % 2];
                 fs::write(&place.0, state).unwrap();
                 let mut told = Told::default();
                 let found = task.run(who, compact, &mut told, &later).map(|(found, _)| found);
-                // The CPU's kernels and the plain function agree on what is decided, and to nine digits on p.
+                // The CPU's kernels and the plain function make the same decisions, and agree on p to nine digits.
                 let digits = if CPU.contains(&who) && first != CPU[0] { Digits::Nine } else { Digits::All };
                 compare(&format!("{number} {first:?} {who:?} from {at}"), &found, &wanted, digits);
                 states += 1;
@@ -180,7 +182,7 @@ fn a_search_whose_time_is_over_has_the_answer_of_its_last_level() {
                 for looks in [None, Some(0), Some(3)] {
                     let place = Place::new();
                     let mut limits = place.limits(Duration::from_secs(1000));
-                    // Twice within the same level, then to the end.
+                    // Time runs out twice within the same level, then the search runs to its end.
                     let m_max = (level - 1) as f64;
                     let options = Options { m_max, ..task.options.clone() };
                     let began = Instant::now();
@@ -192,7 +194,7 @@ fn a_search_whose_time_is_over_has_the_answer_of_its_last_level() {
                         let mut late = Late { level, looks, until, now: 0, stops: false };
                         let found = task.run(who, compact, &mut late, &limits);
                         let Ok((found, Some(at))) = found else {
-                            // So few shards that it was done, or a busy machine.
+                            // There were so few shards that the search finished, or the machine was busy.
                             let is_done = matches!(found, Ok((_, None)) if looks.is_some());
                             assert!(
                                 is_done || matches!(found, Err(Error::TimeLimit { .. })),
@@ -200,7 +202,7 @@ fn a_search_whose_time_is_over_has_the_answer_of_its_last_level() {
                             );
                             break;
                         };
-                        // On a busy machine it was over before.
+                        // On a busy machine, time ran out before that level.
                         if at < level {
                             break;
                         }
@@ -322,7 +324,7 @@ fn another_search_is_refused_by_what_differs() {
         matches!(compact, Err(Error::Checkpoint { kind: "arguments", reason, .. }) if reason.contains("`result` pcAlgo"))
     );
     assert_eq!(fs::read(&place.0).unwrap(), file);
-    // A larger m.max goes on.
+    // With a larger m.max, the search continues.
     let all = of(&|_| {});
     let mut told = Told::default();
     let found = all.run(STEPS[1], false, &mut told, &place.limits(Duration::ZERO)).map(|(found, _)| found);
@@ -364,7 +366,8 @@ fn two_searches_at_once_with_one_file_each_write_it_whole() {
     }
 }
 
-/// Level 1 that was kept within goes on, though the worker would decide its pairs of another search: no more shards are asked than by one that does not.
+/// Checks that a search kept within level 1 resumes by shards, even if its worker would decide the pairs of a new search. It asks no more shards
+/// than a worker that never decides pairs.
 #[test]
 fn shards_of_level_one_go_on_where_the_worker_decides_pairs() {
     let mut stopped = 0;

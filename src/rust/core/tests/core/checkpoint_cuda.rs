@@ -1,4 +1,4 @@
-//! Searches that are kept on GPUs and gone on with on others, on the CPU, and the other way round; and ended before their time.
+//! Searches that are kept on a GPU and resumed on others or on the CPU, and the other way round; and searches that a time limit ends.
 
 use std::time::{Duration, Instant};
 
@@ -21,12 +21,12 @@ use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton_within, Largest, Method, Options, PairValues};
 use pcgpu_core::Result;
 
-/// Who runs a search.
+/// The machine that runs a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum On {
     Cpu,
     Gpu,
-    /// By blocks, or with so little memory that a discrete search goes on in parts.
+    /// By blocks, or with so little memory that a discrete search continues in parts.
     Parts,
     Team,
 }
@@ -97,7 +97,7 @@ fn run(
     Ok((Answer::new(&found, values), found.ended))
 }
 
-/// Bytes of a GPU that a discrete search does not fit into as a whole.
+/// A GPU budget in bytes that is too small for a discrete search as a whole.
 const BUDGET: u64 = 1 << 15;
 
 fn searches() -> Vec<(String, Test, Options)> {
@@ -108,7 +108,7 @@ fn searches() -> Vec<(String, Test, Options)> {
         Task::Search(test, options) => {
             let found = run(&test, &options, On::Cpu, false, &mut Unobserved, &Limits::default());
             let levels = found.map_or(0, |(found, _)| found.tests.len());
-            // All that have several levels, and some others.
+            // All problems with several levels, and some others.
             deep += usize::from(levels > 2);
             (levels > 2 || levels > 0 && deep % 4 == 1).then_some((problem.name, test, options))
         }
@@ -129,7 +129,7 @@ fn what_one_machine_keeps_another_goes_on_with() {
             let limits = place.limits(Duration::from_secs(1000));
             let mut collect = Collect { file: &place.0, states: Vec::new() };
             let Ok((kept, _)) = run(test, options, on, compact, &mut collect, &limits) else {
-                // The budget.
+                // The budget is too small.
                 assert_eq!(on, On::Parts, "{name}");
                 refused += 1;
                 continue;
@@ -157,7 +157,7 @@ fn what_one_machine_keeps_another_goes_on_with() {
     assert!(resumed > 100);
 }
 
-/// These are answered in batches: some rows at a time.
+/// Checks that nearest-neighbour tests are kept within levels. They are answered in batches, some rows at a time.
 #[test]
 #[ignore = "needs a GPU"]
 fn nearest_neighbour_tests_are_kept_within_levels() {
@@ -200,7 +200,7 @@ fn a_gpu_whose_time_is_over_has_the_answer_of_its_last_level() {
                 let began = Instant::now();
                 let wanted = run(test, &bounded, on, compact, &mut Unobserved, &Limits::default()).map(|found| found.0);
                 let seconds = allowed(began.elapsed());
-                // As it begins, and at the end of its work.
+                // Time runs out as the level begins, or when it first reports progress.
                 for looks in [None, Some(0)] {
                     let place = Place::new();
                     let mut limits = if number % 2 == 0 { place.limits(Duration::ZERO) } else { Limits::default() };

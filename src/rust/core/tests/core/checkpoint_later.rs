@@ -1,4 +1,4 @@
-//! What follows a search is kept: the possible-d-sep phase, tests for colliders and marks. Files whose words are altered under a right digest.
+//! Checkpoints of what follows a search: the possible-d-sep phase, and tests for colliders and marks. Also altered files with a right digest.
 
 use std::fs;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 const P: usize = 8;
 
-/// A Gaussian test that counts, and is stopped after some questions.
+/// A Gaussian test that counts its questions, and is interrupted when none are `left`.
 struct Counting<'a> {
     gauss: Gauss<'a>,
     batch_size: usize,
@@ -65,7 +65,7 @@ fn sets(sepsets: &SepSets) -> Vec<(usize, u32, Vec<u32>)> {
     (0..sepsets.p()).flat_map(|x| sepsets.row(x).map(move |(y, set)| (x, y, set.to_vec()))).collect()
 }
 
-/// Skeleton and all that follows, as text.
+/// Runs the skeleton and all that follows it. Returns the results as text.
 fn run(call: Call, test: &mut Counting, options: &Options, limits: &Limits) -> Result<String> {
     let mut p_max = vec![0.0; P * P];
     let found = skeleton_one_by_one_within(test, options, &mut p_max[..], &mut Unobserved, limits)?;
@@ -115,7 +115,7 @@ impl Problem {
         Problem { c: correlations(&mut Random(seed), P, 200, 0.45), options: Options::new(P, 0.05) }
     }
 
-    /// The value, and how many tests were asked.
+    /// Returns the result, and how many tests were asked.
     fn run(&self, call: Call, batch_size: usize, left: usize, limits: &Limits) -> (Result<String>, usize) {
         let gauss = Gauss::new(by_column(&self.c, P).unwrap(), 200.0, Reading::GaussCItest).unwrap();
         let mut test = Counting { gauss, batch_size, left, asked: 0 };
@@ -151,7 +151,7 @@ fn tests_after_the_skeleton_are_not_asked_again() {
             let (wanted, all) = problem.run(call, batch_size, usize::MAX, &Limits::default());
             for share in [0.1, 0.5, 0.9] {
                 let place = Place::new();
-                // Kept when the call ends alone.
+                // The state is written only when the call ends.
                 let limits = place.limits(Duration::from_secs(1000));
                 let left = skeleton + ((all - skeleton) as f64 * share) as usize;
                 let (found, _) = problem.run(call, batch_size, left, &limits);
@@ -161,11 +161,11 @@ fn tests_after_the_skeleton_are_not_asked_again() {
                 }
                 let (found, asked) = problem.run(call, batch_size, usize::MAX, &limits);
                 assert_eq!(found, wanted, "{label}");
-                // In the possible-d-sep phase the edge that was tested is tested again, of a batch all.
+                // The possible-d-sep phase repeats the edge that it was testing; a batch is repeated as a whole.
                 let again = if call == Call::Fci { (all - skeleton) / 3 + 64 } else { batch_size };
                 assert!(asked <= all - left + again, "{label}: {asked} of {all}, {left} were there");
                 stopped += usize::from(left < all);
-                // The call has its answer, and its files are still there.
+                // The files are still there, so the answer needs no test.
                 let (found, asked) = problem.run(call, batch_size, usize::MAX, &limits);
                 assert_eq!((&found, asked), (&wanted, 0), "{label}");
                 limits.checkpoint.unwrap().remove();
@@ -183,14 +183,14 @@ fn answers_to_other_questions_are_asked_for_again() {
     let mut limits = place.limits(Duration::from_secs(1000));
     let (wanted, all) = problem.run(Call::Pc, 1, usize::MAX, &limits);
     let skeleton = problem.skeleton_tests();
-    // In batches a question of two triples is asked once.
+    // In batches, a question that two triples share is asked once.
     let (in_batches, fewer) = problem.run(Call::Pc, 7, usize::MAX, &limits);
     assert!(in_batches == wanted && fewer > 0 && fewer < all - skeleton);
     assert_eq!(problem.run(Call::Pc, 7, usize::MAX, &limits), (wanted.clone(), 0));
-    // Another rule or other knowledge, which R describes.
+    // Another rule or other knowledge, given by R's digest.
     limits.checkpoint.as_mut().unwrap().later = 1;
     assert_eq!(problem.run(Call::Pc, 7, usize::MAX, &limits), (wanted.clone(), fewer));
-    // A graph with an edge less.
+    // Another graph.
     let other = Later::new(
         &problem.options,
         &limits,
@@ -230,7 +230,7 @@ fn words_that_are_altered_under_a_right_digest_are_refused_or_harmless() {
                     }
                     other => panic!("{call:?} {} {at}: {other:?}", file.display()),
                 }
-                // What the call has written meanwhile.
+                // Replace what the call has written meanwhile.
                 limits.checkpoint.as_ref().unwrap().remove();
                 problem.run(call, 1, usize::MAX, &limits).0.unwrap();
             };

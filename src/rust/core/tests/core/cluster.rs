@@ -1,4 +1,4 @@
-//! Ranks of a cluster have the answer of one machine, whoever of them is slow, lost or wrong.
+//! Checks that ranks of a cluster give the answer of one machine, even if some are slow, lost or wrong.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use pcgpu_core::{Error, Result};
 
 fn on_ranks(problem: &Problem, manners: &[Manner], shard_tests: u64, compact: bool) -> Result<Found> {
     let Task::Search(_, options) = &problem.task else { panic!("{} is no search", problem.name) };
-    // What a rank's worker is made of may be refused before there is one.
+    // Making a rank's worker may fail, which shows here before there are ranks.
     problem.with_cpu(1, shard_tests, &mut |_, _| {})?;
     let make = |run: &mut dyn FnMut(&mut dyn Worker)| {
         problem.with_cpu(2, shard_tests, &mut |worker, _| run(worker)).unwrap();
@@ -49,7 +49,7 @@ fn ranks_that_are_slow_or_lost_change_nothing() {
     for (number, problem) in searches(Size::Few).enumerate() {
         all += 1;
         let wanted = Wanted::new(problem.on_cpu(1, 1 << 16, false));
-        // One that says nothing is waited for, so that few problems have such.
+        // A silent rank is waited for, so few problems have one.
         let silent = [Manner::Hangs(1), Manner::Repeats(1)][number / 16 % 2];
         let manner =
             if number % 16 == 0 { silent } else { [Manner::Dies(0), Manner::Dies(2), Manner::Damages(1)][number % 3] };
@@ -78,7 +78,7 @@ fn without_a_rank_the_call_ends() {
     }
 }
 
-/// Likewise on ranks that decide pairs, and how often they were asked for some.
+/// Searches on ranks that decide pairs. Returns the answer, and how often they were asked for pairs.
 fn on_deciding_ranks(problem: &Problem, manners: &[Manner], compact: bool, is_wrong: bool) -> (Result<Found>, usize) {
     let Task::Search(_, options) = &problem.task else { panic!("{} is no search", problem.name) };
     if let Err(error) = problem.with_cpu(1, 1 << 16, &mut |_, _| {}) {
@@ -94,7 +94,7 @@ fn on_deciding_ranks(problem: &Problem, manners: &[Manner], compact: bool, is_wr
         problem.with_cpu(1, 1 << 16, &mut deciding).unwrap();
     };
     let found = with_ranks(manners, make, |cluster| {
-        // Answers of any length lie aside, or none do.
+        // Answers of any length go aside, through memory that both see, or none do.
         cluster.aside_from(if compact { 0 } else { u64::MAX });
         searched(cluster, options, compact, &mut Unobserved)
     });
@@ -119,7 +119,7 @@ fn ranks_that_decide_pairs_have_the_answer_of_one_machine() {
             };
             let (found, times) = on_deciding_ranks(&problem, &manners, compact, false);
             let label = format!("{} on {manners:?} that decide pairs", problem.name);
-            // What a GPU and what this asks by itself is the same p by other operations.
+            // Single questions compute the same p by other operations.
             wanted.compare(label, compact, &found, Digits::Nine);
             (asked, compared) = (asked + times, compared + 1);
         }

@@ -1,4 +1,4 @@
-//! A search that keeps the p-values of the pairs that level 0 leaves gives what one gives that keeps all.
+//! Checks that a search that keeps only the p-values of the pairs that level 0 leaves agrees with one that keeps all.
 
 use crate::support::golden::cases;
 use crate::support::problems::problem;
@@ -20,7 +20,7 @@ fn reading(method: Method) -> Reading {
     }
 }
 
-/// Writes a result as flat arrays, reads them, and compares the graph, the separating sets and the p-values that are known.
+/// Writes a result as flat arrays, reads them, and compares the graph, the separating sets and the known p-values.
 fn same_when_flat(label: &str, options: &Options, p_max: &[f64], (found, left): (&Skeleton, &PairValues)) {
     let (pool, p, fast) = (Pool::new(2), options.p, options.method == Method::StableFast);
     let listed = |pairs: Listed| {
@@ -65,7 +65,7 @@ fn same_when_flat(label: &str, options: &Options, p_max: &[f64], (found, left): 
     }
 }
 
-/// Of the answers with all p-values and with few, all that both have.
+/// Compares what two answers share, one with all p-values and one with few.
 fn same(label: &str, all: (&Skeleton, &[f64]), few: (&Skeleton, &PairValues)) {
     let ((whole, p_max), (found, left)) = (all, few);
     let p = whole.graph.p();
@@ -131,7 +131,7 @@ fn of_recorded_cases() {
 fn of_random_problems() {
     for number in 0..200 {
         let mut problem = problem(number);
-        // Without a level, with level 0 alone, and with all.
+        // No level (all levels for "stable.fast"), level 0, levels 0 and 1, and the problem's own bound.
         for m_max in [-1.0, 0.0, 1.0, problem.options.m_max] {
             problem.options.m_max = m_max;
             let options = &problem.options;
@@ -144,7 +144,7 @@ fn of_random_problems() {
     }
 }
 
-/// On a GPU, values to 1e-9 of the CPU's.
+/// Compares searches on a GPU that keep all p-values with searches that keep few.
 #[test]
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 #[ignore = "needs a GPU"]
@@ -164,7 +164,7 @@ fn compact_cuda() {
             by_worker(&format!("problem {number}, m.max {m_max}"), options, &mut engine);
         }
     }
-    // Bit rows of several words; and of more than a warp has lanes, where level 0 leaves a band and some pairs far from it.
+    // Rows with several words of bits, and with more words than a warp has lanes. There level 0 leaves a band and some pairs far from it.
     let wide = |p: usize| correlation_matrix(&samples(&mut Random(p as u64), p, 100, 0.05, 0.05));
     let banded = |p: usize| {
         let near = |x: usize, y: usize| x.abs_diff(y) < 3 || (x + y) % 1021 == 0;

@@ -1,4 +1,4 @@
-//! Discrete tests on the CUDA engine against recorded answers of pcalg and bnlearn and against the CPU engine.
+//! Compares discrete tests on the CUDA engine with recorded answers of pcalg and bnlearn, and with the CPU engine.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ fn on_cuda(test: Discrete, options: &Options, cuda: CudaOptions) -> Result<(Skel
     Ok((skeleton, p_max))
 }
 
-/// Asks the GPU shard by shard.
+/// Searches on the GPU shard by shard.
 fn by_shards(test: Discrete, options: &Options) -> (Skeleton, Vec<f64>) {
     let mut p_max = vec![0.25; options.p * options.p];
     let mut worker = Shardwise(CudaEngine::discrete(test, options.alpha, CudaOptions::default()).unwrap());
@@ -52,7 +52,7 @@ fn on_cpu(test: Discrete, options: &Options) -> (Skeleton, Vec<f64>) {
     (skeleton, p_max)
 }
 
-/// Both engines give the same, p-values to 1e-11: a statistic of thousands is good to its twelfth digit or so.
+/// Compares both engines, p-values to 1e-11. A statistic in the thousands is exact to about its twelfth digit.
 fn compare(label: &str, test: Discrete, options: &Options, cuda: CudaOptions, cpu: &(Skeleton, Vec<f64>)) {
     let label = format!("{label} {cuda:?}");
     let found = on_cuda(test, options, cuda).unwrap();
@@ -87,7 +87,7 @@ fn golden_skeletons() {
     assert!(compared >= 30, "only {compared} comparisons");
 }
 
-/// Single tests, as batches of questions.
+/// Compares single tests, asked as batches of questions.
 #[test]
 #[ignore = "needs a GPU"]
 fn golden_tests() {
@@ -160,7 +160,7 @@ fn random_problems() {
     assert!(deepest >= 4, "the problems reach level {deepest} only");
 }
 
-/// Strata by the thousand: samples are sorted, sets have up to eight members, some variables more than 255 levels.
+/// Covers strata by the thousand, for which samples are sorted, sets of up to eight members, and variables with more than 255 levels.
 #[test]
 #[ignore = "needs a GPU"]
 fn tables_that_shared_memory_does_not_hold() {
@@ -186,7 +186,7 @@ fn tables_that_shared_memory_does_not_hold() {
                 let test = Discrete::new(&data, statistic, rule);
                 let options = Options { m_max: 8.0, ..Options::new(p, 0.2) };
                 let cpu = on_cpu(test, &options);
-                // Degrees of freedom by the hundred thousand: a statistic of that size has fewer digits to spare.
+                // With hundreds of thousands of degrees of freedom, the statistic has fewer digits to spare.
                 let cuda = on_cuda(test, &options, CudaOptions::default()).unwrap();
                 same(&format!("large {seed} {statistic:?} {rule:?}"), &cuda, &cpu);
             }
@@ -194,8 +194,8 @@ fn tables_that_shared_memory_does_not_hold() {
     }
 }
 
-/// The p-values of the pairs that level 0 leaves, at budgets between those at which a search runs as a whole and in parts: it begins as a whole and
-/// goes on in parts.
+/// Keeps the p-values of the pairs that level 0 leaves, at budgets between those of a whole search and of one in parts. The search begins as a
+/// whole and continues in parts.
 #[test]
 #[ignore = "needs a GPU"]
 fn a_search_that_outgrows_the_gpu_goes_on_in_parts() {
@@ -218,8 +218,9 @@ fn a_search_that_outgrows_the_gpu_goes_on_in_parts() {
     }
 }
 
-/// The budgets at which a search runs, from what it plans with all memory, halved until one is refused, which names numbers: each has the
-/// answer of all memory to the last bit and plans no more than its budget. The smallest of them, and what all memory plans.
+/// Halves the budget from what a search plans with all memory until one is refused, with an error that has its bytes. Every other budget must
+/// give the answer of all memory, and no search may plan more than its budget. Returns the smallest budget that sufficed, and the bytes planned
+/// with all memory.
 fn budgets(label: &str, test: Discrete, options: &Options, strategy: SearchStrategy) -> [u64; 2] {
     let searched = |memory_budget| -> Result<(Skeleton, Vec<f64>, u64)> {
         let mut p_max = vec![0.25; options.p * options.p];
@@ -239,7 +240,7 @@ fn budgets(label: &str, test: Discrete, options: &Options, strategy: SearchStrat
                 assert!(planned <= budget, "{label}: {planned} planned");
                 same(&label, &(found, p_max.clone()), &whole);
                 let differ = p_max.iter().zip(&whole.1).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
-                // A row that is asked question by question is not added up as by the threads of "edge".
+                // Questions of a row are added up in another order than by the threads of "edge".
                 assert!(differ == 0 || strategy != SearchStrategy::Shared, "{label}: {differ} p-values differ");
             }
             Err(Error::Device(e)) if e.kind == DeviceKind::OutOfMemory => {
@@ -276,7 +277,7 @@ fn every_budget_has_the_answer_of_all_memory() {
     }
 }
 
-/// Codes are packed by 1, 2, 4, 8 and 16 bits; a missing value may take one more.
+/// Reads codes packed by 1, 2, 4, 8 and 16 bits; missing values may need more.
 #[test]
 #[ignore = "needs a GPU"]
 fn codes_of_any_width_are_read_packed() {
@@ -297,8 +298,8 @@ fn codes_of_any_width_are_read_packed() {
     }
 }
 
-/// Level 0 with room for the columns of some variables: those of the rows stay while others pass. What is copied and read by the GPU is counted;
-/// with the rows' columns once more for each panel that passes it would be more than twice as much.
+/// Runs level 0 with room for the columns of some variables: those of the rows stay while others pass. The test counts the bytes that the GPU
+/// receives. If each panel brought the rows' columns again, they would be more than twice as many.
 #[test]
 #[ignore = "needs a GPU"]
 fn columns_of_rows_stay_while_others_pass() {
@@ -323,7 +324,7 @@ fn columns_of_rows_stay_while_others_pass() {
         let (whole, p_max, _) = searched(None);
         let (found, same, moved) = searched(Some(200_000));
         assert!(found == whole && same == p_max, "the budget changes the answer");
-        // Three levels take two bits of a sample, as do three and a missing value.
+        // Three levels take two bits a sample, even with missing values.
         let column = n as u64 / 4;
         assert!(moved > p as u64 * column && moved < 240 * column, "{moved} bytes moved");
     }
@@ -333,7 +334,7 @@ fn two_parents(n: usize, p: usize, seed: u64) -> Problem {
     problem(&mut Random(seed), p, n, 0.0)
 }
 
-/// Where scratch is short, fewer blocks run (z in gpuPC's paper).
+/// Searches within small budgets. If scratch memory is short, fewer blocks run (z in gpuPC's paper).
 #[test]
 #[ignore = "needs a GPU"]
 fn little_memory_changes_nothing_and_too_little_is_named() {
@@ -389,7 +390,7 @@ fn questions_of_any_size() {
                 assert!((p - want).abs() <= 1e-11 * want + 1e-300, "{rule:?} {x}, {y} | {s:?}: {p:e}, {want:e}");
                 assert_eq!(*p >= 0.05, want >= 0.05);
             }
-            // Who asks beside it, and when, changes no bit.
+            // The order of a batch's questions changes no bit.
             for run in 0..3 {
                 let order: Vec<usize> = (0..batch.len()).map(|at| (at * 7 + run) % batch.len()).collect();
                 let mut other = Batch::new();
@@ -407,7 +408,7 @@ fn questions_of_any_size() {
     }
 }
 
-/// A significance level that is p itself: no machine's rounding may decide, and a hair above it none is independent.
+/// Sets alpha to p and to its neighbours. At p itself, no machine's rounding may decide; just above it, the pair is dependent.
 #[test]
 #[ignore = "needs a GPU"]
 fn alpha_next_to_p_decides_as_on_the_cpu() {
@@ -429,7 +430,7 @@ fn alpha_next_to_p_decides_as_on_the_cpu() {
                 }
             }
         }
-        // Every test separates; none does; only those with p = 1 do.
+        // Every test separates; only those with p = 1 do; none does.
         for alpha in [0.0, 1.0, 1.5] {
             let options = Options { m_max: 2.0, ..Options::new(7, alpha) };
             compare("alpha", test, &options, CudaOptions::default(), &on_cpu(test, &options));
@@ -437,8 +438,8 @@ fn alpha_next_to_p_decides_as_on_the_cpu() {
     }
 }
 
-/// More tests for the CPU than there is room for questions, at level 0 and above: the variables have so many levels that all
-/// tests are left to the CPU.
+/// Leaves more tests to the CPU than there is room for questions, at level 0 and above. The variables have so many levels that the CPU decides
+/// all tests.
 #[test]
 #[ignore = "needs a GPU"]
 fn questions_beyond_their_room_are_asked_in_turn() {
@@ -471,7 +472,7 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
     let test = Discrete::new(&data, Statistic::G2, Rule::Bnlearn { adapt: false });
     let options = Options::new(p, 1e-6);
     let mut p_max = vec![0.0; p * p];
-    // The first use of a strategy waits for the driver, which makes machine code of a level's kernels then.
+    // The first use of a strategy waits for the driver, which then compiles a level's kernels.
     for (strategy, first) in
         [(0, true), (0, false), (1, true), (1, false), (3, true), (3, false)].map(|(i, first)| (STRATEGIES[i], first))
     {

@@ -1,5 +1,5 @@
-//! The recorded answers of pcalg's discrete tests and of bnlearn's, every field, in every way of counting, on 1, 2 and 4
-//! threads and one test at a time.
+//! Compares every field of the recorded answers of pcalg's and bnlearn's discrete tests: in every way of counting, on 1, 2 and 4 threads, and
+//! one test at a time.
 
 use crate::support::golden::{cases, number, set};
 use pcgpu_core::ci::discrete::{Counter, Discrete, Margins, Rule, Statistic, Way};
@@ -57,7 +57,7 @@ fn pcalg_single_tests() {
     assert_eq!(compared, 11 * 60);
 }
 
-/// Statistic, df and p of `x2`, `mi` and their adjusted forms. The recorded `mi` is G².
+/// Compares statistic, df and p of `x2`, `mi` and their adjusted forms. The recorded `mi` is G².
 #[test]
 fn bnlearn_single_tests() {
     let mut compared = 0;
@@ -80,7 +80,7 @@ fn bnlearn_single_tests() {
                     let found = test.test_with(x, y, &s, counter, &mut margins);
                     let label =
                         format!("{} {name} of {x}, {y} | {s:?} by {way:?}: {found:?}, recorded {want}", case.name);
-                    // A statistic that is 0 but for rounding has no digits.
+                    // A statistic that is 0 except for rounding has no exact digits.
                     let (g, stat) = (found.statistic, number(&want["statistic"]));
                     assert!(close(g, stat, 1e-12) || (g - stat).abs() < 1e-11, "{label}");
                     assert_eq!(found.df, number(&want["df"]), "{label}");
@@ -93,7 +93,7 @@ fn bnlearn_single_tests() {
     assert!(compared >= 12 * 60 * 16, "{compared}");
 }
 
-/// Edges, separating sets and their p-values.
+/// Compares edges, separating sets and their p-values.
 #[test]
 fn bnlearn_skeletons() {
     let mut compared = 0;

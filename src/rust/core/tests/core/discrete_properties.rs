@@ -1,5 +1,5 @@
-//! Random discrete problems: the counting engine and the searches on it against a plain reference. Uneven numbers of
-//! levels, levels that do not occur, constant columns, few samples, sparse strata, sets of up to six, missing values.
+//! Compares the counting engine and the searches on it with a plain reference, on random discrete problems: uneven numbers of levels, levels
+//! that do not occur, constant columns, few samples, sparse strata, sets of up to six, missing values.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options, Skeleton};
 
 const WAYS: [Way; 4] = [Way::Quickest, Way::Planes, Way::Codes, Way::Cells];
-/// Statistic, df and p by the definitions, from a map of cells.
+/// Returns statistic, df and p by the definitions, from a map of cells.
 fn by_definition(
     problem: &Problem,
     statistic: Statistic,
@@ -97,7 +97,7 @@ fn every_way_of_counting_gives_the_definition() {
                         let label = format!("problem {number}, {statistic:?} {rule:?} {x}, {y} | {s:?} by {way:?}");
                         assert!((found.statistic - value).abs() <= 1e-10 * value + 1e-9, "{label}: {found:?}, {value}");
                         assert_eq!(found.df, df, "{label}");
-                        // With no df any rounding would show; the definition above does not leave such strata out.
+                        // With df 0, p would show any rounding, because the definition above keeps such strata.
                         if df > 0.0 {
                             assert!((found.p - p).abs() <= 1e-8 * p + 1e-290, "{label}: {found:?}, {p:e}");
                         }
@@ -130,7 +130,7 @@ fn the_ways_of_counting_agree_to_the_last_bit() {
 
 #[test]
 fn sets_of_five_and_more_are_conditioned_on() {
-    // y copies x where the six others sum to an odd number, so that the pair depends given them all.
+    // y copies x if the sum of the six others is odd, so the pair is dependent given all of them.
     let (n, p) = (20_000, 8);
     let mut random = Random(3);
     let mut codes: Vec<i32> = (0..n * p).map(|_| random.below(2) as i32).collect();
@@ -140,7 +140,7 @@ fn sets_of_five_and_more_are_conditioned_on() {
         }
     }
     let data = Coded::new(by_column(&codes, 8).unwrap(), &[2; 8], false).unwrap();
-    // Half of the 64 strata have two empty cells each, so that all df but the last go.
+    // Half of the 64 strata have two empty cells each, so the adjustment leaves only the last df.
     for (adapt, df) in [(false, 64.0), (true, 1.0)] {
         let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt });
         let found = test.test(0, 1, &[2, 3, 4, 5, 6, 7]);
@@ -200,7 +200,7 @@ fn searches_equal_the_plain_reference() {
     assert!(deepest >= 5, "the problems reach level {deepest} only");
 }
 
-/// Larger problems, so that threads and rows cut into ranges are really used.
+/// Compares larger problems, so that threads and rows cut into ranges are really used.
 #[test]
 fn threads_and_shards_change_nothing() {
     for (number, method) in [(1, Method::Stable), (2, Method::StableFast), (3, Method::Original)] {
@@ -222,7 +222,7 @@ fn threads_and_shards_change_nothing() {
             assert_eq!(many.graph, one.graph);
             assert_eq!(sets(&many), sets(&one));
             assert_eq!((&many.tests, many.max_order), (&one.tests, one.max_order));
-            // To the last bit: the schedule must not show anywhere.
+            // Equal to the last bit, because the schedule must not matter.
             assert!(many_p == one_p);
         }
     }

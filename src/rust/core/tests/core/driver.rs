@@ -1,5 +1,5 @@
-//! The errors where driver, GPU or launch fails. A driver of our own (../driver/driver.cpp) plays each part, in a process of its
-//! own, as a process loads one driver.
+//! Errors if the driver, the GPU or a launch fails. A driver of our own (../driver/driver.cpp) plays each part, in its own process, because a
+//! process loads only one driver.
 
 use std::ffi::{c_char, c_int, c_void, CStr};
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use pcgpu_core::{Error, Result};
 
 const PART: &str = "FAKE_CUDA";
 
-/// The folder with the driver, which is compiled once; `PCGPU_TEST_DRIVER` names a folder that has one.
+/// Returns the folder with the driver, which is compiled once. `PCGPU_TEST_DRIVER` names a folder that already has one.
 pub fn driver() -> &'static PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -31,7 +31,7 @@ pub fn driver() -> &'static PathBuf {
     })
 }
 
-/// Runs one test of this program in a process with that driver, and `environment`; what it printed.
+/// Runs one test of this program in a process with that driver and `environment`. Returns what it printed.
 pub fn with_driver(test: &str, environment: &[(&str, &str)]) -> String {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
@@ -44,7 +44,7 @@ pub fn with_driver(test: &str, environment: &[(&str, &str)]) -> String {
     text
 }
 
-/// A function that the tests' own driver has beside NVIDIA's, in a process that has loaded it.
+/// Returns a function that only the tests' own driver has, in a process that has loaded it.
 pub fn own_function(name: &CStr) -> *mut c_void {
     extern "C" {
         fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
@@ -73,7 +73,7 @@ fn told<T>(outcome: Result<T>) -> String {
     }
 }
 
-/// Runs in the process with the driver; says nothing elsewhere.
+/// Prints the outcomes in a process with the driver, and nothing elsewhere.
 #[test]
 fn played() {
     if std::env::var_os(PART).is_some() {
@@ -84,11 +84,11 @@ fn played() {
     }
 }
 
-/// The outcomes of listing the GPUs, of a search, of another, and of one in unified memory, with the driver that plays `part`.
+/// Returns the outcomes of listing the GPUs, of two searches, and of one in unified memory, with the driver that plays `part`.
 fn play(part: &str) -> [String; 4] {
     let text = with_driver("driver::played", &[(PART, part)]);
     ["listing ", "first ", "second ", "unified "].map(|name| {
-        // The harness begins the first line itself.
+        // The test harness prints the start of the first line itself.
         let line = text.lines().find_map(|line| line.split_once(name)).unwrap_or_else(|| panic!("{part}: {text}"));
         line.1.to_string()
     })
@@ -99,7 +99,7 @@ fn a_driver_that_works_is_used() {
     assert_eq!(play("none"), ["fine"; 4]);
 }
 
-/// The driver of the test above takes PTX alone.
+/// Uses a driver that takes machine code. The driver of the test above takes only PTX.
 #[test]
 fn machine_code_is_loaded_where_the_driver_takes_it() {
     assert_eq!(play("machine_code"), ["fine"; 4]);
@@ -124,7 +124,7 @@ fn what_fails_is_named_with_what_to_do() {
     }
 }
 
-/// Only what asks for it is refused.
+/// Checks that only searches that ask for unified memory are refused.
 #[test]
 fn a_gpu_without_unified_memory_is_named() {
     let [listing, first, second, unified] = play("no_managed");
@@ -137,7 +137,7 @@ fn gpus_are_listed_as_far_as_can_be() {
     for (part, listing) in [("old_driver", "old_driver: "), ("no_device", "no_device: ")] {
         assert!(play(part)[0].starts_with(listing), "{part}");
     }
-    // A GPU that another process has to itself is listed all the same.
+    // A GPU in exclusive use by another process is still listed.
     assert_eq!(play("busy")[0], "fine");
 }
 

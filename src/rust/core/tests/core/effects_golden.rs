@@ -1,4 +1,4 @@
-//! Causal effects against pcalg's recorded answers (`tests/golden/ida-*`).
+//! Compares causal effects with pcalg's recorded answers (`tests/golden/ida-*`).
 
 use ndarray::ArrayView2;
 use pcgpu_core::effects::{Asked, Kind, Method, Plan, Technique, Together};
@@ -48,7 +48,7 @@ fn kind(name: &Value) -> Kind {
     }
 }
 
-/// To 1e-10 relative; what pcalg's rounding leaves of 0 has no digits.
+/// Compares to a relative 1e-10. An effect of 0 that pcalg's rounding has changed has no exact digits.
 fn same(found: &[f64], want: &[f64]) -> bool {
     let close = |(a, b): (&f64, &f64)| a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-10 * b.abs() + 1e-14;
     found.len() == want.len() && found.iter().zip(want).all(close)

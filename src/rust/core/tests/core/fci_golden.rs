@@ -1,5 +1,5 @@
-//! pcalg 2.7-12's recorded answers for `fci()`, `rfci()` and `fciPlus()`, every field, on 1, 2 and 4 threads and one test at a
-//! time; and what its `udag2pag()` makes of graphs that have marks.
+//! Compares every field with pcalg 2.7-12's recorded answers for `fci()`, `rfci()` and `fciPlus()`, on 1, 2 and 4 threads and one test at a
+//! time. Also compares its `udag2pag()` on graphs that have marks.
 
 use crate::support::fci::{check, marks, pag_of, pooled, sepsets_of, triples, Call, Oracle};
 use crate::support::golden::{cases_in, number, Case};
@@ -12,7 +12,7 @@ use pcgpu_core::pag::{self, Unclear};
 use pcgpu_core::search::Method;
 use serde_json::Value;
 
-/// Each recorded call: the function, its name and its answer. Arguments that are refused before any work are R's.
+/// Returns each recorded call: the function, its name and its answer. Calls that R refuses for their arguments, before any work, are left out.
 fn calls(case: &Case) -> Vec<(&'static str, String, &Value)> {
     let mut calls = Vec::new();
     for function in ["fci", "rfci", "fciPlus"] {
@@ -38,7 +38,7 @@ fn gaussian_cases() {
                 _ => Reading::GaussCItest,
             };
             let gauss = Gauss::new(by_column(&c, p).unwrap(), case.n(), reading).unwrap();
-            // After the skeleton pcalg asks its R function, whatever ran that.
+            // After the skeleton, pcalg asks its R function, whichever function ran the skeleton.
             for threads in [1, 2, 4] {
                 let mut engine = CpuEngine::new(GaussKernel::new(gauss, call.options().alpha), threads);
                 let run = call.run(function, &mut By::Worker(&mut engine));
@@ -98,7 +98,7 @@ fn options(call: &Value, p: usize) -> pag::Options<'static> {
         }
     };
     list(&call["rules"]).into_iter().for_each(|rule| options.rules[rule - 1] = true);
-    // pcalg's number of a triple: k + p (j + p i), from 1.
+    // pcalg's number of a triple is k + p (j + p i), with all from 1.
     let triple = |number: usize| {
         let k = (number - 1) % p;
         let rest = (number - 1 - k) / p;

@@ -1,4 +1,4 @@
-//! Searches of data whose correlations have a bound of memory give, to the last bit, those of the whole matrix.
+//! Checks that searches of data with a bound on the memory for correlations give the answers of the whole matrix to the last bit.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ fn reading(method: Method) -> Reading {
     }
 }
 
-/// Columns less their means, n x p, and their correlations.
+/// Data, n x p, with the mean of each column subtracted, and their correlations.
 struct Data {
     cells: Vec<f64>,
     c: Vec<f64>,
@@ -66,7 +66,7 @@ impl Data {
     }
 }
 
-/// Everything that a search gives, p-values as bits.
+/// The whole result of a search, with p-values as bits.
 type Parts = (Vec<u64>, Sets, Vec<u64>, i32, u64, Vec<u64>);
 type Sets = Vec<(usize, u32, Vec<u32>)>;
 
@@ -83,7 +83,8 @@ fn parts(found: &Skeleton, p_max: Vec<u64>) -> Parts {
     (graph, sets.collect(), found.tests.clone(), found.max_order, found.exact_tests, p_max)
 }
 
-/// Halves the bound until it is refused, for ways after the first quarters it: the number of bounds that were not. Refusals name the bytes that suffice.
+/// Divides the bound by 2 for the first way, and by 4 for others, until it is refused. A refusal must name bytes that suffice. Returns the
+/// number of bounds that sufficed.
 fn halve(label: &str, data: &Data, n: f64, options: &Options, ways: &[(LevelOne, u64, usize)]) -> usize {
     let mut bounds = 0;
     for (way, &(level_one, shard_tests, threads)) in ways.iter().enumerate() {
@@ -111,7 +112,7 @@ fn halve(label: &str, data: &Data, n: f64, options: &Options, ways: &[(LevelOne,
                 bytes /= part;
                 continue;
             };
-            // What the refusal asks for is enough for what was refused; a later step may ask for more.
+            // The bytes that a refusal asks for suffice for the refused step, but a later step may ask for more.
             let mut hint = hint.clone();
             let mut least = bytes;
             loop {
@@ -152,7 +153,7 @@ fn random_problems_have_one_answer() {
     assert!(bounds > 150 * 4, "{bounds}");
 }
 
-/// Longer rows: of more variables than one word and one block, heavy rows among them.
+/// Compares longer rows, with more variables than one word or one block holds, some of them heavy.
 #[test]
 fn larger_problems_have_one_answer() {
     for (number, (p, n, density, m_max)) in
@@ -164,15 +165,15 @@ fn larger_problems_have_one_answer() {
         for method in [Method::Stable, Method::StableFast, Method::Original] {
             let options = Options { method, m_max, ..Options::new(p, 0.05) };
             let ways = [(LevelOne::ByDensity, 1 << 16, 2), (LevelOne::Masks, 50, 4), (LevelOne::Lists, 2000, 1)];
-            // With one method all.
+            // Only "stable" takes all ways.
             let ways = if method == Method::Stable { &ways[..] } else { &ways[..1] };
             halve(&format!("{p} x {n} {method:?}"), &data, n as f64, &options, ways);
         }
     }
 }
 
-/// Ranks of a cluster with a bound are asked for some columns of level 0 at a time, of which they make more or fewer at once, and for shards that they
-/// decide in parts, or that have no pair of theirs.
+/// Compares ranks of a cluster that have a bound. They are asked for some columns of level 0 at a time, and compute more or fewer at once. They
+/// decide shards in parts, or get shards that have none of their pairs.
 #[test]
 fn ranks_with_a_bound_have_one_answer() {
     let sparse = (200, 80, 0.01, 2.0, [3, 20, 60, 150].as_slice());
@@ -185,7 +186,7 @@ fn ranks_with_a_bound_have_one_answer() {
             let mut compared = 0;
             for (number, &columns) in columns.iter().enumerate() {
                 let bytes = (8 * p * columns) as u64;
-                // Of little memory a later level is refused.
+                // With little memory, a later level is refused.
                 let Ok(_) = search(&mut data.bounded(n as f64, &options, 2, bytes).unwrap(), &options) else {
                     continue;
                 };
@@ -208,7 +209,7 @@ fn ranks_with_a_bound_have_one_answer() {
     }
 }
 
-/// Level 1 where nearly all are neighbours, with copies of columns and fixed edges.
+/// Compares level 1 with nearly all pairs adjacent, with copies of columns and with fixed edges.
 #[test]
 fn dense_problems_have_one_answer() {
     for number in 0..10 {
@@ -224,13 +225,13 @@ fn dense_problems_have_one_answer() {
     }
 }
 
-/// The recorded answers of pcalg, on data with the recorded correlations.
+/// Compares with pcalg's recorded answers, on data that have the recorded correlations.
 #[test]
 fn recorded_cases() {
     let mut compared = 0;
     for case in cases("gauss-") {
         let (p, c) = (case.p(), case.correlations());
-        // A square root of C above its mirror image has mean 0 and the correlations C; where C has no inverse none to so many digits.
+        // A square root of C stacked on its negative has mean 0 and the correlations C. If C is nearly singular, too few digits are right.
         let mut root = vec![0.0; p * p];
         let mut least = if c.iter().any(|r| r.is_nan()) { 0.0 } else { f64::INFINITY };
         for j in 0..p {
@@ -266,7 +267,7 @@ fn recorded_cases() {
     assert!(compared >= 60, "only {compared} comparisons");
 }
 
-/// With the p-values of the pairs that level 0 leaves alone; one test at a time; and many questions at once.
+/// Covers compact results, with the p-values only of pairs that level 0 leaves; one test at a time; and many questions at once.
 #[test]
 fn other_ways_to_ask() {
     let (p, n) = (60, 50);
@@ -313,7 +314,7 @@ fn other_ways_to_ask() {
             assert!(found.iter().zip(&wanted).all(|(a, b)| a.to_bits() == b.to_bits()), "{members} of {bytes}");
         }
     }
-    // Too few for any test: the first pair is named, as with a matrix.
+    // Too few samples for any test: the error names the first pair, as with a matrix.
     let fast = Options { method: Method::StableFast, ..Options::new(p, 0.05) };
     let refused = search(&mut data.bounded(2.0, &fast, 2, 16 * p as u64).unwrap(), &fast).err();
     assert!(matches!(refused, Some(Error::Numeric { x: 0, y: 1, .. })), "{refused:?}");
@@ -326,7 +327,7 @@ fn what_has_no_room_is_refused_before_it_is_computed() {
     let common: Vec<f64> = (0..n).map(|i| (i as f64 * 0.7).sin()).collect();
     columns.iter_mut().for_each(|column| column.iter_mut().zip(&common).for_each(|(v, u)| *v += 3.0 * u));
     let data = Data::of(&columns);
-    // Of so many observations that level 1 separates nothing.
+    // With so many observations, level 1 separates nothing.
     let (observations, options) = (4000.0, Options::new(p, 0.001));
     let refused = data.bounded(observations, &options, 1, 16 * p as u64 - 1).err();
     let Some(Error::Argument { argument: "memory", value, hint }) = refused else { panic!("{refused:?}") };
@@ -343,18 +344,18 @@ fn what_has_no_room_is_refused_before_it_is_computed() {
     let refused = skeleton(&mut engine, &options, &mut vec![0.0; p * p], &mut levels).err();
     assert!(matches!(&refused, Some(Error::Argument { hint, .. }) if hint.contains("level 2")), "{refused:?}");
     assert_eq!(levels.0, 1);
-    // Where the bound is what there is, it is memory that is short.
+    // If the bound is the machine's memory, the error is about memory.
     let bound = Bound { bytes: 10, is_named: false };
     let test = FisherZ::new(observations, Reading::GaussCItest).unwrap();
     let refused = GaussOfData::new(test, by_column(&data.cells, p).unwrap(), 0.05, 1, bound).err();
     assert!(matches!(refused, Some(Error::Memory { .. })), "{refused:?}");
 }
 
-/// By the edges of some variables, and of those that these have in common; a stop is heard.
+/// Checks the estimate from the edges of some variables and from the edges that these share. A stop is noticed.
 #[test]
 fn searches_that_ask_for_few_are_told_apart() {
     let observations = 40;
-    // So many variables that share `common` of a value, but for `hubs` that are little else.
+    // The p variables have a common part of weight `common`, but `hubs` of them consist mostly of it.
     let asks = |p: usize, common: f64, hubs: usize, further: bool, observer: &mut dyn Observer| {
         let mut random = Random(11);
         let shared: Vec<f64> = (0..observations).map(|_| random.normal()).collect();
@@ -373,11 +374,11 @@ fn searches_that_ask_for_few_are_told_apart() {
     let p = Bound::LEAST + 8;
     assert_eq!(asks_few(p, 0.0, 0, &mut Unobserved), Ok(true));
     assert_eq!(asks_few(p, 1.0, 0, &mut Unobserved), Ok(false));
-    // Hardly an edge but those of few variables with most others.
+    // Few edges except between a few variables and most others.
     assert_eq!(asks_few(p, 0.5, 6, &mut Unobserved), Ok(false));
-    // Where level 0 is the last none are asked for.
+    // If level 0 is the last, no correlations are needed later.
     assert_eq!(asks(p, 1.0, 0, false, &mut Unobserved), Ok(true));
-    // Fewer variables are not looked at.
+    // With fewer variables, nothing is estimated.
     assert_eq!(asks_few(Bound::LEAST - 1, 0.0, 0, &mut Unobserved), Ok(false));
     assert_eq!(asks(Bound::LEAST - 1, 0.0, 0, false, &mut Unobserved), Ok(false));
     struct Ends;
@@ -389,7 +390,7 @@ fn searches_that_ask_for_few_are_told_apart() {
     assert_eq!(asks_few(p, 0.0, 0, &mut Ends), Err(Error::Interrupted));
 }
 
-/// At every level, and while correlations are made.
+/// Stops searches at every level, and while correlations are computed.
 #[test]
 fn a_search_stops_within_half_a_second() {
     struct Stops {
@@ -443,7 +444,7 @@ fn a_search_stops_within_half_a_second() {
             let mut engine = data.bounded(n as f64, &options, 2, Bound::of_all(p) / part).unwrap();
             let mut stops = Stops { at: level, asked: None, patience: Duration::from_millis(100) };
             let ended = skeleton(&mut engine, &options, &mut vec![0.0; p * p], &mut stops);
-            // One that ended before was not asked.
+            // A search that ended before that level was not asked to stop.
             match (ended, stops.asked) {
                 (Err(Error::Interrupted), Some(asked)) => asked.elapsed().saturating_sub(stops.patience),
                 (ended, _) => ended.map(|_| Duration::ZERO).unwrap(),

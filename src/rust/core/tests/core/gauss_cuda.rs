@@ -1,6 +1,6 @@
-//! The CUDA engine against pcalg's recorded answers and against the CPU engine.
+//! Compares the CUDA engine with pcalg's recorded answers and with the CPU engine.
 //!
-//! Only the errors are tested where there is no GPU.
+//! Without a GPU, only the errors are tested.
 
 use std::time::Duration;
 
@@ -19,7 +19,8 @@ use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
 use pcgpu_core::{DeviceKind, Error, Result};
 
-/// Our strategy as it is by default, and as for dense graphs throughout: level 1 by masks, further levels by blocks.
+/// Ways of our strategy: by default; level 1 by columns and no row by whole blocks; and, as in dense graphs, level 1 by masks and all rows by
+/// whole blocks.
 const WAYS: [(LevelOne, Option<u64>); 3] =
     [(LevelOne::ByDensity, None), (LevelOne::Columns, Some(u64::MAX)), (LevelOne::Masks, Some(0))];
 
@@ -50,7 +51,7 @@ pub(crate) fn on_cuda(gauss: Gauss, options: &Options, cuda: CudaOptions) -> Res
     Ok((skeleton, p_max))
 }
 
-/// Asks the GPU shard by shard.
+/// Searches on the GPU shard by shard.
 pub(crate) fn by_shards(gauss: Gauss, options: &Options) -> Result<(Skeleton, Vec<f64>)> {
     let mut p_max = vec![0.25; options.p * options.p];
     let mut worker = Shardwise(CudaEngine::new(gauss, options.alpha, CudaOptions::default())?);
@@ -65,7 +66,7 @@ pub(crate) fn on_cpu(gauss: Gauss, options: &Options) -> Result<(Skeleton, Vec<f
     Ok((skeleton, p_max))
 }
 
-/// Runs both engines, with every strategy and some repeats, and compares them; errors must be the same, too.
+/// Runs both engines, with every strategy and some repeats, and compares them, errors included.
 fn compare(label: &str, c: &[f64], n: f64, options: &Options, strategies: &[SearchStrategy], repeats: usize) {
     let gauss = Gauss::new(by_column(c, options.p).unwrap(), n, reading(options.method)).unwrap();
     let cpu = on_cpu(gauss, options);
@@ -138,7 +139,7 @@ fn random_problems() {
     assert_eq!(compared, numbers / 3 * 2);
 }
 
-/// All three orders of visiting, errors included.
+/// Compares all three orders of visiting, errors included.
 #[test]
 #[ignore = "needs a GPU"]
 fn shards_are_answered_as_on_the_cpu() {
@@ -171,7 +172,7 @@ fn shards_are_answered_as_on_the_cpu() {
 #[test]
 #[ignore = "needs a GPU"]
 fn wide_and_singular_problems() {
-    // Rows of more neighbours than a warp has lanes, over several levels, with twins and sums among the columns.
+    // Rows with more neighbours than a warp has lanes, over several levels, with copies and sums among the columns.
     for (seed, p, n, density, singular, alpha) in [
         (1, 70, 60, 0.15, 0.0, 0.2),
         (2, 80, 400, 0.1, 0.2, 0.05),
@@ -193,7 +194,7 @@ fn wide_and_singular_problems() {
 #[test]
 #[ignore = "needs a GPU"]
 fn nearly_collinear_problems() {
-    // Some factors, and variables that are those with little noise: tests that the quick form cannot answer to all digits.
+    // Variables are sums of factors with little noise, so the quick form cannot answer all tests to all digits.
     for (seed, p, factors, noise, alpha) in [(1u64, 40, 6, 1e-4, 0.05), (2, 48, 3, 1e-3, 0.01), (3, 36, 9, 1e-5, 0.2)] {
         let mut random = Random(seed);
         let n = 300;
@@ -213,7 +214,7 @@ fn nearly_collinear_problems() {
     }
 }
 
-/// A factor behind all variables keeps every pair dependent whatever is given: levels go on to the last.
+/// Returns the correlations of variables with one factor behind them all. Every pair stays dependent given any set, so levels run to the last.
 fn one_factor(p: usize) -> Vec<f64> {
     (0..p * p).map(|i| if i / p == i % p { 1.0 } else { 0.5 + 0.001 * ((i / p + i % p) % 7) as f64 }).collect()
 }
@@ -221,7 +222,7 @@ fn one_factor(p: usize) -> Vec<f64> {
 #[test]
 #[ignore = "needs a GPU"]
 fn levels_beyond_the_specialised_ones() {
-    // 170 million tests where p is 19.
+    // 170 million tests if p is 19.
     let p = if emulated() { 11 } else { 19 };
     let c = one_factor(p);
     for method in [Method::Stable, Method::StableFast] {
@@ -261,7 +262,7 @@ fn batches_of_questions() {
             }
             assert!(cuda.p_values(&Batch::new(), &mut Unobserved).unwrap().is_empty());
         }
-        // Where a correlation is missing, "stable" has no answer and "stable.fast" says NaN.
+        // If a correlation is missing, "stable" has no answer and "stable.fast" returns NaN.
         c[3 * p + 4] = f64::NAN;
         c[4 * p + 3] = f64::NAN;
         let mut batch = Batch::new();
@@ -277,7 +278,7 @@ fn batches_of_questions() {
     }
 }
 
-/// A missing correlation among conditioning variables: pcalg's "stable" stops with an error at level 2.
+/// Checks a missing correlation among conditioning variables: pcalg's "stable" stops with an error at level 2.
 #[test]
 #[ignore = "needs a GPU"]
 fn missing_correlations_stop_stable_at_level_two() {
@@ -329,14 +330,14 @@ fn memory_that_does_not_suffice_is_named_and_the_next_search_works() {
 #[test]
 #[ignore = "needs a GPU"]
 fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
-    // Tests by the billion from level 5 on.
+    // Billions of tests from level 5 on.
     let p = 60;
     let c = one_factor(p);
     let gauss = Gauss::new(by_column(&c, p).unwrap(), 1e6, Reading::GaussCItest).unwrap();
     let options = Options::new(p, 1e-6);
     let mut p_max = vec![0.0; p * p];
     for strategy in &STRATEGIES[..4] {
-        // The first round waits for the driver, which makes machine code of a level's kernels when they are first used.
+        // The first round waits for the driver, which compiles a level's kernels at their first use.
         for first in [true, false] {
             let mut engine = CudaEngine::new(gauss, options.alpha, with(*strategy)).unwrap();
             let mut observer = StopAt(if *strategy == SearchStrategy::Shared { 7 } else { 4 }, None);
@@ -389,7 +390,7 @@ fn numbers_that_make_no_block_and_gpus_that_are_not_there_are_refused() {
     if device::devices(false).is_ok_and(|gpus| !gpus.is_empty()) {
         assert!(matches!(refused, Some(Error::Argument { argument: "device", .. })), "{refused:?}");
     } else {
-        // Every machine without a GPU says which of the three it lacks, and what to do.
+        // Without a GPU, the error has one of three causes, and a remedy.
         let Some(Error::Device(e)) = refused else { panic!("{refused:?}") };
         let kinds = [DeviceKind::NoDriver, DeviceKind::NoDevice, DeviceKind::OldDriver];
         assert!(kinds.contains(&e.kind) && e.hint.contains("device = \"cpu\""), "{e:?}");

@@ -1,4 +1,4 @@
-//! The CUDA engine on data, of which it makes correlations, against the correlations themselves.
+//! Compares the CUDA engine on data, from which it computes correlations, with the engine on the correlations themselves.
 
 use crate::gauss_cuda::{by_shards, on_cuda, reading};
 use crate::support::cuda::{sets, Shardwise};
@@ -19,7 +19,7 @@ use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
 use pcgpu_core::{Error, Result};
 
-/// Data, each column less its mean, n x p.
+/// Returns data, n x p, with the mean of each column subtracted.
 fn data(seed: u64, p: usize, n: usize) -> Vec<f64> {
     let mut columns = samples(&mut Random(seed), p, n, 0.2, 0.1);
     columns.iter_mut().flatten().for_each(|value| *value += 1000.0);
@@ -34,7 +34,8 @@ fn data(seed: u64, p: usize, n: usize) -> Vec<f64> {
     cells
 }
 
-/// Where a search has all of a matrix on a GPU, that checks it, as the threads do; on several GPUs one of them. By blocks the threads have to.
+/// Checks that a GPU with the whole matrix for a search also checks it, with the verdict of the threads. Of several GPUs, one checks it. By
+/// blocks, the threads have to.
 #[test]
 #[ignore = "needs a GPU"]
 fn a_gpu_checks_the_matrix_of_its_search() {
@@ -42,7 +43,7 @@ fn a_gpu_checks_the_matrix_of_its_search() {
     let x = data(3, p, n);
     let mut c = vec![0.0; p * p];
     of_centred(&Centred::of_cells(&x, n), &Pool::new(2), &mut c, &mut |_| Ok(())).unwrap();
-    // Some rows of tiles and a part of one; a tile at the diagonal, and one beside it.
+    // Several rows of tiles and a part of one; a tile on the diagonal, and one next to it.
     let with = |cells: &[(usize, usize, f64)]| {
         let mut c = c.clone();
         cells.iter().for_each(|&(x, y, value)| c[y * p + x] = value);
@@ -74,7 +75,7 @@ fn a_gpu_checks_the_matrix_of_its_search() {
             let check = Check::new(by_column(cells, p).unwrap());
             let cuda = CudaOptions { block, ..CudaOptions::default() };
             let mut engine = CudaEngine::new(gauss, options.alpha, cuda).unwrap().checked_by(Some(&check));
-            // Blocks refuse what is not symmetric to the last bit.
+            // Blocks refuse a matrix that is not symmetric to the last bit.
             assert!(run(&mut engine).is_ok() || block.is_some() && number > 0, "{number} {block:?}");
             assert_eq!(check.has_begun(), block.is_none(), "{number}");
             assert_eq!(check.verdict(&Pool::new(2)), wanted, "{number} {block:?}");
@@ -82,7 +83,7 @@ fn a_gpu_checks_the_matrix_of_its_search() {
     }
 }
 
-/// Correlations that are made on the GPU as a search needs them are those that are made there before.
+/// Checks that correlations computed during a search on the GPU are the same as those computed there before.
 #[test]
 #[ignore = "needs a GPU"]
 fn searches_of_data_are_those_of_the_gpus_correlations() {
@@ -108,7 +109,7 @@ fn searches_of_data_are_those_of_the_gpus_correlations() {
         for method in [Method::Stable, Method::StableFast, Method::Original] {
             let options = Options { method, m_max: 3.0, ..Options::new(p, 0.05) };
             let gauss = Gauss::new(by_column(&c, p).unwrap(), n as f64, reading(method)).unwrap();
-            // Twice on one GPU, on which the correlations then are.
+            // Twice with one engine, so that the second search finds the correlations on the GPU.
             let mut engine = CudaEngine::of_data(gauss.test, view, 0.05, CudaOptions::default()).unwrap();
             for _ in 0..2 {
                 let mut p_max = vec![0.25; p * p];
@@ -128,7 +129,7 @@ fn searches_of_data_are_those_of_the_gpus_correlations() {
         let mut engine = CudaEngine::of_data(gauss.test, view, 0.05, CudaOptions::default()).unwrap();
         let theirs = CpuEngine::new(GaussKernel::new(gauss, 0.05), 1).p_values(&batch, &mut Unobserved);
         assert_eq!(engine.p_values(&batch, &mut Unobserved), theirs);
-        // Too few for any test: the first pair is named, as with a matrix.
+        // Too few samples for any test: the error names the first pair, as with a matrix.
         let few = FisherZ::new(2.0, Reading::StableFast).unwrap();
         let options = Options { method: Method::StableFast, ..Options::new(p, 0.05) };
         let mut engine = CudaEngine::of_data(few, view, 0.05, CudaOptions::default()).unwrap();

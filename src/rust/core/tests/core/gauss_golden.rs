@@ -1,4 +1,4 @@
-//! pcalg 2.7-12's recorded answers, every field, on 1, 2 and 4 threads and one test at a time.
+//! Compares every field with pcalg 2.7-12's recorded answers, on 1, 2 and 4 threads and one test at a time.
 
 use crate::support::golden::{cases, number, Case};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
@@ -38,7 +38,7 @@ fn gaussian_cases() {
     assert!(compared >= 150, "only {compared} comparisons");
 }
 
-/// d-separation in a DAG: p is 1 when separated, else 0.
+/// d-separation in a DAG: p is 1 if the pair is separated, else 0.
 struct Oracle {
     parents: Vec<Vec<usize>>,
 }
@@ -54,7 +54,7 @@ impl Oracle {
         Oracle { parents }
     }
 
-    /// Separation in the moral graph of the ancestors.
+    /// Returns whether x and y are separated given s, by the moral graph of their ancestors.
     fn separated(&self, x: usize, y: usize, s: &[u32]) -> bool {
         let p = self.parents.len();
         let mut ancestor = vec![false; p];

@@ -1,5 +1,4 @@
-//! What must hold on random problems: agreement with a plain reference of pcalg's loops, and independence of threads,
-//! shards and the order of columns.
+//! Properties on random problems: agreement with a plain reference of pcalg's loops; independence of threads, shards and order of columns.
 
 use crate::support::problems::{correlation_matrix, correlations, dense_problem, problem, samples, Problem, Random};
 use crate::support::reference;
@@ -81,15 +80,15 @@ fn random_problems_equal_the_plain_reference() {
     assert!(deepest >= 6, "the problems reach level {deepest} only");
 }
 
-/// Level 1 by masks and by lists, to the last bit, on dense problems: some with copies and near copies of columns, missing
-/// correlations, fixed pairs, and samples so small or so many that masks serve few or all tests.
+/// Compares level 1 by masks and by lists, to the last bit, on dense problems. Some have copies and near copies of columns, missing correlations
+/// or fixed pairs. Some have so few or so many samples that masks serve few or all tests.
 #[test]
 fn masks_and_lists_agree() {
     let separated: usize = (0..60).map(|number| agreed(&dense_problem(number), &format!("problem {number}"))).sum();
     assert!(separated > 10_000, "{separated} pairs separated at level 1");
 }
 
-/// The same for correlations of up to .99999, and more variables than a tile has.
+/// Compares masks and lists for correlations of up to .99999, and more variables than a tile has.
 #[test]
 fn masks_and_lists_agree_near_one() {
     let mut separated = 0;
@@ -110,7 +109,7 @@ fn masks_and_lists_agree_near_one() {
     assert!(separated > 100_000, "{separated} pairs separated at level 1");
 }
 
-/// The number of pairs that level 1 separates, by masks and by lists alike.
+/// Compares level 1 by masks and by lists. Returns the number of pairs that it separates, times the number of levels.
 fn agreed(problem: &Problem, label: &str) -> usize {
     let (lists, lists_p) = solve_by(problem, LevelOne::Lists, 2, 1 << 16);
     for (level_one, shard_tests) in [(LevelOne::Masks, 1 << 16), (LevelOne::Masks, 40), (LevelOne::ByDensity, 1 << 16)]
@@ -125,12 +124,12 @@ fn agreed(problem: &Problem, label: &str) -> usize {
     lists.tests.len() * sets(&lists).iter().filter(|(_, _, set)| set.len() == 1).count()
 }
 
-/// Larger problems, so that threads, split sides and windows of "original" are really used.
+/// Compares larger problems, so that threads, split sides and windows of "original" are really used.
 #[test]
 fn threads_and_shards_change_nothing() {
     for (number, method) in [(1, Method::Stable), (2, Method::StableFast), (3, Method::Original)] {
         let mut random = Random(number);
-        // Rows long enough that a few lanes are left to the walk of a pair, lanes enough for more than one block.
+        // Rows are so long that a few lanes are left to the walk of a pair. There are enough lanes for more than one block.
         let p = 110;
         let c = correlation_matrix(&samples(&mut random, p, 2000, 0.3, 0.03));
         let problem = Problem { c, n: 2000.0, options: Options { method, m_max: 4.0, ..Options::new(p, 0.05) } };
@@ -144,7 +143,7 @@ fn threads_and_shards_change_nothing() {
             assert_eq!(sets(&many), sets(&one));
             assert_eq!((&many.tests, many.max_order), (&one.tests, one.max_order));
             assert_eq!(many.exact_tests, one.exact_tests, "{method:?}, {threads} threads, shards of {shard_tests}");
-            // To the last bit: the schedule must not show anywhere.
+            // Equal to the last bit, because the schedule must not matter.
             assert!(many_p.iter().zip(&one_p).all(|(a, b)| a.to_bits() == b.to_bits()));
         }
         let mut p_max = vec![0.0; p * p];

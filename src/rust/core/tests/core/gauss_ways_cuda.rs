@@ -1,4 +1,4 @@
-//! The ways in which a GPU runs a level of the Gaussian test: they give one answer, to the last bit.
+//! Checks that the ways in which a GPU runs a level of the Gaussian test give one answer, to the last bit.
 
 use crate::gauss_cuda::{on_cpu, on_cuda, reading};
 use crate::support::cuda::{emulated, same};
@@ -12,7 +12,7 @@ use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
 use pcgpu_core::Result;
 
-/// Level 1 by masks, by columns and by lists, of dense problems that fill more than one tile: some with copies of columns, fixed edges,
+/// Compares level 1 by masks, columns and lists on dense problems that fill more than one tile. Some have copies of columns, fixed edges or
 /// missing correlations.
 #[test]
 #[ignore = "needs a GPU"]
@@ -36,19 +36,19 @@ fn the_ways_of_level_one_agree() {
     }
 }
 
-/// Level 1 of graphs in which some rows are taken by lists, some by columns and some by masks, in many launches.
+/// Compares level 1 of graphs in which some rows go by lists, some by columns and some by masks, in many launches.
 #[test]
 #[ignore = "needs a GPU"]
 fn the_ways_of_level_one_meet() {
     let mut mixed = 0;
-    // Of three blocks of rows and of two; on a GPU more.
+    // Problems with three blocks of rows and with two; more problems on a GPU.
     for number in (0..60).filter(|number| [1, 6, 9, 10].contains(number) || !emulated()) {
         let dense = dense_problem(number);
         let reading = reading(dense.options.method);
         let gauss = Gauss::new(by_column(&dense.c, dense.options.p).unwrap(), dense.n, reading).unwrap();
         let cuda = |level_one| CudaOptions { level_one, launch_share: 1e-6, ..CudaOptions::default() };
         let lists = on_cuda(gauss, &dense.options, cuda(LevelOne::Lists)).unwrap();
-        // What rows have in all after level 0, by blocks of 64.
+        // The neighbours that rows have after level 0, summed over blocks of 64 rows.
         let after = Options { m_max: 0.0, ..dense.options.clone() };
         let (Skeleton { graph, .. }, _) = on_cuda(gauss, &after, CudaOptions::default()).unwrap();
         let degrees: Vec<u64> = (0..graph.p()).map(|x| graph.degree(x) as u64).collect();
@@ -65,7 +65,7 @@ fn the_ways_of_level_one_meet() {
     assert!(mixed > 2, "{mixed}");
 }
 
-/// Level 2 by blocks and by warps.
+/// Runs searches up to level 2 by blocks and by warps.
 fn blocks_and_warps(gauss: Gauss, options: &Options) -> [Result<(Skeleton, Vec<f64>)>; 2] {
     [0, u64::MAX].map(|from| {
         let cuda = CudaOptions { wide_from: Some(from), ..CudaOptions::default() };
@@ -79,7 +79,7 @@ fn same_bits(label: &str, a: &(Skeleton, Vec<f64>), b: &(Skeleton, Vec<f64>)) {
     assert!(a.1.iter().zip(&b.1).all(|(a, b)| a.to_bits() == b.to_bits()), "{label}: pMax");
 }
 
-/// Level 2 of dense problems by blocks and by warps: the same answers to the last bit, and the CPU's.
+/// Compares level 2 of dense problems by blocks and by warps to the last bit, and with the CPU.
 #[test]
 #[ignore = "needs a GPU"]
 fn blocks_and_warps_agree() {
@@ -87,7 +87,7 @@ fn blocks_and_warps_agree() {
     for number in (0..40).filter(|number| [3, 4, 7, 10].contains(number) || !emulated()) {
         let dense = dense_problem(number);
         let (p, label) = (dense.options.p, format!("problem {number}"));
-        // Exact tests of copies take a CPU long.
+        // A CPU takes long for exact tests of copies.
         if p > 100 {
             continue;
         }
@@ -128,7 +128,7 @@ fn blocks_and_warps_agree() {
     }
 }
 
-/// Separated pairs are logged by lists and by tiles, of more rows than a tile has columns, and not of whole tiles.
+/// Logs separated pairs by lists and by tiles, with more rows than a tile has columns, and with incomplete tiles.
 #[test]
 #[ignore = "needs a GPU"]
 fn the_ways_to_log_agree() {

@@ -1,5 +1,5 @@
-//! What is said of the GPUs of a machine, and what a process keeps on one, with emulated GPUs (../driver/driver.cpp), in processes of
-//! their own.
+//! Checks the report of a machine's GPUs and the memory that a process keeps on one. Emulated GPUs (../driver/driver.cpp) run in their own
+//! processes.
 
 use std::ffi::{c_int, c_void};
 
@@ -27,7 +27,7 @@ const LISTED: &str = "PCGPU_LIST_CARDS";
 const KEPT: &str = "PCGPU_KEEP_MEMORY";
 const OVERTAKEN: &str = "PCGPU_LOSE_MEMORY";
 
-/// How often a context was asked for on each of two GPUs.
+/// Returns how often a context was asked for on each of two GPUs.
 fn contexts() -> [c_int; 2] {
     let found = own_function(c"emulated_contexts");
     // SAFETY: the driver has a function of this name and type.
@@ -35,7 +35,7 @@ fn contexts() -> [c_int; 2] {
     [0, 1].map(|gpu| asked(gpu))
 }
 
-/// The correlations of 60 variables.
+/// Returns the correlations of 60 variables.
 fn data() -> Vec<f64> {
     correlations(&mut Random(7), 60, 100, 0.2)
 }
@@ -45,7 +45,7 @@ fn gpus_are_described_without_opening_them() {
     with_driver("gpus::described", &[(LISTED, "1"), ("FAKE_CUDA_GPUS", "2")]);
 }
 
-/// Runs in the process with the driver; says nothing elsewhere.
+/// Runs in a process with the driver; does nothing elsewhere.
 #[test]
 fn described() {
     if std::env::var_os(LISTED).is_none() {
@@ -62,7 +62,7 @@ fn described() {
     assert_eq!([&gpus[0].pci, &gpus[1].pci], ["0000:1a:00.0", "0000:1b:00.0"]);
     assert_eq!(gpus[0].uuid, "a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
     assert_eq!([&gpus[0].peers, &gpus[1].peers], [&vec![1], &vec![]]);
-    // The free memory of a GPU that the process has opened, and of the other where it is asked for.
+    // The free memory of a GPU that the process has opened, and of the other GPU if asked for.
     let c = data();
     let gauss = Gauss::new(by_column(&c, 60).unwrap(), 100.0, Reading::GaussCItest).unwrap();
     let mut engine = CudaEngine::new(gauss, 0.05, CudaOptions { ordinal: 1, ..CudaOptions::default() }).unwrap();
@@ -73,14 +73,14 @@ fn described() {
     assert_eq!(contexts()[0], 0);
     let all = free(true);
     assert_eq!(all, [Some(32 << 30), some[1]]);
-    // What was opened for that is closed again.
+    // The context that this query opened is closed again.
     assert_eq!((contexts()[0], free(false)), (1, some));
 }
 
-/// Room for one search and a half.
+/// Bytes of GPU memory with room for one and a half searches.
 const ROOM: u64 = 160_000;
 
-/// A GPU with so much room beside what stays with the driver, and one whose allocations fail, though all of it is said to be free.
+/// Uses a GPU with this much room in addition to what the driver keeps, and one whose allocations fail although all memory is reported free.
 #[test]
 fn kept_memory_is_given_back_to_who_needs_it() {
     let (small, taken) = ((256 << 20) + ROOM, (32 << 30) - ROOM);
@@ -89,7 +89,7 @@ fn kept_memory_is_given_back_to_who_needs_it() {
     }
 }
 
-/// Runs in the process with the driver; says nothing elsewhere.
+/// Runs in a process with the driver; does nothing elsewhere.
 #[test]
 fn kept() {
     if std::env::var_os(KEPT).is_none() {
@@ -107,7 +107,7 @@ fn kept() {
         same("on what is left", &(found, p_max), &cpu);
         engine.plan().total()
     };
-    // The first has nothing yet when the second leaves all it had.
+    // The first engine has no memory yet when the second leaves all that it had.
     let (mut first, mut second) = (open(), open());
     let empty = free();
     let planned = search(&mut second);
@@ -117,14 +117,14 @@ fn kept() {
     assert_eq!(free(), while_second, "nothing is kept");
     assert_eq!(search(&mut first), planned);
     assert!(free() == while_second && free() < empty);
-    // And a search that finds memory of its size takes that.
+    // A search that finds kept memory of its size takes it.
     drop(first);
     search(&mut open());
     assert_eq!(free(), while_second);
 }
 
-/// A GPU of whose memory another program takes most between the question what is free and the allocation: what plans with all that is free
-/// plans again with what is left.
+/// Has another program take most of a GPU's memory between the query for free memory and the allocation. Engines that plan with all free memory
+/// then plan again with the rest.
 #[test]
 fn memory_that_another_takes_first_is_not_missed() {
     let (all, taken) = ((256 << 20) + (64 << 20), 40 << 20);
@@ -135,7 +135,7 @@ fn memory_that_another_takes_first_is_not_missed() {
     }
 }
 
-/// Runs in the process with the driver; says nothing elsewhere.
+/// Runs in a process with the driver; does nothing elsewhere.
 #[test]
 fn overtaken() {
     let Some(test) = std::env::var_os(OVERTAKEN) else {
@@ -160,6 +160,6 @@ fn overtaken() {
     };
     assert_eq!(found, wanted);
     println!("{planned} bytes planned");
-    // With what is left; with what was free before it would be more.
+    // A plan with what is left. With what was free before, it would be larger.
     assert!(planned <= 24 << 20 && planned > 12 << 20, "{planned}");
 }

@@ -1,4 +1,4 @@
-//! The nearest-neighbour test on a GPU against the CPU engine: the same to the last bit.
+//! Compares the nearest-neighbour test on a GPU with the CPU engine, to the last bit.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -55,7 +55,7 @@ fn outcomes_are_the_cpus() {
             let made = Made::new(case as u64, n, 6, estimator != Estimator::FrenzelPompe, case == 3);
             let mut transforms = vec![Transform::Ranks, Transform::Uniform, Transform::Standardize];
             if emulated() {
-                // Over the shapes each estimator meets all.
+                // Over all shapes, each estimator meets all transforms.
                 transforms = vec![transforms[(case + at) % 3]];
             }
             for transform in transforms {
@@ -73,7 +73,7 @@ fn outcomes_are_the_cpus() {
                 for strategy in STRATEGIES {
                     let mut engine = KnnCudaEngine::new(&knn, with(strategy)).unwrap();
                     let label = format!("{estimator:?} {transform:?} {strategy:?}: n {n}, k {k}");
-                    // Estimates, counts and p, to the last bit.
+                    // Estimates, counts and p agree to the last bit.
                     assert_eq!(engine.outcomes(&questions(), &mut Unobserved).unwrap(), wanted, "{label}");
                     compared += 1;
                 }
@@ -83,7 +83,7 @@ fn outcomes_are_the_cpus() {
     assert_eq!(compared, if emulated() { 6 } else { 8 * 3 } * 3 * 4);
 }
 
-/// The papers' kernel has a short list of neighbours and a long one.
+/// Compares the short and the long list of neighbours of the papers' kernel.
 #[test]
 #[ignore = "needs a GPU"]
 fn tests_by_short_and_by_long_lists_are_the_cpus() {
@@ -111,7 +111,7 @@ fn tests_by_short_and_by_long_lists_are_the_cpus() {
     assert_eq!(compared, if emulated() { 12 } else { 16 });
 }
 
-/// One test at a time has more permutations at once than a plan has for each of many.
+/// Asks one test at a time, which runs more permutations at once than a plan has for each of many tests.
 #[test]
 #[ignore = "needs a GPU"]
 fn a_test_alone_with_many_permutations_is_the_cpus() {
@@ -166,7 +166,7 @@ fn skeletons_are_the_cpus_five_times_over() {
     }
 }
 
-/// The outcomes of questions and searches at budgets from what all memory plans, halved until one is refused: those of all memory.
+/// Lowers the budget from what a search plans with all memory until one is refused. Questions and searches must have the same outcomes.
 #[test]
 #[ignore = "needs a GPU"]
 fn every_budget_has_the_answer_of_all_memory() {
@@ -203,7 +203,7 @@ fn every_budget_has_the_answer_of_all_memory() {
                 }
                 Err(e) => panic!("{label}: {e:?}"),
             }
-            // What a budget leaves out at first is room for more tests at a time.
+            // Large budgets differ only in how many tests run at a time.
             budget /= if budget > 1 << 20 { 16 } else { 2 };
         }
     }
@@ -271,7 +271,7 @@ fn too_little_memory_and_gpus_that_are_not_there_are_refused() {
 #[test]
 #[ignore = "needs a GPU"]
 fn a_long_batch_can_be_interrupted() {
-    /// Ends the run after 0.3 s; keeps the longest time between two looks.
+    /// An observer that ends the run after 0.3 s, and keeps the longest time between two looks.
     struct Impatient {
         began: Instant,
         looked: Instant,
@@ -297,7 +297,7 @@ fn a_long_batch_can_be_interrupted() {
         let now = Instant::now();
         let mut observer = Impatient { began: now, looked: now, longest: 0.0 };
         assert_eq!(engine.p_values(&batch, &mut observer), Err(Error::Interrupted));
-        // A launch takes about a tenth of a second; the first waits for the driver's compiler, and other tests run beside this.
+        // A launch takes about a tenth of a second. The first one waits for the driver's compiler, and other tests run at the same time.
         assert!(observer.looked.elapsed().as_secs_f64() < 1.0, "{transform:?}: {:?}", observer.looked.elapsed());
         assert!(observer.longest < 3.0, "{transform:?}: {} s", observer.longest);
         println!("{transform:?}: {:.3} s between two looks at most", observer.longest);
@@ -310,10 +310,10 @@ fn a_long_batch_can_be_interrupted() {
     }
 }
 
-/// A question team of these GPUs, by their number and budget, and of the CPU where it has threads.
+/// Returns a question team of these GPUs, by number and budget, and of the CPU unless `threads` is 0.
 fn team<'a>(knn: &'a Knn, gpus: &[(usize, Option<u64>)], threads: usize) -> QuestionTeam<'a> {
     let mut team = QuestionTeam::new(Pool::new(threads.max(1)));
-    // So long that nobody has taken all before another begins.
+    // Long enough that no machine has taken all questions before another begins.
     let [of_gpu, of_cpu] = (if emulated() { [0, 5] } else { [2, 2] }).map(Duration::from_millis);
     for &(ordinal, memory_budget) in gpus {
         let options = KnnCudaOptions { ordinal, memory_budget, ..KnnCudaOptions::default() };
@@ -326,7 +326,7 @@ fn team<'a>(knn: &'a Knn, gpus: &[(usize, Option<u64>)], threads: usize) -> Ques
     }
 }
 
-/// Searches with question teams of `gpus`, alone and beside the CPU, and compares with the CPU engine.
+/// Searches with question teams of `gpus`, alone and with the CPU, and compares with the CPU engine.
 fn teams_are_the_cpu(gpus: &[(usize, Option<u64>)], lost: usize) {
     let mut shards: BTreeMap<String, u64> = BTreeMap::new();
     for (seed, estimator, p) in [(1, Estimator::FrenzelPompe, 9), (2, Estimator::MesnerShalizi, 8)] {
@@ -352,7 +352,7 @@ fn teams_are_the_cpu(gpus: &[(usize, Option<u64>)], lost: usize) {
                 let report = team.team();
                 assert_eq!(report.lost.len(), lost, "{label}: {report:?}");
                 for share in report.shares {
-                    // What a GPU did it was sent, and told.
+                    // A GPU that did work has received and sent data.
                     let copied = share.machine != "cpu" && share.shards > 0;
                     assert!((share.moved.to > 0 && share.moved.from > 0) || !copied, "{label}: {share:?}");
                     *shards.entry(share.machine).or_default() += share.shards;

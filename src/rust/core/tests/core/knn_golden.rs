@@ -1,5 +1,5 @@
-//! The recorded answers of the nearest-neighbour peers: tigramite's CMIknn and CMIknnMixed, Mesner and Shalizi's knncmi,
-//! mCMIkNN, Gao et al.'s Mixed_KSG (shared/golden/cmiknn/README.md says what each does).
+//! Compares with recorded answers of the nearest-neighbour peers: tigramite's CMIknn and CMIknnMixed, Mesner and Shalizi's knncmi, mCMIkNN, and
+//! Gao et al.'s Mixed_KSG (shared/golden/cmiknn/README.md says what each does).
 
 use crate::support::golden::{cases, number};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
@@ -12,7 +12,7 @@ fn settings(estimator: Estimator, k: usize, transform: Transform) -> Settings {
     Settings { k, k_perm: 5, permutations: 500, estimator, transform, add_one: true, seed: 20_261, early_stop: None }
 }
 
-/// The transforms whose answers do not depend on how a peer orders equal values.
+/// Returns the transform with this name, or `None` if its answers depend on how a peer orders equal values.
 fn transform(name: &Value) -> Option<Transform> {
     match name.as_str().unwrap() {
         "none" => Some(Transform::None),
@@ -22,7 +22,7 @@ fn transform(name: &Value) -> Option<Transform> {
     }
 }
 
-/// x, y, z1, ... of a case, column by column.
+/// Returns the number of rows of a case, and its x, y, z1, ... column by column.
 fn data(case: &Value) -> (usize, Vec<f64>) {
     let rows: Vec<Vec<f64>> = case["data"]
         .as_array()
@@ -103,19 +103,19 @@ fn estimates_of_mixed_data() {
                 let none = transform == Transform::None;
                 let (peer, found) = match (recorded["peer"].as_str().unwrap(), recorded["estimator"].as_str()) {
                     ("tigramite CMIknnMixed", Some("MS")) if !(tied && transform == Transform::Ranks) => {
-                        // With an empty S it has ψ(n - 1) for ψ(n).
+                        // With an empty S, the peer uses ψ(n - 1) instead of ψ(n).
                         let less = if given.is_empty() { 1.0 / (n as f64 - 1.0) } else { 0.0 };
                         (0, estimate(Estimator::MesnerShalizi, &data, &discrete) - less)
                     }
                     ("hpi-epic mCMIkNN", _) if none => {
-                        // Single precision, levels as numbers, negative estimates cut off.
+                        // The peer uses single precision, takes levels as numbers and cuts off negative estimates.
                         let cut: Vec<f64> = data.iter().map(|&value| f64::from(value as f32)).collect();
                         (1, estimate(Estimator::MesnerShalizi, &cut, &vec![false; p]).max(0.0))
                     }
                     ("knncmi", _) if number(&recorded["discrete_dist"]) == 1.0 => {
                         (2, estimate(Estimator::MesnerShalizi, &data, &discrete))
                     }
-                    // It measures levels as numbers.
+                    // The peer takes levels as numbers.
                     ("mixed_KSG", _) => (3, estimate(Estimator::Gao, &data, &vec![false; p])),
                     _ => continue,
                 };
@@ -127,7 +127,7 @@ fn estimates_of_mixed_data() {
     assert!(compared.iter().zip([280, 100, 60, 30]).all(|(&found, least)| found >= least), "{compared:?}");
 }
 
-/// 500 permutations against 500 of tigramite's, whichever of x and y it permuted: each p is off by sqrt(p (1 - p) / 500).
+/// Compares p-values of 500 permutations with tigramite's of 500, whichever of x and y it permuted. Each p has the error sqrt(p (1 - p) / 500).
 #[test]
 fn cmiknn_p_values() {
     let mut compared = 0;
@@ -152,7 +152,7 @@ fn cmiknn_p_values() {
                 let wanted = number(&recorded["p"]);
                 let bound = 4.0 * (2.0 * wanted * (1.0 - wanted) / 500.0).sqrt() + 2.0 / 501.0;
                 assert!((found.p - wanted).abs() < bound, "{}: {found:?}, recorded {recorded}", case["dim_z"]);
-                // The peer adds noise, which may exchange two ranks.
+                // The peer adds noise, which may swap two ranks.
                 assert!((found.estimate - number(&recorded["cmi"])).abs() < 5e-3, "{found:?}, recorded {recorded}");
                 compared += 1;
             }

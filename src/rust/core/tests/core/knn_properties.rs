@@ -1,5 +1,5 @@
-//! The CPU kernel of the nearest-neighbour test gives the same as a plain reading of the definition, to the last bit; searches
-//! with it do not depend on threads, shards or order.
+//! Checks that the CPU kernel of the nearest-neighbour test agrees with a plain implementation of the definition to the last bit. Searches with
+//! it must not depend on threads, shards or order.
 
 use std::time::{Duration, Instant};
 
@@ -55,7 +55,7 @@ fn the_kernel_is_the_definition() {
     assert_eq!(compared, 6 * 3 * 4 * 9);
 }
 
-/// Graph, separating sets, counts and p-values are those of asking one test after another.
+/// Checks that graph, separating sets, counts and p-values are those of one test at a time.
 #[test]
 fn skeletons_do_not_depend_on_the_schedule() {
     for (seed, estimator, p) in [(1, Estimator::FrenzelPompe, 7), (2, Estimator::MesnerShalizi, 6)] {
@@ -84,7 +84,7 @@ fn skeletons_do_not_depend_on_the_schedule() {
     }
 }
 
-/// A test on its own columns alone is the test on all.
+/// Checks that a test on its own columns alone equals the test on all columns.
 #[test]
 fn columns_may_be_left_out() {
     let made = Made::new(8, 60, 6, true, false);
@@ -110,7 +110,7 @@ fn a_seed_is_one_answer_and_another_seed_another() {
     assert!((4..30).any(|seed| p(seed)[0] != p(3)[0]) && (4..30).any(|seed| p(seed)[1] != p(3)[1]));
 }
 
-/// A constant variable is independent of everything; data of only one value are no error.
+/// Checks that a constant variable is independent of everything, and that data with only one value are no error.
 #[test]
 fn variables_without_variation() {
     for estimator in [Estimator::FrenzelPompe, Estimator::MesnerShalizi, Estimator::Gao] {
@@ -121,7 +121,7 @@ fn variables_without_variation() {
             for (x, y, s) in [(0, 3, &[][..]), (3, 1, &[0]), (3, 2, &[0, 1])] {
                 assert_eq!(kernel.test(x, y, s, 1, &mut Unobserved).unwrap().p, 1.0, "{estimator:?}, {x}, {y} | {s:?}");
             }
-            // In S it changes nothing but the random numbers.
+            // In S it changes only the random numbers.
             let with = kernel.test(0, 1, &[3], 1, &mut Unobserved).unwrap();
             assert!(with.p <= 0.1 && with.drawn == 30, "{with:?}");
             let flat = Made { data: vec![1.0; 60], discrete: vec![false; 3] };
@@ -150,7 +150,7 @@ fn arguments_out_of_range_are_refused() {
     assert_eq!(refuse(Settings { permutations: 0, ..good }), "permutations");
 }
 
-/// Stops when asked: within a test, not after it.
+/// Interrupts long tests, which must stop within a test, not after it.
 #[test]
 fn a_long_test_can_be_interrupted() {
     const PATIENCE: Duration = Duration::from_millis(100);
@@ -183,7 +183,7 @@ fn a_long_test_can_be_interrupted() {
     let mut batch = Batch::new();
     batch.push(0, 1, &[2]);
     stops("a batch", &mut |observer| engine.p_values(&batch, observer).map(drop));
-    // While it looks for neighbours in S too.
+    // Also while it looks for neighbours in S.
     let large = Made::new(9, 60_000, 4, false, false);
     let knn = large.knn(Settings { k_perm: 30_000, ..settings(Estimator::FrenzelPompe, 4, 5) });
     stops("neighbours", &mut |observer| KnnKernel::new(&knn).test(0, 1, &[2, 3], 2, observer).map(drop));

@@ -1,4 +1,4 @@
-//! tpc 1.0's recorded answers on tiers, on 1, 2 and 4 threads, one test at a time, and by other processes.
+//! Compares with tpc 1.0's recorded answers on tiers, on 1, 2 and 4 threads, one test at a time, and by other processes.
 
 use crate::support::golden::{cases_in, number, set, tiers, Case};
 use crate::support::ranks::{with_ranks, Manner};
@@ -28,7 +28,7 @@ fn arrows(value: &Value) -> Vec<[u32; 2]> {
     all.iter().map(|arrow| [0, 1].map(|end| number(&arrow[end]) as u32 - 1)).collect()
 }
 
-/// What a call of `tpc()` knows.
+/// Returns the background knowledge of a call of `tpc()`.
 fn background(call: &Value) -> Background {
     Background {
         tiers: tiers(call),
@@ -39,13 +39,13 @@ fn background(call: &Value) -> Background {
     }
 }
 
-/// The entries of the matrix, from 1.
+/// Returns the entries of the matrix, numbered from 1.
 fn entries(pdag: &Pdag) -> Vec<[usize; 3]> {
     let of = |i: usize| pdag.edges_from(i).map(move |(j, mark)| [i + 1, j as usize + 1, usize::from(mark)]);
     (0..pdag.p()).flat_map(of).collect()
 }
 
-/// Compares the graphs of a case; how many calls it has.
+/// Compares the graphs of a case. Returns how many calls were compared, and how many left out.
 fn compare_oriented<K: Kernel>(case: &Case, kernel: impl Fn() -> K, test: &mut dyn CiTest) -> [usize; 2] {
     let (mut compared, mut left_out) = (0, 0);
     for call in case.json["tpc"].as_array().unwrap().iter().filter(|call| call["error"].is_null()) {
@@ -53,7 +53,7 @@ fn compare_oriented<K: Kernel>(case: &Case, kernel: impl Fn() -> K, test: &mut d
         let mut options: Options = case.options_of(call, Method::Stable);
         background.enter(&mut options);
         let knowledge = background.knowledge(case.p());
-        // tpc tests an edge neither arrow of which can be, and deletes it in the end.
+        // tpc tests an edge even if neither of its arrows is possible, and deletes it at the end.
         let is_given = |[x, y]: [u32; 2]| background.forbidden.contains(&[y, x]);
         let bars = |[x, y]: [u32; 2]| knowledge.bars(y as usize, x as usize);
         if background.forbidden.iter().any(|&arrow| !is_given(arrow) && bars(arrow)) {
@@ -86,7 +86,7 @@ fn compare_oriented<K: Kernel>(case: &Case, kernel: impl Fn() -> K, test: &mut d
     [compared, left_out]
 }
 
-/// Compares the skeletons of a case; how many calls it has.
+/// Compares the skeletons of a case. Returns the number of its calls.
 fn compare<K: Kernel>(case: &Case, kernel: impl Fn() -> K + Sync, test: &mut dyn CiTest) -> usize {
     let calls = case.json["tskeleton"].as_array().unwrap();
     for call in calls {
@@ -141,7 +141,7 @@ fn tiers_of_discrete_tests() {
     assert!(compared >= 20 && oriented >= 40, "{compared} {oriented}");
 }
 
-/// pcalg's `addBgKnowledge()`: its matrices have a mark at [i, j] alone for i <- j.
+/// Compares with pcalg's `addBgKnowledge()`, whose matrices have a mark at [i, j] alone for i <- j.
 #[test]
 fn arrows_added_afterwards() {
     let cases: Vec<Case> = ["bgk-", "manual-"].into_iter().flat_map(|prefix| cases_in("knowledge", prefix)).collect();

@@ -1,9 +1,9 @@
-//! No layer knows those below it, and no modules of a folder know each other in a circle, in the core or in the boundary.
+//! Checks that no layer uses those below it. Modules of one folder must not use each other in a circle, in the core or in the boundary.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What each layer may know beside itself, the error and `shown`.
+/// The modules that each layer may use besides itself, the error and `shown`.
 const LAYERS: [(&str, &[&str]); 26] = [
     ("error", &[]),
     ("memory", &[]),
@@ -81,7 +81,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The items of a list in braces, of which the first is open.
+/// Returns the items of a list in braces that stand after its opening brace.
 fn items(list: &str) -> Vec<&str> {
     let (mut depth, mut start, mut found) = (0, 0, Vec::new());
     for (at, c) in list.char_indices() {
@@ -101,11 +101,11 @@ fn items(list: &str) -> Vec<&str> {
     found
 }
 
-/// The sources of the core, and those of the boundary, with a number of files that they exceed.
+/// The sources of the core and of the boundary, each with a number of files that it exceeds.
 const CORE: (&str, usize) = ("src", 80);
 const BOUNDARY: (&str, usize) = ("../src", 30);
 
-/// The code of each file of a crate, by its place: tests may use what they like, and comments name what they like.
+/// Returns the code of each file of a crate with its place, without tests and comments, which may name anything.
 fn codes((root, least): (&str, usize)) -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
     let mut files = Vec::new();
@@ -120,7 +120,7 @@ fn codes((root, least): (&str, usize)) -> Vec<(PathBuf, String)> {
     files.iter().map(|file| (place(file), code(file))).filter(|(place, _)| !place.ends_with("shuffled.rs")).collect()
 }
 
-/// The module of a file, from the root: `engine/cpu/mod.rs` is `["engine", "cpu"]`.
+/// Returns the module of a file as a path from the root: `engine/cpu/mod.rs` is `["engine", "cpu"]`.
 fn module(place: &Path) -> Vec<String> {
     let mut names: Vec<String> =
         place.with_extension("").iter().map(|name| name.to_str().unwrap().to_string()).collect();
@@ -130,7 +130,7 @@ fn module(place: &Path) -> Vec<String> {
     names
 }
 
-/// The paths that code of a module names after `crate::` and `super::`, from the root; those in braces one by one.
+/// Returns the paths that a module's code names after `crate::` and `super::`, from the root. Paths in braces are listed one by one.
 fn named(module: &[String], code: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for (keyword, start) in [("crate::", &module[..0]), ("super::", module)] {
@@ -167,7 +167,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// By folder: which of its modules use which others.
+/// Returns, for each folder, which of its modules use which others.
 fn uses_by_folder(root: (&str, usize)) -> BTreeMap<Vec<String>, BTreeMap<String, BTreeSet<String>>> {
     let codes = codes(root);
     let modules: BTreeSet<Vec<String>> = codes.iter().map(|(place, _)| module(place)).collect();
@@ -176,7 +176,7 @@ fn uses_by_folder(root: (&str, usize)) -> BTreeMap<Vec<String>, BTreeMap<String,
         let own = module(place);
         for path in named(&own, code) {
             let shared = own.iter().zip(&path).take_while(|(a, b)| a == b).count();
-            // One of the two may be the folder itself: its `mod.rs` knows its modules, and they know it.
+            // If one of the two is the folder itself, they may use each other: its `mod.rs` uses its modules, and they use it.
             if shared < own.len() && shared < path.len() && modules.contains(&path[..=shared]) {
                 let of_folder = uses.entry(own[..shared].to_vec()).or_default();
                 of_folder.entry(own[shared].clone()).or_default().insert(path[shared].clone());
@@ -186,8 +186,7 @@ fn uses_by_folder(root: (&str, usize)) -> BTreeMap<Vec<String>, BTreeMap<String,
     uses
 }
 
-/// The modules that are left once those that use none of the others are taken away, again and again: circles, and what uses
-/// them.
+/// Returns the modules that are left after all modules that use no others are removed, again and again: circles, and modules that use them.
 fn circle(uses: &BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
     let mut left = uses.clone();
     loop {

@@ -1,5 +1,4 @@
-//! The tests of the core, in one program, so that it links once. Those that need a GPU are ignored unless they are asked for
-//! (`--ignored` or `--include-ignored`).
+//! The tests of the core, in one program, so that it links once. Tests that need a GPU run only with `--ignored` or `--include-ignored`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

@@ -1,5 +1,5 @@
-//! What runs on a GPU allocates no more than it planned. Measured on an emulated GPU (../driver/driver.cpp), which knows the
-//! most that was allocated at a time, and in a process of its own, as a process loads one driver.
+//! Checks that engines allocate no more on a GPU than they planned. An emulated GPU (../driver/driver.cpp) measures the most that is allocated
+//! at a time. It runs in its own process, because a process loads only one driver.
 
 use std::ffi::{c_int, c_void};
 use std::fmt::Debug;
@@ -41,7 +41,7 @@ fn nothing_takes_more_memory_than_it_planned() {
         .args(["--exact", "memory_cuda::measured", "--nocapture"])
         .env(HERE, "1")
         .env("LD_LIBRARY_PATH", driver())
-        // Bytes a block: so few that working memory of sets and tables goes to device memory.
+        // Bytes of shared memory a block: so few that working memory of sets and tables goes to device memory.
         .env("FAKE_CUDA_SHARED", "20480")
         .output()
         .unwrap();
@@ -50,7 +50,7 @@ fn nothing_takes_more_memory_than_it_planned() {
     assert!(text.matches(" planned, ").count() > 60, "{text}");
 }
 
-/// Runs in the process with the driver; says nothing elsewhere.
+/// Runs in a process with the driver; does nothing elsewhere.
 #[test]
 fn measured() {
     if std::env::var_os(HERE).is_some() {
@@ -62,23 +62,23 @@ fn measured() {
     }
 }
 
-/// The most bytes that were allocated on the GPU at a time since the last call.
+/// Returns the most bytes that were allocated on the GPU at a time since the last call.
 fn most_used() -> u64 {
     let found = own_function(c"emulated_most_used");
     // SAFETY: the driver has a function of this name and type.
     unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> usize>(found)(0) as u64 }
 }
 
-/// Bytes planned, and the answer.
+/// The bytes planned, and the answer.
 type Outcome<A> = Result<(u64, A)>;
 
-/// Calls `run` with all memory and with a budget of what that planned: the answers must be the same, and neither may take more
-/// than planned, nor of a part of that where less does. A budget of 500 bytes must be refused.
+/// Calls `run` with all memory and with a budget of what that planned. The answers must be the same, and neither may take more than planned.
+/// Smaller budgets must be kept, too, or refused; 500 bytes must be refused.
 fn measure<A: PartialEq + Debug>(label: &str, run: impl Fn(Option<u64>) -> Outcome<A>) {
     measure_as(label, |found: &A, wanted| assert_eq!(found, wanted, "{label}"), run);
 }
 
-/// Likewise, with answers that `compare` takes for the same.
+/// Measures as [`measure`] does, with answers that `compare` accepts as equal.
 fn measure_as<A>(label: &str, compare: impl Fn(&A, &A), run: impl Fn(Option<u64>) -> Outcome<A>)
 where
     A: Debug,
@@ -89,7 +89,7 @@ where
     let used = most_used();
     println!("{label}: {planned} planned, {used} used");
     assert!(used > 0 && used <= planned, "{label}: {used} of {planned}");
-    // Memory that the first run keeps must not be in the way of one with a budget.
+    // Memory that the first run keeps must not hinder a run with a budget.
     for (kept, budget) in [(true, planned), (false, planned)] {
         if !kept {
             device::release();
@@ -144,7 +144,7 @@ fn questions(count: usize, p: usize, sizes: usize) -> Batch {
 
 fn gauss() {
     let sparse = |p| correlation_matrix(&samples(&mut Random(p as u64), p, 400, 0.15, 0.1));
-    // No test separates, so that levels go on to the last: sets that shared memory does not hold.
+    // No test separates, so levels run to the last, with sets that shared memory does not hold.
     let dense = |p: usize| (0..p * p).map(|i| if i / p == i % p { 1.0 } else { 0.5 }).collect::<Vec<f64>>();
     let mut gaps = Adjacency::empty(40);
     (0..39).filter(|x| x % 3 == 0).for_each(|x| gaps.insert(x, x + 1));
@@ -200,7 +200,7 @@ fn discrete() {
                 SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta: 64 },
             ] {
                 let label = format!("discrete {p} {method:?} {strategy:?}");
-                // In parts our own kernel does level 0, which adds up in another order.
+                // In parts, our own kernel runs level 0, which adds up in another order.
                 let digits = match strategy {
                     SearchStrategy::Gpucsl { .. } => Digits::Nine,
                     _ => Digits::All,
@@ -262,7 +262,7 @@ fn correlations() {
     measure("correlations", |budget| {
         let mut c = vec![0.0; p * p];
         correlation(&Centred::of_cells(&x, n), 0, MemoryKind::Device, budget, &Pool::new(2), &mut c, &mut |_| Ok(()))?;
-        // Data, matrix, and a number a column, each rounded up to what a piece of memory takes.
+        // Data, matrix and a number per column, each rounded up to the size of a piece of memory.
         Ok((8 * (n * p + p * p + p) as u64, c))
     });
     for method in [Method::Stable, Method::StableFast, Method::Original] {

@@ -1,4 +1,4 @@
-//! A new test and a new machine, as small as they can be: what each takes, and that the driver asks no more of them.
+//! A new test and a new machine, as small as possible. They show what each needs, and that the driver asks no more of them.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use pcgpu_core::{Error, Result};
 use crate::support::problems::one_edge;
 use crate::support::ranks::{self, with_ranks};
 
-/// A test that counts to three: x and y are independent given S where at least three of x, y and S, and of their sums with S, are
-/// multiples of three.
+/// A test that counts to three. x and y are independent given S if at least three of these numbers are multiples of three: x, y, the members of
+/// S, and their sum plus x, y or x y.
 #[derive(Clone, Copy)]
 struct Three;
 
@@ -43,9 +43,9 @@ impl CiTest for Three {
 enum Manner {
     /// One shard after the other.
     Orderly,
-    /// The last shard first, on several threads, of which some are slow.
+    /// The last shard first, on several threads, some of them slow.
     OutOfOrder,
-    /// It fails at a shard.
+    /// Fails at this shard.
     Fails(usize),
 }
 
@@ -61,7 +61,7 @@ impl Minimal {
     }
 }
 
-/// What a shard holds, one test after the other.
+/// Returns the answers of a shard, computed one test after the other.
 fn answers_of(work: &Work, shard: &Shard, number: usize) -> Answers {
     let mut answers = Answers::of_shard(number);
     for (at, side, ranks) in work.pairs_of(shard) {

@@ -1,4 +1,4 @@
-//! The cells that a GPU makes for tests of numbers and levels: answers are the CPU's to the last bit.
+//! Checks the cells that a GPU computes for tests of mixed data: answers are the CPU's to the last bit.
 
 use crate::support::cuda::emulated;
 use crate::support::frames::Shape;
@@ -10,7 +10,7 @@ use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::{DeviceKind, Error};
 
-/// Random questions, of up to `most` members.
+/// Returns random questions with sets of up to `most` members.
 fn questions(random: &mut Random, p: usize, most: usize, count: usize) -> Batch {
     let mut batch = Batch::new();
     for _ in 0..count {
@@ -31,12 +31,12 @@ fn shapes() -> Vec<Shape> {
         shape(2, &[0, 2, 0, 2], 0.0, 1),
         shape(31, &[0, 3, 0, 2, 3], 0.0, 1),
         shape(200, &[0, 3, 0, 2, 3, 0], 0.05, 1),
-        // Keys beyond those of several lanes, and beyond those that a GPU takes.
+        // More keys than several lanes have, and more keys than a GPU takes.
         shape(300, &[9, 0, 8, 7, 0, 11, 0], 0.02, 1),
-        // Most rows lack something.
+        // Most rows lack a value.
         shape(120, &[0, 0, 2, 0, 3, 0], 0.4, 1),
         shape(90, &[0, 2, 0, 3, 2], 0.1, 3),
-        // More than a chunk of rows, and than a round of chunks.
+        // More rows than a chunk has, and more than a round of chunks.
         shape(5000, &[0, 3, 0, 2], 0.01, 1),
         shape(9 * 4096 + 5, &[2, 0, 0], 0.001, 1),
     ];

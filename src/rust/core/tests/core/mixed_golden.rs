@@ -1,4 +1,4 @@
-//! The recorded answers of micd's tests of data with holes, and of numbers and levels (shared/golden/missing/README.md says what each does).
+//! Compares with micd's recorded answers for data with missing values and for mixed data (shared/golden/missing/README.md describes the tests).
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use pcgpu_core::pool::Pool;
 use pcgpu_core::search::{Method, Options};
 use serde_json::Value;
 
-/// Whether ours is to differ, and from what.
+/// Returns whether our answer may differ from the recorded one, for the reasons below.
 fn differs(case: &Case, peer: &str, recorded: &Value) -> bool {
     let note = recorded["note"].as_str().unwrap_or_default();
     // The last bits of a determinant decide.
@@ -20,11 +20,11 @@ fn differs(case: &Case, peer: &str, recorded: &Value) -> bool {
     let both = members.filter(|member| [4.0, 6.0].contains(&number(member))).count() == 2;
     note.contains("collinear")
         || case.name.starts_with("corner-mix") && both
-        // An error of the peer's.
+        // The peer stops with an error.
         || !recorded["error"].is_null()
-        // Its check for a constant looks at columns 1 and 2 of the data.
+        // The peer's check for a constant looks at columns 1 and 2 of the data.
         || peer.starts_with("disCItwd") && case.name.contains("first-constant")
-        // A middle level that is lost leaves rows uncounted, and constant members of S count.
+        // The peer does not count rows of a lost middle level, and counts constant members of S.
         || peer.starts_with("disCItwd") && case.name.starts_with("corner-dis")
 }
 
@@ -54,7 +54,7 @@ fn single_tests() {
     assert!(compared > 600, "{compared}");
 }
 
-/// A pair of a recorded skeleton.
+/// Reads a pair of a recorded skeleton.
 fn pair(value: &Value) -> (usize, usize) {
     let end = |at: &str| number(&value[at]) as usize - 1;
     (end("x"), end("y"))
@@ -91,7 +91,7 @@ fn skeletons() {
     for case in cases_in("missing", "") {
         for recorded in case.json["skeleton"].as_array().unwrap() {
             let peer = recorded["test"].as_str().unwrap();
-            // What is left out here is seen in the single tests: errors of the peer's, and in corner-gauss a singular matrix.
+            // The single tests show what is left out here: errors of the peer and, in corner-gauss, a singular matrix.
             let left_out = !recorded["error"].is_null()
                 || peer.starts_with("disCItwd") && case.name.contains("first-constant")
                 || peer != "gaussCItwd" && case.name == "corner-gauss.json.gz";

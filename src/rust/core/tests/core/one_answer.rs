@@ -1,5 +1,6 @@
-//! One answer of every test, whatever the machine. The problems of one_answer_problems.rs are the lines of a table, machines its columns:
-//! those of the CPU are here, those with GPUs in one_answer_cuda.rs. What is recorded of a problem is compared in the tests of its kind (`*_golden`, `*_cuda`).
+//! Checks that every test has one answer on every machine. The problems of one_answer_problems.rs are the rows of a table, machines its columns.
+//! Machines of the CPU are here, those with GPUs in one_answer_cuda.rs. The tests of each kind (`*_golden`, `*_cuda`) compare with recorded
+//! answers.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -23,12 +24,12 @@ use pcgpu_core::{Error, Result};
 
 /// A test of independence, with its data.
 pub enum Test {
-    /// Of these correlations.
+    /// From correlations.
     Gauss {
         c: Vec<f64>,
         n: f64,
     },
-    /// Of columns less their means, n x p.
+    /// From columns minus their means, n x p.
     GaussOfData {
         cells: Vec<f64>,
         n: usize,
@@ -39,11 +40,11 @@ pub enum Test {
         rule: Rule,
     },
     Knn(Box<Knn>),
-    /// Of numbers and levels.
+    /// Of mixed data.
     Mixed(Arc<Mixed<'static>>),
 }
 
-/// What machines are to do.
+/// The task of a machine.
 pub enum Task {
     Search(Test, Options),
     Selection { samples: Samples, logs: CountLogs, criterion: Criterion, k: usize },
@@ -54,7 +55,7 @@ pub struct Problem {
     pub task: Task,
 }
 
-/// What a machine found.
+/// The answer of a machine.
 #[derive(Clone, Debug)]
 pub enum Found {
     Search(Answer),
@@ -75,7 +76,7 @@ impl Found {
         }
     }
 
-    /// What a compact result keeps of it.
+    /// Returns what a compact result keeps of this answer.
     fn left(&self) -> Self {
         match self {
             Found::Search(found) => Found::Search(found.left()),
@@ -84,7 +85,7 @@ impl Found {
     }
 }
 
-/// What a problem's answer is compared with: that of one machine, as a square and as a compact result.
+/// The answer of one machine, as a square and as a compact result, with which others are compared.
 pub struct Wanted {
     square: Result<Found>,
     left: Result<Found>,
@@ -95,12 +96,12 @@ impl Wanted {
         Wanted { left: square.as_ref().map(Found::left).map_err(Error::clone), square }
     }
 
-    /// Whether there is an answer, and not an error that every machine must give.
+    /// Returns whether there is an answer, rather than an error that every machine must give.
     pub fn is_answer(&self) -> bool {
         self.square.is_ok()
     }
 
-    /// Panics with problem, machine and first difference where an outcome is another.
+    /// Panics with problem, machine and first difference if an outcome differs.
     #[track_caller]
     pub fn compare(&self, label: impl Display, compact: bool, found: &Result<Found>, digits: Digits) {
         match (found, if compact { &self.left } else { &self.square }) {
@@ -137,13 +138,13 @@ impl Problem {
         Problem { name, task: Task::Selection { samples, logs, criterion, k } }
     }
 
-    /// Whether no edge of a search stays untested.
+    /// Returns whether this is a search without fixed edges, which stay untested.
     #[cfg(all(feature = "cuda", not(target_os = "macos")))]
     pub fn has_no_fixed_edges(&self) -> bool {
         matches!(&self.task, Task::Search(_, options) if options.fixed_edges.is_none())
     }
 
-    /// Whether compact results are others: those of a selection are not.
+    /// Returns the values of `compact` that give different results; a selection has no compact result.
     pub fn results(&self) -> &'static [bool] {
         match self.task {
             Task::Search(..) => &[false, true],
@@ -151,7 +152,7 @@ impl Problem {
         }
     }
 
-    /// On so many threads, which take so many tests at a time.
+    /// Solves the problem on this many threads, which take `shard_tests` tests at a time.
     pub fn on_cpu(&self, threads: usize, shard_tests: u64, compact: bool) -> Result<Found> {
         if let Task::Selection { samples, logs, criterion, k } = &self.task {
             let mut counting = CpuCounting::new(samples, logs, 0..samples.p(), Pool::new(threads));
@@ -164,7 +165,7 @@ impl Problem {
         found.map(Found::Search)
     }
 
-    /// Hands a search's test on to `run` on so many threads.
+    /// Passes a search's test to `run`, on this many threads.
     pub fn with_cpu(
         &self,
         threads: usize,
@@ -197,7 +198,7 @@ impl Problem {
         Ok(())
     }
 
-    /// Within so many bytes of correlations, where the CPU has a bound of its memory.
+    /// Searches within this many bytes of correlations, or returns `None` if the CPU has no such bound for the problem.
     fn bounded(&self, threads: usize, bytes: u64, compact: bool) -> Option<Result<Found>> {
         let Task::Search(Test::GaussOfData { cells, n }, options) = &self.task else { return None };
         let test = FisherZ::new(*n as f64, reading(options.method)).unwrap();
@@ -207,8 +208,8 @@ impl Problem {
     }
 }
 
-/// Halves a budget until it is refused, and lowers it from the last that was not by eighths: which of a half, a quarter and an eighth suffice, and
-/// the least that did. `suffices` must look at the answer.
+/// Halves a budget until it is refused, then lowers the last accepted one by eighths. Returns which of a half, a quarter and an eighth suffice,
+/// and the least that did. `suffices` must check the answer.
 pub fn budgets(all: u64, mut suffices: impl FnMut(u64) -> bool) -> Vec<u64> {
     let (mut some, mut least) = (Vec::new(), all);
     while least > 1 && suffices(least / 2) {
@@ -226,17 +227,17 @@ pub fn budgets(all: u64, mut suffices: impl FnMut(u64) -> bool) -> Vec<u64> {
     some
 }
 
-/// Threads of the CPU, and how many tests they take at a time.
+/// The numbers of CPU threads, and how many tests they take at a time.
 const THREADS: [(usize, u64); 3] = [(1, 1 << 16), (2, 64), (4, 8)];
 
-/// On threads, and within bounds of memory down to the smallest.
+/// Compares all numbers of threads, and bounds of memory down to the smallest.
 #[test]
 fn cpu_machines_have_one_answer() {
     let (mut compared, mut bounds) = (0, 0);
     for problem in problems(Size::All) {
         let wanted = Wanted::new(problem.on_cpu(1, 1 << 16, false));
         for (threads, shard_tests) in THREADS {
-            // What one thread does has no order of its own.
+            // One thread always runs in the same order, so it needs no repeat.
             for repeat in 0..threads.min(2) {
                 for &compact in problem.results() {
                     let found = problem.on_cpu(threads, shard_tests, compact);
@@ -263,7 +264,7 @@ fn cpu_machines_have_one_answer() {
     assert!(compared > 1500 && bounds > 50, "{compared} comparisons, {bounds} bounds");
 }
 
-/// One wrong bit anywhere is told, with its place.
+/// Checks that one wrong bit anywhere is reported with its place.
 #[test]
 fn cpu_answers_that_differ_are_told_apart() {
     let problem = gaussian(Size::Few).into_iter().find(|problem| problem.name.starts_with("sachs")).unwrap();

@@ -1,4 +1,4 @@
-//! The machines of one_answer.rs that have GPUs: one and two, beside the CPU, by blocks, in unified memory, within budgets down to the smallest.
+//! The machines of one_answer.rs with GPUs: one or two, with the CPU, by blocks, in unified memory, and within budgets down to the smallest.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,16 +40,16 @@ struct Gpus {
     block: Option<usize>,
 }
 
-/// One GPU with all its memory, with which the others are compared.
+/// One GPU with all its memory. The other machines are compared with it.
 const ONE: Gpus = Gpus { ordinals: Vec::new(), with_cpu: false, memory: MemoryKind::Device, budget: None, block: None };
 
-/// Two GPUs with all their memory. A GPU may be in a team twice.
+/// Returns two GPUs with all their memory. A GPU may be in a team twice.
 fn two() -> Gpus {
     let second = device::devices(false).unwrap().len().min(2) - 1;
     Gpus { ordinals: vec![0, second], ..ONE }
 }
 
-/// The columns of the table: one GPU is among them, for its own repeats.
+/// Returns the columns of the table. One GPU is among them, for its own repeats.
 fn machines() -> Vec<Gpus> {
     let gpus = device::devices(false).unwrap();
     let mut all = vec![
@@ -66,11 +66,11 @@ fn machines() -> Vec<Gpus> {
     all
 }
 
-/// An answer, and bytes planned.
+/// An answer, and the bytes planned.
 type Outcome<A> = Result<(A, u64)>;
 
 impl Gpus {
-    /// Whether it is a machine of its own for this problem.
+    /// Returns whether this is a machine of its own for the problem.
     fn serves(&self, problem: &Problem) -> bool {
         let [gauss, with_cpu] = match &problem.task {
             Task::Search(Test::Gauss { .. } | Test::GaussOfData { .. }, _) => [true, false],
@@ -105,7 +105,7 @@ impl Gpus {
 
     fn search(&self, test: &Test, options: &Options, compact: bool) -> Outcome<Answer> {
         let make = |ordinal| {
-            // Blocks and teams with several launches each.
+            // Blocks and teams get several launches each.
             let launch_share = if self.is_alone() && self.block.is_none() { 1.0 } else { 1e-9 };
             let (memory, memory_budget, block) = (self.memory, self.budget, self.block);
             let cuda = CudaOptions { ordinal, memory, memory_budget, block, launch_share, ..CudaOptions::default() };
@@ -129,7 +129,7 @@ impl Gpus {
     }
 
     fn neighbours(&self, knn: &Knn, options: &Options, compact: bool) -> Outcome<Answer> {
-        // Without a budget it plans gigabytes, to ask more at a time.
+        // Without a budget it would plan gigabytes, to ask more at a time.
         let memory_budget = self.budget.or(Some(64 << 20));
         let make = |ordinal| {
             let memory = self.memory;
@@ -146,7 +146,7 @@ impl Gpus {
         self.asked(make, || CpuEngine::new(MixedKernel::new(test.clone()), 1), options, compact)
     }
 
-    /// With machines that answer questions.
+    /// Searches on machines that answer questions.
     fn asked<'t, A: Asker + Worker + Send + 't, C: Asker + Send + 't>(
         &self,
         make: impl Fn(usize) -> Result<A>,
@@ -195,10 +195,10 @@ fn of_search((found, planned): (Answer, u64)) -> (Found, u64) {
     (Found::Search(found), planned)
 }
 
-/// Once on an emulated GPU, unless this says otherwise.
+/// The environment variable with the number of repeats; by default 1 on an emulated GPU and 5 on others.
 const REPEATS: &str = "PCGPU_TEST_REPEATS";
 
-/// Of problems whose names have one of these, between commas, alone.
+/// The environment variable with parts of names, between commas. Only problems whose names contain one of them run.
 const PROBLEMS: &str = "PCGPU_TEST_PROBLEMS";
 
 #[test]
@@ -212,7 +212,7 @@ fn machines_with_gpus_have_one_answer() {
     let is_named = |of: &Problem| named.as_ref().is_none_or(|all| all.split(',').any(|name| of.name.contains(name)));
     for (number, problem) in problems(size).iter().filter(|problem| is_named(problem)).enumerate() {
         let began = Instant::now();
-        // Log and exp are not the CPU's: where p-values hang on them, they are the CPU's to nine digits.
+        // The GPU's log and exp differ from the CPU's, so p-values that depend on them agree to nine digits.
         let digits = match problem.task {
             Task::Search(Test::Knn(_) | Test::Mixed(_), _) | Task::Selection { .. } => Digits::All,
             _ => Digits::Nine,
@@ -251,13 +251,13 @@ fn machines_with_gpus_have_one_answer() {
             continue;
         }
         let budget_of = |budget| Gpus { budget: Some(budget), ..ONE };
-        // Compact results of every second problem.
+        // Compact results for every second problem.
         let compact = problem.results()[number % problem.results().len()];
         let suffice = budgets(planned.min(1 << 24), |budget| compare(&budget_of(budget), compact, 0));
         for (&budget, repeat) in suffice.iter().flat_map(|budget| (1..repeats).map(move |repeat| (budget, repeat))) {
             assert!(compare(&budget_of(budget), compact, repeat), "{}: {budget} bytes once", problem.name);
         }
-        // What suffices for one suffices for each of two, except below the least that a part of a level takes.
+        // A budget that suffices for one GPU suffices for each of two, except below the least that a part of a level takes.
         for &budget in suffice.iter().step_by(if emulated() { 2 } else { 1 }) {
             let machine = Gpus { budget: Some(budget), ..two() };
             let label = format!("{}: two within {budget} bytes each", problem.name);

@@ -1,4 +1,4 @@
-//! The lines of the table of [`one_answer`](crate::one_answer): recorded, random and measured data for each test.
+//! The rows of the table of [`one_answer`](crate::one_answer): recorded, random and measured data for each test.
 
 use crate::one_answer::{Problem, Task, Test};
 use crate::support::discrete::{self, RULES};
@@ -19,7 +19,7 @@ use pcgpu_core::selection::Criterion;
 
 const SACHS: &str = include_str!("../../../../../inst/extdata/sachs.csv");
 
-/// The measured proteins (inst/extdata/README.md), column by column, every `step`th of the cells.
+/// Returns the measured proteins (inst/extdata/README.md) of every `step`th cell, column by column.
 fn sachs(step: usize) -> Vec<Vec<f64>> {
     let rows: Vec<Vec<f64>> = SACHS
         .lines()
@@ -30,7 +30,7 @@ fn sachs(step: usize) -> Vec<Vec<f64>> {
     (0..rows[0].len()).map(|column| rows.iter().map(|row| row[column]).collect()).collect()
 }
 
-/// Their thirds as levels.
+/// Returns columns as levels, by their thirds.
 fn thirds(columns: &[Vec<f64>]) -> Vec<i32> {
     let third = |column: &Vec<f64>| {
         let mut sorted = column.clone();
@@ -41,7 +41,8 @@ fn thirds(columns: &[Vec<f64>]) -> Vec<i32> {
     columns.iter().flat_map(third).collect()
 }
 
-/// With tiers, of which the last variables are the first; "stable.fast" has none. Few are of one method: GPUs are asked the same questions by each.
+/// Adds tiers, with the last variables in the first tier. Returns `None` for "stable.fast", which has no tiers. Of a few problems only "stable"
+/// ones get tiers, because the other methods ask GPUs the same questions.
 fn tiered(size: Size, options: &Options) -> Option<Options> {
     if size == Size::Few && options.method != Method::Stable {
         return None;
@@ -52,15 +53,15 @@ fn tiered(size: Size, options: &Options) -> Option<Options> {
 
 const METHODS: [Method; 3] = [Method::Stable, Method::StableFast, Method::Original];
 
-/// How many problems there are to be.
+/// The number of problems.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
     All,
-    /// Of each kind some, that an emulated GPU takes no minutes for.
+    /// Some of each kind, which do not take an emulated GPU minutes.
     Few,
 }
 
-/// Recorded, random and measured data for each test.
+/// Returns recorded, random and measured data for each test.
 pub fn problems(size: Size) -> Vec<Problem> {
     [gaussian(size), of_data(size), discrete_tests(size), neighbours(size), numbers_and_levels(size), selections(size)]
         .into_iter()
@@ -81,7 +82,7 @@ pub fn gaussian(size: Size) -> Vec<Problem> {
     }
     let random =
         (0..if size == Size::Few { 9 } else { 18 }).map(|number| (format!("problem {number}"), problem(number)));
-    // The last is the smallest.
+    // The last one is the smallest.
     let dense = if size == Size::Few { 3..4 } else { 1..4 };
     let dense = dense.map(|number| (format!("dense {number}"), dense_problem(number)));
     for (name, problem) in random.chain(dense) {
@@ -94,7 +95,7 @@ pub fn gaussian(size: Size) -> Vec<Problem> {
         all.extend(tiered(size, &options).map(|options| Problem::search("sachs in tiers", test(), options)));
         all.push(Problem::search("sachs", test(), options));
     }
-    // An unequal pair of correlations is a matter of one_answer's machines no more than of the CPU's: blocks refuse it (`blocks_cuda`).
+    // Asymmetric correlations are left out because blocks refuse them; `blocks_cuda` tests that.
     all.retain(|problem| match &problem.task {
         Task::Search(Test::Gauss { c, .. }, options) => {
             let p = options.p;
@@ -178,7 +179,7 @@ fn neighbours(size: Size) -> Vec<Problem> {
         let made = Made::new(seed, n, p, estimator != Estimator::FrenzelPompe, false);
         add(format!("neighbours {estimator:?}"), made, estimator, 0.6);
     }
-    // The recorded estimates are of single tests: here their data are searched.
+    // The recorded estimates are of single tests. Here their data are searched.
     for file in cases("cmiknn-cont-S2") {
         let rows = file.json["cases"][0]["data"].as_array().unwrap();
         let data = (0..4).flat_map(|column| rows.iter().take(n).map(move |row| number(&row[column]))).collect();

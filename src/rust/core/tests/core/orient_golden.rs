@@ -1,4 +1,4 @@
-//! Orientation of recorded skeletons against pcalg's own answers (`tests/golden`).
+//! Compares orientations of recorded skeletons with pcalg's own answers (`tests/golden`).
 
 use crate::support::orient::{
     entries, golden_dir, integers, number, read_json, rows, sepsets, skeleton, Batched, RRandom,

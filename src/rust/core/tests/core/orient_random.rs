@@ -1,8 +1,8 @@
-//! Random skeletons with random, mostly inconsistent separating sets against pcalg: cases that real data rarely give, such as
-//! conflicts, graphs without an extension, several tries, ambiguous triples.
+//! Compares with pcalg on random skeletons with random, mostly inconsistent separating sets. They have cases that real data rarely give, such as
+//! conflicts, graphs without an extension, several tries, and ambiguous triples.
 //!
-//! `tests/golden/orient-random.json.gz` was recorded by `support/record-orientation.R` with pcalg 2.7-12; set
-//! `PCGPU_ORIENT_CASES` to test a longer recording.
+//! `support/record-orientation.R` recorded `tests/golden/orient-random.json.gz` with pcalg 2.7-12. Set `PCGPU_ORIENT_CASES` to test a longer
+//! recording.
 
 use crate::support::orient::{
     entries, golden_dir, integers, number, read_json, rows, sepsets, skeleton, Batched, RRandom,
@@ -13,7 +13,7 @@ use pcgpu_core::orient::{orient, ColliderRule, Method, Options, Pdag};
 use pcgpu_core::Result;
 use serde_json::Value;
 
-/// The arbitrary test of the recording; counts its questions and hashes their order.
+/// The arbitrary test of the recording. It counts its questions and hashes their order.
 struct HashTest {
     seed: u64,
     asked: u64,

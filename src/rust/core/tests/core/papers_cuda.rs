@@ -1,5 +1,5 @@
-//! The mappings of the papers where they take paths of their own: launches cut in many, working memory outside of shared memory, tables that are left to
-//! the CPU. That they have the CPU's answer on problems of all kinds is tested beside ours (gauss_cuda.rs, discrete_cuda.rs).
+//! Checks the papers' mappings on paths of their own: launches cut into many, working memory outside shared memory, tables left to the CPU. The
+//! tests of our own mappings (gauss_cuda.rs, discrete_cuda.rs) also compare the papers' with the CPU, on problems of all kinds.
 
 use crate::gauss_cuda::{on_cpu, on_cuda, reading};
 use crate::support::cuda::{emulated, same};
@@ -18,7 +18,7 @@ const GPUCSL: SearchStrategy = SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta
 const PAPERS: [SearchStrategy; 3] =
     [SearchStrategy::Edge { beta: 2, gamma: 32 }, SearchStrategy::Set { theta: 64, delta: 2 }, GPUCSL];
 
-/// Runs a Gaussian search on the GPU and on the CPU; errors must be the same, too.
+/// Runs a Gaussian search on the GPU and on the CPU and compares them, errors included.
 fn compare(label: &str, c: &[f64], n: f64, options: &Options, cuda: CudaOptions) {
     let gauss = Gauss::new(by_column(c, options.p).unwrap(), n, reading(options.method)).unwrap();
     match (on_cuda(gauss, options, cuda), on_cpu(gauss, options)) {
@@ -27,7 +27,7 @@ fn compare(label: &str, c: &[f64], n: f64, options: &Options, cuda: CudaOptions)
     }
 }
 
-/// A launch with one rank, or some, of one row.
+/// Runs launches with one rank, or a few ranks, of one row.
 #[test]
 #[ignore = "needs a GPU"]
 fn launches_of_little_have_the_answer_of_large_ones() {
@@ -47,7 +47,7 @@ fn launches_of_little_have_the_answer_of_large_ones() {
     }
 }
 
-/// Sets so large that a block's working memory is not in shared memory.
+/// Searches with sets so large that a block's working memory is not in shared memory.
 #[test]
 #[ignore = "needs a GPU"]
 fn large_sets_have_their_working_memory_elsewhere() {
@@ -68,8 +68,8 @@ fn search(worker: &mut dyn Worker, options: &Options) -> Result<(Skeleton, Vec<f
     Ok((found, p_max))
 }
 
-/// Variables of so many levels that all tables of sets of two and more are the CPU's, of small ones and large beside each other, and pairs whose tables do
-/// not fit in shared memory.
+/// Searches variables with so many levels that the CPU decides all tables of sets of two and more. Small tables are next to large ones, and the
+/// tables of some pairs do not fit in shared memory.
 #[test]
 #[ignore = "needs a GPU"]
 fn tables_of_any_size() {

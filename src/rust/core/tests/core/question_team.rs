@@ -1,4 +1,4 @@
-//! QuestionTeam of machines that are slow, unequal, fail, panic or do not stop of themselves: the answer is that of one machine.
+//! Checks question teams of machines that are slow or unequal, fail, panic or never stop by themselves: the answer is that of one machine.
 
 use std::collections::HashMap;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -31,19 +31,19 @@ type Asked = Arc<Mutex<HashMap<Question, usize>>>;
 /// How a machine behaves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Manner {
-    /// It needs so many microseconds a question.
+    /// Takes this many microseconds for a question.
     Needs(u64),
-    /// Likewise, but its device fails once it has answered so many questions.
+    /// Has a device that fails after it has answered this many questions.
     Fails(usize),
-    /// It panics at once.
+    /// Panics at once.
     Panics,
-    /// It never answers, and looks whether to stop every millisecond.
+    /// Never answers, and checks every millisecond whether to stop.
     Hangs,
-    /// It has no answer where the first variable is so many.
+    /// Has no answer if the smaller variable of the pair is this one.
     Undefined(usize),
 }
 
-/// A machine with a test on it that anybody can do in his head.
+/// A mock machine, with a test that takes some integer arithmetic.
 struct Toy {
     manner: Manner,
     batch: usize,
@@ -62,7 +62,7 @@ impl Toy {
     }
 }
 
-/// Large where the variables of the question have much in common, in whichever order they are.
+/// Returns a p-value computed from the variables of a question. It does not depend on the order of x and y, or of S.
 fn p_value(x: usize, y: usize, s: &[u32]) -> f64 {
     let sum: usize = x + y + s.iter().map(|&v| v as usize).sum::<usize>();
     let product = (x + 3) * (y + 3) * s.iter().map(|&v| v as usize + 2).product::<usize>();
@@ -114,7 +114,7 @@ impl Asker for Toy {
     }
 }
 
-/// One machine, which answers one batch after the other.
+/// One machine that answers one batch after the other.
 impl Worker for Toy {
     fn pool(&self) -> &Pool {
         &self.pool
@@ -137,7 +137,7 @@ impl Worker for Toy {
     }
 }
 
-/// A question team of toys: its machines are called "0", "1", ...
+/// Returns a question team of mock machines named "0", "1", ...
 fn team(toys: impl IntoIterator<Item = Toy>) -> QuestionTeam<'static> {
     toys.into_iter()
         .enumerate()
@@ -149,7 +149,7 @@ fn random(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
-/// Different questions, of mixed sizes.
+/// Returns different questions with sets of mixed sizes.
 fn questions(state: &mut u64, count: usize) -> Batch {
     let mut batch = Batch::new();
     for x in 0..count {
@@ -177,7 +177,7 @@ fn compare(found: &Found, wanted: &Found, info: &str) {
     }
 }
 
-/// The conservative orientation.
+/// Orients the skeleton by the conservative rule.
 fn oriented(worker: &mut dyn Worker, found: &Skeleton, alpha: f64) -> Pdag {
     let options = orient::Options { collider_rule: ColliderRule::Conservative, ..orient::Options::default() };
     let test = &mut WorkerTest { worker, observer: &mut Unobserved };
@@ -202,7 +202,7 @@ fn every_question_is_asked_once_whatever_the_sizes_and_speeds() {
             assert_eq!(team.p_values(&batch, &mut Unobserved).unwrap(), wanted);
             let asked = asked.lock().unwrap();
             assert_eq!(asked.len(), batch.len());
-            // One that the machine makes wait may see another take on what it has in hand.
+            // If the operating system delays a machine, another may take over its piece.
             let twice = asked.values().filter(|&&count| count != times).count();
             assert!(twice <= batch.len() / 2, "{twice} of {}", batch.len());
         }
@@ -241,7 +241,7 @@ fn searches_and_orientations_are_those_of_one_machine() {
                 assert_eq!(oriented(&mut team, &wanted.0, options.alpha), graph, "{info}");
                 let report = team.team();
                 let fail = members.iter().filter(|(manner, _)| matches!(manner, Manner::Fails(_))).count();
-                // One that gets little to do, on a busy machine, does not come to its end.
+                // A machine that gets little to do, because the computer is busy, does not reach its failure.
                 assert!(report.lost.len() <= fail, "{info}: {report:?}");
                 lost += report.lost.len();
                 assert!(report.lost.iter().all(|lost| lost.reason.starts_with("gave up")));
@@ -275,7 +275,7 @@ fn a_panic_of_a_machine_is_the_callers_and_the_team_is_left_whole() {
     let panic = catch_unwind(AssertUnwindSafe(|| team.p_values(&batch, &mut Unobserved))).unwrap_err();
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"at work"));
     assert!(catch_unwind(AssertUnwindSafe(|| team.p_values(&batch, &mut Unobserved))).is_err());
-    // So is one of who follows.
+    // A panic of the observer is passed on, too.
     struct Dropping;
     impl Observer for Dropping {
         fn look(&mut self) -> Result<()> {
@@ -325,7 +325,7 @@ fn who_follows_is_asked_often_and_stops_all_machines_at_once() {
         } else {
             assert_eq!(team.p_values(&questions(&mut 3, 2000), &mut observer), Err(Error::Interrupted));
         }
-        // A tenth of a second between two looks, and half a second to stop, which other programs on this machine may make longer.
+        // A tenth of a second between two looks and half a second to stop; other programs on this machine may make both longer.
         observer.asked.unwrap().elapsed().max(observer.longest / 2)
     };
     stops_within_half_a_second("a search", || run(true));

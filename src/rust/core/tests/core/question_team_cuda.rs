@@ -1,4 +1,4 @@
-//! Gaussian and discrete searches that ask in batches, on question teams of GPUs: those of one GPU, to the last bit.
+//! Checks that Gaussian and discrete searches that ask in batches, on question teams of GPUs, agree with one GPU to the last bit.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn search(worker: &mut dyn Worker, options: &Options) -> Found {
     Ok((skeleton, p_max))
 }
 
-/// Compares question teams of one, two and three engines, on two GPUs where there are two, with each other and with the CPU.
+/// Compares question teams of one, two and three engines (on two GPUs if there are two) with each other and with the CPU.
 fn compare<'a>(label: &str, options: &Options, cpu: &Found, engine: impl Fn(usize) -> CudaEngine<'a>) {
     let gpus = device::devices(false).unwrap().len();
     let mut first: Option<Found> = None;

@@ -1,4 +1,4 @@
-//! Ranks of a cluster that have a GPU each: levels 0 and 1 of the Gaussian test by the GPU, as it takes its own, and the answer of one machine.
+//! Checks ranks of a cluster with a GPU each. The GPU runs levels 0 and 1 of the Gaussian test as it does its own; the answer is the same.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::team::Share;
 use pcgpu_core::{Error, Result};
 
-/// An engine with the test of a problem; none where it is no Gaussian search.
+/// Returns an engine with the test of a problem, or `None` if it is no Gaussian search.
 fn engine<'p>(problem: &'p Problem, options: CudaOptions) -> Option<Result<CudaEngine<'p>>> {
     let Task::Search(test, search) = &problem.task else { return None };
     let of_data = |cells: &'p [f64], n: usize| {
@@ -38,7 +38,7 @@ fn engine<'p>(problem: &'p Problem, options: CudaOptions) -> Option<Result<CudaE
     }
 }
 
-/// The search on ranks with these options, on the GPUs by turns, and how much came from them at each level.
+/// Searches on ranks with these options, which take the GPUs in turn. Returns the answer, and the shares of the ranks by level.
 fn on_ranks(problem: &Problem, manners: &[Manner], cuda: CudaOptions, compact: bool) -> (Result<Found>, Vec<Share>) {
     let Task::Search(_, options) = &problem.task else { panic!("{} is no search", problem.name) };
     if let Err(error) = engine(problem, cuda).unwrap() {
@@ -57,7 +57,7 @@ fn on_ranks(problem: &Problem, manners: &[Manner], cuda: CudaOptions, compact: b
     })
 }
 
-/// Problems with many neighbours, of several blocks of rows.
+/// Returns a problem with many neighbours and several blocks of rows.
 fn dense(number: u64, m_max: f64) -> Problem {
     let problem = dense_problem(number);
     let options = Options { m_max, ..problem.options };
@@ -94,12 +94,12 @@ fn ranks_with_gpus_have_the_answer_of_one_machine() {
     assert!(compared > 20 && by_pairs > 5, "{by_pairs} of {compared}");
 }
 
-/// By lists, columns and masks, of three blocks of rows; at level 2, too.
+/// Compares level 1 by lists, columns and masks, with three blocks of rows; also level 2.
 #[test]
 #[ignore = "needs a GPU"]
 fn dense_levels_on_ranks() {
     let mut timely = 0;
-    // The ranks' start is most of what a problem takes on a GPU. The last are near copies with a million samples.
+    // The ranks' start takes most of a problem's time on a GPU. The last problems have near copies with a million samples.
     for number in (0..40).filter(|number| [1, 3, 8].contains(number) || !emulated() && number % 4 == 3) {
         let problem = dense(number, if emulated() && number != 8 { 1.0 } else { 2.0 });
         let wanted = Wanted::new(problem.on_cpu(2, 1 << 16, false));
@@ -111,7 +111,8 @@ fn dense_levels_on_ranks() {
                 wanted.compare(format!("{} {level_one:?} on ranks", problem.name), compact, &found, digits);
                 let is_late = shares.iter().any(|share| share.elapsed > 0.5);
                 if problem.has_no_fixed_edges() && found.is_ok() && !is_late {
-                    // What a verdict and a value take, and no more: no shard came. Two ranks may do the same piece, so of each rank.
+                    // No more bytes than a verdict and a value take, so no shard came. Two ranks may do the same piece, so this is for each
+                    // rank.
                     let from = shares.iter().filter(|s| s.level == Some(1)).map(|s| s.moved.from).max().unwrap();
                     let pairs = dense_problem(number).options.p as u64;
                     assert!(from <= 10 * pairs * pairs / 2 + 4096, "{from} bytes, {pairs} variables: {shares:?}");
@@ -123,7 +124,7 @@ fn dense_levels_on_ranks() {
     assert!(timely > 0);
 }
 
-/// Of every budget that suffices the answer is the same.
+/// Checks that every budget that suffices gives the same answer.
 #[test]
 #[ignore = "needs a GPU"]
 fn ranks_within_little_memory() {
@@ -139,11 +140,11 @@ fn ranks_within_little_memory() {
             found => wanted.compare(format!("{} within {memory_budget:?}", problem.name), true, &found, Digits::Nine),
         }
     }
-    // Questions at the end want some of it in any case.
+    // Questions at the end need some memory in any case.
     assert!(refused < 8, "{refused} refused");
 }
 
-/// A level stays on the GPU from call to call, and nothing else that runs there is taken for it.
+/// Checks that a level stays on the GPU from call to call, and is not confused with other work there.
 #[test]
 #[ignore = "needs a GPU"]
 fn an_engine_is_asked_for_parts_of_a_level_by_turns_with_others() {
@@ -194,7 +195,7 @@ fn an_engine_is_asked_for_parts_of_a_level_by_turns_with_others() {
         for (number, wanted) in [7, 7, 8, 7].map(|number| (number, &wanted[number as usize - 7])) {
             let found = found(&mut gpu, number, false);
             for (found, wanted) in found.iter().zip(wanted) {
-                // Of "stable.fast" the side is of no account.
+                // For "stable.fast", the side does not matter.
                 let is_fast = options.method == Method::StableFast;
                 let side = |verdicts: &[u8]| -> Vec<u16> {
                     let of = |two: &[u8]| u16::from_le_bytes([two[0], two[1]]);
@@ -205,7 +206,7 @@ fn an_engine_is_asked_for_parts_of_a_level_by_turns_with_others() {
                 let close = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-9 * b.abs();
                 assert!(found.1.iter().zip(&wanted.1).all(close), "round {round}, level {number}");
             }
-            // What else it does in between.
+            // Other work in between.
             match round {
                 0 => {
                     let mut batch = Batch::new();
@@ -219,7 +220,7 @@ fn an_engine_is_asked_for_parts_of_a_level_by_turns_with_others() {
     }
 }
 
-/// A rank that has several GPUs.
+/// Searches on a rank that has several GPUs.
 #[test]
 #[ignore = "needs a GPU"]
 fn a_rank_with_a_team() {
@@ -234,7 +235,7 @@ fn a_rank_with_a_team() {
     wanted.compare("a team in a rank", true, &found.map(Found::Search), Digits::Nine);
 }
 
-/// One that stops its search while the GPU is at a level is answered, and the GPU goes on with another.
+/// Stops a search while the GPU is at a level. The call returns, and the GPU can run another search.
 #[test]
 #[ignore = "needs a GPU"]
 fn a_stop_within_a_level_leaves_a_gpu_that_can_go_on() {

@@ -1,4 +1,4 @@
-//! One selection on ranks of a cluster: the answer of one machine, whoever of them is slow, lost or wrong.
+//! Checks that one selection on ranks of a cluster has the answer of one machine, even if some ranks are slow, lost or wrong.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ fn ranks_select_as_one_machine_does() {
                         assert_eq!(levels, wanted);
                         let report = cluster.team();
                         assert!(report.shares.len() == ranks && report.lost.is_empty());
-                        // A turn a choice, for those that have features.
+                        // One turn for each choice, on ranks that have features.
                         assert!(report.shares.iter().any(|share| share.shards == k as u64 && share.moved.to > 0));
                         compared += 1;
                     }
@@ -100,7 +100,7 @@ fn a_rank_that_says_nothing_more_is_overtaken() {
         with_selecting_ranks(&[silent, Manner::Sound, Manner::Sound], &one_thread(), |cluster| {
             let found = on(cluster, Source::Samples(&samples), 80, Criterion::Jmi, 20).unwrap();
             assert_eq!(found, alone(&samples, Criterion::Jmi, 20), "{silent:?}");
-            // It is waited for once, and the next selection does without it.
+            // The cluster waits for it once, and the next selection does without it.
             let found = on(cluster, Source::Samples(&samples), 80, Criterion::Cmim, 20).unwrap();
             assert_eq!(found, alone(&samples, Criterion::Cmim, 20), "{silent:?}");
         });
@@ -139,7 +139,7 @@ fn without_a_rank_the_selection_ends() {
     }
 }
 
-/// Counts, and takes its time for each feature.
+/// A machine that counts, and takes this long for each feature.
 struct Slow<'a>(CpuCounting<'a>, Duration);
 
 impl Counting for Slow<'_> {
@@ -156,7 +156,7 @@ impl Counting for Slow<'_> {
 #[test]
 fn features_move_from_a_slow_rank_to_a_fast_one() {
     let samples = simulated(60, 128, 3, 2, 9);
-    // Whoever has the first feature is ten times slower.
+    // The rank with the first feature is ten times slower.
     let first = samples.codes(0).to_vec(60);
     let make: Make = Arc::new(move |samples, logs| {
         let counting = CpuCounting::new(samples, logs, 0..samples.p(), 1);
@@ -168,7 +168,7 @@ fn features_move_from_a_slow_rank_to_a_fast_one() {
         with_selecting_ranks(&[Manner::Sound; 2], &make, |cluster| {
             let began = Instant::now();
             assert_eq!(on(cluster, Source::Samples(&samples), 60, criterion, 60).unwrap(), wanted, "{criterion:?}");
-            // As they were cut first: 64 features of half a millisecond, 60 times.
+            // With the first cut, it would be 64 features of half a millisecond, 60 times.
             let took = began.elapsed().as_secs_f64();
             assert!(took < 0.75 * 60.0 * 0.032, "{took}");
         });
@@ -201,7 +201,7 @@ fn features_in_a_file_are_read_by_the_ranks() {
                 match encoded(&columns) {
                     Ok(samples) => {
                         assert_eq!(found.unwrap(), alone(&samples, Criterion::Jmi, 15));
-                        // The numbers themselves do not go to anybody: 15 columns of 2 bits and what goes with them.
+                        // The numbers themselves are sent to no rank, only 15 columns of 2 bits and what belongs to them.
                         let report = cluster.team();
                         assert!(report.shares.iter().all(|share| share.moved.to < 4_000), "{report:?}");
                     }
@@ -214,7 +214,7 @@ fn features_in_a_file_are_read_by_the_ranks() {
     }
 }
 
-/// Stops after so many looks.
+/// An observer that stops after this many reports of progress.
 struct StopAfter(usize);
 
 impl Observer for StopAfter {

@@ -1,5 +1,4 @@
-//! Feature selection on a GPU against the recorded answers and against the CPU: counts, choices and scores are the same to
-//! the last bit.
+//! Compares feature selection on a GPU with the recorded answers and with the CPU. Counts, choices and scores agree to the last bit.
 
 use crate::support::cuda::emulated;
 use crate::support::golden::cases;
@@ -37,7 +36,7 @@ fn recorded_selections() {
     }
 }
 
-/// The sums with nothing, with a few features, and with two of them as one.
+/// Returns the sums with no partner, with a few features, and with two of them as one.
 fn sums(samples: &Samples, counting: &mut dyn Counting) -> Result<Vec<Vec<Sums>>> {
     let p = samples.p();
     let mut joint = Joint::of_variable(samples, 0);
@@ -75,7 +74,7 @@ fn counts_are_those_of_the_cpu() {
                 let mut counting = CudaCounting::new(&samples, &logs, 0..p, options).unwrap();
                 let found = match sums(&samples, &mut counting) {
                     Ok(found) => found,
-                    // More joint states than the paper's 16 bits number.
+                    // More joint states than the paper's 16 bits can number.
                     Err(Error::Argument { argument: "strategy", .. }) => {
                         assert!(
                             n > 65_535 && levels >= 256 && matches!(options.strategy, SelectionStrategy::Joined { .. })
@@ -95,7 +94,7 @@ fn counts_are_those_of_the_cpu() {
     }
 }
 
-/// Of so many features that a warp takes several, of different numbers of levels, with its table left clear by each.
+/// Counts so many features, with different numbers of levels, that a warp takes several. Each must leave the warp's table clear.
 #[test]
 #[ignore = "needs a GPU"]
 fn warps_that_take_several_features_count_as_the_cpu() {
@@ -185,7 +184,7 @@ fn sums_of_skipped_features_are_left_alone() {
     }
 }
 
-/// Sums, a selection, and sums after features were given away, at budgets from what all memory plans, lowered until one is refused.
+/// Computes sums, a selection, and sums after features were given away. The budget is lowered from what all memory plans until one is refused.
 #[test]
 #[ignore = "needs a GPU"]
 fn every_budget_has_the_answer_of_all_memory() {
@@ -200,7 +199,7 @@ fn every_budget_has_the_answer_of_all_memory() {
                 let mut counting = CudaCounting::new(&samples, &logs, 0..p, options)?;
                 let sums = sums(&samples, &mut counting)?;
                 let chosen = select(&samples, &logs, &mut counting, Criterion::Jmi, 4, &mut Unobserved)?;
-                // What is counted ahead for a feature lacks the one that is left out meanwhile.
+                // Counts ahead for a feature lack the feature that is skipped meanwhile.
                 let mut all = vec![Sums::default(); p];
                 counting.foresee(&[3]);
                 let others: Vec<bool> = (0..p).map(|f| f == 1).collect();
@@ -267,7 +266,7 @@ fn a_selection_that_is_stopped_leaves_the_gpu_in_order() {
     assert_eq!(select(&samples, &logs, &mut counting, Criterion::Jmi, 5, &mut Unobserved).unwrap(), expected);
 }
 
-/// A GPU whose narrowing, and what it counts after it, the tests ask for.
+/// Returns the sums of the `kept` features that a GPU still has after it gave the others away.
 fn narrowed(samples: &Samples, logs: &CountLogs, options: SelectionOptions, kept: usize) -> Vec<Sums> {
     let p = samples.p();
     let mut counting = CudaCounting::new(samples, logs, 0..p, options).unwrap();
@@ -276,7 +275,7 @@ fn narrowed(samples: &Samples, logs: &CountLogs, options: SelectionOptions, kept
     counting.count(Partner::Nothing, &skip, &mut sums, &mut Unobserved).unwrap();
     counting.narrow(kept);
     let mut sums = vec![Sums::default(); kept];
-    // A partner that it had and has no more.
+    // A partner that the GPU had and no longer has.
     counting.count(Partner::Feature(p - 1), &skip[..kept], &mut sums, &mut Unobserved).unwrap();
     let moved = counting.moved();
     assert!(moved.to as usize > 18 * samples.n() && moved.from > 0, "{moved:?}");
@@ -302,13 +301,13 @@ fn a_gpu_that_gives_features_away_counts_the_others() {
     }
 }
 
-/// All GPUs there are, twice the same where there is one, and the CPU or not.
+/// Returns teams: of all GPUs (the same one twice if there is one), and of the CPU and a GPU.
 fn teams<'a>(samples: &'a Samples, logs: &'a CountLogs) -> Vec<Vec<Member<'a>>> {
     let gpus = device::devices(false).unwrap().len();
     let gpu =
         |ordinal| member(samples, logs, SelectionOptions { ordinal, ..SelectionOptions::default() }, Pool::new(2));
     let cpu = || cpu_member(samples, logs, Pool::new(2));
-    // A GPU that is taken to be slow gets more features later.
+    // A GPU that is assumed to be slow gets more features later.
     let slow = || Member { speed: 1.0, ..gpu(0) };
     vec![(0..gpus.max(2)).map(|at| gpu(at % gpus)).collect(), vec![cpu(), gpu(gpus - 1)], vec![cpu(), slow()]]
 }

@@ -1,4 +1,4 @@
-//! Feature selection on the CPU: scikit-feature's recorded answers.
+//! Compares feature selection on the CPU with scikit-feature's recorded answers.
 
 use crate::support::golden::cases;
 use crate::support::selection::{follow, recorded};

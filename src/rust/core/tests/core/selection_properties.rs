@@ -1,4 +1,4 @@
-//! Feature selection on the CPU: the definitions, any number of threads and shards.
+//! Compares feature selection on the CPU with the definitions, for any number of threads and shards.
 
 use crate::support::selection::{samples_of, score_by_definition, simulated, sparse_and_dense};
 use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
@@ -98,7 +98,7 @@ fn equal_scores_are_equal_and_the_lowest_index_wins() {
     let told: Vec<i32> = (0..n).map(|i| class[i as usize] * 2 + i % 3).collect();
     let constant = vec![4; n as usize];
     let other: Vec<i32> = (0..n).map(|i| i * i % 7).collect();
-    // A copy with other names of the levels, in another order.
+    // A copy with renamed levels, in another order.
     let renamed: Vec<i32> = told.iter().map(|&v| (v * 3 + 1) % 7).collect();
     let columns = [constant.clone(), other.clone(), renamed, told, constant, other, class];
     let samples = samples_of(n as usize, &columns);

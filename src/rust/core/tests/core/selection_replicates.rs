@@ -1,4 +1,4 @@
-//! Ensembles: each replicate is the selection from its rows, whoever runs it, is slow or fails.
+//! Checks ensembles: each replicate is the selection from its rows, even if machines are slow or fail.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use pcgpu_core::pool::Pool;
 use pcgpu_core::selection::{select, CountLogs, Criterion, Resampling, Runner, Samples, Selection};
 use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
 
-/// What is selected from these rows of the samples, as columns that are coded anew.
+/// Selects from these rows of the samples, with columns that are coded again.
 fn of_rows(samples: &Samples, rows: &[u32], criterion: Criterion, k: usize) -> Selection {
     let column = |v: usize| {
         let codes = samples.codes(v).to_vec(samples.n());
@@ -71,7 +71,7 @@ fn sparse_features_are_drawn_as_dense_ones() {
 
 #[test]
 fn draws_of_one_class_are_drawn_again_and_missing_classes_are_not() {
-    // Two of 40 samples are of the second class: one bootstrap sample in eight has none of them.
+    // Two of 40 samples are of the second class, so one bootstrap sample in eight has none of them.
     let n = 40;
     let class: Vec<i32> = (0..n).map(|i| i32::from(i < 2)).collect();
     let column = |step: i32| (0..n).map(|i| i * step % 7 % 3).collect::<Vec<i32>>();
@@ -80,17 +80,17 @@ fn draws_of_one_class_are_drawn_again_and_missing_classes_are_not() {
     let of = Replicates { samples: &samples, resampling, first: 0, count: 60, criterion: Criterion::Jmi, k: 2 };
     let found = on_threads(of, &Pool::new(2), &mut Unobserved).unwrap();
     assert_eq!(found, wanted(&of));
-    // Shared out, some of them.
+    // Only some of the replicates.
     let some = Replicates { first: 7, count: 9, ..of };
     assert_eq!(on_threads(some, &Pool::new(2), &mut Unobserved).unwrap(), found[7..16]);
     let again = found.iter().filter(|replicate| replicate.draw > 0).count();
     assert!((2..20).contains(&again), "{again}");
-    // Three classes, of which one is rare: draws without it stand.
+    // Three classes, one of them rare. Draws without it are kept.
     let class: Vec<i32> = (0..n).map(|i| if i < 1 { 2 } else { i % 2 }).collect();
     let samples = samples_of(n as usize, &[column(1), column(3), column(5), class]);
     let of = Replicates { samples: &samples, ..of };
     assert!(on_threads(of, &Pool::new(2), &mut Unobserved).unwrap().iter().all(|replicate| replicate.draw == 0));
-    // One row has one class.
+    // One row has only one class.
     let of = Replicates { resampling: Resampling { size: 1, ..resampling }, ..of };
     let refused = on_threads(of, &Pool::new(2), &mut Unobserved);
     assert!(matches!(refused, Err(Error::Argument { argument: "ensemble", .. })), "{refused:?}");
@@ -104,7 +104,7 @@ fn broken() -> Error {
     })
 }
 
-/// The CPU, which waits `pause` in each replicate and fails from its `fails`-th on.
+/// Returns a CPU runner that waits `pause` in each replicate and fails from its `fails`-th on.
 fn fake<'a>(name: &str, pause: Duration, fails: usize, begun: &'a AtomicUsize) -> Runner<'a> {
     let mut cpu = runner(Pool::new(1));
     let run = Box::new(
@@ -143,7 +143,7 @@ fn machines_that_fail_or_are_slow_leave_their_replicates_to_others() {
     assert_eq!(report.shares.iter().map(|share| share.shards).sum::<u64>(), 12, "{report:?}");
     assert!(report.shares.iter().all(|share| share.machine != "slow" || share.shards == 0));
     assert!(report.lost.iter().all(|lost| lost.machine == "fails"));
-    // None is left.
+    // No machine is left.
     let begun = [(); 2].map(|()| AtomicUsize::new(0));
     let runners = begun.iter().map(|begun| fake("fails", Duration::ZERO, 2, begun)).collect();
     assert_eq!(on_machines(of, runners, &mut Unobserved).unwrap_err(), broken());

@@ -1,4 +1,4 @@
-//! Several machines that select together: the answer of one, whoever has which features, is slow or fails.
+//! Checks that several machines that select together have the answer of one, whichever features each has, even if some are slow or fail.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,23 +29,23 @@ fn broken() -> Error {
 /// How a machine behaves.
 #[derive(Clone, Copy, Debug, Default)]
 struct Manner {
-    /// Time that a feature takes.
+    /// The time that a feature takes.
     a_feature: Duration,
-    /// Counts that it makes before it fails; none: it does not.
+    /// The number of counts before it fails; `None` if it does not fail.
     counts: Option<usize>,
-    /// Whether it cannot be made.
+    /// Whether making it fails.
     absent: bool,
-    /// Time that it takes to be made.
+    /// The time that making it takes.
     making: Duration,
-    /// The count that another program holds up for 40 ms.
+    /// The count that takes 40 ms longer, as if another program delayed it.
     held_up: Option<usize>,
 }
 
-/// Counts as the CPU does, in its manner.
+/// A machine that counts as the CPU does, in its manner.
 struct Fake<'a> {
     counting: CpuCounting<'a>,
     manner: Manner,
-    /// Counts of all that was made for this machine.
+    /// The number of counts by all that was made for this machine.
     counted: &'a AtomicUsize,
 }
 
@@ -56,7 +56,7 @@ impl Counting for Fake<'_> {
             std::thread::sleep(Duration::from_millis(40));
         }
         if self.manner.counts.is_some_and(|counts| count >= counts) {
-            // What it wrote before it failed is of no use.
+            // What it wrote before it failed must not be used.
             sums.iter_mut().step_by(2).for_each(|sum| *sum = Sums { pair: -5, with_class: 7 });
             return Err(broken());
         }
@@ -133,7 +133,7 @@ fn whoever_fails_and_whenever_the_answer_is_that_of_one_machine() {
         for criterion in Criterion::ALL {
             let mut shards = team.of(&manners);
             let wanted = team.alone(criterion, k);
-            // The second selection has the machines that are left, and their features.
+            // The second selection runs on the machines that are left, with the features they have.
             for _ in 0..2 {
                 let found = team.together(&mut shards, criterion, k).unwrap();
                 assert_eq!(found, wanted, "round {round}, {criterion:?}, {manners:?}");
@@ -156,7 +156,7 @@ fn none_left_is_the_error_of_the_last() {
     let mut shards = team.of(&[fails(2), fails(0), fails(5)]);
     assert_eq!(team.together(&mut shards, Criterion::Jmi, 20), Err(broken()));
     assert_eq!(shards.report().lost.len(), 3);
-    // They stay lost.
+    // Lost machines stay lost.
     assert_eq!(team.together(&mut shards, Criterion::Jmi, 20), Err(broken()));
     assert!(Shards::new(Vec::new()).is_err());
 }
@@ -185,13 +185,13 @@ fn features_move_from_a_slow_machine_to_a_fast_one() {
         let found = team.together(&mut shards, criterion, 40).unwrap();
         assert_eq!(found, team.alone(criterion, 40));
         let report = shards.report();
-        // A machine that was given features has more than one piece of them.
+        // A machine that was given features has received more than one piece of them.
         let copied = |share: &Share| share.moved.from > 0 && share.moved.to == 8 * share.moved.from;
         assert!(report.shares.len() == 2 && report.shares.iter().all(copied), "{report:?}");
-        // It counts for a few steps, of 40, until it has no feature left.
+        // The slow machine counts for a few of the 40 steps, until it has no feature left.
         assert!(report.shares[0].shards < 20 && report.shares[1].shards >= 40, "{report:?}");
         assert!(report.lost.is_empty());
-        // Machines of equal speed keep what they have; other programs may make one of them slow for a while.
+        // Machines of equal speed keep their features. Other programs may make one of them slow for a while.
         let keep = || {
             let mut shards = team.of(&[(1.0, slow), (1.0, slow)]);
             team.together(&mut shards, criterion, 8).unwrap();
@@ -202,7 +202,7 @@ fn features_move_from_a_slow_machine_to_a_fast_one() {
     }
 }
 
-/// Two selections on the same machines: what the first takes for getting the features the second has to count with, though it gets none.
+/// Runs two selections on the same machines. The second must reckon with the time that getting features took in the first, though it gets none.
 #[test]
 fn features_stay_where_a_step_was_held_up_or_a_move_costs_more_than_it_saves() {
     let samples = simulated(50, 120, 4, 2, 3);
@@ -225,7 +225,7 @@ fn features_stay_where_a_step_was_held_up_or_a_move_costs_more_than_it_saves() {
     // Other programs may make one of them slow for a while.
     assert!((0..10).any(|_| stay(&[(1.0, held_up), (1.0, usual)])));
     assert!((0..10).any(|_| stay(&[(1.0, slower(0)), (1.0, Manner { making: Duration::from_millis(200), ..usual })])));
-    // What costs nothing moves.
+    // Features move if it costs nothing.
     assert!((0..10).any(|_| !stay(&[(1.0, slower(0)), (1.0, usual)])));
 }
 

@@ -1,4 +1,4 @@
-//! Counts of replicates are those of searching each replicate's data by itself.
+//! Checks that counts over replicates are those of searching each replicate's data by itself.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use pcgpu_core::selection::Resampling;
 use pcgpu_core::stability::{lower_bounds, run, Counts, Drawn, Edge, Machine, Replicates, Search, Source};
 use pcgpu_core::{Error, Result};
 
-/// A chain with colliders, n x p, by column; the last column has one value that differs.
+/// Returns data of a chain with colliders, n x p, column by column. In the last column, one value differs from the others.
 fn data(n: usize, p: usize) -> Vec<f64> {
     let mut state = 1u64;
     let mut noise = || {
@@ -46,7 +46,7 @@ fn graph(worker: &mut dyn Worker, options: &Options, of: &orient::Options) -> Pd
     orient(&found.graph, &mut found.sepsets, of, options.alpha, Some(&mut test), &mut never).unwrap()
 }
 
-/// Counted by the plainest means.
+/// Adds a graph to the counts, in the plainest way.
 fn add(pdag: &Pdag, counts: &mut BTreeMap<[u32; 2], Edge>) {
     for y in 1..pdag.p() {
         for x in 0..y {
@@ -77,7 +77,7 @@ fn resampling(n: usize, replace: bool) -> Resampling {
     Resampling { seed: 11, size: if replace { n } else { n / 2 }, replace }
 }
 
-/// On 1, 2 and 4 threads, in one piece and in two.
+/// Checks counts on 1, 2 and 4 threads, of all replicates in one piece and in two.
 fn check(of: &Replicates, wanted: &BTreeMap<[u32; 2], Edge>) {
     for threads in [1, 2, 4] {
         let found = run(of, &Pool::new(threads), None, &mut Unobserved).unwrap();
@@ -112,7 +112,7 @@ fn gaussian_replicates_are_searches_of_their_rows() {
             let drawn: Vec<f64> = x.chunks(n).flat_map(|column| rows.iter().map(|&row| column[row as usize])).collect();
             let columns: Vec<Numbers> = drawn.chunks(rows.len()).map(Numbers::Doubles).collect();
             let mut c = vec![0.0; p * p];
-            // A constant is correlated with nothing.
+            // A constant column is correlated with nothing.
             let has_constant = !rows.contains(&3);
             let left = p - usize::from(has_constant);
             let mut few = vec![0.0; left * left];
@@ -272,7 +272,7 @@ fn machines_and_random_orientations_are_one_answer() {
     }
 }
 
-/// Stops a run after some looks.
+/// An observer that stops a run after some looks.
 struct Impatient(usize, Vec<f64>);
 
 impl Observer for Impatient {
@@ -303,7 +303,7 @@ fn observers_see_replicates_and_may_stop() {
         let stopped = run(&many, &Pool::new(threads), None, &mut Impatient(3, Vec::new()));
         assert_eq!(stopped.unwrap_err(), Error::Interrupted);
     }
-    // Searches that would take hours stop in the middle: nothing is removed.
+    // Nothing is removed, so these searches would take hours. They stop in the middle.
     let first = x[..400].to_vec();
     let alike: Vec<f64> = x.iter().zip(first.iter().cycle()).map(|(cell, one)| 0.3 * cell + one).collect();
     let mut endless = of(&alike, 40, orient::Method::Relaxed, 4);
@@ -316,7 +316,7 @@ fn observers_see_replicates_and_may_stop() {
 fn replicates_that_fail_end_the_run() {
     let x = data(60, 12);
     let mut of = of(&x, 12, orient::Method::Relaxed, 40);
-    // Two rows leave no degree of freedom, at which the C++ of "stable.fast" stops.
+    // Two rows leave no degree of freedom. There the C++ of "stable.fast" stops with an error.
     let method = pcgpu_core::search::Method::StableFast;
     let options = Options { method, ..Options::new(12, 0.1) };
     of.search = Search::new(options, &orient::Options::default(), 11);

@@ -1,4 +1,4 @@
-//! Sweeps (all subsets of some candidates at once) say what pcalg's formula says set by set, on any machine.
+//! Checks that sweeps (all subsets of some candidates at once) agree with pcalg's formula set by set, on any machine.
 
 use crate::support::problems::{correlation_matrix, samples, Random};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
@@ -13,7 +13,7 @@ use pcgpu_core::search::sweep::{Sweep, Swept};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::{Error, Result};
 
-/// A problem: correlations of p variables, and what is swept.
+/// A problem: correlations of p variables, and the sweeps to run.
 pub struct Problem {
     pub name: String,
     pub c: Vec<f64>,
@@ -34,8 +34,8 @@ fn sweep(p: usize, pair: [u32; 2], candidates: usize, sizes: std::ops::RangeIncl
     Sweep { pair, candidates: others, sizes }
 }
 
-/// Problems of up to so many candidates: strong and weak dependences, copies and sums among the columns, few samples, missing correlations, and p-values
-/// that some set raises above alpha at any size.
+/// Returns problems with up to `most` candidates: strong and weak dependences, copies and sums among the columns, few samples, missing
+/// correlations. Some have p-values that a set raises above alpha at any size.
 pub fn problems(most: usize) -> Vec<Problem> {
     let mut random = Random(1019);
     let mut all = Vec::new();
@@ -61,7 +61,7 @@ pub fn problems(most: usize) -> Vec<Problem> {
             all.push(Problem { name, c, p, n: n as f64, alpha, sweeps });
         }
     }
-    // A missing correlation of a candidate, and one of a pair.
+    // A missing correlation between candidates, and one within the pair.
     for [x, y] in [[5, 6], [0, 1]] {
         let p = most.min(13) + 2;
         let mut c = correlation_matrix(&samples(&mut random, p, 200, 0.4, 0.0));
@@ -72,7 +72,7 @@ pub fn problems(most: usize) -> Vec<Problem> {
     all
 }
 
-/// What pcalg's formula says, set by set.
+/// Returns the verdicts of pcalg's formula, set by set.
 fn one_by_one(gauss: &Gauss, sweep: &Sweep, (alpha, na_delete): (f64, bool)) -> Vec<Verdict> {
     let [x, y] = sweep.pair.map(|v| v as usize);
     let mut verdicts = Vec::new();
@@ -104,7 +104,8 @@ fn one_by_one(gauss: &Gauss, sweep: &Sweep, (alpha, na_delete): (f64, bool)) -> 
     verdicts
 }
 
-/// Ranks of sets that end a size are the same, p-values to 1e-9; the set with the largest p may be another one with the same p.
+/// Compares verdicts. Ranks of sets that end a size must be the same, p-values to 1e-9. The set with the largest p may be another one with the
+/// same p.
 fn same(label: &str, found: &[Verdict], wanted: &[Verdict]) {
     assert_eq!(found.len(), wanted.len(), "{label}: {found:?} and {wanted:?}");
     let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.abs() || (a < 1e-300 && b < 1e-300);
@@ -118,7 +119,7 @@ fn same(label: &str, found: &[Verdict], wanted: &[Verdict]) {
     }
 }
 
-/// What a worker says of a problem.
+/// Runs the sweeps of a problem on a worker.
 pub fn swept(
     worker: &mut dyn Worker,
     problem: &Problem,
@@ -128,7 +129,7 @@ pub fn swept(
     worker.sweeper().unwrap().sweep(&problem.sweeps, (problem.alpha, na_delete), observer)
 }
 
-/// What the CPU says of it.
+/// Runs the sweeps of a problem on the CPU.
 pub fn on_threads(problem: &Problem, na_delete: bool, threads: usize) -> Vec<Swept> {
     let mut engine = CpuEngine::new(GaussKernel::new(problem.gauss(), problem.alpha), threads);
     swept(&mut engine, problem, na_delete, &mut Unobserved).unwrap()
@@ -153,11 +154,11 @@ fn sweeps_say_what_the_formula_says_set_by_set() {
             }
         }
     }
-    // All kinds of ends are there.
+    // All kinds of ends occur.
     assert!(ended.iter().all(|&count| count > 3), "{ended:?}");
 }
 
-/// More candidates than those of a part: parts run on any threads, in any order.
+/// Sweeps more candidates than a part has. Parts run on any threads, in any order.
 #[test]
 fn sweeps_in_parts_say_the_same() {
     for problem in problems(18).into_iter().filter(|problem| problem.p > 17) {
@@ -191,7 +192,7 @@ fn a_sweep_can_be_interrupted() {
     }
     let mut random = Random(5);
     let p = 30;
-    // No set separates, so that all are run.
+    // No set separates, so all are tested.
     let c = correlation_matrix(&samples(&mut random, p, 5000, 0.7, 0.0));
     let sweeps = vec![sweep(p, [0, 1], p - 2, 3..=p - 2)];
     let problem = Problem { name: "long".into(), c, p, n: 5000.0, alpha: 1.0 - 1e-13, sweeps };
@@ -202,7 +203,7 @@ fn a_sweep_can_be_interrupted() {
     assert!(start.elapsed().as_secs() < 20);
 }
 
-/// The last member that sweeps does.
+/// Sweeps on a team, whose last member that can sweep does the work.
 #[test]
 fn a_team_sweeps() {
     for problem in problems(12).iter().step_by(5) {

@@ -1,4 +1,4 @@
-//! GPUs sweep as the CPU does, to the last bit.
+//! Checks that GPUs sweep as the CPU does, to the last bit.
 
 use crate::support::cuda::emulated;
 use crate::support::problems::{correlation_matrix, samples, Random};
@@ -8,7 +8,7 @@ use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::sweep::Sweep;
 use pcgpu_core::search::worker::Worker;
 
-/// Sweeps that GPUs take, of the problems of tests/core/sweep.rs.
+/// Returns the problems of tests/core/sweep.rs, with only the sweeps that GPUs take.
 fn taken(most: usize) -> Vec<Problem> {
     let takes = |sweep: &Sweep| sweep.candidates.len() >= 12 && *sweep.sizes.start() >= 2;
     let of = |mut problem: Problem| {
@@ -50,7 +50,7 @@ fn sweep_cuda_of_a_team() {
     }
 }
 
-/// Twins leave more to the CPU than a GPU keeps; many sweeps run together.
+/// Runs many sweeps together, with copies of columns that leave more to the CPU than a GPU keeps.
 #[test]
 #[ignore = "needs a GPU"]
 fn sweep_cuda_of_many_and_of_twins() {

@@ -1,4 +1,4 @@
-//! Several GPUs answer as one does, to the last bit, and so do those that are left where some fail. A GPU may be in a team twice.
+//! Checks that several GPUs answer as one does, to the last bit, and that the remaining ones do so if some fail. A GPU may be in a team twice.
 
 use std::ffi::{c_int, c_void, CStr};
 use std::process::Command;
@@ -26,14 +26,14 @@ use pcgpu_core::search::{Method, Options};
 use pcgpu_core::team::{Share, TeamReport};
 use pcgpu_core::{Error, Result};
 
-/// An answer, and what the team says.
+/// An answer, and the team's report.
 type Outcome = (Result<Answer>, TeamReport);
 
 fn searched(worker: &mut dyn Worker, options: &Options, compact: bool, observer: &mut dyn Observer) -> Outcome {
     (answer::searched(worker, options, compact, observer), worker.team())
 }
 
-/// The GPUs of the teams: one of them several times, and each once.
+/// Returns the GPUs of each team: one GPU several times, and each GPU once.
 fn teams() -> Vec<Vec<usize>> {
     let all: Vec<usize> = (0..device::devices(false).unwrap().len()).collect();
     match (emulated(), all.len()) {
@@ -49,14 +49,14 @@ fn team<'a>(gpus: &[usize], make: impl Fn(usize) -> Result<CudaEngine<'a>>) -> R
     cuda::team(&names, |at| make(gpus[at]))
 }
 
-/// Some GPUs were given data, and have brought what they found.
+/// Checks that some GPUs received data, and that some returned results.
 fn check_copies(report: &TeamReport, gpus: usize) {
     let of_zero: Vec<&Share> = report.shares.iter().filter(|share| share.level == Some(0)).collect();
     assert!(of_zero.len() == gpus && of_zero.iter().any(|share| share.moved.to > 0), "{report:?}");
     assert!(of_zero.iter().any(|share| share.moved.from > 0), "{report:?}");
 }
 
-/// Compares all teams with one GPU; `make(gpu, share)` makes an engine whose shards are so large.
+/// Compares all teams with one GPU. `make(gpu, share)` makes an engine with shards of this relative size. Returns how many shares had work.
 fn compare<'a>(label: &str, options: &Options, make: impl Fn(usize, f64) -> Result<CudaEngine<'a>>) -> u64 {
     let mut shards = 0;
     for compact in [false, true] {
@@ -68,12 +68,12 @@ fn compare<'a>(label: &str, options: &Options, make: impl Fn(usize, f64) -> Resu
             assert_eq!(report.lost, []);
             let worked = |share: &&Share| share.level == Some(0) || share.shards > 0;
             shards += report.shares.iter().filter(worked).count() as u64;
-            // Some problems have nothing to be tested.
+            // Some problems have nothing to test.
             let has_tested = found.as_ref().is_ok_and(|found| found.tests.iter().any(|&tests| tests > 0));
             if has_tested && options.method != Method::Original {
                 check_copies(&report, gpus.len());
             }
-            // Once more on what the first left.
+            // Again, on what the first search left.
             if emulated() && compact {
                 continue;
             }
@@ -112,18 +112,18 @@ fn gaussian_searches() {
     }
 }
 
-/// Level 1 by lists, columns and masks, and where they meet.
+/// Compares level 1 by lists, columns and masks, and by all three together.
 #[test]
 #[ignore = "needs a GPU"]
 fn dense_searches() {
-    // 129 and 70 variables; on a GPU more.
+    // 129 and 70 variables; more on a GPU.
     for number in (0..40).filter(|number| [1, 3].contains(number) || !emulated()) {
         let dense = dense_problem(number);
         let options = Options { m_max: 1.0, ..dense.options.clone() };
-        // Level 2 of many neighbours takes an emulated GPU minutes.
+        // Level 2 with many neighbours takes an emulated GPU minutes.
         let further = (!emulated()).then(|| Options { m_max: 2.0, ..options.clone() });
         let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
-        // What goes by density is one of the others.
+        // An emulated GPU skips the way by density, which is one of the others.
         let ways = [LevelOne::ByDensity, LevelOne::Lists, LevelOne::Columns, LevelOne::Masks];
         for level_one in ways.into_iter().skip(usize::from(emulated())) {
             let make = |ordinal, launch_share| {
@@ -184,7 +184,7 @@ fn what_a_team_cannot_do_is_refused() {
     {
         assert!(matches!(outcome.map(drop), Err(Error::Argument { .. })));
     }
-    // No level at all, and a stop in each.
+    // A search without a level, and a stop in each level.
     let mut one = of(&[0, 0], SearchStrategy::Shared).unwrap();
     let none = Options { m_max: -1.0, ..options.clone() };
     assert!(searched(&mut one, &none, false, &mut Unobserved).0.is_ok());
@@ -197,8 +197,7 @@ fn what_a_team_cannot_do_is_refused() {
     assert!(searched(&mut one, &options, false, &mut Unobserved).0.is_ok());
 }
 
-/// GPUs that do not hold a search share it, whatever each of them has.
-/// Slices that are narrower than all variables, as more do not stay in a GPU's cache, and several parts for each GPU.
+/// Searches with slices narrower than all variables, because more do not stay in a GPU's cache, and with several parts for each GPU.
 #[test]
 #[ignore = "needs a GPU"]
 fn correlations_cross_once_for_all_parts_of_level_one() {
@@ -213,7 +212,7 @@ fn correlations_cross_once_for_all_parts_of_level_one() {
     let gauss = Gauss::new(by_column(&c, p).unwrap(), 100.0, reading(options.method)).unwrap();
     let mut cpu = CpuEngine::new(GaussKernel::new(gauss, options.alpha), 2);
     let wanted = answer::searched(&mut cpu, &options, true, &mut Unobserved);
-    // Shared out from the start.
+    // Distributed from the start.
     let make = |ordinal| {
         CudaEngine::new(gauss, options.alpha, CudaOptions { ordinal, launch_share: 0.5, ..CudaOptions::default() })
     };
@@ -226,7 +225,7 @@ fn correlations_cross_once_for_all_parts_of_level_one() {
     assert!(of_one.iter().any(|share| crossed(&share) > 0.9), "{report:?}");
 }
 
-/// To share short levels out takes longer than to run them.
+/// Checks that one GPU runs a short search, because distributing short levels takes longer than running them.
 #[test]
 #[ignore = "needs a GPU"]
 fn a_short_search_runs_on_one_gpu() {
@@ -250,7 +249,7 @@ fn alone<'a>(options: &Options, make: impl Fn(usize) -> Result<CudaEngine<'a>>) 
     for compact in [false, true] {
         let one = searched(&mut make(0).unwrap(), options, compact, &mut Unobserved).0;
         let mut team = team(&[0, 0], &make).unwrap();
-        // The time decides: a busy machine may hold one up for as long as a long level takes.
+        // Time decides, and a busy machine may delay a search for as long as a long level takes.
         let mut alone = (0..20).filter(|_| {
             let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
             same_outcome(format!("alone, compact {compact}"), &found, &one);
@@ -293,7 +292,7 @@ fn shared<'a>(label: &str, options: &Options, make: impl Fn(CudaOptions) -> Resu
             let has_worked = |name: &&str| report.shares.iter().any(|s| s.machine == **name && s.shards > 0);
             assert_eq!(["one", "other"].iter().filter(|name| has_worked(name)).count(), 2, "{report:?}");
         }
-        // One that has too little memory for anything leaves all to the other.
+        // A GPU with too little memory for anything leaves all work to the other.
         let little = |at: usize| {
             let memory_budget = if at == 0 { Some(6) } else { Some(all / 2) };
             make(CudaOptions { memory_budget, ..CudaOptions::default() })
@@ -322,19 +321,19 @@ fn gpus_that_fail_are_made_up_for() {
     assert!(text.matches(" lost, answered").count() == 180, "{text}");
 }
 
-/// Has a GPU fail at its launch of this number.
+/// Makes a GPU fail at its launch with this number.
 fn lose(gpu: c_int, launch: usize) {
     fail(c"emulated_lose", gpu, launch);
 }
 
-/// Has a GPU fail at an event of this number, of the kind that the driver's function counts.
+/// Makes a GPU fail at the event with this number, of the kind that the driver's function counts.
 fn fail(function: &CStr, gpu: c_int, number: usize) {
     let found = own_function(function);
     // SAFETY: the driver has functions of these names, of this type.
     unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int, usize)>(found)(gpu, number) };
 }
 
-/// Runs in the process with the driver; says nothing elsewhere.
+/// Runs in a process with the driver; does nothing elsewhere.
 #[test]
 fn lost() {
     if std::env::var_os(HERE).is_none() {
@@ -350,14 +349,14 @@ fn lost() {
     let of_codes = Options { method: Method::StableFast, ..Options::new(9, 0.2) };
     let on = |ordinal| CudaOptions { ordinal, launch_share: 1e-9, ..CudaOptions::default() };
     without_some("gauss", &options, |ordinal| CudaEngine::new(gauss, options.alpha, on(ordinal)));
-    // The first runs the search alone until it fails.
+    // The first GPU runs the search alone until it fails.
     without_some("alone", &options, |ordinal| {
         CudaEngine::new(gauss, options.alpha, CudaOptions { ordinal, ..CudaOptions::default() })
     });
     let to_one = Options { m_max: 1.0, ..options.clone() };
     without_some("level 1", &to_one, |ordinal| CudaEngine::new(gauss, options.alpha, on(ordinal)));
     without_some("discrete", &of_codes, |ordinal| CudaEngine::discrete(test, of_codes.alpha, on(ordinal)));
-    // Correlations that one GPU makes of data.
+    // Correlations that one GPU computes from data.
     let mut x: Vec<f64> = (0..40 * 30).map(|_| random.normal()).collect();
     for v in 1..40 {
         (0..30).for_each(|row| x[v * 30 + row] += 0.6 * x[(v / 2) * 30 + row]);
@@ -370,7 +369,7 @@ fn lost() {
     let fisher = FisherZ::new(30.0, reading(of_data.method)).unwrap();
     let x = by_column(&x, 40).unwrap();
     without_some("data", &of_data, |ordinal| CudaEngine::of_data(fisher, x, of_data.alpha, on(ordinal)));
-    // So many that each GPU gets some.
+    // So many questions that each GPU gets some.
     let mut batch = Batch::new();
     (0..1000).for_each(|_| (2..p).for_each(|y| batch.push(0, y, &[1])));
     let asked = || {
@@ -387,7 +386,7 @@ fn lost() {
         assert_eq!(found, values);
         lost == ["cuda:0 as 0"]
     };
-    // Which GPU is first is not known.
+    // It is not known which GPU comes first.
     assert!((0..10).any(fails));
     assert_eq!(asked(), (values.clone(), none));
 }
@@ -414,7 +413,7 @@ fn without_some<'a>(label: &str, options: &Options, make: impl Fn(usize) -> Resu
             fail.iter().for_each(|&gpu| lose(gpu, 0));
         }
     }
-    // None left.
+    // No GPU is left.
     let mut team = team(&[0, 1, 2], &make).unwrap();
     (0..3).for_each(|gpu| lose(gpu, 9));
     let (found, report) = searched(&mut team, options, false, &mut Unobserved);

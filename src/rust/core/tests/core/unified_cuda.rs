@@ -1,5 +1,5 @@
-//! Unified memory changes no answer. No test takes more of it than the GPU has free, but on an emulated GPU: a GPU that is asked for
-//! more than it has can hang the machine.
+//! Checks that unified memory changes no answer. Only on an emulated GPU does a test take more of it than the GPU has free: a real GPU that is
+//! asked for more than it has can hang the machine.
 
 use std::ffi::{c_int, c_void};
 use std::fmt::Debug;
@@ -54,7 +54,7 @@ fn searched(worker: &mut dyn Worker, options: &Options) -> Result<Answer> {
     answer::searched(worker, options, false, &mut Unobserved)
 }
 
-/// The same GPU twice.
+/// Returns a team of the same GPU twice.
 fn team<'a>(make: impl Fn() -> Result<CudaEngine<'a>>) -> Result<Team<'a>> {
     cuda::team(&["one".into(), "two".into()], |_| make())
 }
@@ -224,7 +224,7 @@ fn selections() {
 const ADVISED: &str = "PCGPU_ADVISE";
 const LARGER: &str = "PCGPU_LARGER_THAN_THE_CARD";
 
-/// Bytes of the first GPU's unified memory so far: allocated, said to belong there, said to be only read, brought there.
+/// Returns bytes of the first GPU's unified memory so far: allocated, advised to be located there, advised as only read, and brought there.
 fn managed() -> [usize; 4] {
     let found = own_function(c"emulated_managed");
     // SAFETY: the driver has a function of this name and type.
@@ -237,7 +237,7 @@ fn the_driver_is_told_where_it_belongs_and_what_is_only_read() {
     with_driver("unified_cuda::advised", &[(ADVISED, "1")]);
 }
 
-/// Runs in the process with the driver; says nothing elsewhere.
+/// Runs in a process with the driver; does nothing elsewhere.
 #[test]
 fn advised() {
     if std::env::var_os(ADVISED).is_none() {
@@ -257,16 +257,16 @@ fn advised() {
     let first @ [all, belongs, read, brought] = managed();
     assert!(all > 8 * p * p && belongs == all && brought == all, "{first:?}");
     assert_eq!(read, 8 * p * p);
-    // What was kept is brought again, and is filled anew before it is only read.
+    // Kept memory is brought there again, and is filled again before it is only read.
     search(UNIFIED);
     let again = managed();
     assert_eq!(again[..3], [all, all, read]);
     assert!(again[3] > brought + all / 2, "{again:?}");
-    // It serves none that wants the GPU's own.
+    // Unified memory serves no search that wants the GPU's own.
     search(MemoryKind::Device);
     search(UNIFIED);
     assert!(managed()[0] > all + all / 2, "{:?}", managed());
-    // The codes of discrete tests and of a selection, and the data of the nearest-neighbour test.
+    // Also only read: the codes of discrete tests and of a selection, and the data of the nearest-neighbour test.
     let data = discrete::problem(&mut Random(1), 12, 500, 0.0).coded();
     let test = Discrete::new(&data, Statistic::G2, RULES[0]);
     let fresh = || {
@@ -292,14 +292,14 @@ fn advised() {
     assert!(managed()[2] > neighbours, "{:?} {neighbours}", managed());
 }
 
-/// On an emulated GPU, which has too little for a search.
+/// Runs on an emulated GPU that has too little memory for a search.
 #[test]
 fn what_a_gpu_cannot_hold_runs_in_unified_memory() {
     let room = (256u64 << 20) + 150_000;
     with_driver("unified_cuda::larger", &[(LARGER, "1"), ("FAKE_CUDA_MEMORY", &room.to_string())]);
 }
 
-/// Runs in the process with the driver; says nothing elsewhere.
+/// Runs in a process with the driver; does nothing elsewhere.
 #[test]
 fn larger() {
     if std::env::var_os(LARGER).is_none() {

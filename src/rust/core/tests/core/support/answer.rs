@@ -8,30 +8,30 @@ use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Options, PairValues, Skeleton};
 use pcgpu_core::Result;
 
-/// The separating sets, by row.
+/// Returns the separating sets of all pairs, by row.
 pub fn sets(skeleton: &Skeleton) -> Vec<(usize, u32, Vec<u32>)> {
     let rows = 0..skeleton.graph.p();
     rows.flat_map(|x| skeleton.sepsets.row(x).map(move |(y, s)| (x, y, s.to_vec())).collect::<Vec<_>>()).collect()
 }
 
-/// Everything that a search gives.
+/// Everything that a search returns.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub graph: Adjacency,
     pub tests: Vec<u64>,
     pub max_order: i32,
     pub sets: Vec<(usize, u32, Vec<u32>)>,
-    /// Column by column; none where a compact result keeps no value.
+    /// Column by column; `None` for pairs of which a compact result keeps no value.
     pub p_max: Vec<Option<f64>>,
 }
 
-/// How far p-values must agree.
+/// How closely p-values must agree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Digits {
     All,
-    /// To 1e-9 of the value, down to 1e-300: what engines with another log and exp promise.
+    /// A relative difference of at most 1e-9, for values down to 1e-300: the promise of engines with another log and exp.
     Nine,
-    /// Likewise to 1e-6: given near copies, with a million samples, as z has the rounding of r a thousand times.
+    /// A relative difference of at most 1e-6, for tests given near copies with a million samples: z has 1000 times the rounding error of r.
     Six,
 }
 
@@ -51,7 +51,7 @@ impl Answer {
         Answer { graph, tests, max_order, sets: sets(found), p_max }
     }
 
-    /// What a compact result keeps of it: of the pairs that level 0 leaves, each once.
+    /// Returns this answer as a compact result keeps it: p-values only of the pairs that level 0 leaves, each pair once.
     pub fn left(&self) -> Self {
         let p = self.graph.p();
         let mut kept = self.graph.clone();
@@ -60,7 +60,7 @@ impl Answer {
         Answer { p_max: self.p_max.iter().enumerate().map(keep).collect(), ..self.clone() }
     }
 
-    /// Where it begins to differ from another.
+    /// Describes the first difference from another answer, or returns `None` if they agree.
     pub fn difference(&self, wanted: &Answer, digits: Digits) -> Option<String> {
         let p = wanted.graph.p();
         if self.graph != wanted.graph {
@@ -100,7 +100,7 @@ impl PartialEq for Answer {
     }
 }
 
-/// Runs a search, whose p-values are those of all pairs or, `compact`, of those that level 0 leaves.
+/// Runs a search. The answer has the p-values of all pairs or, if `compact`, of the pairs that level 0 leaves.
 pub fn searched(
     worker: &mut dyn Worker,
     options: &Options,
@@ -114,7 +114,7 @@ pub fn searched(
         let value = |at: usize| left.get(at % p, at / p).filter(|_| at % p < at / p);
         return Ok(Answer::new(&found, (0..p * p).map(value).collect()));
     }
-    // What is not written shows.
+    // An arbitrary value, so that cells that are never written show.
     let mut p_max = vec![0.25; p * p];
     let found = skeleton(worker, options, &mut p_max, observer)?;
     Ok(Answer::new(&found, p_max.into_iter().map(Some).collect()))

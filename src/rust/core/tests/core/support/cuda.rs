@@ -1,4 +1,4 @@
-//! Shared by the tests of the CUDA engine.
+//! Shared helpers of the tests of the CUDA engine.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};
@@ -18,22 +18,21 @@ use pcgpu_core::{Error, Result};
 pub use super::answer::sets;
 use super::answer::{Answer, Digits};
 
-/// Says that a GPU is to be taken for an emulated one: under a sanitizer it is about as slow.
+/// The environment variable that makes tests treat the GPU as emulated. A GPU under a sanitizer is about as slow.
 const LITTLE: &str = "PCGPU_TEST_LITTLE";
 
-/// Whether the GPU is the tests' emulated one (../../driver), some 10,000 times slower than a real GPU: tests repeat less on
-/// it.
+/// Returns whether the GPU is the tests' emulated one (../../driver), some 10,000 times slower than a real GPU. Tests repeat less on it.
 pub fn emulated() -> bool {
     std::env::var_os(LITTLE).is_some()
         || device::devices(false).is_ok_and(|gpus| gpus.iter().any(|gpu| gpu.name == "Emulated"))
 }
 
-/// Bytes of device memory that a worker has planned.
+/// Returns the bytes of device memory that a worker has planned.
 pub fn planned(worker: &dyn Worker) -> u64 {
     worker.memory_plan().iter().map(|(_, bytes)| bytes).sum()
 }
 
-/// Two outcomes are the same to the last bit, errors included.
+/// Checks that two outcomes are the same to the last bit, errors included.
 #[track_caller]
 pub fn same_outcome(label: impl Display, found: &Result<Answer>, wanted: &Result<Answer>) {
     match (found, wanted) {
@@ -45,7 +44,7 @@ pub fn same_outcome(label: impl Display, found: &Result<Answer>, wanted: &Result
     }
 }
 
-/// Compares two answers, p-values to 1e-9 down to 1e-300: what the engines promise.
+/// Compares two answers. P-values must agree to 1e-9, down to 1e-300, as the engines promise.
 pub fn same(label: &str, cuda: &(Skeleton, Vec<f64>), cpu: &(Skeleton, Vec<f64>)) {
     assert_eq!(cuda.0.graph, cpu.0.graph, "{label}: graph");
     assert_eq!(cuda.0.tests, cpu.0.tests, "{label}: counts");
@@ -59,7 +58,7 @@ pub fn same(label: &str, cuda: &(Skeleton, Vec<f64>), cpu: &(Skeleton, Vec<f64>)
     }
 }
 
-/// A worker that answers shards also where it could take whole levels.
+/// A worker that always answers shards, even if it could take whole levels.
 pub struct Shardwise<W>(pub W);
 
 impl<W: Worker> Worker for Shardwise<W> {
@@ -84,7 +83,8 @@ impl<W: Worker> Worker for Shardwise<W> {
     }
 }
 
-/// A machine that takes few questions at a time, so that a question team's work is cut up, and pauses as long for each: an emulated GPU is slow.
+/// An asker that takes at most 32 questions at a time, so that the work of a question team is cut up. It pauses for this duration per
+/// question, so that a slow emulated GPU gets some of the work too.
 pub struct Slowed<A>(pub A, pub Duration);
 
 impl<A: Asker> Asker for Slowed<A> {
@@ -103,7 +103,7 @@ impl<A: Asker> Asker for Slowed<A> {
     }
 }
 
-/// Stops in a level, and remembers when it first wanted to.
+/// An observer that stops a search in a level, and remembers when it first asked to stop.
 pub struct StopAt(pub usize, pub Option<Instant>);
 
 impl Observer for StopAt {

@@ -13,7 +13,7 @@ pub const RULES: [Rule; 4] = [
     Rule::Bnlearn { adapt: true },
 ];
 
-/// Level codes.
+/// Discrete data as level codes.
 pub struct Problem {
     pub n: usize,
     pub levels: Vec<u32>,
@@ -27,7 +27,7 @@ impl Problem {
     }
 }
 
-/// Every variable is a noisy function of up to four earlier ones.
+/// Returns a problem in which every variable is a noisy function of up to four earlier ones.
 pub fn problem(random: &mut Random, p: usize, n: usize, missing: f64) -> Problem {
     let many = random.uniform() < 0.2;
     let mut levels: Vec<u32> = Vec::new();
@@ -40,7 +40,7 @@ pub fn problem(random: &mut Random, p: usize, n: usize, missing: f64) -> Problem
             k => 2 + (k as u32 % 4) / 2 * (k as u32 % 3),
         };
         levels.push(of_v);
-        // Of some variables not every level occurs, and some are constant.
+        // Some variables are constant, and some lack part of their levels.
         let used = match random.below(8) {
             0 => 1,
             1 => (of_v / 2).max(1),

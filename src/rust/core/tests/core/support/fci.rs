@@ -13,7 +13,7 @@ use pcgpu_core::search::{self, Method, Options};
 use pcgpu_core::{observer::Unobserved, Result};
 use serde_json::Value;
 
-/// m-separation by a DAG some of whose nodes are not observed, or always conditioned on: p is 1 when separated, else 0.
+/// m-separation by a DAG in which some nodes are hidden or always conditioned on. p is 1 if the pair is separated, else 0.
 #[derive(Clone)]
 pub struct Oracle {
     parents: Vec<Vec<usize>>,
@@ -38,7 +38,7 @@ impl Oracle {
         Oracle { parents, observed: list("observed"), selection: list("selection") }
     }
 
-    /// Separation in the moral graph of the ancestors.
+    /// Returns whether x and y are separated given s, by the moral graph of their ancestors.
     pub fn separated(&self, x: usize, y: usize, s: &[u32]) -> bool {
         let all = self.parents.len();
         let [x, y] = [x, y].map(|v| self.observed[v]);
@@ -79,7 +79,7 @@ impl CiTest for Oracle {
     }
 }
 
-/// The arguments of a recorded call, those of its file and its own.
+/// A recorded call: the arguments of its file and its own.
 pub struct Call<'a> {
     pub case: &'a Case,
     pub args: &'a Value,
@@ -128,7 +128,7 @@ impl Call<'_> {
         Jci { assumptions, variables: self.context() }
     }
 
-    /// Of the skeleton.
+    /// Returns the options of the skeleton phase.
     pub fn options(&self) -> Options {
         let mut options = self.case.options(self.method());
         options.m_max = self.bound("m.max", options.m_max);
@@ -181,7 +181,7 @@ impl Call<'_> {
     }
 }
 
-/// What a function found, with the skeleton as it is in the end.
+/// The result of a call, with the skeleton as the call leaves it.
 pub struct Run {
     pub skeleton: search::Skeleton,
     pub p_max: Vec<f64>,
@@ -201,7 +201,7 @@ impl Call<'_> {
         self.run_within(function, by, &Limits::default())
     }
 
-    /// Likewise, with what follows the skeleton kept.
+    /// Runs `fci()`, `rfci()` or `fciPlus()`, with `limits` on the phases after the skeleton.
     pub fn run_within(&self, function: &str, by: &mut By, limits: &Limits) -> Run {
         let p = self.case.p();
         let mut p_max = vec![0.0; p * p];
@@ -241,19 +241,19 @@ impl Call<'_> {
     }
 }
 
-/// Marks as the triples (i, j, `amat[i, j]`), from 1.
+/// Returns a graph's marks as triples (i, j, `amat[i, j]`), numbered from 1.
 pub fn marks(pag: &Pag) -> Vec<[u32; 3]> {
     let of = |i: usize| pag.row(i).map(move |(j, mark)| [i as u32 + 1, j + 1, mark as u32]);
     (0..pag.p()).flat_map(of).collect()
 }
 
-/// Recorded triples of numbers.
+/// Reads recorded triples of numbers.
 pub fn triples(value: &Value) -> Vec<[u32; 3]> {
     let triple = |row: &Value| [0, 1, 2].map(|i| number(&row[i]) as u32);
     value.as_array().unwrap().iter().map(triple).collect()
 }
 
-/// A graph of recorded marks.
+/// Builds a graph from recorded marks.
 pub fn pag_of(p: usize, marks: &Value) -> Pag {
     let mut rows = vec![Vec::new(); p];
     for [i, j, mark] in triples(marks) {
@@ -262,7 +262,7 @@ pub fn pag_of(p: usize, marks: &Value) -> Pag {
     Pag::from_rows("pag", &rows).unwrap()
 }
 
-/// Recorded rows (x, y, S...) as sets.
+/// Reads recorded rows (x, y, S...) as separating sets.
 pub fn sepsets_of(p: usize, rows: &Value) -> SepSets {
     let mut sets = SepSets::new(p, pcgpu_core::graph::Side::Smaller);
     for row in rows.as_array().unwrap() {
@@ -272,7 +272,7 @@ pub fn sepsets_of(p: usize, rows: &Value) -> SepSets {
     sets
 }
 
-/// Sets as rows (x, y, S...), from 1.
+/// Returns separating sets as rows (x, y, S...), numbered from 1.
 pub fn rows_of(sets: &SepSets) -> Vec<Vec<u32>> {
     let of = |x: usize| {
         sets.row(x).map(move |(y, set)| [x as u32, y].iter().chain(set).map(|v| v + 1).collect::<Vec<u32>>())
@@ -280,7 +280,7 @@ pub fn rows_of(sets: &SepSets) -> Vec<Vec<u32>> {
     (0..sets.p()).flat_map(of).collect()
 }
 
-/// The entry of a pool that a recorded answer names.
+/// Returns the pool entry that a recorded answer refers to by number.
 pub fn pooled<'a>(case: &'a Case, kind: &str, number_of: &Value) -> &'a Value {
     &case.json["pool"][kind][number(number_of) as usize - 1]
 }
@@ -329,7 +329,7 @@ pub fn check(case: &Case, label: &str, answer: &Value, run: &Run) {
     check_p_max(case, &label, &answer["pMax"], &run.p_max);
 }
 
-/// Compares separating sets with those of the pool.
+/// Compares separating sets with those in the pool.
 pub fn check_sets(case: &Case, label: &str, which: &Value, sets: &SepSets) {
     let theirs: Vec<Vec<u32>> = pooled(case, "sepset", which)
         .as_array()
@@ -340,7 +340,7 @@ pub fn check_sets(case: &Case, label: &str, which: &Value, sets: &SepSets) {
     assert_eq!(rows_of(sets), theirs, "{label}: sepset");
 }
 
-/// Compares p-values with those of the pool.
+/// Compares p-values with those in the pool.
 pub fn check_p_max(case: &Case, label: &str, which: &Value, p_max: &[f64]) {
     let p = case.p();
     for (x, row) in pooled(case, "pMax", which).as_array().unwrap().iter().enumerate() {

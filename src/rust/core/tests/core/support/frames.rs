@@ -1,4 +1,4 @@
-//! Random data of numbers and levels, with holes or completed, and tests on them.
+//! Random data of numeric and discrete variables, complete, with missing values or imputed, and tests on them.
 
 use std::sync::Arc;
 
@@ -8,20 +8,20 @@ use pcgpu_core::pool::Pool;
 
 use super::problems::{samples, Random};
 
-/// The shape of data.
+/// The shape of a data set.
 #[derive(Clone, Debug)]
 pub struct Shape {
     pub n: usize,
-    /// By variable its levels; 0: numbers.
+    /// The number of levels of each variable; 0 for a numeric variable.
     pub levels: Vec<u32>,
-    /// The share of values that are missing, or were completed.
+    /// The share of values that are missing or imputed.
     pub missing: f64,
-    /// Completed data sets; 1 where nothing was completed.
+    /// The number of imputed data sets; 1 if nothing was imputed.
     pub sets: usize,
 }
 
 impl Shape {
-    /// A test on data of this shape; `quick`: with correlations of its numbers.
+    /// Makes a test on random data of this shape; if `quick`, with the correlations of its numeric variables.
     pub fn test(&self, seed: u64, quick: bool) -> Arc<Mixed<'static>> {
         let mut random = Random(seed);
         let (n, p) = (self.n, self.levels.len());

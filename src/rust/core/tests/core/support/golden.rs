@@ -15,12 +15,12 @@ pub struct Case {
     pub json: Value,
 }
 
-/// All cases whose name starts with `prefix`; panics when there are none.
+/// Reads all cases whose name starts with `prefix`; panics if there are none.
 pub fn cases(prefix: &str) -> Vec<Case> {
     cases_in("", prefix)
 }
 
-/// Likewise of a folder of tests/golden.
+/// Reads all cases in a folder of tests/golden whose name starts with `prefix`; panics if there are none.
 pub fn cases_in(folder: &str, prefix: &str) -> Vec<Case> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(folder);
     let mut names: Vec<String> = std::fs::read_dir(&folder)
@@ -41,7 +41,7 @@ pub fn cases_in(folder: &str, prefix: &str) -> Vec<Case> {
         .collect()
 }
 
-/// Vertices of a recorded conditioning set, from 0.
+/// Reads a recorded conditioning set as vertices numbered from 0.
 pub fn set(value: &Value) -> Vec<u32> {
     match value {
         Value::Array(list) => list.iter().map(|v| number(v) as u32 - 1).collect(),
@@ -49,7 +49,7 @@ pub fn set(value: &Value) -> Vec<u32> {
     }
 }
 
-/// A number, or one of the strings that stand for what JSON has no number for.
+/// Reads a number, or a string that stands for a value that JSON numbers lack.
 pub fn number(value: &Value) -> f64 {
     match value {
         Value::Number(n) => n.as_f64().unwrap(),
@@ -63,7 +63,7 @@ pub fn number(value: &Value) -> f64 {
     }
 }
 
-/// The tiers of a call.
+/// Returns the tiers of a call.
 pub fn tiers(call: &Value) -> Tiers {
     let numbers = call["tiers"].as_array().map(|tiers| tiers.iter().map(number).collect::<Vec<f64>>());
     numbers.map_or_else(Tiers::default, |numbers| Tiers::of(&numbers))
@@ -87,7 +87,7 @@ impl Case {
         number(&self.json["n"])
     }
 
-    /// The correlation matrix, column by column.
+    /// Returns the correlation matrix, column by column.
     pub fn correlations(&self) -> Vec<f64> {
         let p = self.p();
         let rows = self.json["C"].as_array().unwrap();
@@ -101,7 +101,7 @@ impl Case {
         c
     }
 
-    /// The level codes of the data and the numbers of levels that the test goes by (`bin`: always two).
+    /// Returns the level codes of the data with the numbers of levels that the test uses (always two for `bin`).
     pub fn coded(&self) -> Coded {
         let p = self.p();
         let rows = self.json["dm"].as_array().unwrap();
@@ -122,7 +122,7 @@ impl Case {
         self.options_of(&self.json, method)
     }
 
-    /// With the arguments of one of several calls of the case.
+    /// Returns the options for one of several calls of the case.
     pub fn options_of(&self, call: &Value, method: Method) -> Options {
         Options {
             method,
@@ -135,7 +135,7 @@ impl Case {
         }
     }
 
-    /// The recorded methods with their answers.
+    /// Returns the recorded methods with their answers.
     pub fn answers(&self) -> Vec<(Method, &Value)> {
         [("stable", Method::Stable), ("stable.fast", Method::StableFast), ("original", Method::Original)]
             .into_iter()
@@ -143,7 +143,7 @@ impl Case {
             .collect()
     }
 
-    /// Compares every recorded field.
+    /// Compares every recorded field of an answer.
     pub fn check(&self, what: &str, answer: &Value, skeleton: &Skeleton, p_max: &[f64]) {
         let p = self.p();
         let label = format!("{} {what}", self.name);
@@ -151,7 +151,7 @@ impl Case {
             .flat_map(|x| skeleton.graph.neighbours(x).map(move |y| (x, y as usize)))
             .filter(|(x, y)| x < y)
             .collect();
-        // Of some calls the oriented graph is recorded.
+        // Some calls record the oriented graph instead.
         if let Some(recorded) = answer["edges"].as_array() {
             let pair = |e: &Value| (number(&e[0]) as usize - 1, number(&e[1]) as usize - 1);
             assert_eq!(edges, recorded.iter().map(pair).collect::<Vec<_>>(), "{label}: edges");

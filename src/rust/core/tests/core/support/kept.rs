@@ -1,4 +1,4 @@
-//! Searches that are kept: their files, and observers that see them and stop them.
+//! Helpers for searches with checkpoints: their files, and observers that watch and stop them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use pcgpu_core::observer::Observer;
 use pcgpu_core::search::checkpoint::{Asked, Checkpoint, Limits};
 use pcgpu_core::{Error, Result};
 
-/// A file of this test alone, which goes with it.
+/// The path of a checkpoint for one test. Dropping it deletes the file.
 pub struct Place(pub PathBuf);
 
 impl Place {
     pub fn new() -> Self {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        // In memory, where there is such a folder: thousands of files wait for a disk.
+        // In memory if there is such a folder, because thousands of files on a disk take long.
         let memory = PathBuf::from("/dev/shm");
         let folder = if memory.is_dir() { memory } else { std::env::temp_dir() };
         Place(folder.join(format!("pcgpu-checkpoint-{}-{number}", std::process::id())))
@@ -51,7 +51,7 @@ pub fn compare(label: &str, found: &Result<Answer>, wanted: &Result<Answer>, dig
     }
 }
 
-/// Collects every file that a search leaves.
+/// An observer that collects every state of the file that a search writes.
 pub struct Collect<'f> {
     pub file: &'f Path,
     pub states: Vec<Vec<u8>>,
@@ -81,7 +81,7 @@ impl Observer for Collect<'_> {
     }
 }
 
-/// From where a search went on.
+/// An observer that keeps the report of where a search resumed: how many levels had run, and whether it was within the next.
 #[derive(Default)]
 pub struct Told(pub Option<(usize, bool)>);
 
@@ -92,13 +92,13 @@ impl Observer for Told {
     }
 }
 
-/// The seconds that a search gets which is to be at work in a level when they are over, where all before that level took so long: a busy machine gives
-/// longer.
+/// Returns a time limit in seconds, meant to expire within a level if everything before that level took `before`. A busy machine thus gets a
+/// longer limit.
 pub fn allowed(before: Duration) -> f64 {
     0.03 + 3.0 * before.as_secs_f64()
 }
 
-/// Has the time pass at a level: as it begins, or after so many looks within it.
+/// An observer that lets time pass at a level: when it begins or, if `looks` is given, after this many calls of `progress()` within it.
 pub struct Late {
     pub level: usize,
     pub looks: Option<usize>,

@@ -1,11 +1,11 @@
-//! Tests of numbers and levels, and of data with holes, as the recorded cases have them.
+//! Tests of mixed data and of data with missing values, as recorded from micd.
 
 use pcgpu_core::ci::mixed::{Frame, Given, Holes, Mixed, Rules, Values};
 use serde_json::Value;
 
 use super::golden::number;
 
-/// A test of micd's.
+/// A test of the package micd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
     name: &'static str,
@@ -36,7 +36,7 @@ impl Peer {
     }
 }
 
-/// The test on the data of a recorded case.
+/// Builds the test on the data of a recorded case, or returns `None` if the case lacks the imputed data sets.
 pub fn test_of(case: &Value, peer: Peer) -> Option<Mixed<'static>> {
     let rows = case["X"].as_array().unwrap();
     let n = rows.len();

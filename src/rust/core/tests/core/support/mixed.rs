@@ -4,12 +4,12 @@ use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::random::{philox, Key};
 
-/// Uniform numbers by index.
+/// Returns the uniform random number with this index, in [0, 1).
 fn uniform(seed: u64, index: u32) -> f64 {
     f64::from(philox([index, 0, 0, 99], Key::of_seed(seed))[0]) / 4_294_967_296.0
 }
 
-/// A chain of variables, some discrete, some on a grid, one constant where asked.
+/// A chain of variables. If `mixed`, some are discrete and some on a grid; if `constant`, the last one is constant.
 pub struct Made {
     pub data: Vec<f64>,
     pub discrete: Vec<bool>,
@@ -41,7 +41,7 @@ impl Made {
     }
 }
 
-/// Settings with the seed 7 and ranks.
+/// Returns settings with the seed 7 and the rank transform.
 pub fn settings(estimator: Estimator, k: usize, permutations: usize) -> Settings {
     Settings {
         k,

@@ -1,4 +1,4 @@
-//! What the tests share: recorded answers, random problems, plain reference implementations.
+//! Shared code of the tests: recorded answers, random problems, plain reference implementations.
 
 pub mod answer;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]

@@ -1,4 +1,4 @@
-//! What the orientation tests share: recorded cases, graphs from them, and R's random permutations.
+//! Shared code of the orientation tests: recorded cases, graphs made from them, and R's random permutations.
 
 use flate2::read::GzDecoder;
 use pcgpu_core::ci::{Batch, CiTest};
@@ -25,7 +25,7 @@ pub fn read_json(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// A scalar, or R's vector of length one.
+/// Reads a scalar, or an R vector of length one.
 pub fn number(value: &Value) -> f64 {
     value.as_array().map_or(value, |a| &a[0]).as_f64().unwrap()
 }
@@ -34,20 +34,20 @@ pub fn integers(value: &Value) -> Vec<u32> {
     value.as_array().unwrap().iter().map(|v| v.as_u64().unwrap() as u32).collect()
 }
 
-/// `[from, to, mark]` from 1, as the recordings have them, rows first.
+/// Returns the edges as `[from, to, mark]` numbered from 1, row by row, as the recordings have them.
 pub fn rows(pdag: &Pdag) -> Vec<Vec<u32>> {
     let row = |i: usize| pdag.edges_from(i).map(move |(j, mark)| vec![i as u32 + 1, j + 1, u32::from(mark)]);
     (0..pdag.p()).flat_map(row).collect()
 }
 
-/// A graph from pairs numbered from 1.
+/// Builds a graph from pairs numbered from 1.
 pub fn skeleton(p: usize, pairs: impl Iterator<Item = [u32; 2]>) -> Adjacency {
     let mut graph = Adjacency::empty(p);
     pairs.for_each(|[x, y]| graph.insert(x as usize - 1, y as usize - 1));
     graph
 }
 
-/// Separating sets from `[x, y, S...]`, numbered from 1.
+/// Builds separating sets from entries `[x, y, S...]` numbered from 1.
 pub fn sepsets(p: usize, entries: impl Iterator<Item = Vec<u32>>) -> SepSets {
     let mut sets = SepSets::new(p, Side::Smaller);
     for entry in entries {
@@ -57,13 +57,13 @@ pub fn sepsets(p: usize, entries: impl Iterator<Item = Vec<u32>>) -> SepSets {
     sets
 }
 
-/// All entries `[x, y, S...]`, numbered from 1, x and then y ascending.
+/// Returns all separating sets as entries `[x, y, S...]` numbered from 1, in ascending order of x, then y.
 pub fn entries(sets: &SepSets) -> Vec<Vec<u32>> {
     let row = |x: usize| sets.row(x).map(move |(y, s)| [&[x as u32, y], s].concat());
     (0..sets.p()).flat_map(row).map(|entry| entry.iter().map(|v| v + 1).collect()).collect()
 }
 
-/// The same test, asked in batches.
+/// A test asked in batches of at most this many questions.
 pub struct Batched<T>(pub T, pub usize);
 
 impl<T: CiTest> CiTest for Batched<T> {
@@ -118,7 +118,7 @@ impl RRandom {
         f64::from(y) * 2.328_306_436_538_696_3e-10
     }
 
-    /// `R_unif_index(n)`: 16 bits a draw, numbers of n or more thrown away.
+    /// Returns R's `R_unif_index(n)`: draws 16 bits at a time and rejects numbers of n or more.
     pub fn index(&mut self, n: u32) -> u32 {
         let bits = 32 - (n - 1).leading_zeros();
         loop {
@@ -133,7 +133,7 @@ impl RRandom {
         }
     }
 
-    /// `sample.int(k) - 1`
+    /// Returns R's `sample.int(k) - 1`.
     pub fn permutation(&mut self, k: usize) -> Vec<u32> {
         let mut left: Vec<u32> = (0..k as u32).collect();
         (0..k).map(|_| left.swap_remove(self.index(left.len() as u32) as usize)).collect()

@@ -1,4 +1,4 @@
-//! A worker that decides pairs, one plain question after the other, by another worker's answers.
+//! A worker that decides whole pairs by asking another worker one plain question after the other.
 
 use std::ops::Range;
 
@@ -16,13 +16,13 @@ use pcgpu_core::{Error, Result};
 
 pub struct ByPairs<'w> {
     pub worker: &'w mut dyn Worker,
-    /// It names variables that there are not.
+    /// Whether its verdicts name variables that do not exist.
     pub is_wrong: bool,
-    /// Levels that were asked of it.
+    /// The number of calls of `pairs()`.
     pub levels: usize,
 }
 
-/// What pcalg finds of a pair x < y given single variables: the verdict, the largest p, what is counted.
+/// Decides a pair x < y given single variables, as pcalg does. Returns the verdict, the largest p-value and the counts.
 fn decide(worker: &mut dyn Worker, level: &PairLevel, [x, y]: [usize; 2]) -> Result<(u32, f64, LevelReport)> {
     let PairLevel { options, graph, .. } = *level;
     let mut ask = |a: usize, b: usize, s: &[u32]| {
@@ -37,7 +37,7 @@ fn decide(worker: &mut dyn Worker, level: &PairLevel, [x, y]: [usize; 2]) -> Res
         let candidates: Vec<u32> = graph.neighbours(row).filter(|&z| z as usize != other).collect();
         counted.go_on |= candidates.len() > 1;
         for z in candidates {
-            // The C++ leaves out on the second side what the first has asked.
+            // On the second side, pcalg's C++ skips what the first side has asked.
             if side == SECOND && is_fast && graph.has(other, z as usize) {
                 continue;
             }
@@ -63,7 +63,7 @@ impl Pairwise for ByPairs<'_> {
         self.levels += 1;
         let p = level.graph.p();
         assert!(rows.start % PAIR_ROWS == 0 && (rows.end % PAIR_ROWS == 0 || rows.end == p), "{rows:?}");
-        // The last rows first, in two parts.
+        // In two parts, the last rows first.
         let middle = rows.start + rows.len() / 2;
         for rows in [middle..rows.end, rows.start..middle] {
             let (mut verdicts, mut values, mut counted) = (Vec::new(), Vec::new(), LevelReport::default());

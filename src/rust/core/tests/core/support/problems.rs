@@ -15,7 +15,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// In [0, 1).
+    /// Returns a uniform number in [0, 1).
     pub fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -30,13 +30,13 @@ impl Random {
     }
 }
 
-/// Correlations of n samples of a random linear DAG, column by column.
+/// Returns the correlations of n samples of a random linear DAG, column by column.
 pub fn correlations(random: &mut Random, p: usize, n: usize, density: f64) -> Vec<f64> {
     correlation_matrix(&samples(random, p, n, density, 0.0))
 }
 
-/// The columns behind [`correlations`]. With probability `singular` a column is a copy of an earlier one or the sum of two,
-/// some with tiny noise and some without: real data have such twins and sum scores.
+/// Returns the columns behind [`correlations`]. With probability `singular`, a column is a copy of an earlier one or the sum of two, some with
+/// tiny noise. Real data have such copies and sum scores.
 pub fn samples(random: &mut Random, p: usize, n: usize, density: f64, singular: f64) -> Vec<Vec<f64>> {
     let mut columns: Vec<Vec<f64>> = Vec::new();
     for _ in 0..p {
@@ -86,7 +86,7 @@ pub fn correlation_matrix(columns: &[Vec<f64>]) -> Vec<f64> {
     c
 }
 
-/// Columns, each less its mean, one after the other.
+/// Returns the columns one after the other, each minus its mean.
 pub fn less_means(columns: &[Vec<f64>]) -> Vec<f64> {
     let less_mean = |column: &Vec<f64>| {
         let mean = column.iter().sum::<f64>() / column.len() as f64;
@@ -95,7 +95,7 @@ pub fn less_means(columns: &[Vec<f64>]) -> Vec<f64> {
     columns.iter().flat_map(less_mean).collect()
 }
 
-/// A problem: correlations, sample size, options.
+/// A problem: correlations, sample size and options.
 pub struct Problem {
     pub c: Vec<f64>,
     pub n: f64,
@@ -114,7 +114,7 @@ fn some_pairs(random: &mut Random, p: usize, share: f64) -> Adjacency {
     graph
 }
 
-/// The problem with this number: all methods, densities, limits, gaps, fixed edges, singular sets, and NaN for some.
+/// Returns the problem with this number. Methods, densities, limits, gaps and fixed edges vary; some problems have singular sets or a NaN.
 pub fn problem(number: u64) -> Problem {
     let mut random = Random(number.wrapping_mul(0x5851_f42d_4c95_7f2d) + 1);
     let p = 2 + random.below(13);
@@ -134,7 +134,7 @@ pub fn problem(number: u64) -> Problem {
         options.fixed_edges = Some(some_pairs(&mut random, p, 0.2));
     }
     options.na_delete = random.uniform() < 0.5;
-    // A missing correlation: from level 2 on "stable" stops with an error where pcalg does, so only "stable.fast".
+    // Only "stable.fast" gets a missing correlation: with it, "stable" stops with an error from level 2 on, as pcalg does.
     if method == Method::StableFast && p > 3 && random.uniform() < 0.3 {
         c[p] = f64::NAN;
         c[1] = f64::NAN;
@@ -142,13 +142,13 @@ pub fn problem(number: u64) -> Problem {
     Problem { c, n: n as f64, options }
 }
 
-/// Levels 0 and 1 on dense data, the problem with this number: some with copies and near copies of columns, missing correlations,
-/// fixed edges, and samples so small or so many that single precision serves few tests or all.
+/// Returns the problem with this number: levels 0 and 1 on dense data. Some have copies and near copies of columns, missing correlations or
+/// fixed edges. Some have so few or so many samples that single precision serves few tests or all.
 pub fn dense_problem(number: u64) -> Problem {
     dense_problem_of(number, None)
 }
 
-/// Likewise with so many variables.
+/// Returns the problem of [`dense_problem`] with p variables, if given.
 pub fn dense_problem_of(number: u64, p: Option<usize>) -> Problem {
     let mut random = Random(number);
     let usual = [70, 100, 129, 191][random.below(4)];
@@ -179,7 +179,7 @@ pub fn dense_problem_of(number: u64, p: Option<usize>) -> Problem {
     Problem { c, n: f64::from(n), options }
 }
 
-/// A graph of p vertices with the edge x - y alone.
+/// Returns a graph of p vertices with the single edge x - y.
 pub fn one_edge(p: usize, x: usize, y: usize) -> Adjacency {
     let mut graph = Adjacency::empty(p);
     graph.insert(x, y);

@@ -1,4 +1,4 @@
-//! Ranks of a cluster on threads of this process, and what may go wrong with them.
+//! Ranks of a cluster on threads of this process, and the ways in which they may fail.
 
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
@@ -11,19 +11,19 @@ use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::Result;
 
-/// How a rank behaves; numbers are answers that it gives before.
+/// How a rank behaves. A number counts the correct answers before the failure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Manner {
     Sound,
-    /// It waits before each answer.
+    /// Waits before each answer.
     Slow(Duration),
-    /// It is gone.
+    /// Dies, and is reported lost.
     Dies(usize),
-    /// It says nothing more.
+    /// Stops answering.
     Hangs(usize),
-    /// A bit of its answers changes on the way.
+    /// Sends answers with one bit changed.
     Damages(usize),
-    /// It answers with what it said before.
+    /// Repeats its previous answer.
     Repeats(usize),
 }
 
@@ -34,7 +34,7 @@ struct Threads {
 
 impl Link for Threads {
     fn send(&mut self, rank: usize, message: &[u8]) -> Result<()> {
-        // One that is gone has said so.
+        // A rank that is gone has been reported lost.
         let _ = self.to[rank].send(message.to_vec());
         Ok(())
     }
@@ -51,10 +51,10 @@ impl Link for Threads {
     }
 }
 
-/// Takes a rank's first words, and what it answers.
+/// Takes a rank's handshake, and the function that answers its messages.
 type Serve<'a> = &'a mut dyn FnMut(Vec<u8>, Answer);
 
-/// What a rank answers to a message.
+/// A rank's answer to a message, if it has one.
 type Answer<'a> = &'a mut dyn FnMut(&[u8]) -> Option<Vec<u8>>;
 
 fn serve(number: usize, manner: Manner, answer: Answer, from: &Receiver<Vec<u8>>, to: &Sender<News>) {
@@ -88,7 +88,7 @@ fn serve(number: usize, manner: Manner, answer: Answer, from: &Receiver<Vec<u8>>
     }
 }
 
-/// Runs `run` on a cluster of ranks with these manners. `make` has a rank's worker made and handed on.
+/// Runs `run` on a cluster of ranks that behave as `manners` says. `make` makes a rank's worker and passes it on.
 pub fn with_ranks<T>(
     manners: &[Manner],
     make: impl Fn(&mut dyn FnMut(&mut dyn Worker)) + Sync,
@@ -103,7 +103,7 @@ pub fn with_ranks<T>(
     with(manners, &begin, run)
 }
 
-/// Likewise of ranks that select features, each on a machine that `make` makes.
+/// Runs `run` on a cluster of ranks that select features, each on a machine that `make` makes.
 pub fn with_selecting_ranks<T>(manners: &[Manner], make: &Make, run: impl FnOnce(&mut Cluster) -> T) -> T {
     let begin = |serve: Serve| {
         let mut rank = SelectionRank::new(make.clone(), Pool::new(1), 1);
@@ -112,7 +112,7 @@ pub fn with_selecting_ranks<T>(manners: &[Manner], make: &Make, run: impl FnOnce
     with(manners, &begin, run)
 }
 
-/// `begin` hands on a rank's first words, and what it answers.
+/// Runs `run` on a cluster of ranks. `begin` passes on a rank's handshake, and the function that answers its messages.
 fn with<T>(manners: &[Manner], begin: &(dyn Fn(Serve) + Sync), run: impl FnOnce(&mut Cluster) -> T) -> T {
     std::thread::scope(|scope| {
         let (news, from) = channel();

@@ -1,7 +1,7 @@
-//! A plain implementation of what pcalg's three skeleton loops do, not made for speed: dense matrices, one test at a time, no
-//! ranks. The engines and the sequential search are compared with it.
+//! A plain implementation of pcalg's three skeleton loops, with dense matrices, one test at a time and no ranks. It is not made for speed. The
+//! engines and the sequential search are compared with it.
 
-// Index loops, as in the original: this is to be compared with pcalg by eye.
+// Index loops, as in the original, so that it can be compared with pcalg by eye.
 #![allow(clippy::needless_range_loop)]
 
 use pcgpu_core::search::{Method, Options};
@@ -11,7 +11,7 @@ use pcgpu_core::search::{Method, Options};
 pub struct Answer {
     pub adjacent: Vec<Vec<bool>>,
     pub sepset: Vec<Vec<Option<Vec<u32>>>>,
-    /// `[x][y]`
+    /// Indexed `[x][y]`.
     pub p_max: Vec<Vec<f64>>,
     pub tests: Vec<u64>,
     pub max_order: i32,
@@ -38,7 +38,7 @@ fn matrix(options: &Options, which: &Option<pcgpu_core::graph::Adjacency>, other
     (0..p).map(|x| (0..p).map(|y| which.as_ref().map_or(otherwise, |g| g.has(x, y))).collect()).collect()
 }
 
-/// Runs the loop of `options.method`; `test` answers p(x, y | s), NaN for no answer.
+/// Runs the loop of `options.method`. `test` returns p(x, y | s), or NaN for no answer.
 pub fn skeleton(options: &Options, test: &mut dyn FnMut(usize, usize, &[u32]) -> f64) -> Answer {
     match options.method {
         Method::StableFast => by_pair(options, test),
@@ -202,6 +202,6 @@ fn by_pair(options: &Options, test: &mut dyn FnMut(usize, usize, &[u32]) -> f64)
         tests.push(count);
         order += 1;
     }
-    // Twice one less: skeleton() subtracts 1 from the number of levels, and then 1 again.
+    // Two less: skeleton() subtracts 1 from the number of levels, and later 1 again.
     Answer { adjacent: g, sepset, p_max, max_order: tests.len() as i32 - 2, tests }
 }

@@ -1,4 +1,4 @@
-//! Samples to select from, and selections by the definitions.
+//! Samples for feature selection, and scores by their definitions.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,14 @@ use serde_json::Value;
 use crate::support::golden::Case;
 use crate::support::problems::Random;
 
-/// Integer columns as they are, the class last.
+/// Makes samples of integer columns as they are; the last column is the class.
 pub fn samples_of(n: usize, columns: &[Vec<i32>]) -> Samples {
     let (class, features) = columns.split_last().unwrap();
     let features: Vec<Column> = features.iter().map(|column| Column::Integers(column)).collect();
     encode(n, &features, Column::Integers(class), Discretise::None, 2, &mut Unobserved).unwrap()
 }
 
-/// Data with features that depend on the class, on one another, and on nothing.
+/// Simulates data with features that depend on the class, on one another, or on nothing.
 pub fn simulated(n: usize, p: usize, levels: u32, classes: u32, seed: u64) -> Samples {
     let mut random = Random(seed);
     let mut below = |limit: u32| random.below(limit as usize) as i32;
@@ -45,8 +45,8 @@ pub fn simulated(n: usize, p: usize, levels: u32, classes: u32, seed: u64) -> Sa
     samples_of(n, &columns)
 }
 
-/// Samples of mostly sparse features, some dense, of one, two and many levels, once kept sparse and once dense; the class
-/// depends on some.
+/// Simulates mostly sparse features and some dense ones, with one, few or many levels. The class depends on some of them. Returns the samples
+/// twice: kept sparse, and dense.
 pub fn sparse_and_dense(n: usize, p: usize, seed: u64) -> [Samples; 2] {
     let mut random = Random(seed);
     let mut columns: Vec<Vec<f64>> = Vec::new();
@@ -72,7 +72,7 @@ pub fn sparse_and_dense(n: usize, p: usize, seed: u64) -> [Samples; 2] {
         .map(|features| encode(n, &features, Column::Integers(&class), Discretise::None, 2, &mut Unobserved).unwrap())
 }
 
-/// The samples of a recorded selection.
+/// Returns the samples of a recorded selection.
 pub fn recorded(case: &Case) -> Samples {
     let whole = |value: &Value| value.as_i64().unwrap() as i32;
     let rows = case.json["X"].as_array().unwrap();
@@ -82,8 +82,8 @@ pub fn recorded(case: &Case) -> Samples {
     samples_of(rows.len(), &columns)
 }
 
-/// Selects along the recorded path: our choice must be the peer's or tied with it (we take the lowest index), scores and
-/// relevances the peer's. Returns the number of steps.
+/// Selects along the recorded path. Our choice must be the peer's or tied with it, as we take the lowest index; scores and relevances must
+/// agree. Returns the number of steps.
 pub fn follow(case: &Case, samples: &Samples, logs: &CountLogs, counting: &mut dyn Counting) -> usize {
     let mut selector = Selector::new(samples, logs, Criterion::Jmi, 0..samples.p());
     let steps = case.json["steps"].as_array().unwrap();
@@ -105,7 +105,7 @@ pub fn follow(case: &Case, samples: &Samples, logs: &CountLogs, counting: &mut d
     steps.len()
 }
 
-/// n H in bits of some variables of the samples.
+/// Returns the joint entropy in bits of some variables of the samples.
 fn entropy(samples: &Samples, variables: &[usize]) -> f64 {
     let mut counts: HashMap<Vec<u32>, usize> = HashMap::new();
     let codes: Vec<Vec<u16>> = variables.iter().map(|&v| samples.codes(v).to_vec(samples.n())).collect();
@@ -117,7 +117,7 @@ fn entropy(samples: &Samples, variables: &[usize]) -> f64 {
     counts.values().map(|&count| -(count as f64 / n) * (count as f64 / n).log2()).sum()
 }
 
-/// The score of a feature by the formula of its criterion, each entropy counted on its own.
+/// Returns the score of a feature by its criterion's formula, with each entropy counted on its own.
 pub fn score_by_definition(samples: &Samples, criterion: Criterion, selected: &[usize], f: usize) -> f64 {
     let y = samples.class();
     let h = |variables: &[usize]| entropy(samples, variables);

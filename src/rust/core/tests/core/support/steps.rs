@@ -11,15 +11,15 @@ use pcgpu_core::search::shards::Work;
 use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::{Error, Result};
 
-/// The Gaussian test, one after the other, with an observer that is asked after each column and each shard: shards from the last to the first.
+/// The Gaussian test, one question at a time, with columns and shards from last to first. It reports progress after each column and each shard.
 pub struct Steps<'a> {
     pub gauss: Gauss<'a>,
     pub shard_tests: u64,
     pub sides_at_once: usize,
-    /// Shards are closed together.
+    /// Whether shards are closed together.
     pub together: bool,
     pub pool: Pool,
-    /// Shards of level 1 that it was asked.
+    /// The number of shards of level 1 that it was asked.
     pub asked: usize,
 }
 

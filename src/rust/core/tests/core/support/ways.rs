@@ -1,10 +1,10 @@
-//! Ways to run feature selection on a GPU that take other paths through the kernels: shared by the tests and by
-//! `examples/selection.rs`, which checks them under the sanitizers.
+//! Settings of feature selection on a GPU that take different paths through the kernels. The tests share them with `examples/selection.rs`,
+//! which checks them under the sanitizers.
 
 use pcgpu_core::engine::cuda::selection::{SelectionOptions, SelectionStrategy};
 
-/// Every form of the tables: in shared memory, in slices of it, in device memory; read when full or added up stepwise; and
-/// CUDA-JMI's own scheme.
+/// Returns settings for every form of the tables: in shared memory, in slices of it, or in device memory; read when full or added up stepwise;
+/// and CUDA-JMI's own scheme.
 pub fn ways() -> Vec<SelectionOptions> {
     let own = SelectionOptions::default();
     let joined = SelectionStrategy::Joined { threads: 3 };
