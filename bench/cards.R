@@ -2,6 +2,7 @@
 #
 #   Rscript cards.R run FOLDER [--parts=gpus,memory] [--gpus=1,2] [--shares=1,2,4,8,16] [--repeats=3] [--searches=...] [--dense=20000,500]
 #                   [--sparse=20000,200] [--discrete=4000,200000] [--knn=300,1000] [--selection=3072,531131,200] [--network=200000] [--seconds=1500]
+#                   [--csv=FILE]
 #   Rscript cards.R draw FOLDER/cards.csv OUT.png|OUT.svg
 #
 # run    writes a Markdown table and FOLDER/cards.csv. The part "gpus" takes the dense Gaussian data (levels 0 and 1), discrete (3 levels of sets),
@@ -33,21 +34,21 @@ turned <- function(pool, p) {
 # The searches: by name what is said of one, and a function that makes its data and returns the call on a device.
 searches <- list(
   dense = list(
-    size = numbers("dense", "20000,500"), label = "Gaussian, dense, levels 0-1",
+    size = numbers("dense", "20000,500"), label = "Gaussian, dense, levels 0-1", case = "dense %s, levels 0 and 1",
     begin = function(size) {
       s <- suff_gauss(expression_like(size[1], size[2], 0.3))
       function(device) skeleton(s, gaussCItest, 0.01, p = size[1], method = "stable.fast", m.max = 1, device = device, result = "compact")
     }
   ),
   sparse = list(
-    size = numbers("sparse", "20000,200"), label = "Gaussian, sparse, all levels",
+    size = numbers("sparse", "20000,200"), label = "Gaussian, sparse, all levels", case = "sparse %s, all levels",
     begin = function(size) {
       s <- suff_gauss(simulate(size[1], size[2], 1))
       function(device) skeleton(s, gaussCItest, 1e-4, p = size[1], device = device, result = "compact")
     }
   ),
   discrete = list(
-    size = numbers("discrete", "4000,200000"), label = "discrete, 3 levels of sets",
+    size = numbers("discrete", "4000,200000"), label = "discrete, 3 levels of sets", case = "discrete %s, 3 levels of sets",
     begin = function(size) {
       set.seed(1)
       turn <- turned(lapply(1:64, function(i) sample.int(3L, size[2], TRUE) - 1L), size[1])
@@ -66,21 +67,21 @@ searches <- list(
     }
   ),
   knn = list(
-    size = numbers("knn", "300,1000"), label = "nearest neighbours, all levels",
+    size = numbers("knn", "300,1000"), label = "nearest neighbours, all levels", case = "nearest neighbours %s",
     begin = function(size) {
       s <- suff_knn(simulate(size[1], size[2], 1), seed = 1)
       function(device) skeleton(s, cmiKnnCItest, 0.01, p = size[1], device = device, result = "compact")
     }
   ),
   network = list(
-    size = c(1041, numbers("network", "200000")), label = "munin, all levels",
+    size = c(1041, numbers("network", "200000")), label = "munin, all levels", case = "munin %s, all levels",
     begin = function(size) {
       s <- suff_discrete(sample_network(network_file("munin"), size[2]))
       function(device) skeleton(s, chi2CItest, 0.01, p = size[1], method = "stable", device = device, result = "compact")
     }
   ),
   selection = list(
-    size = numbers("selection", "3072,531131,200"), label = "selection of features",
+    size = numbers("selection", "3072,531131,200"), label = "selection of features", case = "selection of %s",
     begin = function(size) {
       set.seed(1)
       y <- sample.int(10L, size[2], TRUE)
@@ -151,6 +152,13 @@ run <- function(folder) {
         bytes = if (is.null(found)) NA else copied(found$value), same = same
       )
       rows[[length(rows) + 1L]] <- row
+      of <- c(if (way$share == 1 && "gpus" %in% parts && name != "sparse") "gpus", if (way$gpus == 1 && "memory" %in% parts && name != "selection") "memory")
+      for (suite in if (!is.null(found)) of) {
+        record(
+          suite, sprintf(search$case, paste(search$size, collapse = " x ")), found$seconds, p = search$size[1], n = search$size[2],
+          device = "cuda", gpus = way$gpus, memory = if (way$share > 1) paste0("1/", way$share), same = if (same) "yes" else "no"
+        )
+      }
       cat(row_text(
         search$label, row$size, way$gpus, if (way$share > 1) paste0("1/", way$share) else "all",
         if (is.null(found)) "refused" else spread(found$seconds),

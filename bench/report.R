@@ -27,7 +27,12 @@ newest <- function(rows, by = c("suite", "case", "device", "gpus", "memory", "pe
   rows <- rows[order(rows$date, decreasing = TRUE), ]
   rows[!duplicated(rows[by]), ]
 }
-in_order <- function(rows) rows[order(match(rows$case, unique(results$case))), ]
+# Of each case on each machine the rows of the newest run, which are compared with each other; `id` names case and machine.
+newest_runs <- function(rows) {
+  rows$id <- paste(rows$case, rows$machine, sep = "#")
+  run <- paste(rows$date, rows$commit)
+  rows[run == stats::ave(run, rows$id, FUN = max), ]
+}
 
 # Seconds of ours and of the peer: medians where both have them, or else the least.
 ours_of <- function(rows) ifelse(!is.na(rows$median) & (!is.na(rows$peer_median) | is.na(rows$least)), rows$median, rows$least)
@@ -110,41 +115,37 @@ growing <- function() {
 }
 
 by_gpus <- function() {
-  rows <- newest(results[results$suite == "gpus" & results$device == "cuda", ])
+  rows <- newest_runs(results[results$suite == "gpus" & results$device == "cuda", ])
   # Others are in results.csv alone.
-  left_out <- c("selection, 200 of 3072 x 531131, steps of 2 ms told", "dense 4000 x 100, levels 0 to 2, search alone", "dense 40000 x 500, levels 0 and 1, search alone",
-                "link 724 x 20000, all levels", "nearest neighbours, NCI-60 1190 x 47", "munin 1041 x 20000, all levels", "nearest neighbours 300 x 1000, two", "dense 20000 x 500, levels 0 and 1, two", "discrete 4000 x 200000, 2 levels of sets, search alone")
-  cases <- setdiff(unique(rows$case[rows$gpus == "2"]), left_out)
-  first <- rows[match(paste(cases, 1), paste(rows$case, rows$gpus)), ]
-  at <- order(!endsWith(cases, "four"), first$case)
-  of <- function(count) rows[match(paste(cases, count), paste(rows$case, rows$gpus)), ]
+  left_out <- c("selection, 200 of 3072 x 531131, steps of 2 ms told", "dense 4000 x 100, levels 0 to 2, search alone", "dense 40000 x 500, levels 0 and 1, search alone", "link 724 x 20000, all levels",
+                "nearest neighbours, NCI-60 1190 x 47", "munin 1041 x 20000, all levels", "discrete 4000 x 200000, 2 levels of sets, search alone")
+  first <- rows[rows$gpus == "1" & rows$id %in% rows$id[rows$gpus == "2"] & !rows$case %in% left_out, ]
+  first <- first[order(!startsWith(first$machine, "4"), first$case), ]
+  of <- function(count) rows[match(paste(first$id, count), paste(rows$id, rows$gpus)), ]
   with_gain <- function(count) {
     more <- of(count)
     ifelse(is.na(more$least), "", paste0(text(more$least), " (", text(first$least / more$least), ")"))
   }
-  cells <- columns(search = sub("levels 0 and 1", "levels 0-1", sub(", (four|two)$", "", first$case)), "1 GPU, s" = text(first$least), "2 (times)" = with_gain(2), "3" = with_gain(3), "4" = with_gain(4))
-  table_text(cells[at, ], first[at, ], "`bench/cards.R run OUT --parts=gpus --gpus=1,2,4`; the search alone by `search_times ... cuda:0+1`")
+  cells <- columns(search = sub("levels 0 and 1", "levels 0-1", first$case), "1 GPU, s" = text(first$least), "2 (times)" = with_gain(2), "3" = with_gain(3), "4" = with_gain(4))
+  table_text(cells, first, "`bench/cards.R run OUT --parts=gpus --gpus=1,2,4`; the search alone by `search_times ... cuda:0+1`")
 }
 
 shares <- c("1/2", "1/4", "1/8", "1/16")
 by_memory <- function() {
-  rows <- newest(results[results$suite == "memory", ])
-  cases <- unique(rows$case[rows$memory != ""])
-  first <- rows[match(paste0(cases, "#"), paste0(rows$case, "#", rows$memory)), ]
+  rows <- newest_runs(results[results$suite == "memory" & !is.na(results$least), ])
   # Others are in results.csv alone.
-  timed <- !is.na(first$least) & !cases %in% c(paste0("sparse ", c("5000 x 200", "40000 x 100", "20000 x 200", "10000 x 200"), ", search alone"), "sparse 20000 x 200, all levels", "50000 x 200, kept data", "sparse 1000 x 100, search alone")
-  cases <- cases[timed]
-  first <- first[timed, ]
-  at <- order(first$device, first$case)
+  left_out <- c(paste0("sparse ", c("5000 x 200", "40000 x 100", "20000 x 200", "10000 x 200", "1000 x 100"), ", search alone"), "sparse 20000 x 200, all levels", "50000 x 200, kept data")
+  first <- rows[rows$memory == "" & rows$id %in% rows$id[rows$memory != ""] & !rows$case %in% left_out, ]
+  first <- first[order(first$device, first$case), ]
   of <- function(share) {
-    less <- rows[match(paste0(cases, "#", share), paste0(rows$case, "#", rows$memory)), ]
+    less <- rows[match(paste(first$id, share), paste(rows$id, rows$memory)), ]
     ifelse(is.na(less$least), "", paste0(text(less$least), " (", text(less$least / first$least), ")"))
   }
-  other <- rows[!rows$memory %in% c("", shares), ]
-  bound <- other[match(cases, other$case), ]
+  bound <- rows[!rows$memory %in% c("", shares), ]
+  bound <- bound[match(first$id, bound$id), ]
   cells <- columns(search = sub("levels 0 and 1", "levels 0-1", first$case), "all memory, s" = text(first$least), "1/2 (times)" = of("1/2"), "1/4" = of("1/4"), "1/8" = of("1/8"), "1/16" = of("1/16"),
                    "other bound" = ifelse(is.na(bound$least), "", paste0(bound$memory, ": ", text(bound$least), " (", text(bound$least / first$least), ")")))
-  table_text(cells[at, ], first[at, ], "`bench/cards.R run OUT --parts=memory`; the search alone by `search_times ... memory=1/8`; on the CPU `gauss_bounded`")
+  table_text(cells, first, "`bench/cards.R run OUT --parts=memory`; the search alone by `search_times ... memory=1/8`; on the CPU `gauss_bounded`")
 }
 
 beside_peers <- function() {
@@ -156,7 +157,7 @@ beside_peers <- function() {
     fci = c("rfci, p = 200", "fciPlus, p = 100", "fci, m.max = 2, p = 100", "fci, p = 25", "NCI-60, rfci"),
     effects = c("ida(method = 'local'), a pair (mean of 6)", "idaFast(), every x", "jointIda(), two x on all y, RRC"), stability = c("alarm, beside bnlearn", "gauss100, beside bnlearn", "gauss100, beside pcalg"),
     graphs = c("rmvDAG() / random_data()", "dag2cpdag() / cpdag_of()", "shd() and compareGraphs() / compare_graphs()"), knowledge = "tiers, p = 200",
-    suff = paste0("suff_gauss(), ", c("30 x 10", "2000000 x 60"), ", beside cor()"), search = c("nci60 (0.05)", "saureus (0.05)", "dream5 (0.05)", "alarm", "link")
+    suff = paste0("suff_gauss(), ", c("30 x 10", "2000000 x 60"), ", pearson, complete"), search = c("nci60 (0.05)", "saureus (0.05)", "dream5 (0.05)", "alarm", "link")
   )
   wanted <- paste(rep(names(chosen), lengths(chosen)), unlist(chosen), sep = "/")
   rows <- newest(results[results$peer != "", ])
@@ -428,16 +429,17 @@ end_labels <- function(x, y, labels, colours, gap) {
 }
 
 draw_gpus <- function() {
-  rows <- newest(results[results$suite == "gpus" & results$device == "cuda", ])
+  rows <- newest_runs(results[results$suite == "gpus" & results$device == "cuda", ])
+  rows <- rows[rows$machine %in% rows$machine[rows$gpus == "4"], ]
   wanted <- c(
-    "shape of TCGA 55572 x 3189, levels 0 and 1, search alone, four" = "TCGA's shape, 55,572 variables, search", "dense 20000 x 2000, levels 0 and 1, search alone, four" = "dense, 20,000 x 2,000, search",
-    "nearest neighbours 300 x 1000" = "nearest neighbours, 300 x 1,000, from R", "dense 20000 x 500, levels 0 and 1, search alone, four" = "dense, 20,000 x 500, search", "dense 20000 x 500, levels 0 and 1" = "dense, 20,000 x 500, from R",
-    "selection, 200 of 3072 x 531131" = "selection, 3,072 x 531,131, from R"
+    "shape of TCGA 55572 x 3189, levels 0 and 1, search alone" = "TCGA's shape, 55,572 variables, search", "dense 20000 x 2000, levels 0 and 1, search alone" = "dense, 20,000 x 2,000, search",
+    "nearest neighbours 300 x 1000" = "nearest neighbours, 300 x 1,000, from R", "dense 20000 x 500, levels 0 and 1, search alone" = "dense, 20,000 x 500, search", "dense 20000 x 500, levels 0 and 1" = "dense, 20,000 x 500, from R",
+    "selection of 3072 x 531131 x 200" = "selection, 3,072 x 531,131, from R"
   )
   open_picture("gpus", 1350, 750)
   on.exit(grDevices::dev.off())
   graphics::par(mar = c(4, 4, 2.4, 17.5), las = 1, mgp = c(2.4, 0.6, 0))
-  plot(NULL, xlim = c(1, 4), ylim = c(1, 4), axes = FALSE, xlab = "GPUs (NVIDIA H100 of one host)", ylab = "times as fast as one")
+  plot(NULL, xlim = c(1, 4), ylim = c(1, 4), axes = FALSE, xlab = paste0("GPUs (", rows$machine[1L], ")"), ylab = "times as fast as one")
   graphics::abline(h = 1:4, col = "grey88")
   graphics::axis(1, 1:4, lwd = 0, lwd.ticks = 1)
   graphics::axis(2, 1:4, lwd = 0, lwd.ticks = 1)
@@ -459,9 +461,10 @@ draw_gpus <- function() {
 draw_memory <- function() {
   wanted <- c(
     "dense 20000 x 100, levels 0 and 1, search alone" = "dense, 20,000 x 100, search", "sparse 40000 x 200, search alone" = "sparse, 40,000 x 200, search", "sparse 3000 x 200, all levels" = "sparse, 3,000 x 200, from R",
-    "discrete 2000 x 20000, 3 levels of sets" = "discrete, 2,000 x 20,000, from R", "nearest neighbours 300 x 1000, all levels" = "neighbours, 300 x 1,000, from R", "dense 20000 x 500, levels 0 and 1, search alone" = "dense, 20,000 x 500, search"
+    "discrete 2000 x 20000, 3 levels of sets" = "discrete, 2,000 x 20,000, from R", "nearest neighbours 300 x 1000" = "neighbours, 300 x 1,000, from R", "dense 20000 x 500, levels 0 and 1, search alone" = "dense, 20,000 x 500, search"
   )
-  rows <- newest(results[results$suite == "memory" & results$device == "cuda" & results$memory %in% c("", shares) & results$case %in% names(wanted), ])
+  rows <- newest_runs(results[results$suite == "memory" & results$device == "cuda" & results$memory %in% c("", shares) & results$case %in% names(wanted), ])
+  rows <- rows[rows$id %in% tapply(rows$id[order(rows$date)], rows$case[order(rows$date)], function(ids) ids[length(ids)]), ]
   open_picture("memory", 1350, 750)
   on.exit(grDevices::dev.off())
   graphics::par(mar = c(4, 4.4, 2.4, 19.5), las = 1, mgp = c(2.6, 0.6, 0))
@@ -506,6 +509,8 @@ if (check_only) {
   draw_growth()
   draw_gpus()
   draw_memory()
+  # They are four times as large without.
+  if (nzchar(Sys.which("pngquant"))) for (name in c("speed", "growth", "gpus", "memory")) system2("pngquant", c("--force", "--ext=.png", "64", shQuote(file.path(here, paste0(name, ".png")))))
 }
 if (length(faults)) {
   writeLines(sub(paste0(root, "/"), "", faults, fixed = TRUE))

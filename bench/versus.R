@@ -1,7 +1,7 @@
 # Times two installed libraries of pcgpu on the same problems in turn, and prints a Markdown table with their ratios.
 #
 #   Rscript versus.R LIB_A LIB_B [PART ...] [--device=cpu|cuda:0] [--threads=0] [--processes=3] [--repeats=5] [--seconds=Inf]
-#                    [--row-seconds=60] [--limit=1.03] [--rows=WORD]
+#                    [--row-seconds=60] [--limit=1.03] [--rows=WORD] [--csv=FILE]
 #
 # LIB_A, LIB_B: folders with pcgpu in them (tools/install-package with PCGPU_LIB; or tar -xf pcgpu.tar.xz ./lib of a bundle for GPUs). LIB_A
 # twice shows the noise of the machine. PART: gauss, discrete, neighbours, selection; without any, all. --rows=WORD: only rows whose name has
@@ -226,6 +226,10 @@ row_of <- function(problem) {
     }
     for (process_of in pair_of) ask(process_of, NULL)
   }
+  record(
+    "versus", paste0(problem$part, ": ", problem$name), seconds[, 2], device = sub(":.*", "", device), gpus = if (device != "cpu") 1, threads = getOption("pcgpu.threads"),
+    peer = "pcgpu", peer_version = versions[1], peer_seconds = seconds[, 1], same = if (agree == "yes") "yes" else "no"
+  )
   by_pair <- stats::median(seconds[, 2] / seconds[, 1])
   by_min <- min(seconds[, 2]) / min(seconds[, 1])
   list(
