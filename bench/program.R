@@ -59,7 +59,8 @@ append_row <- function(columns, values) {
   row[names(given)] <- given
   is_quoted <- grepl("[\",]", row)
   row[is_quoted] <- paste0("\"", gsub("\"", "\"\"", row[is_quoted], fixed = TRUE), "\"")
-  cat(if (!file.exists(file)) paste0(paste(columns, collapse = ","), "\n"), paste(row, collapse = ","), "\n", file = file, append = TRUE, sep = "")
+  head <- if (!file.exists(file)) paste0(paste(columns, collapse = ","), "\n")
+  cat(head, paste(row, collapse = ","), "\n", file = file, append = TRUE, sep = "")
 }
 
 # Appends a row of results.csv. `seconds` and `peer_seconds` are those of the repeats; `...` are other columns, and those that are not given stay empty.

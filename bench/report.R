@@ -5,11 +5,11 @@
 #
 # A paragraph or table of a vignette ends with a comment that names the rows behind its figures:
 #
-#   <!-- measured: SUITE/CASE | COLUMN=VALUE ... | FIELD ...; SUITE/CASE | ... -->
+#   <!-- measured: SUITE/CASE | COLUMN=VALUE, COLUMN!=VALUE | FIELD FIELD; SUITE/CASE | | FIELD -->
 #
 # The second part selects among the rows of a case, and may be empty. A field is a column, or `ratio` (the peer's time over ours), or `gain` (one GPU's time
 # over the row's). Each figure, with three digits, must stand in the paragraph. SUITE `recovered` means recovered.csv, whose cases are networks.
-# CASE `*` means the first cell of each row of the table. The newest row of a case counts.
+# `*` in CASE stands for the first cell of each row of the table. The newest row counts.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 root <- dirname(normalizePath(here))
@@ -279,9 +279,12 @@ with_headline <- function(lines) {
 # --- vignettes ---
 
 # The value of a field of a row.
-figure_of <- function(row, field, rows) {
+figure_of <- function(row, field) {
   if (field == "ratio") return(ratio_of(row))
-  if (field == "gain") return(rows$least[match(paste(row$case, row$commit, 1), paste(rows$case, rows$commit, rows$gpus))] / row$least)
+  if (field == "gain") {
+    one <- results[results$suite == row$suite & results$case == row$case & results$commit == row$commit & results$gpus == "1", ]
+    return(one$least[1L] / row$least)
+  }
   if (!field %in% names(row)) stop("no field ", field, call. = FALSE)
   value(row[[field]])
 }
@@ -294,19 +297,23 @@ faults_of_entry <- function(entry, lines) {
   case <- sub("^[^/]*/", "", parts[1L])
   rows <- if (suite == "recovered") transform(recovered, case = network, suite = "recovered") else results
   rows <- rows[rows$suite == suite, ]
-  for (condition in strsplit(parts[2L], ";;|, (?=[a-z_]+=)", perl = TRUE)[[1L]]) {
-    name <- sub("=.*", "", condition)
-    rows <- rows[rows[[name]] == sub("^[^=]*=", "", condition), ]
+  for (condition in strsplit(parts[2L], ", (?=[a-z_]+!?=)", perl = TRUE)[[1L]]) {
+    is_equal <- rows[[sub("!?=.*", "", condition)]] == sub("^[^=]*=", "", condition)
+    rows <- rows[if (grepl("!=", condition, fixed = TRUE)) !is_equal else is_equal, ]
   }
   cells <- lapply(lines, function(line) trimws(strsplit(line, "|", fixed = TRUE)[[1L]][-1L]))
   in_table <- startsWith(lines, "|") & !grepl("^\\|[-| ]*$", lines)
-  todo <- if (case == "*") lapply(which(in_table)[-1L], function(i) list(case = cells[[i]][1L], text = cells[[i]])) else list(list(case = case, text = lines))
+  todo <- if (grepl("*", case, fixed = TRUE)) {
+    lapply(which(in_table)[-1L], function(i) list(case = sub("*", cells[[i]][1L], case, fixed = TRUE), text = cells[[i]]))
+  } else {
+    list(list(case = case, text = lines))
+  }
   unlist(lapply(todo, function(one) {
     of_case <- rows[rows$case == one$case, ]
     if (!nrow(of_case)) return(paste("no row", suite, "/", one$case, "|", parts[2L]))
     row <- of_case[order(of_case$date, decreasing = TRUE)[1L], ]
     unlist(lapply(strsplit(parts[3L], " +")[[1L]], function(field) {
-      shown <- number(figure_of(row, field, rows))
+      shown <- number(figure_of(row, field))
       pattern <- paste0("(?<![0-9.,])", gsub(".", "\\.", shown, fixed = TRUE), "(?![0-9]|[.,][0-9])")
       if (!any(grepl(pattern, one$text, perl = TRUE))) paste0(suite, "/", one$case, " has ", field, " ", shown, ", which does not stand there")
     }))
