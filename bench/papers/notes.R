@@ -17,7 +17,7 @@ head_of_page <- c(
   "- gpuPC: level 0 is the thesis's algorithm 9, but in the runs of b469fbfa36cf the paper's algorithm 2, in which one thread computes the margins, too. Tables of more than",
   "  4,194,304 cells go to the CPU, where the paper has managed memory. Its kernels and those of disc-cupc read 16 samples at a time, as ours do",
   "- cuPC: a row of the graph is read from the card's memory, not copied into a block's shared memory; and a level takes several launches, first for one side of the pairs and",
-  "  then for the other, where cuPC has one. The authors' own cuPC-S was run on one H200 on 21 November 2026 (RESULTS.md; its compiled part, with pcalg's thresholds, medians):",
+  "  then for the other, where cuPC has one. The authors' own cuPC-S was run on one H200 on 21 November 2026 (results.csv, suite search; its compiled part, with pcalg's thresholds, medians):",
   "  0.0177 and 0.0294 s on NCI-60 in two runs, 0.0963 and 0.138 s on S. aureus, 0.209 and 0.213 s on DREAM5-Insilico's surrogate. Compare these with \"theirs here\" of table 2",
   "- GPU_CMIknn: the estimate is their kernel, the permutation is not: theirs has a kernel of its own, and Parallel reuses the permutations of x given S for all y. Ours are drawn",
   "  for each test by itself, so that a test has one p-value alone and in a search. A launch is cut so short that Ctrl-C is heard: where n and k are thousands, it has fewer",
@@ -56,7 +56,7 @@ notes <- c(
   "dissertation, table 6.6, end to end" = paste(
     "Theirs are medians of ten runs, what adjacency search, orientation and, of gpucsl, compilation at run time add up to: most of gpucsl's seconds on the smaller data are",
     "compilation. Ours: pc() from the data in memory, with correlations or levels, as the first call of a new R process, which opens the card (0.22 to 0.27 s where little else is",
-    "done, on an H200: RESULTS.md, \"first use of a GPU\"); minimum and median of five processes. Later calls do not pay that. The sweeps have whole processes, from the start of R.",
+    "done, on an H200: results.csv, suite first); minimum and median of five processes. Later calls do not pay that. The sweeps have whole processes, from the start of R.",
     "So, too, table 6.9."
   ),
   "dissertation, table 6.6, orientation" = "Ours: orient() in R, of a skeleton from the same data. So, too, table 6.9.",

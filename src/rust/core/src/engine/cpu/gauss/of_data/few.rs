@@ -17,7 +17,7 @@ const SAMPLE: usize = 64;
 const TOGETHER: usize = 512;
 
 /// Where level 1 is to make so many times fewer than all, they are few: its rows' own are made, and the memory of all is spared. It takes 0.8 to 1.1 of
-/// the time of a search that keeps them (bench/RESULTS.md, 2026-11-25).
+/// the time of a search that keeps them (bench/results.csv, suite kept).
 const FEWER: f64 = 8.0;
 
 /// Of fewer variables all take half a GB, which is not worth looking.
