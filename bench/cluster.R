@@ -1,12 +1,12 @@
 # What workers of other processes gain and cost.
-#   Rscript bench/cluster.R functions [TESTS [MS]]    an R function of MS milliseconds, asleep and busy, on one and two workers
-#   Rscript bench/cluster.R levels [P ...]            what a level costs beyond its tests: bytes and milliseconds by worker
-#   Rscript bench/cluster.R shapes [SHAPE ...]        the same of real shapes: nci60, dense:P, knn:P (P of NCI-60's variables)
-#   Rscript bench/cluster.R select [N,P,LEVELS,K ...] one feature selection on two workers of a thread each, beside one thread
-#   Rscript bench/cluster.R data [P,WORKERS ...]      a search of level 0 whose correlations reach workers by a file, and by their connections
-#   Rscript bench/cluster.R kept [P [N [BYTES]]]      bytes to each of two workers that make correlations of sparse data themselves, in so much memory each
-#   Rscript bench/cluster.R gpus [P [N [ROUNDS]]]     dense data, levels 0 and 1: two workers of this machine with a GPU each, beside one, in turn
-#   Rscript bench/cluster.R all [MS]                  each function that takes workers: one process of a thread beside two workers, least of three
+#   Rscript bench/cluster.R functions [TESTS [MS]]    an R function of MS milliseconds, asleep and busy, on one and two workers.
+#   Rscript bench/cluster.R levels [P ...]            what a level costs beyond its tests: bytes and milliseconds by worker.
+#   Rscript bench/cluster.R shapes [SHAPE ...]        the same of real shapes: nci60, dense:P, knn:P (P of NCI-60's variables).
+#   Rscript bench/cluster.R select [N,P,LEVELS,K ...] one feature selection on two workers of a thread each, and on one thread.
+#   Rscript bench/cluster.R data [P,WORKERS ...]      a search of level 0 whose correlations reach workers by a file, and by their connections.
+#   Rscript bench/cluster.R kept [P [N [BYTES]]]      bytes to each of two workers that make correlations of sparse data themselves, in so much memory each.
+#   Rscript bench/cluster.R gpus [P [N [ROUNDS]]]     dense data, levels 0 and 1: two workers of this machine with a GPU each, and one, in turn.
+#   Rscript bench/cluster.R all [MS]                  each function that takes workers: one process of a thread and two workers, least of three.
 # --csv=FILE appends the rows to a file in the format of results.csv.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
@@ -203,7 +203,7 @@ if (arguments[1] == "functions") {
       one <- two[1]
       once <- function(cluster) seconds(found[[length(cluster)]] <<- search(cluster))
       found <- list()
-      # Cards are opened and data are read for the first time.
+      # GPUs are opened and data are read for the first time.
       for (cluster in list(one, two)) once(cluster)
       times <- replicate(rounds, c(once(one), once(two)))
       # (What ran where is kept with the call.)
@@ -251,7 +251,7 @@ if (arguments[1] == "functions") {
     "select_features(), 1000 x 20,000 of 10 levels, k 100" =
       function(...) list(do.call(select_features, c(list(features, classes, 100, discretize = "none", ...), one_thread)))
   )
-  # The same answer, whoever made it.
+  # The same answer, whatever made it.
   answer <- function(found) {
     if (isS4(found)) {
       found@call <- quote(f())

@@ -1,5 +1,5 @@
-# Times the discrete tests of pcgpu from a matrix of codes to a pcAlgo object, side by side with bnlearn and pcalg where
-# they are asked for, compares the answers, and prints a Markdown table.
+# Times the discrete tests of pcgpu from a matrix of codes to a pcAlgo object. Compares bnlearn's or pcalg's answers
+# where they are asked for, and prints a Markdown table.
 #
 #   Rscript discrete.R FILE.csv[.gz] [...] [--alpha=0.01] [--threads=2] [--repeats=7] [--m.max=Inf] [--test=chi2|dis]
 #                   [--peer=none|bnlearn|pcalg] [--peer-repeats=1] [--rows=N] [--csv=FILE]

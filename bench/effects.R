@@ -1,4 +1,4 @@
-# Times causal_effects() beside pcalg's ida(), idaFast() and jointIda(), in one run, and all pairs of many variables. Prints Markdown tables.
+# Times causal_effects() and pcalg's ida(), idaFast() and jointIda(), in one run, and all pairs of many variables. Prints Markdown tables.
 #
 #   Rscript effects.R [peer] [large] [dense] [--p=200] [--large=5000] [--n=500] [--neighbours=2.5] [--threads=2] [--repeats=5] [--csv=FILE]
 #

@@ -1,9 +1,9 @@
-# Times fci(), rfci() and fciPlus() beside pcalg's in one run, and by shape. Prints Markdown tables.
+# Times fci(), rfci() and fciPlus() and pcalg's in one run, and by shape. Prints Markdown tables.
 #
 #   Rscript fci.R [peer] [nci60] [shapes] [--threads=2] [--repeats=5] [--limit=90] [--n=1000] [--neighbours=3] [--csv=FILE]
 #
 # `peer`: samples of random linear DAGs, of whose variables a tenth is hidden, alpha 0.01; pcalg is timed once, on one core, and given up after --limit seconds; answers are
-# compared. `nci60`: NCI-60 (see data.R), alpha 0.01, rfci() and fci() with bounds, beside pcalg's rfci() within --limit. `shapes`: the smallest and the largest shapes.
+# compared. `nci60`: NCI-60 (see data.R), alpha 0.01, rfci() and fci() with bounds, and pcalg's rfci() within --limit. `shapes`: the smallest and the largest shapes.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 source(file.path(here, "data.R"))

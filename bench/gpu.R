@@ -61,7 +61,7 @@ whole <- function(stat, alpha, device, method = "stable.fast") {
   pc(stat, gaussCItest, alpha = alpha, p = ncol(stat$C), skel.method = method, device = device, progress = FALSE)
 }
 
-# Seconds of the first call of a fresh R process, which on a GPU opens the card and loads the kernels.
+# Seconds of the first call of a fresh R process, which on a GPU opens the device and loads the kernels.
 first_call <- function(stat, alpha, device) {
   file <- tempfile(fileext = ".rds")
   on.exit(unlink(file))

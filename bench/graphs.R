@@ -1,11 +1,11 @@
-# Times random_dag(), random_data(), cpdag_of() and compare_graphs() beside pcalg's randomDAG(), rmvDAG(), dag2cpdag(), shd() and compareGraphs(), in one
+# Times random_dag(), random_data(), cpdag_of() and compare_graphs() and pcalg's randomDAG(), rmvDAG(), dag2cpdag(), shd() and compareGraphs(), in one
 # run, and these, q_values() and markov_check() of many variables. Prints Markdown tables.
 #
 #   Rscript graphs.R [peer] [large] [markov] [--p=1000] [--large=50000] [--search=20000] [--n=500] [--neighbours=3] [--threads=2] [--repeats=5]
 #                    [--csv=FILE]
 #
 # `peer`: answers are compared where both have the same task. `large`: of `--large`
-# variables, and a compact search of `--search` ones. `markov`: markov_check() end to end from data, by shape and kind, beside the search.
+# variables, and a compact search of `--search` ones. `markov`: markov_check() end to end from data, by shape and kind, and the search.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 library(pcgpu)

@@ -1,4 +1,4 @@
-# Speed, calibration, power and graphs of the nearest-neighbour tests beside tigramite's CMIknn and CMIknnMixed; and what the defaults of
+# Speed, calibration, power and graphs of the nearest-neighbour tests, compared with tigramite's CMIknn and CMIknnMixed; and what the defaults of
 # suff_knn() rest on: transforms and numbers of neighbours.
 #
 #   Rscript knn.R PART [...] [--python=PROGRAM] [--threads=2] [--repeats=7] [--runs=1000] [--graphs=3] [--n=100,200,500,1000] [--csv=FILE]
@@ -273,7 +273,7 @@ transforms <- function() {
 rules <- list("7" = function(n) 7, "sqrt n" = function(n) round(sqrt(n)), "0.05 n" = function(n) 0.05 * n, "0.1 n" = function(n) 0.1 * n, "0.2 n" = function(n) 0.2 * n,
               "0.3 n" = function(n) 0.3 * n)
 
-# Effects shrink with the root of n, so that there is something left to be told from certainty.
+# Effects shrink with the root of n, so that power does not reach 1.
 by_rule <- function(title, all_kinds, shapes) {
   cat("\n", title, ", 100 permutations, ", runs, " data sets: share of p <= 0.05 by k; effects are 5 / sqrt(n)\n\n", sep = "")
   head_of("n", "x, y, S", "y on x", names(rules))

@@ -1,4 +1,4 @@
-# Searches with tiers beside tpc::tpc(), where that is installed, and beside the search without tiers.
+# Searches with tiers, compared with tpc::tpc() if it is installed, and with the search without tiers.
 #
 #   Rscript bench/knowledge.R [p ...] [--csv=FILE]
 #

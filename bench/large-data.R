@@ -1,4 +1,4 @@
-# Times suff_gauss() on data that R does not hold, beside the dense matrix and R's cor(), and prints Markdown tables.
+# Times suff_gauss() on data that R does not hold, the dense matrix and R's cor(), and prints Markdown tables.
 #
 #   Rscript large-data.R [moments] [sparse] [pass] [--shapes=1000000x50,...] [--density=0.05] [--threads=2] [--repeats=5] [--peer=yes|no]
 #                        [--csv=FILE]
@@ -104,7 +104,7 @@ pass <- function() {
     left <- count <- ceiling(n / height)
     set.seed(1)
     x <- matrix(stats::rnorm(height * p), height)
-    # Means that are large beside deviations, and neighbours that are correlated.
+    # Means that are large compared with deviations, and neighbours that are correlated.
     x <- x + x[, c(2:p, 1)] * 0.5 + 100
     following <- function() if (left > 0) {
       left <<- left - 1

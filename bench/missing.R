@@ -1,9 +1,9 @@
-# Searches of data with missing values, and of numbers and levels, beside micd where that is installed, and beside the tests of complete data.
+# Searches of data with missing values, and of numbers and levels, compared with micd if it is installed, and with the tests of complete data.
 #
 #   Rscript bench/missing.R peer       # small ones, micd's functions in pcalg::skeleton() in the same run
 #   Rscript bench/missing.R sizes      # ours alone, by shape
-#   Rscript bench/missing.R crossing   # on a GPU machine: GPU beside all cores, by shape; only where it is named
-#   Rscript bench/missing.R crossing-large   # likewise, mixCItest alone: many tests, many variables, many rows
+#   Rscript bench/missing.R crossing   # on a GPU machine: a GPU and all cores, by shape; only where it is named
+#   Rscript bench/missing.R crossing-large   # the same of mixCItest alone: many tests, many variables, many rows
 #
 # --csv=FILE appends the rows to a file in the format of results.csv.
 # Data: about 1.5 parents a variable; of mixed data every second variable has three levels; 2 % of the values are missing at random; 5 completed data sets.

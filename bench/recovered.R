@@ -1,10 +1,10 @@
-# The structure that pc() recovers, beside what is known of it and what peers have recorded, as Markdown tables.
+# The structure that pc() recovers, compared with what is known and what peers have recorded, as Markdown tables.
 #
 #   Rscript recovered.R [PART ...] [--threads=2] [--csv=FILE]
 #
 # Parts, all of them by default; data are looked for in $PCGPU_BENCH_DATA (see data.R):
 # - networks: samples of networks of bnlearn's repository (10,000 each) that causal-learn keeps among its test data (py-why/causal-learn,
-#   tests/TestData/bnlearn_discrete_10000, here bif_samples/), with the answers of its own PC recorded beside them; the networks in bif/.
+#   tests/TestData/bnlearn_discrete_10000, here bif_samples/), with the recorded answers of its own PC; the networks in bif/.
 # - large: further networks of that repository, sampled here; no peer's answer is recorded.
 # - dream5: the gold standard of DREAM5's in-silico network (dream5_partial/). The expression table that belongs to it is not there: data are simulated of it.
 # - rules: how v-structures are decided: arrows that are right, and valid graphs, by rule, of random DAGs and of the networks of the first part by number of samples. ?pc cites them.

@@ -127,7 +127,7 @@ by_gpus <- function() {
     ifelse(is.na(more$least), "", paste0(text(more$least), " (", text(first$least / more$least), ")"))
   }
   cells <- columns(search = sub("levels 0 and 1", "levels 0-1", first$case), "1 GPU, s" = text(first$least), "2 (times)" = with_gain(2), "3" = with_gain(3), "4" = with_gain(4))
-  table_text(cells, first, "`bench/cards.R run OUT --parts=gpus --gpus=1,2,4`; the search alone by `search_times ... cuda:0+1`")
+  table_text(cells, first, "`bench/gpus.R run OUT --parts=gpus --gpus=1,2,4`; the search alone by `search_times ... cuda:0+1`")
 }
 
 shares <- c("1/2", "1/4", "1/8", "1/16")
@@ -145,7 +145,7 @@ by_memory <- function() {
   bound <- bound[match(first$id, bound$id), ]
   cells <- columns(search = sub("levels 0 and 1", "levels 0-1", first$case), "all memory, s" = text(first$least), "1/2 (times)" = of("1/2"), "1/4" = of("1/4"), "1/8" = of("1/8"), "1/16" = of("1/16"),
                    "other bound" = ifelse(is.na(bound$least), "", paste0(bound$memory, ": ", text(bound$least), " (", text(bound$least / first$least), ")")))
-  table_text(cells, first, "`bench/cards.R run OUT --parts=memory`; the search alone by `search_times ... memory=1/8`; on the CPU `gauss_bounded`")
+  table_text(cells, first, "`bench/gpus.R run OUT --parts=memory`; the search alone by `search_times ... memory=1/8`; on the CPU `gauss_bounded`")
 }
 
 beside_peers <- function() {

@@ -1,4 +1,4 @@
-# Times select_features() on files of level codes, beside scikit-feature's JMI where a Python with it is named, compares the
+# Times select_features() on files of level codes, and scikit-feature's JMI where a Python with it is named, compares the
 # answers, and prints a Markdown table.
 #
 #   Rscript select.R FILE.csv[.gz] [...] [--k=50] [--threads=2] [--repeats=7] [--peer=PYTHON] [--csv=FILE]

@@ -1,4 +1,4 @@
-# Times stability() on 100 samples from the data to the object, beside peers in the same run, and prints a Markdown table.
+# Times stability() on 100 samples from the data to the object, and peers in the same run, and prints a Markdown table.
 #
 #   Rscript stability.R [alarm] [gauss100] [gauss10] [gauss1000] [gauss5000] [mixed50] [mixed300] [--peer=none|bnlearn|pcalg] [--threads=2] [--repeats=5]
 #                       [--replicates=100] [--peer-replicates=100] [--alpha=0.01] [--csv=FILE]
@@ -8,7 +8,7 @@
 # mixedP: random_data(kind = "mixed") of such a DAG, 500 rows, mixCItest.
 # bnlearn: boot.strength(algorithm = "pc.stable", cpdag = TRUE) with "x2" or "cor" on a cluster of as many processes as there are threads, made before the clock runs.
 # pcalg: pc() on rows of our samples, one after the other on one core; so many of them as --peer-replicates says, and strengths are compared.
-# The floor: as many searches of all rows by one thread each, from codes or correlations to the skeleton, and for numbers the multiply-adds of as many correlation matrices at
+# The floor: as many searches of all rows by one thread each, from codes or correlations to the skeleton. For numbers come the multiply-adds of as many correlation matrices at
 # the rate of suff_gauss() on 2,000 x 1,000 by one thread; divided by the threads. Beyond it are drawing rows, coding them, orientation, counting, and R.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))

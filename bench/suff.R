@@ -1,4 +1,4 @@
-# Times suff_gauss(), beside R's cor(), and suff_discrete() on random data by shape and prints Markdown tables.
+# Times suff_gauss(), R's cor() and suff_discrete() on random data by shape and prints Markdown tables.
 #
 #   Rscript suff.R [gauss] [discrete] [--shapes=30x10,...] [--device=cpu] [--threads=2] [--repeats=5] [--peer=yes|no]
 #                  [--csv=FILE]

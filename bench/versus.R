@@ -40,8 +40,8 @@ row_seconds <- as.double(option("row-seconds", "60"))
 limit <- as.double(option("limit", "1.03"))
 only <- option("rows", "")
 
-# A problem: its part and name, a function that makes its data, the function that is timed, of the data and the device, in a process that
-# has one of the libraries, and the GiB of memory that it takes.
+# A problem: its part and name, a function that makes its data, and the function that is timed, of the data and the device. That runs in a process
+# that has one of the libraries. `gib` is the memory that it takes.
 problem <- function(part, name, data, call, gib = 2) {
   environment(call) <- globalenv()
   list(part = part, name = name, data = data, call = call, gib = gib)
@@ -183,7 +183,7 @@ start_processes <- function(file) {
   })
 }
 
-# Measures in one of the two processes: seconds a call; and the answer, or of a large one what tells it from others.
+# Measures in one of the two processes: seconds a call; and the answer, or for a large one a summary.
 measure <- function(process, call, calls, answer = FALSE) {
   ask(process, function(call, device, calls, answer) {
     found <- seconds_of(function() suppressWarnings(call(get("data", globalenv()), device)), calls)
