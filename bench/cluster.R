@@ -7,6 +7,12 @@
 #   Rscript bench/cluster.R kept [P [N [BYTES]]]      bytes to each of two workers that make correlations of sparse data themselves, in so much memory each.
 #   Rscript bench/cluster.R gpus [P [N [ROUNDS]]]     dense data, levels 0 and 1: two workers of this machine with a GPU each, and one, in turn.
 #   Rscript bench/cluster.R all [MS]                  each function that takes workers: one process of a thread and two workers, least of three.
+#
+# Where more workers stop paying, by `levels` and `shapes`: a level takes w workers about max(S / w, u) + L + w G / B seconds. S are the seconds of its tests on
+# one thread, u those of its largest unit, and L those beyond the tests on one worker. G are the bytes to one worker, and B those that the driver sends in a
+# second (1.25e9). By this, twice as many workers save less than a tenth from 3 workers on for NCI-60 (Gaussian). For 20,000 sparse and dense variables that
+# is so from 10 and 12 workers on, for the nearest neighbours of NCI-60 from 440 (worked out on 2026-11-23, commit 2d7f91a).
+#
 # --csv=FILE appends the rows to a file in the format of results.csv.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))

@@ -152,9 +152,9 @@ beside_peers <- function() {
   # results.csv has more.
   chosen <- list(
     discrete = c("alarm, chi2", "andes, chi2", "alarm, dis, m.max 3", "alarm, dis, 2 threads", "andes, dis, 2 threads"),
-    knn = paste0("one test, n ", c("250, 1 in S, k 7", "1000, 0 in S, k 7", "5000, 1 in S, k 7")),
+    knn = paste0("one test, n ", c("1000, 0 in S, k 7", "5000, 1 in S, k 7")),
     missing = paste0(c("gaussCItwd", "mixCItest", "gaussMItest", "mixMItest"), ", 12 x 500"), select = paste0(c("lung_small", "leukemia"), ", 50 features"),
-    fci = c("rfci, p = 200", "fciPlus, p = 100", "fci, m.max = 2, p = 100", "fci, p = 25", "NCI-60, rfci"),
+    fci = c("rfci, p = 200", "fciPlus, p = 100", "fci, m.max = 2, p = 100", "NCI-60, rfci"),
     effects = c("ida(method = 'local'), a pair (mean of 6)", "idaFast(), every x", "jointIda(), two x on all y, RRC"), stability = c("alarm, beside bnlearn", "gauss100, beside bnlearn", "gauss100, beside pcalg"),
     graphs = c("rmvDAG() / random_data()", "dag2cpdag() / cpdag_of()", "shd() and compareGraphs() / compare_graphs()"), knowledge = "tiers, p = 200",
     suff = paste0("suff_gauss(), ", c("30 x 10", "2000000 x 60"), ", pearson, complete"), search = c("nci60 (0.05)", "saureus (0.05)", "dream5 (0.05)", "alarm", "link")
