@@ -14,6 +14,8 @@ here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE
 source(file.path(here, "program.R"))
 root <- dirname(normalizePath(here))
 check_only <- "--check" %in% args
+# The same order on every machine.
+invisible(Sys.setlocale("LC_COLLATE", "C"))
 
 read_rows <- function(name) utils::read.csv(file.path(here, name), colClasses = "character", na.strings = character(), check.names = FALSE)
 value <- function(x) suppressWarnings(as.double(x))
