@@ -1,30 +1,31 @@
 # Where a call runs: the argument `device`, the choice that it leads to for this call, and what happens when an automatically
 # chosen GPU fails.
 
-# From how many variables on device = "auto" takes a GPU where there is one. Measured on an H200 beside 16 cores (the part
-# "crossing" of bench/gpu.R, see bench/RESULTS.md): from 200 on in a process that has used the GPU before. The first
-# use costs about 0.14 s, which small problems do not earn back, hence the margin.
+# From how many variables on device = "auto" takes a GPU where there is one. Measured on an H200 and 16 cores (bench/results.csv, suite
+# crossing): the GPU is quicker from 200 variables on in a process that has used it before. The first use costs about 0.14 s,
+# which small problems do not earn back, hence the margin.
 auto_variables <- 500L
 
 # The same for tests of discrete variables, in observations counted at level 0 (observations times pairs of variables), which
-# is most of the work: at this size the CPU takes about as long as the GPU with its first use (0.25 s on 16 cores; see RESULTS.md).
+# is most of the work: at this size the CPU takes about as long as the GPU with its first use (0.25 s on 16 cores; bench/results.csv,
+# suite discrete, cases "crossing").
 auto_counts <- 1e9
 
-# The same for the nearest-neighbour tests, in pairs of observations times estimates of level 0: 16 cores take 0.3 s for so
-# many, and two cores 2 s (see RESULTS.md).
+# The same for the nearest-neighbour tests, in pairs of observations times estimates of level 0: 16 cores take 0.3 s for this
+# many, and two cores 2 s (n 1,000, no member of S; 2026-11-21, commit 1122876).
 auto_neighbours <- 1e10
 
 # The same for tests of both numbers and levels, in observations times pairs of variables (and data sets), of data with so many observations. Measured
-# on an H100 beside 16 cores (the part "crossing" of bench/missing.R, see bench/RESULTS.md): from there on it saves more than its first use costs; with few
+# on an H100 and 16 cores (bench/results.csv, suite missing, cases "crossing"): from there on it saves more than its first use costs; with few
 # observations the CPU's part, p of the cells, is most of a test. Tests of numbers alone and of levels alone are as quick on those cores, or quicker.
 auto_cells <- 4e7
 auto_cells_rows <- 2000L
 
 # From how many tests at most on the possible-d-sep phase of fci() goes to a GPU, whatever searched the skeleton, for gaussCItest(). Measured on an H200 beside 16
-# cores (the example `fci`, see RESULTS.md): 1e9 take the cores 1.3 s and the GPU 0.3 s, and its first use 0.2 to 0.4 s.
+# cores (the example `fci`; bench/results.csv, suite fci, cases "phase"): 1e9 take the cores 1.3 s and the GPU 0.3 s, and its first use 0.2 to 0.4 s.
 auto_phase_tests <- 1e9
 
-# From where on device = "auto" takes all GPUs, where there are several: by the same measures. Measured on two H200 (see RESULTS.md): from
+# From where on device = "auto" takes all GPUs, where there are several: by the same measures. Measured on two H200 (bench/results.csv, suite gpus): from
 # here on the second saves about what its first use costs (0.4 s).
 auto_team_variables <- 40000L
 auto_team_counts <- 2e12
@@ -32,11 +33,11 @@ auto_team_neighbours <- 2e11
 auto_team_cells <- 1e12
 
 # The same for select_features(), in counts (rows times columns times k). Measured on an H200 beside 16 cores (the example `select`,
-# see bench/RESULTS.md): 1e9 take the cores 0.2 s, as long as the first use of a GPU by a process.
+# bench/results.csv, suite select, cases "crossing"): 1e9 take the cores 0.2 s, as long as the first use of a GPU by a process.
 auto_selection_counts <- 1e9
 
 # From where on the workers of `cluster =` share a selection from all rows, in rows times columns, and these times k. Measured with two workers on the
-# machine of the driver (bench/cluster.R, see RESULTS.md): below, one process is as soon done with a turn as its messages are.
+# machine of the driver (bench/results.csv, suite cluster, cases "select"): below, one process is as soon done with a turn as its messages are.
 shared_cells <- 1e7
 shared_counts <- 3e8
 

@@ -4,7 +4,7 @@
 #
 #   Rscript bench.R [DATA ...] [--alpha=0.01] [--method=stable.fast] [--threads=2]
 #                   [--repeats=5] [--peer=auto|yes|no] [--peer-threads=1]
-#                   [--m-max=Inf] [--cache=FOLDER] [--headline] [--peer-seconds=60]
+#                   [--m-max=Inf] [--cache=FOLDER] [--headline] [--peer-seconds=60] [--csv=FILE]
 #
 # DATA: names from data.R; without any, all but the dense ones. pcalg needs minutes on some of
 # them (nci60 half a minute, mcc three, dream5 five, saureus twenty). --cache
@@ -22,7 +22,7 @@ suppressPackageStartupMessages({
   library(graph)
 })
 
-known <- c("alpha", "method", "threads", "repeats", "peer", "peer-threads", "m-max", "cache", "peer-seconds")
+known <- c("alpha", "method", "threads", "repeats", "peer", "peer-threads", "m-max", "cache", "peer-seconds", "csv")
 headline <- "--headline" %in% args
 unknown <- grep(sprintf("^--(%s)=", paste(known, collapse = "|")), grep("^-", setdiff(args, "--headline"), value = TRUE),
                 value = TRUE, invert = TRUE)
@@ -76,11 +76,24 @@ ask_peer <- function(data) {
 
 edge_count <- function(x) sum(lengths(edges(x@graph))) / 2
 
+# A row of results.csv.
+record_of <- function(data, what, found, seconds, suite, device, peer_seconds = NULL, ...) {
+  record(
+    suite, paste0(data, what), seconds, p = found$p, n = found$n, alpha = run$alpha, method = run$method, device = device, gpus = if (device == "cuda") 1, threads = run$threads,
+    peer = if (length(peer_seconds)) "pcalg", peer_version = if (length(peer_seconds)) as.character(utils::packageVersion("pcalg")), peer_seconds = peer_seconds,
+    note = if (is.finite(run$m_max)) paste("m.max", run$m_max), ...
+  )
+}
+
 row_of <- function(data) {
   mine <- worker("ours", data)
   if (is.null(mine)) return(c(data, "pcgpu failed", rep("", length(columns) - 2)))
   theirs <- if (with_peer) ask_peer(data)
   tests <- sum(mine$skel@n.edgetests)
+  agree <- if (!is.null(theirs)) if (differences(mine$skel, theirs$skel) == "" && differences(mine$fit, theirs$fit) == "") "yes" else "no"
+  for (step in c("pc", "skeleton", "orient")) {
+    record_of(data, paste0(", ", step, "()"), mine, mine[[step]], "pc", "cpu", peer_seconds = theirs[[step]], tests = if (step != "orient") tests, same = agree)
+  }
   peer_cells <- if (is.null(theirs)) rep("", 5) else {
     skel_differs <- differences(mine$skel, theirs$skel)
     fit_differs <- differences(mine$fit, theirs$fit)
@@ -109,6 +122,9 @@ headline_row <- function(data) {
   theirs <- if (with_peer) worker("pcalg", data)
   if (is.null(cpu) || has_gpu && is.null(gpu) || with_peer && is.null(theirs)) return(c(data, "failed"))
   found <- c(if (has_gpu) differences(gpu$fit, cpu$fit), if (with_peer) differences(theirs$fit, cpu$fit))
+  same <- if (length(found)) if (all(found == "")) "yes" else "no"
+  record_of(data, "", cpu, cpu$pc, "headline", "cpu", peer_seconds = theirs$pc, tests = sum(cpu$fit@n.edgetests), same = same)
+  if (has_gpu) record_of(data, "", gpu, gpu$pc, "headline", "cuda", tests = sum(cpu$fit@n.edgetests), same = same)
   c(
     data, sprintf("%d x %d", cpu$p, cpu$n), format(sum(cpu$fit@n.edgetests), big.mark = ",", trim = TRUE), of_runs(cpu$pc), if (has_gpu) of_runs(gpu$pc),
     if (with_peer) c(of_runs(theirs$pc), number(stats::median(theirs$pc) / stats::median(cpu$pc))),

@@ -1,14 +1,23 @@
 # What workers of other processes gain and cost.
-#   Rscript bench/cluster.R functions [TESTS [MS]]    an R function of MS milliseconds, asleep and busy, on one and two workers
-#   Rscript bench/cluster.R levels [P ...]            what a level costs beyond its tests: bytes and milliseconds by worker
-#   Rscript bench/cluster.R shapes [SHAPE ...]        the same of real shapes: nci60, dense:P, knn:P (P of NCI-60's variables)
-#   Rscript bench/cluster.R select [N,P,LEVELS,K ...] one feature selection on two workers of a thread each, beside one thread
-#   Rscript bench/cluster.R data [P,WORKERS ...]      a search of level 0 whose correlations reach workers by a file, and by their connections
-#   Rscript bench/cluster.R kept [P [N [BYTES]]]      bytes to each of two workers that make correlations of sparse data themselves, in so much memory each
-#   Rscript bench/cluster.R gpus [P [N [ROUNDS]]]     dense data, levels 0 and 1: two workers of this machine with a GPU each, beside one, in turn
-#   Rscript bench/cluster.R all [MS]                  each function that takes workers: one process of a thread beside two workers, least of three
+#   Rscript bench/cluster.R functions [TESTS [MS]]    an R function of MS milliseconds, asleep and busy, on one and two workers.
+#   Rscript bench/cluster.R levels [P ...]            what a level costs beyond its tests: bytes and milliseconds by worker.
+#   Rscript bench/cluster.R shapes [SHAPE ...]        the same of real shapes: nci60, dense:P, knn:P (P of NCI-60's variables).
+#   Rscript bench/cluster.R select [N,P,LEVELS,K ...] one feature selection on two workers of a thread each, and on one thread.
+#   Rscript bench/cluster.R data [P,WORKERS ...]      a search of level 0 whose correlations reach workers by a file, and by their connections.
+#   Rscript bench/cluster.R kept [P [N [BYTES]]]      bytes to each of two workers that make correlations of sparse data themselves, in so much memory each.
+#   Rscript bench/cluster.R gpus [P [N [ROUNDS]]]     dense data, levels 0 and 1: two workers of this machine with a GPU each, and one, in turn.
+#   Rscript bench/cluster.R all [MS]                  each function that takes workers: one process of a thread and two workers, least of three.
+#
+# Where more workers stop paying, by `levels` and `shapes`: a level takes w workers about max(S / w, u) + L + w G / B seconds. S are the seconds of its tests on
+# one thread, u those of its largest unit, and L those beyond the tests on one worker. G are the bytes to one worker, and B those that the driver sends in a
+# second (1.25e9). By this, twice as many workers save less than a tenth from 3 workers on for NCI-60 (Gaussian). For 20,000 sparse and dense variables that
+# is so from 10 and 12 workers on, for the nearest neighbours of NCI-60 from 440 (worked out on 2026-11-23, commit 2d7f91a).
+#
+# --csv=FILE appends the rows to a file in the format of results.csv.
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "program.R"))
 suppressMessages(library(pcgpu))
-arguments <- commandArgs(trailingOnly = TRUE)
+arguments <- operands()
 numbers <- as.numeric(arguments[-1])
 options(pcgpu.progress = FALSE)
 
@@ -41,6 +50,9 @@ asleep_for <- function(ms) {
 
 seconds <- function(code) system.time(code)[["elapsed"]]
 
+# A row of results.csv: workers' time, and what it is compared with.
+keep <- function(case, took, ..., device = "cpu") record("cluster", case, took, device = device, ...)
+
 if (arguments[1] == "functions") {
   tests <- if (is.na(numbers[1])) 5000 else numbers[1]
   ms <- if (is.na(numbers[2])) 10 else numbers[2]
@@ -67,10 +79,11 @@ if (arguments[1] == "functions") {
     worked <- tapply(team$busy * team$seconds, team$device, sum) / two
     found@call <- wanted@call
     stopifnot(identical(found, wanted))
+    keep(sprintf("functions of %g ms, %s, 2 workers", ms, name), two, p = p, threads = 2, tests = made, peer = "1 worker", peer_seconds = one, same = "yes")
     cat(sprintf("| %s | %.2f | %.2f | %.3f | %s |\n", name, one, two, one / two, paste(sprintf("%.1f %%", 100 * worked), collapse = ", ")))
   }
 } else if (arguments[1] == "shapes") {
-  source("bench/data.R")
+  source(file.path(here, "data.R"))
   cat("| shape | level | s of tests on one thread | bytes to the worker | bytes from it | ms beyond its work |\n|---|---|---|---|---|---|\n")
   for (shape in if (length(arguments) > 1) arguments[-1] else c("nci60", "dense:2000", "dense:4000", "knn:200")) {
     p <- if (grepl(":", shape)) as.numeric(sub(".*:", "", shape))
@@ -88,6 +101,8 @@ if (arguments[1] == "functions") {
     team <- with_workers(1, function(cluster) run_details(search(cluster))$team)
     for (i in which(!is.na(team$level))) {
       row <- team[i, ]
+      keep(sprintf("shapes: %s, level %d, tests of one thread", shape, row$level), row$seconds * row$busy, alpha = 0.01, threads = 1,
+        note = sprintf("%.0f ms beyond its work", 1000 * row$seconds * (1 - row$busy)))
       cat(sprintf("| %s | %d | %.3f | %s | %s | %.0f |\n", shape, row$level, row$seconds * row$busy, format(row$bytes_to, big.mark = ","),
         format(row$bytes_from, big.mark = ","), 1000 * row$seconds * (1 - row$busy)
       ))
@@ -107,6 +122,8 @@ if (arguments[1] == "functions") {
     parts <- c("index", "score", "relevance", "levels")
     stopifnot(identical(found[parts], wanted[parts]))
     team <- run_details(found)$team
+    keep(sprintf("select: %g of %g x %g, %g levels, 2 workers", shape[4], shape[2], shape[1], shape[3]), two, p = shape[2], n = shape[1], method = "JMI", threads = 2, peer = "1 process",
+      peer_seconds = one, same = "yes")
     cat(sprintf("| %g x %s | %g | %g | %.3f | %.3f | %.2f | %s | %s | %.1f |\n", shape[1], format(shape[2], big.mark = ","), shape[3], shape[4], one, two, one / two,
       format(team$bytes_to[1], big.mark = ","), format(team$bytes_from[1], big.mark = ","), 1000 * team$seconds[1] * (1 - mean(team$busy)) / shape[4]
     ))
@@ -144,6 +161,8 @@ if (arguments[1] == "functions") {
     sent <- once(Inf)
     by_file@call <- found@call
     stopifnot(identical(by_file, found))
+    keep(sprintf("data: p %g by file, %g workers", shape[1], shape[2]), NULL, median = file[1], p = shape[1], n = 200, alpha = 1e-4, method = "stable.fast", threads = shape[2],
+      peer = "by connection", peer_median = sent[1], same = "yes")
     cat(sprintf("| %s | %g | %.3f | %.3f | %.2f | %.0f | %.0f |\n", format(shape[1], big.mark = ","), shape[2], file[1], sent[1], sent[1] / file[1], file[2], sent[2]))
   }
   utils::assignInNamespace("least_by_file", least, "pcgpu")
@@ -164,6 +183,7 @@ if (arguments[1] == "functions") {
   took <- seconds(found <- with_workers(2, function(cluster) {
     skeleton(stat, gaussCItest, 1e-6, p = p, m.max = 2, method = "stable.fast", result = "compact", cluster = cluster, numCores = 1, device = device)
   }))
+  keep(sprintf("kept: %g x %g, 2 workers", p, n), took, p = p, n = n, alpha = 1e-6, method = "stable.fast", threads = 2)
   cat(sprintf("p %s, n %g, %.1f MB of data, which workers read in a file: %.0f and %.0f bytes to them before level 0; %.1f s, %.0f edges\n",
     format(p, big.mark = ","), n, as.numeric(utils::object.size(stat$data)) / 1e6, sent[1], sent[2], took, nrow(edge_table(found))))
   team <- run_details(found)$team
@@ -173,7 +193,7 @@ if (arguments[1] == "functions") {
     cat(sprintf("| %d | %s | %s | %s | %.2f | %.2f |\n", row$level, row$device, format(row$bytes_to, big.mark = ","), format(row$bytes_from, big.mark = ","), row$seconds, row$busy))
   }
 } else if (arguments[1] == "gpus") {
-  source("bench/data.R")
+  source(file.path(here, "data.R"))
   p <- if (is.na(numbers[1])) 20000 else numbers[1]
   n <- if (is.na(numbers[2])) 500 else numbers[2]
   rounds <- if (is.na(numbers[3])) 5 else numbers[3]
@@ -189,7 +209,7 @@ if (arguments[1] == "functions") {
       one <- two[1]
       once <- function(cluster) seconds(found[[length(cluster)]] <<- search(cluster))
       found <- list()
-      # Cards are opened and data are read for the first time.
+      # GPUs are opened and data are read for the first time.
       for (cluster in list(one, two)) once(cluster)
       times <- replicate(rounds, c(once(one), once(two)))
       # (What ran where is kept with the call.)
@@ -199,14 +219,16 @@ if (arguments[1] == "functions") {
       for (count in 1:2) {
         team <- teams[[count]]
         team <- team[!is.na(team$level), ]
+        keep(sprintf("gpus: dense %g x %g, %s, %d worker%s", p, n, what, count, if (count == 1) "" else "s"), times[count, ], p = p, n = n, alpha = 0.01, method = "stable.fast", device = "cuda", gpus = count)
         cat(sprintf("| %s | %d | %.3f | %.3f | %s |\n", what, count, min(times[count, ]), stats::median(times[count, ]),
           paste(sprintf("%d: %s %.3f s x %.2f, %.0f MB to it, %.0f MB from it", team$level, team$device, team$seconds, team$busy,
                         team$bytes_to / 1e6, team$bytes_from / 1e6), collapse = "; ")))
       }
       cat(sprintf("| %s | ratio | %.2f | %.2f | |\n", what, min(times[1, ]) / min(times[2, ]), stats::median(times[1, ] / times[2, ])))
     })
-    here <- replicate(rounds, seconds(search()))
-    cat(sprintf("| %s | none, one card | %.3f | %.3f | |\n", what, min(here), stats::median(here)))
+    alone <- replicate(rounds, seconds(search()))
+    keep(sprintf("gpus: dense %g x %g, %s, no workers", p, n, what), alone, p = p, n = n, alpha = 0.01, method = "stable.fast", device = "cuda", gpus = 1)
+    cat(sprintf("| %s | none, one card | %.3f | %.3f | |\n", what, min(alone), stats::median(alone)))
   }
 } else if (arguments[1] == "all") {
   ms <- if (is.na(numbers[1])) 5 else numbers[1]
@@ -220,22 +242,22 @@ if (arguments[1] == "functions") {
   set.seed(1)
   features <- matrix(as.double(sample.int(10, 2e7, TRUE)), 1000)
   classes <- sample.int(2, 1000, TRUE)
-  here <- list(numCores = 1, device = "cpu")
+  one_thread <- list(numCores = 1, device = "cpu")
   calls <- list(
     "skeleton(), an R function" = function(...) skeleton(small, asleep, 0.05, p = 12, ...),
-    "skeleton(), nearest neighbours" = function(...) do.call(skeleton, c(list(near, cmiKnnCItest, 0.3, p = 12, m.max = 2, ...), here)),
+    "skeleton(), nearest neighbours" = function(...) do.call(skeleton, c(list(near, cmiKnnCItest, 0.3, p = 12, m.max = 2, ...), one_thread)),
     "orient(conservative), an R function" = function(...) orient(skel, suffStat = small, indepTest = asleep, alpha = 0.05, conservative = TRUE, ...),
     "orient(maj.rule), an R function" = function(...) orient(skel, suffStat = small, indepTest = asleep, alpha = 0.05, maj.rule = TRUE, ...),
     "fci(), an R function" = function(...) suppressMessages(fci(small, asleep, 0.05, p = 12, m.max = 2, ...)),
     "rfci(), an R function" = function(...) rfci(small, asleep, 0.05, p = 12, ...),
     "fciPlus(), an R function" = function(...) fciPlus(small, asleep, 0.05, p = 12, ...),
-    "stability(), 2,000 samples of 60 variables" = function(...) do.call(stability, c(list(data, gaussCItest, 0.05, replicates = 2000, seed = 1, ...), here)),
-    "cstar(), 500 samples of 60 variables" = function(...) do.call(cstar, c(list(data, 0.05, y = 60, replicates = 500, seed = 1, ...), here)),
-    "markov_check(), 60 variables" = function(...) do.call(markov_check, c(list(dag, of_dag, gaussCItest, seed = 1, ...), here)),
+    "stability(), 2,000 samples of 60 variables" = function(...) do.call(stability, c(list(data, gaussCItest, 0.05, replicates = 2000, seed = 1, ...), one_thread)),
+    "cstar(), 500 samples of 60 variables" = function(...) do.call(cstar, c(list(data, 0.05, y = 60, replicates = 500, seed = 1, ...), one_thread)),
+    "markov_check(), 60 variables" = function(...) do.call(markov_check, c(list(dag, of_dag, gaussCItest, seed = 1, ...), one_thread)),
     "select_features(), 1000 x 20,000 of 10 levels, k 100" =
-      function(...) list(do.call(select_features, c(list(features, classes, 100, discretize = "none", ...), here)))
+      function(...) list(do.call(select_features, c(list(features, classes, 100, discretize = "none", ...), one_thread)))
   )
-  # The same answer, whoever made it.
+  # The same answer, whatever made it.
   answer <- function(found) {
     if (isS4(found)) {
       found@call <- quote(f())
@@ -254,6 +276,7 @@ if (arguments[1] == "functions") {
         two <- min(two, seconds(found <- calls[[name]](cluster = cluster)))
       }
       stopifnot(identical(answer(found), answer(wanted)))
+      keep(sprintf("all: %s, 2 workers", name), two, threads = 2, peer = "1 process", peer_seconds = one, same = "yes")
       cat(sprintf("| %s | %.2f | %.2f | %.2f |\n", name, one, two, one / two))
     }
   })
@@ -267,6 +290,8 @@ if (arguments[1] == "functions") {
       })
       for (level in unique(team$level[!is.na(team$level)])) {
         rows <- team[team$level %in% level, ]
+        keep(sprintf("levels: p %g, level %d, %d worker%s", p, level, count, if (count == 1) "" else "s"), rows$seconds[1], p = p, n = 200, alpha = 1e-4, threads = count,
+          note = sprintf("%.0f ms beyond its work", 1000 * rows$seconds[1] * (1 - mean(rows$busy))))
         cat(sprintf("| %s | %d | %d | %.3f | %s | %s | %s | %.0f |\n", format(p, big.mark = ","), level, count, rows$seconds[1],
           paste(sprintf("%.0f %%", 100 * rows$busy), collapse = ", "), paste(format(rows$bytes_to, big.mark = ",", trim = TRUE), collapse = "; "),
           paste(format(rows$bytes_from, big.mark = ",", trim = TRUE), collapse = "; "), 1000 * rows$seconds[1] * (1 - mean(rows$busy))

@@ -1,11 +1,11 @@
-# Times the discrete tests of pcgpu from a matrix of codes to a pcAlgo object, side by side with bnlearn and pcalg where
-# they are asked for, compares the answers, and prints a Markdown table.
+# Times the discrete tests of pcgpu from a matrix of codes to a pcAlgo object. Compares bnlearn's or pcalg's answers
+# where they are asked for, and prints a Markdown table.
 #
 #   Rscript discrete.R FILE.csv[.gz] [...] [--alpha=0.01] [--threads=2] [--repeats=7] [--m.max=Inf] [--test=chi2|dis]
-#                   [--peer=none|bnlearn|pcalg] [--peer-repeats=1] [--rows=N]
+#                   [--peer=none|bnlearn|pcalg] [--peer-repeats=1] [--rows=N] [--csv=FILE]
 #
-# FILE: a header, then a row of level codes 0, 1, ... for each sample. (RESULTS.md's were drawn from the networks of bnlearn's
-# repository by a program that is not part of this repository.)
+# FILE: a header, then a row of level codes 0, 1, ... for each sample. (Those of results.csv were drawn from the
+# networks of bnlearn's repository, as by sample_network() of data.R.)
 # --test=chi2 is compared with bnlearn's pc.stable(test = "x2", undirected = TRUE): edges alone, as it counts other tests.
 # --test=dis is compared with pcalg's skeleton(indepTest = disCItest, method = "stable"): every field.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
@@ -60,6 +60,11 @@ row_of <- function(file) {
                                              numCores = threads, progress = FALSE))
   }, repeats)
   theirs <- switch(peer, none = NULL, bnlearn = with_bnlearn(x, nlev, fit), pcalg = with_pcalg(stat, fit, colnames(x)))
+  record(
+    "discrete", paste0(sub("[.].*", "", basename(file)), ", ", option("test", "chi2"), if (is.finite(m.max)) paste(", m.max", m.max)), mine, p = ncol(x), n = nrow(x), alpha = alpha, method = "stable",
+    device = "cpu", threads = threads, tests = sum(fit@n.edgetests), peer = theirs$program, peer_version = if (!is.null(theirs)) as.character(utils::packageVersion(peer)),
+    peer_seconds = theirs$seconds, same = if (!is.null(theirs)) if (startsWith(theirs$same, "NO")) "no" else "yes", note = if (peer == "bnlearn") "edges compared"
+  )
   cells <- c(
     basename(file), sprintf("%d x %d", ncol(x), nrow(x)), format(sum(fit@n.edgetests), scientific = FALSE),
     fit@max.ord, format(sum(lengths(edges(fit@graph))) / 2), paste(number(min(mine)), "/", number(stats::median(mine)))

@@ -1,6 +1,6 @@
-# Times causal_effects() beside pcalg's ida(), idaFast() and jointIda(), in one run, and all pairs of many variables. Prints Markdown tables.
+# Times causal_effects() and pcalg's ida(), idaFast() and jointIda(), in one run, and all pairs of many variables. Prints Markdown tables.
 #
-#   Rscript effects.R [peer] [large] [dense] [--p=200] [--large=5000] [--n=500] [--neighbours=2.5] [--threads=2] [--repeats=5]
+#   Rscript effects.R [peer] [large] [dense] [--p=200] [--large=5000] [--n=500] [--neighbours=2.5] [--threads=2] [--repeats=5] [--csv=FILE]
 #
 # Data of a random DAG with so many neighbours a vertex on average, weights from 0.3 to 1; the graph is that of pc(u2pd = "retry"), which is valid.
 # `dense`: complete graphs, whose every x has 2^(p - 1) sets of parents, and graphs of dense DAGs, whose CPDAGs have few undirected edges.
@@ -46,6 +46,8 @@ peer <- function(p) {
   cat(sprintf("\np = %d, n = %d, %s edges\n\n", p, n, number(sum(lengths(graph::edges(graph))))))
   cat(head_text("what", "pcalg s (1 run)", "causal_effects() s, min / median", "what it does", "times faster (by min), each for what it does", "largest relative difference"))
   tell <- function(what, theirs, ours, does, factor, difference) {
+    record("effects", gsub('"', "'", what), ours, p = p, n = n, device = "cpu", threads = threads, peer = "pcalg", peer_version = as.character(utils::packageVersion("pcalg")), peer_seconds = theirs,
+      note = if (factor > 1) sprintf("ours: all %d pairs", factor))
     cat(row_text(what, number(theirs), spread(ours), does, number(factor * theirs / min(ours)), format(difference, digits = 2L)))
   }
   all <- timed(function() fresh(), repeats)
@@ -81,6 +83,7 @@ large <- function(p) {
   cat(head_text("what", "s, min / median", "MB of the result"))
   tell <- function(what, call) {
     found <- timed(call, repeats)
+    record("effects", sprintf("all pairs of %d, %s", p, gsub('"', "'", what)), found$seconds, p = p, n = n, device = "cpu", threads = threads)
     cat(row_text(what, spread(found$seconds), number(as.double(utils::object.size(found$value)) / 2^20)))
     found$value
   }
@@ -102,6 +105,7 @@ dense <- function() {
     value <- found$value
     sets <- if (is.null(value$columns)) NA else sum(value$columns)
     if (inherits(value, "pcgpu_joint_effects")) sets <- dim(value$effects)[2L]
+    record("effects", paste0(graph, ": ", gsub('"', "'", what)), found$seconds, p = sub("^.*p = ([0-9]+).*", "\\1", graph), device = "cpu", threads = threads)
     cat(row_text(
       graph, what, number(sets), spread(found$seconds), number(min(found$seconds) / sets * 1e6), number(as.double(utils::object.size(value)) / 2^20)
     ))

@@ -1,9 +1,9 @@
-# Times fci(), rfci() and fciPlus() beside pcalg's in one run, and by shape. Prints Markdown tables.
+# Times fci(), rfci() and fciPlus() and pcalg's in one run, and by shape. Prints Markdown tables.
 #
-#   Rscript fci.R [peer] [nci60] [shapes] [--threads=2] [--repeats=5] [--limit=90] [--n=1000] [--neighbours=3]
+#   Rscript fci.R [peer] [nci60] [shapes] [--threads=2] [--repeats=5] [--limit=90] [--n=1000] [--neighbours=3] [--csv=FILE]
 #
 # `peer`: samples of random linear DAGs, of whose variables a tenth is hidden, alpha 0.01; pcalg is timed once, on one core, and given up after --limit seconds; answers are
-# compared. `nci60`: NCI-60 (see data.R), alpha 0.01, rfci() and fci() with bounds, beside pcalg's rfci() within --limit. `shapes`: the smallest and the largest shapes.
+# compared. `nci60`: NCI-60 (see data.R), alpha 0.01, rfci() and fci() with bounds, and pcalg's rfci() within --limit. `shapes`: the smallest and the largest shapes.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 source(file.path(here, "data.R"))
@@ -52,6 +52,9 @@ compare <- function(what, stat, search, ..., alpha = 0.01) {
   ours <- timed(function() silently(getExportedValue("pcgpu", search)(stat, pcgpu::gaussCItest, alpha, p = p, ...)), repeats, enough = 60)
   theirs <- within_limit(function() getExportedValue("pcalg", search)(list(C = stat$C, n = stat$n), pcalg::gaussCItest, alpha, p = p, ...))
   details <- run_details(ours$value)
+  record("fci", what, ours$seconds, p = p, n = stat$n, alpha = alpha, device = "cpu", threads = threads, tests = sum(ours$value@n.edgetests), peer = if (has_pcalg) "pcalg",
+    peer_version = if (has_pcalg) as.character(utils::packageVersion("pcalg")), peer_seconds = if (theirs$ended) theirs$seconds,
+    same = if (theirs$ended) if (same(ours$value, theirs$value)) "yes" else "no", note = if (has_pcalg && !theirs$ended) sprintf("peer: not in %g s", limit))
   cat(row_text(
     what, if (is.na(theirs$seconds)) if (has_pcalg) paste("not in", limit) else "" else number(theirs$seconds), spread(ours$seconds),
     if (is.na(theirs$seconds)) paste("over", number(limit / min(ours$seconds))) else number(theirs$seconds / min(ours$seconds)),
@@ -76,10 +79,10 @@ nci60 <- function() {
   stat <- suff_gauss(x)
   cat(sprintf("\nNCI-60, %d variables, %d rows, alpha 0.01\n\n", ncol(x), nrow(x)))
   columns()
-  compare("rfci", stat, "rfci")
-  compare("fci, doPdsep = FALSE", stat, "fci", doPdsep = FALSE)
-  for (most in c(10, 15)) compare(sprintf("fci, pdsep.max = %d", most), stat, "fci", pdsep.max = most)
-  compare("fci, m.max = 1", stat, "fci", m.max = 1)
+  compare("NCI-60, rfci", stat, "rfci")
+  compare("NCI-60, fci, doPdsep = FALSE", stat, "fci", doPdsep = FALSE)
+  for (most in c(10, 15)) compare(sprintf("NCI-60, fci, pdsep.max = %d", most), stat, "fci", pdsep.max = most)
+  compare("NCI-60, fci, m.max = 1", stat, "fci", m.max = 1)
 }
 
 shapes <- function() {
@@ -90,6 +93,7 @@ shapes <- function() {
     given <- list(...)
     found <- timed(function() silently(getExportedValue("pcgpu", search)(stat, gaussCItest, 0.01, p = p, ...)), repeats, enough = 60)
     shown <- paste(c(search, if (length(given)) paste(names(given), given, sep = " = ")), collapse = ", ")
+    record("fci", sprintf("%s, %g x %g, %g neighbours", shown, p, n, neighbours), found$seconds, p = p, n = n, alpha = 0.01, device = "cpu", threads = threads)
     cat(row_text(number(p), number(n), number(neighbours), shown, spread(found$seconds), sum(found$value@amat > 0) / 2))
   }
   for (search in c("fci", "rfci", "fciPlus")) row(10, 30, 2, search)

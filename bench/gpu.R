@@ -2,6 +2,7 @@
 # answers field by field, and writes Markdown tables.
 #
 #   Rscript gpu.R [--out=FOLDER] [--seconds=150] [--repeats=5] [--device=cuda] [--parts=data,strategies,crossing,growth]
+#                 [--csv=FILE]
 #
 # data        real data sets (data.R), GPU against all cores of the CPU
 # strategies  "shared", "edge", "set" and "gpucsl", see ?cuda_device
@@ -60,7 +61,7 @@ whole <- function(stat, alpha, device, method = "stable.fast") {
   pc(stat, gaussCItest, alpha = alpha, p = ncol(stat$C), skel.method = method, device = device, progress = FALSE)
 }
 
-# Seconds of the first call of a fresh R process, which on a GPU opens the card and loads the kernels.
+# Seconds of the first call of a fresh R process, which on a GPU opens the device and loads the kernels.
 first_call <- function(stat, alpha, device) {
   file <- tempfile(fileext = ".rds")
   on.exit(unlink(file))
@@ -77,6 +78,12 @@ same <- function(ours, theirs) {
   apart <- differences(ours, theirs)
   if (nzchar(apart)) wrong <<- TRUE
   if (nzchar(apart)) paste("NO:", apart) else "yes"
+}
+
+# A row of results.csv. `stat` or `shape` has p and n.
+keep <- function(suite, case, seconds, device, stat = NULL, shape = c(ncol(stat$C), stat$n), ...) {
+  on_gpu <- device != "cpu"
+  record(suite, case, seconds, p = shape[1L], n = shape[2L], device = if (on_gpu) "cuda" else "cpu", gpus = if (on_gpu) 1, threads = getOption("pcgpu.threads", parallel::detectCores()), ...)
 }
 
 tell("Seconds as R sees them, minimum / median of up to ", repeats, " calls after a first one; `stable.fast`; ",
@@ -107,6 +114,16 @@ if ("data" %in% parts && length(real)) {
     skel_cpu <- timed(function() search(stat, case[[2]], "cpu"))
     orientation <- timed(function() orient(skel$value))
     tests <- sum(skel$value@n.edgetests)
+    agree <- if (nzchar(differences(fit$value, fit_cpu$value))) "no" else "yes"
+    own <- function(what, seconds, device, tests) {
+      keep("gpu", paste0(name, ", ", what), seconds, device, stat, alpha = case[[2]], method = "stable.fast", tests = tests, same = agree)
+    }
+    own("pc(), first call", fit$first, gpu, tests)
+    own("pc()", fit$seconds, gpu, tests)
+    own("pc()", fit_cpu$seconds, "cpu", tests)
+    own("skeleton()", skel$seconds, gpu, tests)
+    own("skeleton()", skel_cpu$seconds, "cpu", tests)
+    own("orient()", orientation$seconds, "cpu", NULL)
     row(name, sprintf("%d x %d", ncol(stat$C), stat$n), format(tests, big.mark = ",", trim = TRUE),
         edge_count(skel$value), number(fit$first), spread(fit$seconds), spread(fit_cpu$seconds), spread(skel$seconds),
         spread(skel_cpu$seconds), spread(orientation$seconds), number(tests / min(skel$seconds) / 1e6),
@@ -123,7 +140,9 @@ if ("strategies" %in% parts && length(real)) {
     if (!time_left(paste("strategies,", name))) next
     stat <- statistic(case[[1]])
     runs <- lapply(c("shared", "edge", "set", "gpucsl"), function(strategy) {
-      timed(function() search(stat, case[[2]], cuda_device(gpu, strategy = strategy)))
+      run <- timed(function() search(stat, case[[2]], cuda_device(gpu, strategy = strategy)))
+      keep("strategies", paste0(name, ", ", strategy), run$seconds, gpu, stat, alpha = case[[2]], method = "stable.fast")
+      run
     })
     row(name, vapply(runs, function(run) spread(run$seconds), ""),
         paste(vapply(runs[-1], function(run) same(run$value, runs[[1]]$value), ""), collapse = ", "))
@@ -140,6 +159,11 @@ if ("crossing" %in% parts) {
     ours <- timed(function() search(stat, 0.01, gpu))
     theirs <- timed(function() search(stat, 0.01, "cpu"))
     first <- if (p >= 500) c(first_call(stat, 0.01, gpu), first_call(stat, 0.01, "cpu")) else c(NA, NA)
+    for (device in c(gpu, "cpu")) {
+      of <- function(case, seconds) keep("crossing", case, seconds, device, stat, alpha = 0.01, method = "stable.fast", tests = sum(ours$value@n.edgetests))
+      of(paste("p", p), if (device == "cpu") theirs$seconds else ours$seconds)
+      if (p >= 500) of(paste0("p ", p, ", first call of a process"), first[if (device == "cpu") 2L else 1L])
+    }
     row(p, format(sum(ours$value@n.edgetests), big.mark = ","), spread(ours$seconds), spread(theirs$seconds),
         number(stats::median(theirs$seconds) / stats::median(ours$seconds)), number(first), same(ours$value, theirs$value))
   }
@@ -150,6 +174,7 @@ if ("crossing" %in% parts) {
     x <- simulate(size[1], size[2], parents = 1.5)
     ours <- timed(function() suff_gauss(x, device = gpu))
     theirs <- timed(function() suff_gauss(x, device = "cpu"))
+    for (device in c(gpu, "cpu")) keep("crossing", sprintf("suff_gauss(), %d x %d", size[1], size[2]), (if (device == "cpu") theirs else ours)$seconds, device, shape = size)
     row(sprintf("%d x %d", size[1], size[2]), number(size[2] * size[1] * (size[1] - 1) / 2e6), spread(ours$seconds),
         spread(theirs$seconds), number(stats::median(theirs$seconds) / stats::median(ours$seconds)),
         format(max(abs(ours$value$C - theirs$value$C)), digits = 2))
@@ -174,6 +199,9 @@ if ("growth" %in% parts) {
     large <- size[1] > 8000
     found <- timed(function() search(made$value, 0.01, gpu), if (large) 1L else 3L)
     tests <- sum(found$value@n.edgetests)
+    name <- sprintf("%g x %g, %g parents, ", size[1], size[2], size[3])
+    keep("growth", paste0(name, "skeleton()"), found$seconds, gpu, shape = size[1:2], alpha = 0.01, method = "stable.fast", tests = tests)
+    keep("growth", paste0(name, "suff_gauss()"), made$seconds, gpu, shape = size[1:2])
     row(size, format(tests, big.mark = ","), found$value@max.ord, edge_count(found$value), number(min(made$seconds)),
         spread(found$seconds), number(tests / min(found$seconds) / 1e6), length(found$seconds))
     rm(made, found)

@@ -1,10 +1,11 @@
-# Times random_dag(), random_data(), cpdag_of() and compare_graphs() beside pcalg's randomDAG(), rmvDAG(), dag2cpdag(), shd() and compareGraphs(), in one
+# Times random_dag(), random_data(), cpdag_of() and compare_graphs() and pcalg's randomDAG(), rmvDAG(), dag2cpdag(), shd() and compareGraphs(), in one
 # run, and these, q_values() and markov_check() of many variables. Prints Markdown tables.
 #
 #   Rscript graphs.R [peer] [large] [markov] [--p=1000] [--large=50000] [--search=20000] [--n=500] [--neighbours=3] [--threads=2] [--repeats=5]
+#                    [--csv=FILE]
 #
 # `peer`: answers are compared where both have the same task. `large`: of `--large`
-# variables, and a compact search of `--search` ones. `markov`: markov_check() end to end from data, by shape and kind, beside the search.
+# variables, and a compact search of `--search` ones. `markov`: markov_check() end to end from data, by shape and kind, and the search.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 library(pcgpu)
@@ -15,6 +16,8 @@ peer <- function(p) {
   cat(sprintf("\np = %d, n = %d, %s neighbours a variable\n\n", p, n, number(neighbours)))
   cat(head_text("what", "pcalg s (min / median)", "pcgpu s (min / median)", "times faster (by min)", "same answer"))
   tell <- function(what, theirs, ours, same) {
+    record("graphs", what, ours$seconds, p = p, n = n, device = "cpu", threads = threads, peer = "pcalg", peer_version = as.character(utils::packageVersion("pcalg")),
+      peer_seconds = theirs$seconds, same = if (same %in% c("yes", "no")) same)
     cat(row_text(what, spread(theirs$seconds), spread(ours$seconds), number(min(theirs$seconds) / min(ours$seconds)), same))
   }
   times <- function(call) timed(call, repeats, 20)
@@ -53,9 +56,11 @@ large <- function(p, search) {
   cat(sprintf("\np = %s, n = %d, %s neighbours a variable\n\n", number(p), n, number(neighbours)))
   columns <- head_text("what", "s (min / median)", "CPU s (all threads, of one call)")
   cat(columns)
+  of_p <- p
   tell <- function(what, call) {
     found <- timed(call, repeats, 20)
     cpu <- system.time(call())
+    record("graphs", sprintf("p = %g: %s", of_p, gsub('"', "'", what)), found$seconds, p = of_p, n = n, device = "cpu", threads = threads)
     cat(row_text(what, spread(found$seconds), number(sum(cpu[c("user.self", "sys.self")]))))
     invisible(found$value)
   }
@@ -71,6 +76,7 @@ large <- function(p, search) {
   dag <- random_dag(search, neighbours, seed = 1)
   x <- random_data(dag, n, seed = 1)
   suff <- suff_gauss(x)
+  of_p <- search
   fit <- pc(suff, gaussCItest, alpha = 1e-4, labels = colnames(x), result = "compact", u2pd = "retry")
   cat(sprintf("\np = %s, a compact result of %s edges\n\n", number(search), number(length(fit@edges$to))))
   cat(columns)
@@ -88,6 +94,8 @@ markov <- function() {
       quietly <- function(call) timed(function() suppressWarnings(suppressMessages(call())), repeats, 20)
       searched <- quietly(function() pc(x, alpha = 0.01, u2pd = "retry"))
       checked <- lapply(c(10, 0), function(resamples) quietly(function() markov_check(searched$value, x, resamples = resamples, seed = 1)))
+      record("graphs", sprintf("markov_check(), %s %d x %d", kind, shape[1L], shape[2L]), checked[[1L]]$seconds, p = shape[1L], n = shape[2L], device = "cpu", threads = threads,
+        tests = sum(checked[[1L]]$value$summary$tests))
       of <- lapply(checked, function(found) c(number(sum(found$value$summary$tests)), spread(found$seconds)))
       cat(row_text(kind, sprintf("%d x %d", shape[1L], shape[2L]), spread(searched$seconds), of[[1L]], of[[2L]]))
     }

@@ -1,7 +1,7 @@
-# Speed, calibration, power and graphs of the nearest-neighbour tests beside tigramite's CMIknn and CMIknnMixed; and what the defaults of
+# Speed, calibration, power and graphs of the nearest-neighbour tests, compared with tigramite's CMIknn and CMIknnMixed; and what the defaults of
 # suff_knn() rest on: transforms and numbers of neighbours.
 #
-#   Rscript knn.R PART [...] [--python=PROGRAM] [--threads=2] [--repeats=7] [--runs=1000] [--graphs=3] [--n=100,200,500,1000]
+#   Rscript knn.R PART [...] [--python=PROGRAM] [--threads=2] [--repeats=7] [--runs=1000] [--graphs=3] [--n=100,200,500,1000] [--csv=FILE]
 #
 # PART: speed, calibration, power, graphs, transforms, neighbours, neighbours-mixed, neighbours-graphs. PROGRAM: a Python that has tigramite 5.2.10.1,
 # numba and scikit-learn; without it ours are measured alone. --n: the sample sizes of the last three parts.
@@ -68,14 +68,18 @@ speed <- function() {
     x <- simulate(case[1], case[2])
     s <- suff_knn(x, k = case[3], add_one = TRUE)
     ours <- function() cmiKnnCItest(1, 2, given(x), s)
-    took <- median(vapply(seq_len(repeats), function(i) system.time(ours())[["elapsed"]], 0))
+    mine <- vapply(seq_len(repeats), function(i) system.time(ours())[["elapsed"]], 0)
+    took <- median(mine)
+    keep <- function(...) record("knn", sprintf("one test, n %g, %g in S, k %g", case[1], case[2], case[3]), mine, n = case[1], device = "cpu", threads = threads, ...)
     if (!nzchar(python)) {
+      keep()
       row(case[1], case[2], case[3], number(took), "", "", number(ours()), "")
       next
     }
     peer <- peer_on(x, rep(FALSE, ncol(x)), "continuous", case[3], 100, "ranks")
     theirs <- vapply(seq_len(if (case[1] > 1000) 3 else repeats), function(i) peer$ask(1, 2, given(x)), double(2))
     peer$close()
+    keep(peer = "tigramite", peer_version = "5.2.10.1", peer_seconds = theirs[2, ])
     row(case[1], case[2], case[3], number(took), number(median(theirs[2, ])), number(median(theirs[2, ]) / took),
         number(ours()), number(theirs[1, 1]))
   }
@@ -269,7 +273,7 @@ transforms <- function() {
 rules <- list("7" = function(n) 7, "sqrt n" = function(n) round(sqrt(n)), "0.05 n" = function(n) 0.05 * n, "0.1 n" = function(n) 0.1 * n, "0.2 n" = function(n) 0.2 * n,
               "0.3 n" = function(n) 0.3 * n)
 
-# Effects shrink with the root of n, so that there is something left to be told from certainty.
+# Effects shrink with the root of n, so that power does not reach 1.
 by_rule <- function(title, all_kinds, shapes) {
   cat("\n", title, ", 100 permutations, ", runs, " data sets: share of p <= 0.05 by k; effects are 5 / sqrt(n)\n\n", sep = "")
   head_of("n", "x, y, S", "y on x", names(rules))

@@ -1,6 +1,7 @@
-# Times suff_gauss() on data that R does not hold, beside the dense matrix and R's cor(), and prints Markdown tables.
+# Times suff_gauss() on data that R does not hold, the dense matrix and R's cor(), and prints Markdown tables.
 #
 #   Rscript large-data.R [moments] [sparse] [pass] [--shapes=1000000x50,...] [--density=0.05] [--threads=2] [--repeats=5] [--peer=yes|no]
+#                        [--csv=FILE]
 #
 # Shapes are observations x variables. cor() and the dense matrix run once where they take more than 10 s; of a sparse matrix they are left out
 # where the dense one would take more than 4 GB. "pass", which is made where it is named, reads more rows than R holds in one pass: a block of 320 MB again and again.
@@ -19,6 +20,10 @@ shape_of <- function(text) as.double(strsplit(text, "x")[[1]])
 shape_text <- function(n, p) paste(format(c(n, p), big.mark = ",", scientific = FALSE, trim = TRUE), collapse = " x ")
 apart <- function(a, b) format(max(abs(a - b)), digits = 2)
 times <- function(call) timed(call, repeats, enough = 20)
+keep <- function(case, n, p, seconds, peer = NULL, ...) {
+  record("large-data", case, seconds, p = p, n = n, device = "cpu", threads = getOption("pcgpu.threads"), peer = if (!is.null(peer)) "R cor()",
+    peer_version = if (!is.null(peer)) as.character(getRversion()), peer_seconds = peer$seconds, ...)
+}
 
 moments <- function() {
   cat("\n", head_text("n x p", "suff_gauss() s, min / median", "of blocks that are there s", "of a function's blocks s", "its own seconds", "file written s",
@@ -55,6 +60,11 @@ moments <- function() {
     stopifnot(identical(file$value, dense$value), identical(cut$value, there$value))
     unlink(path, force = TRUE)
     peer <- if (with_peer) seconds_of(function() stats::cor(x))
+    of <- sprintf("suff_gauss(), %g x %g, ", n, p)
+    keep(paste0(of, "matrix"), n, p, dense$seconds, peer)
+    keep(paste0(of, "blocks that are there"), n, p, there$seconds)
+    keep(paste0(of, "a function's blocks"), n, p, cut$seconds)
+    keep(paste0(of, "pcgpu file"), n, p, file$seconds)
     cat(row_text(shape_text(n, p), spread(dense$seconds), spread(there$seconds), spread(cut$seconds), spread(own$seconds), spread(written$seconds),
       spread(opened$seconds), spread(file$seconds), if (with_peer) number(peer$seconds),
       apart(cut$value$C, if (with_peer) peer$value else dense$value$C)))
@@ -78,6 +88,7 @@ sparse <- function() {
     dense <- if (fits) as.matrix(x)
     beside <- if (fits) times(function() suff_gauss(dense, device = "cpu"))
     peer <- if (fits && with_peer) seconds_of(function() stats::cor(dense))
+    keep(sprintf("suff_gauss(), sparse %g x %g", n, p), n, p, made$seconds, peer)
     cat(row_text(shape_text(n, p), format(length(x@x), big.mark = ","), format(work, digits = 3), spread(made$seconds), number(work / min(made$seconds) / 1e9),
       if (fits) spread(beside$seconds) else "", if (with_peer) if (fits) number(peer$seconds) else "",
       if (fits) apart(made$value$C, if (with_peer) peer$value else beside$value$C) else "", paste(number(before), "/", number(after))))
@@ -93,7 +104,7 @@ pass <- function() {
     left <- count <- ceiling(n / height)
     set.seed(1)
     x <- matrix(stats::rnorm(height * p), height)
-    # Means that are large beside deviations, and neighbours that are correlated.
+    # Means that are large compared with deviations, and neighbours that are correlated.
     x <- x + x[, c(2:p, 1)] * 0.5 + 100
     following <- function() if (left > 0) {
       left <<- left - 1
@@ -101,6 +112,7 @@ pass <- function() {
     }
     took <- seconds_of(function() gauss_moments(following, progress = FALSE))
     most <- peak()
+    keep(sprintf("gauss_moments(), %g x %g", n, p), n, p, took$seconds, gb = signif(most * 1.073741824, 3))
     cat(row_text(shape_text(took$value$n, p), number(took$seconds), count, apart(suff_gauss(took$value)$C, stats::cor(x)), number(most)))
   }
 }

@@ -1,9 +1,9 @@
-# What results cost beside the search: skeleton() of many variables as a compact result and as a pcAlgo, against the search alone, its
+# What results cost besides the search: skeleton() of many variables as a compact result and as a pcAlgo, against the search alone, its
 # memory, and what is done with the result. Writes a Markdown table, a row a case; each case runs in a process of its own.
 #
 #   Rscript large.R [--p=2000,5000] [--global=0.3,0] [--m-max=0,1] [--results=compact,pcAlgo] [--device=cuda] [--n=3189] [--alpha=0.01]
 #                   [--method=stable.fast] [--data=expression] [--orient=no] [--keep=correlations] [--after=yes] [--repeats=2]
-#                   [--seconds=1500]
+#                   [--seconds=1500] [--csv=FILE]
 #
 # --data=expression  ten factors common to all variables, with loads of standard deviation --global, and p / 50 modules: of 3,189
 #                    samples, level 0 leaves some 68 % of the pairs with --global=0.3, 8 % with 0
@@ -104,6 +104,12 @@ converted <- taken("igraph", as_igraph)
 sparse <- if (compact) taken("Matrix", function(x) as(x, "dgCMatrix")) else NA
 oriented <- if (option("orient", "no") == "no") NA else system.time(orient(fit))[["elapsed"]]
 
+# Of a search on the CPU `auto` is the CPU, too.
+record(
+  "large", sprintf("%s%s %d x %d, %s, m.max %g, %s, skeleton()", option("data", "expression"), if (global > 0) paste0(" ", global) else "", p, n, if (keep == "data") "kept data" else keep, m_max, result),
+  if (length(seconds) > 1) seconds[-1] else seconds, p = p, n = n, alpha = as.double(option("alpha", "0.01")), method = option("method", "stable.fast"), device = if (startsWith(device, "cuda")) "cuda" else device,
+  gpus = if (startsWith(device, "cuda")) 1, gb = signif(bytes / 1e9, 3), peer = "search alone", peer_seconds = search[best], note = "gb: of the result"
+)
 shown <- function(x) ifelse(is.na(x), "", number(x))
 cat(row_text(
   sprintf("%s%s, %d x %d", option("data", "expression"), if (global > 0) paste0(" ", global) else "", p, n), m_max, result, keep,

@@ -1,17 +1,20 @@
-# Searches of data with missing values, and of numbers and levels, beside micd where that is installed, and beside the tests of complete data.
+# Searches of data with missing values, and of numbers and levels, compared with micd if it is installed, and with the tests of complete data.
 #
 #   Rscript bench/missing.R peer       # small ones, micd's functions in pcalg::skeleton() in the same run
 #   Rscript bench/missing.R sizes      # ours alone, by shape
-#   Rscript bench/missing.R crossing   # on a GPU machine: GPU beside all cores, by shape; only where it is named
-#   Rscript bench/missing.R crossing-large   # likewise, mixCItest alone: many tests, many variables, many rows
+#   Rscript bench/missing.R crossing   # on a GPU machine: a GPU and all cores, by shape; only where it is named
+#   Rscript bench/missing.R crossing-large   # the same of mixCItest alone: many tests, many variables, many rows
 #
+# --csv=FILE appends the rows to a file in the format of results.csv.
 # Data: about 1.5 parents a variable; of mixed data every second variable has three levels; 2 % of the values are missing at random; 5 completed data sets.
 suppressPackageStartupMessages({
   library(methods)
   library(pcgpu)
 })
 
-parts <- commandArgs(TRUE)
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "program.R"))
+parts <- operands()
 if (!length(parts)) parts <- c("peer", "sizes")
 
 numbers_of <- function(n, p) {
@@ -49,6 +52,14 @@ completed <- function(x, m = 5) {
 
 seconds <- function(code) system.time(code)[["elapsed"]]
 
+# A row of results.csv.
+keep <- function(prefix, test, n, p, m.max, took, tests, device = "cpu", ...) {
+  record(
+    "missing", sprintf("%s%s, %d x %d%s", prefix, test, p, n, if (is.null(m.max)) "" else paste(", m.max", m.max)), took, p = p, n = n, alpha = 0.01, device = device, gpus = if (device == "cuda") 1,
+    threads = getOption("pcgpu.threads", parallel::detectCores()), tests = tests, ...
+  )
+}
+
 # By test: its data of a shape.
 data_for <- function(test, n, p) {
   x <- numbers_of(n, p)
@@ -77,9 +88,12 @@ if ("peer" %in% parts && requireNamespace("micd", quietly = TRUE)) {
     ours <- if (test == "disCItwd") theirs else x
     run <- function() skeleton(ours, get(test), 0.01, labels = labels, m.max = 2)
     run()
-    own <- stats::median(replicate(5, seconds(found <<- run())))
+    all <- replicate(5, seconds(found <<- run()))
+    own <- stats::median(all)
     peer <- seconds(wanted <- pcalg::skeleton(theirs, getExportedValue("micd", test), 0.01, labels = labels, m.max = 2, method = "stable"))
     same <- identical(unname(as(wanted@graph, "matrix")), unname(as(found@graph, "matrix")))
+    keep("", test, n, p, NULL, all, sum(found@n.edgetests), method = "stable", peer = "micd", peer_version = as.character(utils::packageVersion("micd")), peer_seconds = peer,
+      same = if (same) "yes" else "no")
     cat(sprintf("| %s | %d | %d | %.0f | %.2f | %.4f | %.0f | %s |\n", test, n, p, sum(found@n.edgetests), peer, own, peer / own, same))
   }
 }
@@ -93,6 +107,7 @@ if ("sizes" %in% parts) {
       labels <- names(if (is.data.frame(x)) x else x[[1]])
       s <- seconds(found <- skeleton(if (test == "gaussCItest") suff_gauss(x) else x, get(test), 0.01, labels = labels, m.max = 3))
       count <- sum(found@n.edgetests)
+      keep("", test, shape[1], shape[2], 3, s, count)
       cat(sprintf("| %s | %d | %d | %.0f | %.3f | %.3f |\n", test, shape[1], shape[2], count, s, count / s / 1e6))
     }
   }
@@ -112,6 +127,7 @@ cross <- function(test, n, p, m.max) {
   }
   slots <- c("graph", "sepset", "pMax", "n.edgetests")
   same <- all(vapply(slots, function(slot) identical(slot(found$cpu, slot), slot(found$cuda, slot)), NA))
+  for (device in names(took)) keep("crossing: ", test, n, p, m.max, took[[device]], sum(found$cpu@n.edgetests), device, same = if (same) "yes" else "no")
   cat(sprintf(
     "| %s | %d | %d | %.0f | %.1g | %.3f | %.3f | %.2f | %s |\n", test, n, p, sum(found$cpu@n.edgetests),
     n * sets * p * (p - 1) / 2, took[["cpu"]], took[["cuda"]], took[["cpu"]] / took[["cuda"]], same

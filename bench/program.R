@@ -34,16 +34,58 @@ spread <- function(x) paste(number(min(x)), "/", number(stats::median(x)))
 row_text <- function(...) paste0("| ", paste(gsub("|", "\\|", c(...), fixed = TRUE), collapse = " | "), " |\n")
 head_text <- function(...) paste0(row_text(...), row_text(rep("---", length(c(...)))))
 
-shell <- function(command) paste(suppressWarnings(system(paste(command, "2>/dev/null"), intern = TRUE)), collapse = " ")
+# What a command prints, in lines; nothing where there is no such command.
+lines_of <- function(command) tryCatch(suppressWarnings(system(paste(command, "2>/dev/null"), intern = TRUE)), error = function(e) character())
+shell <- function(command) paste(lines_of(command), collapse = " ")
 
-# Machine, commit and command, as RESULTS.md wants them.
+# The commit of the tree, or what gpu-check.sh says of a bundle; empty where neither is known.
+commit_here <- function() Sys.getenv("PCGPU_COMMIT", shell(paste("git -C", shQuote(here), "describe --always --dirty --abbrev=7")))
+
+# The machine as results.csv names it: its GPUs, or else its processor, and the number of cores.
+machine_here <- function() {
+  gpus <- lines_of("nvidia-smi --query-gpu=name --format=csv,noheader")
+  name <- if (length(gpus)) sub(" [0-9]+GB.*", "", gpus[1L]) else sub("^Model name:\\s*", "", shell("lscpu | grep '^Model name'"))
+  paste0(if (length(gpus) > 1L) paste0(length(gpus), " "), name, ", ", shell("nproc"), " cores")
+}
+
+# Appends a row with these values to the file of --csv=FILE, which gets a line of `columns` first; does nothing without that option. Date and commit are filled in.
+append_row <- function(columns, values) {
+  file <- option("csv", "")
+  if (!nzchar(file)) return(invisible())
+  values <- c(list(date = format(Sys.Date()), commit = commit_here()), values)
+  row <- stats::setNames(rep("", length(columns)), columns)
+  given <- vapply(values, function(x) if (!length(x) || is.na(x[1L])) "" else if (is.numeric(x)) format(signif(x[1L], 15), scientific = FALSE, drop0trailing = TRUE) else as.character(x[1L]), "")
+  stopifnot(names(given) %in% columns)
+  row[names(given)] <- given
+  is_quoted <- grepl("[\",]", row)
+  row[is_quoted] <- paste0("\"", gsub("\"", "\"\"", row[is_quoted], fixed = TRUE), "\"")
+  head <- if (!file.exists(file)) paste0(paste(columns, collapse = ","), "\n")
+  cat(head, paste(row, collapse = ","), "\n", file = file, append = TRUE, sep = "")
+}
+
+# Appends a row of results.csv. `seconds` and `peer_seconds` are those of the repeats; `...` are other columns, and those that are not given stay empty.
+result_columns <- c(
+  "date", "commit", "suite", "case", "p", "n", "alpha", "method", "device", "gpus", "threads", "machine", "memory", "repeats", "least", "median", "tests", "gb", "peer", "peer_version",
+  "peer_least", "peer_median", "same", "note"
+)
+record <- function(suite, case, seconds = NULL, ..., peer_seconds = NULL) {
+  summary_of <- function(x) if (length(x)) signif(c(min(x), stats::median(x)), 3) else c(NA, NA)
+  ours <- summary_of(seconds)
+  theirs <- summary_of(peer_seconds)
+  append_row(result_columns, c(
+    list(suite = suite, case = case, machine = machine_here(), repeats = if (length(seconds)) length(seconds), least = ours[1L], median = if (length(seconds) > 1L) ours[2L],
+         peer_least = theirs[1L], peer_median = if (length(peer_seconds) > 1L) theirs[2L]), list(...)
+  ))
+}
+
+# Machine, commit and command, as a report wants them.
 tell_origin <- function(program) {
   cat(sprintf(
     "\n- machine: %s, %s cores, %s; %s; load %s\n", sub("^Model name:\\s*", "", shell("lscpu | grep '^Model name'")),
     shell("nproc"), shell("awk '/MemTotal/ { printf \"%.0f GiB\", $2 / 1048576 }' /proc/meminfo"),
     R.version.string, shell("cut -d' ' -f1 /proc/loadavg")
   ))
-  commit <- shell(paste("git -C", shQuote(here), "describe --always --dirty --abbrev=12"))
+  commit <- commit_here()
   cat(sprintf("- commit: %s, %s\n", if (nzchar(commit)) commit else "not known", format(Sys.Date())))
   cat(sprintf("- command: %s %s\n", program, paste(args, collapse = " ")))
 }

@@ -3,7 +3,7 @@
 #
 #   Rscript recorded.R FOLDER [DATA_FOLDER]
 #
-# FOLDER holds the recordings (shared/golden/real; its README has the format), DATA_FOLDER the data (default: beside it).
+# FOLDER holds the recordings (shared/golden/real; its README has the format), DATA_FOLDER the data (default: the folder next to it).
 suppressPackageStartupMessages(library(pcgpu))
 
 arguments <- commandArgs(trailingOnly = TRUE)

@@ -1,10 +1,10 @@
-# The structure that pc() recovers, beside what is known of it and what peers have recorded, as Markdown tables.
+# The structure that pc() recovers, compared with what is known and what peers have recorded, as Markdown tables.
 #
-#   Rscript recovered.R [PART ...] [--threads=2]
+#   Rscript recovered.R [PART ...] [--threads=2] [--csv=FILE]
 #
 # Parts, all of them by default; data are looked for in $PCGPU_BENCH_DATA (see data.R):
 # - networks: samples of networks of bnlearn's repository (10,000 each) that causal-learn keeps among its test data (py-why/causal-learn,
-#   tests/TestData/bnlearn_discrete_10000, here bif_samples/), with the answers of its own PC recorded beside them; the networks in bif/.
+#   tests/TestData/bnlearn_discrete_10000, here bif_samples/), with the recorded answers of its own PC; the networks in bif/.
 # - large: further networks of that repository, sampled here; no peer's answer is recorded.
 # - dream5: the gold standard of DREAM5's in-silico network (dream5_partial/). The expression table that belongs to it is not there: data are simulated of it.
 # - rules: how v-structures are decided: arrows that are right, and valid graphs, by rule, of random DAGs and of the networks of the first part by number of samples. ?pc cites them.
@@ -29,6 +29,22 @@ measures <- c("edges", "adjacencies: precision / recall", "arrowheads: precision
 measured <- function(estimate, truth) {
   found <- compare_graphs(estimate, truth)
   c(found$edges, both(found$adj_precision, found$adj_recall), both(found$arrow_precision, found$arrow_recall), found$shd)
+}
+
+# Appends a row of recovered.csv to the file of --csv=FILE.
+recovered_columns <- c(
+  "date", "commit", "network", "p", "true_edges", "n", "alpha", "m_max", "method", "rule", "edges", "precision", "recall", "arrow_precision", "arrow_recall", "shd", "seconds", "peer", "peer_edges",
+  "peer_precision", "peer_recall", "peer_arrow_precision", "peer_arrow_recall", "peer_shd", "note"
+)
+keep <- function(network, n, alpha, method, estimate, truth, ..., peer = NULL) {
+  numbers <- function(graph) {
+    found <- compare_graphs(graph, truth)
+    list(edges = found$edges, precision = round(found$adj_precision, 2), recall = round(found$adj_recall, 2), arrow_precision = round(found$arrow_precision, 2),
+         arrow_recall = round(found$arrow_recall, 2), shd = found$shd)
+  }
+  theirs <- if (!is.null(peer)) numbers(peer)
+  if (length(theirs)) theirs <- c(stats::setNames(theirs, paste0("peer_", names(theirs))), peer = "causal-learn, recorded")
+  append_row(recovered_columns, c(list(network = network, p = ncol(truth), true_edges = sum(truth != 0), n = n, alpha = alpha, method = method, ...), numbers(estimate), theirs))
 }
 quietly <- function(call) suppressWarnings(suppressMessages(call))
 
@@ -111,6 +127,12 @@ run_networks <- function() {
     fits <- c(list("causal-learn, recorded, 0.05" = recorded), lapply(discrete_runs, function(run) as(discrete_pc(codes, run)@graph, "matrix")))
     same[[network]] <- identical(skeleton_of(fits[[2]]), skeleton_of(recorded))
     distances[[network]] <- vapply(fits, function(fit) compare_graphs(fit, truth)$shd, 0)
+    for (name in names(discrete_runs)) {
+      run <- discrete_runs[[name]]
+      is_theirs <- identical(run$test, by_causal_learn)
+      keep(network, nrow(codes), run$alpha, if (is_theirs) "causal-learn's test" else if (identical(run$test, chi2CItest)) "chi2CItest" else "disCItest", fits[[name]], truth,
+           rule = if (isTRUE(run$rule)) "maj.rule, solve.confl", peer = if (is_theirs) recorded)
+    }
     for (name in names(fits)) {
       rows <- c(rows, row_text(if (name == names(fits)[1]) c(network, length(names), sum(truth)) else c("", "", ""), name, measured(fits[[name]], truth)))
     }
@@ -135,6 +157,7 @@ run_large <- function() {
     codes <- recoded(sample_network(network_file(network), 10000, 1), colnames(truth))
     name <- "`disCItest`, 0.01"
     fit <- seconds_of(function() discrete_pc(codes, discrete_runs[[name]], 3))
+    keep(network, 10000, 0.01, "disCItest", fit$value, truth, m_max = 3, seconds = signif(fit$seconds, 3))
     cat(row_text(network, ncol(truth), sum(truth), name, measured(fit$value, truth), number(fit$seconds)))
   }
 }
@@ -200,6 +223,8 @@ run_dream5 <- function() {
       for (alpha in c(0.01, 0.001)) {
         fit <- seconds_of(function() pc(stat, gaussCItest, alpha, labels = colnames(x), numCores = threads, progress = FALSE, m.max = m_max))
         found <- skeleton_of(as(fit$value@graph, "matrix"))
+        keep(sprintf("DREAM5 gold standard, at most %d arrows a regulator", cap), n, alpha, "gaussCItest", fit$value, dag, m_max = if (is.finite(m_max)) m_max, seconds = signif(fit$seconds, 3),
+             note = sprintf("%.0f%% of the arrows compelled; %.2f of the gold standard found as adjacencies", 100 * mean(class$directed), mean(found[whole])))
         cat(row_text(
           sprintf("at most %d arrows of a regulator", cap), sum(dag != 0), sprintf("%.0f %%", 100 * mean(class$directed)), n, alpha, m_max, measured(fit$value, dag),
           sprintf("%.2f", mean(found[whole])), number(fit$seconds)
@@ -237,6 +262,9 @@ rule_rows <- function(name, problems) {
   sums <- Reduce(`+`, problems)
   row <- function(rule) {
     of <- sums[, rule]
+    append_row(recovered_columns, list(network = name, alpha = 0.01, rule = gsub("`", "", rule), shd = of[["shd"]], seconds = signif(of[["seconds"]], 3), note = sprintf(
+      "sums of %d samples: arrows right, wrong, missed: %g, %g, %g; %g valid graphs", length(problems), of[["right"]], of[["found"]] - of[["right"]], of[["true"]] - of[["right"]], of[["valid"]]
+    )))
     row_text(name, length(problems), rule, of[["right"]], of[["found"]] - of[["right"]], of[["true"]] - of[["right"]], of[["shd"]], sprintf("%d of %d", of[["valid"]], length(problems)), number(of[["seconds"]]))
   }
   cat(vapply(colnames(sums), row, ""), sep = "")
@@ -300,6 +328,9 @@ run_sachs <- function() {
     m <- as(fits[[name]]@graph, "matrix")[molecules, molecules] != 0
     arrows <- m & !t(m)
     known <- truth != 0
+    settings <- strsplit(gsub("`", "", name), ", (?=[^,]*CItest)", perl = TRUE)[[1L]]
+    keep(paste0("Sachs: ", settings[1L]), gsub(",", "", sub(" cells.*", "", name)), sub("^.*, ", "", settings[2L]), sub(",.*", "", settings[2L]), 1 * m, truth,
+         note = sprintf("arrows right, reversed, not in the consensus: %d, %d, %d", sum(arrows & known), sum(arrows & t(known)), sum(arrows & !known & !t(known))))
     cat(row_text(
       name, measured(1 * m, truth), paste(sum(arrows & known), "/", sum(arrows & t(known)), "/", sum(arrows & !known & !t(known)))
     ))

@@ -1,7 +1,7 @@
-# Times select_features() on files of level codes, beside scikit-feature's JMI where a Python with it is named, compares the
+# Times select_features() on files of level codes, and scikit-feature's JMI where a Python with it is named, compares the
 # answers, and prints a Markdown table.
 #
-#   Rscript select.R FILE.csv[.gz] [...] [--k=50] [--threads=2] [--repeats=7] [--peer=PYTHON]
+#   Rscript select.R FILE.csv[.gz] [...] [--k=50] [--threads=2] [--repeats=7] [--peer=PYTHON] [--csv=FILE]
 #
 # FILE: a header, then a row of integers a sample: the class, then the features. PYTHON: an interpreter that can import
 # skfeature (github.com/jundongl/scikit-feature; not PyPI's skfeature-chappers, whose JMI is another). The peer runs once; its
@@ -44,11 +44,18 @@ row_of <- function(file) {
     system.time(chosen <<- pcgpu::select_features(x, y, k, discretize = "none", device = "cpu", numCores = threads))[["elapsed"]]
   }, 0)
   cells <- c(basename(file), sprintf("%d x %d", ncol(x), nrow(x)), k, paste(number(min(mine)), "/", number(stats::median(mine))))
-  if (!nzchar(python)) return(cells)
+  keep <- function(...) {
+    record("select", sprintf("%s, %d features", sub("[.].*", "", basename(file)), k), mine, p = ncol(x), n = nrow(x), method = "JMI", device = "cpu", threads = threads, ...)
+  }
+  if (!nzchar(python)) {
+    keep()
+    return(cells)
+  }
   theirs <- peer(file)
   agree <- which(chosen$index != theirs$index)[1] - 1
   scores <- max(abs(chosen$score - theirs$score))
   same <- if (is.na(agree)) "all" else sprintf("first %d, scores to %s", agree, number(scores))
+  keep(peer = "scikit-feature", peer_seconds = theirs$seconds, same = if (is.na(agree)) "yes" else "no")
   c(cells, number(theirs$seconds), number(theirs$seconds / min(mine)), number(theirs$seconds / stats::median(mine)), same)
 }
 

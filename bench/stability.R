@@ -1,14 +1,14 @@
-# Times stability() on 100 samples from the data to the object, beside peers in the same run, and prints a Markdown table.
+# Times stability() on 100 samples from the data to the object, and peers in the same run, and prints a Markdown table.
 #
 #   Rscript stability.R [alarm] [gauss100] [gauss10] [gauss1000] [gauss5000] [mixed50] [mixed300] [--peer=none|bnlearn|pcalg] [--threads=2] [--repeats=5]
-#                       [--replicates=100] [--peer-replicates=100] [--alpha=0.01]
+#                       [--replicates=100] [--peer-replicates=100] [--alpha=0.01] [--csv=FILE]
 #
 # alarm: 5,000 samples of the network (sample_network() in data.R), chi2CItest. gaussP: data of a random DAG of P variables with three neighbours each on average,
 # weights from 0.3 to 1; 500 rows, but 30 of 10 variables and 100 of 1,000.
 # mixedP: random_data(kind = "mixed") of such a DAG, 500 rows, mixCItest.
 # bnlearn: boot.strength(algorithm = "pc.stable", cpdag = TRUE) with "x2" or "cor" on a cluster of as many processes as there are threads, made before the clock runs.
 # pcalg: pc() on rows of our samples, one after the other on one core; so many of them as --peer-replicates says, and strengths are compared.
-# The floor: as many searches of all rows by one thread each, from codes or correlations to the skeleton, and for numbers the multiply-adds of as many correlation matrices at
+# The floor: as many searches of all rows by one thread each, from codes or correlations to the skeleton. For numbers come the multiply-adds of as many correlation matrices at
 # the rate of suff_gauss() on 2,000 x 1,000 by one thread; divided by the threads. Beyond it are drawing rows, coding them, orientation, counting, and R.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
@@ -90,7 +90,12 @@ row_of <- function(part) {
   cells <- c(
     part, sprintf("%d x %d", p, nrow(data)), format(sum(found$counts[3:6]) / replicates, digits = 3), sum(found$average$kept), spread(ours$seconds), spread(alone$seconds), number(floor_of(data, test, is_alarm, is_mixed))
   )
-  if (peer == "none") return(cells)
+  keep <- function(case, seconds, of = threads, ...) record("stability", paste0(part, case), seconds, p = p, n = nrow(data), alpha = alpha, device = "cpu", threads = of, ...)
+  if (peer == "none") {
+    keep("", ours$seconds)
+    keep(", 1 thread", alone$seconds, 1)
+    return(cells)
+  }
   if (is_mixed) stop("these peers have no such test: leave mixed data out", call. = FALSE)
   theirs <- if (peer == "bnlearn") {
     bnlearn_seconds(data, if (is_alarm) "x2" else "cor")
@@ -102,6 +107,8 @@ row_of <- function(part) {
   table <- as.data.frame(found)
   apart <- if (replicates == peer_replicates) max(abs(theirs$strength(table$from, table$to) - table$strength)) else NA
   seconds <- theirs$seconds * replicates / peer_replicates
+  keep(paste(", beside", peer), ours$seconds, peer = peer, peer_version = as.character(utils::packageVersion(peer)), peer_seconds = theirs$seconds,
+    note = if (replicates != peer_replicates) sprintf("peer: %d of %d samples", peer_replicates, replicates))
   c(cells, sprintf("%s (%d of %d samples, 1 run)", number(theirs$seconds), peer_replicates, replicates), number(seconds / min(ours$seconds)), number(seconds / stats::median(ours$seconds)), format(apart, digits = 2))
 }
 

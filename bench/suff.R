@@ -1,6 +1,7 @@
-# Times suff_gauss(), beside R's cor(), and suff_discrete() on random data by shape and prints Markdown tables.
+# Times suff_gauss(), R's cor() and suff_discrete() on random data by shape and prints Markdown tables.
 #
 #   Rscript suff.R [gauss] [discrete] [--shapes=30x10,...] [--device=cpu] [--threads=2] [--repeats=5] [--peer=yes|no]
+#                  [--csv=FILE]
 #
 # Shapes are observations x variables. cor() runs once (for 3,189 x 2,000 it takes 20 s). Pairwise ranks are left out where they take
 # minutes. A case is repeated less often once it has taken a minute; the table says how often.
@@ -44,6 +45,7 @@ gauss <- function() {
         # A GPU makes no others.
         where <- if (method == "pearson" && what != "pairwise") device else "cpu"
         made <- timed(function() suppressWarnings(suff_gauss(x, use = use, method = method, device = where)), repeats, enough = 60)
+        peer <- NULL
         beside <- if (with_peer) {
           if (ranked_pairs && n * p^2 > 1e6) rep("", 4) else {
             peer <- timed(function() stats::cor(x, use = use, method = method), 1L)
@@ -51,6 +53,8 @@ gauss <- function() {
               format(max(abs(peer$value - made$value$C)), digits = 2))
           }
         }
+        record("suff", sprintf("suff_gauss(), %g x %g, %s, %s", n, p, method, what), made$seconds, p = p, n = n, device = where, threads = threads, peer = if (!is.null(peer)) "R cor()",
+          peer_version = if (!is.null(peer)) as.character(getRversion()), peer_seconds = peer$seconds)
         cat(row_text(shape_text(n, p), paste0(method, ", ", what), cells(made$seconds), beside))
       }
     }
@@ -71,6 +75,7 @@ discrete <- function() {
     )
     for (kind in names(kinds)) {
       made <- timed(function() suff_discrete(kinds[[kind]], na = "pairwise"), repeats, enough = 60)
+      record("suff", sprintf("suff_discrete(), %g x %g, %s", n, p, kind), made$seconds, p = p, n = n, device = "cpu", threads = threads)
       cat(row_text(shape_text(n, p), kind, cells(made$seconds)))
     }
   }

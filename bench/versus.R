@@ -1,7 +1,7 @@
 # Times two installed libraries of pcgpu on the same problems in turn, and prints a Markdown table with their ratios.
 #
 #   Rscript versus.R LIB_A LIB_B [PART ...] [--device=cpu|cuda:0] [--threads=0] [--processes=3] [--repeats=5] [--seconds=Inf]
-#                    [--row-seconds=60] [--limit=1.03] [--rows=WORD]
+#                    [--row-seconds=60] [--limit=1.03] [--rows=WORD] [--csv=FILE]
 #
 # LIB_A, LIB_B: folders with pcgpu in them (tools/install-package with PCGPU_LIB; or tar -xf pcgpu.tar.xz ./lib of a bundle for GPUs). LIB_A
 # twice shows the noise of the machine. PART: gauss, discrete, neighbours, selection; without any, all. --rows=WORD: only rows whose name has
@@ -40,8 +40,8 @@ row_seconds <- as.double(option("row-seconds", "60"))
 limit <- as.double(option("limit", "1.03"))
 only <- option("rows", "")
 
-# A problem: its part and name, a function that makes its data, the function that is timed, of the data and the device, in a process that
-# has one of the libraries, and the GiB of memory that it takes.
+# A problem: its part and name, a function that makes its data, and the function that is timed, of the data and the device. That runs in a process
+# that has one of the libraries. `gib` is the memory that it takes.
 problem <- function(part, name, data, call, gib = 2) {
   environment(call) <- globalenv()
   list(part = part, name = name, data = data, call = call, gib = gib)
@@ -183,7 +183,7 @@ start_processes <- function(file) {
   })
 }
 
-# Measures in one of the two processes: seconds a call; and the answer, or of a large one what tells it from others.
+# Measures in one of the two processes: seconds a call; and the answer, or for a large one a summary.
 measure <- function(process, call, calls, answer = FALSE) {
   ask(process, function(call, device, calls, answer) {
     found <- seconds_of(function() suppressWarnings(call(get("data", globalenv()), device)), calls)
@@ -226,6 +226,10 @@ row_of <- function(problem) {
     }
     for (process_of in pair_of) ask(process_of, NULL)
   }
+  record(
+    "versus", paste0(problem$part, ": ", problem$name), seconds[, 2], device = sub(":.*", "", device), gpus = if (device != "cpu") 1, threads = getOption("pcgpu.threads"),
+    peer = "pcgpu", peer_version = versions[1], peer_seconds = seconds[, 1], same = if (agree == "yes") "yes" else "no"
+  )
   by_pair <- stats::median(seconds[, 2] / seconds[, 1])
   by_min <- min(seconds[, 2]) / min(seconds[, 1])
   list(

@@ -55,7 +55,7 @@ peer <- function(stat, labels, run) {
        program = paste("pcalg", utils::packageVersion("pcalg")), when = Sys.time())
 }
 
-# pc() as a user calls it, on the CPU or the first GPU, or pcalg's. The first call of a session is not counted, but for pcalg's: it loads code and opens the GPU.
+# pc() as a user calls it, on the CPU or the first GPU, or pcalg's. The first call of a session is not counted, except for pcalg's: it loads code and opens the GPU.
 whole <- function(program) function(stat, labels, run) {
   call <- if (program == "pcalg") {
     suppressPackageStartupMessages(library(pcalg))

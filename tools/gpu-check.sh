@@ -16,8 +16,8 @@
 #   neighbours 240   times of the nearest-neighbour tests, as in the tables of GPU_CMIknn, and of searches with them.
 #   versus     550   times compared with an earlier package, if its bundle's pcgpu.tar.xz is next to this script as before.tar.xz.
 #
-# It writes FOLDER/report.md (default: $OUT, else ./gpu-report), with one log for each part next to it. It exits with 1 if a test failed, a
-# tool found something, or a part ran out of time.
+# It writes FOLDER/report.md (default: $OUT, else ./gpu-report), one log for each part, and rows for bench/results.csv and bench/gpu-runs.csv in
+# files of these names. It exits with 1 if a test failed, a tool found something, or a part ran out of time.
 set -uo pipefail
 
 bundle=$(cd "$(dirname "$0")" && pwd)
@@ -53,6 +53,14 @@ failures=0
 
 tell() { printf '%s\n' "$*" | tee -a "$report"; }
 failed() { failures=$((failures + 1)); tell "**FAILED: $***"; tell ""; }
+
+# Appends a row of gpu-runs.csv: part, passed, failed, skipped, note.
+keep_run() {
+  if [ ! -s "$out/gpu-runs.csv" ]; then echo date,machine,driver,commit,part,passed,failed,skipped,note >"$out/gpu-runs.csv"; fi
+  printf '%s,"%s",%s,%s,%s,%s,%s,%s,"%s"\n' "$(date -u +%F)" "$machine" "$driver" "$PCGPU_COMMIT" "$1" "$2" "$3" "$4" "$5" >>"$out/gpu-runs.csv"
+}
+# The number before a word of a line, as in "608 passed, 0 failed".
+count_of() { grep -oE "[0-9]+ $1" <<<"$2" | grep -oE '^[0-9]+'; }
 
 # Runs a command for what is left of the current part's time; its output goes to the part's log. Exits as the command does, or with 124 when
 # the time is over.
@@ -98,6 +106,13 @@ export LD_LIBRARY_PATH="/opt/r-libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export R_LIBS="$home/lib" PCGPU_TEST_CUDA=1 PCGPU_TEST_DRIVER="$home/driver" PCGPU_BENCH_DATA="$home/data" LC_ALL=C.UTF-8
 started=$SECONDS
 unpack
+PCGPU_COMMIT=$(sed -n 's/^commit: //p' "$home/version")
+export PCGPU_COMMIT
+# The machine as bench/program.R names it.
+gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | wc -l)
+machine="$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | sed -n '1s/ [0-9]*GB.*//;1p'), $(nproc) cores"
+if [ "$gpus" -gt 1 ]; then machine="$gpus $machine"; fi
+driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)
 
 tell "# pcgpu on a GPU"
 tell ""
@@ -115,7 +130,7 @@ tell '```'
 tell ""
 
 rust_tests() {
-  local run status
+  local run status result
   tell "| program | outcome | tests | seconds |"
   tell "|---|---|---|---|"
   # Tests that must notice an interrupt within a given time run alone, at the end.
@@ -126,8 +141,9 @@ rust_tests() {
     # shellcheck disable=SC2086
     within "$home"/bin/tests/$run
     status=$?
-    tell "| $run | $(outcome $status) | $(tail -c +"$at" "$log" |
-      sed -n 's/^test result: [a-zA-Z]*\. \(.*\); 0 measured.*/\1/p' | tail -n 1) | $((SECONDS - begun)) |"
+    result=$(tail -c +"$at" "$log" | sed -n 's/^test result: [a-zA-Z]*\. \(.*\); 0 measured.*/\1/p' | tail -n 1)
+    tell "| $run | $(outcome $status) | $result | $((SECONDS - begun)) |"
+    keep_run "rust-tests" "$(count_of passed "$result")" "$(count_of failed "$result")" "$(count_of ignored "$result")" "$run: $(outcome $status), $((SECONDS - begun)) s"
     if [ $status != 0 ]; then failures=$((failures + 1)); fi
   done
   tell ""
@@ -138,7 +154,10 @@ r_tests() {
   # (Drawing needs a cairo library, which is not packed.)
   local status=$?
   if [ $status != 0 ]; then failed "R tests: $(outcome $status)"; fi
-  tell "$(grep -E '^[0-9]+ passed, ' "$log" | tail -n 1)"
+  local result
+  result=$(grep -E '^[0-9]+ passed, ' "$log" | tail -n 1)
+  tell "$result"
+  keep_run r-tests "$(count_of passed "$result")" "$(count_of failed "$result")" "$(count_of skipped "$result")" "$(outcome $status)"
   tell ""
 }
 
@@ -267,7 +286,7 @@ R
 }
 
 bench() {
-  (cd "$home" && within Rscript bench/gpu.R --out="$out" --seconds="$((deadline - SECONDS - 5))")
+  (cd "$home" && within Rscript bench/gpu.R --out="$out" --seconds="$((deadline - SECONDS - 5))" --csv="$out/results.csv")
   local status=$?
   if [ $status != 0 ]; then failed "benchmark: $(outcome $status)"; fi
   if [ -f "$out/bench.md" ]; then cat "$out/bench.md" >>"$report"; fi
@@ -328,7 +347,7 @@ versus() {
   mkdir -p "$home/before"
   tar -C "$home/before" -xf "$bundle/before.tar.xz" ./lib || exit 2
   (cd "$home" && within Rscript bench/versus.R "$home/before/lib" "$home/lib" --device=cuda --processes=2 --row-seconds=15 \
-    --seconds="$((deadline - SECONDS - 60))")
+    --seconds="$((deadline - SECONDS - 60))" --csv="$out/results.csv")
   local status=$?
   if [ $status != 0 ]; then failed "versus: $(outcome $status)"; fi
   cat "$log" >>"$report"
@@ -340,10 +359,12 @@ for part in $parts; do
   log=$out/$part.log
   : >"$log"
   begun=$SECONDS
+  failed_before=$failures
   deadline=$((SECONDS + limit[$part]))
   tell "## $part"
   tell ""
   "${part//-/_}"
+  case $part in rust-tests | r-tests) ;; *) keep_run "$part" "" $((failures - failed_before)) "" "$((SECONDS - begun)) s" ;; esac
   tell "$part took $((SECONDS - begun)) s of at most ${limit[$part]}; log: $(basename "$log")"
   tell ""
 done

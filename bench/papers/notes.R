@@ -17,7 +17,7 @@ head_of_page <- c(
   "- gpuPC: level 0 is the thesis's algorithm 9, but in the runs of b469fbfa36cf the paper's algorithm 2, in which one thread computes the margins, too. Tables of more than",
   "  4,194,304 cells go to the CPU, where the paper has managed memory. Its kernels and those of disc-cupc read 16 samples at a time, as ours do",
   "- cuPC: a row of the graph is read from the card's memory, not copied into a block's shared memory; and a level takes several launches, first for one side of the pairs and",
-  "  then for the other, where cuPC has one. The authors' own cuPC-S was run on one H200 on 21 November 2026 (RESULTS.md; its compiled part, with pcalg's thresholds, medians):",
+  "  then for the other, where cuPC has one. The authors' own cuPC-S was run on one H200 on 21 November 2026 (results.csv, suite search; its compiled part, with pcalg's thresholds, medians):",
   "  0.0177 and 0.0294 s on NCI-60 in two runs, 0.0963 and 0.138 s on S. aureus, 0.209 and 0.213 s on DREAM5-Insilico's surrogate. Compare these with \"theirs here\" of table 2",
   "- GPU_CMIknn: the estimate is their kernel, the permutation is not: theirs has a kernel of its own, and Parallel reuses the permutations of x given S for all y. Ours are drawn",
   "  for each test by itself, so that a test has one p-value alone and in a search. A launch is cut so short that Ctrl-C is heard: where n and k are thousands, it has fewer",
@@ -56,7 +56,7 @@ notes <- c(
   "dissertation, table 6.6, end to end" = paste(
     "Theirs are medians of ten runs, what adjacency search, orientation and, of gpucsl, compilation at run time add up to: most of gpucsl's seconds on the smaller data are",
     "compilation. Ours: pc() from the data in memory, with correlations or levels, as the first call of a new R process, which opens the card (0.22 to 0.27 s where little else is",
-    "done, on an H200: RESULTS.md, \"first use of a GPU\"); minimum and median of five processes. Later calls do not pay that. The sweeps have whole processes, from the start of R.",
+    "done, on an H200: results.csv, suite first); minimum and median of five processes. Later calls do not pay that. The sweeps have whole processes, from the start of R.",
     "So, too, table 6.9."
   ),
   "dissertation, table 6.6, orientation" = "Ours: orient() in R, of a skeleton from the same data. So, too, table 6.9.",
@@ -68,7 +68,10 @@ notes <- c(
     "Level 1 of ours is the time from its start to the end of a run to level 1, level 0 a whole run to level 0. Both have the handing over of the result, which is most of such a run",
     "by blocks: in the runs to level 1, on one card, managed memory took 0.9 to 5.6 times as long as blocks until level 1 began. From 50,000 variables on theirs is beyond the V100's 32",
     "GB, so that pages go back and forth; all of ours is within the card's 80 GB: no run of ours takes more of a card than is free. All are single runs, from 50,000 on after one that",
-    "opens the card or, of several, the cards. Seconds are in the sweeps."
+    "opens the card or, of several, the cards. Seconds are in the sweeps.",
+    "With 60,000 and 70,000 variables the matrix as a whole takes as long as managed memory at levels 0 and 1, and 1.5 and 2.3 times as long as blocks; with 80,000, whose level 1 goes in",
+    "slices of up to 256 variables, with managed memory, too, it takes less than a tenth of managed memory's time. Why is not known. Of 80,000 variables, and of two cards with 50,000 and",
+    "more, the runs are of d431d0d1fe96."
   ),
   "dissertation, table 6.18" = "Of data of this shape: how many edges TCGA's own data leave at level 0 is not published, and decides the time.",
   "cmiknn, table 1 (6.10), by k" = paste(
@@ -90,14 +93,5 @@ notes <- c(
     "samples are few (breast cancer, ECML) steps are so short that they wait for the host, whose speed differs by 1.5 times from host to host: alone one card took 0.0448 / 0.055 s of",
     "breast cancer and two 0.0291 / 0.0293 on 26 November, but 0.03 / 0.0302 and 0.0232 / 0.0268 on another host the day before. So ratios of cards tell little there; of ECML one card",
     "took 0.0359 / 0.036 s alone and, in these tables, 0.0501 / 0.0515 beside three other runs. Why SVHN's shape gains little is not known."
-  )
-)
-
-# What is said of rows whose runs are not kept, as long as the page has them.
-notes_of_page <- c(
-  "dissertation, table 6.17" = paste(
-    "With 60,000 and 70,000 variables the matrix as a whole takes as long as managed memory at levels 0 and 1, and 1.5 and 2.3 times as long as blocks; with 80,000, whose level 1 goes in",
-    "slices of up to 256 variables, with managed memory, too, it takes less than a tenth of managed memory's time. Why is not known. Of 80,000 variables, and of two cards with 50,000 and",
-    "more, the runs are of d431d0d1fe96."
   )
 )

@@ -1,6 +1,6 @@
 # Makes bench/PAPERS.md, and bench/papers/figures, of the runs that are kept: Rscript table.R [OUT]. OUT is what run.sh wrote: its logs first take the place in
-# runs.csv of those of the same name, or come in beside the others. What runs.csv has no run of stays as PAPERS.md has it (kept.R). A row for each published number
-# (published.csv).
+# runs.csv of those of the same name, or come in beside the others. What runs.csv has no run of is taken from kept.csv (kept.R). The page, which is not in git, has a row for each
+# published number (published.csv).
 #
 # published.csv: paper, item (table or figure), data, what; hardware, value, unit; the runs theirs (their mapping on our card), ours, and base and ours_base, where the
 # number says how many times as fast as those they are: PAPER/LOG#WAY, as logs.R reads them; and why a run is missing or unlike theirs. Units: s; x, times as fast as `base`,
@@ -15,12 +15,16 @@ source(file.path(here, "notes.R"))
 # Names with accents are written as they are.
 invisible(Sys.setlocale("LC_CTYPE", "C.UTF-8"))
 page_file <- file.path(dirname(here), "PAPERS.md")
-page <- read_page(page_file)
 kept <- read_runs(file.path(here, "runs.csv"))
 if (length(args)) {
   kept <- replaced_by(kept, read_logs(args[1L]))
   write_runs(kept, file.path(here, "runs.csv"))
 }
+earlier <- read_runs(file.path(here, "kept.csv"))
+kept$is_earlier <- rep(FALSE, nrow(kept))
+earlier$is_earlier <- rep(TRUE, nrow(earlier))
+kept <- rbind(kept, earlier[!paste(earlier$paper, earlier$log) %in% paste(kept$paper, kept$log), ])
+kept <- kept[order(paste(kept$paper, kept$log, sep = "/"), method = "radix"), ]
 kept$name <- paste(kept$paper, kept$log, sep = "/")
 kept$key <- paste(kept$name, kept$way, sep = "#")
 # Logs, runs, and what was left out of them.
@@ -31,10 +35,13 @@ published <- utils::read.csv(file.path(here, "published.csv"), colClasses = "cha
 
 log_of <- function(key) sub("#.*", "", key)
 keys_in <- function(keys) keys[nzchar(keys)]
-# Whether runs.csv has the logs of all of these runs, be it without one that did not end.
+# What is known of: runs, and of earlier ones those of which no more than a ratio is kept, as the way `A over B`.
+known <- c(runs$key, sub(" over .*", "", runs$key), ifelse(grepl(" over ", runs$key), paste0(log_of(runs$key), "#", sub(".* over ", "", runs$key)), ""))
+logs_read <- runs$name[!runs$is_earlier]
+# Whether the logs of all of these runs were read, be it without one that did not end, or the runs are known.
 are_kept <- function(keys) {
   keys <- keys_in(keys)
-  length(keys) > 0L && all(log_of(keys) %in% runs$name)
+  length(keys) > 0L && all(log_of(keys) %in% logs_read | keys %in% known)
 }
 
 run_of <- function(key) {
@@ -49,8 +56,11 @@ seconds_text <- function(key) {
   if (is.null(run)) "" else if (run$minimum == run$median) number(run$median) else paste(number(run$minimum), "/", number(run$median))
 }
 ratio_text <- function(a, b) if (is.na(a) || is.na(b)) "" else number(a / b)
+# A ratio that is kept without its seconds.
+kept_ratio <- function(key, base) run_of(paste(key, "over", sub("^.*#", "", base)))$count
 # Of a ratio: the run, and what it is as fast as; of several their range.
 times_text <- function(key, base) {
+  if (!is.null(ratio <- kept_ratio(key, base))) return(number(ratio))
   base <- median_of(base)
   if (!isTRUE(base > 0) || !nzchar(key)) return("")
   of <- if (endsWith(key, "*")) medians_like(key) else median_of(key)
@@ -79,19 +89,7 @@ count_text <- function(key) {
 # The last number of a cell, which is the median where it has two.
 number_of <- function(cell) suppressWarnings(as.double(gsub(",", "", sub("^.* / ", "", cell))))
 
-# Seconds that the page has, by run: of rows that show seconds, and of the sweeps.
 shows_seconds <- function(unit) unit == "s" | startsWith(unit, "x ")
-published$key <- with(published, row_key(paper, item, data, what, hardware))
-of_page <- local({
-  at <- match(published$key, page$rows$key)
-  shows <- shows_seconds(published$unit) & !is.na(at)
-  cells <- c(stats::setNames(page$rows$theirs[at[shows]], published$theirs[shows]), stats::setNames(page$rows$ours[at[shows]], published$ours[shows]),
-             stats::setNames(page$sweeps$seconds, paste(page$sweeps$log, page$sweeps$way, sep = "#")))
-  cells <- cells[nzchar(cells) & nzchar(names(cells)) & !log_of(names(cells)) %in% runs$name]
-  cells[!duplicated(names(cells))]
-})
-# Is set where something of the page is printed again.
-some_of_page <- FALSE
 
 # How many times as much a card of ours has as that of a row, or as those: the larger of memory bandwidth and single precision; NA where it is a CPU.
 cards <- utils::read.csv(file.path(here, "cards.csv"), colClasses = "character")
@@ -126,39 +124,21 @@ row_of <- function(row) {
   is_of_seconds <- shows_seconds(row$unit)
   is_ratio <- row$unit %in% c("x", "x:1")
   unit <- if (is_ratio && nzchar(shown)) " x" else if (startsWith(row$unit, "%")) " %" else if (grepl("^x ", row$unit)) paste0(" ", row$unit) else ""
-  of_row <- page$rows[match(row$key, page$rows$key, nomatch = 0L), ]
-  is_on_page <- nrow(of_row) > 0L
-  again <- function(text) {
-    if (nzchar(text)) some_of_page <<- TRUE
-    text
-  }
   has_theirs <- are_kept(c(row$theirs, if (is_ratio) row$base))
   has_ours <- are_kept(c(row$ours, if (is_ratio) row$ours_base))
-  cell <- function(key, base, is_kept, on_page) {
-    if (is_kept) {
-      switch(sub("[ :].*", "", row$unit), x = if (row$unit == "x") times_text(key, base) else if (is_ratio) times_at_level_1_text(key, base) else seconds_text(key),
-             `%` = , `%tests` = share_text(key, row$unit), tests = count_text(key), seconds_text(key))
-    } else if (row$unit == "x:1") {
-      # The page has seconds, and not when levels began.
-      ""
-    } else if (is_on_page) {
-      again(of_row[[on_page]])
-    } else if (is_of_seconds && key %in% names(of_page)) {
-      again(of_page[[key]])
-    } else {
-      ""
-    }
+  cell <- function(key, base, is_kept) {
+    if (!is_kept) return("")
+    switch(sub("[ :].*", "", row$unit), x = if (row$unit == "x") times_text(key, base) else if (is_ratio) times_at_level_1_text(key, base) else seconds_text(key),
+           `%` = , `%tests` = share_text(key, row$unit), tests = count_text(key), seconds_text(key))
   }
-  theirs <- cell(row$theirs, row$base, has_theirs, "theirs")
-  ours <- cell(row$ours, row$ours_base, has_ours, "ours")
+  theirs <- cell(row$theirs, row$base, has_theirs)
+  ours <- cell(row$ours, row$ours_base, has_ours)
   is_surrogate <- grepl("surrogate", row$reason)
   seconds <- function(key, cell) if (are_kept(key)) median_of(key) else if (is_of_seconds) number_of(cell) else NA_real_
   ours_s <- seconds(row$ours, ours)
-  gain <- if (row$unit != "s" || is_surrogate) "" else if (!has_ours && is_on_page) again(of_row$gain) else ratio_text(value, ours_s)
+  gain <- if (row$unit != "s" || is_surrogate) "" else ratio_text(value, ours_s)
   over <- if (startsWith(row$unit, "%") || row$unit == "tests") {
     ""
-  } else if (!has_theirs && !has_ours && is_on_page) {
-    again(of_row$over)
   } else {
     ratio_text(seconds(row$theirs, theirs), ours_s)
   }
@@ -169,39 +149,36 @@ row_of <- function(row) {
   # What is oriented no card has a part in.
   on_card <- row$unit == "s" && !is_surrogate && !endsWith(row$ours, "#orient")
   more <- if (on_card && has_ours) more_of_card(row$hardware, row$ours) else NA_real_
-  from_page <- function(what, is_kept) if (!is_kept && is_on_page && nzchar(of_row[[paste0("remark_", what)]])) again(of_row[[paste0("remark_", what)]])
   of_theirs <- if (has_theirs && row$unit == "s" && isTRUE(median_of(row$theirs) > value)) "slower here than published"
   of_ours <- c(
     if (has_ours && isTRUE(value / ours_s < more)) sprintf("ours gains less than the hardware (%s times)", number(more)),
     if (!is.null(batch)) sprintf("ours in a batch: %s (%.0f tests)", number(batch$median), batch$count),
     if (!is.null(later)) paste("later calls of a process:", number(later$minimum), "/", number(later$median))
   )
-  of_ours <- c(of_ours, from_page("ours", has_ours))
   later_s <- number_of(sub("^.*later calls of a process: ([^;]*).*$", "\\1", paste(of_ours, collapse = "; ")))
   # Runs without a result, or without a log.
   wanted <- unique(keys_in(c(row$theirs, row$ours, row$base, row$ours_base)))
   wanted <- wanted[!endsWith(wanted, "*")]
-  missing <- wanted[log_of(wanted) %in% c(runs$name, if (!is_on_page) logs$name) & !wanted %in% runs$key]
+  missing <- wanted[log_of(wanted) %in% logs_read & !wanted %in% known]
   would_take <- left_out[left_out$key %in% missing, ]
   never <- (nzchar(row$theirs) && !has_theirs && !nzchar(theirs)) || (nzchar(row$ours) && !has_ours && !nzchar(ours))
-  of_missing <- from_page("missing", length(missing) > 0L || all(log_of(wanted) %in% runs$name))
   remark <- c(
-    if (nzchar(row$reason)) row$reason, of_theirs, from_page("theirs", has_theirs), of_ours, without_compilation(row, value, ours_s, later_s),
+    if (nzchar(row$reason)) row$reason, of_theirs, of_ours, without_compilation(row, value, ours_s, later_s),
     if (nrow(would_take)) {
       sprintf("left out: it would take %s s by the time of single tests, more than our limit of %s s", number(max(would_take$would_take)), number(max(would_take$limit)))
     },
-    if (length(setdiff(missing, would_take$key))) "not measured in the time given", of_missing,
-    if (never && !length(missing) && is.null(of_missing)) if (row$unit == "x:1" && row$ours %in% names(of_page)) "the level starts of its run are not kept" else "not run yet"
+    if (length(setdiff(missing, would_take$key))) "not measured in the time given",
+    if (row$unit == "x:1" && row$ours %in% known && !row$ours %in% runs$key[!runs$is_earlier]) "the level starts of its run are not kept" else if (never && !length(missing)) "not run yet"
   )
   hardware <- if (nzchar(row$hardware)) sprintf(" (%s)", row$hardware) else ""
   row_text(row$data, row$what, paste0(shown, unit, hardware), theirs, ours, gain, over, paste(remark, collapse = "; "))
 }
 
-# Structural Hamming distances of figure 1: less that of k = 7, by k; of runs, or of the page.
+# Structural Hamming distances of figure 1: less that of k = 7, by k.
 distances <- local({
   columns <- c("k", "graphs", "mean distance", "least difference", "median", "mean", "most")
   found <- distances_of(runs)
-  if (is.null(found)) return(page$figure_1)
+  if (is.null(found)) return(stats::setNames(as.data.frame(matrix("", 0L, 7L)), columns))
   bind(lapply(colnames(found), function(k) {
     less <- found[, k] - found[, "7"]
     cells <- c(k, nrow(found), number(mean(found[, k])), number(min(less)), number(stats::median(less)), number(mean(less)), number(max(less)))
@@ -209,13 +186,12 @@ distances <- local({
   }))
 })
 figure_1 <- function() {
-  if (is.null(distances_of(runs)) && nrow(distances)) some_of_page <<- TRUE
   cat("\n### cmiknn, figure 1 (6.5): structural Hamming distance less that of k = 7\n\n", notes[["cmiknn, figure 1"]], "\n\n", sep = "")
   cat(head_text(names(distances)))
   for (i in seq_len(nrow(distances))) cat(row_text(unlist(distances[i, ])))
 }
 
-# Runs whose seconds no row shows: of runs.csv, and those of the page that it does not have.
+# Runs whose seconds no row shows.
 sweeps <- function() {
   taken <- unlist(published[shows_seconds(published$unit), c("theirs", "ours")])
   own <- runs[!runs$key %in% taken & !grepl("^quality:|:(shared|CPU|alone|parallel|single)(:5|:95)?$|^(warm|kernel)$", runs$way) & (!is.na(runs$median) | nzchar(runs$rows)), ]
@@ -231,13 +207,9 @@ sweeps <- function() {
     }
     row_text(paste(run$paper, parts[1L]), gsub("_", ":", paste(parts[-1L], collapse = " ")), run$way, seconds, if (length(ours)) ratio_text(run$median, ours[1L]) else "")
   }, "")
-  old <- page$sweeps[!page$sweeps$log %in% runs$name, ]
-  if (nrow(old)) some_of_page <<- TRUE
-  all <- data.frame(name = c(old$log, own$name), line = c(vapply(seq_len(nrow(old)), function(i) do.call(row_text, unname(as.list(old[i, 1:5]))), ""), lines))
-  cat("\n## Sweeps\n\nRuns whose seconds no row above has: drawn without numbers in the papers, compared there, or ours alone. `s / ours` is over ours of the same log.",
-      if (any(grepl("^cupc/figure-[78]", old$log))) paste0(" ", notes_of_page[["sweeps"]]), "\n\n", sep = "")
+  cat("\n## Sweeps\n\nRuns whose seconds no row above has: drawn without numbers in the papers, compared there, or ours alone. `s / ours` is over ours of the same log.\n\n")
   cat(head_text("paper, item", "problem", "way", "s", "s / ours"))
-  cat(all$line[order(all$name, method = "radix")], sep = "")
+  cat(lines[order(own$name, method = "radix")], sep = "")
 }
 
 # Machines and commits of the runs of runs.csv, by paper: which they are.
@@ -265,15 +237,14 @@ write_page <- function() {
   cat("\nMakers' figures, at the boost clock. CPUs of the papers, whose rows name cores alone:\n\n", head_text("CPU", "cores", "in"), sep = "")
   cpus <- utils::read.csv(file.path(here, "cpus.csv"), colClasses = "character")
   for (i in seq_len(nrow(cpus))) cat(row_text(cpus$cpu[i], cpus$cores[i], cpus$where[i]))
-  # What is said of the runs that are not kept comes here once it is known whether there are any.
-  cat("\f\n")
+  cat("\n### Runs\n\n`bench/papers/runs.csv` has what these found, by `run.sh` of `make papers`. Those of d431d0d1fe96 are in `kept.csv`, with three digits: their logs are not kept.\n\n")
+  made_on(logs)
   for (paper in unique(published$paper)) {
     cat(sprintf("\n## %s\n", titles[[paper]]))
     for (item in unique(published$item[published$paper == paper])) {
       name <- paste0(paper, ", ", item)
       rows <- published[published$paper == paper & published$item == item, ]
-      is_old <- any(rows$key %in% page$rows$key) && !all(log_of(keys_in(unlist(rows[c("theirs", "ours")]))) %in% runs$name)
-      note <- c(notes[name], if (is_old) notes_of_page[name])
+      note <- notes[name]
       note <- note[!is.na(note)]
       cat(sprintf("\n### %s\n\n", name))
       if (length(note)) cat(paste(note, collapse = " "), "\n\n", sep = "")
@@ -284,47 +255,24 @@ write_page <- function() {
   }
   sweeps()
   ended <- logs[nzchar(logs$ended), ]
-  ended <- c(stats::setNames(ended$ended, ended$name), page$ended[!names(page$ended) %in% logs$name])
+  ended <- stats::setNames(ended$ended, ended$name)
   if (length(ended)) {
     cat("\n## Ended by their time\n\nA run's first strategies are there where later ones were ended.\n\n", paste0("- ", names(ended), ": ", ended, "\n"), sep = "")
   }
 }
 
 text <- utils::capture.output(write_page())
-runs_of_page <- utils::capture.output({
-  if (nrow(logs)) {
-    cat("\n### Runs that are kept\n\n`bench/papers/runs.csv` has what these found, by `run.sh` of `make papers`:\n\n")
-    made_on(logs)
-  }
-  if (some_of_page) cat("\n### Runs that are not kept\n", page$not_kept, sep = "\n")
-})
-at <- which(text == "\f")
-text <- c(text[seq_len(at - 1L)], runs_of_page, text[-seq_len(at)])
 # Blank lines come one at a time.
 text <- text[!(text == "" & c("x", text[-length(text)]) == "")]
 writeLines(enc2utf8(text), page_file, useBytes = TRUE)
 
-# Pictures have the runs and, where they need no more than seconds or ratios, those of the page.
-seconds_known <- function(key, median, count) {
-  none <- character(length(key))
-  data.frame(key = key, median = median, count = count, tests = none, began = none, rows = none)
-}
-seconds_in_batches <- function() {
-  remark <- page$rows$remark_ours[match(published$key, page$rows$key)]
-  has_batch <- endsWith(published$ours, ":alone") & grepl("ours in a batch", remark)
-  remark <- remark[has_batch]
-  seconds_known(sub("alone$", "shared", published$ours[has_batch]), number_of(sub("^.*ours in a batch: ([^ ;]*).*", "\\1", remark)),
-                suppressWarnings(as.double(sub("^.*[(]([0-9]+) tests[)].*", "\\1", remark))))
-}
-seconds <- rbind(runs[c("key", "median", "count", "tests", "began", "rows")],
-                 seconds_known(as.character(names(of_page)), number_of(of_page), rep(NA_real_, length(of_page))), seconds_in_batches())
-seconds <- seconds[!duplicated(seconds$key), ]
 # How many times as fast as `base` the runs of a side are, of rows that tell so.
 times_of <- function(rows, side, base) {
   vapply(seq_len(nrow(rows)), function(i) {
     keys <- c(rows[[side]][i], rows[[base]][i])
-    if (are_kept(keys)) median_of(keys[2L]) / median_of(keys[1L]) else number_of(page$rows[[side]][match(rows$key[i], page$rows$key)])
+    if (!is.null(ratio <- kept_ratio(keys[1L], keys[2L]))) ratio else if (are_kept(keys)) median_of(keys[2L]) / median_of(keys[1L]) else NA_real_
   }, 0)
 }
+seconds <- runs[c("key", "median", "count", "tests", "began", "rows")]
 source(file.path(here, "pictures.R"))
 draw_all(seconds, published, times_of, distances, file.path(here, "figures"))

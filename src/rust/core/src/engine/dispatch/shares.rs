@@ -7,7 +7,7 @@ const WORTH: f64 = 0.9;
 const MARGIN: f64 = 2.0;
 
 /// Least seconds of all measured steps that show how fast a seat is. In a step of a millisecond the host's part is a third, and it varies.
-/// (With 2 ms and three steps, one of two equal GPUs got 0.13 s of work and the other 0.22 s, see bench/RESULTS.md.)
+/// (With 2 ms and three steps, one of two equal GPUs got 0.13 s of work and the other 0.22 s, see bench/results.csv, suite gpus.)
 const SURE: f64 = 2e-2;
 
 /// Least number of measured steps that show how fast a seat is, unless one takes [`LONG`]. One of fewer steps may have been held up.

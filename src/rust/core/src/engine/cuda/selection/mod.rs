@@ -394,7 +394,7 @@ impl Counting for CudaCounting<'_> {
     }
 }
 
-/// A guess of a GPU's speed relative to one CPU thread. On the shapes of bench/RESULTS.md an H200 takes a seventh to a hundredth of the
+/// A guess of a GPU's speed relative to one CPU thread. On the shapes in bench/results.csv (suite select) an H200 takes a seventh to a hundredth of the
 /// time of 16 threads, less the more there is to count. The guess rather gives the CPU too few features than too many. The CPU takes more at no
 /// cost; a GPU must be sent more features and counts them separately.
 pub const SPEED: f64 = 2048.0;

@@ -17,7 +17,7 @@ const SAMPLE: usize = 64;
 const TOGETHER: usize = 512;
 
 /// The factor by which level 1 must need fewer correlations than all, so that they are few. Then each row computes its own, which spares the
-/// memory of all. It takes 0.8 to 1.1 of the time of a search that keeps all (bench/RESULTS.md, 2026-11-25).
+/// memory of all. It takes 0.8 to 1.1 of the time of a search that keeps all (bench/results.csv, suite kept).
 const FEWER: f64 = 8.0;
 
 /// The number of variables from which the estimate is worthwhile. With fewer, all correlations take half a GB at most.
