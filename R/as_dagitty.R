@@ -11,10 +11,10 @@
 #'   hidden common cause, so check a CPDAG for conflicts before you use the graph there.
 #'
 #'   Errors have the class `pcgpu_error_argument` if a name has a character that the language does not allow (one that does not print, or a backslash at the
-#'   end), or `pcgpu_error_package` if dagitty is not installed.
+#'   end). They have the class `pcgpu_error_package` if dagitty is not installed.
 #' @references
-#' J. Textor, B. van der Zander, M. S. Gilthorpe, M. Liskiewicz and G. T. H. Ellison (2016). Robust causal inference using directed acyclic graphs: the R package 'dagitty'.
-#' *International Journal of Epidemiology* 45(6), 1887-1894.
+#' J. Textor, B. van der Zander, M. S. Gilthorpe, M. Liskiewicz and G. T. H. Ellison (2016). Robust causal inference using directed acyclic graphs: the R
+#' package 'dagitty'. *International Journal of Epidemiology* 45(6), 1887-1894.
 #' @seealso [as_igraph()], [causal_effects()]
 #' @examples
 #' cat(as_dagitty(cpdag_of(random_dag(6, seed = 1)), text = TRUE))

@@ -23,8 +23,8 @@
 #'
 #'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` if igraph is not installed.
 #' @section Edges without a direction:
-#' A graph of igraph is directed or undirected as a whole, but a CPDAG and a PAG have edges of both sorts. By default each edge becomes one arc, so `ecount()` is
-#' the number of edges, and `degree()` the number of neighbours of a variable. The arc of an edge without a direction then has an arbitrary direction. Make
+#' A graph of igraph is directed or undirected as a whole, but a CPDAG and a PAG have edges of both sorts. By default each edge becomes one arc, so `ecount()`
+#' is the number of edges, and `degree()` the number of neighbours of a variable. The arc of an edge without a direction then has an arbitrary direction. Make
 #' functions that follow arcs ignore directions, as in `betweenness(g, directed = FALSE)`, `distances(g)` or `components(g)`, which treat edges of all kinds
 #' alike.
 #'

@@ -66,7 +66,8 @@ frame_of_pcalg <- function() {
   NULL
 }
 
-# Returns whether the caller is a function of pcalg, directly or through functions of R. Debuggers and similar tools, which inspect the call stack, get an answer.
+# Returns whether the caller is a function of pcalg, directly or through functions of R. Debuggers and similar tools, which inspect the call stack, get an
+# answer.
 is_asked_by_pcalg <- function() {
   if (!isNamespaceLoaded("pcalg")) {
     return(FALSE)

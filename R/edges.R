@@ -22,7 +22,7 @@
 #'     and the mark at `to`. See *What a PAG says* in [fci()];
 #'   - for [random_dag()]: `weight`, the coefficient of the linear model;
 #'   - for [stability()]: `strength`, the share of samples that have the edge, and `direction`, the share of those samples in which it points from `from` to
-#'     `to` (an edge without a direction counts as half an arrow each way). These are the rows of `as.data.frame()` of the object whose `kept` is true, by
+#'     `to`. An edge without a direction counts as half an arrow each way. These are the rows of `as.data.frame()` of the object whose `kept` is true, by
 #'     strength;
 #'   - for [averaged_cpdag()]: also `strength` and `direction`. `edges()` of this graph, or of any other graph of the package graph, is that package's list of
 #'     neighbours.
@@ -57,7 +57,7 @@ without_edges <- c(
 
 listed_edges <- function(x, argument) {
   of <- without_edges[intersect(class(x), names(without_edges))]
-  if (length(of)) abort_argument(argument, x, sprintf("as.data.frame() returns the table of a result of %s, which has no edges.", of[1L]))
+  if (length(of)) abort_argument(argument, x, "as.data.frame() returns its table.", is = sprintf("a result of %s, which has no edges", of[1L]))
   about(argument, named_edges(network_of(x)))
 }
 
@@ -78,8 +78,8 @@ rm(without)
 arrow_of <- c(directed = "-->", undirected = "---", conflict = "<->")
 
 # Returns the graph that x stands for as a table: list(labels, edges). `edges` has one row for each edge: numbers of variables `from` and `to`, `kind` in the
-# users' notation, and the numbers known about the edge. `pag` is added if the kinds are those of a PAG, in which "<->" is a hidden common cause, not a conflict.
-# All tables of edges, conversions and files are made from this.
+# users' notation, and the numbers known about the edge. `pag` is added if the kinds are those of a PAG, in which "<->" is a hidden common cause, not a
+# conflict. All tables of edges, conversions and files are made from this.
 network_of <- function(x) {
   check_object(x)
   if (is_compact(x)) {
@@ -282,7 +282,7 @@ edges_of_matrix <- function(m) {
   type <- attr(m, "type") %||% ""
   if (anyNA(m)) {
     missing <- which(is.na(m), arr.ind = TRUE)
-    abort_argument("x", m, "give 0 where there is no edge.", is = sprintf(
+    abort_argument("x", m, "use 0 for pairs without an edge.", is = sprintf(
       "%s with %s, the first at [%d, %d]", describe(m), counted(nrow(missing), "missing value"), missing[1L, 1L], missing[1L, 2L]
     ))
   }
