@@ -22,7 +22,7 @@
 as_dagitty <- function(x, text = FALSE) {
   network <- network_of(x)
   text <- check_flag(text, "text")
-  if (!text) need_package("dagitty", "as_dagitty() needs the package dagitty, unless text = TRUE")
+  if (!text) need_package("dagitty", "as_dagitty(text = FALSE) needs the package dagitty")
   name <- dagitty_names(network$labels)
   edges <- network$edges
   kind <- c("-->" = " -> ", "---" = " -- ", "<->" = " <-> ", "o->" = " @-> ", "o-o" = " @-@ ", "o--" = " @-- ")[edges$kind]

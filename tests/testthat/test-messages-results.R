@@ -30,7 +30,7 @@ test_that("conversions", {
     cpdag_of(matrix(1, 2, 2))
     plot(fit, 1)
   })
-  expect_snapshot(as_pcalg(fit)@pMax["a", "b"])
+  expect_snapshot(as_pcalg(fit)@pMax[1, 2])
 })
 
 test_that("plots", {
