@@ -67,9 +67,8 @@
 #' \describe{
 #'   \item{`e[x, y]`}{the possible effects of one pair, as `ida(x, y)` returns them;}
 #'   \item{`e[x, ]`}{a matrix with a row for each y and a column for each way to direct the edges at x, as `idaFast()` returns it;}
-#'   \item{`as.data.frame(e, n = Inf)`}{one row for each pair, or for the first `n`, by decreasing `smallest`. Columns are the names `x` and `y`, `smallest`
-#'   (the
-#'     smallest absolute value of the effects), their `median`, and their `number`.}
+#'   \item{`as.data.frame(e, n = Inf)`}{one row for each pair, or for the first `n`, by decreasing `smallest`. Columns are the names `x` and `y`,
+#'     `smallest` (the smallest absolute value of the effects), their `median`, and their `number`.}
 #' }
 #' The object is a list with these parts:
 #' - `x` and `y` (numbers of variables), `labels`, `method`, `type`, `valid` (whether the graph is what `type` states) and `call`;

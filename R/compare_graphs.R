@@ -29,7 +29,7 @@
 #' A ratio with a denominator of 0 is `NA`. (`pcalg::compareGraphs()` has `tdr` 1 if no edge is estimated, `tpr` 0 if none is true, and `fpr` 1 if all pairs
 #' have edges.)
 #'
-#' @param estimated A graph, or a list of graphs, whose names become the names of rows. Graphs are results of [pc()], of [fci()] or of pcalg;
+#' @param estimated A graph, or a list of graphs, whose names appear in the column `graph`. Graphs are results of [pc()], of [fci()] or of pcalg;
 #'   [graph::graphNEL-class]; adjacency matrices, as `as(graph, "matrix")` returns them or as pcalg's `"amat"`; or graphs of [random_dag()] and [cpdag_of()], of
 #'   igraph, or of bnlearn.
 #' @param true The true graph, in one of these forms. Variables are matched by name, or by position if the names in one of the graphs are only numbers.

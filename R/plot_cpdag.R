@@ -28,8 +28,8 @@
 #'   - a [graph::graphNEL-class];
 #'   - an adjacency matrix of a CPDAG or a PAG, as `as(x@graph, "matrix")` returns it (`[i, j]` is not zero for an edge from i to j) or as `as(x, "amat")`
 #'     returns it.
-#' @param engine `"auto"` uses base graphics, which can draw everything below. It uses igraph or Rgraphviz only if that package is installed and `...` has
-#'   arguments that only it knows. An engine that you name must be installed. `"Rgraphviz"` has its own layout, for graphs with some dozens of nodes. It
+#' @param engine `"auto"` uses base graphics, which can draw everything below. It uses igraph or Rgraphviz only if `...` has
+#'   arguments that only that engine knows. Such an engine must be installed, and so must an engine that you name. `"Rgraphviz"` has its own layout, for graphs with some dozens of nodes. It
 #'   supports neither `colour`, `size` and `layout` nor PAGs.
 #' @param main Title; `NULL` for none. If `time_limit` ended a search, a second line below the title says so.
 #' @param labels Labels of the nodes, if they differ from their names, in the order of the nodes or with their names; or
@@ -42,7 +42,7 @@
 #'     `vertex.color`, `vertex.frame.color` and `vertex.label.cex` also work for `"base"`.
 #'   - `"base"` and `"igraph"`:
 #'     `node_fill` and `node_border`, one colour, or one for each node;
-#'     `edge_colour`, one colour, or three for directed edges, undirected edges and conflicts (for a PAG six, in the order of the table above);
+#'     `edge_colour`, one colour, or three for directed edges, undirected edges and conflicts (for a PAG six, in the order of the table in *Details*);
 #'     `cex`, the size of the labels, by default the largest size up to 1.2 at which no two nodes overlap. Your `cex` is reduced only if a label would not fit
 #'     on the page.
 #'
@@ -255,7 +255,7 @@ engine_takes <- list(
 )
 
 # Returns the engine. Base graphics can draw all our arguments, give the same picture on every machine, and are as fast as any. If `...` has arguments that only
-# another engine knows, that engine draws, if it is installed. An unknown name is an error, and so is a name that the requested engine does not know.
+# another engine knows, that engine draws. An unknown name is an error, and so is a name that the requested engine does not know.
 choose_engine <- function(engine, given) {
   check_dots(given, unlist(engine_takes), "plot_cpdag")
   others <- function(engine) setdiff(names(given), engine_takes[[engine]])
