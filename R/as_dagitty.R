@@ -1,17 +1,20 @@
 #' Convert a result to dagitty
 #'
-#' The graph in the language of DAGitty, for the R package, for <https://dagitty.net>, or for ggdag. dagitty's functions on adjustment sets and implied independences take it.
+#' Returns the graph in the language of DAGitty, for the R package, for <https://dagitty.net>, or for ggdag. dagitty's functions for adjustment sets and
+#' implied independences accept it.
 #'
 #' @param x As in [as_igraph()].
-#' @param text Give the text alone, without the package dagitty?
-#' @return An object of class `dagitty` of the package dagitty, or one string: `"pdag {"`, a line for each variable and for each edge (`->`, `--`, or `<->` of a conflict), `"}"`; `"dag {"` for a graph of
-#'   [random_dag()]; `"pag {"` for one of [fci()] and its relatives, whose circles are written `@`, as in `@->` and `@-@`. Names are quoted where the language needs it. In dagitty `<->` stands for a hidden common cause: of a CPDAG look at conflicts before you go on with them.
+#' @param text If `TRUE`, returns only the text, which does not need the package dagitty.
+#' @return An object of class `dagitty` of the package dagitty, or one string. The string contains `"pdag {"`, one line for each variable, one line for each
+#'   edge (`->`, `--`, or `<->` for a conflict), and `"}"`. It begins with `"dag {"` for a graph of [random_dag()], and with `"pag {"` for a result of [fci()]
+#'   and its relatives, whose circles are written `@`, as in `@->` and `@-@`. Names are quoted if the language requires it. In dagitty `<->` stands for a
+#'   hidden common cause, so check a CPDAG for conflicts before you use the graph there.
 #'
-#'   Errors have the class `pcgpu_error_argument`, where a name has a character that the language cannot have (one that does not print, or a backslash at the end), or
-#'   `pcgpu_error_package` where dagitty is not installed.
+#'   Errors have the class `pcgpu_error_argument` if a name has a character that the language does not allow (one that does not print, or a backslash at the
+#'   end). They have the class `pcgpu_error_package` if dagitty is not installed.
 #' @references
-#' J. Textor, B. van der Zander, M. S. Gilthorpe, M. Liskiewicz and G. T. H. Ellison (2016). Robust causal inference using directed acyclic graphs: the R package 'dagitty'.
-#' *International Journal of Epidemiology* 45(6), 1887-1894.
+#' J. Textor, B. van der Zander, M. S. Gilthorpe, M. Liskiewicz and G. T. H. Ellison (2016). Robust causal inference using directed acyclic graphs: the R
+#' package 'dagitty'. *International Journal of Epidemiology* 45(6), 1887-1894.
 #' @seealso [as_igraph()], [causal_effects()]
 #' @examples
 #' cat(as_dagitty(cpdag_of(random_dag(6, seed = 1)), text = TRUE))
@@ -19,7 +22,7 @@
 as_dagitty <- function(x, text = FALSE) {
   network <- network_of(x)
   text <- check_flag(text, "text")
-  if (!text) need_package("dagitty", "as_dagitty() makes a graph of the package dagitty (text = TRUE needs none)")
+  if (!text) need_package("dagitty", "as_dagitty(text = FALSE) needs the package dagitty")
   name <- dagitty_names(network$labels)
   edges <- network$edges
   kind <- c("-->" = " -> ", "---" = " -- ", "<->" = " <-> ", "o->" = " @-> ", "o-o" = " @-@ ", "o--" = " @-- ")[edges$kind]
@@ -30,12 +33,12 @@ as_dagitty <- function(x, text = FALSE) {
   if (text) written else dagitty::dagitty(written)
 }
 
-# Quoted but for plain words. In a string of the language \" is a quote, and any other backslash is one.
+# Returns names in quotes, except plain words. In a string of the language \" is a quote, and any other backslash is literal.
 dagitty_names <- function(labels) {
   labels <- enc2utf8(labels)
   bad <- grepl("[\\x01-\\x1f\\x7f]|\\\\$", labels, perl = TRUE) | !nzchar(labels)
   if (any(bad)) {
-    abort_argument("x", labels, "give these variables other names.", has = paste("names that dagitty cannot have:", enumerate(encodeString(labels[bad], quote = "\""))))
+    abort_argument("x", labels, "rename these variables.", has = paste("names that dagitty does not allow:", enumerate(encodeString(labels[bad], quote = "\""))))
   }
   plain <- grepl("^[A-Za-z_][A-Za-z0-9_.]*$", labels)
   ifelse(plain, labels, paste0("\"", gsub("\"", "\\\"", labels, fixed = TRUE), "\""))

@@ -1,25 +1,35 @@
 #' Convert a result to igraph and tidygraph
 #'
-#' `igraph::as.igraph()` and `tidygraph::as_tbl_graph()` of a result return the same graph, and take `undirected`, too. ggraph draws either.
+#' Returns a result as an igraph graph. `igraph::as.igraph()` and `tidygraph::as_tbl_graph()` of a result return the same graph, and also have the argument
+#' `undirected`. ggraph draws either.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()]; of [fci()], [rfci()] or [fciPlus()]; a graph of [random_dag()] or [cpdag_of()]; a result of [stability()] (its averaged graph); or a [graph::graphNEL-class] or an
-#'   adjacency matrix.
-#' @param undirected How many arcs an edge without a direction becomes: `"once"`, one arc, `from` and `to` as in [edge_table()]; or `"both"`, an arc each way. See *Edges without a direction*.
-#' @return A directed igraph graph. Vertices have the labels as `name`. Edge attributes are `kind`, which is
-#'   `"-->"`, `"---"` or `"<->"`; `mark`, which is 1, or 2 for an orientation in conflict (`solve.confl = TRUE`); `arrow.mode`, by which igraph's `plot()` draws the heads of the edge (0 none, 2 at its end, 3 at both ends); and the numbers that
-#'   [edge_table()] has: `p`, or `strength` and `direction` (from the first vertex to the second), or `coefficient`, which [edge_table()] calls `weight` (igraph would take an attribute `weight` for
-#'   the length of an edge).
+#' @param x One of:
+#'   - a result of [pc()], [skeleton()] or [orient()];
+#'   - a result of [fci()], [rfci()] or [fciPlus()];
+#'   - a graph of [random_dag()] or [cpdag_of()];
+#'   - a result of [stability()], for its averaged graph;
+#'   - a [graph::graphNEL-class] or an adjacency matrix.
+#' @param undirected How many arcs an edge without a direction becomes: `"once"`, one arc, with `from` and `to` as in [edge_table()]; or `"both"`, one arc in
+#'   each direction. See *Edges without a direction*.
+#' @return A directed igraph graph. Vertices have the labels as `name`. Edges have these attributes:
+#'   - `kind`: `"-->"`, `"---"` or `"<->"`;
+#'   - `mark`: 1, or 2 for an orientation in conflict (`solve.confl = TRUE`);
+#'   - `arrow.mode`, which igraph's `plot()` uses to draw arrowheads: 0 none, 2 at the end, 3 at both ends;
+#'   - the numbers in [edge_table()]: `p`; or `strength` and `direction` (from the first vertex to the second); or `coefficient`, which [edge_table()] calls
+#'     `weight` (igraph would interpret an attribute `weight` as the length of an edge).
 #'
-#'   A PAG has the attribute `type`, which is `"PAG"`, its edges the kinds of [fci()], and `mark` is pcalg's at the head of an arc: 1 circle, 2 arrowhead, 3 tail. `-->`, `o->` and `o--` are one arc.
+#'   The graph of a PAG has the attribute `type`, which is `"PAG"`. Its edges have the kinds of [fci()], and `mark` is pcalg's mark at the head of an arc:
+#'   1 circle, 2 arrowhead, 3 tail. `-->`, `o->` and `o--` become one arc.
 #'
-#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` where igraph is not installed.
+#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` if igraph is not installed.
 #' @section Edges without a direction:
-#' The graphs of igraph are directed or undirected as a whole, but a CPDAG and a PAG have edges of both sorts. By default each edge is one arc, so that `ecount()` is the number of edges and `degree()` the number of
-#' neighbours of a variable. The arc of an edge without a direction then has an arbitrary one: functions that follow arcs must be told to ignore directions, as in `betweenness(g, directed = FALSE)`,
-#' `distances(g)` or `components(g)`, where edges of all kinds count alike.
+#' A graph of igraph is directed or undirected as a whole, but a CPDAG and a PAG have edges of both sorts. By default each edge becomes one arc, so `ecount()`
+#' is the number of edges, and `degree()` the number of neighbours of a variable. The arc of an edge without a direction then has an arbitrary direction. Make
+#' functions that follow arcs ignore directions, as in `betweenness(g, directed = FALSE)`, `distances(g)` or `components(g)`, which treat edges of all kinds
+#' alike.
 #'
-#' With `undirected = "both"`, functions that follow arcs can pass an edge without a direction either way, as in `betweenness(g)` or `subcomponent(g, v, mode = "out")` for possible descendants. `ecount()` and `degree()` then count such an
-#' edge twice.
+#' With `undirected = "both"`, functions that follow arcs can pass an edge without a direction either way, as in `betweenness(g)`, or in
+#' `subcomponent(g, v, mode = "out")` for possible descendants. `ecount()` and `degree()` then count such an edge twice.
 #' @seealso [as_bn()], [as_dagitty()], [caugi_of()], [write_network()]
 #' @examplesIf requireNamespace("igraph", quietly = TRUE)
 #' set.seed(1)
@@ -32,7 +42,7 @@
 as_igraph <- function(x, undirected = c("once", "both")) {
   undirected <- check_choice(undirected, c("once", "both"), "undirected")
   network <- network_of(x)
-  need_package("igraph", "as_igraph() makes a graph of the package igraph")
+  need_package("igraph", "as_igraph() needs the package igraph")
   pag <- isTRUE(network$pag)
   arcs <- (if (pag) arcs_of_pag else arcs_of)(network$edges, undirected == "both")
   graph <- igraph::make_empty_graph(length(network$labels), directed = TRUE)
@@ -41,14 +51,14 @@ as_igraph <- function(x, undirected = c("once", "both")) {
   igraph::add_edges(graph, rbind(arcs$from, arcs$to), attr = as.list(arcs[setdiff(names(arcs), c("from", "to"))]))
 }
 
-# Every edge as one arc, or, if `both`, as two where it has no direction, by tail, then head.
+# Returns every edge as one arc, or, if `both`, as two arcs if it has no direction, by tail, then head.
 arcs_of <- function(edges, both) arcs_with(edges, both & edges$kind != "-->", function(kind) ifelse(kind == "<->", 2, 1))
 
 arcs_of_pag <- function(edges, both) {
   arcs_with(edges, both & edges$kind %in% c("<->", "o-o", "---"), function(kind) c(o = 1, ">" = 2, "-" = 3)[substr(kind, 3L, 3L)])
 }
 
-# `both`: which edges become two arcs. mark: makes the mark of an arc of its kind.
+# `both`: which edges become two arcs. `mark`: a function that returns the marks of arcs of these kinds.
 arcs_with <- function(edges, both, mark) {
   both <- which(both)
   back <- edges[both, ]

@@ -1,13 +1,16 @@
 #' Convert a result to caugi
 #'
-#' A graph of class `caugi`, made by that package's constructor, which has the same kinds of edges: `-->`, `---` and `<->`, and of PAGs `o->`, `o-o` and `--o` (our `o--`, from its other end). The name is not `as_caugi()`, which is caugi's own.
+#' Returns a graph of class `caugi`, made by that package's constructor. caugi has the same kinds of edges: `-->`, `---` and `<->`, and for PAGs `o->`, `o-o`
+#' and `--o` (our `o--`, from its other end). The name is not `as_caugi()`, because caugi has a function of that name.
 #'
 #' @param x As in [as_igraph()].
-#' @param class The class of graph that caugi is to check and to take it for, one of its own, such as `"PDAG"`, `"DAG"` or `"UNKNOWN"`. `NULL`: `"DAG"` for one of [random_dag()], `"PDAG"` for
-#'   others, and `"UNKNOWN"`, which checks nothing, of a PAG, and where there are conflicts or the search says that its graph is no valid CPDAG.
+#' @param class Graph class that is passed to caugi, which checks the graph against it, such as `"PDAG"`, `"DAG"` or `"UNKNOWN"`. `NULL` means
+#'   - `"DAG"` for a graph of [random_dag()];
+#'   - `"UNKNOWN"`, which checks nothing, for a PAG, for a graph with conflicts, and for a search whose graph is not a valid CPDAG;
+#'   - `"PDAG"` for other graphs.
 #' @return A graph of class `caugi` of the package caugi, with the variables in the same order.
 #'
-#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` where caugi is not installed; those of the constructor are caugi's own.
+#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` if caugi is not installed. Errors of the constructor are caugi's own.
 #' @references F. Fabricius-Bjerre, J. Larsson and M. Sachs. caugi: Causal Graph Interface. R package.
 #' @seealso [as_igraph()], [as_dagitty()]
 #' @examplesIf requireNamespace("caugi", quietly = TRUE)
@@ -16,13 +19,13 @@
 caugi_of <- function(x, class = NULL) {
   network <- network_of(x)
   if (!is.null(class) && !(is.character(class) && length(class) == 1L && !is.na(class))) {
-    abort_argument("class", class, "give the name of one of caugi's classes of graphs, or NULL.")
+    abort_argument("class", class, "give the name of one of caugi's graph classes, or NULL.")
   }
-  need_package("caugi", "caugi_of() makes a graph of the package caugi")
+  need_package("caugi", "caugi_of() needs the package caugi")
   do.call(caugi::caugi, caugi_arguments(x, network, class))
 }
 
-# What the constructor is given.
+# Returns the arguments of the constructor.
 caugi_arguments <- function(x, network, class = NULL) {
   edges <- network$edges
   turned <- edges$kind == "o--"

@@ -1,11 +1,9 @@
-# Which nodes of a graph are drawn: those around some, those of the largest components, with or without those that have
-# no edge.
+# Selects the nodes of a graph that are drawn: those around some nodes, or those of the largest components, with or without nodes that have no edge.
 
-# Up to so many nodes without an edge are drawn beside the others.
+# Up to this many nodes without an edge are drawn next to the others.
 most_alone <- 30L
 
-# list(nodes, focus, left): the numbers of the nodes that are drawn, which of them were asked for by `around`, and lines
-# on what is left out.
+# Returns list(nodes, focus, left): the numbers of the nodes that are drawn, which of them `around` named, and lines about what is left out.
 chosen_nodes <- function(listed, around, order, isolated, components) {
   labels <- listed$labels
   edges <- table_of(listed)
@@ -27,7 +25,7 @@ chosen_nodes <- function(listed, around, order, isolated, components) {
     if (length(small)) left <- sprintf("%s in smaller components not drawn", counted(length(small), "variable"))
     nodes <- sort(c(kept, alone))
   }
-  # A picture of nothing but nodes without an edge has room for them.
+  # A picture with only nodes without an edge has room for them.
   many <- length(alone) > most_alone && length(alone) < length(nodes)
   if (!(isolated %||% (is.null(wanted) && !many)) && length(alone)) {
     left <- c(left, sprintf("%s without an edge not drawn", counted(length(alone), "variable")))
@@ -36,20 +34,20 @@ chosen_nodes <- function(listed, around, order, isolated, components) {
   list(nodes = nodes, focus = match(focus, nodes), left = left)
 }
 
-# A number of steps along edges.
+# Checks a number of steps along edges.
 check_order <- function(order, least) {
   if (!is_number(order) || order < least || (is.finite(order) && order != floor(order))) {
-    abort_argument("order", order, sprintf("give a whole number of edges from %d, such as 1 for the neighbours, 2 for theirs too, or Inf.", least))
+    abort_argument("order", order, sprintf("give a whole number of edges from %d up, or Inf; 1 means the neighbours.", least))
   }
   order
 }
 
-# list(most, least): how many components, of how many nodes at the least.
+# Returns list(most, least): how many components are drawn, and their minimum number of nodes.
 check_components <- function(components) {
   if (is.null(components)) {
     return(NULL)
   }
-  hint <- "give how many of the largest, such as 3, or the least number of nodes, c(least = 5)."
+  hint <- "give the number of the largest components, such as 3, or their minimum number of nodes, c(least = 5)."
   if (!is.numeric(components) || length(components) != 1L || anyNA(components) || components < 1 ||
     (is.finite(components) && components != floor(components)) || !(names(components) %||% "") %in% c("", "most", "least")) {
     abort_argument("components", components, hint)
@@ -57,7 +55,7 @@ check_components <- function(components) {
   if (identical(names(components), "least")) list(most = Inf, least = components[[1L]]) else list(most = components[[1L]], least = 1)
 }
 
-# Nodes at most `order` edges away from `focus`, whichever way the arrows point.
+# Returns nodes at most `order` edges away from `focus`, in either direction.
 nodes_around <- function(near, focus, order) {
   found <- front <- focus
   while (order > 0 && length(front)) {
@@ -68,7 +66,7 @@ nodes_around <- function(near, focus, order) {
   sort(found)
 }
 
-# Of components of one size the first come first.
+# Returns the nodes of the largest components. If sizes are equal, the first component comes first.
 largest_components <- function(member, nodes, wanted) {
   member <- member[nodes]
   sizes <- tabulate(member)
@@ -77,7 +75,7 @@ largest_components <- function(member, nodes, wanted) {
   nodes[member %in% ranked]
 }
 
-# The graph of some nodes, as edges_of() has it.
+# Returns the subgraph of some nodes, in the form of edges_of().
 graph_of_nodes <- function(listed, nodes) {
   if (length(nodes) == length(listed$labels)) {
     return(listed)

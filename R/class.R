@@ -1,32 +1,31 @@
-# The class of the results: pcalg's S4 class "pcAlgo".
+# Defines the class of results: pcalg's S4 class "pcAlgo".
 #
-# When pcalg is installed, results are of pcalg's own class, and so all that pcalg does with its results works on ours.
-# When it is not, zzz.R defines a class of the same name and slots as this package loads. It does so only then: two
-# classes of one name in a session make R guess which is meant. A result made without pcalg names no package for its class, so
-# that R finds the class by its name: ours here, pcalg's where it is read with pcalg. A result made with pcalg names pcalg, which R
-# then asks for; as_pcalg() takes the name off where there is none.
+# If pcalg is installed, results have pcalg's own class, so all pcalg functions for results accept ours. If it is not, zzz.R defines a class with the same
+# name and slots when this package loads. It does so only then, because R cannot choose between two classes of one name in a session. A result made without
+# pcalg names no package for its class, so R finds the class by name: ours here, pcalg's in a session with pcalg. A result made with pcalg names pcalg, and R
+# then looks for that package. as_pcalg() removes the package name if pcalg is not installed.
 
-# Slots of the virtual class above, and of the class itself, in pcalg's order.
+# Slots of the virtual parent class and of the class itself, in pcalg's order.
 algo_slots <- c(
   call = "call", n = "integer", max.ord = "integer", n.edgetests = "numeric", sepset = "list", pMax = "matrix"
 )
 own_slots <- c(graph = "graph", zMin = "matrix")
-# Those of "fciAlgo", see fci-class.R.
+# Slots of "fciAlgo", see fci-class.R.
 fci_slots <- c(amat = "matrix", allPdsep = "list", n.edgetestsPDSEP = "numeric", max.ordPDSEP = "integer")
 
 has_pcalg <- function() {
   isNamespaceLoaded("pcalg") || nzchar(system.file(package = "pcalg"))
 }
 
-# The definition of "pcAlgo", or "fciAlgo", to make results of.
+# Returns the definition of "pcAlgo" or "fciAlgo", from which objects are created.
 result_class <- function(class = "pcAlgo") {
   if (!has_pcalg()) {
     return(methods::getClass(class, where = asNamespace("pcgpu")))
   }
   home <- tryCatch(asNamespace("pcalg"), error = function(e) {
     abort("package", paste0(
-      "the package pcalg is installed but cannot be loaded (", conditionMessage(e), "): install what it needs, or remove it; ",
-      "without it pcgpu has a class of its own for results"
+      "pcalg is installed but cannot be loaded (", conditionMessage(e), "): install the packages that it needs, or remove pcalg; ",
+      "pcgpu works without it"
     ), package = "pcalg", parent = e)
   })
   methods::getClass(class, where = home)
@@ -56,9 +55,8 @@ define_class <- function(ns) {
   registerS3method("print", "amat", print_amat, envir = ns)
 }
 
-# pcalg is installed but takes a while to load, so that waits until there is a result to make. Until then this prints
-# results that were saved without pcalg; pcalg's own method takes its place. The class is not known yet, and
-# setMethod() would say so in a message.
+# Loading pcalg takes a while, so that waits until there is a result to make. Until then this method prints results that were saved without pcalg; pcalg's
+# own method replaces it later. setMethod() would report in a message that the class is still undefined.
 show_before_pcalg <- function(ns) {
   suppressMessages({
     methods::setMethod("show", "pcAlgo", function(object) print_result(object), where = ns)
@@ -66,9 +64,9 @@ show_before_pcalg <- function(ns) {
   })
 }
 
-# as(), validObject() and `@<-` ask for the class by its name, which a result that was saved without pcalg gives without a
-# package. R then looks along the search path: there is a promise of the definition, which loads pcalg when it is asked for. From
-# then on R knows the class. `attached`: the environment of this package on the search path, not locked yet.
+# as(), validObject() and `@<-` look up the class by its name, because a result that was saved without pcalg names no package. R then searches the search path
+# and finds a promise of the definition, which loads pcalg when it is forced. Afterwards R knows the class.
+# `attached`: this package's environment on the search path, not locked yet.
 class_on_demand <- function(attached) {
   for (class in c("pcAlgo", "fciAlgo")) local({
     class <- class
@@ -76,8 +74,8 @@ class_on_demand <- function(attached) {
   })
 }
 
-# pcalg's plot() stops where Rgraphviz is not installed. There, and only there, plot_cpdag() takes its place for this
-# session: as a method in an environment of its own, so that nobody's namespace is changed.
+# pcalg's plot() fails if Rgraphviz is not installed. Only in that case, plot_cpdag() replaces it for this session. The method lives in an environment of its
+# own, so no namespace is modified.
 plot_after_pcalg <- function() {
   if (requireNamespace("Rgraphviz", quietly = TRUE)) {
     return(invisible())
@@ -86,8 +84,8 @@ plot_after_pcalg <- function() {
   for (class in c("pcAlgo", "fciAlgo")) methods::setMethod("plot", class, plot.pcAlgo, where = hidden)
 }
 
-# pcalg's own print() and summary() do the work. Where a result of ours is a PAG, no valid CPDAG, or was ended by a time limit, they are followed by lines that say
-# so; a summary that would fill many screens is ours. Results of pcalg print as ever.
+# pcalg's own print() and summary() do the work. Notes follow if a result of ours is a PAG, is not a valid CPDAG, or was ended by a time limit. A summary that
+# would fill many screens is ours. Results made by pcalg print as before.
 note_after_pcalg <- function() {
   theirs <- asNamespace("pcalg")
   hidden <- new.env(parent = theirs)
@@ -119,7 +117,7 @@ note_after <- function(class, theirs, hidden) {
   }, where = hidden)
 }
 
-# pcalg's methods do not count the edges of a PAG.
+# Prints the number of edges of each kind of a PAG, which pcalg's methods do not count.
 print_kinds_of_ours <- function(x) if (is_fci(x) && !is.null(run_details(x))) print_kinds(x)
 
 labels_of_result <- function(x) if (is_fci(x)) labels_of_pag(attr(x, "amat")) else x@graph@nodes
@@ -130,9 +128,9 @@ after_pcalg <- function(...) {
   refuse_after_pcalg()
 }
 
-# The package graph has an S4 method of plot() for graphs that asks for Rgraphviz, and pcalg brings it along. Where
-# Rgraphviz is not installed, plot_cpdag() takes its place for this session, for graphs of the class of our results. Any
-# other method for graphs, of a Rgraphviz that is installed and loaded later or of the user's, still comes first.
+# The package graph, which pcalg loads, has an S4 method of plot() for graphs that requires Rgraphviz. If Rgraphviz is not installed, plot_cpdag() replaces
+# this method for the session, for graphs of class graphNEL. Any other method for graphs still comes first: the user's, or that of an Rgraphviz that is
+# installed and loaded later.
 plot_without_rgraphviz <- function() {
   if (nzchar(system.file(package = "Rgraphviz"))) {
     return(invisible())
@@ -147,20 +145,20 @@ plot_without_rgraphviz <- function() {
   }, where = new.env(parent = home))
 }
 
-# A result with no slot filled yet.
+# Returns a result with empty slots.
 empty_result <- function(class = "pcAlgo") {
   result <- methods::new(result_class(class))
   if (has_pcalg()) result else without_package(result, class)
 }
 
-# The class by its name alone.
+# Reduces the class attribute to the name of the class, without its package.
 without_package <- function(x, class = "pcAlgo") {
   attr(x, "class") <- class
   x
 }
 
-# Fills the slots of empty_result() in place but for `sepset`, which Rust has filled: R's own assignment would copy the
-# object, or walk all of its p x p list. Nothing else may refer to the object yet.
+# Fills the slots of empty_result() in place, except `sepset`, which Rust has filled. Assignment in R would copy the object, or walk its p x p list. Nothing
+# else may refer to the object yet.
 fill_result <- function(result, graph, call, max_ord, n_edgetests, pMax) {
   check_rust(rust_fill_slots(result, list(
     graph = graph, call = call, n = integer(0), max.ord = as.integer(max_ord), n.edgetests = n_edgetests,
@@ -168,10 +166,10 @@ fill_result <- function(result, graph, call, max_ord, n_edgetests, pMax) {
   )))
 }
 
-# pcalg's adjacency matrix: m[i, j] is the mark at i of the edge from j to i, the transpose of as(graph, "matrix").
+# Returns pcalg's adjacency matrix: m[i, j] is the mark at i of the edge from j to i, the transpose of as(graph, "matrix").
 adjacency_matrix <- function(x) t(methods::as(x@graph, "matrix"))
 
-# Is x a pcAlgo, of whichever package? Reads no slot, so that objects of a class that is not defined here pass too.
+# Returns whether x is a pcAlgo, from either package. It reads no slot, so objects whose class is not defined here pass too.
 is_result <- function(x) {
   isS4(x) && "pcAlgo" %in% class(x) && all(c(names(algo_slots), names(own_slots)) %in% names(attributes(x)))
 }

@@ -1,6 +1,6 @@
-# What other packages' functions, and R's own operations, say of a compact result: the conversion that they want.
+# Errors of other packages' functions, and of R's own operations, for a compact result. They name the conversion that the function needs.
 
-# What to give to pcalg's functions in place of a compact result.
+# For each of pcalg's functions: what it needs, and what to pass to it in place of a compact result.
 wanted_by_pcalg <- list(
   list(
     wants = "a result of class pcAlgo", give = "as_pcalg(x)",
@@ -20,7 +20,7 @@ wanted_by_pcalg <- list(
       "gac", "adjustment", "possDe", "possAn", "isValidGraph", "pdag2allDags", "allDags", "amat2dag", "pcalg2dagitty", "find.unsh.triple"
     )
   ),
-  # For this one goes on to as(amat, "graphNEL"), which there is not for the class "amat".
+  # backdoor() calls as(amat, "graphNEL"), which does not exist for the class "amat".
   list(wants = "an adjacency matrix", give = "as(x, \"matrix\")", functions = "backdoor"),
   list(
     wants = "an adjacency matrix with the marks of a PAG", give = "as(x, \"matrix\")",
@@ -31,15 +31,15 @@ wanted_by_pcalg <- list(
   )
 )
 
-# Those of pcalg's functions that ask for the class or the slots of a result, which no method can answer, and the arguments that may be
-# one: use_in_pcalg() has them checked first.
+# Functions of pcalg that read the class or the slots of a result directly, which no method can intercept, and their arguments that may be a result.
+# use_in_pcalg() adds a check to them.
 guarded_in_pcalg <- list(
   udag2pdag = "gInput", udag2pdagRelaxed = "gInput", udag2pdagSpecial = "gInput", pc.cons.intern = "sk", beta.special = c("myDAG", "pcObj"),
   beta.special.pcObj = "pcObj", shd = c("g1", "g2"), rmvDAG = "dag", opt.target = "essgraph", dsepTest = "suffStat$g",
   dsepAMTest = "suffStat$g"
 )
 
-# pcalg's function of this name, with the check.
+# Returns pcalg's function of this name, with the check.
 guarded <- function(name) {
   fun <- get(name, envir = asNamespace("pcalg"))
   checks <- lapply(guarded_in_pcalg[[name]], function(given) {
@@ -52,7 +52,7 @@ guarded <- function(name) {
 
 refuse_if_compact <- function(x) if (is_compact(x)) refuse_compact()
 
-# The number of the outermost frame that runs a function of pcalg, or NULL.
+# Returns the number of the outermost frame that runs a function of pcalg, or NULL.
 frame_of_pcalg <- function() {
   if (!isNamespaceLoaded("pcalg")) {
     return(NULL)
@@ -66,7 +66,8 @@ frame_of_pcalg <- function() {
   NULL
 }
 
-# Is it a function of pcalg that calls, by functions of R at most? Debuggers and the like, which look at the calls on the stack, are answered.
+# Returns whether the caller is a function of pcalg, directly or through functions of R. Debuggers and similar tools, which inspect the call stack, get an
+# answer.
 is_asked_by_pcalg <- function() {
   if (!isNamespaceLoaded("pcalg")) {
     return(FALSE)
@@ -80,39 +81,39 @@ is_asked_by_pcalg <- function() {
   FALSE
 }
 
-# The name of one of pcalg's functions, or NULL.
+# Returns the name of one of pcalg's functions, or NULL.
 name_in_pcalg <- function(fun) {
   listed <- unlist(lapply(wanted_by_pcalg, `[[`, "functions"))
   Find(function(name) identical(fun, get0(name, envir = asNamespace("pcalg"))), listed)
 }
 
-# `by`: who asks, where it is not pcalg.
+# Raises the error. `by`: the calling function, if it is not one of pcalg's.
 refuse_compact <- function(by = "this") {
   frame <- frame_of_pcalg()
   name <- if (!is.null(frame)) name_in_pcalg(sys.function(frame))
   if (!is.null(name)) {
     wanted <- Find(function(wanted) name %in% wanted$functions, wanted_by_pcalg)
     hint <- paste("give", wanted$give)
-    said <- sprintf("%s() of pcalg wants %s: %s.", name, wanted$wants, hint)
+    said <- sprintf("%s() of pcalg needs %s: %s.", name, wanted$wants, hint)
   } else if (by == "this") {
     hint <- "give as_pcalg(x), as(x, \"graphNEL\") or as(x, \"amat\")"
-    said <- sprintf("this wants a result of class pcAlgo, a graph or an adjacency matrix: %s.", hint)
+    said <- sprintf("this operation needs a result of class pcAlgo, a graph or an adjacency matrix: %s.", hint)
   } else {
     hint <- "give as(x, \"graphNEL\")"
-    said <- sprintf("%s wants a graph: %s.", by, hint)
+    said <- sprintf("%s needs a graph: %s.", by, hint)
   }
-  abort("argument", paste("`x` is an object of class pcCompact, and", said),
+  abort("argument", paste("`x` is an object of class pcCompact, but", said),
     argument = "x", value = "pcCompact", hint = hint, call = if (!is.null(frame)) sys.call(frame) else user_call()
   )
 }
 
-# Generic functions of the package graph, which pcalg's functions call first, too.
+# Covers generic functions of the package graph, which functions of pcalg also call first.
 refuse_as_graph <- function() {
   for (name in c("ugraph", "nodes", "numNodes", "numEdges", "isDirected")) refuse_in(name, "graph", "pcCompact")
   refuse_in("subGraph", "graph", c("ANY", "pcCompact"))
 }
 
-# pcalg's generic function for results.
+# Covers pcalg's generic function for results.
 refuse_after_pcalg <- function() refuse_in("getGraph", "pcalg", "pcCompact")
 
 refuse_in <- function(name, package, signature) {
@@ -120,11 +121,11 @@ refuse_in <- function(name, package, signature) {
   refuse <- methods::getGeneric(name, where = home)@.Data
   body(refuse) <- bquote(refuse_compact(.(sprintf("%s() of %s", name, package))))
   environment(refuse) <- topenv()
-  # While this package loads the class is not to be found by its name, and setMethod() would say so.
+  # While this package loads, the class cannot be found by its name, and setMethod() would report that.
   suppressMessages(methods::setMethod(name, signature, refuse, where = new.env(parent = home)))
 }
 
-# R's operations on matrices, with which others of pcalg's functions begin. These have no answer:
+# R's operations on matrices, with which other functions of pcalg begin. These have no answer for a compact result:
 
 #' @exportS3Method "[" pcCompact
 `[.pcCompact` <- function(x, ...) refuse_compact()
@@ -147,7 +148,7 @@ t.pcCompact <- function(x) refuse_compact()
 #' @exportS3Method as.vector pcCompact
 as.vector.pcCompact <- function(x, mode) refuse_compact()
 
-# These have one, and pcalg would go on with it.
+# These have an answer, and pcalg would continue with it.
 
 #' @exportS3Method is.matrix pcCompact
 is.matrix.pcCompact <- function(x) {

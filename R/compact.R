@@ -1,56 +1,62 @@
-#' Results that store only what was found
+#' Compact results that store only what was found
 #'
-#' pcalg's class `pcAlgo` has a p x p matrix of p-values and p x p lists of separating sets: at p = 20,000 they take 6.4 GB, whatever was
-#' found. `result = "compact"` of [pc()] and [skeleton()] gives an object of class `pcCompact` instead. It stores the edges with
-#' their marks, the separating sets of the pairs that were removed at level 1 or later, the p-values of both, and the counts. Pairs that were removed at level 0,
-#' nearly all of them, take no memory: the empty set separates them, and their p-value is computed again when it is needed
+#' pcalg's class `pcAlgo` has a p x p matrix of p-values and p x p lists of separating sets. At p = 20,000 they take 6.4 GB, whatever the search
+#' found. `result = "compact"` of [pc()] and [skeleton()] returns an object of class `pcCompact` instead. It stores
+#' - the edges with their marks,
+#' - the separating sets of the pairs that were removed at level 1 or later,
+#' - the p-values of both,
+#' - the counts of tests.
+#'
+#' Level 0 removes nearly all pairs, and these take no memory: the empty set separates them, and their p-value is computed again when it is needed
 #' (see [p_value()]).
 #'
-#' The following work on both classes: [edge_table()], [neighbours()], [sepset()], [p_value()], [orient()], `summary()`,
-#' `as.data.frame()`, `tidy()` and `glance()` ([tidy.pcCompact()]), `plot()`, [plot_cpdag()], [as_igraph()], [write_network()], [run_details()] and `saveRDS()`. pcalg's own functions need a `pcAlgo`:
-#' [as_pcalg()] or `as(x, "pcAlgo")` makes one, if its p x p parts fit into memory.
+#' The following functions accept both classes: [edge_table()], [neighbours()], [sepset()], [p_value()], [orient()], `summary()`,
+#' `as.data.frame()`, `tidy()` and `glance()` ([tidy.pcCompact()]), `plot()`, [plot_cpdag()], [as_igraph()], [write_network()], [run_details()] and
+#' `saveRDS()`. pcalg's own functions need a `pcAlgo`. [as_pcalg()] or `as(x, "pcAlgo")` creates one, if its p x p parts fit into memory.
 #'
-#' `as(x, "graphNEL")` is only the graph, `as(x, "matrix")` and `as(x, "amat")` are its p x p adjacency matrix in pcalg's coding (`[i, j]` is the
-#' mark at i of the edge from j to i), and `as(x, "dgCMatrix")`, also `"sparseMatrix"` and `"Matrix"`, is that matrix as a sparse one of the
-#' package Matrix, which must be loaded.
+#' These conversions return only the graph:
+#' - `as(x, "graphNEL")`: a graph of the package graph;
+#' - `as(x, "matrix")` and `as(x, "amat")`: the p x p adjacency matrix in pcalg's coding (`[i, j]` is the mark at i of the edge from j to i);
+#' - `as(x, "dgCMatrix")`, also `"sparseMatrix"` and `"Matrix"`: the same matrix as a sparse matrix of the package Matrix, which must be loaded.
 #'
-#' # What to give to functions of other packages
+#' # What to pass to functions of other packages
 #'
-#' | function | give |
+#' | function | pass |
 #' |:--|:--|
 #' | `show()`, `summary()`, `plot()`, `as.matrix()`, `graph::edges()`, `igraph::as.igraph()` | `x` |
 #' | pcalg: `ida()`, `idaFast()`, `jointIda()`, `optAdjSet()`, `dsep()`, `dsepTest()`, `shd()`, `compareGraphs()`, `dag2cpdag()`, `dag2essgraph()`, `pdag2dag()`, `addBgKnowledge()`, `plotSG()`, `getGraph()`, `iplotPC()`, `showAmat()`, `wgtMatrix()`, `trueCov()`, `rmvDAG()`, `opt.target()`, `causalEffect()`, `dag2pag()`, `pdsep()` | `as(x, "graphNEL")` |
 #' | pcalg: `gac()`, `adjustment()`, `possDe()`, `possAn()`, `pdag2allDags()`, `isValidGraph()`, `amat2dag()`, `pcalg2dagitty()`, `find.unsh.triple()` | `as(x, "amat")` |
-#' | pcalg: `backdoor()`; with the marks of a PAG, which a skeleton's ones are: `udag2pag()`, `udag2apag()`, `visibleEdge()`, `possibleDe()`, `searchAM()`, `qreach()`, `pag2magAM()` and others of that kind | `as(x, "matrix")` |
+#' | pcalg: `backdoor()`; functions for the marks of a PAG, which are the marks of a skeleton too: `udag2pag()`, `udag2apag()`, `visibleEdge()`, `possibleDe()`, `searchAM()`, `qreach()`, `pag2magAM()` and similar | `as(x, "matrix")` |
 #' | pcalg: `showEdgeList()`, `udag2pdag()`, `udag2pdagRelaxed()`, `udag2pdagSpecial()`, `pc.cons.intern()`, slots such as `x@graph` | `as_pcalg(x)` |
 #' | graph, RBGL, Rgraphviz, bnlearn's `as.bn()` | `as(x, "graphNEL")` |
 #' | igraph, tidygraph, ggraph | [as_igraph()], `igraph::as.igraph()` or `tidygraph::as_tbl_graph()`, of `x` |
 #' | bnlearn, dagitty, caugi | [as_bn()], [as_dagitty()], [caugi_of()] of `x` |
 #' | Matrix | `as(x, "dgCMatrix")` |
 #'
-#' If they are given `x` itself, these functions of pcalg end in an error of class `pcgpu_error_argument` that says what to give instead; so do `nodes()`, `numNodes()`,
-#' `numEdges()`, `isDirected()`, `ugraph()` and `subGraph()` of the package graph, and R's `[`, `[[`, `$`, `t()`, comparisons and
-#' arithmetic. Access to a slot that does not exist (`x@graph`) gives R's own error, because R has no methods for that. `udag2pdag()`, `udag2pdagRelaxed()`,
-#' `udag2pdagSpecial()` and `pc.cons.intern()` begin with such an access; `shd()`, `rmvDAG()`, `opt.target()`, `dsepTest()` and `dsepAMTest()` check the class,
-#' and stop with errors of their own. Under [use_in_pcalg()] these functions, too, say what to give.
+#' If you pass `x` itself to these functions of pcalg, they end with an error of class `pcgpu_error_argument` that names the conversion. So do `nodes()`,
+#' `numNodes()`, `numEdges()`, `isDirected()`, `ugraph()` and `subGraph()` of the package graph, and R's `[`, `[[`, `$`, `t()`, comparisons and
+#' arithmetic. Access to a slot that does not exist (`x@graph`) gives R's own error, because R has no methods for that. `udag2pdag()`,
+#' `udag2pdagRelaxed()`, `udag2pdagSpecial()` and `pc.cons.intern()` begin with such an access. `shd()`, `rmvDAG()`, `opt.target()`, `dsepTest()` and
+#' `dsepAMTest()` check the class and stop with their own errors. Under [use_in_pcalg()] these functions also name the conversion.
 #'
-#' @slot call The call; it also carries the information that [run_details()] reads.
+#' @slot call The call, which also carries the information that [run_details()] reads.
 #' @slot labels Names of the p variables.
 #' @slot n.edgetests As in `pcAlgo`: the number of tests at each level.
 #' @slot max.ord As in `pcAlgo`: the last level.
 #' @slot type `"skeleton"` or `"CPDAG"`.
-#' @slot method The order of visiting, `skel.method` of [pc()].
+#' @slot method The variant of the search, `skel.method` of [pc()].
 #' @slot alpha The significance level.
-#' @slot test The name of the test, `""` for one that is not from this package.
+#' @slot test The name of the test, `""` if it is not from this package.
 #' @slot extendable `FALSE` if `u2pd = "rand"` or `"retry"` found no DAG with the v-structures.
-#' @slot edges The edges between x < y, ordered by x, then y: `list(start, to, mark, p)`. Those of x are the elements from `start[x] + 1` to
-#'   `start[x + 1]`: `to` is y, `p` the largest p-value of its tests (`-Inf`, or `-1` with `"stable.fast"`, if there were none), and `mark`
-#'   is 1 for x - y, 2 for x -> y, 3 for x <- y, 4 for x <-> y. `p` is stored as the bytes of its n numbers, with byte k (from 1, the lowest) of number i at
-#'   `(k - 1) * n + i`; this reduces the time of `saveRDS()` to a third.
-#' @slot sets The separating sets `sepset[[x]][[y]]`, also ordered by x, then y, without the empty sets of level 0: `list(start, to, set, p, ends,
-#'   members)`. `set` is the variable itself for a set of one, 0 for an empty set, or p + k for the k-th of the larger sets, which is
-#'   `members[(ends[k] + 1):ends[k + 1]]`. It is stored as bits, with bit k (from 0, the lowest) of all of its n numbers in the bytes from `k * ceiling(n / 8) + 1` on. `p` is the largest p-value of the pair, `NA` if it was removed at level 0.
-#' @slot gaps The pairs x < y that are not adjacent and have no separating set, `list(start, to, p)`: those of `fixedGaps`, and those that
+#' @slot edges The edges between x < y, ordered by x, then y: `list(start, to, mark, p)`. Elements `start[x] + 1` to `start[x + 1]` belong to x: `to` is y,
+#'   and `p` is the largest p-value of the tests (`-Inf`, or `-1` with `"stable.fast"`, if there were none). `mark` is 1 for x - y, 2 for x -> y, 3 for
+#'   x <- y, 4 for x <-> y. `p` is stored as the bytes of its n numbers: byte k (from 1, the lowest) of number i is at `(k - 1) * n + i`. This reduces the
+#'   time of `saveRDS()` to a third.
+#' @slot sets The separating sets `sepset[[x]][[y]]`, also ordered by x, then y, without the empty sets of level 0:
+#'   `list(start, to, set, p, ends, members)`. `set` is the variable itself for a set of one, and 0 for an empty set. For the k-th of the larger sets it is
+#'   p + k, and the set is `members[(ends[k] + 1):ends[k + 1]]`. `set` is stored as bits: bit k (from 0, the lowest) of all n numbers is in the bytes from
+#'   `k * ceiling(n / 8) + 1` on. `p` is the largest p-value of the pair, `NA` if it was removed at level 0.
+#' @slot gaps The pairs x < y that are not adjacent and have no separating set, `list(start, to, p)`. These are the pairs of `fixedGaps`, and the pairs that
 #'   `"stable.fast"` removes at level 0 because their test has no p-value.
 #' @seealso [pc()]
 #' @examples
@@ -74,10 +80,10 @@ methods::setClass("pcCompact", representation = list(
   alpha = "numeric", test = "character", extendable = "logical", edges = "list", sets = "list", gaps = "list"
 ))
 
-# Not is(), which asks for the class of an object whose package is not there.
+# Returns whether x is a compact result. is() would look for the class of an object whose package may not be installed.
 is_compact <- function(x) isS4(x) && "pcCompact" %in% class(x)
 
-# What Rust found, as a result.
+# Makes a result of what Rust found.
 compact_result <- function(labels, found, call, test, options, oriented) {
   methods::new("pcCompact",
     call = call, labels = labels, n.edgetests = edge_tests(found$n_edgetests, options$method),
@@ -87,15 +93,15 @@ compact_result <- function(labels, found, call, test, options, oriented) {
   )
 }
 
-# What Rust reads of it.
+# Returns the parts that Rust reads.
 flat_parts <- function(x) {
   list(p = length(x@labels), method = x@method, edges = x@edges, sets = x@sets, gaps = x@gaps)
 }
 
-# The rows of the entries of `rows`, one of the slots `edges`, `sets` and `gaps`.
+# Returns the row of each entry of `rows`, one of the slots `edges`, `sets` and `gaps`.
 row_numbers <- function(rows) rep.int(seq_len(length(rows$start) - 1L), diff(rows$start))
 
-# For pairs of numbers of variables, the number of the entry (x, y), or NA.
+# Returns the number of the entry (x, y) for pairs of variable numbers, or NA.
 entry_of <- function(rows, x, y) {
   find <- function(x, y) {
     row <- seq_len(rows$start[x + 1L] - rows$start[x]) + rows$start[x]
@@ -104,7 +110,7 @@ entry_of <- function(rows, x, y) {
   as.numeric(unlist(Map(find, x, y)))
 }
 
-# The p-values of these entries, or of all; NA for one that is NA.
+# Returns the p-values of these entries, or of all entries; NA for an entry that is NA.
 p_at <- function(rows, entry = NULL) {
   n <- length(rows$to)
   if (is.null(entry)) {
@@ -116,10 +122,10 @@ p_at <- function(rows, entry = NULL) {
   value
 }
 
-# Number of the entries that have a p-value. The highest byte of NA is that of no p-value.
+# Returns the number of entries that have a p-value. No p-value has the highest byte of NA.
 count_p <- function(rows) sum(utils::tail(rows$p, length(rows$to)) != as.raw(0x7f))
 
-# The members of an entry of the slot `sets`.
+# Returns the members of an entry of the slot `sets`.
 set_at <- function(x, entry) {
   sets <- x@sets
   each <- ceiling(length(sets$to) / 8)
@@ -131,7 +137,7 @@ set_at <- function(x, entry) {
 
 edge_kinds <- c("undirected", "directed", "directed", "conflict")
 
-# One row an edge: from, to and kind as table_of_lists(), and p.
+# Returns one row for each edge: from, to and kind as table_of_lists() returns them, and p.
 compact_edges <- function(x) {
   from <- row_numbers(x@edges)
   mark <- as.integer(x@edges$mark)
@@ -142,7 +148,7 @@ compact_edges <- function(x) {
   data.frame(from = from, to = to, kind = edge_kinds[mark], p = p_at(x@edges), stringsAsFactors = FALSE)
 }
 
-# Every edge as one arc, or as two where it has no direction, by tail, then head: from, to and pcalg's mark, 1 or 2.
+# Returns every edge as one arc, or as two if it has no direction, by tail, then head: from, to and pcalg's mark, 1 or 2.
 compact_arcs <- function(x) {
   from <- row_numbers(x@edges)
   to <- x@edges$to
@@ -157,14 +163,14 @@ compact_arcs <- function(x) {
   list(from = tail[by], to = head[by], mark = weight[c(mark[up], mark[down])[by]])
 }
 
-# Labels, neighbour lists and weights, as edges_of_graph().
+# Returns labels, neighbour lists and weights, like edges_of_graph().
 compact_lists <- function(x) {
   arcs <- compact_arcs(x)
   by_tail <- function(values) unname(split(values, factor(arcs$from, seq_along(x@labels))))
   list(labels = x@labels, edges = by_tail(arcs$to), weights = if (!all(arcs$mark == 1)) by_tail(arcs$mark))
 }
 
-# The graph as a pcAlgo has it.
+# Returns the graph as a pcAlgo stores it.
 compact_graph <- function(x) {
   listed <- compact_lists(x)
   result_graph(x@labels, list(
@@ -173,7 +179,7 @@ compact_graph <- function(x) {
   ), oriented = x@type == "CPDAG")
 }
 
-# The p x p form. `level0`: a matrix of the p-values of level 0, or NULL.
+# Returns the p x p form. `level0`: a matrix of the p-values of level 0, or NULL.
 expanded <- function(x, level0 = NULL) with_room_for_pcalgo(expand(x, level0))
 
 expand <- function(x, level0) {
@@ -184,7 +190,7 @@ expand <- function(x, level0) {
   )
 }
 
-# pcalg's adjacency matrix, which is the transpose of as(graph, "matrix").
+# Returns pcalg's adjacency matrix, the transpose of as(graph, "matrix").
 compact_matrix <- function(x) {
   arcs <- compact_arcs(x)
   m <- matrix(0, length(x@labels), length(x@labels), dimnames = list(x@labels, x@labels))
@@ -193,7 +199,7 @@ compact_matrix <- function(x) {
 }
 
 sparse_matrix <- function(x) {
-  need_package("Matrix", "a sparse matrix is one of the package Matrix")
+  need_package("Matrix", "a sparse matrix needs the package Matrix")
   arcs <- compact_arcs(x)
   p <- length(x@labels)
   Matrix::sparseMatrix(
@@ -201,8 +207,8 @@ sparse_matrix <- function(x) {
   )
 }
 
-# Conversions of a compact result and of a table of edges, and the edges of the other class. Some of these classes are defined later, by pcalg and by Matrix,
-# and R would say so in a message.
+# Registers conversions of a compact result and of a table of edges, and edges() of the other class. pcalg and Matrix define some of these classes later, and R
+# would report that in a message.
 conversions <- function(ns) {
   set <- function(to, convert) suppressMessages(methods::setAs("pcCompact", to, convert, where = ns))
   suppressMessages({
@@ -212,7 +218,7 @@ conversions <- function(ns) {
   suppressMessages(methods::setAs("pcgpu_graph", "graphNEL", function(from) graphnel_of_table(from), where = ns))
   set("pcAlgo", function(from) as_pcalg(from))
   set("matrix", function(from) {
-    # Functions of pcalg take it for that of a graph, of which the coding of results is the transpose.
+    # Functions of pcalg would take it for the matrix of a graph, which is the transpose of the coding of results.
     if (is_asked_by_pcalg()) refuse_compact()
     structure(compact_matrix(check_object(from)), type = "amat.cpdag")
   })

@@ -1,48 +1,59 @@
 #' Compare graphs with the true one
 #'
-#' Counts which edges and arrowheads of estimated graphs are also in the true graph, as a table with one row for each estimate. 20,000 variables take well under a second,
-#' because graphs are lists of edges throughout.
+#' Counts which edges and arrowheads of estimated graphs are also in the true graph. The result is a table with one row for each estimate. 20,000 variables take
+#' well under a second, because graphs are stored as lists of edges.
 #'
 #' # What is counted
 #'
-#' - *Adjacencies*: pairs of variables with an edge of any kind. Precision is the share of the estimated ones that are true, recall the share of the true ones that are found, F1 their
-#'   harmonic mean; `adj_fpr` is the share of the pairs without a true edge that have an estimated one. `pcalg::compareGraphs()` calls recall `tpr` and precision `tdr`.
-#' - *Arrowheads*: ends of edges that an arrow points to: one of x -> y, at y, none of x - y, two of an edge in conflict (x <-> y). An arrowhead that is estimated is right where the true graph
-#'   has an edge of the pair with an arrowhead at that end. So count Tetrad and causal-learn (`ArrowConfusion`). `arrow_precision_common` and `arrow_recall_common` count heads on pairs that are adjacent in both graphs
-#'   alone, which leaves out what wrong adjacencies cost.
+#' - *Adjacencies*: pairs of variables with an edge of any kind. Precision is the share of the estimated adjacencies that are true, recall the share of the true
+#'   adjacencies that are found, F1 their harmonic mean. `adj_fpr` is the share of the pairs without a true edge that have an estimated one.
+#'   `pcalg::compareGraphs()` calls recall `tpr` and precision `tdr`.
+#' - *Arrowheads*: ends of edges to which an arrow points: x -> y has one, at y; x - y has none; an edge in conflict (x <-> y) has two. An estimated arrowhead
+#'   is right if the true graph has an edge between the two variables with an arrowhead at that end. Tetrad and causal-learn (`ArrowConfusion`) count in the
+#'   same way. `arrow_precision_common` and `arrow_recall_common` count only heads on pairs that are adjacent in both graphs, which leaves out the cost of wrong
+#'   adjacencies.
 #' - `reversed`: pairs that are x -> y in one graph and x <- y in the other.
-#' - `shd`, the structural Hamming distance (Tsamardinos, Brown and Aliferis 2006): pairs whose edge is there in one graph alone, or has another direction; of CPDAGs, `pcalg::shd()`. An
-#'   edge in conflict counts as undirected there.
+#' - `shd`, the structural Hamming distance (Tsamardinos, Brown and Aliferis 2006): pairs whose edge is in only one graph, or has another direction. For CPDAGs
+#'   it equals `pcalg::shd()`. An edge in conflict counts as undirected there.
 #'
 #' # Partial ancestral graphs
 #'
-#' If the graphs are PAGs (results of [fci()] and its relatives, of pcalg's `dag2pag()`, or their matrices of class `"amat"`), each end of an edge has a mark. Counted are adjacencies, as above, and
-#' - *marks*: arrowheads, tails and circles, each as arrowheads above: an estimated mark is right if the true graph has an edge of the pair with the same mark at that end. Arrowheads and tails are
-#'   claims (Tetrad counts in this way); a circle claims nothing, and one in the true graph says that data cannot tell;
-#' - `marks_agree`: the share of the marks that agree on pairs that are adjacent in both (Colombo and others 2012);
-#' - `shd`: pairs whose edge is there in one graph alone, or has another mark.
+#' If the graphs are PAGs (results of [fci()] and its relatives, of pcalg's `dag2pag()`, or their matrices of class `"amat"`), each end of an edge has a mark.
+#' The table counts adjacencies, as above, and
+#' - *marks*: arrowheads, tails and circles, each as arrowheads above: an estimated mark is right if the true graph has an edge between the two variables with
+#'   the same mark at that end. Arrowheads and tails are claims (Tetrad counts in this way). A circle claims nothing; in the true graph it means that data
+#'   cannot decide;
+#' - `marks_agree`: the share of marks that agree, on pairs that are adjacent in both graphs (Colombo and others 2012);
+#' - `shd`: pairs whose edge is in only one graph, or has another mark.
 #'
-#' A ratio with a denominator of 0 is `NA` (`pcalg::compareGraphs()` has `tdr` 1 where no edge is estimated, `tpr` 0 where none is true, and `fpr` 1 where all pairs have edges).
+#' A ratio with a denominator of 0 is `NA`. (`pcalg::compareGraphs()` has `tdr` 1 if no edge is estimated, `tpr` 0 if none is true, and `fpr` 1 if all pairs
+#' have edges.)
 #'
-#' @param estimated A graph, or a list of graphs, whose names become rows: results of [pc()], of [fci()] or of pcalg; [graph::graphNEL-class]; adjacency matrices, as
-#'   `as(graph, "matrix")` has them or as pcalg's `"amat"`; graphs of [random_dag()] and [cpdag_of()], of igraph, or of bnlearn.
-#' @param true The true graph, likewise. Variables are matched by name, or by position where one of the graphs has numbers for names.
-#' @param cpdag Compare CPDAGs? A graph whose edges are all directed, without a cycle, counts as a DAG, and [cpdag_of()] it is compared, as data do not tell DAGs of
-#'   one CPDAG apart. Other graphs are taken as they are. `FALSE`: so are all. Of PAGs it says nothing.
-#' @return A data frame of class `pcgpu_comparison` with a row for each estimate: `graph`, its name; `edges` and `true_edges`; `adj_tp`, `adj_fp`, `adj_fn`,
-#'   `adj_precision`, `adj_recall`, `adj_f1`, `adj_fpr`; `arrow_tp`, `arrow_fp`, `arrow_fn`, `arrow_precision`, `arrow_recall`, `arrow_f1`,
-#'   `arrow_precision_common`, `arrow_recall_common`; `reversed`; `shd`. Of PAGs `tail_*` and `circle_*` as `arrow_*`, and `marks_agree` in place of `reversed`. `print()` shows the main ones.
+#' @param estimated A graph, or a list of graphs, whose names appear in the column `graph`. Graphs are results of [pc()], of [fci()] or of pcalg;
+#'   [graph::graphNEL-class]; adjacency matrices, as `as(graph, "matrix")` returns them or as pcalg's `"amat"`; or graphs of [random_dag()] and [cpdag_of()], of
+#'   igraph, or of bnlearn.
+#' @param true The true graph, in one of these forms. Variables are matched by name, or by position if the names in one of the graphs are only numbers.
+#' @param cpdag If `TRUE`, DAGs are converted to their CPDAG (see [cpdag_of()]) before comparison, because data cannot distinguish equivalent DAGs. A DAG is a
+#'   graph whose edges are all directed, without a cycle; other graphs are compared as they are. If `FALSE`, all graphs are. Ignored for PAGs.
+#' @return A data frame of class `pcgpu_comparison` with one row for each estimate and the columns
+#'   - `graph`, its name; `edges` and `true_edges`;
+#'   - `adj_tp`, `adj_fp`, `adj_fn`, `adj_precision`, `adj_recall`, `adj_f1`, `adj_fpr`;
+#'   - `arrow_tp`, `arrow_fp`, `arrow_fn`, `arrow_precision`, `arrow_recall`, `arrow_f1`, `arrow_precision_common`, `arrow_recall_common`;
+#'   - `reversed`; `shd`.
+#'
+#'   For PAGs there are also `tail_*` and `circle_*`, named like `arrow_*`, and `marks_agree` replaces `reversed`. `print()` shows the main columns.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references
-#' D. Colombo, M. H. Maathuis, M. Kalisch and T. S. Richardson (2012). Learning high-dimensional directed acyclic graphs with latent and selection variables. *Annals of Statistics* 40, 294-321.
+#' D. Colombo, M. H. Maathuis, M. Kalisch and T. S. Richardson (2012). Learning high-dimensional directed acyclic graphs with latent and selection variables.
+#' *Annals of Statistics* 40, 294-321.
 #'
 #' I. Tsamardinos, L. E. Brown and C. F. Aliferis (2006). The max-min hill-climbing Bayesian network structure learning algorithm. *Machine Learning* 65, 31-78.
 #'
 #' J. D. Ramsey and others (2018). TETRAD - a toolbox for causal discovery. *8th International Workshop on Climate Informatics*.
 #'
 #' Y. Zheng and others (2024). Causal-learn: causal discovery in Python. *JMLR* 25(60), 1-8.
-#' @seealso [random_dag()] and [cpdag_of()] for true graphs, [random_data()] for data of them, [markov_check()] where there is no true graph.
+#' @seealso [random_dag()] and [cpdag_of()] for true graphs, [random_data()] for their data, [markov_check()] if there is no true graph.
 #' @examples
 #' dag <- random_dag(20, neighbours = 2, seed = 3)
 #' x <- random_data(dag, 1000, seed = 3, numCores = 2)
@@ -73,7 +84,7 @@ compare_graphs <- function(estimated, true, cpdag = TRUE) {
   structure(table, class = c("pcgpu_comparison", "data.frame"), variables = length(truth$labels), cpdag = cpdag)
 }
 
-# Counts in the order in which Rust has them.
+# Turns Rust's counts into the table; columns are in Rust's order.
 comparison_table <- function(names, counts, p) {
   of <- function(number) counts[, number]
   share <- function(some, all) ifelse(all > 0, some / all, NA_real_)
@@ -90,26 +101,29 @@ comparison_table <- function(names, counts, p) {
   )
 }
 
-# A graph with its variables in the order of the true one's.
+# Returns a graph with its variables in the order of the true graph.
 in_order_of_true <- function(listed, labels) {
   own <- listed$labels
   if (length(own) != length(labels)) {
-    abort_argument("estimated", own, "give graphs on the variables of `true`.",
-      has = sprintf("%d variables, and `true` %d", length(own), length(labels))
+    abort_argument("estimated", own, "compare graphs with the same variables.",
+      has = sprintf("%d variables, but `true` has %d", length(own), length(labels))
     )
   }
   if (identical(own, labels)) {
     return(listed)
   }
-  # Numbers in their order are no names.
+  # Numbers in order are not names.
   if ((are_numbers(own) || are_numbers(labels)) && !is_permuted(own, labels)) {
     return(listed)
   }
   place <- match(own, labels)
   if (anyNA(place) || anyDuplicated(place)) {
-    abort_argument("estimated", own, "give graphs on the variables of `true`, by the same names.",
-      has = sprintf("variables that `true` does not have: %s", enumerate(dQuote(own[is.na(place)], FALSE)))
-    )
+    has <- if (anyNA(place)) {
+      sprintf("variables that `true` does not have: %s", enumerate(dQuote(own[is.na(place)], FALSE)))
+    } else {
+      sprintf("repeated names of variables: %s", enumerate(dQuote(unique(own[duplicated(own)]), FALSE)))
+    }
+    abort_argument("estimated", own, "use the same names in both graphs.", has = has)
   }
   moved <- lapply(listed$edges, function(to) place[to])
   by <- lapply(moved, order)
@@ -132,7 +146,7 @@ print.pcgpu_comparison <- function(x, digits = 3L, ...) {
     return(invisible(NextMethod()))
   }
   say_lines(sprintf("%s variables, %s edges in the true %s%s", in_words(attr(x, "variables")),
-    in_words(x$true_edges[1L]), if (pag) "PAG" else "graph", if (isTRUE(attr(x, "cpdag"))) " (DAGs as their CPDAGs)" else ""))
+    in_words(x$true_edges[1L]), if (pag) "PAG" else "graph", if (isTRUE(attr(x, "cpdag"))) " (DAGs compared as CPDAGs)" else ""))
   shown <- as.data.frame(lapply(unclass(x)[names(main)], function(column) {
     if (is.character(column)) column else format(round(column, digits), drop0trailing = FALSE, trim = TRUE)
   }), stringsAsFactors = FALSE)

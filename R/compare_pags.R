@@ -1,8 +1,8 @@
-# compare_graphs() of partial ancestral graphs: which edges, and which of the marks at their ends, are those of the true PAG.
+# Implements compare_graphs() for partial ancestral graphs: which edges, and which marks at their ends, are also in the true PAG.
 
 mark_names <- c(circle = 1, arrow = 2, tail = 3)
 
-# `names`: of the rows.
+# `names`: the names of the rows.
 compare_pags <- function(estimated, true, names) {
   truth <- pag_to_compare(true, "true")
   listed <- lapply(estimated, function(graph) in_order_of_true(pag_to_compare(graph, "estimated"), truth$labels))
@@ -14,13 +14,13 @@ pag_to_compare <- function(graph, argument) {
   amat <- about(argument, marks_of_pag(graph))
   if (is.null(amat)) {
     abort_argument(argument, graph, paste(
-      "give PAGs alone, as of fci(), or none: the PAG of a DAG some of whose variables are hidden is what fci() finds with a test that knows the DAG, or pcalg's dag2pag()"
-    ), is = "no PAG, where another graph is one")
+      "compare PAGs only with PAGs; pcalg's dag2pag() returns the PAG of a DAG with hidden variables, and so does fci() with a test that reads the DAG."
+    ), is = "not a PAG, but another graph is one")
   }
   lists_of_pag(amat)
 }
 
-# Every end of an edge: a key for the pair and the side, and the mark there.
+# Returns every end of an edge: a key for the pair and the side, and the mark there.
 ends_of_pag <- function(listed) {
   p <- as.double(length(listed$labels))
   from <- rep.int(seq_along(listed$edges), lengths(listed$edges))
@@ -28,7 +28,7 @@ ends_of_pag <- function(listed) {
   list(key = from * p + to, mark = unlist(listed$weights, use.names = FALSE))
 }
 
-# Each edge has two ends, so that edges are half of them.
+# Counts edges and marks. Each edge has two ends, so the number of edges is half of theirs.
 counts_of_pag <- function(listed, truth) {
   ends <- ends_of_pag(listed)
   at <- match(ends$key, truth$key)
@@ -39,7 +39,7 @@ counts_of_pag <- function(listed, truth) {
   from <- (key - 1) %/% p
   to <- key - from * p
   same <- ends$mark[common] == there[common]
-  # A pair is right where both of its ends are.
+  # A pair is right if both of its ends are.
   pair <- paste(pmin(from, to), pmax(from, to))
   wrong <- length(unique(pair[!same]))
   counts <- c(

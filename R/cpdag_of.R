@@ -1,9 +1,9 @@
 #' The CPDAG of a DAG
 #'
-#' The graph of the Markov equivalence class of a DAG, with an arrow where all DAGs of the class have it and an undirected edge elsewhere (Chickering 1995): what
-#' [pc()] finds of data without limit. `pcalg::dag2cpdag()` gives the same, from p x p matrices.
+#' Returns the graph of the Markov equivalence class of a DAG, with an arrow if all DAGs of the class have it, and an undirected edge otherwise (Chickering
+#' 1995). This is what [pc()] finds from unlimited data. `pcalg::dag2cpdag()` returns the same, from p x p matrices.
 #'
-#' @param dag A DAG of [random_dag()]; or a [graph::graphNEL-class], an adjacency matrix, an igraph graph, or a DAG of bnlearn.
+#' @param dag A DAG of [random_dag()], a [graph::graphNEL-class], an adjacency matrix, an igraph graph, or a DAG of bnlearn.
 #' @return An object of class `pcgpu_graph`, see [random_dag()].
 #'
 #'   Errors have the class `pcgpu_error_argument`.
@@ -18,7 +18,7 @@ cpdag_of <- function(dag) {
   listed <- about("dag", edges_of(dag))
   found <- check_rust(rust_cpdag(listed$edges))
   if (is.null(found)) {
-    abort_argument("dag", dag, "give a graph whose edges are all directed and make no cycle.", is = "no DAG")
+    abort_argument("dag", dag, "give a graph with only directed edges and without cycles.", is = "not a DAG")
   }
   new_graph(listed$labels, found$from, found$to, found$directed)
 }

@@ -1,18 +1,18 @@
-# Drawing in base graphics. The unit is the inch on the page, so that boxes, text and arrowheads keep their proportions.
+# Draws graphs in base graphics. The unit is the inch on the page, so boxes, text and arrowheads keep their proportions.
 
 node_look <- list(fill = "#E8F0F8", border = "#2F5D8A")
 
-# Dots without a label inside are darker, so that they are seen.
+# Dots without a label inside are darker, so that they stand out.
 dot_look <- list(fill = "#8DB8DE")
 
-# How nodes are drawn where nothing was asked for; see plot_cpdag() for what may be.
+# How nodes are drawn by default; see plot_cpdag() for the options.
 plain_wish <- list(shown = "boxes")
 
-# How each kind of edge of a CPDAG, or of a PAG, looks: the mark at either end ("tail", "arrow" or "circle"), and `said`, its name in the legend.
+# Returns the appearance of each kind of edge of a CPDAG or a PAG: the marks at both ends ("tail", "arrow" or "circle"), and `said`, its name in the legend.
 edge_look <- function(colour = NULL, pag = FALSE) {
   look <- if (pag) pag_look() else cpdag_look()
   if (!is.null(colour)) {
-    check_colours(colour, nrow(look), "edge_colour", if (pag) paste("in the order", enumerate(look$kind)) else "one of directed edges, one of undirected ones and one of conflicts")
+    check_colours(colour, nrow(look), "edge_colour", if (pag) paste("in the order", enumerate(look$kind)) else "for directed edges, undirected edges and conflicts")
     look$colour <- rep_len(colour, nrow(look))
   }
   look
@@ -36,12 +36,12 @@ pag_look <- function() {
 
 mark_of_sign <- c("-" = "tail", "<" = "arrow", ">" = "arrow", "o" = "circle")
 
-# edge_width: NULL, or a function of the two ends of edges, by what to multiply the width of a line. wish: how the nodes are
-# to be drawn, a list of `shown` ("auto", "boxes", or, as dots, labels of "all", "hubs" or "none"), `fill`, `size` and
-# `values` (of `size`), `keys`, `focus` and `layout`, a matrix.
+# edge_width: NULL, or a function of the two ends of edges that returns factors for the widths of lines. wish: how to draw the nodes, a list of
+# - `shown`: "auto", "boxes", or, for dots, which labels: "all", "hubs" or "none";
+# - `fill`, `size`, `values` (of `size`), `keys`, `focus`, and `layout`, a matrix.
 draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = NULL, node_border = NULL, edge_colour = NULL, ..., edge_width = NULL,
                       wish = plain_wish, remark = NULL) {
-  # As igraph names them: a script that gives these draws with either engine.
+  # igraph's names of arguments also work, so a script can use either engine.
   given <- list(...)
   node_fill <- wish$fill %||% node_fill %||% given[["vertex.color"]]
   node_border <- node_border %||% given[["vertex.frame.color"]] %||% node_look$border
@@ -70,20 +70,20 @@ draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = NULL, n
 
 base_takes <- c("vertex.color", "vertex.frame.color", "vertex.label.cex", "node_fill", "node_border", "edge_colour", "cex")
 
-# The nodes that the others are around have a bold border.
+# Draws a bold border around the nodes that `around` named.
 draw_focus <- function(place, fill, border, focus) {
   if (length(focus)) {
     draw_nodes(place$xy[focus, , drop = FALSE], place$size[focus, , drop = FALSE], place$radius, fill[focus], border[focus], 2.5)
   }
 }
 
-# Colours for n nodes: one for all, or one a node.
+# Returns colours for n nodes from one colour, or from one for each node.
 one_a_node <- function(colours, n, argument) {
-  check_colours(colours, n, argument, "one a node")
+  check_colours(colours, n, argument, "one for each node")
   rep_len(colours, n)
 }
 
-# One colour, or n; `which` says what the n are for.
+# Checks that there is one colour, or n; `which` says what the n are for.
 check_colours <- function(colours, n, argument, which) {
   hint <- sprintf("give one colour, or %d, %s.", n, which)
   if (!length(colours) %in% c(1L, n) || is.list(colours)) {
@@ -92,8 +92,8 @@ check_colours <- function(colours, n, argument, which) {
   different <- unique(colours)
   known <- vapply(different, function(colour) !inherits(try(grDevices::col2rgb(colour), silent = TRUE), "try-error"), NA)
   if (!all(known)) {
-    abort_argument(argument, colours, paste(hint, "colors() lists the names; numbers and \"#2F5D8A\" do, too."),
-      has = paste("no colour,", enumerate(dQuote(different[!known], FALSE)))
+    abort_argument(argument, colours, paste(hint, "Colours are names in colors(), numbers, or codes such as \"#2F5D8A\"."),
+      has = paste("an unknown colour,", enumerate(dQuote(different[!known], FALSE)))
     )
   }
 }
@@ -103,15 +103,15 @@ check_cex <- function(cex, n, argument) {
     return(invisible())
   }
   if (!is.numeric(cex) || !length(cex) %in% c(1L, n) || !all(is.finite(cex)) || any(cex <= 0)) {
-    abort_argument(argument, cex, sprintf("give a number above 0, or %d of them, one a node.", n))
+    abort_argument(argument, cex, sprintf("give a number above 0, or %d of them, one for each node.", n))
   }
 }
 
-# What new_page() changes, to go back to.
+# Returns the settings that new_page() changes, so that they can be restored.
 page_settings <- function() graphics::par("mai", "xpd", "xaxs", "yaxs")
 
-# A new page with next to no margin. The size of a figure is known once it is there, and margins that leave no room for
-# a plot are an error of R's: they are set when the page has begun.
+# Starts a new page with very small margins. The size of a figure is known only once the page has begun, and R stops if margins leave no room for a plot, so the
+# margins are set afterwards.
 new_page <- function(main, notes = NULL) {
   graphics::par(mai = c(0, 0, 0, 0), xpd = NA, xaxs = "i", yaxs = "i")
   graphics::plot.new()
@@ -123,22 +123,21 @@ new_page <- function(main, notes = NULL) {
   graphics::par(mai = c(bottom, side, top, side))
 }
 
-# The title in the middle of the upper margin.
+# Draws the title in the middle of the upper margin.
 draw_title <- function(main) {
   if (!is.null(main)) {
     text_in_margin(main, 3L, graphics::par("cex.main"), graphics::par("font.main"), graphics::par("col.main"))
   }
 }
 
-# Lines in the middle of the lower margin: what to know of the graph, and what of it is not drawn.
+# Draws lines in the middle of the lower margin: notes on the graph, and what is not drawn.
 draw_notes <- function(lines) {
   for (k in seq_along(lines)) {
     text_in_margin(lines[k], 1L, 0.8, 3L, "#5A5A5A", c(k, length(lines)))
   }
 }
 
-# Text in the middle of the margin 1 (below) or 3 (above), smaller where it would be wider or higher than that. part: of how
-# many lines which one it is, from the top down.
+# Draws text in the middle of margin 1 (below) or 3 (above), reduced if it would not fit. part: the number of this line from the top, and the number of lines.
 text_in_margin <- function(text, side, cex, font, colour, part = c(1, 1)) {
   margin <- graphics::par("mai")[side]
   space <- c(graphics::par("pin")[1L], 0.9 * margin / part[2L])
@@ -156,8 +155,7 @@ text_in_margin <- function(text, side, cex, font, colour, part = c(1, 1)) {
   graphics::text((usr[1L] + usr[2L]) / 2, at, text, cex = cex, font = font, col = colour)
 }
 
-# The largest factor, from `start` down, with which text fits. Devices round the size of text, so that factors are
-# tried, not computed.
+# Returns the largest factor, from `start` down, at which text fits. Devices round the size of text, so factors are tried, not computed.
 fitting_cex <- function(start, fits) {
   for (factor in start * 0.96^(0:150)) {
     if (fits(factor)) {
@@ -167,8 +165,8 @@ fitting_cex <- function(start, fits) {
   factor
 }
 
-# The layout in inches of the page's plot region: list(xy, size, radius, cex, line, head, edges, page, legend, keys, dots). Every
-# node lies on the page and above the legend. See place_in_boxes() and place_in_dots().
+# Returns the layout in inches of the page's plot region: list(xy, size, radius, cex, line, head, edges, page, legend, keys, dots). Every node lies on the page
+# and above the legend. See place_in_boxes() and place_in_dots().
 place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL, wish = plain_wish) {
   edges <- table_of(listed)
   page <- graphics::par("pin")
@@ -178,14 +176,14 @@ place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL, wish =
   low <- legend$y %||% (if (is.null(keys)) 0 else keys$high / 2 + 0.02)
   more <- if (is.null(keys)) 0 else (keys$rows - 1) * keys$high
   below <- c(0, max(legend$height %||% 0, if (is.null(keys)) 0 else low + keys$high / 2 + 0.03) + more)
-  # The entry of the edges stands in the highest row.
+  # The entry of the edges stands in the top row.
   if (!is.null(legend)) legend$y <- low + more
   space <- page - below
   n <- length(listed$labels)
   shown <- wish$shown
-  # Without a look at the labels: boxes of three letters have no room.
+  # Decided without measuring labels: there is no room for boxes of three letters.
   if (shown == "auto" && (!is.null(wish$size) || (is.null(cex) && n > 30L && prod(space) / n < 0.1))) shown <- "dots"
-  # Not before it is needed, and once: boxes may turn out to have no room.
+  # Lazy, because it may not be needed; evaluated once, because both boxes and dots may need it.
   delayedAssign("shapes", component_shapes(n, edges))
   place <- if (shown %in% c("auto", "boxes")) place_in_boxes(listed, edges, space, below, cex, font, family, wish$layout, shapes)
   if (shown == "auto" && is.null(cex) && n > 30L && min(place$cex) < least_box_cex) place <- NULL
@@ -196,7 +194,7 @@ place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL, wish =
 
 unplaced <- function() list(xy = matrix(0, 0L, 2L), size = matrix(0, 0L, 2L), radius = 0, cex = numeric(), line = 1, head = 0.1, unit = 0)
 
-# Where nodes are before anything is scaled, from 0 up. given: NULL for our own layout, or the user's.
+# Returns the positions of nodes before scaling, from 0 up. given: NULL for our own layout, or the user's.
 start_layout <- function(n, edges, size, aspect, given, shapes = component_shapes(n, edges)) {
   if (is.null(given)) {
     return(layout_graph(n, edges, size, aspect, shapes))
@@ -204,9 +202,8 @@ start_layout <- function(n, edges, size, aspect, given, shapes = component_shape
   sweep(given, 2L, apply(given, 2L, min))
 }
 
-# A box around each label, measured on this device at the cex that it is drawn in. cex: NULL for the largest up to 1.2 with
-# which no two boxes overlap; or the user's, for all nodes or one a node, which is made smaller only where a box would not
-# fit on the page.
+# Places a box around each label, measured on this device at the cex at which it is drawn. cex: NULL for the largest up to 1.2 at which no two boxes overlap; or
+# the user's, for all nodes or one for each node, which is reduced only if a box would not fit on the page.
 place_in_boxes <- function(listed, edges, space, below, cex, font, family, layout, shapes) {
   n <- length(listed$labels)
   if (n == 0L) {
@@ -218,7 +215,7 @@ place_in_boxes <- function(listed, edges, space, below, cex, font, family, layou
   xy <- start_layout(n, edges, size, space[1L] / space[2L], layout, shapes)
   scale <- if (is.null(layout)) min(space / apply(xy + size / 2, 2L, max)) else 1
   fill_page <- if (is.null(layout)) {
-    # Positions fill the page, but a small graph is not blown up, and no axis is stretched to twice the other.
+    # Positions fill the page, but a small graph is not enlarged much, and no axis is stretched to twice the other.
     function(size) sweep(xy, 2L, widest_stretch(xy, size, space, 1.6 * min(scale, 2.5)), `*`)
   } else {
     function(size) xy * min(widest_stretch(xy, size, space, 2 * max(space) / max(xy, 1e-9)))
@@ -229,13 +226,13 @@ place_in_boxes <- function(listed, edges, space, below, cex, font, family, layou
     if (!inside(size)) {
       return(FALSE)
     }
-    # Places that are given may be too near to each other for any text.
+    # The user's positions may be too close to each other for any text.
     if (!is.null(layout) && factor < 0.5) {
       return(TRUE)
     }
     xy <- fill_page(size)
     apart <- length(near_pairs(xy, size, 0.25 * mean(size[, 2L]), most = 0)$a) == 0L
-    # Larger text must not come at the cost of edges.
+    # Larger text must not hide edges.
     apart && (factor <= scale || shortest_edge(xy, size, edges) >= 0.5 * mean(size[, 2L]))
   }
   factor <- if (is.null(cex)) {
@@ -244,7 +241,7 @@ place_in_boxes <- function(listed, edges, space, below, cex, font, family, layou
     fitting_cex(1, function(factor) inside(boxes(factor)))
   }
   size <- boxes(factor)
-  # Heads and lines get finer with the text, but not as fine as the text of a large graph.
+  # Heads and lines become finer with the text, but not as fine as the text of a large graph.
   cex <- factor * asked
   least <- min(cex, 1)
   list(
@@ -253,15 +250,15 @@ place_in_boxes <- function(listed, edges, space, below, cex, font, family, layou
   )
 }
 
-# The least distance between the boxes of two adjacent nodes.
+# Returns the shortest distance between the boxes of two adjacent nodes.
 shortest_edge <- function(xy, size, edges) {
   away <- abs(xy[edges$from, , drop = FALSE] - xy[edges$to, , drop = FALSE])
   gap <- away - (size[edges$from, , drop = FALSE] + size[edges$to, , drop = FALSE]) / 2
   min(pmax(gap[, 1L], gap[, 2L]), Inf)
 }
 
-# The largest factors for the two axes, up to `most`, with which all boxes fit in the space. The extent grows with the
-# factor, and so the factor is found by halving.
+# Returns the largest factors for the two axes, up to `most`, with which all boxes fit into the space. The extent grows with the factor, so bisection finds the
+# factor.
 widest_stretch <- function(xy, size, space, most) {
   vapply(1:2, function(axis) {
     at <- xy[, axis]
@@ -278,7 +275,7 @@ widest_stretch <- function(xy, size, space, most) {
   }, 0)
 }
 
-# Width and height in inches of the boxes around labels of these sizes.
+# Returns width and height in inches of the boxes around labels of these sizes.
 label_boxes <- function(labels, cex, font = NULL, family = NULL) {
   size <- matrix(0, length(labels), 2L)
   for (value in unique(cex)) {
@@ -287,17 +284,17 @@ label_boxes <- function(labels, cex, font = NULL, family = NULL) {
     one <- line_height(value)
     wide <- graphics::strwidth(text, units = "inches", cex = value, font = font, family = family)
     high <- graphics::strheight(text, units = "inches", cex = value, font = font, family = family)
-    # Two thirds of a line more than the text keep it out of the half circles at the ends.
+    # Two thirds of a line of extra width keep the text out of the half circles at the ends.
     size[these, 1L] <- pmax(wide + 2 / 3 * one, 1.1 * one)
     size[these, 2L] <- pmax(high + 0.55 * one, one)
   }
   size
 }
 
-# Height of the box around one line of text.
+# Returns the height of the box around one line of text.
 line_height <- function(cex) 2.4 * cex * graphics::strheight("M", units = "inches", cex = 1)
 
-# Boxes in one call: polygon() takes the shapes between NAs, and a colour for each.
+# Draws all boxes in one call: polygon() accepts shapes separated by NA, and a colour for each.
 draw_nodes <- function(xy, size, radius, fill, border, line = 1) {
   if (nrow(xy) == 0L) {
     return(invisible())
@@ -328,7 +325,7 @@ draw_edges <- function(place, kinds) {
   draw_lines(ends$first, ends$last, ends$unit, look, ends$head, 1.4 * place$line * place$width)
 }
 
-# Where the lines of edges begin and end, at their nodes' boxes, which way they go, and how long their heads are.
+# Returns where the lines of edges begin and end, at the boxes of their nodes, their directions, and the lengths of their heads.
 edge_ends <- function(place) {
   edges <- place$edges
   start <- place$xy[edges$from, , drop = FALSE]
@@ -343,9 +340,9 @@ edge_ends <- function(place) {
   list(first = first, last = last, unit = unit, head = head)
 }
 
-# Lines with their marks, from `first` to `last`; `unit`: the direction.
+# Draws lines with their marks, from `first` to `last`; `unit`: the direction.
 draw_lines <- function(first, last, unit, look, head, width) {
-  # Lines stop inside the heads, whose tips would otherwise be blunt, and at circles.
+  # Lines stop inside the heads, because the tips would otherwise be blunt, and at circles.
   short <- c(tail = 0, arrow = 0.8, circle = circle_size)
   line_first <- first + unit * short[look$at_from] * head
   line_last <- last - unit * short[look$at_to] * head
@@ -356,7 +353,7 @@ draw_lines <- function(first, last, unit, look, head, width) {
   draw_circles(first, -unit, look$colour, head, width, look$at_from == "circle")
 }
 
-# The diameter of the circle at the end of a line, as a share of the length of an arrowhead.
+# The diameter of the circle at the end of a line, relative to the length of an arrowhead.
 circle_size <- 0.75
 
 draw_circles <- function(tip, unit, colour, head, width, wanted) {
@@ -368,7 +365,7 @@ draw_circles <- function(tip, unit, colour, head, width, wanted) {
   draw_nodes(centre, cbind(size, size), max(size), "white", colour[wanted], width[1L] / 1.2)
 }
 
-# How far from its centre a box with rounded corners ends in the direction `unit`.
+# Returns the distance from the centre of a box with rounded corners to its border in the direction `unit`.
 box_reach <- function(unit, size, radius) {
   half <- size / 2
   radius <- pmin(radius, half[, 1L], half[, 2L])
@@ -376,7 +373,7 @@ box_reach <- function(unit, size, radius) {
   inner <- half - radius
   top <- half[, 2L] / along[, 2L]
   side <- half[, 1L] / along[, 1L]
-  # The far crossing with the circle around the corner's centre.
+  # The far intersection with the circle around the corner's centre.
   towards <- rowSums(inner * along)
   corner <- towards + sqrt(pmax(radius^2 - rowSums(inner^2) + towards^2, 0))
   reach <- ifelse(top * along[, 1L] <= inner[, 1L], top, ifelse(side * along[, 2L] <= inner[, 2L], side, corner))
@@ -399,8 +396,8 @@ draw_heads <- function(tip, unit, colour, head, wanted) {
   )
 }
 
-# The legend in the lower left corner of the page: list(kinds, said, cex, scale, left, y, width, height); NULL where all edges
-# are of one kind, whose marks need no words. `look`: the rows of edge_look() that are drawn. It is smaller on a page that it would fill.
+# Returns the legend in the lower left corner of the page: list(kinds, said, cex, scale, left, y, width, height); NULL if all edges are of one kind, whose marks
+# need no explanation. `look`: the rows of edge_look() that are drawn. The legend is smaller on a page that it would fill.
 place_legend <- function(look, page) {
   if (nrow(look) < 2L) {
     return(NULL)

@@ -1,12 +1,12 @@
-# What plots of numbers share: graphical arguments of the user come before ours.
+# Helpers for plots of numbers, in which graphical arguments of the user take precedence over ours.
 
-# Calls `draw` with ours, then the user's by name; what is given without a name stays without one.
+# Calls `draw` with our arguments, except those that the user names, then with the user's. Unnamed arguments stay unnamed.
 draw_with <- function(draw, ours, given) {
   named <- names(given) %||% rep("", length(given))
   do.call(draw, c(ours[!names(ours) %in% named[nzchar(named)]], given), quote = TRUE)
 }
 
-# Margins, in lines, for labels of rows at the left; restored by the caller. They take at most 45 % of the page.
+# Sets margins, in lines, for row labels on the left. They take at most 45 % of the page. The caller restores them.
 label_margins <- function(labels, main, cex = 0.8, least = 2) {
   inches <- if (length(labels)) max(graphics::strwidth(labels, units = "inches", cex = cex)) else 0
   lines <- inches / graphics::par("csi") / graphics::par("mex") + 1.5
@@ -14,7 +14,7 @@ label_margins <- function(labels, main, cex = 0.8, least = 2) {
   graphics::par(mar = c(4.5, min(max(lines, least), most), if (is.null(main)) 1 else 3, 1))
 }
 
-# A page that says why there is nothing on it.
+# Draws a page that says why it is empty.
 draw_nothing <- function(main, why) {
   graphics::plot.new()
   graphics::title(main = main %||% "")

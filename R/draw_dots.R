@@ -1,17 +1,16 @@
-# Nodes as dots, where there is no room for a box around every label: labels stand beside the dots of hubs, and of other
-# nodes where there is room.
+# Draws nodes as dots, if there is no room for a box around every label. Labels stand next to the dots of hubs, and of other nodes if there is room.
 
-# Text of boxes below this size is not read on paper.
+# Text in boxes below this size cannot be read on paper.
 least_box_cex <- 0.42
 
-# Of more nodes than these only hubs are labelled: a label has no room, and looking for it takes time.
+# In graphs with more nodes only hubs are labelled: other labels have no room, and looking for it takes time.
 most_tags <- 800L
 
-# The layout in inches, as place_in_boxes() has it, and `tags`, the labels: a data frame of node, x, y, cex, wide and high.
+# Returns the layout in inches, like place_in_boxes(), and `tags`, the labels: a data frame of node, x, y, cex, wide and high.
 place_in_dots <- function(listed, edges, space, below, cex, font, family, wish, shapes) {
   n <- length(listed$labels)
   degree <- tabulate(c(edges$from, edges$to), n)
-  # Hubs are larger, but not as much as with sizes that were asked for.
+  # Hubs are larger, but less so than with sizes that the user gave.
   ratio <- wish$size %||% (1 + 0.8 * sqrt(degree / max(degree, 1)))
   if (n == 0L) {
     return(c(unplaced(), list(tags = NULL)))
@@ -34,8 +33,8 @@ place_in_dots <- function(listed, edges, space, below, cex, font, family, wish, 
   )
 }
 
-# The diameter of the smallest dots, in inches: two thirds of what fits, so that edges between neighbours are seen. Places
-# that are given need not keep dots apart.
+# Returns the diameter of the smallest dots, in inches: two thirds of what fits, so that edges between neighbours are visible. The user's positions need not
+# keep dots apart.
 largest_dot <- function(xy, ratio, space) {
   most <- 0.29 / max(ratio, 1.8)
   extent <- apply(xy, 2L, max)
@@ -45,7 +44,7 @@ largest_dot <- function(xy, ratio, space) {
     at <- xy * given * 0.95
     length(near_pairs(at, size, 0, most = 0)$a) == 0L
   }
-  # A dot is seen as long as it is larger than the lines.
+  # A dot stays visible as long as it is larger than the lines.
   max(fitting_cex(most, function(unit) unit <= 0.004 || fits(unit)), 0.004)
 }
 
@@ -55,7 +54,8 @@ in_the_middle <- function(xy, size, space, below) {
   sweep(xy, 2L, (space - high - low) / 2 + below, `+`)
 }
 
-# A place for a node's label on its right, left, above or below: on the page, over no other label and, but for hubs, no dot.
+# Finds a position for a node's label to the right of it, to the left, above or below. The label lies on the page, over no other label and, except for hubs,
+# over no dot.
 place_tags <- function(xy, diameter, labels, page, near, cex, font, family, wish) {
   degree <- lengths(near)
   shown <- wish$shown
@@ -66,7 +66,7 @@ place_tags <- function(xy, diameter, labels, page, near, cex, font, family, wish
   values <- wish$values %||% degree
   rank <- order(!seq_len(n) %in% wish$focus, -values, -degree, na.last = TRUE)
   hubs <- if (shown == "all") rank else utils::head(rank, max(5, min(40, floor(prod(page[2L, ] - page[1L, ]) / 1.2))))
-  # Without edges, and without values, there are no hubs.
+  # Without edges and without values, there are no hubs.
   if (shown != "all" && is.null(wish$values)) hubs <- hubs[degree[hubs] > 1L | hubs %in% wish$focus]
   others <- if (shown == "auto" && n <= most_tags) setdiff(rank, hubs)
   of_hubs <- 0.75
@@ -85,8 +85,8 @@ place_tags <- function(xy, diameter, labels, page, near, cex, font, family, wish
 
 new_tags <- function(n) list(tags = list(), low = matrix(0, 0L, 2L), high = matrix(0, 0L, 2L))
 
-# `must`: a label of a hub may cover dots, as few as can be. `always`: it may cover another label. `near`: the neighbours, whose
-# edges are rather not covered.
+# `must`: the label of a hub may cover dots, as few as possible. `always`: a label may cover another one. `near`: the neighbours, whose edges the label avoids
+# if possible.
 place_tag <- function(found, node, label, cex, must, always, xy, diameter, near, page, font, family) {
   extent <- c(
     graphics::strwidth(label, units = "inches", cex = cex, font = font, family = family),
@@ -114,7 +114,7 @@ place_tag <- function(found, node, label, cex, must, always, xy, diameter, near,
     if (cost == 0) break
   }
   if (is.null(best) && always) {
-    # A page that is smaller than the label.
+    # The page is smaller than the label.
     best <- list(k = 1L)
   }
   if (!is.null(best)) {
@@ -126,7 +126,7 @@ place_tag <- function(found, node, label, cex, must, always, xy, diameter, near,
   found
 }
 
-# The paper shines through below a label, so that it can be read over edges.
+# Draws labels on a translucent white ground, so that they are legible over edges.
 draw_tags <- function(tags, labels) {
   if (is.null(tags)) {
     return(invisible())
@@ -136,14 +136,14 @@ draw_tags <- function(tags, labels) {
   graphics::text(tags$x, tags$y, labels[tags$node], cex = tags$cex)
 }
 
-# Where lines would blacken the page, they let others shine through: a colour, as thin as the ink on the page says.
+# Returns colours of lines. If lines would blacken the page, they become transparent, the more so the more ink is on the page.
 thinned <- function(colour, place) {
   edges <- place$edges
   if (!place$dots || !nrow(edges) || !isTRUE(grDevices::dev.capabilities("semiTransparency")[[1L]])) {
     return(colour)
   }
   away <- place$xy[edges$from, , drop = FALSE] - place$xy[edges$to, , drop = FALSE]
-  # A line of width 1 is 1/96 inch wide.
+  # A line with width 1 is 1/96 inch wide.
   ink <- sum(sqrt(rowSums(away^2))) * place$line * 1.4 / 96 / prod(place$page)
   if (ink < 0.15) colour else grDevices::adjustcolor(colour, max(0.12, (0.15 / ink)^0.7))
 }

@@ -1,8 +1,8 @@
-# What the colours and the sizes of nodes say, in the legend: rows above the edges' row, or beside it where there is room.
+# Draws the legend of the colours and sizes of nodes: rows above the row of the edges, or to its right if there is room.
 
 most_levels <- 12L
 
-# The pieces of an entry, in inches at scale 1: what is drawn, how wide, and its text.
+# Returns the pieces of an entry: what is drawn, its colour or size, and its text.
 key_pieces <- function(key) {
   text <- function(words) list(draw = "text", text = words)
   swatch <- function(colour, words) list(draw = "swatch", colour = colour, text = words)
@@ -24,12 +24,12 @@ key_pieces <- function(key) {
   c(title, shown, if (isTRUE(key$missing)) list(swatch(no_value, "no value")))
 }
 
-# Each by itself: in common digits, 0.002 would make 4.1 be 4.100.
+# Formats each end separately: with common digits, 0.002 would turn 4.1 into 4.100.
 format_ends <- function(ends) vapply(signif(ends, 3L), format, "", big.mark = thousands_mark(), digits = 3L)
 
 mark_width <- c(text = 0, swatch = 0.16, bar = 1.25, dot = 0.32)
 
-# Where the pieces stand: list(pieces, left, row, cex, scale, rows). `start`: the width that is taken in the lowest row.
+# Returns the positions of the pieces: list(left, row, right, rows, pieces, cex, scale, high). `start`: the width already used in the lowest row.
 place_keys <- function(keys, page, start = 0) {
   keys <- keys[!vapply(keys, is.null, NA)]
   pieces <- unlist(lapply(keys, key_pieces), recursive = FALSE)
@@ -46,7 +46,7 @@ place_keys <- function(keys, page, start = 0) {
     at <- start + if (start > 0) 0.2 * scale else 0.05 * scale
     now <- 0
     for (k in seq_along(pieces)) {
-      # An entry begins a row where it does not fit the rest of this one.
+      # An entry begins a new row if the rest of this one is too short for it.
       rest <- if (k == 1L || of_key[k] != of_key[k - 1L]) sum(wide[of_key == of_key[k]]) else wide[k]
       if (at + rest > page[1L] && at > 0.06 * scale && (at + wide[k] > page[1L] || k == 1L || of_key[k] != of_key[k - 1L])) {
         now <- now + 1
@@ -67,15 +67,15 @@ place_keys <- function(keys, page, start = 0) {
   c(flow(scale), list(pieces = pieces, cex = 0.75 * scale, scale = scale, high = high * scale))
 }
 
-# `bottom`: the middle of the lowest row. `unit`: inches of a dot of diameter 1.
+# `bottom`: the middle of the lowest row. `unit`: the size in inches of a dot with diameter 1.
 draw_keys <- function(keys, bottom, unit) {
   dots <- unlist(lapply(keys$pieces, `[[`, "diameter")) * unit
-  # All smaller where the largest would not fit its row.
+  # All dots shrink if the largest would not fit into its row.
   unit <- unit * min(1, 0.85 * keys$high / max(dots, 1e-9))
   for (k in seq_along(keys$pieces)) {
     piece <- keys$pieces[[k]]
     x <- keys$left[k]
-    # The first row is the highest.
+    # The first row is at the top.
     y <- bottom + (keys$rows - 1 - keys$row[k]) * keys$high
     mark <- mark_width[[piece$draw]] * keys$scale
     if (piece$draw == "bar") {

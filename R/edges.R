@@ -1,24 +1,33 @@
 #' The edges of a result as a table
 #'
-#' `edge_table()` returns one row for each edge. `as.data.frame()` of a search or of a [random_dag()] returns the same table, and so does `tidy()` of the package broom (see
-#' [tidy.pcCompact()]).
+#' `edge_table()` returns one row for each edge. `as.data.frame()` of a search or of a [random_dag()] returns the same table, and so does `tidy()` of the
+#' package broom (see [tidy.pcCompact()]).
 #'
-#' `edges()` is another name for it, as methods of the generic function of the package graph. Other packages have an `edges()` of their own: after `library(igraph)`, `edges(fit)` is
-#' igraph's, which returns neither the table nor an error. No other package is known to have an `edge_table()`, so scripts should use that.
+#' `edges()` is another name for it, a set of methods of the generic function of the package graph. Other packages have an `edges()` of their own: after
+#' `library(igraph)`, `edges(fit)` is igraph's, which returns neither the table nor an error. No other package is known to have an `edge_table()`, so use that
+#' name in scripts.
 #'
-#' @param x,object A result of [pc()], [skeleton()] or [orient()], of either class; one of [fci()], [rfci()] or [fciPlus()]; a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()]; or a result
-#'   of [stability()], whose edges are those of its averaged graph. `edge_table()` also reads other graphs that [compare_graphs()] accepts, such as a [graph::graphNEL-class] or a graph of igraph.
+#' @param x,object One of:
+#'   - a result of [pc()], [skeleton()] or [orient()], of either class;
+#'   - a result of [fci()], [rfci()] or [fciPlus()];
+#'   - a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()];
+#'   - a result of [stability()], for the edges of its averaged graph;
+#'   - for `edge_table()` only: another graph that [compare_graphs()] accepts, such as a [graph::graphNEL-class] or a graph of igraph.
 #' @param which,... Not used.
-#' @return A data frame with one row for each edge: `from` and `to`, names of variables; `kind`, `"-->"` (directed), `"---"` (undirected) or `"<->"` (a conflict,
-#'   `solve.confl = TRUE` only); and
-#'   - for a search: `p`, the largest p-value of its tests (`-Inf` or `-1` if there were none, see `fixedEdges`; not for `fciPlus()`, which keeps none). Rows are ordered by the smaller variable, then the larger;
-#'   - for [fci()] and its relatives: `kind` is `"-->"`, `"o->"`, `"<->"` (a hidden common cause), `"o-o"`, `"o--"` or `"---"`: the mark at `from`, a dash, the mark at `to`. See *What a PAG says* there;
+#' @return A data frame with one row for each edge: `from` and `to`, the names of the variables; `kind`, which is `"-->"` (directed), `"---"` (undirected) or
+#'   `"<->"` (a conflict, `solve.confl = TRUE` only); and
+#'   - for a search: `p`, the largest p-value of its tests (`-Inf` or `-1` if there were none, see `fixedEdges`; not for `fciPlus()`, which stores none).
+#'     Rows are ordered by the smaller variable, then the larger;
+#'   - for [fci()] and its relatives: `kind` is `"-->"`, `"o->"`, `"<->"` (a hidden common cause), `"o-o"`, `"o--"` or `"---"`: the mark at `from`, a dash,
+#'     and the mark at `to`. See *What a PAG says* in [fci()];
 #'   - for [random_dag()]: `weight`, the coefficient of the linear model;
-#'   - for [stability()]: `strength`, the share of samples with the edge, and `direction`, the share of those that have it from `from` to `to` (an edge without a direction counts as half an arrow
-#'     each way). These are the rows of `as.data.frame()` of the object that have `kept`, by strength;
-#'   - for [averaged_cpdag()]: `strength` and `direction`, too. `edges()` of this graph, or of any other of the package graph, is that package's list of neighbours.
+#'   - for [stability()]: `strength`, the share of samples that have the edge, and `direction`, the share of those samples in which it points from `from` to
+#'     `to`. An edge without a direction counts as half an arrow each way. These are the rows of `as.data.frame()` of the object whose `kept` is true, by
+#'     strength;
+#'   - for [averaged_cpdag()]: also `strength` and `direction`. `edges()` of this graph, or of any other graph of the package graph, is that package's list of
+#'     neighbours.
 #'
-#'   Anything without edges is an error of class `pcgpu_error_argument`.
+#'   An argument without edges is an error of class `pcgpu_error_argument`.
 #' @seealso [neighbours()] of one variable, [sepset()] of a pair without an edge, [write_network()] for files, [as_igraph()], [q_values()]
 #' @examples
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
@@ -40,7 +49,7 @@ edge_table <- function(x) {
 #' @exportMethod edges
 NULL
 
-# Classes whose results are tables, but without edges.
+# Classes whose results are tables, but have no edges.
 without_edges <- c(
   pcgpu_cstar = "cstar()", pcgpu_effects = "causal_effects()", pcgpu_joint_effects = "causal_effects()",
   pcgpu_markov = "markov_check()", pcgpu_selection = "select_features()"
@@ -48,7 +57,7 @@ without_edges <- c(
 
 listed_edges <- function(x, argument) {
   of <- without_edges[intersect(class(x), names(without_edges))]
-  if (length(of)) abort_argument(argument, x, sprintf("a result of %s has no edges: as.data.frame() gives its table.", of[1L]))
+  if (length(of)) abort_argument(argument, x, "as.data.frame() returns its table.", is = sprintf("a result of %s, which has no edges", of[1L]))
   about(argument, named_edges(network_of(x)))
 }
 
@@ -56,7 +65,7 @@ edges_of_object <- function(object, which) listed_edges(object, "object")
 
 methods::setMethod("edges", "pcCompact", edges_of_object)
 
-# Adjacency matrices, which all functions take that take a graph.
+# Adjacency matrices, which all functions for graphs accept.
 methods::setMethod("edges", "matrix", edges_of_object)
 
 for (without in names(without_edges)) {
@@ -65,11 +74,12 @@ for (without in names(without_edges)) {
 }
 rm(without)
 
-# How kinds of edges are written wherever a user sees them.
+# The notation of kinds of edges for users.
 arrow_of <- c(directed = "-->", undirected = "---", conflict = "<->")
 
-# What stands for a graph here, as a table: list(labels, edges), a row an edge with numbers of variables `from` and `to`, `kind` as a user sees it, and
-# the numbers that are known of it, and `pag` where kinds are those of a PAG, in which "<->" is a hidden common cause and no conflict. All tables of edges, conversions and files are made of this one.
+# Returns the graph that x stands for as a table: list(labels, edges). `edges` has one row for each edge: numbers of variables `from` and `to`, `kind` in the
+# users' notation, and the numbers known about the edge. `pag` is added if the kinds are those of a PAG, in which "<->" is a hidden common cause, not a
+# conflict. All tables of edges, conversions and files are made from this.
 network_of <- function(x) {
   check_object(x)
   if (is_compact(x)) {
@@ -105,7 +115,7 @@ new_network <- function(labels, table) {
   list(labels = labels, edges = list2DF(as.list(table)))
 }
 
-# By the smaller variable, then the larger.
+# Sorts by the smaller variable, then the larger.
 by_pair <- function(table) table[order(pmin(table$from, table$to), pmax(table$from, table$to)), ]
 
 network_of_pcalg <- function(x) {
@@ -122,13 +132,13 @@ network_of_fci <- function(x) {
   list(labels = labels_of_pag(amat), edges = list2DF(table), pag = TRUE)
 }
 
-# The largest p-value of each edge's tests, from either end. It is not known of what fciPlus() has found: NULL.
+# Returns the largest p-value of each edge's tests, from either end; NULL for a result of fciPlus(), which does not store them.
 p_of_pag <- function(x, from, to) {
   p <- attr(x, "pMax")
   if (identical(dim(p), dim(attr(x, "amat")))) pmax(p[cbind(from, to)], p[cbind(to, from)])
 }
 
-# With the strength and the direction that averaged_cpdag() has left with its graph, of the edges that are still there and have the kind that they had.
+# Adds the strength and the direction that averaged_cpdag() stored with its graph, for edges that still exist with the same kind.
 with_shares <- function(table, shares, p) {
   if (is.null(shares)) {
     return(table)
@@ -147,16 +157,16 @@ named_edges <- function(network) {
   edges
 }
 
-# As edges_of(), and of a PAG, too; only what knows its marks may ask, see table_of().
+# Returns the same as edges_of(), and also accepts a PAG. Only for callers that understand the marks of a PAG, see table_of().
 drawn_edges_of <- function(x) {
   amat <- marks_of_pag(x)
   if (is.null(amat)) edges_of(x) else lists_of_pag(amat)
 }
 
-# Does it stand for a PAG?
+# Returns whether x stands for a PAG.
 is_pag <- function(x) is_fci(x) || is_pag_matrix(x) || is_igraph_pag(x)
 
-# The matrix of marks of what stands for a PAG, NULL of what does not.
+# Returns the matrix of marks of a PAG, NULL if x is not one.
 marks_of_pag <- function(x) {
   check_object(x)
   if (is_fci(x)) {
@@ -168,7 +178,7 @@ marks_of_pag <- function(x) {
   }
 }
 
-# Labels, neighbour lists and weights of whatever stands for a graph here, but for PAGs. `instead`: what takes those.
+# Returns labels, neighbour lists and weights of anything that stands for a graph, except PAGs. `instead`: what accepts PAGs, for the error message.
 edges_of <- function(x, instead = NULL) {
   check_object(x)
   if (is_pag(x)) refuse_pag(x, instead = instead)
@@ -193,7 +203,7 @@ edges_of <- function(x, instead = NULL) {
   if (methods::is(x, "graph")) {
     listed <- edges_of_graph(x)
     if (anyNA(unlist(listed$weights, use.names = FALSE))) {
-      abort_argument("x", x, "give every edge a weight.", is = "a graph with missing weights (NA)")
+      abort_argument("x", x, "give each edge a weight.", is = "a graph with missing weights (NA)")
     }
     return(listed)
   }
@@ -203,14 +213,14 @@ edges_of <- function(x, instead = NULL) {
   abort_argument("x", x, "give a result of pc() or skeleton(), a graph, or an adjacency matrix.")
 }
 
-# For what a PAG has no answer to, or needs another one than a CPDAG. `instead`: what gives one.
+# Raises the error of functions that cannot use a PAG, or need a CPDAG. `instead`: what else the user can do.
 refuse_pag <- function(x, argument = "x", instead = NULL) {
-  abort_argument(argument, x, paste(c(
+  abort_argument(argument, x, paste0(paste(c(
     "give a graph without hidden variables, such as a result of pc()", instead
-  ), collapse = "; "), is = "a PAG, in which variables may be hidden")
+  ), collapse = "; "), "."), is = "a PAG, which allows for hidden variables")
 }
 
-# bnlearn has an arc each way of an undirected edge.
+# bnlearn stores an undirected edge as two arcs, one in each direction.
 edges_of_bnlearn <- function(x) {
   labels <- names(x$nodes)
   from <- match(x$arcs[, 1L], labels)
@@ -218,9 +228,9 @@ edges_of_bnlearn <- function(x) {
   edges_of_table(labels, from, to, rep.int(TRUE, length(from)))
 }
 
-# A graph as as_igraph() makes it, or any other.
+# Reads a graph that as_igraph() made, or any other graph of igraph.
 edges_of_igraph <- function(x) {
-  need_package("igraph", "the graph is one of the package igraph")
+  need_package("igraph", "a graph of igraph needs the package igraph")
   arcs <- igraph::as_edgelist(x, names = FALSE)
   labels <- igraph::vertex_attr(x, "name") %||% as.character(seq_len(igraph::vcount(x)))
   kinds <- igraph::edge_attr(x, "kind")
@@ -236,16 +246,16 @@ edges_of_igraph <- function(x) {
   edges_of_table(as.character(labels), as.integer(arcs[, 1L]), as.integer(arcs[, 2L]), rep.int(igraph::is_directed(x), nrow(arcs)))
 }
 
-# Is it a PAG that as_igraph() has made?
+# Returns whether x is a PAG that as_igraph() made.
 is_igraph_pag <- function(x) inherits(x, "igraph") && requireNamespace("igraph", quietly = TRUE) && identical(igraph::graph_attr(x, "type"), "PAG")
 
-# The matrix of marks of such a graph.
+# Returns the matrix of marks of such a graph.
 amat_of_igraph <- function(x) {
   labels <- as.character(igraph::vertex_attr(x, "name") %||% seq_len(igraph::vcount(x)))
   arcs <- igraph::as_edgelist(x, names = FALSE)
   kinds <- igraph::edge_attr(x, "kind")
   if (!is.character(kinds) || !all(kinds %in% kinds_of_pag)) {
-    abort_argument("x", x, sprintf("give each edge a `kind`, one of %s.", enumerate(dQuote(kinds_of_pag, FALSE))), is = "a PAG some of whose edges have no kind of its")
+    abort_argument("x", x, sprintf("give each edge a `kind`, one of %s.", enumerate(dQuote(kinds_of_pag, FALSE))), is = "a PAG with edges whose kind is missing or unknown")
   }
   mark <- c(o = 1, "<" = 2, ">" = 2, "-" = 3)
   amat <- matrix(0, length(labels), length(labels), dimnames = list(labels, labels))
@@ -254,7 +264,7 @@ amat_of_igraph <- function(x) {
   amat
 }
 
-# Edges with their kinds, of which those without a direction may be there once, as in a file, or each way.
+# Reads edges with their kinds. An edge without a direction may occur once, as in a file, or once in each direction.
 edges_of_kinds <- function(labels, from, to, kinds) {
   both <- kinds != "-->"
   tail <- c(from, to[both])
@@ -266,14 +276,14 @@ edges_of_kinds <- function(labels, from, to, kinds) {
   list(labels = labels, edges = by_tail(head), weights = if (!all(weight == 1)) by_tail(weight))
 }
 
-# An adjacency matrix as as(graph, "matrix") has it, [i, j] != 0 for i -> j, or as pcalg's "amat" codes a CPDAG, which
-# is the transpose and says so in an attribute.
+# Reads an adjacency matrix in one of two codings. as(graph, "matrix") has [i, j] != 0 for i -> j. pcalg's "amat" of a CPDAG is the transpose, which its
+# attribute shows.
 edges_of_matrix <- function(m) {
   type <- attr(m, "type") %||% ""
   if (anyNA(m)) {
     missing <- which(is.na(m), arr.ind = TRUE)
-    abort_argument("x", m, "give 0 where there is no edge.", is = sprintf(
-      "%s with %d missing values, the first at [%d, %d]", describe(m), nrow(missing), missing[1L, 1L], missing[1L, 2L]
+    abort_argument("x", m, "use 0 for pairs without an edge.", is = sprintf(
+      "%s with %s, the first at [%d, %d]", describe(m), counted(nrow(missing), "missing value"), missing[1L, 1L], missing[1L, 2L]
     ))
   }
   check_sides(m, "x")

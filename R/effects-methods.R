@@ -1,9 +1,9 @@
-# What is done with results of causal_effects().
+# Methods for results of causal_effects().
 
 one_effect <- function(chosen, of, labels, argument) {
   at <- match(check_variables(chosen, labels, argument), of)
   if (length(at) != 1L || is.na(at)) {
-    abort_argument(argument, chosen, sprintf("give one of the variables that were `%s`.", argument))
+    abort_argument(argument, chosen, sprintf("give one of the variables in `%s` of the call of causal_effects().", argument))
   }
   at
 }
@@ -12,7 +12,7 @@ one_effect <- function(chosen, of, labels, argument) {
 `[.pcgpu_effects` <- function(x, i, j) {
   check_object(x)
   if (!is.null(x$smallest)) {
-    abort_argument("x", NULL, "the effects themselves need keep = \"all\".", is = "a result of keep = \"smallest\"")
+    abort_argument("x", NULL, "call causal_effects() with keep = \"all\".", is = "a result of keep = \"smallest\", which does not store single effects")
   }
   if (missing(i)) abort_argument("i", NULL, "give one x: `effects[x, y]` or `effects[x, ]`.", is = "missing")
   at <- one_effect(i, x$x, x$labels, "x")
@@ -30,10 +30,10 @@ one_effect <- function(chosen, of, labels, argument) {
   x$values[start + row + rows * (seq_len(x$columns[at]) - 1)]
 }
 
-# Pairs of different variables.
+# Returns the number of pairs of different variables.
 count_pairs <- function(x) as.double(length(x$x)) * length(x$y) - length(intersect(x$x, x$y))
 
-# How many pairs a table is to have.
+# Checks the number of pairs that a table shows.
 check_rows_shown <- function(n) {
   if (!is_number(n) || n < 0) {
     abort_argument("n", n, "give a number of rows, or Inf for all pairs.")
@@ -59,7 +59,7 @@ as.data.frame.pcgpu_effects <- function(x, row.names = NULL, optional = FALSE, .
   frame
 }
 
-# Places of the n largest, pairs of a variable with itself left out, NA last.
+# Returns the places of the n largest values, without pairs of a variable with itself, NA last.
 ranked_pairs <- function(smallest, x, y, n) {
   self <- match(x, y)
   self <- (seq_along(x) - 1) * length(y) + self
@@ -67,7 +67,7 @@ ranked_pairs <- function(smallest, x, y, n) {
   pairs <- length(smallest) - length(self)
   smallest[self] <- -Inf
   if (n < pairs) {
-    # Only what reaches the n-th largest is put in order.
+    # Sorts only values that reach the n-th largest.
     known <- smallest[!is.na(smallest)]
     if (n < length(known)) {
       least <- if (n < 1) Inf else -sort(-known, partial = n)[n]
@@ -75,7 +75,7 @@ ranked_pairs <- function(smallest, x, y, n) {
       return(utils::head(chosen[order(-smallest[chosen])], n))
     }
   }
-  # Pairs with themselves come after all but NA.
+  # Pairs of a variable with itself come after all values except NA.
   ranked <- order(-smallest, na.last = TRUE)
   utils::head(ranked[!ranked %in% self], n)
 }
@@ -84,13 +84,13 @@ ranked_pairs <- function(smallest, x, y, n) {
 print.pcgpu_effects <- function(x, n = 10L, ...) {
   given <- check_dots(list(...), frame_takes, "print.pcgpu_effects")
   check_object(x)
-  say_lines(sprintf("Possible effects of %s on %s variables, method \"%s\"%s", in_words(length(x$x)), in_words(length(x$y)), x$method,
-    if (x$valid) "" else sprintf(" (the graph is no valid %s)", toupper(x$type))))
+  say_lines(sprintf("Possible effects of %s on %s, method \"%s\"%s", counted(length(x$x), "variable"), counted(length(x$y), "variable"), x$method,
+    if (x$valid) "" else sprintf(" (the graph is not a valid %s)", toupper(x$type))))
   shown <- as.data.frame(x, n = n)
   print_frame(shown, given, 4L)
   left <- count_pairs(x) - nrow(shown)
   if (left > 0) {
-    say_lines(sprintf("... and %s more pairs, by their smallest absolute effect", in_words(left)))
+    say_lines(sprintf("... and %s, in the order of their smallest absolute effect", counted(left, "more pair")))
   }
   invisible(x)
 }
@@ -111,10 +111,10 @@ summary.pcgpu_effects <- function(object, n = 20L, ...) {
 #' @exportS3Method print summary.pcgpu_effects
 print.summary.pcgpu_effects <- function(x, ...) {
   given <- check_dots(list(...), frame_takes, "print.summary.pcgpu_effects")
-  say_lines(sprintf("Method \"%s\" on a %s%s", x$method, toupper(x$type), if (x$valid) "" else ", which is not valid"))
-  effects <- if (!is.null(x$effects)) sprintf(", %s effects; %s pairs have several", in_words(x$effects), in_words(x$several))
-  say_lines(paste0(in_words(x$pairs), " pairs", effects))
-  say_lines(sprintf("Smallest absolute effect: 0 for %s pairs, NA for %s", in_words(x$zero), in_words(x$missing)))
+  say_lines(sprintf("Method \"%s\" on a %s%s", x$method, toupper(x$type), if (x$valid) "" else " that is not valid"))
+  effects <- if (!is.null(x$effects)) sprintf(", %s in total; pairs with several effects: %s", counted(x$effects, "effect"), in_words(x$several))
+  say_lines(paste0(counted(x$pairs, "pair"), effects))
+  say_lines(sprintf("Smallest absolute effect: 0 for %s, NA for %s; quantiles:", counted(x$zero, "pair"), in_words(x$missing)))
   print(x$quantiles, digits = given$digits %||% 4L)
   print_frame(x$largest, given, 4L)
   invisible(x)
@@ -149,9 +149,9 @@ print.pcgpu_joint_effects <- function(x, n = 10L, ...) {
   given <- check_dots(list(...), frame_takes, "print.pcgpu_joint_effects")
   check_object(x)
   say_lines(sprintf("Joint effects of %s, %d joint sets of parents, %s", enumerate(x$labels[x$x]), dim(x$effects)[2L],
-    if (is.null(x$technique)) "optimal adjustment" else x$technique))
+    if (is.null(x$technique)) "method \"optimal\"" else x$technique))
   told <- as.data.frame(x)
   print_frame(utils::head(told, n), given, 4L)
-  if (nrow(told) > n) say_lines(sprintf("... and %d more, by their smallest absolute effect", nrow(told) - n))
+  if (nrow(told) > n) say_lines(sprintf("... and %s, in the order of their smallest absolute effect", counted(nrow(told) - n, "more pair")))
   invisible(x)
 }

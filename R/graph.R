@@ -1,15 +1,14 @@
-# Graphs without a p x p matrix in R code: neighbour lists in, graph::graphNEL out, and back.
+# Converts between neighbour lists and graph::graphNEL without a p x p matrix in R code.
 #
-# pcalg makes its graphs by as(<matrix>, "graphNEL"), which takes 15 s at p = 5,361. What is built here is identical
-# to that, weights, order and all: a skeleton comes from a logical matrix (weight 1L), a CPDAG from a double one (1 or
-# 2), and a graph without edges from new("graphNEL", nodes).
+# pcalg makes its graphs with as(<matrix>, "graphNEL"), which takes 15 s at p = 5,361. The graphs made here are identical, including weights and order. A
+# skeleton comes from a logical matrix (weight 1L), a CPDAG from a double matrix (1 or 2), and a graph without edges from new("graphNEL", nodes).
 
-# Up to so many arcs a graph lists the weight of each, as pcalg's do: beyond, those alone that differ from the default, which all of
-# graph's and pcalg's functions take for the others. The names of the others, two labels each, would take longer than a search.
+# Up to this many arcs, a graph lists the weight of each, like pcalg's graphs. Above it lists only weights that differ from the default, which all functions of
+# graph and pcalg use for the rest. The names of the list, two labels each, would take longer than a search.
 most_listed <- 200000L
 
-# edges: a list of p sorted integer vectors, the j with i -> j. weights: NULL, or a list of vectors beside `edges`. symmetric: whether every
-# edge is there in both directions, with one weight; NULL where that is not known.
+# edges: a list of p sorted integer vectors, the j with i -> j. weights: NULL, or a list of vectors parallel to `edges`. symmetric: whether every edge exists in
+# both directions, with one weight; NULL if that is not known.
 graph_from_edges <- function(labels, edges, weights = NULL, one = 1L, symmetric = NULL, most = most_listed) {
   counts <- lengths(edges)
   if (sum(counts) == 0L) {
@@ -34,7 +33,7 @@ graph_from_edges <- function(labels, edges, weights = NULL, one = 1L, symmetric 
     weight <- weight[other]
   }
   if (length(to)) {
-    # A few distinct records, repeated: R shares them, so that an edge costs one pointer.
+    # Repeats a few distinct records, which R shares, so an edge costs one pointer.
     values <- unique(weight)
     records <- lapply(values, function(value) list(weight = value))
     graph@edgeData@data <- structure(records[match(weight, values)], names = paste(labels[from], labels[to], sep = "|"))
@@ -42,28 +41,27 @@ graph_from_edges <- function(labels, edges, weights = NULL, one = 1L, symmetric 
   graph
 }
 
-# A graph without nodes, made once: R's checks of a new one take longer than all that makes a graph of a few edges.
+# Returns a graph without nodes, made only once: R's checks of a new one take longer than the rest of the work for a graph with few edges.
 empty_graph <- function() {
   if (is.null(session$empty_graph)) session$empty_graph <- methods::new("graphNEL")
   session$empty_graph
 }
 
-# The graph of a `u2pd = "rand"` or "retry" search whose v-structures fit no DAG: pcalg then takes a way that leaves
-# the graph directed and without weights.
+# Returns the graph of a search with `u2pd = "rand"` or "retry" whose v-structures fit no DAG. pcalg then leaves the graph directed and without weights.
 graph_without_weights <- function(labels, edges) {
   graph <- methods::new("graphNEL", nodes = labels, edgemode = "directed")
   graph@edgeL <- structure(lapply(edges, function(to) list(edges = to)), names = unname(labels))
   graph
 }
 
-# Is every edge there in both directions, with one weight?
+# Returns whether every edge exists in both directions, with one weight.
 is_symmetric <- function(from, to, weight) {
   there <- order(from, to)
   back <- order(to, from)
   identical(from[there], to[back]) && identical(to[there], from[back]) && identical(weight[there], weight[back])
 }
 
-# The neighbour lists of a graph: list(labels, edges, weights), weights NULL when all are 1.
+# Returns the neighbour lists of a graph: list(labels, edges, weights); weights are NULL if all are 1.
 edges_of_graph <- function(graph) {
   if (!methods::is(graph, "graphNEL")) {
     graph <- methods::as(graph, "graphNEL")
@@ -75,13 +73,13 @@ edges_of_graph <- function(graph) {
   list(labels = labels, edges = edges, weights = weights_of_graph(graph, edges))
 }
 
-# The weights of a graph's arcs beside its neighbour lists `edges`; NULL when all are 1.
+# Returns the weights of a graph's arcs, parallel to its neighbour lists `edges`; NULL if all are 1.
 weights_of_graph <- function(graph, edges) {
   labels <- graph@nodes
   data <- graph@edgeData@data
   default <- as.double(graph@edgeData@defaults$weight %||% 1)
   listed <- vapply(unname(data), function(record) as.double(record$weight %||% default), 0)
-  # All that are listed, and those that are not.
+  # Both listed weights and the default must be 1.
   if (length(data) == 0L || sum(lengths(edges)) == 0L || default %in% 1 && all(listed %in% 1)) {
     return(NULL)
   }
@@ -93,7 +91,7 @@ weights_of_graph <- function(graph, edges) {
   if (!all(weight %in% 1)) unname(split(weight, factor(from, seq_along(edges))))
 }
 
-# The edges of what edges_of() or drawn_edges_of() has: from, to and kind.
+# Returns the edges of a result of edges_of() or drawn_edges_of(): from, to and kind.
 table_of <- function(listed) {
   if (!isTRUE(listed$pag)) {
     return(table_of_lists(listed$edges, listed$weights))
@@ -107,7 +105,7 @@ table_of <- function(listed) {
   list2DF(table_by_marks(from[once], to[once], mark[back], mark[once]))
 }
 
-# One row a pair of adjacent nodes: from, to and kind, "directed", "undirected" or "conflict" (pcalg's mark 2).
+# Returns one row for each pair of adjacent nodes: from, to and kind, which is "directed", "undirected" or "conflict" (pcalg's mark 2).
 table_of_lists <- function(edges, weights = NULL) {
   from <- rep.int(seq_along(edges), lengths(edges))
   to <- as.integer(unlist(edges, use.names = FALSE))

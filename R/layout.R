@@ -1,13 +1,13 @@
-# Where to put the nodes of a graph. Deterministic: no random number is drawn, so R's generator is left alone.
+# Computes positions for the nodes of a graph. Deterministic: it draws no random number, so the state of R's generator does not change.
 #
-# Each connected component is laid out by stress majorisation (R/stress.R). Boxes that overlap are then pushed apart,
-# the components are packed in rows, and the nodes without an edge stand in rows at the bottom.
+# Each connected component is laid out by stress majorisation (R/stress.R). Overlapping boxes are then pushed apart, the components are packed in rows, and
+# nodes without an edge stand in rows at the bottom.
 
-# edges: a data frame with from, to and kind, one row a pair. size: an n x 2 matrix, width and height of each box.
-# aspect: width over height of the space there is. Returns an n x 2 matrix of centres, in the unit of `size`, from 0 up.
-# shapes: what takes the time, and does not depend on `size`; a promise, for callers that try several.
+# Returns an n x 2 matrix of centres, in the unit of `size`, from 0 up.
+# edges: a data frame with from, to and kind, one row for each pair. size: an n x 2 matrix, width and height of each box. aspect: width over height of the
+# space. shapes: the slow part, which does not depend on `size`; a promise, for callers that try several sizes.
 layout_graph <- function(n, edges, size, aspect, shapes = component_shapes(n, edges)) {
-  # Long labels do not push neighbours far apart: there is room above and below them.
+  # Long labels do not push neighbours far apart, because there is room above and below them.
   step <- min(0.6 * mean(size[, 1L]), 4 * mean(size[, 2L])) + 2.2 * mean(size[, 2L])
   xy <- matrix(0, n, 2L)
   member <- shapes$member
@@ -21,7 +21,8 @@ layout_graph <- function(n, edges, size, aspect, shapes = component_shapes(n, ed
   pack(xy, size, shapes$groups, shapes$alone, aspect)
 }
 
-# The connected components: of each node the number of its own, the nodes of those with edges, and their places where neighbours are about 1 apart; and the nodes without an edge.
+# Returns the connected components: `member`, the number of each node's component; `groups`, the nodes of components with edges; `places`, their positions, in
+# which neighbours are about 1 apart; and `alone`, the nodes without an edge.
 component_shapes <- function(n, edges) {
   near <- neighbour_lists(n, edges)
   member <- components(n, edges)
@@ -38,8 +39,8 @@ neighbour_lists <- function(n, edges) {
   near
 }
 
-# The number of the connected component of each of n nodes, in the order of their first nodes. Every node takes the least number among its neighbours, and then that
-# one's, until nothing changes.
+# Returns the number of the connected component of each of n nodes, in the order of their first nodes. Every node takes the smallest number among its
+# neighbours, then the number of that one, until nothing changes.
 components <- function(n, edges) {
   member <- seq_len(n)
   from <- edges$from
@@ -49,7 +50,7 @@ components <- function(n, edges) {
     b <- member[to]
     apart <- a != b
     if (!any(apart)) break
-    # Of several assignments to one place the last counts: the least.
+    # If several values are assigned to one place, the last one counts: the smallest.
     low <- pmin(a[apart], b[apart])
     high <- pmax(a[apart], b[apart])
     by <- order(-low)
@@ -63,7 +64,7 @@ components <- function(n, edges) {
   match(member, unique(member))
 }
 
-# Turns the component so that arrows point downwards on the whole, or lays it wide when it has none.
+# Turns the component so that arrows point downwards on average, or makes it wide if it has no arrows.
 point_down <- function(xy, group, arrows) {
   from <- match(arrows$from, group)
   to <- match(arrows$to, group)
@@ -75,14 +76,14 @@ point_down <- function(xy, group, arrows) {
   if (flow[2L] > 0) xy * rep(c(1, -1), each = nrow(xy)) else xy
 }
 
-# Moves boxes that overlap apart: each pair along the axis where less is needed, both alike. Boxes that
-# still jam after all rounds are separated by one sweep outwards from the middle, which always succeeds.
+# Moves overlapping boxes apart: each pair along the axis that needs less, both by the same amount. If boxes still overlap after all rounds, one sweep outwards
+# from the middle separates them, which always succeeds.
 push_apart <- function(xy, size, aspect = 1, rounds = 60L) {
   gap <- 0.6 * mean(size[, 2L])
   slack <- 2 * gap
   xy <- make_room(xy, size, gap, aspect)
   while (rounds > 0L) {
-    # The boxes that come near each other while none has moved by more than half of the slack.
+    # Only these boxes can come near each other while none has moved by more than half of the slack.
     pairs <- near_pairs(xy, size, gap + slack)
     wide <- (size[pairs$a, 1L] + size[pairs$b, 1L]) / 2 + gap
     high <- (size[pairs$a, 2L] + size[pairs$b, 2L]) / 2 + gap
@@ -98,7 +99,7 @@ push_apart <- function(xy, size, aspect = 1, rounds = 60L) {
         return(xy)
       }
       sideways <- hit & over_x < over_y
-      # Where the centres coincide in a coordinate, the numbers of the nodes say which goes which way.
+      # If the centres coincide in a coordinate, the numbers of the nodes decide the directions.
       push_x <- 0.3 * over_x * sideways * ifelse(dx < 0, -1, 1)
       push_y <- 0.3 * over_y * (hit & !sideways) * ifelse(dy < 0, -1, 1)
       xy <- xy + cbind(
@@ -110,9 +111,9 @@ push_apart <- function(xy, size, aspect = 1, rounds = 60L) {
   sweep_apart(xy, size, gap / 2)
 }
 
-# Where boxes are many for the room they have, the layout is evened out and grows until they fill half of the ellipse
-# that has its spread, and rather along the axis in which the page has more room. Evened out: coordinates move towards
-# their ranks, so that left stays left and the crowd in the middle of a large graph is spread over the page.
+# If boxes have too little room, evens out the layout and enlarges it until the boxes fill half of the ellipse with its spread. It grows more along the axis in
+# which the page has more room. Evening out moves coordinates towards their ranks. So left stays left, and the crowd in the middle of a large graph spreads over
+# the page.
 make_room <- function(xy, size, gap, aspect) {
   n <- nrow(xy)
   radius <- function(xy) 2 * apply(xy, 2L, stats::sd) + colMeans(size) / 2
@@ -132,7 +133,7 @@ make_room <- function(xy, size, gap, aspect) {
   xy * sqrt(max(1, need(xy)))
 }
 
-# From the middle up, each box goes as high above the boxes already passed as it must; then from the middle down.
+# From the middle up, moves each box as far above the boxes already passed as necessary; then from the middle down.
 sweep_apart <- function(xy, size, gap) {
   middle <- mean(xy[, 2L])
   turn <- order(xy[, 2L])
@@ -155,9 +156,8 @@ sweep_apart <- function(xy, size, gap) {
   xy
 }
 
-# The pairs of boxes with less than `gap` between them, a > b, and how to sum over them by a and by b; not all, but more
-# than `most`, where there are more. Boxes are sorted by height above the ground, and compared with the next one, the
-# next but one, and so on while any can be near enough.
+# Returns the pairs of boxes with less than `gap` between them, a > b, and indices to sum over them by a and by b. If there are more than `most` pairs, it
+# returns more than `most`, but not all. Boxes are sorted by height and compared with the next one, the next but one, and so on while any can be near enough.
 near_pairs <- function(xy, size, gap, most = Inf) {
   n <- nrow(xy)
   sorted <- order(xy[, 2L])
@@ -187,7 +187,7 @@ near_pairs <- function(xy, size, gap, most = Inf) {
   list(a = a, b = b, by_a = summing(a, n), by_b = summing(b, n))
 }
 
-# Sums of values by groups 1..n, many times over the same groups: sum_by(values, summing(group, n)).
+# Prepares repeated sums of values by the same groups 1..n: sum_by(values, summing(group, n)).
 summing <- function(group, n) {
   list(order = order(group), ends = cumsum(tabulate(group, n)))
 }
@@ -196,7 +196,7 @@ sum_by <- function(values, by) {
   diff(c(0, c(0, cumsum(values[by$order]))[by$ends + 1L]))
 }
 
-# Components side by side, nodes without an edge below them, as wide as makes the best use of a space of this aspect.
+# Places components side by side, with nodes without an edge below them. The width makes the best use of a space with this aspect.
 pack <- function(xy, size, groups, alone, aspect) {
   if (nrow(xy) == 0L) {
     return(xy)
@@ -224,7 +224,7 @@ pack <- function(xy, size, groups, alone, aspect) {
       best <- list(need = need, above = above, below = below)
     }
   }
-  # Shelves are counted from the top down, coordinates from the bottom up.
+  # Rows are counted from the top down, coordinates from the bottom up.
   for (k in seq_along(groups)) {
     shift <- c(best$above$left[k] - box[1L, k], -best$above$top[k] - box[4L, k] - box[2L, k])
     xy[groups[[k]], ] <- sweep(xy[groups[[k]], , drop = FALSE], 2L, shift, `+`)
@@ -235,8 +235,7 @@ pack <- function(xy, size, groups, alone, aspect) {
   sweep(xy, 2L, low)
 }
 
-# Blocks in rows at most `room` wide. Where a block leaves room under it in its row, the next ones stand below it.
-# Returns list(left, top, extent).
+# Places blocks in rows at most `room` wide. If a block leaves room below it in its row, the next blocks stand there. Returns list(left, top, extent).
 shelves <- function(blocks, room) {
   n <- nrow(blocks)
   left <- top <- numeric(n)

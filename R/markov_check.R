@@ -1,55 +1,68 @@
-#' Do data agree with what a graph implies?
+#' Check a graph against data
 #'
-#' Tests on data the independences and dependences that a graph implies: a Markov checker like Tetrad's. If the graph is right, the p-values of the independences are uniform between 0 and 1;
-#' if it lacks edges or has wrong arrows, too many of them are small. The true graph need not be known.
+#' Tests with data the independences and dependences that a graph implies, like Tetrad's Markov checker. If the graph is right, the p-values of the
+#' independences are uniform between 0 and 1. If it lacks edges or has wrong arrows, too many of them are small. The true graph need not be known.
 #'
 #' # What is tested
 #'
-#' A CPDAG stands for DAGs that imply the same independences; the check uses one of them. In this DAG,
+#' A CPDAG stands for DAGs that imply the same independences; the check uses one of them. In this DAG, `given` selects the tests:
 #'
-#' - `given = "parents"` tests whether x and y are independent given the parents of x, for each x and each y that is not a parent of x and comes before it in an order in which parents come first. This is the ordered
-#'   local Markov condition, from which all independences of the graph follow;
-#' - `given = "blanket"` tests whether x and y are independent given the Markov blanket of x (its parents, its children and their parents), for each y outside the blanket; the x of a pair is the variable with the smaller blanket.
+#' - `"parents"`: whether x and y are independent given the parents of x. Pairs are each x and each y that is not a parent of x and comes before x in an order
+#'   in which parents come first. This is the ordered local Markov condition, from which all independences of the graph follow.
+#' - `"blanket"`: whether x and y are independent given the Markov blanket of x (its parents, its children and their parents), for each y outside the blanket.
+#'   The x of a pair is the variable with the smaller blanket.
 #'
-#' Each pair that is not adjacent (or outside the blankets) is tested once. If there are more than `tests` pairs, this number is drawn at random. In addition, for each edge x -> y, a *dependence* that faithfulness implies is tested:
-#' that of y and x given the other parents of y. Its p-values should be small. If a large share of the edges is not visible in the data, the graph has too many edges, or the test has little power.
+#' Each pair that is not adjacent (or outside the blankets) is tested once. If there are more than `tests` pairs, this number is drawn at random. In addition,
+#' the check tests a *dependence* that faithfulness implies for each edge x -> y: that of y and x given the other parents of y. Its p-values should be small. If
+#' a large share of the edges is not visible in the data, the graph has too many edges, or the test has little power.
 #'
-#' If no DAG extends the graph (real data often give such a CPDAG), one with further v-structures is used, and a message of class `pcgpu_message_graph` says so. Edges in conflict count as undirected,
-#' and so do arrows that are part of a cycle, which `u2pd = "relaxed"` may produce.
+#' If no DAG extends the graph, which is common with real data, the check uses a DAG with further v-structures, and a message of class `pcgpu_message_graph`
+#' says so. Edges in conflict count as undirected, and so do arrows that are part of a cycle, which `u2pd = "relaxed"` may produce.
 #'
-#' A column that is constant in a sample of the rows has no answer there: its questions are `NA`, and a message of class `pcgpu_message_constant` names it.
+#' Tests of a column that is constant in a sample of the rows are `NA` in that sample, and a message of class `pcgpu_message_constant` names the column.
 #'
 #' # Uniformity
 #'
-#' For the independences, `print()` shows the share with p below `alpha`, which should be about `alpha`, and the p-values of the Kolmogorov-Smirnov and the Anderson-Darling test that the
-#' p-values are uniform. Small values are evidence against the graph (or the test's assumptions); the Anderson-Darling test is more sensitive at both ends. Both tests assume that the p-values are independent of each other. They are not if they
-#' are computed from the same rows; with `data`, each question is therefore tested on one of `resamples` random halves of the rows. With many questions even the smallest deviation is significant, so look at
-#' the share and the plot as well. p-values of discrete tests are uniform only for large samples, and those of [disCItest()] are 1 if it has too few observations to test.
+#' For the independences, `print()` shows the share with p below `alpha`, which should be about `alpha`. It also shows the p-values of the Kolmogorov-Smirnov
+#' and the Anderson-Darling test that the p-values are uniform. Small values are evidence against the graph (or the test's assumptions). The Anderson-Darling
+#' test is more sensitive at both ends.
 #'
-#' The data that the graph was learnt from make it look better than it is: the search has tested some of these independences, and kept those that passed. Learn on some rows, and check on others.
+#' Both tests assume that the p-values are independent of each other. This is not the case if they are computed from the same rows. With `data`, each question
+#' is therefore tested on one of `resamples` random samples of the rows, by default halves. With many questions even the smallest deviation is significant, so
+#' look at the share and the plot as well. p-values of discrete tests are uniform only for large samples, and those of [disCItest()] are 1 if it has too few
+#' observations to test.
 #'
-#' @param fit The graph: a result of [pc()] or of pcalg, of either class, or any graph that [compare_graphs()] takes.
+#' The data that the graph was learnt from make it look better than it is, because the search has tested some of these independences and kept those that passed.
+#' Learn the graph on some rows, and check it on others.
+#'
+#' @param fit The graph: a result of [pc()] or of pcalg, of either class, or any graph that [compare_graphs()] accepts.
 #' @param data The data with observations in rows: a matrix, a data frame, or anything else that [pc()] accepts instead of a sufficient statistic.
-#' @param indepTest The test; by default it follows from the columns of `data`, as in [pc()].
-#' @param suffStat Instead of `data`: a sufficient statistic, with which all questions are tested. Together with `data`: a function that computes one from some of the rows; by default [suff_gauss()],
-#'   [suff_discrete()] or [suff_knn()], whichever `indepTest` needs.
-#' @param given See below.
+#' @param indepTest The test. By default it follows from the columns of `data`, as in [pc()].
+#' @param suffStat Instead of `data`: a sufficient statistic, with which all questions are tested. Together with `data`: a function that computes one from some
+#'   of the rows; by default [suff_gauss()], [suff_discrete()] or [suff_knn()], whichever `indepTest` needs.
+#' @param given `"parents"` or `"blanket"`, see below.
 #' @param tests The largest number of independences to test, and of dependences.
-#' @param resamples Number of random samples of the rows among which the questions are divided; with 0 all questions are tested on all rows.
+#' @param resamples Number of random samples of the rows among which the questions are divided. With 0 all questions are tested on all rows.
 #' @param share The share of the rows in a sample, drawn without replacement.
 #' @param alpha The level below which p-values count as dependence.
 #' @param seed As in [random_dag()].
 #' @param numCores,device As in [pc()].
-#' @param na As in [pc()], for data with missing values where `indepTest` is left out; by default `"testwise"` if the search was made so, and else `"error"`.
-#' @param cluster Workers among which the samples of rows (or, for one statistic, the questions) are divided, as in [pc()]; the answer is the same.
+#' @param na As in [pc()], for data with missing values if `indepTest` is left out. The default is `"testwise"` if the search used it, and `"error"` otherwise.
+#' @param cluster Workers among which the samples of rows (or, for one statistic, the questions) are divided, as in [pc()]. The answer does not depend on them.
 #' @param x An object of class `pcgpu_markov`.
 #' @param ... Passed on to `print()` of a data frame, or graphical arguments of `plot()`.
 #' @param breaks For the histogram: the number of bins from 0 to 1, or their limits.
 #' @param main Title of the histogram.
-#' @return An object of class `pcgpu_markov`: a list with `summary`, a data frame with one row for independences and one for dependences (the numbers of `tests` and of those `answered`, the share `below` `alpha`, and for
-#'   independences `ks` and `ad`, the p-values of the two tests of uniformity); `available`, the total number of each; `constants`, the number of samples with constant columns; and the arguments of
-#'   the call. `as.data.frame()` gives one row for each question: `x`, `y`, `given` (names, separated by commas), `implied` (`"independence"` or
-#'   `"dependence"`) and `p`, which is `NA` if a test has no answer. `summary()` gives the first of these data frames; `plot()` draws a histogram and a Q-Q plot of the p-values of independences.
+#' @return An object of class `pcgpu_markov`, a list with
+#'   - `summary`, a data frame with one row for independences and one for dependences: the numbers of `tests` and of those `answered`, the share `below`
+#'     `alpha`, and for independences `ks` and `ad`, the p-values of the two tests of uniformity;
+#'   - `available`, the total number of each;
+#'   - `constants`, the number of samples with constant columns;
+#'   - the arguments of the call.
+#'
+#'   `as.data.frame()` returns one row for each question: `x`, `y`, `given` (names, separated by commas), `implied` (`"independence"` or `"dependence"`) and
+#'   `p`, which is `NA` if a test has no answer. `summary()` returns the data frame `summary`. `plot()` draws a histogram and a Q-Q plot of the p-values of
+#'   independences.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references
@@ -72,15 +85,15 @@
 markov_check <- function(fit, data = NULL, indepTest = NULL, suffStat = NULL, given = c("parents", "blanket"), tests = 10000, resamples = 10,
                          share = 0.5, alpha = 0.05, seed = NULL, numCores, device = "auto", na = c("error", "testwise"), cluster = NULL) {
   check_given(list(fit = missing(fit)), list(fit = "give a result of pc(), or another graph."))
-  graph <- about("fit", edges_of(fit, "what a PAG implies is not tested here"))
+  graph <- about("fit", edges_of(fit, "markov_check() does not support PAGs"))
   given <- check_choice(given, c("parents", "blanket"), "given")
   tests <- check_whole(tests, "tests", 1, 1e8)
   resamples <- check_whole(resamples, "resamples", 0, 1e4)
   if (!is_number(share) || share <= 0 || share > 1) {
-    abort_argument("share", share, "give the share of the rows that a sample has, above 0 and at most 1.")
+    abort_argument("share", share, "give the share of the rows in a sample, above 0 and at most 1.")
   }
   if (!is_number(alpha) || alpha <= 0 || alpha >= 1) {
-    abort_argument("alpha", alpha, "give the level at which p-values count as dependence, above 0 and below 1.")
+    abort_argument("alpha", alpha, "give the level below which p-values count as dependence, above 0 and below 1.")
   }
   seed <- check_seed(seed)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
@@ -126,30 +139,31 @@ markov_check <- function(fit, data = NULL, indepTest = NULL, suffStat = NULL, gi
   ))
 }
 
-# `constant`: by sample that has some, the numbers of the columns that are constant in it.
+# Reports constant columns. `constant`: for each sample that has some, the numbers of its constant columns.
 tell_constant <- function(constant, labels, resamples) {
   columns <- sort(unique(unlist(constant)))
   if (length(columns)) {
     where <- if (resamples > 0) c(counted(length(constant), "sample"), " there") else c("The data", "")
-    tell("constant", sprintf("%s had constant columns (%s): questions on these have no answer%s.", where[1L], enumerate(dQuote(labels[columns], FALSE)), where[2L]),
+    tell("constant", sprintf("%s had constant columns (%s): tests of these columns are NA%s.", where[1L], enumerate(dQuote(labels[columns], FALSE)), where[2L]),
       columns = columns)
   }
 }
 
-# What is checked in place of a graph that is no CPDAG.
+# What is checked in place of a graph that is not a CPDAG.
 extension_words <- c(
-  colliders = "no DAG extends the graph: one with further v-structures",
-  cycles = "the graph has arrows that make a cycle: with these as edges without direction, a DAG that has the others"
+  colliders = "no DAG extends the graph: a DAG with further v-structures",
+  cycles = "the graph has directed cycles: a DAG that keeps only its other arrows"
 )
 
 tell_extension <- function(extension) {
   if (extension != "none") tell("graph", paste(extension_words[[extension]], "is checked (see ?markov_check)."), type = "cpdag")
 }
 
-# Few statistics are asked piece by piece, so that workers can share the questions. Each piece makes the correlations that it takes anew.
+# Returns the number of pieces into which the questions of each statistic are divided, so that workers can share few statistics. Each piece computes its own
+# correlations.
 pieces_of_questions <- function(count) ceiling(20 / count)
 
-# Which questions a task has: of the statistic `number`, a piece.
+# Returns the questions of a task: a piece of those of a statistic.
 questions_of <- function(problem, task, implied) {
   count <- problem$stats$count
   number <- (task - 1L) %% count + 1L
@@ -159,7 +173,7 @@ questions_of <- function(problem, task, implied) {
   of_number[(seq_along(of_number) - 1L) %% problem$pieces + 1L == piece]
 }
 
-# A function that answers a task on this machine: p-values of its independences and dependences. It keeps the statistic that was made last.
+# Returns a function that answers a task on this machine with p-values of its independences and dependences. It keeps the last statistic.
 answerer <- function(problem, device, threads) {
   made <- NULL
   told <- FALSE
@@ -171,14 +185,14 @@ answerer <- function(problem, device, threads) {
     on.exit(restore())
     number <- (task - 1L) %% stats$count + 1L
     if (!identical(made$number, number)) {
-      # Random numbers that it draws depend on the seed alone, whoever asks.
+      # Random numbers of the test depend only on the seed, not on the worker.
       stream_of(problem$seed, number, 0L, 0L, integer())
       withCallingHandlers(
         {
           statistic <- stats$make(number)
           test <- ci_test(statistic$indepTest, statistic$suffStat, labels, problem$alpha, threads, said = said)
         },
-        # What is said of columns was said of all rows, or is said once; which are constant in samples is said of all samples together.
+        # Messages about columns were shown for all rows, or are shown once. One message reports the constant columns of all samples.
         pcgpu_message = function(m) if (told || stats$said) tryInvokeRestart("muffleMessage"),
         pcgpu_warning = function(w) if (told || stats$looked_at && inherits(w, "pcgpu_warning_constant")) tryInvokeRestart("muffleWarning")
       )
@@ -198,7 +212,7 @@ answerer <- function(problem, device, threads) {
   }
 }
 
-# On a worker: what answers tasks range[1] to range[2].
+# Returns the function with which a worker answers tasks range[1] to range[2].
 markov_rank <- function(setup, place) {
   if (!is.null(setup$problem$world)) session$leave <- enter_world(setup$problem$world)
   answer <- NULL
@@ -211,8 +225,9 @@ markov_rank <- function(setup, place) {
   }
 }
 
-# How many statistics there are, whether they are made of data, and make(number), list(suffStat, indepTest, constant), the numbers of the columns that are
-# constant in its rows. said: has all been said that is to be said of the columns? looked_at: have constant columns been looked for?
+# Returns the statistics: `count`, their number; `is_data`, whether they are computed from data; and make(number), which returns list(suffStat, indepTest,
+# constant), where `constant` are the numbers of the columns that are constant in its rows. said: whether all messages about the columns have been shown.
+# looked_at: whether constant columns have been searched for.
 statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, seed, na, fitted) {
   makes <- is.function(suffStat)
   if (is.null(data)) {
@@ -220,20 +235,20 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
       abort_argument("data", data, "give the data, or a sufficient statistic as `suffStat`.", is = "missing")
     }
     if (is.null(indepTest)) {
-      abort_argument("indepTest", NULL, "give the test that `suffStat` is for.", is = "missing")
+      abort_argument("indepTest", NULL, "give the test that uses `suffStat`.", is = "missing")
     }
     return(list(count = 1L, is_data = FALSE, said = FALSE, looked_at = FALSE, make = function(number) list(suffStat = suffStat, indepTest = indepTest)))
   }
   if (!is.null(suffStat) && !makes) {
-    abort_argument("suffStat", suffStat, "with `data`, give a function that makes the statistic of some rows, such as suff_gauss; or leave out one of the two.")
+    abort_argument("suffStat", suffStat, "together with `data`, it must be a function that computes a statistic from rows, such as suff_gauss.")
   }
   if (makes && is.null(indepTest)) {
-    abort_argument("indepTest", NULL, "give the test that `suffStat` makes statistics for.", is = "missing")
+    abort_argument("indepTest", NULL, "give the test for the statistics that `suffStat` computes.", is = "missing")
   }
   refuse_columns(data, "data")
   if (length(dim(data)) != 2L) {
     abort_argument("data", data, if (is_completed(data)) {
-      "completed data sets are no rows to be drawn of: give them as `suffStat` with `indepTest`, gaussMItest, disMItest or mixMItest."
+      "imputed data sets cannot be resampled; give them as `suffStat`, with gaussMItest, disMItest or mixMItest as `indepTest`."
     } else {
       "give observations in rows and variables in columns."
     })
@@ -246,7 +261,7 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
   is_gauss <- !makes && is_gauss_test(indepTest)
   constant <- if (is_gauss) constant_in(data) else FALSE
   if (any(constant)) {
-    abort_argument("data", data, "drop these columns, and from `fit`: a constant has no correlation.", is = paste("constant in", column_names(data, constant)))
+    abort_argument("data", data, "drop such columns from the data and from `fit`.", is = paste("constant in", column_names(data, constant)))
   }
   n <- nrow(data)
   size <- max(1, floor(share * n))
@@ -259,31 +274,31 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
     lost <- which(constant_in(rows))
     suff <- tryCatch(about("data", if (is_gauss && length(lost)) suff_with_constants(rows, lost) else maker(rows)), pcgpu_error_argument = function(e) {
       if (is.null(at)) stop(e)
-      abort_argument("data", e$value, sub("[.]$", ", or give a larger `share`, or resamples = 0.", e$hint),
-        has = sprintf("rows, a sample of %d, of which this is said: %s", length(at), sub(":.*", "", conditionMessage(e)))
+      abort_argument("data", e$value, sub("[.]$", "; or use a larger `share`, or resamples = 0.", e$hint),
+        is = sprintf("unsuitable in a sample of %s (%s)", counted(length(at), "row"), sub("^`data` ", "it ", sub(":.*", "", conditionMessage(e))))
       )
     })
     list(suffStat = suff, indepTest = indepTest, constant = lost)
   })
 }
 
-# The test of data by the kinds of their columns, as pc() chooses it.
+# Returns the test that the kinds of the columns require, as pc() chooses it.
 test_of_table <- function(data, na) {
   found <- about("data", about_suff(test_of_data(data, na, keep_data = TRUE)))
   if (is.null(found)) {
-    abort_argument("data", data, "name the test as `indepTest`, and give a function that makes its sufficient statistic as `suffStat`.")
+    abort_argument("data", data, "give a test as `indepTest`, and as `suffStat` a function that computes its sufficient statistic.")
   }
   found$indepTest
 }
 
-# suff_gauss() of rows in which some columns are constant, as stability() has it: they are correlated with nothing. Each has two rows of its own, 1
-# and -1, in which all others are 0: its mean stays 0, and so do its products with others, of which correlations are made.
+# Returns suff_gauss() of rows in which some columns are constant, and correlated with nothing, like stability(). Each constant column gets two rows of its own,
+# 1 and -1, in which all other columns are 0. So its mean stays 0, and so do its products with other columns, from which correlations are computed.
 suff_with_constants <- function(rows, lost) {
   n <- nrow(rows)
   centred <- matrix(0, n + 2L * length(lost), ncol(rows), dimnames = list(NULL, colnames(rows)))
   centred[cbind(n + seq_len(2L * length(lost)), rep(lost, each = 2L))] <- c(1, -1)
   kept <- setdiff(seq_len(ncol(rows)), lost)
-  # Of a single column there is nothing to ask.
+  # A single column leaves nothing to test.
   if (length(kept) > 1L) {
     centred[seq_len(n), kept] <- suff_gauss(rows[, kept, drop = FALSE], keep = "data", progress = FALSE)$data
   } else {
@@ -292,7 +307,7 @@ suff_with_constants <- function(rows, lost) {
   new_kept(centred, n)
 }
 
-# What is done about missing values, "error" or "testwise": what the search has done, unless the user says it. fitted: the name of the search's test.
+# Returns the treatment of missing values, "error" or "testwise": that of the search, unless the user chooses. fitted: the name of the search's test.
 check_holes <- function(data, indepTest, na, fitted) {
   testwise <- c("gaussCItwd", "disCItwd", "mixCItwd")
   if (!is.null(indepTest) && test_name(indepTest) %in% testwise || !anyNA(data)) {
@@ -305,25 +320,25 @@ check_holes <- function(data, indepTest, na, fitted) {
     }
   }
   hint <- if (fitted %in% c("gaussMItest", "disMItest", "mixMItest")) {
-    sprintf("give the completed data sets of the search as `suffStat`, with indepTest = %s, in place of `data`.", fitted)
+    sprintf("give the imputed data sets of the search as `suffStat`, with indepTest = %s, instead of `data`.", fitted)
   } else {
-    paste0(if (is.null(indepTest)) "give" else "leave `indepTest` out, and give", " na = \"testwise\": each test leaves out the rows that lack one of its variables.")
+    paste0(if (is.null(indepTest)) "use" else "leave `indepTest` out, and use", " na = \"testwise\", so that each test leaves out rows that lack one of its variables.")
   }
   abort_argument("data", data, hint, has = sprintf("missing values (%s)", percent(share_missing(data))))
 }
 
-# The name of the test of the search that made a graph, "" where it is not known.
+# Returns the name of the test of the search that made a graph, "" if it is not known.
 test_of_fit <- function(fit) {
   if (is_compact(fit)) fit@test else if (is_result(fit)) run_details(fit)$test %||% "" else ""
 }
 
-# What makes the statistic of a test of this package.
+# Returns the function that computes the statistic of a test of this package.
 statistic_maker <- function(indepTest) {
   switch(if (is.function(indepTest)) test_name(indepTest) else "",
-    # Of the correlations only those are made that a question needs.
+    # keep = "data" computes only the correlations that a question needs.
     gaussCItest = function(rows) suff_gauss(rows, keep = "data", progress = FALSE), disCItest = , binCItest = , chi2CItest = suff_discrete, cmiKnnCItest = , mixedCItest = suff_knn,
     gaussCItwd = , disCItwd = , mixCItwd = , mixCItest = identity,
-    abort_argument("suffStat", NULL, "give a function that makes the sufficient statistic of `indepTest` of some rows of `data`.", is = "missing")
+    abort_argument("suffStat", NULL, "give a function that computes the sufficient statistic of `indepTest` from rows of `data`.", is = "missing")
   )
 }
 
@@ -339,18 +354,18 @@ summary_of_markov <- function(asked, alpha) {
   table
 }
 
-# p-value of Kolmogorov and Smirnov's test. Ties are no news: some tests have few p-values.
+# Returns the p-value of the Kolmogorov-Smirnov test. Ties are expected, because some tests have few distinct p-values; so warnings are suppressed.
 ks_uniform <- function(p) {
   if (length(p)) suppressWarnings(stats::ks.test(p, "punif")$p.value) else NA_real_
 }
 
-# p-value of Anderson and Darling's test, by the approximation of Marsaglia and Marsaglia (2004), right to some 1e-6.
+# Returns the p-value of the Anderson-Darling test, by the approximation of Marsaglia and Marsaglia (2004), with an error of about 1e-6.
 ad_uniform <- function(p) {
   n <- length(p)
   if (n == 0L) {
     return(NA_real_)
   }
-  # A p-value of 0 or 1 would be the only one that counts.
+  # A p-value of 0 or 1 would dominate the statistic.
   p <- sort(pmin(pmax(p, 1e-300), 1 - 1e-16))
   i <- seq_len(n)
   z <- -n - sum((2 * i - 1) / n * (log(p) + log1p(-rev(p))))
@@ -410,7 +425,7 @@ print.pcgpu_markov <- function(x, ...) {
   check_object(x)
   say_lines(sprintf("Markov check: independences given %s, dependences of edges given the other parents", if (x$given == "parents") "parents" else "Markov blankets"))
   if (x$resamples > 0) say_lines(sprintf("on %s random samples of %s %% of the rows", in_words(x$resamples), format(100 * x$share)))
-  if (isTRUE(x$constants > 0)) say_lines(sprintf("%s had constant columns, which have no answer there", counted(x$constants, "sample")))
+  if (isTRUE(x$constants > 0)) say_lines(sprintf("%s had constant columns, whose tests are NA there", counted(x$constants, "sample")))
   if (x$extension != "none") say_lines(sub("^(.)", "\\U\\1", paste(extension_words[[x$extension]], "was checked."), perl = TRUE))
   shown <- data.frame(
     implied = c("independence", "dependence"), available = in_words(x$available), tests = in_words(x$summary$tests), answered = in_words(x$summary$answered),
@@ -430,7 +445,7 @@ plot.pcgpu_markov <- function(x, ..., breaks = seq(0, 1, 0.05), main = NULL) {
   p <- x$questions$independence$p
   p <- sort(p[!is.na(p)])
   if (!length(p)) {
-    abort_argument("x", x, "there is nothing to draw.", has = "no independence whose test has an answer")
+    abort_argument("x", x, "there is nothing to draw.", has = "no p-value of an independence")
   }
   given <- given[!names(given) %in% c("freq", "xlim")]
   old <- graphics::par(mfrow = c(1L, 2L))
@@ -445,7 +460,7 @@ plot.pcgpu_markov <- function(x, ..., breaks = seq(0, 1, 0.05), main = NULL) {
     col = node_look$fill, border = node_look$border, las = 1
   ), given)
   graphics::abline(h = 1, lty = 2L, col = "#C0392B")
-  # All of many points would only make a large file.
+  # Drawing all of many points would only enlarge the file.
   at <- unique(round(seq(1, length(p), length.out = min(length(p), 2000L))))
   draw_with(graphics::plot, list(
     x = ((seq_along(p) - 0.5) / length(p))[at], y = p[at], xlim = c(0, 1), ylim = c(0, 1), pch = 20L, cex = 0.6, xlab = "uniform", ylab = "p", main = "Q-Q",

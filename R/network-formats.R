@@ -1,19 +1,20 @@
-# A network as lines of GraphML, DOT, SIF and CX2, pasted in whole columns.
+# Writes a network as lines of GraphML, DOT, SIF and CX2, pasted in whole columns.
 
-# Lines of pieces, pasted at once: of 200,000 lines R takes longer to keep the parts of each than for all the rest. A piece is a list of columns, or one string.
+# Pastes lines from pieces in one call, because for 200,000 lines R needs most of its time to keep the parts of each. A piece is a list of columns, or one
+# string.
 lines_of <- function(...) do.call(paste0, c(unname(unlist(list(...), recursive = FALSE)), list(recycle0 = TRUE)))
 
-# A piece: `text` with `before` and `after` it, and nothing where it is NA.
+# Returns a piece: `text` between `before` and `after`, and nothing if it is NA.
 piece <- function(text, before = "", after = "") {
   there <- !is.na(text)
   text[!there] <- ""
   list(c("", before)[there + 1L], text, c("", after)[there + 1L])
 }
 
-# A piece of values: `before` and `after` may depend on their place and name.
+# Returns pieces made from values by `make`, a function of the value, its place and its name.
 pieces <- function(values, make) unlist(lapply(seq_along(values), function(at) make(values[[at]], at, names(values)[at])), recursive = FALSE)
 
-# One text by another after the other. Few values have any of them, and many values are equal.
+# Replaces texts by others, one after the other. It works on distinct values, because few values contain any of the texts and many are equal.
 replaced <- function(text, any_of, by) {
   different <- unique(text)
   changed <- different
@@ -22,21 +23,21 @@ replaced <- function(text, any_of, by) {
   changed[match(text, different)]
 }
 
-# Not as.character(), which makes 1e+05 of 100000.
+# Formats whole numbers. as.character() would turn 100000 into 1e+05.
 whole_numbers <- function(numbers) sprintf("%d", as.integer(numbers))
 
 # GraphML ------------------------------------------------------------------------------------------------------------------------------------------------------------------
 
-# In text and in attributes. A line feed in an attribute would be read as a space.
+# Escapes text and attributes. A line feed in an attribute would be read as a space.
 xml_escaped <- function(text) {
   replaced(text, "[&<>\"\t\n\r]", c("&" = "&amp;", "<" = "&lt;", ">" = "&gt;", "\"" = "&quot;", "\t" = "&#9;", "\n" = "&#10;", "\r" = "&#13;"))
 }
 
 graphml_lines <- function(network) {
-  refuse_characters(network, "[\\x01-\\x08\\x0b\\x0c\\x0e-\\x1f]|\uFFFE|\uFFFF", "XML", "give others without characters that do not print.")
+  refuse_characters(network, "[\\x01-\\x08\\x0b\\x0c\\x0e-\\x1f]|\uFFFE|\uFFFF", "XML", "use text without non-printing characters.")
   node_values <- c(list(name = network$labels), network$nodes)
   edges <- network$edges
-  # By which igraph, and so compare_graphs(), knows it again.
+  # igraph, and therefore compare_graphs(), recognises a PAG by this attribute.
   pag <- isTRUE(network$pag)
   keys <- function(values, of, prefix) {
     types <- vapply(values, type_of, "", whole = "int")
@@ -68,16 +69,16 @@ graphml_lines <- function(network) {
 
 # DOT ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
 
-# Within a quoted string only \" is an escape, and \\ stays as it is: so that no name ends the string, backslashes are doubled.
+# Escapes quoted strings. Graphviz reads \" as an escape there, but leaves \\ as it is; backslashes are doubled so that no name can end the string.
 dot_escaped <- function(text) replaced(text, "[\\\\\"]", c("\\" = "\\\\", "\"" = "\\\""))
 
 dot_quoted <- function(text) paste0("\"", dot_escaped(text), "\"", recycle0 = TRUE)
 
-# A label, in which \\ and \n are escapes, and &amp; is an ampersand.
+# Quotes a label, in which \\ and \n are escapes, and &amp; is an ampersand.
 dot_label <- function(text) gsub("\n", "\\n", dot_quoted(gsub("&", "&amp;", text, fixed = TRUE)), fixed = TRUE)
 
 dot_lines <- function(network) {
-  refuse_characters(network, "[\\x01-\\x09\\x0b-\\x1f]", "DOT", "give others without characters that do not print.")
+  refuse_characters(network, "[\\x01-\\x09\\x0b-\\x1f]", "DOT", "use text without non-printing characters.")
   labels <- network$labels
   edges <- network$edges
   refuse_same_names(labels, "DOT")
@@ -86,7 +87,7 @@ dot_lines <- function(network) {
   }
   name <- dot_quoted(labels)
   special <- ifelse(grepl("[\\\\\n&]", labels), dot_label(labels), NA)
-  # Where a node has anything to say, its brackets.
+  # Brackets are needed only for nodes with attributes.
   some <- Reduce(`|`, lapply(network$nodes, function(values) !is.na(values)), !is.na(special))
   look <- unname((if (isTRUE(network$pag)) dot_marks else c("-->" = NA, "---" = "dir=none", "<->" = "dir=both color=red"))[edges$kind])
   c(
@@ -97,7 +98,7 @@ dot_lines <- function(network) {
   )
 }
 
-# The marks of a PAG: circles are Graphviz's odot.
+# The marks of a PAG. Circles are odot in Graphviz.
 dot_marks <- c(
   "-->" = NA, "o->" = "dir=both arrowtail=odot", "<->" = "dir=both", "o-o" = "dir=both arrowtail=odot arrowhead=odot", "o--" = "dir=both arrowtail=odot arrowhead=none",
   "---" = "dir=none"
@@ -110,14 +111,14 @@ dot_name <- function(name) {
 
 # SIF ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
 
-# list(sif, edges, nodes): lines of the file and of those beside it.
+# Returns list(sif, edges, nodes): lines of the main file and of the tables that accompany it.
 sif_files <- function(network) {
-  refuse_characters(network, "[\\x01-\\x1f]", "SIF", "give others without tabs and line feeds, or another format.")
+  refuse_characters(network, "[\\x01-\\x1f]", "SIF", "use text without tabs and line feeds, or another format.")
   labels <- network$labels
   edges <- network$edges
   refuse_same_names(labels, "SIF")
   if (!nrow(edges) && any(grepl(" ", labels, fixed = TRUE))) {
-    abort_argument("x", labels, "give another format.", has = "no edges, so that a file in SIF has no tabs, and names with spaces would be taken for several")
+    abort_argument("x", labels, "use another format.", has = "names with spaces but no edges (in SIF without tabs, programs would split these names)")
   }
   alone <- setdiff(seq_along(labels), c(edges$from, edges$to))
   from <- labels[edges$from]
@@ -128,7 +129,7 @@ sif_files <- function(network) {
   files
 }
 
-# A table with tabs, and quotes where a field has one.
+# Writes a table with tabs, and quotes around a field that contains one.
 table_lines <- function(columns) {
   field <- function(text) {
     text[is.na(text)] <- ""
@@ -150,15 +151,15 @@ json_escaped <- function(text) {
 json_string <- function(text) paste0("\"", json_escaped(text), "\"", recycle0 = TRUE)
 
 cx2_lines <- function(network) {
-  refuse_characters(network, "(?!)", "JSON", "give others in UTF-8.")
+  refuse_characters(network, "(?!)", "JSON", "convert it to UTF-8.")
   of_edges <- edge_values(network$edges)
-  # Cytoscape's own word for it.
+  # Cytoscape's own name for the kind.
   names(of_edges)[names(of_edges) == "kind"] <- "interaction"
   of_nodes <- c(list(name = network$labels), network$nodes)
   declared <- function(values) {
     paste0(json_string(names(values)), ":{\"d\":\"", vapply(values, type_of, "", whole = "integer"), "\"}", collapse = ",")
   }
-  # The first is always there. Numbers that JSON does not have are left out, as what is missing is.
+  # The first value always exists. Numbers that JSON cannot represent are left out, like missing values.
   object <- function(values) {
     pieces(values, function(value, at, name) {
       if (is.numeric(value)) value[!is.finite(value)] <- NA
@@ -166,7 +167,7 @@ cx2_lines <- function(network) {
       if (is.character(value)) piece(json_escaped(value), paste0(before, "\""), "\"") else piece(value_text(value), before)
     })
   }
-  # One element a line; all but the last end with a comma.
+  # Each element is a line; all lines except the last end with a comma.
   block <- function(name, elements) c(paste0("{\"", name, "\":["), elements, "]},")
   commas <- function(count) list(c("", ",")[(seq_len(count) < count) + 1L])
   n <- length(network$labels)
@@ -189,14 +190,14 @@ cx2_lines <- function(network) {
   )
 }
 
-# Heads by the kind of an edge, and the name as a label. `look`: edge_look().
+# Returns a style with arrowheads by kind of edge, and names as labels. `look`: edge_look().
 cx2_style <- function(look) {
   by_kind <- function(property, values) {
     map <- paste0("{\"v\":\"", ifelse(look$kind %in% names(arrow_of), arrow_of[look$kind], look$kind), "\",\"vp\":\"", values, "\"}", collapse = ",")
     sprintf("\"%s\":{\"type\":\"DISCRETE\",\"definition\":{\"attribute\":\"interaction\",\"type\":\"string\",\"map\":[%s]}}", property, map)
   }
   shape <- c(tail = "none", arrow = "triangle", circle = "circle")
-  # Undirected and directed edges of a CPDAG have one colour there.
+  # Undirected and directed edges of a CPDAG have the same colour in Cytoscape.
   colour <- if ("conflict" %in% look$kind) c("#404040", "#404040", "#C0392B") else look$colour
   paste0(
     "{\"default\":{\"network\":{\"NETWORK_BACKGROUND_COLOR\":\"#FFFFFF\"},\"node\":{},\"edge\":{}},",

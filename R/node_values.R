@@ -1,12 +1,12 @@
-# Values of nodes as colours and sizes, and what the legend says of them.
+# Turns values of nodes into colours and sizes, with entries for the legend.
 
-# A value for each node of `labels`, from a vector in their order or with their names, or a list of one such, whose name is
-# the title: list(values, title).
+# Returns list(values, title) with a value for each node of `labels`. `given` is a vector in their order or with their names, or a list that contains one such
+# vector; the name of the list's element is the title.
 values_of_nodes <- function(given, labels, argument) {
   title <- NULL
   if (is.list(given)) {
     if (length(given) != 1L) {
-      abort_argument(argument, given, "give one vector, or a list of one with the title of the legend as its name.", is = sprintf("a list of %d", length(given)))
+      abort_argument(argument, given, "give one vector, or list(title = vector) for a legend with a title.", is = sprintf("a list of %d", length(given)))
     }
     title <- names(given)
     given <- given[[1L]]
@@ -19,14 +19,14 @@ values_of_nodes <- function(given, labels, argument) {
   }
   warn_other_names(names(given), labels, argument)
   if (length(given) != length(labels)) {
-    abort_argument(argument, given, sprintf("give %d values, one a node, or a vector with the names of nodes.", length(labels)),
-      is = sprintf("of length %d", length(given))
+    abort_argument(argument, given, "give the values in the order of the nodes, or a vector with the names of nodes.",
+      needs = sprintf("a value for each node (%d), not %d", length(labels), length(given))
     )
   }
   list(values = unname(given), title = title)
 }
 
-# One value for each node, by name where the names are those of the nodes.
+# Returns one value for each node, matched by name if the names are those of the nodes.
 in_order_of_nodes <- function(values, labels, argument) {
   own <- names(values)
   if (is.null(own) || identical(own, labels)) {
@@ -36,24 +36,24 @@ in_order_of_nodes <- function(values, labels, argument) {
     return(values[match(labels, own)])
   }
   if (any(own %in% labels)) {
-    abort_argument(argument, own, "name each by its node, or remove the names by unname().",
-      has = paste("the names of some nodes, and others:", enumerate(dQuote(setdiff(own, labels), FALSE), 3L))
+    abort_argument(argument, own, "use only names of nodes, or remove the names with unname().",
+      has = paste("names that are not nodes, next to others that are:", enumerate(dQuote(setdiff(own, labels), FALSE), 3L))
     )
   }
   warn_other_names(own, labels, argument)
   values
 }
 
-# Values with names that are no node's go by position, which is said where the nodes have names of their own.
+# Warns about values whose names match no node, which are assigned by position. Silent if the nodes have no names of their own.
 warn_other_names <- function(own, labels, argument) {
   if (!is.null(own) && any(nzchar(own)) && !are_numbers(labels)) {
-    warn("names", sprintf("the names of `%s` are no node's, such as %s: it goes by position.", argument, dQuote(own[nzchar(own)][1L], FALSE)), argument = argument)
+    warn("names", sprintf("the names of `%s`, such as %s, match no node: its values are assigned by position.", argument, dQuote(own[nzchar(own)][1L], FALSE)), argument = argument)
   }
 }
 
 no_value <- "#D9D9D9"
 
-# list(fill, key) for the nodes: colours, and the entry of the legend, NULL for colours as they were given.
+# Returns list(fill, key) for the nodes: colours, and the entry of the legend; `key` is NULL for colours that the user gave.
 node_colours <- function(given, labels) {
   if (is.null(given)) {
     return(NULL)
@@ -80,17 +80,17 @@ node_colours <- function(given, labels) {
 
 are_colours <- function(values) {
   values <- unique(values[!is.na(values)])
-  # Numbers as text would be colours of the palette.
+  # Numbers as text would be indices of the palette.
   !any(grepl("^[0-9]+$", values)) && !inherits(try(grDevices::col2rgb(values), silent = TRUE), "try-error")
 }
 
 level_colours <- function(n) {
-  # Okabe and Ito's, told apart by the colour-blind as well; the light ones first, as labels are written on them.
+  # The palette of Okabe and Ito, which colour-blind readers can distinguish. Light colours come first, because labels are written on them.
   few <- c("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2")
   if (n <= length(few)) few[seq_len(n)] else grDevices::hcl.colors(n, "Dynamic")
 }
 
-# Values of both signs go both ways from white at 0; others from light to dark.
+# Uses a scale from blue over white (at 0) to red for values of both signs, and from light to dark otherwise.
 numeric_colours <- function(values, title) {
   finite <- values[is.finite(values)]
   ends <- if (length(finite)) range(finite) else c(0, 0)
@@ -108,21 +108,21 @@ numeric_colours <- function(values, title) {
   list(fill = fill, key = key)
 }
 
-# list(size, key): diameters of the nodes in a unit of their own, from 1 to 3, with areas that go with the values.
+# Returns list(size, key): diameters of the nodes, from 1 to 3 in an arbitrary unit. Areas grow linearly with the values.
 node_sizes <- function(given, labels, degree) {
   if (is.null(given)) {
     return(NULL)
   }
   if (is.character(given)) {
     if (!identical(given, "degree")) {
-      abort_argument("size", given, "give numbers, one a node, or \"degree\" for the number of neighbours.")
+      abort_argument("size", given, "give a number for each node, or \"degree\" for the number of neighbours.")
     }
     given <- list(degree = degree)
   }
   told <- values_of_nodes(given, labels, "size")
   values <- told$values
   if (!(is.numeric(values) || is.logical(values)) || is.factor(values) || any(is.infinite(values)) || any(values < 0, na.rm = TRUE)) {
-    abort_argument("size", values, "give finite numbers of at least 0, one a node; NA draws the smallest.")
+    abort_argument("size", values, "give a finite number of at least 0 for each node (NA draws the smallest dot).")
   }
   values <- as.double(values)
   most <- max(0, values, na.rm = TRUE)
@@ -134,11 +134,11 @@ node_sizes <- function(given, labels, degree) {
   })
 }
 
-# Black or white, whichever is read more easily on a colour (relative luminance as W3C has it).
+# Returns black or white, whichever is easier to read on a colour (relative luminance as defined by the W3C).
 label_colours <- function(fill) {
   rgb <- grDevices::col2rgb(fill, alpha = TRUE) / 255
   linear <- ifelse(rgb[1:3, , drop = FALSE] <= 0.04045, rgb[1:3, , drop = FALSE] / 12.92, ((rgb[1:3, , drop = FALSE] + 0.055) / 1.055)^2.4)
   light <- colSums(linear * c(0.2126, 0.7152, 0.0722))
-  # What shines through is the page.
+  # The page shows through a transparent colour.
   ifelse(light < 0.18 & rgb[4L, ] > 0.5, "white", "black")
 }

@@ -1,4 +1,4 @@
-# The class pcgpu_graph: a graph as a table of its edges, which costs what it holds. Edges by head, then tail, where all are directed.
+# The class pcgpu_graph: a graph as a table of its edges, so memory grows with the number of edges. Edges are ordered by head, then tail, if all are directed.
 
 methods::setOldClass("pcgpu_graph")
 methods::setMethod("edges", "pcgpu_graph", edges_of_object)
@@ -7,7 +7,7 @@ new_graph <- function(labels, from, to, directed, weight = NULL) {
   structure(list(labels = labels, from = from, to = to, directed = directed, weight = weight), class = "pcgpu_graph")
 }
 
-# Labels, neighbour lists and weights, as edges_of().
+# Returns labels, neighbour lists and weights, like edges_of().
 edges_of_table <- function(labels, from, to, directed) {
   both <- which(!directed)
   tail <- c(from, to[both])
@@ -34,7 +34,7 @@ as.matrix.pcgpu_graph <- function(x, ...) {
   m
 }
 
-# With the weights of a DAG, as pcalg's randomDAG() has them.
+# Returns a graphNEL with the weights of a DAG, like pcalg's randomDAG().
 graphnel_of_table <- function(x) {
   check_object(x)
   listed <- edges_of_table(x$labels, x$from, x$to, x$directed)
@@ -51,7 +51,7 @@ print.pcgpu_graph <- function(x, n = 10L, ...) {
   given <- check_dots(list(...), frame_takes, "print.pcgpu_graph")
   check_object(x)
   edges <- length(x$from)
-  say_lines(sprintf("A %s of %s variables and %s edges%s", if (!is.null(x$weight)) "DAG" else "CPDAG", in_words(length(x$labels)), in_words(edges),
+  say_lines(sprintf("A %s with %s and %s%s", if (!is.null(x$weight)) "DAG" else "CPDAG", counted(length(x$labels), "variable"), counted(edges, "edge"),
     if (all(x$directed)) "" else sprintf(", %s of them directed", in_words(sum(x$directed)))))
   shown <- seq_len(min(n, edges))
   part <- new_graph(x$labels, x$from[shown], x$to[shown], x$directed[shown], x$weight[shown])
@@ -76,8 +76,8 @@ summary.pcgpu_graph <- function(object, ...) {
 #' @exportS3Method print summary.pcgpu_graph
 print.summary.pcgpu_graph <- function(x, ...) {
   check_dots(list(...), character(), "print.summary.pcgpu_graph")
-  say_lines(sprintf("%s, %s directed, %s undirected", counted(x$variables, "variable"), counted(x$directed, "edge"), in_words(x$undirected)))
-  say_lines(sprintf("Neighbours of a variable: %s on average, %s at most; %s without any",
+  say_lines(sprintf("%s, %s, %s undirected", counted(x$variables, "variable"), counted(x$directed, "directed edge"), in_words(x$undirected)))
+  say_lines(sprintf("Neighbours per variable: mean %s, maximum %s; %s without neighbours",
     format(mean(x$degree), digits = 3L), in_words(max(x$degree)), counted(sum(x$degree == 0L), "variable")))
   most <- utils::head(sort(x$degree, decreasing = TRUE), 5L)
   if (x$directed + x$undirected > 0) say_lines(sprintf("Most neighbours: %s", paste(sprintf("%s (%s)", names(most), in_words(most)), collapse = ", ")))

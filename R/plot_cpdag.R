@@ -1,46 +1,79 @@
 #' Draw a CPDAG or a PAG
 #'
-#' Draws the graph of a result: arrows for directed edges, plain lines for undirected ones, and dashed red lines with two
-#' heads for orientations in conflict (`solve.confl = TRUE`). It works with whichever packages are installed, and also for graphs
-#' without edges.
+#' Draws the graph of a result: arrows for directed edges, plain lines for undirected edges, and dashed red lines with two heads for orientations in conflict
+#' (`solve.confl = TRUE`). It works with whichever packages are installed, and also draws graphs without edges.
 #'
-#' In a PAG ([fci()], [rfci()], [fciPlus()]) each end of an edge shows its mark (a circle, an arrowhead or, for a tail, nothing), and each kind of edge has its own colour. The legend gives the meaning of each kind in a few words: `-->` *cause*, `o->` *cause
-#' or common cause*, `<->` (red) *common cause*, `o-o` *unknown*, and, only with `selectionBias = TRUE`, `o--` *cause or selection* and `---` *selection*; [fci()] explains them in full.
+#' In a PAG ([fci()], [rfci()], [fciPlus()]) each end of an edge shows its mark: a circle, an arrowhead or, for a tail, nothing. Each kind of edge has its own
+#' colour, and the legend gives its meaning in a few words. [fci()] explains them in full.
 #'
-#' By default every node is a box around its label if there is room. Otherwise nodes are dots, larger ones for hubs, with labels beside the
-#' dots of hubs and, for up to 800 nodes, wherever else there is room. If more than 30 nodes have no edge, they are left out, and a line below the picture gives their number. Components are drawn side by side, the largest first.
+#' | edge | legend |
+#' |:--|:--|
+#' | `-->` | *cause* |
+#' | `o->` | *cause or common cause* |
+#' | `<->` (red) | *common cause* |
+#' | `o-o` | *unknown* |
+#' | `o--` (only with `selectionBias = TRUE`) | *cause or selection* |
+#' | `---` (only with `selectionBias = TRUE`) | *selection* |
 #'
-#' The layout is this package's own (stress majorisation of each connected component); it is the same every time, and uses no random numbers.
+#' By default every node is a box around its label if there is room. Otherwise nodes are dots, larger for hubs. Hubs have their labels next to the dots; for up
+#' to 800 nodes, other nodes do too if there is room. If more than 30 nodes have no edge, they are left out, and a line below the picture gives their number.
+#' Components are drawn side by side, the largest first.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or one of ours; one of [fci()], [rfci()] or [fciPlus()]; a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()]; or a [graph::graphNEL-class]; or
-#'   an adjacency matrix of a CPDAG or a PAG, as `as(x@graph, "matrix")` gives it (`[i, j]` is not zero for an edge from i to j) or as
-#'   `as(x, "amat")` gives it.
-#' @param engine `"auto"` uses base graphics, which draw everything below; or igraph or Rgraphviz, if one of them is installed and `...` has arguments that only it knows. An engine that you
-#'   name must be installed. `"Rgraphviz"` has its own layout, for graphs of some dozens of nodes; it supports neither `colour`, `size` and `layout` nor PAGs.
-#' @param main Title; `NULL` for none. If a search was ended by its `time_limit`, a line of its own below the title says so.
-#' @param labels Labels of the nodes, if they differ from their names, in the order of the nodes or with their names; or `TRUE` for all names, however small, `FALSE` for none, `"hubs"` for those of the nodes with most neighbours (or of the
-#'   largest `size`) only, as many as fit on the page, at most 40.
-#' @param ... Arguments of the engine. Those of Rgraphviz are `nodeAttrs`, `edgeAttrs` and others of its `plot()`; those of igraph are `vertex.color` and
-#'   others that `?igraph.plotting` names, with one value or one for each node, in their order or with their names (`vertex.color`, `vertex.frame.color` and `vertex.label.cex` also work for `"base"`). For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one for each node;
-#'   `edge_colour`, one colour, or three for directed edges, undirected ones and conflicts (for a PAG six, in the order of the kinds above); and `cex`, the size of the labels, which is reduced only if a label would not fit on the page; the default is
-#'   the largest size up to 1.2 at which no two nodes overlap. Any other name is an error that suggests the intended one.
-#' @param around Names (or numbers) of nodes: draws only these, with a bold border, and the nodes near them.
+#' The layout is this package's own (stress majorisation of each connected component). It is the same every time, and uses no random numbers.
+#'
+#' @param x One of:
+#'   - a result of [pc()], [skeleton()] or [orient()], of pcalg's class or ours;
+#'   - a result of [fci()], [rfci()] or [fciPlus()];
+#'   - a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()];
+#'   - a [graph::graphNEL-class];
+#'   - an adjacency matrix of a CPDAG or a PAG, as `as(x@graph, "matrix")` returns it (`[i, j]` is not zero for an edge from i to j) or as `as(x, "amat")`
+#'     returns it.
+#' @param engine `"auto"` uses base graphics, which can draw everything below. It uses igraph or Rgraphviz only if `...` has
+#'   arguments that only that engine knows. Such an engine must be installed, and so must an engine that you name. `"Rgraphviz"` has its own layout, for graphs with some dozens of nodes. It
+#'   supports neither `colour`, `size` and `layout` nor PAGs.
+#' @param main Title; `NULL` for none. If `time_limit` ended a search, a second line below the title says so.
+#' @param labels Labels of the nodes, if they differ from their names, in the order of the nodes or with their names; or
+#'   - `TRUE`: all names, however small;
+#'   - `FALSE`: no names;
+#'   - `"hubs"`: only the names of the nodes with most neighbours (or of the largest `size`), as many as fit on the page, at most 40.
+#' @param ... Arguments of the engine:
+#'   - Rgraphviz: `nodeAttrs`, `edgeAttrs` and other arguments of its `plot()`.
+#'   - igraph: `vertex.color` and other arguments in `?igraph.plotting`, with one value, or one for each node, in the order of the nodes or with their names.
+#'     `vertex.color`, `vertex.frame.color` and `vertex.label.cex` also work for `"base"`.
+#'   - `"base"` and `"igraph"`:
+#'     `node_fill` and `node_border`, one colour, or one for each node;
+#'     `edge_colour`, one colour, or three for directed edges, undirected edges and conflicts (for a PAG six, in the order of the table in *Details*);
+#'     `cex`, the size of the labels, by default the largest size up to 1.2 at which no two nodes overlap. Your `cex` is reduced only if a label would not fit
+#'     on the page.
+#'
+#'   Any other name is an error that suggests a similar one.
+#' @param around Names (or numbers) of nodes. Only these, with a bold border, and the nodes near them are drawn.
 #' @param order With `around`: the largest number of steps along edges, in either direction, from those nodes.
-#' @param isolated Draw nodes without an edge? `NULL` means only if there are at most 30 of them.
-#' @param components Number of components to draw, the largest first; or, as `c(least = 5)`, the components with at least that many nodes. Nodes without an edge do not count as components.
-#' @param colour A value for each node, in their order or with their names: numbers (from light to dark; if there are negative and positive ones, blue and red with white at 0), a factor,
-#'   logical values or words, which are explained in a legend; or colours, which are drawn as they are. `list(age = values)` gives the legend a title. Grey stands for `NA`.
-#' @param size A number of at least 0 for each node, in the same form, which determines the area of its dot (the dot for 0 is a ninth of the largest); or `"degree"`. `NA` counts as 0.
-#' @param layout `"stress"`; or a matrix with a row of x and y for each node, in their order or with their names; or a function that computes such a matrix from an igraph graph, such as `igraph::layout_with_fr`.
-#' @param interactive Make an interactive page with the package visNetwork? It has a search field, shows the name and the p-value of the edge under the mouse, and the neighbours of
-#'   a node that is clicked. Nodes have the same positions as in the picture, so that a page with thousands of nodes opens at once.
-#' @param file With `interactive = TRUE`: a file in which the page is also saved. If pandoc is installed, it is a single file; otherwise there is a folder beside it.
-#' @param y Not used.
-#' @return `x`, invisibly; with `interactive = TRUE` the page, an object of class `htmlwidget`, which opens in RStudio's viewer or in the browser when it is printed.
+#' @param isolated Whether to draw nodes without an edge. `NULL`: only if there are at most 30 of them.
+#' @param components Number of components to draw, the largest first; or, as `c(least = 5)`, the components with at least this number of nodes. Nodes without an
+#'   edge do not count as components.
+#' @param colour A value for each node, in the order of the nodes or with their names:
+#'   - numbers: from light to dark; if there are negative and positive numbers, blue and red with white at 0;
+#'   - a factor, logical values or words, which the legend explains;
+#'   - colours, which are used as they are.
 #'
-#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` where `engine` or `interactive` needs a package that is not installed.
-#' @details `plot()` of a graph, as in `plot(fit@graph)`, also draws it by `plot_cpdag()`. If Rgraphviz is installed and
-#'   it or the package graph is attached, Rgraphviz's own method takes precedence.
+#'   `list(age = values)` gives the legend a title. Grey stands for `NA`.
+#' @param size A number of at least 0 for each node, in the same form, which determines the area of its dot (the dot for 0 is a ninth of the largest); or
+#'   `"degree"`. `NA` counts as 0.
+#' @param layout `"stress"`; or a matrix with a row of x and y for each node, in the order of the nodes or with their names; or a function that computes such a
+#'   matrix from an igraph graph, such as `igraph::layout_with_fr`.
+#' @param interactive Whether to make an interactive page with the package visNetwork. The page has a search field. It shows the name of the node, or the
+#'   p-value of the edge, under the mouse, and highlights the neighbours of a node that you click. Nodes have the same positions as in the picture, so a page
+#'   with thousands of nodes opens at once.
+#' @param file With `interactive = TRUE`: a file in which to save the page. If pandoc is installed, it is a single file; otherwise there is also a folder next
+#'   to it.
+#' @param y Not used.
+#' @return `x`, invisibly. With `interactive = TRUE`, the page: an object of class `htmlwidget`, which opens in RStudio's viewer or in the browser when it is
+#'   printed.
+#'
+#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` if `engine` or `interactive` needs a package that is not installed.
+#' @details `plot()` of a graph, as in `plot(fit@graph)`, also calls `plot_cpdag()`. If Rgraphviz is installed and it or the package graph is attached,
+#' Rgraphviz's own method takes precedence.
 #' @seealso [as_igraph()] and [edge_table()] for other programs.
 #' @references
 #' E. R. Gansner, Y. Koren and S. North (2004). Graph drawing by stress majorization. *Graph Drawing 2004*, LNCS 3383,
@@ -74,7 +107,7 @@ plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), mai
   wish <- list(around = around, order = order, isolated = isolated, components = components, colour = colour, size = size, layout = layout)
   asked <- asked_graph(drawn_edges_of(x), labels, wish)
   if (!is.null(file) && !interactive) {
-    abort_argument("file", file, "it is for interactive = TRUE; open a device, such as pdf(), for a picture.")
+    abort_argument("file", file, "open a device such as pdf() to save a picture.", is = "only for interactive = TRUE")
   }
   note <- if (is_result(x) || is_compact(x)) validity_note(x)
   ended <- if (is_result(x) || is_compact(x) || is_fci(x)) ended_note(x)
@@ -96,8 +129,9 @@ plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), mai
   invisible(x)
 }
 
-# What is drawn: list(listed, nodes, names, wish, remark, labelled), the graph of the nodes that are left of `listed`, their numbers
-# there, the names of all, how they are drawn, as draw_base() has it, a line on what is left out, and whether labels were given.
+# Returns what is drawn: list(listed, nodes, all, names, labelled, wish, said, remark).
+# listed: the graph of the nodes that are drawn. nodes: their numbers in `listed` as given. all, names: number and names of all nodes. labelled: whether the
+# user gave labels. wish: how nodes are drawn, as draw_base() expects it. said: texts of the values behind colours. remark: a line about what is left out.
 asked_graph <- function(listed, labels, wish) {
   names <- listed$labels
   shown <- "auto"
@@ -108,8 +142,8 @@ asked_graph <- function(listed, labels, wish) {
     shown <- "hubs"
   } else if (!is.null(labels)) {
     if (length(labels) != length(names)) {
-      abort_argument("labels", labels, sprintf("give %d labels, one a node, or TRUE, FALSE or \"hubs\".", length(names)),
-        is = sprintf("of length %d", length(labels))
+      abort_argument("labels", labels, "give the labels in the order of the nodes, or TRUE, FALSE or \"hubs\".",
+        needs = sprintf("a label for each node (%d), not %d", length(names), length(labels))
       )
     }
     labels <- in_order_of_nodes(labels, names, "labels")
@@ -136,7 +170,7 @@ asked_graph <- function(listed, labels, wish) {
   )
 }
 
-# The values behind colours, for who asks a node; NULL for plain colours.
+# Returns the values behind colours as text, for tooltips; NULL for plain colours.
 said_of_colour <- function(given, colours, names) {
   if (is.null(colours$key)) {
     return(NULL)
@@ -147,11 +181,11 @@ said_of_colour <- function(given, colours, names) {
   paste0(if (!is.null(told$title)) paste0(told$title, ": "), words)
 }
 
-# Before anything else is done, so that the error comes at once.
+# Checks the layout before anything else is done, so that the error comes at once.
 check_layout <- function(layout, names) {
-  hint <- sprintf("give \"stress\", a matrix of %d rows and 2 columns, or a function of an igraph graph that makes one.", length(names))
+  hint <- sprintf("give \"stress\", a matrix with %d rows and 2 columns, or a function that computes one from an igraph graph.", length(names))
   if (is.function(layout)) {
-    return(need_package("igraph", "a function as `layout` is given a graph of the package igraph"))
+    return(need_package("igraph", "a function as `layout` needs the package igraph"))
   }
   if (identical(layout, "stress")) {
     return(invisible())
@@ -162,7 +196,7 @@ check_layout <- function(layout, names) {
   if (!named) warn_other_names(rownames(layout), names, "layout")
 }
 
-# The places of the nodes that are drawn, or NULL for our own layout.
+# Returns the positions of the nodes that are drawn, or NULL for our own layout.
 given_layout <- function(layout, drawn, nodes, names) {
   if (identical(layout, "stress")) {
     return(NULL)
@@ -173,8 +207,8 @@ given_layout <- function(layout, drawn, nodes, names) {
     graph <- igraph::set_vertex_attr(igraph::add_edges(graph, rbind(edges$from, edges$to)), "name", value = drawn$labels)
     xy <- layout(graph)
     if (!is.matrix(xy) || !is.numeric(xy) || !identical(dim(xy), c(length(nodes), 2L)) || !all(is.finite(xy))) {
-      abort_argument("layout", xy, sprintf("it must make a matrix of %d rows, one a node, and 2 columns of finite numbers.", length(nodes)),
-        is = paste("a function that makes", describe(xy))
+      abort_argument("layout", xy, sprintf("it must return a matrix with a row for each node (%d) and 2 columns of finite numbers.", length(nodes)),
+        is = paste("a function that returned", describe(xy))
       )
     }
     return(unname(xy))
@@ -184,13 +218,13 @@ given_layout <- function(layout, drawn, nodes, names) {
   if (!all(is.finite(xy))) {
     bad <- which(!is.finite(xy[, 1L]) | !is.finite(xy[, 2L]))
     abort_argument("layout", layout, "give two finite numbers for each node that is drawn.",
-      has = paste("none for", enumerate(dQuote(names[nodes[bad]], FALSE)))
+      has = paste("no finite numbers for", enumerate(dQuote(names[nodes[bad]], FALSE)))
     )
   }
   xy
 }
 
-# Of arguments that have one value for each node of x, those of the nodes that are drawn.
+# Reduces arguments with one value for each node of x to the nodes that are drawn.
 of_drawn_nodes <- function(given, asked) {
   each <- c("node_fill", "node_border", "cex", "vertex.color", "vertex.frame.color", "vertex.label.cex", "vertex.label", "vertex.shape")
   some <- names(given) %in% each & lengths(given) == asked$all & lengths(given) > 1L
@@ -198,7 +232,7 @@ of_drawn_nodes <- function(given, asked) {
   given
 }
 
-# What each engine takes in `...`: of igraph what its help names, see ?igraph.plotting.
+# Arguments in `...` by engine. Those of igraph are the ones in its help, see ?igraph.plotting.
 engine_takes <- list(
   base = base_takes,
   igraph = c(
@@ -220,8 +254,8 @@ engine_takes <- list(
   interactive = c("node_fill", "node_border", "edge_colour", "vertex.color", "vertex.frame.color")
 )
 
-# Base graphics draw every argument of ours, the same picture on every machine, and as fast as any. What only another engine knows in `...` goes
-# there, if it is installed. A name that none knows is an error, and so is one that the engine that was asked for does not know.
+# Returns the engine. Base graphics can draw all our arguments, give the same picture on every machine, and are as fast as any. If `...` has arguments that only
+# another engine knows, that engine draws. An unknown name is an error, and so is a name that the requested engine does not know.
 choose_engine <- function(engine, given) {
   check_dots(given, unlist(engine_takes), "plot_cpdag")
   others <- function(engine) setdiff(names(given), engine_takes[[engine]])
@@ -230,8 +264,8 @@ choose_engine <- function(engine, given) {
     foreign <- utils::head(others(engine), 1L)
     if (length(foreign)) {
       by <- if (engine == "interactive") "interactive = TRUE" else sprintf("engine = \"%s\"", engine)
-      abort_argument(foreign, given[[foreign]], sprintf("leave it out, or take engine = %s.", paste0("\"", knows(foreign), "\"", collapse = " or ")),
-        is = paste("nothing that", by, "draws")
+      abort_argument(foreign, given[[foreign]], sprintf("leave it out, or use engine = %s.", paste0("\"", knows(foreign), "\"", collapse = " or ")),
+        is = paste("not supported by", by)
       )
     }
     return(engine)
@@ -239,25 +273,25 @@ choose_engine <- function(engine, given) {
   fits <- Filter(function(engine) !length(others(engine)), c("base", "igraph", "Rgraphviz"))
   if (!length(fits)) {
     foreign <- others("igraph")[1L]
-    abort_argument(foreign, given[[foreign]], "leave it out, or the arguments of igraph.", is = "an argument of Rgraphviz, among others of igraph")
+    abort_argument(foreign, given[[foreign]], "give arguments of only one engine.", is = "an argument of Rgraphviz, but others are of igraph")
   }
   fits[1L]
 }
 
 refuse_in_rgraphviz <- function(wish, asked) {
   if (isTRUE(asked$listed$pag)) {
-    abort_argument("engine", "Rgraphviz", "take \"base\" or \"igraph\", or leave it out: Rgraphviz is not asked for the marks of a PAG.")
+    abort_argument("engine", "Rgraphviz", "use \"base\" or \"igraph\".", is = "\"Rgraphviz\", which does not draw the marks of a PAG")
   }
   asks <- c(
     colour = !is.null(wish$colour), size = !is.null(wish$size), layout = !identical(wish$layout, "stress"),
     labels = asked$wish$shown %in% c("hubs", "none")
   )
   for (argument in names(asks)[asks]) {
-    abort_argument(argument, wish[[argument]], "engine = \"Rgraphviz\" cannot draw it: leave it out, or take engine = \"base\" or \"igraph\".", is = "given")
+    abort_argument(argument, wish[[argument]], "leave it out, or use engine = \"base\" or \"igraph\".", is = "not supported by engine = \"Rgraphviz\"")
   }
 }
 
-# For sessions in which no package with an S4 method of plot() is attached: see plot_without_rgraphviz() for the others.
+# For sessions in which no package with an S4 method of plot() is attached. See plot_without_rgraphviz() for other sessions.
 #' @rdname plot_cpdag
 #' @exportS3Method plot graphNEL
 plot.graphNEL <- function(x, y, ...) plot.pcAlgo(x, y, ...)
@@ -267,7 +301,7 @@ plot.graphNEL <- function(x, y, ...) plot.pcAlgo(x, y, ...)
 plot.pcgpu_graph <- function(x, y, ...) plot.pcAlgo(x, y, ...)
 
 draw_rgraphviz <- function(x, asked, main, ...) {
-  need_package("Rgraphviz", "engine = \"Rgraphviz\" draws by the package Rgraphviz")
+  need_package("Rgraphviz", "engine = \"Rgraphviz\" needs the package Rgraphviz")
   listed <- asked$listed
   graph <- if (is_result(x)) attr(x, "graph") else x
   if (!methods::is(graph, "graph") || length(asked$nodes) < asked$all) {
@@ -280,9 +314,9 @@ draw_rgraphviz <- function(x, asked, main, ...) {
   )
 }
 
-# What igraph calls otherwise, as vertex.color, comes before our own names.
+# Arguments in igraph's own words, such as vertex.color, take precedence over ours.
 draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border = NULL, edge_colour = NULL, wish = plain_wish, remark = NULL) {
-  need_package("igraph", "engine = \"igraph\" draws by the package igraph")
+  need_package("igraph", "engine = \"igraph\" needs the package igraph")
   given <- list(...)
   n <- length(listed$labels)
   node_fill <- wish$fill %||% node_fill
@@ -290,7 +324,7 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
   border <- one_a_node(node_border %||% node_look$border, n, "node_border")
   kinds <- edge_look(edge_colour, isTRUE(listed$pag))
   if (n == 0L) {
-    # igraph warns of a graph without nodes.
+    # igraph warns about a graph without nodes.
     return(draw_base(listed, main, note, remark = remark))
   }
   labels <- given[["vertex.label"]] %||% listed$labels
@@ -304,7 +338,7 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
   on.exit(graphics::par(old))
   new_page(main, c(note, remark))
   if (!is.null(given[["vertex.label"]]) && wish$shown == "auto") wish$shown <- "boxes"
-  # What igraph leaves out as NA takes no room.
+  # igraph draws no label for NA, so it needs no room.
   listed$labels <- ifelse(is.na(rep_len(labels, n)), "", as.character(rep_len(labels, n)))
   place <- place_on_page(listed, cex, given[["vertex.label.font"]], given[["vertex.label.family"]], wish)
   edges <- place$edges
@@ -313,7 +347,7 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
   if (place$dots && is.null(node_fill)) fill <- rep(dot_look$fill, n)
   graph <- igraph::make_empty_graph(n, directed = TRUE)
   graph <- igraph::add_edges(graph, rbind(edges$from, edges$to))
-  # igraph's sizes are hundredths of the unit of the axes, here the inch.
+  # igraph's sizes are hundredths of the unit of the axes, which is the inch here.
   settings <- list(
     x = graph, main = "", layout = place$xy, rescale = FALSE, asp = 0, margin = 0,
     xlim = c(0, place$page[1L]), ylim = c(0, place$page[2L]),
@@ -343,10 +377,10 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
   draw_notes(c(note, remark))
 }
 
-# As igraph counts them: 0 none, 2 at the end, 3 at both ends.
+# Returns igraph's codes: 0 none, 2 at the end, 3 at both ends.
 heads_of_igraph <- function(look) ifelse(look$at_to != "arrow", 0, ifelse(look$at_from == "arrow", 3, 2))
 
-# igraph has no circles at the ends of its lines.
+# Draws the circles at the ends of edges, which igraph does not have.
 draw_circles_of_edges <- function(place, look) {
   if (!any(c(look$at_from, look$at_to) == "circle")) {
     return(invisible())
@@ -356,11 +390,11 @@ draw_circles_of_edges <- function(place, look) {
   draw_circles(ends$first, -ends$unit, look$colour, ends$head, 1.4 * place$line, look$at_from == "circle")
 }
 
-# Our rounded boxes as a shape of igraph's, whose own rectangles hide an arrowhead that arrives at a corner. igraph
-# keeps shapes by name for the session; the next plot replaces this one.
+# Registers our rounded boxes as a shape of igraph, because igraph's rectangles hide an arrowhead at a corner. igraph keeps shapes by name for the session; the
+# next plot replaces this one.
 igraph_box <- function(place) {
   name <- "pcgpu_box"
-  # igraph hands over what the user gave, one value or many, and repeats it over the nodes.
+  # igraph passes the values that the user gave, one or many, and recycles them over the nodes.
   of_nodes <- function(values, nodes) values[(nodes - 1L) %% length(values) + 1L]
   size_of <- function(params, nodes) {
     cbind(of_nodes(params("vertex", "size"), nodes), of_nodes(params("vertex", "size2"), nodes)) / 100

@@ -1,11 +1,11 @@
 #' Plot what a search did, level by level
 #'
-#' Bars of the tests of each level, on a scale of powers of ten; of [fci()] those of its possible-d-sep phase by size of their sets, too; and beside them, where several machines worked
-#' together, the seconds of each level by machine.
+#' Draws the tests of each level as bars, on a scale of powers of ten. For [fci()], it also draws the tests of the possible-d-sep phase by size of the sets. If
+#' several machines worked together, further bars show the seconds of each level by machine.
 #'
 #' @param x A result of [run_details()].
 #' @param main Title; `NULL` for none.
-#' @param ... Graphical arguments of [barplot()], for all of them.
+#' @param ... Graphical arguments of [barplot()], used for all plots.
 #' @return `x`, invisibly.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
@@ -23,7 +23,7 @@ plot.pcgpu_details <- function(x, main = NULL, ...) {
   later <- if (sum(x$phase$tests) > 0) x$phase$tests
   seconds <- if (!is.null(x$team)) x$team[!is.na(x$team$level), ]
   if (is.null(tests) && is.null(seconds)) {
-    abort_argument("x", x, "give run_details() of a result of pc() or skeleton().", has = "neither tests nor seconds of levels")
+    abort_argument("x", x, "give run_details() of a result of pc() or skeleton().", has = "neither numbers of tests nor times of levels")
   }
   old <- graphics::par("mfrow", "mar")
   on.exit(graphics::par(old))
@@ -35,11 +35,11 @@ plot.pcgpu_details <- function(x, main = NULL, ...) {
   invisible(x)
 }
 
-# A bar of no test would have no end on a scale of powers.
+# Draws the tests of each level. The height 0.5 stands for no test, because a logarithmic scale has no 0.
 draw_tests <- function(tests, main, given, of = "Level") {
   high <- pmax(tests, 0.5)
   powers <- 10^(0:ceiling(log10(max(high))))
-  # The axis has its title beyond its labels, however wide they are.
+  # The axis title stands outside the axis labels, however wide they are.
   wide <- max(graphics::strwidth(in_words(powers), units = "inches", cex = 0.75)) / (graphics::par("csi") * graphics::par("mex"))
   margins <- graphics::par("mar")
   graphics::par(mar = replace(margins, 2L, wide + 3))
@@ -54,7 +54,7 @@ draw_tests <- function(tests, main, given, of = "Level") {
   graphics::par(mar = margins)
 }
 
-# A level takes as long as its slowest machine: bars side by side would hide that they ran at once, so busy time is drawn.
+# Draws busy times. A level takes as long as its slowest machine, so bars of elapsed time side by side would hide that machines worked at the same time.
 draw_seconds <- function(team, main, given) {
   devices <- unique(team$device)
   team <- team[order(is_of_phase(team), team$level), ]

@@ -1,16 +1,17 @@
 #' Plot possible causal effects
 #'
-#' The pairs with the strongest effects, ranked as `as.data.frame()` ranks them, by the smallest absolute value among the possible effects: a dot for each
-#' possible effect, a line from the smallest to the largest, and a filled dot for the one nearest to 0, which is the bound. A line across 0 says that the graph leaves even the sign open.
+#' Draws the pairs with the strongest effects, ranked as in `as.data.frame()`, by the smallest absolute value of the possible effects. Each pair has a dot for
+#' each possible effect and a line from the smallest to the largest. The filled dot is the effect nearest to 0, which is the bound. If the line crosses 0, the
+#' graph does not even determine the sign.
 #'
 #' @param x A result of [causal_effects()].
-#' @param n How many pairs, at the most.
+#' @param n The largest number of pairs.
 #' @param main Title; `NULL` for none.
 #' @param ... Graphical arguments of [plot.default()].
 #' @return `x`, invisibly.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
-#' @details Of a result of `keep = "smallest"` only the bounds are known: they are drawn without their sign.
+#' @details A result of `keep = "smallest"` contains only the bounds, which are drawn without a sign.
 #' @seealso [causal_effects()], [plot_cpdag()] for the graph; `plot()` of a result of [cstar()] for how stable the ranking is.
 #' @examples
 #' set.seed(1)
@@ -48,7 +49,7 @@ plot.pcgpu_joint_effects <- function(x, n = 20L, main = NULL, ...) {
 
 draw_effects <- function(x, shown, values, several, main, ..., signed = TRUE) {
   if (!nrow(shown)) {
-    draw_nothing(main, "No pair has an effect that is known")
+    draw_nothing(main, "No pair has a known effect")
     return(invisible(x))
   }
   names <- if (several) paste(shown$x, shown$y, sep = " on ") else shown$x
@@ -58,7 +59,7 @@ draw_effects <- function(x, shown, values, several, main, ..., signed = TRUE) {
   label_margins(names, main)
   graphics::par(new = TRUE)
   rows <- seq_along(values)
-  # NA among several: some of the sets of parents have no answer.
+  # NA among several effects: some sets of parents have no answer.
   values <- lapply(values, function(of) of[is.finite(of)])
   low <- vapply(values, min, 0)
   high <- vapply(values, max, 0)

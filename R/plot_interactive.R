@@ -1,7 +1,7 @@
-# The picture as a page that one looks around in, by the package visNetwork. Places are those of our own layout: a browser
-# would take minutes to find some for thousands of nodes.
+# Draws an interactive page with the package visNetwork. Positions come from our own layout, because a browser would take minutes to compute one for thousands
+# of nodes.
 
-# What is on the page: list(nodes, edges), data frames as visNetwork() takes them.
+# Returns the data of the page: list(nodes, edges, kinds). `nodes` and `edges` are data frames in the form of visNetwork().
 page_of_graph <- function(x, asked, given) {
   listed <- asked$listed
   wish <- asked$wish
@@ -14,7 +14,7 @@ page_of_graph <- function(x, asked, given) {
   xy <- matrix(0, n, 2L)
   if (n) {
     xy <- start_layout(n, table, cbind(ratio, ratio), 1.4, wish$layout)
-    # Places that are given have any unit.
+    # The user's positions may have any unit.
     if (!is.null(wish$layout)) xy <- xy * 2 * sqrt(n) / max(xy, 1e-9)
   }
   fill <- wish$fill %||% given$node_fill %||% given[["vertex.color"]] %||% dot_look$fill
@@ -27,7 +27,7 @@ page_of_graph <- function(x, asked, given) {
     id = seq_len(n), label = if (wish$shown == "none") rep("", n) else listed$labels,
     title = sprintf("<b>%s</b><br>%s%s", label, vapply(degree, counted, "", "neighbour"), if (length(value)) paste0("<br>", as_html(value)) else ""),
     x = 40 * xy[, 1L], y = -40 * xy[, 2L], size = 15 * ratio, color.background = web_colour(fill), color.border = web_colour(border),
-    # Borders keep their width on the screen while dots shrink: of many small dots they would hide the colours.
+    # The width of borders on the screen does not shrink with the dots. Borders of many small dots would hide their colours.
     borderWidth = ifelse(seq_len(n) %in% wish$focus, 4, if (n > 100L) 0.3 else 1), name = listed$labels, stringsAsFactors = FALSE
   )
   p <- p_of_edges(x, asked$nodes[table$from], asked$nodes[table$to])
@@ -40,10 +40,10 @@ page_of_graph <- function(x, asked, given) {
   list(nodes = nodes, edges = edges, kinds = kinds[kinds$kind %in% table$kind, ])
 }
 
-# Kinds of edges as they are written.
+# Returns kinds of edges in the users' notation.
 sign_of <- function(kind) as_html(ifelse(kind %in% names(arrow_of), arrow_of[kind], kind))
 
-# What is at the ends of edges: arrowheads alone in one column, or, where there are circles, what vis.js has for each end.
+# Returns the marks at the ends of edges: one column if there are only arrowheads; if there are circles, the columns that vis.js has for each end.
 page_marks <- function(look) {
   if (!any(c(look$at_from, look$at_to) == "circle")) {
     return(data.frame(arrows = ifelse(look$at_to != "arrow", "", ifelse(look$at_from == "arrow", "to;from", "to")), stringsAsFactors = FALSE))
@@ -57,7 +57,7 @@ page_marks <- function(look) {
 
 format_p <- function(p) ifelse(is.na(p), "unknown", formatC(p, digits = 3L, format = "g"))
 
-# The largest p-value of each edge's tests; NULL where x has none.
+# Returns the largest p-value of each edge's tests; NULL if x has none.
 p_of_edges <- function(x, from, to) {
   if (is_compact(x)) {
     all <- compact_edges(x)
@@ -78,7 +78,7 @@ web_colour <- function(colours) {
 }
 
 plot_interactive <- function(x, asked, main, notes, file, given) {
-  need_package("visNetwork", "interactive = TRUE makes a page by the package visNetwork")
+  need_package("visNetwork", "interactive = TRUE needs the package visNetwork")
   check_page(file)
   page <- page_of_graph(x, asked, given)
   widget <- visNetwork::visNetwork(page$nodes, page$edges,
@@ -97,7 +97,7 @@ plot_interactive <- function(x, asked, main, notes, file, given) {
   widget
 }
 
-# saveWidget() leaves its folder behind unless it works in that of the file.
+# Saves the page. saveWidget() leaves its folder behind unless it works in the folder of the file.
 save_page <- function(widget, file, title) {
   alone <- nzchar(Sys.which("pandoc"))
   folder <- if (alone) tempfile("page") else normalizePath(dirname(file))
@@ -108,7 +108,7 @@ save_page <- function(widget, file, title) {
   made <- file.path(folder, basename(file))
   htmlwidgets::saveWidget(widget, made, selfcontained = alone, title = title)
   if (alone && !file.copy(made, file, overwrite = TRUE)) {
-    abort_argument("file", file, "name a file in a folder that can be written to.")
+    abort_argument("file", file, "give a file in a folder that you can write to.", is = paste0(describe(file), ", which cannot be written"))
   }
 }
 
@@ -119,10 +119,10 @@ check_page <- function(file) {
   if (!is.character(file) || length(file) != 1L || is.na(file) || !grepl("\\.html?$", file, ignore.case = TRUE)) {
     abort_argument("file", file, "give the name of one file that ends in .html.")
   }
-  if (!dir.exists(dirname(file))) abort_argument("file", file, "make its folder first, or name another.")
+  if (!dir.exists(dirname(file))) abort_argument("file", file, "create the folder first, or give another file.", is = paste0(describe(file), ", in a folder that does not exist"))
 }
 
-# The list of all nodes that visNetwork has is of no use for thousands: a field to type in takes its place, and tells it.
+# A search field replaces visNetwork's list of all nodes, which is useless for thousands of them, and sets its value.
 search_box <- "function(el, x) {
   var list = document.getElementById('nodeSelect' + el.id);
   var data = document.createElement('datalist');
@@ -130,7 +130,7 @@ search_box <- "function(el, x) {
   var find = document.createElement('input');
   find.id = 'search' + el.id;
   find.type = 'search';
-  find.placeholder = 'Search a node';
+  find.placeholder = 'Search for a node';
   find.setAttribute('list', data.id);
   find.setAttribute('style', 'width:220px;height:24px;margin:2px;');
   var ids = {};
@@ -167,7 +167,7 @@ search_box <- "function(el, x) {
   }
 }"
 
-# A line below the graph: the kinds of edges, what colours and sizes say, and notes.
+# Returns the legend, a line below the graph: the kinds of edges, the meaning of colours and sizes, and notes.
 page_legend <- function(kinds, keys, notes) {
   sign <- c(directed = "&#10230;", undirected = "&#8213;", conflict = "&#10231;")
   shown <- ifelse(kinds$kind %in% names(sign), sign[kinds$kind], as_html(kinds$kind))

@@ -1,4 +1,4 @@
-# print(), show() and summary() of a result, in pcalg's format, so that scripts that read the output go on working.
+# print(), show() and summary() of a result, in pcalg's format, so that scripts that read the output still work.
 
 print_head <- function(x) {
   cat("Object of class '", class(x), "', from Call:\n", paste(deparse(x@call), collapse = "\n"), sep = "")
@@ -55,23 +55,25 @@ print_amat <- function(x, zero.print = ".", ...) {
 
 #' Summary and plot of a result
 #'
-#' Methods of the generic functions [summary()] and [plot()] for the results of [pc()] and [skeleton()]. In a session
-#' where pcalg is attached, pcalg's own methods come first: they print the same and draw by Rgraphviz. Where Rgraphviz is
-#' not installed, pcalg's `plot()` would stop, and [plot_cpdag()] takes its place.
+#' Methods of the generic functions [summary()] and [plot()] for the results of [pc()] and [skeleton()]. If pcalg is attached, its own methods come first: they
+#' print the same and draw with Rgraphviz. If Rgraphviz is not installed, pcalg's `plot()` would stop, so [plot_cpdag()] replaces it.
 #'
-#' @param object,x An object of class `pcAlgo`, from this package or from pcalg, or of class [pcCompact][pcCompact-class]. A `pcAlgo` that was made with pcalg installed
-#'   and read where it is not can be drawn by [plot_cpdag()] and converted by [as_igraph()]; R's own mechanism asks for
-#'   pcalg before it lets a method see it.
-#' @param amat Print the adjacency matrix too? Left out: up to 50 variables. It is the matrix `as(x@graph, "matrix")`, whose entry `[i, j]` is not
-#'   zero when there is an edge from `i` to `j`.
-#' @param zero.print How a zero is printed.
+#' @param object,x An object of class `pcAlgo`, from this package or from pcalg, or of class [pcCompact][pcCompact-class]. R itself refuses to call a method for
+#'   a `pcAlgo` that was made with pcalg and is read without pcalg. [plot_cpdag()] and [as_igraph()] accept such an object.
+#' @param amat Whether to print the adjacency matrix; by default up to 50 variables. It is the matrix `as(x@graph, "matrix")`, whose entry `[i, j]` is not
+#'   zero if there is an edge from `i` to `j`.
+#' @param zero.print How to print a zero.
 #' @param y Not used.
-#' @param ... For `plot()`: passed on to [plot_cpdag()]. For `summary()`: not used.
+#' @param ... For `plot()`: arguments of [plot_cpdag()]. For `summary()`: not used.
 #' @return `object` or `x`, invisibly.
-#' @details `summary()` prints, for up to 50 variables, what pcalg's prints. "Max." and "Avg. number of neighbours" then count the edges that leave a variable, as pcalg does: a directed edge
-#'   counts at its tail alone. [neighbours()] and `tabulate()` of `edges()` count both ends. Of more variables that would fill many screens: it then prints edges by kind, the test, tests by level, how many neighbours
-#'   variables have, connected components, and the five variables with the most neighbours, on one screen. `summary(fit, amat = TRUE)` is pcalg's format all the same.
-#'   `glance()` and `as.data.frame()` of a result give such numbers as data (see [tidy.pcCompact()]).
+#' @details For up to 50 variables, `summary()` prints the same as pcalg's. "Max." and "Avg. number of neighbours" then count the edges that leave a variable,
+#'   as in pcalg: a directed edge counts only at its tail. [neighbours()] and the rows of [edge_table()] count both ends.
+#'
+#'   For more variables that would fill many screens, so `summary()` prints one screen: edges by kind, the test, tests by level, the distribution of the number
+#'   of neighbours, connected components, and the five variables with the most neighbours. For a `pcAlgo`, `summary(fit, amat = TRUE)` still prints pcalg's
+#'   format.
+#'
+#'   `glance()` and `as.data.frame()` of a result return such numbers as data (see [tidy.pcCompact()]).
 #' @seealso [edge_table()], [neighbours()], [run_details()]
 #' @examples
 #' set.seed(1)
@@ -98,7 +100,7 @@ summary.pcAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
   invisible(object)
 }
 
-# `neighbours`: of each node, the number of the edges that leave it.
+# `neighbours`: for each node, the number of edges that leave it.
 print_summary <- function(object, neighbours) {
   print_head(object)
   cat("\n\nNmb. edgetests during skeleton estimation:\n")
@@ -119,7 +121,7 @@ print_summary <- function(object, neighbours) {
 #' @rdname pcAlgo-methods
 #' @exportS3Method summary pcCompact
 summary.pcCompact <- function(object, ...) {
-  # A script may have either class.
+  # A script may pass a result of either class, so these arguments are accepted and ignored.
   check_dots(list(...), c("amat", "zero.print"), "summary.pcCompact")
   check_object(object)
   if (is_large(object@labels)) {
@@ -135,7 +137,7 @@ summary.pcCompact <- function(object, ...) {
 #' @rdname pcAlgo-methods
 #' @exportS3Method plot pcAlgo
 plot.pcAlgo <- function(x, y, ...) {
-  if (!missing(y)) abort_argument("y", y, "leave it out; plot(x, around = ) draws some variables and what is near them.")
+  if (!missing(y)) abort_argument("y", y, "leave it out; plot(x, around = ) draws some variables and their neighbourhood.")
   plot_cpdag(x, ...)
 }
 

@@ -1,34 +1,38 @@
 #' False discovery rates of edges
 #'
-#' Adjusts the p-values of the edges of a result for the number of pairs: the q-value of an edge is the smallest false discovery rate at which it is kept. `alpha` of
-#' [pc()] limits the error of each single test, which says little about how many of thousands of edges are wrong.
+#' Adjusts the p-values of the edges of a result for the number of pairs. The q-value of an edge is the smallest false discovery rate at which the edge is
+#' kept. `alpha` of [pc()] limits the error of each single test, which says little about how many of thousands of edges are wrong.
 #'
-#' The p-value of a pair is that of [p_value()]: for an edge the largest of all its tests, for a pair without an edge that of the set that separated it. An edge x - y is absent from
-#' the true graph if x and y are independent given at least one of the sets that they were tested with; the largest p-value is valid for that hypothesis, whichever set it is (a
-#' union of hypotheses; Strobl, Spirtes and Visweswaran 2019, Li and Wang 2009). The adjustment is for the p-values of all pairs that were tested: p (p - 1) / 2 pairs except those of
-#' `fixedGaps` and `fixedEdges` and those decided by background knowledge.
+#' The p-value of a pair is that of [p_value()]: the largest of all its tests for an edge, and the one of the separating set for a pair without an edge. An edge
+#' x - y is absent from the true graph if x and y are independent given at least one of the sets that they were tested with. The largest p-value is valid for
+#' that hypothesis, whichever set it is (a union of hypotheses; Strobl, Spirtes and Visweswaran 2019, Li and Wang 2009). The adjustment covers the p-values of
+#' all pairs that were tested. These are p (p - 1) / 2 pairs, except those of `fixedGaps` and `fixedEdges` and those decided by background knowledge.
 #'
-#' - `"BH"` (Benjamini and Hochberg 1995) controls the false discovery rate of independent or positively dependent p-values. The p-values of a search come from the same data; in simulations
-#'   the rate is nevertheless kept (Li and Wang 2009).
-#' - `"BY"` (Benjamini and Yekutieli 2001) does so under any dependence, and is about `log(p (p - 1) / 2)` times as strict.
+#' - `"BH"` (Benjamini and Hochberg 1995) controls the false discovery rate of independent or positively dependent p-values. The p-values of a search come
+#'   from the same data, but the rate is kept in simulations (Li and Wang 2009).
+#' - `"BY"` (Benjamini and Yekutieli 2001) controls it under any dependence, and is about `log(p (p - 1) / 2)` times as strict.
 #'
-#' # What is controlled, and what not
+#' # What is controlled, and what is not
 #'
-#' The controlled rate is the expected share of edges that are not in the true graph among those with q up to a bound. This holds if (1) p-values are right, and (2) every pair that is not
-#' adjacent in the true graph is separated by one of the sets tested: no true edge near it was lost before (no error of the second kind), there are no hidden common causes, and `m.max` did
-#' not end the search. The rate says nothing about edges that are missed, and nothing about directions.
-#' A search removes an edge as soon as p is `alpha` or more. To keep a rate of 5 %, search with an `alpha` that leaves more edges than needed, such as 0.05 to 0.2, and keep those with q up to 0.05. A smaller `alpha` loses
-#' edges that would pass, and then conditioning on too few neighbours may leave wrong ones.
+#' The controlled rate is the expected share of edges that are not in the true graph, among edges with q up to a bound. This requires that
+#' 1. p-values are right;
+#' 2. every pair that is not adjacent in the true graph is separated by one of the sets tested. Then no true edge near it was lost before (no error of the
+#'    second kind), there are no hidden common causes, and `m.max` did not end the search.
 #'
-#' A result of class [pcCompact][pcCompact-class] does not store the p-values of pairs that were removed at level 0. They are at least `alpha`, and
-#' count as 1 here: q-values below `alpha` are still exact, and larger ones are upper bounds.
+#' The rate says nothing about missed edges, and nothing about directions.
 #'
-#' For [fci()] the tests of the possible-d-sep phase also count, and hidden common causes are allowed: an edge is not in the true graph if some set of variables separates its ends. [rfci()] and
-#' [fciPlus()] keep no p-values of the tests that they make after the skeleton, so their results are refused.
+#' A search removes an edge as soon as p is `alpha` or more. To keep a rate of 5 %, search with an `alpha` that leaves more edges than needed, such as 0.05 to
+#' 0.2, and keep the edges with q up to 0.05. A smaller `alpha` loses edges that would pass, and tests given too few neighbours may then leave wrong ones.
+#'
+#' A result of class [pcCompact][pcCompact-class] does not store the p-values of pairs that were removed at level 0. These p-values are at least `alpha`, and
+#' count as 1 here. So q-values below `alpha` are still exact, and larger ones are upper bounds.
+#'
+#' For [fci()] the tests of the possible-d-sep phase also count, and hidden common causes are allowed: an edge is not in the true graph if some set of variables
+#' separates its ends. [rfci()] and [fciPlus()] do not store the p-values of tests that they make after the skeleton, so their results are refused.
 #'
 #' @param fit A result of [pc()], [skeleton()] or [fci()], of either class, or of pcalg.
 #' @param method `"BH"` or `"BY"`.
-#' @return A data frame with one row for each edge, by increasing q: `from`, `to`, `kind` as in [edge_table()], `p` and `q`, which are `NA` for edges that were
+#' @return A data frame with one row for each edge, by increasing q: `from`, `to`, `kind` as in [edge_table()], `p` and `q`. Both are `NA` for edges that were
 #'   not tested (`fixedEdges`). The attribute `tests` is the number of pairs that were tested.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
@@ -56,7 +60,7 @@ q_values <- function(fit, method = c("BH", "BY")) {
   if (is_fci(fit)) check_all_kept(fit) else if (!compact) check_result(fit, "fit")
   method <- check_choice(method, c("BH", "BY"), "method")
   found <- named_edges(network_of(fit))
-  # Negative: no test was made. One without an answer counts as p = 1.
+  # A negative p-value means that no test was made. A test without an answer counts as p = 1.
   p <- as.double(found$p)
   p[is.na(p)] <- 1
   tested <- p >= 0
@@ -70,27 +74,27 @@ q_values <- function(fit, method = c("BH", "BY")) {
   structure(found, class = c("pcgpu_q_values", "data.frame"), tests = adjusted$count, method = method)
 }
 
-# Of a result that is one of pcalg's, without details, who made it is not known: rfci() counts nothing of the phase.
+# Refuses results that lack p-values. A result of pcalg without details does not record its algorithm; rfci() leaves `max.ord` set, so it passes as fci().
 check_all_kept <- function(fit) {
   algorithm <- run_details(fit)$algorithm %||% if (length(attr(fit, "max.ord"))) "fci" else "fciPlus"
   if (algorithm != "fci") {
-    abort_argument("fit", fit, "give one of fci().", is = sprintf("a result of %s(), which does not keep the p-values of all its tests", algorithm))
+    abort_argument("fit", fit, "give a result of fci().", is = sprintf("a result of %s(), which does not store the p-values of all its tests", algorithm))
   }
 }
 
-# fci() raises a pair's value at the side that was tested alone.
+# fci() raises the p-value of a pair only on the side that was tested.
 tests_of_pag <- function(fit) {
   p <- attr(fit, "pMax")
   tests_of_matrix(pmax(p, t(p)))
 }
 
-# A p x p matrix, whose upper triangle counts.
+# Returns the p-values of a p x p matrix, whose upper triangle counts.
 tests_of_matrix <- function(pMax) {
   if (!is.double(pMax)) storage.mode(pMax) <- "double"
   list(p = pMax, variables = ncol(pMax), count = 0)
 }
 
-# p-values that a compact result holds, each pair once, and the number of all.
+# Returns the p-values that a compact result holds, each pair once, and the number of tested pairs.
 tests_of_compact <- function(x) {
   p <- length(x@labels)
   from <- row_numbers(x@sets)

@@ -1,12 +1,11 @@
 #' The separating set of two variables
 #'
-#' Why there is no edge between two variables: those given which a test found them independent.
+#' Returns the separating set of two variables without an edge: the variables given which a test found them independent.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of either class, or of [fci()] or [rfci()] (`fciPlus()` keeps no sets).
+#' @param x A result of [pc()], [skeleton()] or [orient()], of either class, or of [fci()] or [rfci()] (`fciPlus()` stores no sets).
 #' @param a,b Two variables, by name or number.
-#' @return The names of the variables in the set: `character(0)` where `a` and `b` are independent given nothing,
-#'   `NULL` where there is no such set, because they are adjacent or were never tested. Where the conservative or the
-#'   majority rule has left two sets, that of `sepset[[a]][[b]]` in pcalg's class.
+#' @return The names of the variables in the set: `character(0)` if `a` and `b` are independent given nothing, `NULL` if there is no such set, because the two
+#'   are adjacent or were never tested. If the conservative or the majority rule left two sets, the one in `sepset[[a]][[b]]` of pcalg's class.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @seealso [p_value()] of the pair, [edge_table()], [neighbours()]
@@ -18,7 +17,7 @@
 #' @export
 methods::setGeneric("sepset", function(x, a, b) standardGeneric("sepset"))
 
-# Of a result of a class of pcalg's, which may not be defined here.
+# For a result of one of pcalg's classes, which may not be defined here.
 #' @rdname sepset
 methods::setMethod("sepset", "ANY", function(x, a, b) {
   labels <- labels_of_kept(x)
@@ -28,7 +27,7 @@ methods::setMethod("sepset", "ANY", function(x, a, b) {
   if (broken) check_object(x, only = "sepset")
   set <- sets[[at[1L]]][[at[2L]]] %||% sets[[at[2L]]][[at[1L]]]
   if (!is.null(set) && !is_whole(set, 1, length(labels))) {
-    abort_argument("x", x, "give what pc() or skeleton() returned, as it is.", has = sprintf("a separating set of %s and %s that is %s", labels[at[1L]], labels[at[2L]], describe(set)))
+    abort_argument("x", x, "give the result of pc() or skeleton() unchanged.", has = sprintf("an invalid separating set of %s and %s (%s)", labels[at[1L]], labels[at[2L]], describe(set)))
   }
   if (!is.null(set)) labels[set]
 })
@@ -40,14 +39,14 @@ methods::setMethod("sepset", "pcCompact", function(x, a, b) {
   entry <- entry_of(x@sets, at, rev(at))
   entry <- entry[!is.na(entry)][1L]
   if (is.na(entry)) {
-    # Adjacent, or a gap; if neither, level 0 removed it.
+    # If the pair is neither adjacent nor a gap, level 0 removed it.
     other <- c(entry_of(x@edges, min(at), max(at)), entry_of(x@gaps, min(at), max(at)))
     return(if (all(is.na(other))) character(0))
   }
   x@labels[set_at(x, entry)]
 })
 
-# The variables of a result that has separating sets and p-values.
+# Returns the variables of a result that has separating sets and p-values.
 labels_of_kept <- function(x) {
   if (!is_fci(x)) {
     check_result(x, only = c("pMax", "nodes"))
@@ -55,30 +54,31 @@ labels_of_kept <- function(x) {
   }
   check_object(x, only = c("square", "pMax"))
   if (!length(attr(x, "sepset"))) {
-    abort_argument("x", x, "give one of fci() or rfci().", is = "a result of fciPlus(), which keeps no separating sets and no p-values")
+    abort_argument("x", x, "give a result of fci() or rfci().", is = "a result of fciPlus(), which stores neither separating sets nor p-values")
   }
   labels_of_pag(attr(x, "amat"))
 }
 
-# The numbers of two different variables.
+# Returns the numbers of two different variables.
 one_pair <- function(a, b, labels) {
   at <- pairs_at(a, b, labels)
   if (length(at$a) != 1L) {
-    abort_argument("a", a, "give one variable each for `a` and `b`.")
+    argument <- if (length(a) == 1L) "b" else "a"
+    abort_argument(argument, if (argument == "a") a else b, "give one variable.")
   }
   c(at$a, at$b)
 }
 
-# The numbers of pairs of different variables.
+# Returns the numbers of pairs of different variables.
 pairs_at <- function(a, b, labels) {
   at <- list(a = variables_at(a, labels, "a"), b = variables_at(b, labels, "b"))
   size <- max(lengths(at))
   if (any(lengths(at) != 1L & lengths(at) != size)) {
-    abort_argument("b", b, sprintf("give as many variables as for `a` (%d), or one.", length(at$a)))
+    abort_argument("b", b, "give one variable, or one for each of `a`.", needs = sprintf("1 or %d variables, as many as `a`, not %d", length(at$a), length(at$b)))
   }
   at <- lapply(at, rep_len, size)
   if (any(at$a == at$b)) {
-    abort_argument("b", b, "give another variable than `a`.")
+    abort_argument("b", b, "give a variable other than `a`.")
   }
   at
 }

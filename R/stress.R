@@ -1,11 +1,11 @@
-# Stress majorisation of one connected component (Gansner, Koren and North 2004): distances on paper follow distances in
-# the graph. It starts from pivot MDS (Brandes and Pich 2006). In a large component the distances to some pivots stand
-# for all others (Ortmann, Klimenta and Brandes 2017), so that time and memory grow with the nodes, not their square.
+# Lays out one connected component by stress majorisation (Gansner, Koren and North 2004): distances on paper follow distances in the graph. The start is pivot
+# MDS (Brandes and Pich 2006). In a large component the distances to some pivots stand for all others (Ortmann, Klimenta and Brandes 2017). So time and
+# memory grow with the number of nodes, not with its square.
 
-# Up to this many nodes all distances count.
+# Up to this many nodes all distances are used.
 full_stress_limit <- 200L
 
-# Coordinates of the nodes of `group`, in which neighbours lie about 1 apart.
+# Returns coordinates of the nodes of `group`, in which neighbours lie about 1 apart.
 layout_component <- function(near, group) {
   m <- length(group)
   if (m == 2L) {
@@ -14,7 +14,7 @@ layout_component <- function(near, group) {
   near <- lapply(near[group], match, group)
   pivots <- choose_pivots(near, min(m, max(50L, 60000L %/% m)))
   start <- pivot_mds(pivots$steps)
-  # Nodes with the same steps would lie on one spot; a spiral, the same each time, takes them apart.
+  # Nodes with the same steps would coincide; a spiral, the same each time, separates them.
   turn <- seq_len(m) * 2.399963
   spiral <- sqrt(seq_len(m) / m) * cbind(cos(turn), sin(turn))
   if (m > full_stress_limit) {
@@ -26,7 +26,7 @@ layout_component <- function(near, group) {
   majorise((start + 0.15 * spiral) * sqrt(m) / 2, steps_from(near, seq_len(m)))
 }
 
-# Number of steps to every node from each of `sources`: a matrix with one column a source. All nodes can be reached.
+# Returns the number of steps to every node from each of `sources`: a matrix with one column for each source. All nodes must be reachable.
 steps_from <- function(near, sources) {
   n <- length(near)
   targets <- unlist(near, use.names = FALSE)
@@ -50,7 +50,7 @@ steps_from <- function(near, sources) {
   steps
 }
 
-# `wanted` nodes that lie far from each other, and the steps from them.
+# Returns `wanted` nodes that lie far from each other, and the steps from them.
 choose_pivots <- function(near, wanted) {
   m <- length(near)
   nodes <- integer()
@@ -66,19 +66,19 @@ choose_pivots <- function(near, wanted) {
   list(nodes = nodes, steps = steps)
 }
 
-# Coordinates from the steps to the pivots, at the scale of the steps.
+# Returns coordinates from the steps to the pivots, at the scale of the steps.
 pivot_mds <- function(steps) {
   m <- nrow(steps)
   Q <- steps^2
   B <- -0.5 * (Q - outer(rowMeans(Q), colMeans(Q), `+`) + mean(Q))
   parts <- eigen(crossprod(B), symmetric = TRUE)
-  # Singular values of B go with the squares of lengths.
+  # Singular values of B are proportional to squared lengths.
   spread <- pmax(parts$values[1:2], 1e-9)^0.25
   xy <- sweep(B %*% parts$vectors[, 1:2, drop = FALSE], 2L, spread, `/`)
   xy * (m / ncol(steps))^0.25
 }
 
-# Stress majorisation with weights 1 / distance^2, until the layout moves no more.
+# Runs stress majorisation with weights 1 / distance^2, until the layout stops moving.
 majorise <- function(xy, steps, rounds = 200L) {
   m <- nrow(xy)
   diag(steps) <- 1
@@ -102,9 +102,8 @@ majorise <- function(xy, steps, rounds = 200L) {
   xy
 }
 
-# Stress with the terms of neighbours and of pivots only. A pivot stands for the nodes that are nearer to it than to
-# other pivots: at node i its weight is s / distance^2, where s counts those of them that lie at most half as far from
-# the pivot as i does.
+# Minimises the stress over neighbours and pivots only. A pivot stands for the nodes that are nearer to it than to other pivots. Its weight at node i is
+# s / distance^2, where s counts the nodes of the pivot that are at most half as far from it as i.
 majorise_sparse <- function(xy, near, pivots, steps, rounds = 50L) {
   m <- nrow(xy)
   region <- max.col(-steps, "first")
@@ -125,7 +124,7 @@ majorise_sparse <- function(xy, near, pivots, steps, rounds = 50L) {
     apart[apart < 1e-6] <- 1e-6
     matrix(apart, m)
   }
-  # The start is scaled so that its stress is least.
+  # Scales the start so that its stress is minimal.
   apart <- to_pivots(xy)
   xy <- xy * sum(wanted * apart) / sum(weight * apart^2)
   for (round in seq_len(rounds)) {

@@ -1,6 +1,6 @@
-# summary() of a result of many variables: what fits on a screen.
+# summary() of a result with many variables, which fits on one screen.
 
-# Up to so many variables summary() prints in pcalg's format, with the adjacency matrix.
+# Up to this many variables summary() prints in pcalg's format, with the adjacency matrix.
 most_in_matrix <- 50L
 
 is_large <- function(labels) length(labels) > most_in_matrix
@@ -8,7 +8,7 @@ is_large <- function(labels) length(labels) > most_in_matrix
 print_overview <- function(x) {
   network <- network_of(x)
   told <- overview(x, network)
-  # A tilde stands for a space at which no line ends.
+  # A tilde stands for a non-breaking space.
   say <- function(...) cat(chartr("~", " ", strwrap(paste0(...), getOption("width"), exdent = 2L)), sep = "\n")
   call <- deparse(x@call, width.cutoff = 100L)
   cat("Object of class '", class(x), "', from Call:\n", paste(shortened(utils::head(call, 3L), 100L), collapse = "\n"), if (length(call) > 3L) " ...", "\n\n", sep = "")
@@ -18,7 +18,7 @@ print_overview <- function(x) {
     if (!is.na(told$device)) paste("on", told$device), if (!is.na(told$seconds)) paste(format(told$seconds, digits = 3L), "seconds")
   )
   if (length(search)) say("Search: ", paste(search, collapse = ", "))
-  # fciPlus() counts none.
+  # fciPlus() counts no tests.
   if (length(told$tests)) say("Tests: ", tests_by_level(told$tests))
   phase <- run_details(x)$phase$tests
   if (sum(phase) > 0) say("Possible-d-sep phase: ", tests_by_level(phase, "by size of sets"))
@@ -33,7 +33,7 @@ print_overview <- function(x) {
 
 tests_by_level <- function(tests, by = "by level") paste0(in_words(sum(tests)), "; ", by, ": ", paste0(seq_along(tests) - 1L, ":~", in_words(tests), collapse = ", "))
 
-# Names of any length would fill the screen.
+# Shortens names, because long ones would fill the screen.
 shortened <- function(words, most) ifelse(nchar(words, "width", allowNA = TRUE) %in% c(NA, 0:most), words, paste0(strtrim(words, most - 3L), "..."))
 
 overview_edges <- function(told) {
@@ -50,7 +50,7 @@ overview_edges <- function(told) {
 overview_degrees <- function(degree) {
   at <- stats::quantile(degree, c(0, 0.25, 0.5, 0.75, 0.95, 1), names = FALSE, type = 1L)
   sprintf(
-    "Neighbours of a variable: %s on average; least %s, quartiles %s, %s, %s, 95 %% up to %s, most %s", format(mean(degree), digits = 3L),
+    "Neighbours per variable: mean %s, minimum %s, quartiles %s, %s and %s, 95th percentile %s, maximum %s", format(mean(degree), digits = 3L),
     in_words(at[1L]), in_words(at[2L]), in_words(at[3L]), in_words(at[4L]), in_words(at[5L]), in_words(at[6L])
   )
 }
@@ -60,7 +60,7 @@ overview_components <- function(sizes) {
   alone <- sum(sizes == 1L)
   paste0(
     "Connected components: ", in_words(length(joined)), if (length(joined)) {
-      sprintf(" (the largest of %s variables)", paste(in_words(utils::head(joined, 3L)), collapse = ", "))
+      sprintf(" (largest: %s variables)", paste(in_words(utils::head(joined, 3L)), collapse = ", "))
     }, ", and ", counted(alone, "variable"), " without an edge"
   )
 }

@@ -1,24 +1,27 @@
-#' Results as data frames, and in one row
+#' Results as data frames
 #'
-#' Methods of the generic functions `tidy()` and `glance()` of the package generics, which broom attaches, and of R's `as.data.frame()`. `tidy()` gives one row for each item
-#' of the result, `glance()` one row for the whole search.
+#' Methods of the generic functions `tidy()` and `glance()` of the package generics, which broom attaches, and of R's `as.data.frame()`. `tidy()` returns one
+#' row for each item of the result, `glance()` one row for the whole search.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of either class or of pcalg, or of [fci()], [rfci()] or [fciPlus()]. For `tidy()` and `as.data.frame()` also a graph of [random_dag()] or [cpdag_of()], and a result of
-#'   [stability()], [causal_effects()], [cstar()], [select_features()], [markov_check()] or [q_values()]; for `as.data.frame()` also the graph of [averaged_cpdag()].
+#' @param x A result of [pc()], [skeleton()] or [orient()], of either class or of pcalg, or of [fci()], [rfci()] or [fciPlus()]. `tidy()` and
+#'   `as.data.frame()` also accept a graph of [random_dag()] or [cpdag_of()], and a result of [stability()], [causal_effects()], [cstar()],
+#'   [select_features()], [markov_check()] or [q_values()]. `as.data.frame()` also accepts the graph of [averaged_cpdag()].
 #' @param row.names,optional Not used.
-#' @param ... For `tidy()`: arguments of `as.data.frame()` of `x`, such as `n` for the first rows of effects. For others: must be empty.
-#' @return `tidy()`: a data frame; for a search, a graph or a result of [stability()], its [edge_table()] with `from`, `to`, `kind` and further columns; for other objects the result of `as.data.frame()`.
+#' @param ... For `tidy()`: arguments of `as.data.frame()` of `x`, such as `n` for the first rows of effects. For the others: must be empty.
+#' @return `tidy()` returns a data frame. For a search, a graph or a result of [stability()], it is the [edge_table()] with `from`, `to`, `kind` and further
+#'   columns. For other objects it is the result of `as.data.frame()`.
 #'
-#'   `glance()`: a data frame with one row and the columns
+#'   `glance()` returns a data frame with one row and the columns
 #'   - `variables`, `samples` (`NA` if unknown, as with a test that is an R function);
-#'   - `edges`, the number of edges, and the numbers of those that are `directed`, `undirected` and in `conflict`;
-#'   - `tests`, the number at all levels together, and `max_level`, the last level;
-#'   - `test`, its name, and `alpha`; `NA` if unknown;
+#'   - `edges`, the number of edges, and the numbers of edges that are `directed`, `undirected` and in `conflict`;
+#'   - `tests`, the number of tests at all levels, and `max_level`, the last level;
+#'   - `test`, the name of the test, and `alpha`; `NA` if unknown;
 #'   - `device`, where the search ran (several are joined by `" + "`); `seconds`, the duration of the search;
 #'   - `valid_cpdag`, `NA` for a skeleton, and `ended_early`, whether a `time_limit` ended the search, see [run_details()].
 #'
-#'   For a result of [fci()] and its relatives, edges are counted under the names of Zhang (2008): `directed` (`-->`), `partially_directed` (`o->`), `bidirected` (`<->`), `nondirected` (`o-o`),
-#'   `partially_undirected` (`o--`) and `undirected` (`---`). `tests_pdsep` and `max_size_pdsep` refer to the possible-d-sep phase, and there is no `valid_cpdag`.
+#'   For a result of [fci()] and its relatives, edges are counted under the names of Zhang (2008): `directed` (`-->`), `partially_directed` (`o->`),
+#'   `bidirected` (`<->`), `nondirected` (`o-o`), `partially_undirected` (`o--`) and `undirected` (`---`). `tests_pdsep` and `max_size_pdsep` refer to the
+#'   possible-d-sep phase, and there is no `valid_cpdag`.
 #'
 #'   For a result of pcalg itself, anything that its class does not contain is `NA`.
 #'
@@ -71,7 +74,7 @@ tidy.pcgpu_selection <- tidy.pcgpu_effects
 #' @exportS3Method generics::tidy
 tidy.pcgpu_markov <- tidy.pcgpu_effects
 
-# A table already, but broom has a method for data frames that says something else.
+# The object is a table already, but broom's method for data frames returns something else.
 #' @exportS3Method generics::tidy
 tidy.pcgpu_q_values <- function(x, ...) {
   check_dots(list(...), character(), "tidy.pcgpu_q_values")
@@ -125,12 +128,12 @@ glance.fciAlgo <- function(x, ...) {
   ))
 }
 
-# Zhang's (2008) names of the kinds of edges of a PAG.
+# Names of the kinds of edges of a PAG (Zhang 2008).
 names_of_pag <- c(
   "-->" = "directed", "o->" = "partially_directed", "<->" = "bidirected", "o-o" = "nondirected", "o--" = "partially_undirected", "---" = "undirected"
 )
 
-# What is known of a search, with NA for what is not. `network`: its edges.
+# Returns what is known of a search, with NA for the rest. `network`: its edges.
 overview <- function(x, network = network_of(x)) {
   check_object(x, only = c("test", "alpha", "max.ord"))
   details <- run_details(x)

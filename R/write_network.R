@@ -1,31 +1,34 @@
 #' Write a network to a file for other programs
 #'
-#' GraphML for Cytoscape, Gephi, yEd, igraph and NetworkX; DOT for Graphviz; SIF and CX2 for Cytoscape. The file contains the kind of each edge and all that is known about it, so no information is
-#' lost. The same graph always gives the same bytes, and the file appears under its name only when it is complete.
+#' Writes GraphML for Cytoscape, Gephi, yEd, igraph and NetworkX; DOT for Graphviz; or SIF and CX2 for Cytoscape. The file contains the kind of each edge and
+#' all that is known about it, so no information is lost. The same graph always gives the same bytes. The file appears under its name only when it is complete.
 #'
 #' # Formats
 #'
-#' - `"graphml"`: each edge once, with `directed = "false"` if it has no direction, and with its `kind`, `"-->"`, `"---"` or `"<->"`. Programs that allow only one sort of edge in a graph, such as igraph, treat all edges
-#'   as directed: use `kind` there. [as_igraph()] and [compare_graphs()] do so for graphs that `igraph::read_graph(path, "graphml")` returns.
-#' - `"dot"`: edges without a direction have `dir=none`, those in conflict have `dir=both` and are red; each has its `kind`. Backslashes in names are doubled where Graphviz shows the names of nodes (`dot -Tplain`), but not in the labels.
-#' - `"sif"`: one line for each edge, *from*, kind, *to*, separated by tabs, and one line for each variable without an edge. Further information is in tab-separated tables beside the file, which Cytoscape
-#'   imports as tables of edges and nodes by their column `name`: for `net.sif` they are `net.edges.tsv` and, with `nodes`, `net.nodes.tsv`.
+#' - `"graphml"`: each edge once, with `directed = "false"` if it has no direction, and with its `kind`, `"-->"`, `"---"` or `"<->"`. Programs that allow only
+#'   one sort of edge in a graph, such as igraph, treat all edges as directed: use `kind` there. [as_igraph()] and [compare_graphs()] use it for graphs that
+#'   `igraph::read_graph(path, "graphml")` returns.
+#' - `"dot"`: edges without a direction have `dir=none`; edges in conflict have `dir=both` and are red; each has its `kind`. Backslashes in names are doubled
+#'   if Graphviz shows the names of nodes (`dot -Tplain`), but not in the labels.
+#' - `"sif"`: one line for each edge (*from*, kind, *to*, separated by tabs), and one line for each variable without an edge. Further information is in
+#'   tab-separated tables next to the file, which Cytoscape imports as tables of edges and nodes by their column `name`. For `net.sif` they are `net.edges.tsv`
+#'   and, with `nodes`, `net.nodes.tsv`.
 #' - `"cx2"`: the current format of Cytoscape and NDEx, with the kind as `interaction` and a style that draws arrowheads according to it.
 #'
-#' In all formats a PAG of [fci()] and its relatives keeps its kinds, `"-->"`, `"o->"`, `"<->"`, `"o-o"`, `"o--"` and `"---"`: DOT draws the circles as `odot`, CX2 as circles, and in GraphML
-#' edges with two equal ends (`"---"`, `"o-o"`) have `directed = "false"`.
+#' A PAG of [fci()] and its relatives keeps its kinds in all formats: `"-->"`, `"o->"`, `"<->"`, `"o-o"`, `"o--"` and `"---"`. DOT draws the circles as `odot`,
+#' CX2 as circles. In GraphML, edges with two equal ends (`"---"`, `"o-o"`) have `directed = "false"`.
 #'
 #' @param x As in [as_igraph()]. For a result of [stability()], or the graph of [averaged_cpdag()], the file also contains the strengths.
 #' @param path The file. Its extension determines the format: `.graphml`, `.gv` or `.dot`, `.sif`, `.cx2`.
-#' @param nodes A data frame with information about variables, which are named in its column `name` or, without such a column, in its row names. Numbers, whole numbers, logical values and text (factors) become
-#'   attributes of nodes; `NA`, and variables without a row, have none.
+#' @param nodes A data frame with information about variables. Its column `name` contains their names; without such a column, its row names do. Numbers, whole
+#'   numbers, logical values and text (factors) become attributes of nodes. `NA` values are left out; variables without a row have no attributes.
 #' @param format `"graphml"`, `"dot"`, `"sif"` or `"cx2"`, if the extension of `path` does not determine it.
-#' @param overwrite Replace existing files? With `FALSE` one that is there is an error.
-#' @return The paths of the files that were written, invisibly. They are in UTF-8. The attributes of edges are `kind` and, if known, `p`, `strength` and `direction`, and `weight`,
-#'   as in [edge_table()], with as many digits as are needed to read the same number again. For an edge without a test, `p` is left out.
+#' @param overwrite Whether to replace existing files. With `FALSE` an existing file is an error.
+#' @return The paths of the files that were written, invisibly. They are in UTF-8. The attributes of edges are `kind` and, if known, `p`, `strength` and
+#'   `direction`, and `weight`, as in [edge_table()], with enough digits to read the same number again. For an edge without a test, `p` is left out.
 #'
-#'   Errors have the class `pcgpu_error_file_unwritable`, or `pcgpu_error_argument`, also if a name has a character that the format does not allow (XML allows no non-printing characters except tab and line feed, SIF
-#'   not even these).
+#'   Errors have the class `pcgpu_error_file_unwritable`, or `pcgpu_error_argument`. The latter includes names with a character that the format does not allow:
+#'   XML allows no non-printing characters except tab, line feed and carriage return, and SIF not even these.
 #' @references
 #' U. Brandes, M. Eiglsperger, I. Herman, M. Himsolt and M. S. Marshall (2002). GraphML progress report. *Graph Drawing 2001*, LNCS 2265, 501-512.
 #'
@@ -53,7 +56,7 @@ write_network <- function(x, path, nodes = NULL, format = NULL, overwrite = TRUE
   if (is.character(files)) files <- list(files)
   paths <- c(path, if (length(files) > 1L) paste0(sub("[.]sif$", "", path, ignore.case = TRUE), ".", names(files)[-1L], ".tsv"))
   for (beside in paths[-1L]) check_new_path(beside, "path", overwrite)
-  # The main file comes last: where it is, those beside it are, too.
+  # The main file comes last: if it exists, so do its tables.
   for (at in rev(seq_along(files))) write_whole(files[[at]], paths[at])
   invisible(paths)
 }
@@ -66,12 +69,12 @@ network_format <- function(path, format) {
   }
   found <- format_of_end[tolower(sub(".*[.]", "", basename(path)))]
   if (is.na(found)) {
-    abort_argument("path", path, "let it end with .graphml, .gv, .dot, .sif or .cx2, or give `format`.")
+    abort_argument("path", path, "use the extension .graphml, .gv, .dot, .sif or .cx2, or give `format`.")
   }
   unname(found)
 }
 
-# The table of nodes in the order of the labels, a row each, without its names; NULL for none.
+# Returns the table of nodes with one row for each label, in their order and without their names; NULL if there is none.
 node_table <- function(nodes, labels) {
   if (is.null(nodes)) {
     return(NULL)
@@ -84,14 +87,14 @@ node_table <- function(nodes, labels) {
   where <- if (named) "column `name`" else "row names"
   unknown <- unique(of[!of %in% labels])
   if (length(unknown)) {
-    abort_argument("nodes", nodes, "give rows for variables of `x`.", has = sprintf("in its %s what is none of them: %s", where, enumerate(encodeString(unknown, quote = "\""))))
+    abort_argument("nodes", nodes, "use only names of variables of `x`.", has = sprintf("names in its %s that are not variables of `x`: %s", where, enumerate(encodeString(unknown, quote = "\""))))
   }
   if (anyDuplicated(of)) {
-    abort_argument("nodes", nodes, "give one row for each variable.", has = sprintf("in its %s %s more than once", where, encodeString(of[anyDuplicated(of)], quote = "\"")))
+    abort_argument("nodes", nodes, "give one row for each variable.", has = sprintf("%s more than once in its %s", encodeString(of[anyDuplicated(of)], quote = "\""), where))
   }
   columns <- setdiff(names(nodes), "name")
   if (any(is.na(columns) | !nzchar(columns)) || anyDuplicated(columns)) {
-    abort_argument("nodes", nodes, "give each column a name of its own.", has = "columns without a name, or of one name")
+    abort_argument("nodes", nodes, "give each column its own name.", has = "columns without a name, or with the same name")
   }
   at <- match(labels, of)
   table <- lapply(stats::setNames(columns, columns), function(column) value_column(nodes[[column]], column)[at])
@@ -102,26 +105,26 @@ node_table <- function(nodes, labels) {
 value_column <- function(values, column) {
   if (is.factor(values)) values <- as.character(values)
   if (!is.null(dim(values)) || is.object(values) || !(is.logical(values) || is.numeric(values) || is.character(values))) {
-    abort_argument("nodes", values, "give numbers, logical values or text: as.character() or as.numeric() of it.", has = sprintf("a column `%s` of class %s", column, enumerate(class(values))))
+    abort_argument("nodes", values, "convert it with as.numeric() or as.character().", has = sprintf("a column `%s` of class %s", column, enumerate(class(values))))
   }
   if (is.character(values)) enc2utf8(values) else values
 }
 
-# No p-value where no test was made.
+# Removes the p-values of edges without a test.
 tested_edges <- function(edges) {
   if (!is.null(edges$p)) edges$p[is.na(edges$p) | edges$p < 0] <- NA
   edges
 }
 
-# What a format writes of edges: the columns beside `from` and `to`, in their order.
+# Returns what a format writes for edges: the columns except `from` and `to`, in their order.
 edge_values <- function(edges) as.list(edges[setdiff(names(edges), c("from", "to"))])
 
-# Numbers with the least digits that read as the same number, NA as NA.
+# Formats numbers with the fewest digits that read as the same number; NA stays NA.
 digits_of <- function(x) {
   if (is.integer(x)) {
     return(ifelse(is.na(x), NA, whole_numbers(x)))
   }
-  # Of equal ones each once: p-values of a column are often few, or all 0.
+  # Formats equal numbers once: a column often has few distinct p-values, or only 0.
   values <- unique(x[!is.na(x)])
   text <- sprintf("%.15g", values)
   long <- which(as.double(text) != values)
@@ -129,18 +132,18 @@ digits_of <- function(x) {
   text[match(x, values)]
 }
 
-# The types of GraphML and of CX2 for a column: they agree on these names but for whole numbers.
+# Returns the type of a column in GraphML and CX2, whose names for types agree except for whole numbers.
 type_of <- function(values, whole) if (is.logical(values)) "boolean" else if (is.integer(values)) whole else if (is.double(values)) "double" else "string"
 
-# Values as text, before they are escaped.
+# Returns values as text, not yet escaped.
 value_text <- function(values) if (is.logical(values)) ifelse(values, "true", "false") else if (is.numeric(values)) digits_of(values) else values
 
-# Names and values that a format cannot have.
+# Refuses names and values that a format does not allow.
 refuse_characters <- function(network, pattern, format, hint) {
   check <- function(text, argument, what) {
     bad <- grepl(pattern, text, perl = TRUE) & !is.na(text) | !validUTF8(text)
     if (any(bad)) {
-      abort_argument(argument, text, hint, has = sprintf("%s that %s cannot have: %s", what, format, enumerate(encodeString(text[bad], quote = "\""))))
+      abort_argument(argument, text, hint, has = sprintf("%s that %s does not allow: %s", what, format, enumerate(encodeString(text[bad], quote = "\""))))
     }
   }
   check(network$labels, "x", "names of variables")
@@ -148,14 +151,14 @@ refuse_characters <- function(network, pattern, format, hint) {
   for (text in Filter(is.character, network$nodes)) check(text, "nodes", "text")
 }
 
-# Programs that know nodes by their names would take two for one.
+# Refuses equal names, because programs that identify nodes by name would merge them.
 refuse_same_names <- function(labels, format) {
   if (anyDuplicated(labels)) {
-    abort_argument("x", labels, "give variables different names, or another format.", has = sprintf("variables of one name, which %s takes for one", format))
+    abort_argument("x", labels, "give the variables different names, or use another format.", has = sprintf("several variables with the same name, which %s cannot distinguish", format))
   }
 }
 
-# Under its name once it is whole. Bytes as they are, in UTF-8.
+# Writes a file that appears under its name when it is complete. The bytes are written as they are, in UTF-8.
 write_whole <- function(lines, path) {
   part <- tempfile(paste0(".", basename(path), "-"), dirname(path))
   on.exit(unlink(part))
@@ -163,7 +166,7 @@ write_whole <- function(lines, path) {
     {
       file <- suppressWarnings(file(part, "wb"))
       tryCatch(writeLines(lines, file, sep = "\n", useBytes = TRUE), finally = close(file))
-      suppressWarnings(file.rename(part, path)) || stop("it cannot be given its name")
+      suppressWarnings(file.rename(part, path)) || stop("the temporary file cannot be renamed")
     },
     error = function(e) abort_unwritable(path, conditionMessage(e)),
     warning = function(e) abort_unwritable(path, conditionMessage(e))
@@ -172,6 +175,6 @@ write_whole <- function(lines, path) {
 }
 
 abort_unwritable <- function(path, what) {
-  hint <- "give another path, or make room"
+  hint <- "give another path, or free some space"
   abort(c("file_unwritable", "file"), sprintf("%s cannot be written (%s): %s.", dQuote(path, FALSE), what, hint), path = path, what = what, hint = hint)
 }

@@ -26,7 +26,7 @@ test_that("a DAG is one there, and other graphs are not", {
 test_that("names that the language does not have are refused by name", {
   for (name in c("new\nline", "tab\t", "ends in \\", "\u007f")) {
     m <- matrix(0, 2, 2, dimnames = list(c("a", name), c("a", name)))
-    error <- expect_error(as_dagitty(m, text = TRUE), "dagitty cannot have", class = "pcgpu_error_argument", info = name)
+    error <- expect_error(as_dagitty(m, text = TRUE), "dagitty does not allow", class = "pcgpu_error_argument", info = name)
     expect_identical(error$argument, "x")
   }
   expect_identical(expect_error(as_dagitty(small_fit(), text = NA), class = "pcgpu_error_argument")$argument, "text")

@@ -138,8 +138,8 @@ test_that("the table ranks pairs by their smallest absolute effect", {
 test_that("it prints and summarises", {
   x <- chain()
   found <- causal_effects(chain_graph(), x)
-  expect_output(print(found, n = 3), "Possible effects of 5 on 5 variables.*and 17 more pairs")
-  expect_output(print(summary(found)), "20 pairs, .* effects; .* pairs have several")
+  expect_output(print(found, n = 3), "Possible effects of 5 variables on 5 variables.*and 17 more pairs")
+  expect_output(print(summary(found)), "20 pairs, .* effects in total; pairs with several effects")
   joint <- causal_effects(chain_graph(), x, x = c("a", "d"), joint = TRUE)
   expect_output(print(joint), "Joint effects of a, d, 2 joint sets of parents, RRC")
   expect_identical(dim(joint[, "f"]), c(2L, 2L))
@@ -236,7 +236,7 @@ test_that("completed data sets are refused by name, and graphs of too many DAGs 
   set.seed(1)
   x <- as.data.frame(matrix(rnorm(400), 40, dimnames = list(NULL, letters[1:10])))
   complete <- matrix(1, 10, 10, dimnames = list(names(x), names(x))) - diag(10)
-  expect_error(causal_effects(complete, list(x, x)), "completed data sets.*one of them", class = "pcgpu_error_argument")
+  expect_error(causal_effects(complete, list(x, x)), "imputed data sets.*one at a time", class = "pcgpu_error_argument")
   expect_error(cstar(list(x, x), alpha = 0.05), "completed data sets.*one of them", class = "pcgpu_error_argument")
   expect_error(causal_effects(complete, x, method = "global"), "more than 100000 DAGs.*\"local\"", class = "pcgpu_error_argument")
   # Joint sets of parents are those of all DAGs, unless type = "pdag" says once each.
@@ -259,8 +259,8 @@ test_that("data and covariances go by the names that they have, on whichever sid
     expect_equal(causal_effects(dag, mcov = named)$values, right, tolerance = 1e-12)
   }
   rownames(C) <- colnames(x)
-  expect_error(causal_effects(dag, mcov = C), "other names of rows than of columns", class = "pcgpu_error_argument")
-  expect_error(causal_effects(dag, cbind(x, x1 = 0)), "columns of one name: \"x1\"", class = "pcgpu_error_argument")
+  expect_error(causal_effects(dag, mcov = C), "different row names and column names", class = "pcgpu_error_argument")
+  expect_error(causal_effects(dag, cbind(x, x1 = 0)), "several columns with the same name: \"x1\"", class = "pcgpu_error_argument")
 })
 
 test_that("tables of every class give the same effects", {

@@ -42,7 +42,7 @@ test_that("the error names the part that was changed, and a compact result's par
   expect_error(sepset(broken, 1, 2), "`sets` has been changed", class = "pcgpu_error_argument")
   whole <- as_pcalg(fit, list(C = toeplitz(0.5^(0:5)), n = 100))
   whole@sepset[[1L]][[3L]] <- 99L
-  expect_error(sepset(whole, 1, 3), "separating set of 1 and 3 that is 99", class = "pcgpu_error_argument")
+  expect_error(sepset(whole, 1, 3), "separating set of 1 and 3 \\(99\\)", class = "pcgpu_error_argument")
 })
 
 test_that("a data file object that says another size than its file is refused", {

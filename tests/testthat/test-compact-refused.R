@@ -58,7 +58,7 @@ expect_named_conversions <- function(fit, calls, but) {
         expect_identical(error$hint, paste("give", give), info = name)
       }
       expect_match(conditionMessage(error), paste("give", give), fixed = TRUE, info = name)
-      expect_match(conditionMessage(error), sprintf("class pcCompact, and %s() of pcalg wants", name), fixed = TRUE, info = name)
+      expect_match(conditionMessage(error), sprintf("class pcCompact, but %s() of pcalg needs", name), fixed = TRUE, info = name)
     }
   }
 }
@@ -158,7 +158,7 @@ test_that("functions of the package graph want a graph, whoever calls them", {
   fit <- small_fit(result = "compact")
   for (name in c("nodes", "numNodes", "numEdges", "isDirected", "ugraph")) {
     error <- expect_error(getExportedValue("graph", name)(fit), class = "pcgpu_error_argument", info = name)
-    expect_match(conditionMessage(error), sprintf("%s() of graph wants a graph: give as(x, \"graphNEL\")", name), fixed = TRUE)
+    expect_match(conditionMessage(error), sprintf("%s() of graph needs a graph: give as(x, \"graphNEL\")", name), fixed = TRUE)
   }
-  expect_error(graph::subGraph("a", fit), "subGraph\\(\\) of graph wants a graph", class = "pcgpu_error_argument")
+  expect_error(graph::subGraph("a", fit), "subGraph\\(\\) of graph needs a graph", class = "pcgpu_error_argument")
 })

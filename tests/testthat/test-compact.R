@@ -143,7 +143,7 @@ test_that("the p-value of a pair that level 0 removed is an error that says so, 
   }
   other <- list(C = diag(9), n = 50)
   error <- expect_error(p_value(fit, pair[1], pair[2], suffStat = other), "for 9 variables", class = "pcgpu_error_argument")
-  expect_match(conditionMessage(error), "whose result has 8 variables", fixed = TRUE)
+  expect_match(conditionMessage(error), "the search, which has 8 variables", fixed = TRUE)
 })
 
 test_that("pairs are given by name or number, and others are refused", {
@@ -154,7 +154,7 @@ test_that("pairs are given by name or number, and others are refused", {
     expect_error(sepset(fit, "a", "z"), class = "pcgpu_error_argument")
     expect_error(sepset(fit, "a", c("b", "c")), class = "pcgpu_error_argument")
     expect_error(sepset(fit, 0, 1), class = "pcgpu_error_argument")
-    expect_error(p_value(fit, "a", "a"), "another variable", class = "pcgpu_error_argument")
+    expect_error(p_value(fit, "a", "a"), "a variable other than", class = "pcgpu_error_argument")
     expect_error(p_value(fit, 1:3, 1:2), class = "pcgpu_error_argument")
   }
   expect_null(sepset(fits[[2]], "a", "c"))

@@ -52,7 +52,7 @@ test_that("all sorts of graphs are taken, by name", {
   expect_equal(unclass(found)[-1], lapply(unclass(want)[-1], rep, length(same)), ignore_attr = TRUE)
   expect_equal(compare_graphs(unname(m), dag)$shd, want$shd)
   expect_identical(compare_graphs(cpdag_of(dag), dag)$shd, 0)
-  expect_output(print(found), "15 variables, .* edges in the true graph \\(DAGs as their CPDAGs\\)")
+  expect_output(print(found), "15 variables, .* edges in the true graph \\(DAGs compared as CPDAGs\\)")
   expect_output(print(found[, c("graph", "shd")]), "compact")
 })
 

@@ -90,9 +90,9 @@ test_that("edge_table() is edges(), and reads other graphs, too", {
 
 test_that("what has no edges says where its table is", {
   for (class in c("pcgpu_cstar", "pcgpu_effects", "pcgpu_joint_effects", "pcgpu_markov", "pcgpu_selection")) {
-    e <- expect_error(edges(structure(list(), class = class)), "as.data.frame() gives its table", fixed = TRUE, class = "pcgpu_error_argument")
+    e <- expect_error(edges(structure(list(), class = class)), "as.data.frame() returns its table", fixed = TRUE, class = "pcgpu_error_argument")
     expect_identical(e$argument, "object")
-    e <- expect_error(edge_table(structure(list(), class = class)), "as.data.frame() gives its table", fixed = TRUE, class = "pcgpu_error_argument")
+    e <- expect_error(edge_table(structure(list(), class = class)), "as.data.frame() returns its table", fixed = TRUE, class = "pcgpu_error_argument")
     expect_identical(e$argument, "x")
   }
 })

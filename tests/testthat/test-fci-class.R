@@ -137,7 +137,7 @@ test_that("sets, p-values and neighbours are found", {
     }
     expect_identical(p_value(fit, labels[1], labels[-1]), unname(pmax(fit@pMax[1, -1], fit@pMax[-1, 1])))
   }
-  for (ask in list(sepset, p_value)) expect_error(ask(fits$fciPlus, 1, 2), "fciPlus\\(\\), which keeps no separating sets", class = "pcgpu_error_argument")
+  for (ask in list(sepset, p_value)) expect_error(ask(fits$fciPlus, 1, 2), "fciPlus\\(\\), which stores neither separating sets", class = "pcgpu_error_argument")
   near <- neighbours(odd_pag(), odd_names[c(3, 6)])
   expect_identical(near$kind[match(odd_names[c(2, 4, 5, 7)], near$name)], c("possible parent", "spouse", "unknown", "undirected"))
   expect_identical(neighbours(odd_pag(), odd_names[1])$kind, c("child", "possible child"))
@@ -152,7 +152,7 @@ test_that("false discovery rates are of fci() alone", {
   want <- stats::p.adjust(all, "BH")[match(found$p, all)]
   expect_equal(found$q, want)
   expect_identical(attr(found, "tests"), 28)
-  for (fit in fits[c("rfci", "fciPlus")]) expect_error(q_values(fit), "does not keep the p-values of all its tests", class = "pcgpu_error_argument")
+  for (fit in fits[c("rfci", "fciPlus")]) expect_error(q_values(fit), "does not store the p-values of all its tests", class = "pcgpu_error_argument")
 })
 
 test_that("other packages' graphs have the kinds", {
@@ -169,7 +169,7 @@ test_that("other packages' graphs have the kinds", {
   expect_identical(igraph::graph_attr(graph, "type"), "PAG")
   expect_identical(pcgpu:::named_edges(pcgpu:::network_of(graph)), odd_pag_edges())
   expect_identical(igraph::E(graph)$mark, unname(c(o = 1, ">" = 2, "-" = 3)[substr(igraph::E(graph)$kind, 3, 3)]))
-  expect_error(cpdag_of(graph), "a PAG, in which variables may be hidden", class = "pcgpu_error_argument")
+  expect_error(cpdag_of(graph), "a PAG, which allows for hidden variables", class = "pcgpu_error_argument")
   fit <- pag_fits()$fci
   expect_identical(igraph::as_data_frame(igraph::as.igraph(fit)), igraph::as_data_frame(as_igraph(fit)))
 })

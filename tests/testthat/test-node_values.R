@@ -50,9 +50,9 @@ test_that("values of nodes with names go by them, and other names are said", {
   labels <- c("a", "b", "d")
   expect_identical(in_order_of_nodes(c(d = 3, a = 1, b = 2), labels, "labels"), c(a = 1, b = 2, d = 3))
   expect_identical(in_order_of_nodes(3:1, labels, "labels"), 3:1)
-  expect_error(in_order_of_nodes(c(d = 3, a = 1, z = 2), labels, "labels"), "others: \"z\"", class = "pcgpu_error_argument")
+  expect_error(in_order_of_nodes(c(d = 3, a = 1, z = 2), labels, "labels"), "others that are: \"z\"", class = "pcgpu_error_argument")
   for (of in list(in_order_of_nodes, values_of_nodes)) {
-    expect_warning(of(c(x = 1, y = 2, z = 3), labels, "size"), "`size` are no node's, such as \"x\": it goes by position", class = "pcgpu_warning_names")
+    expect_warning(of(c(x = 1, y = 2, z = 3), labels, "size"), "`size`, such as \"x\", match no node: its values are assigned by position", class = "pcgpu_warning_names")
     expect_no_warning(of(c(x = 1, y = 2, z = 3), c("1", "2", "3"), "size"))
   }
 })
@@ -66,5 +66,5 @@ test_that("plot() gives labels, fills and places to the nodes that their names s
   expect_identical(given, list(node_fill = c(a = "blue", b = "green", d = "red"), main = "x"))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
-  expect_warning(plot_cpdag(chain, layout = matrix(1:6, 3, dimnames = list(c("x", "y", "z"), NULL))), "`layout` are no node's", class = "pcgpu_warning_names")
+  expect_warning(plot_cpdag(chain, layout = matrix(1:6, 3, dimnames = list(c("x", "y", "z"), NULL))), "`layout`, such as \"x\", match no node", class = "pcgpu_warning_names")
 })

@@ -110,19 +110,19 @@ test_that("colours are one for all nodes, or one a node", {
   expect_identical(refused(node_fill = fills[1:3])$argument, "node_fill")
   expect_identical(refused(node_border = character())$argument, "node_border")
   expect_identical(refused(edge_colour = c("red", "blue"))$argument, "edge_colour")
-  expect_match(conditionMessage(refused(node_fill = c("red", "nocolour", "blue", "2"))), "`node_fill` has no colour, \"nocolour\"")
+  expect_match(conditionMessage(refused(node_fill = c("red", "nocolour", "blue", "2"))), "`node_fill` has an unknown colour, \"nocolour\"")
   expect_identical(look(engine = "base", node_fill = 2)$fill, rep("#DF536B", 4))
   expect_identical(
     look(engine = "base", vertex.color = fills, vertex.frame.color = borders), list(fill = fills, border = borders)
   )
-  expect_match(conditionMessage(refused(vertex.shape = "circle")), "`vertex.shape` is nothing that engine = \"base\" draws.*\"igraph\"")
+  expect_match(conditionMessage(refused(vertex.shape = "circle")), "`vertex.shape` is not supported by engine = \"base\".*\"igraph\"")
 
   skip_if_not_installed("igraph")
   expect_identical(
     look(engine = "igraph", vertex.color = fills, vertex.frame.color = borders), list(fill = fills, border = borders)
   )
   expect_identical(look(engine = "igraph", node_fill = fills, node_border = borders), list(fill = fills, border = borders))
-  expect_error(plot_cpdag(fit, engine = "igraph", node_fill = "nocolour"), "no colour", class = "pcgpu_error_argument")
+  expect_error(plot_cpdag(fit, engine = "igraph", node_fill = "nocolour"), "an unknown colour", class = "pcgpu_error_argument")
   green <- drawn(plot_cpdag(fit, engine = "igraph", edge_colour = "#00AA00"))$lines
   expect_setequal(if (is.data.frame(green)) green$colour else vapply(green, `[[`, "", "colour"), "#00AA00")
   # igraph repeats what is too short.

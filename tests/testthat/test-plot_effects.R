@@ -30,6 +30,6 @@ test_that("bounds alone, joint effects, no effect at all and graphical arguments
     expect_true("mine" %in% drawn(plot(effects, xlab = "mine"))$texts$label)
   }
   none <- drawn(plot(fitted_effects(y = "gene7"), n = 0))
-  expect_identical(none$texts$label, "No pair has an effect that is known")
+  expect_identical(none$texts$label, "No pair has a known effect")
   expect_error(plot(fitted_effects(), n = -1), "`n`", class = "pcgpu_error_argument")
 })

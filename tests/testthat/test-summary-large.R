@@ -23,7 +23,7 @@ test_that("a summary of many variables fits on a screen, the same for either cla
   expect_match(said, sprintf("^120 variables, %d edges: %d directed", nrow(table), sum(table$kind == "-->")), all = FALSE)
   expect_match(said, "gaussCItest, alpha = 0.01, 100 samples, on cpu", all = FALSE, fixed = TRUE)
   expect_match(said, sprintf("by level: 0: %s, 1: ", format(fits[[1]]@n.edgetests[1], big.mark = ",")), all = FALSE, fixed = TRUE)
-  expect_match(said, sprintf("most %d", degree[[1]]), all = FALSE)
+  expect_match(said, sprintf("maximum %d", degree[[1]]), all = FALSE)
   expect_match(said, sprintf("Most neighbours: %s (%d)", colnames(x)[match(names(degree)[degree == degree[[1]]][1], colnames(x))], degree[[1]]), all = FALSE, fixed = TRUE)
   expect_match(gsub(" +", " ", paste(said, collapse = " ")), sprintf("and %d variables without an edge", sum(degree == 0)))
 })
