@@ -8,10 +8,10 @@ check_knowledge <- function(control, labels, pairs, method, u2pd) {
   argument <- knowledge_arguments[given][1L]
   tiers <- control$tiers
   if (!u2pd %in% c("relaxed", "valid")) {
-    abort_argument("u2pd", u2pd, sprintf("give u2pd = \"relaxed\" or \"valid\", or leave out `%s`.", argument))
+    abort_argument("u2pd", u2pd, sprintf("use u2pd = \"relaxed\" or \"valid\", or leave out `%s`.", argument))
   }
   if (method == "stable.fast" && !is.null(tiers)) {
-    abort_argument("tiers", tiers, "take method \"stable\", which is as fast, or \"original\": pcalg's \"stable.fast\" has no order for tiers.",
+    abort_argument("tiers", tiers, "use method = \"stable\", which is as fast; pcalg's \"stable.fast\" defines no order of tests for tiers.",
       is = "given with method \"stable.fast\""
     )
   }
@@ -34,8 +34,8 @@ check_tiers <- function(tiers, labels) {
   }
   p <- length(labels)
   hint <- paste(
-    "give a number for each variable, named or in their order, such as c(age = 1, diet = 2, weight = 3), or a list of their names,",
-    "the first tier first, such as list(\"age\", c(\"diet\", \"sport\"), \"weight\")."
+    "use a number for each variable, named or in their order, such as c(age = 1, diet = 2, weight = 3), or a list of the names in each tier,",
+    "such as list(\"age\", c(\"diet\", \"sport\"), \"weight\")."
   )
   tiers <- tiers_as_given(tiers, labels, hint)
   if (is.list(tiers)) {
@@ -48,30 +48,28 @@ check_tiers <- function(tiers, labels) {
   if (is.ordered(tiers)) tiers <- stats::setNames(as.integer(tiers), names(tiers))
   if (!is.numeric(tiers)) abort_argument("tiers", tiers, hint)
   if (anyNA(tiers)) {
-    abort_argument("tiers", tiers, "give every variable a tier.", has = paste("NA at", counted(sum(is.na(tiers)), "place")))
+    abort_argument("tiers", tiers, "assign every variable to a tier.", has = paste("NA for", counted(sum(is.na(tiers)), "variable")))
   }
   if (!is.null(names(tiers))) {
     repeated <- unique(names(tiers)[duplicated(names(tiers))])
     if (length(repeated)) {
       abort_argument("tiers", tiers, "put each variable into one tier.",
-        has = paste("more than once", enumerate(dQuote(repeated, FALSE)))
+        has = paste("duplicated names,", enumerate(dQuote(repeated, FALSE)))
       )
     }
     unknown <- setdiff(names(tiers), labels)
     if (length(unknown)) {
-      abort_argument("tiers", tiers, "use the labels of the variables.",
-        has = paste("names that are no variable's,", enumerate(dQuote(unknown, FALSE)))
-      )
+      abort_unknown("tiers", tiers, unknown, labels, "use the labels of the variables.")
     }
     missing <- setdiff(labels, names(tiers))
     if (length(missing)) {
-      abort_argument("tiers", tiers, "give every variable a tier.", has = paste("no tier for", enumerate(dQuote(missing, FALSE))))
+      abort_argument("tiers", tiers, "assign every variable to a tier.", has = paste("no tier for", enumerate(dQuote(missing, FALSE))))
     }
     tiers <- tiers[labels]
   }
   if (length(tiers) != p) {
-    abort_argument("tiers", tiers, sprintf("give a number for each of the %d variables.", p),
-      is = sprintf("of %d numbers", length(tiers))
+    abort_argument("tiers", tiers, "name the values, or use the order of the labels.",
+      needs = sprintf("a value for each of the %d variables, not %d", p, length(tiers))
     )
   }
   as.double(tiers)
@@ -83,9 +81,7 @@ which_variables <- function(which, argument, labels, hint) {
   if (is.character(which)) {
     at <- match(which, labels)
     if (anyNA(at)) {
-      abort_argument(argument, which, "use the labels of the variables.",
-        has = paste("names that are no variable's,", enumerate(dQuote(unique(which[is.na(at)]), FALSE)))
-      )
+      abort_unknown(argument, which, unique(which[is.na(at)]), labels, "use the labels of the variables.")
     }
     return(at)
   }
@@ -99,7 +95,7 @@ check_context <- function(context, argument, labels) {
   if (is.null(context)) {
     return(integer(0))
   }
-  unique(which_variables(context, argument, labels, sprintf("give names of variables, or numbers from 1 to %d.", length(labels))))
+  unique(which_variables(context, argument, labels, sprintf("use names of variables, or numbers from 1 to %d.", length(labels))))
 }
 
 # Two columns of variables, from and to: of a table (knowledge-tables.R says which columns), or of the edges of an adjacency matrix.
@@ -110,13 +106,13 @@ check_arrows <- function(arrows, argument, labels) {
   }
   p <- length(labels)
   hint <- sprintf(paste(
-    "give a table of two columns, from and to, of names or numbers of variables, such as data.frame(from = \"a\", to = \"b\"),",
+    "use a table with two columns, from and to, that hold names or numbers of variables, such as data.frame(from = \"a\", to = \"b\"),",
     "or a logical %d x %d matrix that is TRUE at [from, to]."
   ), p, p)
   if (isS4(arrows) && methods::is(arrows, "Matrix")) arrows <- as.matrix(arrows)
   if (is_adjacency(arrows, labels)) {
     check_matrix_names(arrows, labels, argument)
-    if (anyNA(arrows)) abort_argument(argument, arrows, hint, has = paste("NA at", counted(sum(is.na(arrows)), "place")))
+    if (anyNA(arrows)) abort_argument(argument, arrows, hint, has = paste("NA in", counted(sum(is.na(arrows)), "entry", "entries")))
     if (any(diag(arrows) != 0)) refuse_loop(argument, arrows, labels[diag(arrows) != 0][1L])
     to <- about(argument, edges_of(arrows, "its arrows are rows of edges() whose kind is \"-->\""))$edges
     from <- rep.int(seq_len(p), lengths(to))
@@ -142,7 +138,7 @@ is_adjacency <- function(arrows, labels) {
 }
 
 refuse_loop <- function(argument, arrows, label) {
-  abort_argument(argument, arrows, "leave out arrows from a variable to itself.", has = paste("one of", dQuote(label, FALSE)))
+  abort_argument(argument, arrows, "remove it.", has = sprintf("an arrow from %s to itself", dQuote(label, FALSE)))
 }
 
 # from and to of arrows as check_arrows() returns them.
@@ -154,14 +150,14 @@ arrow_ends <- function(arrows) {
 check_contexts <- function(knowledge, labels) {
   both <- intersect(knowledge$context_all, knowledge$context_tier)
   if (length(both)) {
-    abort_argument("context.tier", labels[both], "leave a variable out of one of them.",
-      has = paste("what `context.all` has, too,", enumerate(dQuote(labels[both], FALSE)))
+    abort_argument("context.tier", labels[both], "remove each from one of the two.",
+      has = sprintf("variables that `context.all` has too (%s)", enumerate(dQuote(labels[both], FALSE)))
     )
   }
   late <- if (!is.null(knowledge$tiers)) knowledge$context_all[knowledge$tiers[knowledge$context_all] > min(knowledge$tiers)]
   if (length(late)) {
-    abort_argument("context.all", labels[late], "put them into the first tier, as causes of all others.",
-      has = paste("variables of a later tier,", enumerate(dQuote(labels[late], FALSE)))
+    abort_argument("context.all", labels[late], "put them into the first tier, because they may cause all others.",
+      has = sprintf("variables that are not in the first tier (%s)", enumerate(dQuote(labels[late], FALSE)))
     )
   }
 }
@@ -178,24 +174,24 @@ check_required <- function(knowledge, labels, pairs) {
     if (any(is_wrong)) abort_argument("required", NULL, hint, has = paste(named(which(is_wrong)[1L]), what, sep = ", "))
   }
   reversed <- list(from = required$to, to = required$from)
-  refuse(key(required) %in% key(reversed), "and the reverse", "leave out one of the two.")
-  refuse(key(required) %in% key(arrow_ends(knowledge$forbidden)), "which `forbidden` has, too", "leave it out of one of them.")
+  refuse(key(required) %in% key(reversed), "and the reverse", "remove one of the two.")
+  refuse(key(required) %in% key(arrow_ends(knowledge$forbidden)), "which `forbidden` has too", "remove it from one of the two.")
   if (!is.null(knowledge$tiers)) {
     refuse(knowledge$tiers[required$from] > knowledge$tiers[required$to], "from a later tier to an earlier one",
-      "change `tiers`, or leave it out."
+      "remove it, or change `tiers`."
     )
   }
   context <- c(knowledge$context_all, knowledge$context_tier)
-  refuse(required$to %in% context, "into a variable of the context, which has no cause", "leave it out, or the variable out of the context.")
+  refuse(required$to %in% context, "but variables of the context have no causes", "remove it, or take the variable out of the context.")
   if (length(knowledge$context_tier) && !is.null(knowledge$tiers)) {
     refuse(required$from %in% knowledge$context_tier & knowledge$tiers[required$from] != knowledge$tiers[required$to],
-      "out of the tier of a `context.tier`", "leave it out, or the variable out of `context.tier`."
+      "but variables of `context.tier` cause only their own tier", "remove it, or take the variable out of `context.tier`."
     )
   }
-  if (!is.null(pairs)) refuse(pairs[cbind(required$from, required$to)], "which `fixedGaps` has as a gap", "leave it out of one of them.")
+  if (!is.null(pairs)) refuse(pairs[cbind(required$from, required$to)], "which `fixedGaps` excludes", "remove it from one of the two.")
   cycle <- find_cycle(required, length(labels))
   if (length(cycle)) {
-    abort_argument("required", NULL, "take one of these arrows out.",
+    abort_argument("required", NULL, "remove one of these arrows.",
       has = paste("a cycle,", paste(labels[cycle], collapse = " -> "))
     )
   }
@@ -240,8 +236,8 @@ tell_against <- function(against, labels) {
   triples <- matrix(labels[against$triples], 3L)
   shown <- sprintf("%s -> %s <- %s", triples[1L, ], triples[2L, ], triples[3L, ])
   tell("knowledge", sprintf(
-    "The data speak against what is known at %s: the separating sets suggest %s, which knowledge excludes.",
-    if (against$count == 1) "one place" else sprintf("%.0f places", against$count), enumerate(shown, 3L)
+    "%s suggested by the tests %s the background knowledge and %s ignored, such as %s.", counted(against$count, "v-structure"),
+    if (against$count == 1) "contradicts" else "contradict", if (against$count == 1) "was" else "were", enumerate(shown, 3L)
   ), triples = triples, count = against$count)
 }
 
@@ -255,7 +251,10 @@ tell_untested <- function(arrows, untested) {
   count <- sum(counts)
   if (count > 0) {
     tell("untested", sprintf(
-      "%s over pairs that no test has looked at (`fixedGaps`, or knowledge that was not given here): as in pcalg, every chain over such a pair becomes one. Give the knowledge again, or `maj.rule = TRUE` with the test, which tests the pair.",
+      paste(
+        "%s over pairs that were never tested (because of `fixedGaps`, or knowledge not passed here): as in pcalg, every chain over such a pair becomes",
+        "a v-structure. Pass the knowledge again, or set `maj.rule = TRUE` and pass the test, so that these pairs are tested."
+      ),
       counted(count, "v-structure")
     ), count = count)
   }
@@ -297,7 +296,7 @@ unseparated_pairs <- function(skel) {
 tell_undecided <- function(count) {
   if (count > 0) {
     tell("untested", sprintf(
-      "%s over pairs that knowledge has kept from being tested: left without a v-structure. Give `suffStat`, `indepTest` and `alpha`, and tests decide, as in pc().",
+      "%s over pairs that background knowledge excluded from testing: no v-structure. Pass `suffStat`, `indepTest` and `alpha` to let tests decide, as in pc().",
       counted(count, "triple")
     ), count = count)
   }

@@ -18,7 +18,7 @@ is_read_by_blocks <- function(x) is.function(x) || is_delayed(x) || is_big_matri
 # Makes an ordinary matrix of what is read by blocks, for those who need it all.
 in_memory <- function(x, argument) {
   if (is.function(x)) {
-    abort_argument(argument, x, "give the data, or for suff_gauss() and gauss_moments() a function that returns the next rows.")
+    abort_argument(argument, x, "use the data themselves; only suff_gauss(), gauss_moments() and write_pcgpu_file() accept a function that returns rows.")
   }
   if (is_big_matrix(x)) {
     return(read_part(x, NULL, NULL))
@@ -28,12 +28,12 @@ in_memory <- function(x, argument) {
 
 # The packages that read it; asked before anything else is.
 check_reader <- function(x, argument) {
-  if (is_delayed(x)) need_package("DelayedArray", sprintf("`%s` is a DelayedMatrix, which the package DelayedArray reads", argument))
+  if (is_delayed(x)) need_package("DelayedArray", sprintf("`%s` is a DelayedMatrix and needs the package DelayedArray", argument))
   if (is_big_matrix(x)) {
-    need_package("bigmemory", sprintf("`%s` is a big.matrix, which the package bigmemory reads", argument))
+    need_package("bigmemory", sprintf("`%s` is a big.matrix and needs the package bigmemory", argument))
     # After a session was saved, the address is gone.
     if (inherits(try(bigmemory::is.nil(x@address), silent = TRUE), "try-error") || bigmemory::is.nil(x@address)) {
-      abort_argument(argument, x, "attach it again, by bigmemory::attach.big.matrix().", is = "a big.matrix that is not there any more")
+      abort_argument(argument, x, "attach it again with bigmemory::attach.big.matrix().", is = "a big.matrix that no longer exists")
     }
   }
 }
@@ -102,8 +102,8 @@ each_block_of_function <- function(x, visit, argument) {
     if (is.null(known)) known <- list(p = ncol(block), names = colnames(block))
     if (ncol(block) != known$p || !identical(colnames(block), known$names)) {
       abort_argument(argument, x, "each block must have the same columns in the same order.", has = sprintf(
-        "given a block of %d columns%s, after one of %d", ncol(block),
-        if (ncol(block) == known$p) " with other names" else "", known$p
+        "returned a block with %s%s after one with %d", counted(ncol(block), "column"),
+        if (ncol(block) == known$p) " and other names" else "", known$p
       ))
     }
     if (nrow(block) > 0L) visit(block, row, 0)
@@ -124,7 +124,7 @@ tell_share <- function(bar, share) {
 
 # Numbers by column, in the order of a dgCMatrix: list(starts, rows, values), to which Matrix's own functions convert.
 sparse_columns <- function(x) {
-  need_package("Matrix", "`x` is a sparse matrix, which the package Matrix reads")
+  need_package("Matrix", "`x` is a sparse matrix and needs the package Matrix")
   x <- methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
   list(starts = x@p, rows = x@i, values = x@x)
 }

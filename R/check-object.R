@@ -219,8 +219,8 @@ check_object <- function(x, argument = "x", only = NULL) {
   if (!is.null(name)) {
     part <- if (nzchar(name)) parts_of(x)[[name]]
     said <- tryCatch(describe(part), error = function(e) "something else")
-    abort_argument(argument, x, sprintf("give what %s returned, as it is.", shapes[[class]]$made),
-      is = sprintf("an object of class %s %s", class, if (nzchar(name)) sprintf("whose `%s` has been changed: it is %s, which does not go with the rest", name, said) else "without its parts")
+    abort_argument(argument, x, sprintf("use the result of %s without changes.", shapes[[class]]$made),
+      is = sprintf("an object of class %s %s", class, if (nzchar(name)) sprintf("whose `%s` was changed (it is %s, which does not fit the rest)", name, said) else "without its parts")
     )
   }
   invisible(x)

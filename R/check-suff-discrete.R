@@ -12,7 +12,7 @@ check_suff_discrete <- function(suffStat, labels, test, threads = 1L) {
   dm <- check_dm(suffStat, test)
   if (ncol(dm) != length(labels)) {
     abort_argument("suffStat$dm", dm, sprintf(
-      "give a column for each variable; `labels` or `p` say that there are %d.", length(labels)
+      "use one column for each of the %d variables in `labels` or `p`.", length(labels)
     ))
   }
   check_own_names(colnames(dm), labels, "suffStat$dm")
@@ -36,13 +36,13 @@ discrete_for_rust <- function(suffStat, dm, at, test, threads = 1L) {
   codes <- look_at_codes(dm, test$name == "binCItest", threads)
   if (!na && codes$missing) {
     abort_argument("suffStat$dm", dm, paste(
-      "drop the rows or fill the values in, or give suffStat$na = \"pairwise\"",
-      "(each test leaves out the rows that lack one of its variables)."
+      "drop these rows, impute the values, or set suffStat$na = \"pairwise\"",
+      "(each test omits the rows that lack one of its variables)."
     ), has = paste("missing values in", column_names(dm, colSums(is.na(dm)) > 0)))
   }
   if (test$name == "binCItest") {
     if (!codes$are_binary) {
-      abort_argument("suffStat$dm", dm, "give 0 and 1, or use disCItest.",
+      abort_argument("suffStat$dm", dm, "code the values as 0 and 1, or use disCItest.",
         is = paste("not binary in", column_names(dm, colSums(!(dm == 0 | dm == 1), na.rm = TRUE) > 0)),
         pcalg = "'dm' must be binary, i.e. with values in {0,1}"
       )
@@ -70,26 +70,26 @@ look_at_codes <- function(dm, binary, threads) {
 # dm as a matrix of numbers or logicals.
 check_dm <- function(suffStat, test) {
   want <- sprintf(
-    "%s needs list(dm = <matrix of codes 0, 1, ...>, nlev = <numbers of levels>, adaptDF = FALSE),", test$name
+    "%s needs list(dm = <matrix of codes 0, 1, ...>, nlev = <numbers of levels>, adaptDF = FALSE)", test$name
   )
   if (is.data.frame(suffStat) || !(is.list(suffStat) || is.environment(suffStat)) || is.null(suffStat$dm)) {
-    abort_argument("suffStat", suffStat, paste(want, "for instance suff_discrete(x) of a data frame x."))
+    abort_argument("suffStat", suffStat, paste0(want, ", which suff_discrete(x) makes from a data frame x."))
   }
   dm <- plain_integer64(suffStat$dm, "suffStat$dm")
   if (is.data.frame(dm)) {
     coded <- vapply(dm, function(column) (is.numeric(column) || is.logical(column)) && is.null(dim(column)), NA)
     if (!all(coded)) {
-      abort_argument("suffStat$dm", dm, "code the levels: give suffStat = suff_discrete(<this data frame>).",
-        is = paste("not numbers in", column_names(dm, !coded))
+      abort_argument("suffStat$dm", dm, "code the levels with suff_discrete(<this data frame>).",
+        is = paste("not numeric in", column_names(dm, !coded))
       )
     }
     dm <- as.matrix(dm)
   }
   if (!is.matrix(dm) || !(is.numeric(dm) || is.logical(dm))) {
-    abort_argument("suffStat$dm", dm, want)
+    abort_argument("suffStat$dm", dm, paste0(want, "."))
   }
   if (nrow(dm) < 1L || ncol(dm) < 2L) {
-    abort_argument("suffStat$dm", dm, "give at least one row and two columns.")
+    abort_argument("suffStat$dm", dm, "it must have at least one row and two columns.")
   }
   dm
 }
@@ -100,12 +100,12 @@ check_nlev <- function(nlev, p, test) {
   }
   nlev <- plain_integer64(nlev, "suffStat$nlev")
   if (!is.numeric(nlev) || length(nlev) != p || anyNA(nlev)) {
-    abort_argument("suffStat$nlev", nlev, sprintf("give the numbers of levels of the %d columns of dm, or NULL.", p))
+    abort_argument("suffStat$nlev", nlev, sprintf("use the numbers of levels of the %d columns of dm, or NULL.", p))
   }
   # binCItest does not look at it.
   if (test$name == "disCItest" && any(nlev < 2)) {
-    abort_argument("suffStat$nlev", nlev, "drop the columns that have one level, or say that they have two.",
-      is = sprintf("%s at place %d", format(nlev[nlev < 2][1L]), which(nlev < 2)[1L]),
+    abort_argument("suffStat$nlev", nlev, "drop the columns with one level, or set their number of levels to 2.",
+      is = sprintf("%s for column %d", format(nlev[nlev < 2][1L]), which(nlev < 2)[1L]),
       pcalg = "Each variable, i.e., column of 'dm', must have at least two different values"
     )
   }
@@ -114,7 +114,7 @@ check_nlev <- function(nlev, p, test) {
 
 # One test as a function of R; p with pcalg's own warning where there are too few samples.
 discrete_p_value <- function(x, y, S, suffStat, test) {
-  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "give what suff_discrete() makes."))
+  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "pass the result of suff_discrete()."))
   dm <- check_dm(suffStat, test)
   # By their numbers, as a search has them: the order in which cells are added up shows in the last digit.
   at <- c(sort(c(check_position(x, dm, "x", 1L), check_position(y, dm, "y", 1L))), sort(check_position(S, dm, "S")))

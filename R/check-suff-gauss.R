@@ -18,7 +18,7 @@ check_suff_gauss <- function(suffStat, labels, threads = 1L, later = FALSE) {
   n <- plain_integer64(suffStat$n, "suffStat$n")
   if (!is_number(n) || !is.finite(n) || n < 1) {
     abort_argument(
-      "suffStat$n", n, "give the number of observations behind C, one number from 1, for instance nrow(x)."
+      "suffStat$n", n, "use the number of observations that C was computed from, for instance nrow(x)."
     )
   }
   # The names are not needed any more, and taking them off a shared matrix here would copy it.
@@ -32,8 +32,8 @@ check_suff_list <- function(suffStat) {
       "gaussCItest needs suffStat = list(C = <this matrix>, n = <number of observations>)."
     } else {
       paste(
-        "gaussCItest needs correlations, not data:",
-        "give suffStat = list(C = cor(x), n = nrow(x)), or suff_gauss(x)."
+        "gaussCItest needs correlations instead of data:",
+        "use suff_gauss(x) or list(C = cor(x), n = nrow(x))."
       )
     })
   }
@@ -41,11 +41,11 @@ check_suff_list <- function(suffStat) {
   if (!(is.list(suffStat) || is.environment(suffStat)) || is.null(suffStat$C)) {
     abort_argument("suffStat", suffStat, paste(
       "gaussCItest needs list(C = <correlation matrix>, n = <number of observations>),",
-      "for instance suffStat = list(C = cor(x), n = nrow(x))."
+      "for instance suff_gauss(x) or list(C = cor(x), n = nrow(x))."
     ))
   }
   if (is.null(suffStat$n)) {
-    abort_argument("suffStat$n", NULL, "give the number of observations behind C, for instance n = nrow(x).",
+    abort_argument("suffStat$n", NULL, "pass the number of observations that C was computed from, for instance n = nrow(x).",
       is = "missing"
     )
   }
@@ -53,7 +53,7 @@ check_suff_list <- function(suffStat) {
 
 # C as a plain double matrix of p rows and p columns.
 check_cor_matrix <- function(C, p) {
-  want <- sprintf("give the %d x %d correlation matrix of the variables, for instance cor(x).", p, p)
+  want <- sprintf("use the %d x %d correlation matrix of the variables, for instance cor(x).", p, p)
   C <- plain_integer64(C, "suffStat$C")
   if (is.data.frame(C) && all(vapply(C, is.numeric, NA)) || isS4(C) && methods::is(C, "Matrix")) {
     C <- as.matrix(C)
@@ -63,11 +63,11 @@ check_cor_matrix <- function(C, p) {
   }
   if (nrow(C) != ncol(C)) {
     abort_argument("suffStat$C", C, paste(
-      "it is not square, and looks like data:", "give suffStat = list(C = cor(x), n = nrow(x))."
+      "it is not square and looks like data;", "use suff_gauss(x) or list(C = cor(x), n = nrow(x))."
     ))
   }
   if (nrow(C) != p) {
-    abort_argument("suffStat$C", C, paste0(want, sprintf(" `labels` or `p` say that there are %d.", p)))
+    abort_argument("suffStat$C", C, paste0(want, sprintf(" `labels` or `p` imply %d variables.", p)))
   }
   if (!is.double(C)) {
     storage.mode(C) <- "double"
@@ -85,8 +85,8 @@ check_cor_values <- function(C, threads) {
   d <- diag(C)
   off <- which(abs(d - 1) > 1e-8)
   if (length(off)) {
-    abort_argument("suffStat$C", C, "it looks like a covariance matrix: give cov2cor(C), or cor(x).",
-      is = sprintf("a matrix with %s on its diagonal at place %d, not 1", format(d[off[1L]], digits = 15L), off[1L])
+    abort_argument("suffStat$C", C, "it looks like a covariance matrix; use cov2cor(C) or cor(x).",
+      is = sprintf("a matrix with %s instead of 1 at [%d, %d]", format(d[off[1L]], digits = 15L), off[1L], off[1L])
     )
   }
   # min() and max() without na.rm take no copy, and range() takes one either way.
@@ -97,7 +97,7 @@ check_cor_values <- function(C, threads) {
   if (abs(worst) > 1 + 1e-8 && reach[1L] <= reach[2L]) {
     at <- which(C == worst, arr.ind = TRUE)[1L, ]
     abort_argument("suffStat$C", C,
-      "correlations lie between -1 and 1: give cor(x), or cov2cor() of a covariance matrix.",
+      "correlations lie between -1 and 1; use cor(x), or cov2cor() of a covariance matrix.",
       is = sprintf("a matrix with %s at [%d, %d]", format(worst, digits = 15L), at[1L], at[2L])
     )
   }
@@ -118,7 +118,7 @@ check_symmetric <- function(C) {
   if (any(apart)) {
     at <- which(apart, arr.ind = TRUE)[1L, ]
     abort_argument("suffStat$C", C,
-      "give a symmetric matrix, for instance cor(x), or (C + t(C)) / 2 if only rounding is at fault.",
+      "use a symmetric matrix, for instance cor(x), or (C + t(C)) / 2 if the difference is just rounding.",
       is = sprintf(
         "not symmetric: [%d, %d] is %s and [%d, %d] is %s", at[1L], at[2L], format(C[at[1L], at[2L]], digits = 15L),
         at[2L], at[1L], format(C[at[2L], at[1L]], digits = 15L)

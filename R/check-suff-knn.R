@@ -15,7 +15,7 @@ knn_transforms <- c("uniform", "ranks", "standardize", "none")
 # A whole number in a range.
 check_whole <- function(x, argument, least, most) {
   if (!is_number(x) || x != trunc(x) || x < least || x > most) {
-    abort_argument(argument, x, sprintf("give a whole number from %.0f to %.0f.", least, most))
+    abort_argument(argument, x, sprintf("use a whole number from %.0f to %.0f.", least, most))
   }
   as.double(x)
 }
@@ -38,7 +38,7 @@ check_neighbours <- function(k, n, argument = "k") {
   }
   if (!is_number(k) || k != trunc(k) || k < 1 || k > n - 1) {
     abort_argument(argument, k, sprintf(
-      "with %d observations, give a whole number from 1 to %d, or a share of the observations below 1.", n, n - 1L
+      "with %d observations, use a whole number from 1 to %d, or a fraction of the observations below 1.", n, n - 1L
     ))
   }
   as.double(k)
@@ -48,7 +48,7 @@ check_early_stop <- function(early_stop) {
   if (is.null(early_stop)) {
     return(NULL)
   }
-  want <- "give NULL or c(alpha = , error = ), with alpha between 0 and 1, and error from 0 to below 0.5."
+  want <- "use NULL or c(alpha = , error = ), with 0 < alpha < 1 and 0 <= error < 0.5."
   values <- tryCatch(unlist(early_stop), error = function(e) NULL)
   if (!is.numeric(values) || length(values) != 2L || !setequal(names(values), c("alpha", "error")) || anyNA(values) ||
     values[["alpha"]] <= 0 || values[["alpha"]] >= 1 || values[["error"]] < 0 || values[["error"]] >= 0.5) {
@@ -62,14 +62,14 @@ check_suff_knn <- function(suffStat, labels, test, alpha = NULL) {
   data <- check_knn_data(suffStat, test)
   if (ncol(data) != length(labels)) {
     abort_argument("suffStat$data", data, sprintf(
-      "give a column for each variable; `labels` or `p` say that there are %d.", length(labels)
+      "use one column for each of the %d variables in `labels` or `p`.", length(labels)
     ))
   }
   check_own_names(colnames(data), labels, "suffStat$data")
   early <- check_early_stop(suffStat$early_stop)
   if (!is.null(alpha) && !is.null(early) && early[["alpha"]] != alpha) {
-    abort_argument("alpha", alpha, "give the two the same number.", is = sprintf(
-      "%s where suffStat$early_stop has alpha = %s", format(alpha, digits = 15L), format(early[["alpha"]], digits = 15L)
+    abort_argument("alpha", alpha, "use the same number in both.", is = sprintf(
+      "%s, but suffStat$early_stop has alpha = %s", format(alpha, digits = 15L), format(early[["alpha"]], digits = 15L)
     ))
   }
   knn_for_rust(suffStat, data, seq_along(labels), test)
@@ -80,14 +80,14 @@ knn_for_rust <- function(suffStat, data, at, test) {
   n <- nrow(data)
   discrete <- suffStat$discrete
   if (!is.logical(discrete) || length(discrete) != ncol(data) || anyNA(discrete)) {
-    abort_argument("suffStat$discrete", discrete, "make the list by suff_knn(<data frame>).")
+    abort_argument("suffStat$discrete", discrete, "make the list with suff_knn(<data frame>).")
   }
   estimator <- check_choice(suffStat$estimator, knn_estimators, "suffStat$estimator")
   if (estimator == "auto") estimator <- test$estimator
   if (estimator == "frenzel-pompe" && any(discrete)) {
     abort_argument("suffStat", suffStat, paste(
-      "give indepTest = mixedCItest, or suff_knn(estimator = \"mesner-shalizi\")."
-    ), is = paste0("mixed data (discrete: ", column_names(data, discrete), "), and the estimator of cmiKnnCItest is for continuous data"))
+      "use indepTest = mixedCItest, or suff_knn(estimator = \"mesner-shalizi\")."
+    ), is = paste0("mixed data (discrete: ", column_names(data, discrete), "), but the estimator of cmiKnnCItest is for continuous data"))
   }
   early <- check_early_stop(suffStat$early_stop)
   whole <- length(at) == ncol(data)
@@ -103,7 +103,7 @@ knn_for_rust <- function(suffStat, data, at, test) {
 }
 
 check_knn_data <- function(suffStat, test) {
-  want <- sprintf("%s needs suff_knn(x) of a data frame or matrix x.", test$name)
+  want <- sprintf("%s needs suff_knn(x), where x is a data frame or matrix.", test$name)
   if (is.data.frame(suffStat) || !(is.list(suffStat) || is.environment(suffStat)) || is.null(suffStat$data)) {
     abort_argument("suffStat", suffStat, want)
   }
@@ -112,7 +112,7 @@ check_knn_data <- function(suffStat, test) {
     abort_argument("suffStat$data", data, want)
   }
   if (!all(is.finite(data))) {
-    abort_argument("suffStat$data", data, "drop the rows or fill the values in.", is = paste(
+    abort_argument("suffStat$data", data, "drop these rows, or replace the values.", has = paste(
       "missing or infinite values in", column_names(data, colSums(!is.finite(data)) > 0)
     ))
   }
@@ -127,7 +127,7 @@ knn_p_value <- function(x, y, S, suffStat, test) {
   S <- check_position(S, data, "S")
   at <- sort(unique(c(x, y, S)))
   if (x == y || x %in% S || y %in% S) {
-    abort_argument("S", S, "x, y and the members of S must be different variables.")
+    abort_argument("S", S, "`x`, `y` and the members of `S` must be different variables.")
   }
   found <- rust_knn_test(knn_for_rust(suffStat, data, at, test), match(x, at), match(y, at), engine_list(new_device("cpu"), resolve_threads()))
   check_rust(found)$p

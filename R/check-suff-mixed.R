@@ -15,14 +15,14 @@ check_suff_mixed <- function(suffStat, labels, test) {
   data <- checked_sets(mixed_sets(suffStat, test), suffStat, test)
   if (data$p != length(labels)) {
     abort_argument("suffStat", suffStat, sprintf(
-      "give a column for each variable; `labels` or `p` say that there are %d.", length(labels)
-    ), is = sprintf("data of %d variables", data$p))
+      "use one column for each of the %d variables in `labels` or `p`.", length(labels)
+    ), has = counted(data$p, "column"))
   }
   check_own_names(data$names, labels, "suffStat")
   if (is.null(data$correlations)) {
     first <- data$sets[[1L]]
     warn_text(first)
-    warn_constant(constant_in(first), first, if (test$constant_is_missing) "no test of a constant has an answer, and it has no edge unless `NAdelete` is FALSE")
+    warn_constant(constant_in(first), first, if (test$constant_is_missing) "tests of a constant return NA, so it has no edges unless `NAdelete` is FALSE")
   }
   mixed_for_rust(data, test)
 }
@@ -45,7 +45,7 @@ mixed_sets <- function(suffStat, test) {
   suffStat <- read_data(suffStat, "suffStat")
   if (!is.data.frame(suffStat) && !(is.matrix(suffStat) && is.atomic(suffStat)) || NCOL(suffStat) < 2L || NROW(suffStat) < 1L) {
     abort_argument("suffStat", suffStat, sprintf(
-      "%s needs a data frame%s, observations in rows and two columns at least.", test$name, if (test$kinds == "any") "" else " or matrix"
+      "%s needs a data frame%s with observations in rows and at least two columns.", test$name, if (test$kinds == "any") "" else " or matrix"
     ))
   }
   list(adapt = adapt, sets = list(suffStat))
@@ -62,7 +62,7 @@ checked_sets <- function(data, suffStat, test) {
     }
     holes <- vapply(data$correlations, anyNA, NA)
     if (any(holes)) {
-      abort_argument("suffStat", suffStat, "complete the data, and take the correlations of that.", is = sprintf("a list whose matrix %d has missing values", which(holes)[1L]))
+      abort_argument("suffStat", suffStat, "compute the correlations from completed data.", has = sprintf("missing values in matrix %d", which(holes)[1L]))
     }
     return(c(data, list(p = ncol(first), names = colnames(first))))
   }
@@ -70,13 +70,13 @@ checked_sets <- function(data, suffStat, test) {
   first <- data$sets[[1L]]
   alike <- function(set) identical(dim(set), dim(first)) && identical(colnames(set), colnames(first))
   if (!all(vapply(data$sets, alike, NA))) {
-    abort_argument("suffStat", suffStat, "give completed data sets that differ in the values that were missing alone.", is = "data sets of other shapes or names")
+    abort_argument("suffStat", suffStat, "completed data sets may differ only in the imputed values.", has = "data sets with different shapes or column names")
   }
   kinds <- lapply(data$sets, kinds_of_columns)
   if (length(unique(kinds)) > 1L) {
     apart <- Reduce(`|`, lapply(kinds[-1L], function(kind) kind != kinds[[1L]]))
-    abort_argument("suffStat", suffStat, "make the columns of all completed data sets of one class.",
-      is = sprintf("data sets that differ in the class of %s", column_names(first, apart))
+    abort_argument("suffStat", suffStat, "use the same classes in all completed data sets.",
+      has = sprintf("data sets that differ in the class of %s", column_names(first, apart))
     )
   }
   c(data, list(p = ncol(first), n = nrow(first), names = colnames(first)))
@@ -113,7 +113,7 @@ known_correlations <- function(suffStat) {
     return(NULL)
   }
   n <- suffStat[[m + 1L]]
-  if (n < 1) abort_argument("suffStat[[M + 1]]", n, "give the number of observations, at least 1.")
+  if (n < 1) abort_argument("suffStat[[M + 1]]", n, "use the number of observations, at least 1.")
   matrices <- lapply(matrices, function(C) {
     storage.mode(C) <- "double"
     C
@@ -132,12 +132,12 @@ completed_sets <- function(suffStat, test) {
   inner <- if (is.list(suffStat) && !is.data.frame(suffStat) && !inherits(suffStat, "mids")) suffStat$data
   if (is.list(inner) && is_completed(inner)) suffStat <- inner
   if (inherits(suffStat, "mids")) {
-    need_package("mice", "`suffStat` is of mice's class mids, which the package mice reads")
+    need_package("mice", "`suffStat` has the class mids and needs the package mice")
     suffStat <- mice::complete(suffStat, action = "all")
   }
   if (!is_completed(suffStat)) {
     abort_argument("suffStat", suffStat, sprintf(
-      "%s needs completed data sets: a list of data frames%s, or what mice() returns.", test$name,
+      "%s needs completed data sets: a list of data frames%s, or the result of mice().", test$name,
       if (test$kinds == "numbers") " or matrices" else ""
     ))
   }
@@ -148,7 +148,7 @@ completed_sets <- function(suffStat, test) {
 # From one data set nothing is known of the uncertainty that its holes bring.
 check_enough_sets <- function(m, suffStat) {
   if (m < 2L) {
-    abort_argument("suffStat", suffStat, "give at least two completed data sets; five to twenty are common.", is = "one data set")
+    abort_argument("suffStat", suffStat, "use at least two completed data sets; five to twenty are common.", is = "a single data set")
   }
 }
 
@@ -160,7 +160,7 @@ check_set <- function(x, test) {
     if (test$kinds == "levels") {
       return(as.data.frame(x, stringsAsFactors = TRUE))
     }
-    if (!is.numeric(x) && !is.logical(x)) abort_argument("suffStat", x, "give a matrix of numbers, or a data frame.")
+    if (!is.numeric(x) && !is.logical(x)) abort_argument("suffStat", x, "use a numeric matrix or a data frame.")
     storage.mode(x) <- "double"
     refuse_infinite(x, colSums(is.infinite(x)) > 0)
     refuse_missing(x, if (test$holes != "testwise") colSums(is.na(x)) > 0, test)
@@ -176,8 +176,8 @@ check_set <- function(x, test) {
 check_kinds <- function(x, test) {
   numbers <- vapply(x, is_number_column, NA)
   if (test$kinds == "numbers" && !all(numbers)) {
-    abort_argument("suffStat", x, sprintf("give %s.", if (test$holes == "imputed") "mixMItest" else "mixCItwd"),
-      has = paste("columns that are no numbers:", enumerate(names(x)[!numbers], 3L))
+    abort_argument("suffStat", x, sprintf("use %s.", if (test$holes == "imputed") "mixMItest" else "mixCItwd"),
+      has = sprintf("columns that are not numeric (%s)", enumerate(names(x)[!numbers], 3L))
     )
   }
 }
@@ -192,26 +192,26 @@ refuse_continuous <- function(x, test) {
   continuous <- vapply(seq_len(ncol(x)), function(j) is_continuous(column(j)), NA)
   if (any(continuous)) {
     others <- if (test$holes == "imputed") c("gaussMItest", "mixMItest") else c("gaussCItwd", "mixCItwd")
-    abort_argument("suffStat", x, sprintf("give %s or %s, or make levels of them, by cut() say.", others[1L], others[2L]),
-      has = paste("numbers that are no levels in", column_names(x, continuous))
+    abort_argument("suffStat", x, sprintf("use %s or %s, or cut() the numbers into levels.", others[1L], others[2L]),
+      has = paste("fractional numbers, which are not levels, in", column_names(x, continuous))
     )
   }
 }
 
 refuse_infinite <- function(x, infinite) {
   if (any(infinite)) {
-    abort_argument("suffStat", x, "drop the rows or fill the values in.", is = paste("infinite values in", column_names(x, infinite)))
+    abort_argument("suffStat", x, "drop these rows, or replace the values.", has = paste("infinite values in", column_names(x, infinite)))
   }
 }
 
 refuse_missing <- function(x, missing, test) {
   if (any(missing)) {
     if (test$holes == "imputed") {
-      abort_argument("suffStat", x, "fill all of them in.", is = paste("completed data sets with missing values left in", column_names(x, missing)))
+      abort_argument("suffStat", x, "impute all of them.", has = paste("completed data sets that still have missing values in", column_names(x, missing)))
     }
     testwise <- switch(test$kinds, numbers = "gaussCItwd", levels = "disCItwd", "mixCItwd")
-    abort_argument("suffStat", x, sprintf("give data without holes, or %s, whose tests leave out the rows that lack one of their variables.", testwise),
-      is = paste("missing values in", column_names(x, missing))
+    abort_argument("suffStat", x, sprintf("use complete data, or %s, which omits the rows that lack a variable of the test.", testwise),
+      has = paste("missing values in", column_names(x, missing))
     )
   }
 }
@@ -253,7 +253,7 @@ level_codes <- function(versions, j) {
     sort(unique(unlist(lapply(versions, unique))))
   }
   if (length(levels) > 65535L) {
-    abort_argument("suffStat", versions[[1L]], "group levels, or drop the column.", is = sprintf("data with %d levels in column %d", length(levels), j))
+    abort_argument("suffStat", versions[[1L]], "merge levels, or drop the column.", has = sprintf("%d levels in column %d; the limit is 65535", length(levels), j))
   }
   codes <- function(column) if (is.factor(column) && identical(levels(column), levels)) as.integer(column) else match(as.character(column), as.character(levels))
   list(levels = max(length(levels), 1L), versions = lapply(versions, codes))
@@ -261,14 +261,14 @@ level_codes <- function(versions, j) {
 
 # One test as a function of R. Its own columns alone are looked at.
 mixed_p_value <- function(x, y, S, suffStat, test) {
-  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "give the data."))
+  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "pass the data."))
   data <- mixed_sets(suffStat, test)
   first <- (data$correlations %||% data$sets)[[1L]]
   x <- check_position(x, first, "x", 1L)
   y <- check_position(y, first, "y", 1L)
   S <- check_position(S, first, "S")
   if (x == y || x %in% S || y %in% S || anyDuplicated(S)) {
-    abort_argument("S", S, "x, y and the members of S must be different variables.")
+    abort_argument("S", S, "`x`, `y` and the members of `S` must be different variables.")
   }
   # A search asks (x, y) with x < y.
   at <- c(min(x, y), max(x, y), S)

@@ -12,13 +12,13 @@ plain_columns <- function(x, argument) {
     refused <- vapply(bare, is.null, NA)
     if (any(refused)) {
       classes <- vapply(x[odd][refused], function(column) class(column)[1L], "")
-      abort_argument(argument, x, "make numbers or factors of them, or drop them.",
-        has = paste("columns that are neither numbers, levels nor text:", enumerate(sprintf("%s (%s)", names(x)[odd][refused], classes), 3L))
+      abort_argument(argument, x, "convert them to numbers or factors, or drop them.",
+        has = paste("columns that are not numbers, factors, logicals or text,", enumerate(sprintf("%s (%s)", names(x)[odd][refused], classes), 3L))
       )
     }
     x[odd] <- bare
     if (any(dates)) {
-      tell("dates", sprintf("dates and times are taken as numbers (days, or seconds for times of day), in %s.", column_names(x, dates)), columns = unname(which(dates)))
+      tell("dates", sprintf("dates and times are converted to numbers (days, or seconds for times of day) in %s.", column_names(x, dates)), columns = unname(which(dates)))
     }
     wide <- vapply(x, function(column) !is.null(dim(column)), NA)
     if (any(wide)) x <- spread_matrices(x, wide)
@@ -101,11 +101,11 @@ plain_integer64 <- function(column, argument) {
   if (!inherits(column, "integer64")) {
     return(column)
   }
-  need_package("bit64", sprintf("`%s` has numbers of the class integer64, which the package bit64 reads", argument))
+  need_package("bit64", sprintf("`%s` has numbers of the class integer64 and needs the package bit64", argument))
   numbers <- suppressWarnings(bit64::as.double.integer64(column))
   if (any(abs(numbers) >= 2^53, na.rm = TRUE)) {
-    abort_argument(argument, column, "subtract a constant from the numbers, or make factors of them by as.character().",
-      has = "numbers of the class integer64 from 2^53 on, where R's numbers lose digits"
+    abort_argument(argument, column, "subtract a constant from them, or convert them to factors with as.character().",
+      has = "integer64 numbers of 2^53 or more, where R's numbers lose digits"
     )
   }
   dim(numbers) <- dim(column)
@@ -175,14 +175,14 @@ warn_text <- function(x) {
     which <- found == why
     warn("levels", switch(why,
       numbers = paste0(
-        "text that looks like numbers is taken as levels, in ", column_names(x, which), " (such as ", dQuote(example_of_text(x[[base::which(which)[1L]]]), FALSE),
-        "): make numbers of it by as.numeric(), without units, commas and words; what read the file may have `dec` and `na.strings`"
+        "text that looks like numbers is treated as levels in ", column_names(x, which), " (such as ", dQuote(example_of_text(x[[base::which(which)[1L]]]), FALSE),
+        "): remove units, commas and words and convert it with as.numeric(), or set `dec` and `na.strings` when you read the file"
       ),
       many = paste0(
-        "more levels than half of the rows, in ", column_names(x, which),
-        ": nothing can be found of such a column; drop it, merge levels or, if they are dates, make dates of them by as.Date()"
+        "more levels than half of the rows in ", column_names(x, which),
+        ": tests have no power for such a column; drop it, merge levels, or convert dates with as.Date()"
       ),
-      identifier = paste0("text that differs in every row identifies the rows, in ", column_names(x, which), ": nothing can be found of such a column; drop it")
+      identifier = paste0("text that differs in every row in ", column_names(x, which), ": it identifies the rows and tests have no power for it; drop it")
     ), columns = base::which(which))
   }
 }
@@ -213,8 +213,8 @@ tell_if_codes <- function(data, discrete) {
   }, NA)
   if (any(few)) {
     tell("codes", paste0(
-      "taken as continuous: ", column_names(data, few), ", whole numbers of at most 10 different values; ",
-      "make factors of those that are codes."
+      "treated as continuous: ", column_names(data, few), " (whole numbers with at most 10 different values); ",
+      "convert columns that are codes to factors."
     ), columns = unname(which(few)))
   }
 }
@@ -225,7 +225,7 @@ unused_levels <- function(x) {
   if (!any(unused)) {
     return("")
   }
-  sprintf(" Levels that never occur cost degrees of freedom, in %s: droplevels() drops them.", column_names(x, unused))
+  sprintf(" Levels that never occur cost degrees of freedom in %s; droplevels() removes them.", column_names(x, unused))
 }
 
 # By column: is it one of numbers?
@@ -267,9 +267,9 @@ warn_dependent <- function(C, n, columns = seq_len(ncol(C))) {
   groups <- joined(sets)
   said <- vapply(groups, function(group) {
     spare <- sum(vapply(sets, function(set) all(set %in% group), NA))
-    sprintf("(%s), of which %d can be left out", enumerate(vapply(group, function(j) column_label(C, j), "")), spare)
+    sprintf("(%s; %d redundant)", enumerate(vapply(group, function(j) column_label(C, j), "")), spare)
   }, "")
-  warn("dependent", sprintf("linearly dependent columns: %s; tests cannot tell such columns apart", enumerate(said, 3L)),
+  warn("dependent", sprintf("linearly dependent columns: %s. Tests cannot distinguish such columns: drop the redundant ones", enumerate(said, 3L)),
     columns = lapply(groups, function(group) columns[group])
   )
 }

@@ -8,11 +8,11 @@ check_dots <- function(dots, takes, of, what = "...") {
     abort_argument(what, dots, if (is_method(of)) {
       sprintf("leave it out; %s.", names_taken(takes, of))
     } else {
-      sprintf("write name = value; ?%s has the names.", of)
+      sprintf("write name = value; see ?%s for the names.", of)
     }, has = "an argument without a name")
   }
   twice <- names[duplicated(names)]
-  if (length(twice)) abort_argument(twice[1L], NULL, "leave it out once.", is = "given twice")
+  if (length(twice)) abort_argument(twice[1L], NULL, "remove one of the two.", is = "given twice")
   other <- setdiff(names, takes)
   if (length(other)) refuse_argument(other[1L], dots[[other[1L]]], takes, of)
   invisible(dots)
@@ -21,14 +21,14 @@ check_dots <- function(dots, takes, of, what = "...") {
 refuse_argument <- function(name, value, takes, of) {
   closest <- closest_name(name, unique(c(own_arguments(of), takes)))
   abort_argument(name, value, if (!is.null(closest)) {
-    sprintf("did you mean `%s`? Names are written in full.", closest)
+    sprintf("did you mean `%s`? Names cannot be abbreviated.", closest)
   } else if (is_method(of)) {
     sprintf("leave it out; %s.", names_taken(takes, of))
   } else if (name %in% c(names(formals(pc)), control_arguments())) {
     "leave it out."
   } else {
-    sprintf("leave it out; ?%s has the names that there are.", of)
-  }, is = sprintf("no argument of %s()", generic_of(of)))
+    sprintf("leave it out; see ?%s for the arguments.", of)
+  }, is = sprintf("not an argument of %s()", generic_of(of)))
 }
 
 # The arguments that a function names itself. Those that a method has from its generic function, and does not use, are nothing to suggest.
@@ -42,9 +42,9 @@ generic_of <- function(of) sub(of_class, "", of)
 names_taken <- function(takes, of) {
   names <- unique(c(own_arguments(of), takes))
   if (!length(names)) {
-    return(sprintf("%s() of this object takes no other argument", generic_of(of)))
+    return(sprintf("%s() takes no other argument for this object", generic_of(of)))
   }
-  sprintf("%s() of this object takes %s", generic_of(of), enumerate(paste0("`", names, "`"), most = 12L))
+  sprintf("for this object, %s() takes %s", generic_of(of), enumerate(paste0("`", names, "`"), most = 12L))
 }
 
 # Spellings and words that users of other packages know, and ours.

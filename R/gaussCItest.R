@@ -34,7 +34,7 @@
 #' gaussCItest(1, 3, 2, suff)    # independent given y
 #' @export
 gaussCItest <- function(x, y, S, suffStat) {
-  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "give list(C = cor(x), n = nrow(x)), or what suff_gauss() makes."))
+  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "pass list(C = cor(x), n = nrow(x)), or the result of suff_gauss()."))
   if (!is.list(suffStat)) {
     check_suff_list(suffStat)
   }
@@ -45,19 +45,21 @@ gaussCItest <- function(x, y, S, suffStat) {
     C <- check_cor_matrix(C, NROW(C))
   }
   if (!is_number(n)) {
-    abort_argument("suffStat$n", n, "give the number of observations behind C, one number.")
+    abort_argument("suffStat$n", n, "use one number, the number of observations that C was computed from.")
   }
   check_rust(rust_gauss_p_value(
     check_position(x, C, "x", 1L), check_position(y, C, "y", 1L), check_position(S, C, "S"), C, as.double(n)
   ))
 }
 
-# Variables as column numbers of a matrix; names are looked up.
+# Returns variables as column numbers of a matrix; looks up names.
 check_position <- function(at, C, argument, size = length(at)) {
   number <- if (is.character(at)) match(at, colnames(C)) else if (is.null(at)) integer() else if (is.numeric(at)) at
   if (is.null(number) || length(number) != size || anyNA(number) || any(number < 1 | number > ncol(C) | number != floor(number))) {
-    what <- if (argument == "S") "the numbers or names of the conditioning variables" else "the number or the name of one variable"
-    abort_argument(argument, at, sprintf("give %s, from 1 to %d.", what, ncol(C)))
+    what <- if (argument == "S") "names of conditioning variables, or numbers" else "the name of one variable, or a number"
+    hint <- sprintf("use %s from 1 to %d.", what, ncol(C))
+    if (is.character(at) && length(at) == size && !is.null(colnames(C))) abort_unknown(argument, at, unique(at[is.na(number)]), colnames(C), hint)
+    abort_argument(argument, at, hint)
   }
   as.integer(number)
 }

@@ -80,7 +80,7 @@ run_blocks <- function(x, use, bar) {
 # A file of columns less their means knows no other moments.
 check_content <- function(x) {
   if (is_file(x) && x$content == "centred") {
-    abort_argument("x", x, "give the file that holds the values.", is = "a file of columns less their means")
+    abort_argument("x", x, "use the file that holds the values.", is = "a file with centred columns")
   }
 }
 
@@ -97,11 +97,11 @@ c.pcgpu_moments <- function(..., recursive = FALSE) {
 check_moments <- function(parts, argument = "...") {
   for (part in parts) {
     if (!inherits(part, "pcgpu_moments")) {
-      abort_argument(argument, part, "give what gauss_moments() has made, as it is.")
+      abort_argument(argument, part, "use the result of gauss_moments() without changes.")
     }
     check_object(part, argument)
     if (length(part$mean) != length(parts[[1L]]$mean) || !identical(part$names, parts[[1L]]$names)) {
-      abort_argument(argument, part, "give moments of the same variables in the same order.", has = "moments of other variables")
+      abort_argument(argument, part, "use moments of the same variables in the same order.", has = "moments of different variables")
     }
   }
 }
@@ -110,8 +110,8 @@ check_moments <- function(parts, argument = "...") {
 print.pcgpu_moments <- function(x, ...) {
   check_dots(list(...), character(), "print.pcgpu_moments")
   check_object(x)
-  left <- if (x$left_out > 0) sprintf(" (%s more are left out)", in_words(x$left_out))
+  left <- if (x$left_out > 0) sprintf(" (%s more, with missing values, left out)", in_words(x$left_out))
   say_lines(sprintf("Moments of %s observations of %s variables%s", in_words(x$n), in_words(length(x$mean)), left %||% ""))
-  say_lines("suff_gauss() makes the sufficient statistic; c() joins them with those of other observations.")
+  say_lines("Pass them to suff_gauss(), or combine them with the moments of other observations by c().")
   invisible(x)
 }

@@ -19,10 +19,10 @@ correlations_of_kept <- function(x, columns = NULL, progress = FALSE, bar = prog
 check_kept_data <- function(data, p = NCOL(data)) {
   in_file <- is_file(data) && data$content == "centred"
   if (!in_file && (!is.matrix(data) || !is.double(data) || is.object(data) || nrow(data) < 1L)) {
-    abort_argument("suffStat$data", data, "make the sufficient statistic anew, by suff_gauss(keep = \"data\").")
+    abort_argument("suffStat$data", data, "make the sufficient statistic again with suff_gauss(keep = \"data\").")
   }
   if (ncol(data) != p) {
-    abort_argument("suffStat$data", data, sprintf("give data of as many variables as there are labels: `labels` or `p` say %d.", p))
+    abort_argument("suffStat$data", data, sprintf("use one column for each of the %d variables in `labels` or `p`.", p))
   }
   data
 }
@@ -46,9 +46,9 @@ check_kept_data <- function(data, p = NCOL(data)) {
 #' @exportS3Method "[[<-" pcgpu_gauss_data
 `[[<-.pcgpu_gauss_data` <- function(x, i, value) {
   if (!identical(i, "n")) {
-    abort_argument("suffStat", x, sprintf(
-      "`%s` cannot be replaced: make the sufficient statistic anew by suff_gauss(), or a list of C and n.", i
-    ), is = "one that holds data")
+    abort_argument("suffStat", x, "make it again with suff_gauss(), or use list(C = , n = ).",
+      is = sprintf("an object that holds data, so its `%s` cannot be replaced", i)
+    )
   }
   NextMethod()
 }
@@ -84,10 +84,10 @@ print.pcgpu_gauss_data <- function(x, ...) {
   check_dots(list(...), character(), "print.pcgpu_gauss_data")
   check_object(x)
   say_lines(sprintf(
-    "Gaussian data: %s observations of %s variables, each less its mean (%s)", in_words(x$n), in_words(ncol(x$data)),
+    "Gaussian data: %s observations of %s variables, centred (%s)", in_words(x$n), in_words(ncol(x$data)),
     format(structure(8 * prod(dim(x$data)), class = "object_size"), units = "auto", standard = "SI")
   ))
   if (is_file(x$data)) cat(sprintf("in the file %s\n", x$data$path))
-  say_lines("pc() makes the correlations where it searches; $C makes them here.")
+  say_lines("pc() computes the correlations on the device of the search; $C computes them here.")
   invisible(x)
 }

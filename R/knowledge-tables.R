@@ -44,13 +44,13 @@ ends_named <- function(given, refuse = NULL) {
 arrows_of_kinds <- function(found, argument, arrows) {
   kind <- as.character(found$kind)
   row_said <- function(at) sprintf("a row %s %s %s", found$from[at], kind[at], found$to[at])
-  hint <- "give rows of edges() whose kind is \"-->\", or columns from and to alone."
+  hint <- "use rows of edges() whose kind is \"-->\", or only the columns from and to."
   unknown <- which(!is.na(kind) & grepl("^[<o-]", kind) & !kind %in% c(kinds_of_pag, "-->", "---", "<->"))
-  if (length(unknown)) abort_argument(argument, arrows, hint, has = paste(row_said(unknown[1L]), "of no kind that edge_table() has", sep = ", "))
+  if (length(unknown)) abort_argument(argument, arrows, hint, has = paste(row_said(unknown[1L]), "a kind that edge_table() does not have", sep = ", "))
   circle <- which(kind %in% setdiff(kinds_of_pag[grepl("o", kinds_of_pag, fixed = TRUE)], arrow_of))
-  if (length(circle)) abort_argument(argument, arrows, hint, has = paste0(row_said(circle[1L]), ", of which a PAG does not know the direction"))
+  if (length(circle)) abort_argument(argument, arrows, hint, has = paste0(row_said(circle[1L]), ", whose direction a PAG leaves open"))
   both <- which(kind %in% c("---", "<->"))
-  if (length(both) && argument == "required") abort_argument(argument, arrows, hint, has = paste0(row_said(both[1L]), ", an edge without one direction"))
+  if (length(both) && argument == "required") abort_argument(argument, arrows, hint, has = paste0(row_said(both[1L]), ", an edge without a single direction"))
   list(from = c(found$from, found$to[both]), to = c(found$to, found$from[both]))
 }
 
@@ -79,13 +79,13 @@ tiers_as_given <- function(tiers, labels, hint) {
   is_number <- vapply(tiers, is.numeric, NA)
   is_single <- length(tiers) > 0L && all(is_number & lengths(tiers) == 1L)
   if (any(is_number) && (is_table || any(names(tiers) %in% labels))) {
-    if (!is_single) abort_argument("tiers", tiers, hint, has = "other than one number for each variable")
+    if (!is_single) abort_argument("tiers", tiers, hint, has = "elements that are not a single number")
     return(vapply(tiers, as.double, 0))
   }
   if (is_single && is.null(names(tiers)) && length(tiers) == length(labels)) {
     abort_argument("tiers", tiers, sprintf(
-      "give a vector, such as c(%s), for the tier of each variable, or a list of names, the first tier first.", enumerate(format(unlist(tiers), trim = TRUE))
-    ), is = "an unnamed list of as many numbers as variables, which may be their tiers or the variables in each tier")
+      "use a vector, such as c(%s), for the tier of each variable, or a list of the names in each tier.", enumerate(format(unlist(tiers), trim = TRUE))
+    ), is = "ambiguous, because an unnamed list of numbers could hold the tier of each variable or the variables in each tier")
   }
   as.list(tiers)
 }
@@ -116,7 +116,7 @@ tier_columns <- function(tiers, is_table, hint) {
   if (!is.null(numbers) && identical(is.na(numbers), is.na(tier))) tier <- numbers
   if (is.ordered(tier)) tier <- as.integer(tier)
   if (!is.numeric(tier) || length(tier) != length(variable)) {
-    abort_argument("tiers", tiers, hint, has = "a column of tiers that are no numbers")
+    abort_argument("tiers", tiers, hint, has = "a column of tiers that is not numeric")
   }
   list(variable = variable, tier = tier)
 }

@@ -44,7 +44,7 @@ masked_text <- function(package, names) {
 masks_others <- function() {
   for (package in setdiff(sharing_names, replaced_on_purpose)) {
     if (paste0("package:", package) %in% search() && length(names <- sort(clashes_with(package)))) {
-      packageStartupMessage(sprintf("pcgpu now masks %s of %s: write %s::%s() for that one.", enumerate(paste0(names, "()")), package, package, names[1L]))
+      packageStartupMessage(sprintf("pcgpu now masks %s of %s: write %s::%s() to call the masked function.", enumerate(paste0(names, "()")), package, package, names[1L]))
     }
   }
 }

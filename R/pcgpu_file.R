@@ -58,7 +58,7 @@ pcgpu_file <- function(path, verify = TRUE) {
 
 check_path <- function(path, argument) {
   if (!is.character(path) || length(path) != 1L || is.na(path) || !nzchar(path)) {
-    abort_argument(argument, path, "give the path of a file as one string.")
+    abort_argument(argument, path, "use one string, the path of a file.")
   }
 }
 
@@ -74,7 +74,7 @@ new_file <- function(found, path) {
   found$path <- normalizePath(path)
   # Dimensions of R are integers.
   if (found$n > .Machine$integer.max || found$p > .Machine$integer.max) {
-    abort_argument("path", path, "R's matrices have up to 2^31 - 1 rows and columns.", has = sprintf("%.0f x %.0f numbers", found$n, found$p))
+    abort_argument("path", path, "R's matrices have at most 2^31 - 1 rows and columns.", has = sprintf("%.0f x %.0f numbers", found$n, found$p))
   }
   structure(found, class = "pcgpu_file")
 }
@@ -101,7 +101,7 @@ dimnames.pcgpu_file <- function(x) {
 `[.pcgpu_file` <- function(x, i, j, ..., drop = TRUE) {
   check_object(x)
   if (nargs() - (if (missing(drop)) 0L else 1L) < 3L) {
-    abort_argument("i", NULL, "give rows and columns, as in x[i, j].", is = "given without `j`")
+    abort_argument("i", NULL, "index rows and columns, as in x[i, j].", is = "given without `j`")
   }
   rows <- if (!missing(i)) numbered(i, seq_len(nrow(x)), "i")
   all <- stats::setNames(seq_len(ncol(x)), colnames(x))
@@ -116,7 +116,7 @@ dimnames.pcgpu_file <- function(x) {
 numbered <- function(at, all, argument) {
   places <- if (is.character(at) && is.null(names(all))) NA else unname(all[at])
   if (anyNA(places)) {
-    abort_argument(argument, at, sprintf("give places from 1 to %d%s.", length(all), if (!is.null(names(all))) ", or names" else ""))
+    abort_argument(argument, at, sprintf("use numbers from 1 to %d%s.", length(all), if (!is.null(names(all))) ", or names" else ""))
   }
   places
 }
@@ -133,7 +133,7 @@ print.pcgpu_file <- function(x, ...) {
   check_object(x)
   size <- in_words(dim(x))
   bytes <- format(structure(8 * prod(dim(x)), class = "object_size"), units = "auto", standard = "SI")
-  what <- switch(x$content, values = "", centred = ", each column less its mean")
+  what <- switch(x$content, values = "", centred = ", centred")
   say_lines(sprintf("%s observations of %s variables%s (%s)", size[1L], size[2L], what, bytes))
   cat(sprintf("in the file %s\n", x$path))
   invisible(x)

@@ -41,21 +41,21 @@
 #' @export
 random_dag <- function(p, neighbours = min(2, p - 1), model = c("er", "power", "layers"), prob = NULL, layers = 2, weights = c(0.3, 1), signs = TRUE,
                        labels = NULL, seed = NULL) {
-  check_given(list(p = missing(p)), list(p = "give a number of variables."))
+  check_given(list(p = missing(p)), list(p = "pass the number of variables."))
   p <- check_whole(p, "p", 1, 1e7)
   model <- check_choice(model, c("er", "power", "layers"), "model")
   if (!is.null(prob)) {
     if (!is_number(prob) || prob < 0 || prob > 1) {
-      abort_argument("prob", prob, "give a probability from 0 to 1, or `neighbours`.")
+      abort_argument("prob", prob, "use a probability from 0 to 1, or pass `neighbours` instead.")
     }
     neighbours <- prob * (p - 1)
   }
   if (!is_number(neighbours) || neighbours < 0 || neighbours > max(p - 1, 0)) {
-    abort_argument("neighbours", neighbours, sprintf("give a number from 0 to %.0f.", p - 1))
+    abort_argument("neighbours", neighbours, sprintf("use a number from 0 to %.0f.", p - 1))
   }
   layers <- if (model == "layers") check_whole(layers, "layers", 2, max(p, 2)) else 2
   if (!is.numeric(weights) || !length(weights) %in% 1:2 || !all(is.finite(weights)) || any(weights < 0) || is.unsorted(weights)) {
-    abort_argument("weights", weights, "give the smallest and the largest size of a weight, such as c(0.3, 1).")
+    abort_argument("weights", weights, "use the smallest and the largest size of a weight, such as c(0.3, 1).")
   }
   signs <- check_flag(signs, "signs")
   labels <- if (is.null(labels)) paste0("x", seq_len(p)) else check_names_of_graph(labels, p)
@@ -68,7 +68,7 @@ random_dag <- function(p, neighbours = min(2, p - 1), model = c("er", "power", "
 
 check_names_of_graph <- function(labels, p) {
   if (!is.character(labels) || length(labels) != p || anyNA(labels) || anyDuplicated(labels)) {
-    abort_argument("labels", labels, sprintf("give %.0f different names.", p))
+    abort_argument("labels", labels, sprintf("use %.0f different names.", p))
   }
   labels
 }

@@ -56,21 +56,21 @@
 #' @export
 random_data <- function(dag, n, kind = c("gaussian", "nonlinear", "discrete", "mixed"), levels = c(2, 4), discrete = 0.5, strength = 1,
                         standardise = FALSE, missing = 0, mechanism = c("MCAR", "MAR"), seed = NULL, numCores) {
-  check_given(list(dag = base::missing(dag), n = base::missing(n)), list(dag = "give a DAG, such as that of random_dag().", n = "give a number of observations."))
+  check_given(list(dag = base::missing(dag), n = base::missing(n)), list(dag = "pass a DAG, such as random_dag(10).", n = "pass the number of observations."))
   arrows <- arrows_of(dag)
   n <- check_whole(n, "n", 1, .Machine$integer.max)
   kind <- check_choice(kind, c("gaussian", "nonlinear", "discrete", "mixed"), "kind")
   if (!is.numeric(levels) || !length(levels) %in% 1:2 || anyNA(levels) || any(levels != trunc(levels) | levels < 2 | levels > 1000) || is.unsorted(levels)) {
-    abort_argument("levels", levels, "give the smallest and the largest number of levels, whole numbers from 2 to 1000, such as c(2, 4).")
+    abort_argument("levels", levels, "use the smallest and the largest number of levels, whole numbers from 2 to 1000, such as c(2, 4).")
   }
-  share <- check_share(discrete, "discrete", "give the probability that a variable has levels, from 0 to 1.", 1)
+  share <- check_share(discrete, "discrete", "use the probability that a variable is discrete, from 0 to 1.", 1)
   if (!is_number(strength) || !is.finite(strength)) {
-    abort_argument("strength", strength, "give a number by which weights are multiplied, such as 1.")
+    abort_argument("strength", strength, "use a finite factor for the weights, such as 1.")
   }
   sample <- list(
     n = n, kind = kind, levels = as.double(range(levels)), share = share, strength = as.double(strength),
     standardise = check_flag(standardise, "standardise"),
-    missing = check_share(missing, "missing", "give the share of cells that are missing, from 0 to 0.99.", 0.99),
+    missing = check_share(missing, "missing", "use the proportion of missing cells, from 0 to 0.99.", 0.99),
     mechanism = check_choice(mechanism, c("MCAR", "MAR"), "mechanism")
   )
   threads <- resolve_threads(if (!base::missing(numCores)) numCores)
@@ -79,7 +79,7 @@ random_data <- function(dag, n, kind = c("gaussian", "nonlinear", "discrete", "m
   too_large <- which(!is.finite(x) & !is.na(x), arr.ind = TRUE)
   if (length(too_large)) {
     abort_argument("strength", strength, sprintf(
-      "weights this large lead to numbers beyond 1.8e308, in %s: give a smaller one, or standardise = TRUE.", arrows$labels[too_large[1L, 2L]]
+      "the weights lead to numbers beyond 1.8e308 in %s; use a smaller factor, or standardise = TRUE.", arrows$labels[too_large[1L, 2L]]
     ))
   }
   if (kind %in% c("gaussian", "nonlinear")) {
@@ -116,7 +116,7 @@ arrows_of <- function(dag) {
     is_dag <- !anyDuplicated(pmin(table$from, table$to) * as.double(p) + pmax(table$from, table$to))
   }
   if (!is_dag) {
-    abort_argument("dag", dag, "give a DAG: some edges of this graph have no direction.", is = "no DAG")
+    abort_argument("dag", dag, "use a graph whose edges all have a direction.", is = "not a DAG")
   }
   by <- order(table$to, table$from, method = "radix")
   list(

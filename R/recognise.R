@@ -22,7 +22,7 @@ test_name <- function(indepTest) {
 recognised_test <- function(indepTest, suffStat, labels, alpha, threads, later, said) {
   if (!is.function(indepTest)) {
     abort_argument("indepTest", indepTest, paste(
-      "give a function(x, y, S, suffStat) that returns a p-value,",
+      "use a function(x, y, S, suffStat) that returns a p-value,",
       "for instance gaussCItest (the function itself, without quotes)."
     ))
   }
@@ -115,7 +115,7 @@ r_test <- function(indepTest, suffStat, said) {
 # A value that is no p-value is compared with alpha all the same, as in pcalg.
 warn_range <- function(value, x, y, S) {
   warn("p_value", sprintf(
-    "`indepTest` returned %s for x = %d, y = %d, S = {%s}, and p-values lie between 0 and 1: return the p-value itself, not a statistic or a logarithm.",
+    "`indepTest` returned %s for x = %d, y = %d, S = {%s}, but p-values lie between 0 and 1: return the p-value itself, not a statistic or a logarithm.",
     format(value, digits = 7L), x, y, paste(S, collapse = ", ")
   ), value = value, x = x, y = y, S = S)
 }

@@ -150,9 +150,9 @@ select_features <- function(x, y, k, criterion = c(
                             device = "auto", numCores, progress = NULL, ensemble = NULL, cluster = NULL) {
   call <- match.call()
   check_given(list(x = missing(x), y = missing(y), k = missing(k)), list(
-    x = "give the features, a matrix or data frame with observations in rows.",
-    y = "give the class of each observation.",
-    k = "give the number of features to select."
+    x = "pass the features, a matrix or data frame with observations in rows.",
+    y = "pass the class of each observation.",
+    k = "pass the number of features to select."
   ))
   criteria <- c("JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI")
   criterion <- check_choice(criterion, criteria, "criterion")
@@ -248,7 +248,7 @@ of_ensemble <- function(found, ensemble, p) {
 
 check_bins <- function(bins) {
   if (!is_number(bins) || bins < 2 || bins > 65535 || bins != floor(bins)) {
-    abort_argument("bins", bins, "give a whole number from 2 to 65535.")
+    abort_argument("bins", bins, "use a whole number from 2 to 65535.")
   }
   as.integer(bins)
 }
@@ -267,7 +267,7 @@ most_codes <- function(n, classes) {
 
 check_k <- function(k, p) {
   if (!is_number(k) || k < 1 || k > p || k != floor(k)) {
-    abort_argument("k", k, sprintf("give a whole number from 1 to %d, the number of columns of `x`.", p))
+    abort_argument("k", k, sprintf("use a whole number from 1 to %d, the number of columns of `x`.", p))
   }
   as.integer(k)
 }
@@ -277,7 +277,7 @@ choose_selection_device <- function(device, counts) {
     shapes <- intersect(names(device$options), c("beta", "gamma", "theta", "delta"))
     if (length(shapes) || !(device$options$strategy %||% "shared") == "shared") {
       abort_argument("device", device_name(device), paste(
-        "the strategies of cuda_device() are those of tests of independence:",
+        "the strategies of cuda_device() apply to independence tests only;",
         "leave them out to select features."
       ))
     }

@@ -45,17 +45,17 @@
 selection_ensemble <- function(replicates = 50, fraction = NULL, replace = TRUE,
                                aggregate = c("frequency", "mean-rank"), seed = NULL) {
   if (!is_number(replicates) || replicates < 1 || replicates > 1e5 || replicates != floor(replicates)) {
-    abort_argument("replicates", replicates, "give a whole number from 1 to 100000.")
+    abort_argument("replicates", replicates, "use a whole number from 1 to 100000.")
   }
   replace <- check_flag(replace, "replace")
   if (is.null(fraction)) {
     fraction <- if (replace) 1 else 0.5
   }
   if (!is_number(fraction) || fraction <= 0 || fraction > 1 || (fraction == 1 && !replace)) {
-    abort_argument("fraction", fraction, paste("give a number above 0", if (replace) {
+    abort_argument("fraction", fraction, paste("use a number above 0", if (replace) {
       "and at most 1."
     } else {
-      "and below 1: without replacement, all rows are the same sample each time."
+      "and below 1, because without replacement all rows always give the same sample."
     }))
   }
   structure(class = "pcgpu_ensemble", list(
@@ -73,7 +73,7 @@ check_ensemble <- function(ensemble, n) {
   if (!inherits(ensemble, "pcgpu_ensemble")) {
     if (!is_number(ensemble) || ensemble < 1 || ensemble > 1e5 || ensemble != floor(ensemble)) {
       abort_argument("ensemble", ensemble, paste(
-        "give the number of samples, a whole number from 1 to 100000, a selection_ensemble(),",
+        "use the number of samples, a whole number from 1 to 100000, a selection_ensemble(),",
         "or NULL to select once, from all rows."
       ))
     }
@@ -82,8 +82,8 @@ check_ensemble <- function(ensemble, n) {
   check_object(ensemble, "ensemble")
   ensemble$size <- as.integer(max(1, round(ensemble$fraction * n)))
   if (ensemble$size < 2L) {
-    abort_argument("ensemble", ensemble, "give a larger `fraction`.",
-      has = sprintf("fraction = %s, which of %d rows is %d", format(ensemble$fraction), n, ensemble$size)
+    abort_argument("ensemble", ensemble, "use a larger `fraction`.",
+      has = sprintf("fraction = %s, which selects %s of %d", format(ensemble$fraction), counted(ensemble$size, "row"), n)
     )
   }
   # Of replicates that are shared out, where some begin.

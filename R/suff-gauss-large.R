@@ -3,16 +3,16 @@
 # Rows that are read once have these correlations alone.
 check_for_moments <- function(use, method, keep, device) {
   if (keep == "data") {
-    abort_argument("keep", keep, "moments are no data: give keep = \"correlations\", or the data.")
+    abort_argument("keep", keep, "moments do not contain the data; use keep = \"correlations\", or pass the data.")
   }
   if (method != "pearson") {
     abort_argument("method", method, paste(
-      "rank correlations take columns as a whole: write the data to a file, by write_pcgpu_file(), and give that,",
-      "or method = \"pearson\"."
+      "rank correlations need whole columns; use method = \"pearson\",",
+      "or write the data to a file with write_pcgpu_file() and pass the file."
     ))
   }
   if (device$kind == "cuda") {
-    abort_argument("device", device_name(device), "rows that come block by block are multiplied on the CPU: give device = \"cpu\" or \"auto\".")
+    abort_argument("device", device_name(device), "data that are read in blocks are processed on the CPU; use device = \"cpu\" or \"auto\".")
   }
 }
 
@@ -20,11 +20,11 @@ check_for_moments <- function(use, method, keep, device) {
 mend_of_blocks <- function(use) {
   if (use == "pairwise.complete.obs") {
     paste(
-      "for pairwise correlations write the data to a file, by write_pcgpu_file(), and give that;",
-      "or give use = \"complete.obs\" (rows without any)."
+      "for pairwise correlations, write the data to a file with write_pcgpu_file() and pass the file;",
+      "or set use = \"complete.obs\" (the rows without missing values)."
     )
   } else {
-    "drop or fill them in, or give use = \"complete.obs\" (rows without any)."
+    "drop or impute them, or set use = \"complete.obs\" (the rows without missing values)."
   }
 }
 
@@ -62,14 +62,14 @@ check_kept_file <- function(file, keep) {
     return(NULL)
   }
   if (keep != "data") {
-    abort_argument("file", file, "the file is for the data: give keep = \"data\", too.")
+    abort_argument("file", file, "set keep = \"data\" too, because the file holds the data.")
   }
   check_new_path(file, "file", overwrite = FALSE)
 }
 
 refuse_function <- function(x) {
   if (is.function(x)) {
-    abort_argument("x", x, "write the rows to a file first, by write_pcgpu_file(nrow = ), and give that.")
+    abort_argument("x", x, "write the rows to a file first, with write_pcgpu_file(nrow = ), and pass the file.")
   }
   x
 }
@@ -77,7 +77,7 @@ refuse_function <- function(x) {
 # A file of columns less their means is the data that are kept, whatever they were made of.
 suff_of_centred <- function(x, method, keep, device, bar) {
   if (method != "pearson") {
-    abort_argument("method", method, "the file has columns less their means, of values or of ranks, and no values: give that of the values, or leave this out.")
+    abort_argument("method", method, "leave it out, because the file holds centred values or ranks, not the values themselves.")
   }
   kept <- new_kept(x, nrow(x))
   check_usable(x, nrow(x))

@@ -45,24 +45,24 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
   if (is.function(x)) x <- in_memory(x, "x")
   by_blocks <- is_read_by_blocks(x) || is_sparse(x) || is_file(x)
   if (!by_blocks && !is.data.frame(x) && !(is.matrix(x) && is.atomic(x))) {
-    abort_argument("x", x, "give a data frame or matrix, observations in rows, or a contingency table.")
+    abort_argument("x", x, "use a data frame or matrix with observations in rows, or a contingency table.")
   }
   tell_if_turned(x, "x")
   if (!is_table) warn_text(x)
   if (ncol(x) < 2L || nrow(x) < 1L) {
-    abort_argument("x", x, "give at least one row and two columns.")
+    abort_argument("x", x, "it must have at least one row and two columns.")
   }
   coded <- if (by_blocks) code_blocks(x) else code_columns(x)
   missing <- coded$missing
   if (na == "error" && any(missing)) {
     abort_argument("x", x, paste(
-      "drop the rows or fill the values in, or give na = \"pairwise\"",
-      "(each test leaves out the rows that lack one of its variables)."
+      "drop these rows, impute the values, or use na = \"pairwise\"",
+      "(each test omits the rows that lack one of its variables)."
     ), has = paste("missing values in", column_names(coded$dm, missing)))
   }
   many <- lengths(coded$levels) > 65535L
   if (any(many)) {
-    abort_argument("x", x, "group levels, or drop these columns.",
+    abort_argument("x", x, "merge levels, or drop these columns.",
       has = paste("more than 65535 levels in", column_names(coded$dm, many))
     )
   }
@@ -129,8 +129,8 @@ code_factors <- function(x) {
   }
   discrete <- vapply(x, is_discrete, NA)
   if (!all(discrete)) {
-    abort_argument("x", x, "make factors of them, for instance by cut(), or drop them.",
-      is = paste("neither factor, logical, character nor whole numbers in", column_names(x, !discrete))
+    abort_argument("x", x, "convert these columns to factors, for instance with cut(), or drop them.",
+      has = paste("values other than factors, logicals, text and whole numbers in", column_names(x, !discrete))
     )
   }
   factors <- lapply(x, exact_factor)
@@ -160,7 +160,7 @@ constant_columns <- function(m) {
 warn_constant <- function(constant, x, so = NULL) {
   if (any(constant)) {
     warn("constant", paste0(
-      "constant in ", column_names(x, constant), ": ", so %||% "a constant is independent of everything and has no edge"
+      "constant in ", column_names(x, constant), ": ", so %||% "a constant is independent of everything and has no edges"
     ), columns = unname(which(constant)))
   }
 }

@@ -94,8 +94,8 @@ suff_gauss <- function(x, use = c(
   device <- check_device(device)
   if (keep == "data" && method == "kendall") {
     abort_argument("keep", keep, paste(
-      "Kendall's correlations are no products of data:",
-      "give keep = \"correlations\", or method = \"pearson\" or \"spearman\"."
+      "searches cannot compute Kendall's correlations from kept data;",
+      "use keep = \"correlations\", or method = \"pearson\" or \"spearman\"."
     ))
   }
   file <- check_kept_file(file, keep)
@@ -158,8 +158,8 @@ suff_gauss <- function(x, use = c(
     if (any(found$missing == nrow(x))) check_usable(x, 0L)
     if (pairwise && keep == "data") {
       abort_argument("keep", keep, paste(
-        "with missing values, pairwise correlations come of other rows for each pair:",
-        "give keep = \"correlations\", or use = \"complete.obs\"."
+        "with missing values, pairwise correlations use different rows for each pair;",
+        "set keep = \"correlations\", or use = \"complete.obs\"."
       ))
     }
     if (pairwise && device$kind == "cuda") device <- instead_of_gpu(device)
@@ -184,7 +184,7 @@ suff_gauss <- function(x, use = c(
 # The test has n - |S| - 3 in its formula.
 check_usable <- function(x, n) {
   if (n < 4) {
-    abort_argument("x", x, "a test of correlation takes at least 4 observations.",
+    abort_argument("x", x, "a test of correlation needs at least 4 observations.",
       has = counted(n, "usable row")
     )
   }
@@ -193,15 +193,15 @@ check_usable <- function(x, n) {
 check_infinite <- function(found, x) {
   infinite <- (found$least == -Inf | found$largest == Inf) & found$least <= found$largest
   if (any(infinite)) {
-    abort_argument("x", x, "drop these rows or columns, or transform the data in another way.",
+    abort_argument("x", x, "drop these rows or columns, or transform the data differently.",
       has = paste("infinite values in", column_names(x, infinite))
     )
   }
 }
 
 check_missing <- function(found, x, hint = paste(
-                            "drop or fill them in, or give what suff_gauss() makes with use = \"complete.obs\" (rows without any)",
-                            "or use = \"pairwise.complete.obs\" (rows without one in the two columns at hand)."
+                            "drop or impute them, or call suff_gauss() with use = \"complete.obs\" (the rows without missing values)",
+                            "or use = \"pairwise.complete.obs\" (for each pair, the rows with both values)."
                           )) {
   if (any(found$missing > 0)) {
     abort_argument("x", x, hint, has = paste("missing values in", column_names(x, found$missing > 0)))
@@ -211,7 +211,7 @@ check_missing <- function(found, x, hint = paste(
 check_constant <- function(found, x) {
   constant <- found$least >= found$largest
   if (any(constant)) {
-    abort_argument("x", x, "drop these columns: a constant has no correlation.",
+    abort_argument("x", x, "drop these columns, because a constant has no correlations.",
       is = paste("constant in", column_names(x, constant))
     )
   }
@@ -250,7 +250,7 @@ check_room <- function(device, p) {
   memory <- if (device$kind == "cpu") device$options$memory
   if (!is.null(memory) && 8 * p^2 > memory) {
     abort_argument("device", device, sprintf(
-      "the correlations of %d variables take %.0f bytes: give as much, or keep = \"data\".", p, 8 * p^2
+      "the correlations of %d variables take %.0f bytes; allow that much, or use keep = \"data\".", p, 8 * p^2
     ), has = sprintf("memory = %.0f", memory))
   }
 }
@@ -261,8 +261,8 @@ instead_of_gpu <- function(device) {
     return(new_device("cpu"))
   }
   abort_argument("device", device_name(device), paste(
-    "rank correlations, and pairwise ones of data with missing values, are made on the CPU:",
-    "give device = \"cpu\" or \"auto\"."
+    "rank correlations, and pairwise correlations of data with missing values, run on the CPU;",
+    "use device = \"cpu\" or \"auto\"."
   ))
 }
 
@@ -280,7 +280,7 @@ check_data <- function(x) {
   if (is_read_by_blocks(x) || is_sparse(x) || is_file(x)) {
     check_reader(x, "x")
     if (is_delayed(x) && !DelayedArray::type(x) %in% c("double", "integer")) {
-      abort_argument("x", x, "give one of numbers.", is = sprintf("a DelayedMatrix of type %s", DelayedArray::type(x)))
+      abort_argument("x", x, "use one that holds numbers.", is = sprintf("a DelayedMatrix of type %s", DelayedArray::type(x)))
     }
   } else {
     x <- check_table(x, "x")
@@ -293,11 +293,11 @@ check_data <- function(x) {
 # Of what read_data() has read: a matrix of numbers, or a data frame of them.
 check_table <- function(x, argument) {
   if (!is.data.frame(x) && !is.matrix(x)) {
-    abort_argument(argument, x, "give a numeric matrix or data frame, observations in rows.")
+    abort_argument(argument, x, "use a numeric matrix or data frame with observations in rows.")
   }
   numeric <- if (is.data.frame(x)) vapply(x, is.numeric, NA) else rep(is.numeric(x), ncol(x))
   if (!all(numeric)) {
-    abort_argument(argument, x, "drop these columns, or make numbers of them.",
+    abort_argument(argument, x, "drop these columns, or convert them to numbers.",
       is = paste("not numeric in", column_names(x, !numeric))
     )
   }
@@ -306,7 +306,7 @@ check_table <- function(x, argument) {
 
 check_several <- function(x) {
   if (ncol(x) < 2L) {
-    abort_argument("x", x, "give at least two columns.")
+    abort_argument("x", x, "it must have at least two columns.")
   }
 }
 
@@ -323,7 +323,7 @@ rescale <- function(x, columns) {
 }
 
 without_correlation <- function(x, columns) {
-  abort_argument("x", x, "drop these columns, or subtract their means first: to the precision of a double they are constant.",
+  abort_argument("x", x, "drop these columns, or subtract their means first, because they are constant to double precision.",
     has = paste("no correlation for", columns)
   )
 }
@@ -334,7 +334,7 @@ check_correlations <- function(C, pairwise) {
     bad <- is.na(C)
     pair <- which(bad, arr.ind = TRUE)[1L, ]
     if (pairwise) {
-      abort_argument("x", C, "use other rows or columns.", has = sprintf(
+      abort_argument("x", C, "drop one of the two, or use other rows.", has = sprintf(
         "no correlation of %s and %s in the rows that have both", column_label(C, pair[2L]), column_label(C, pair[1L])
       ))
     }
@@ -348,7 +348,7 @@ check_correlations <- function(C, pairwise) {
   definite <- tryCatch(is.matrix(chol(C + diag(1e-8, nrow(C)))), error = function(e) FALSE)
   if (!definite) {
     warn("pairwise", paste(
-      "the pairwise correlation matrix is not positive semi-definite: some partial correlations may make no sense;",
+      "the pairwise correlation matrix is not positive semi-definite, so some partial correlations may be meaningless:",
       "consider use = \"complete.obs\""
     ))
   }

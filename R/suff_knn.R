@@ -81,7 +81,7 @@ suff_knn <- function(data, k = NULL, k_perm = 5, permutations = 100,
                      seed = NULL, add_one = FALSE, early_stop = NULL) {
   data <- read_data(data, "data")
   if (!is.data.frame(data) && !(is.matrix(data) && is_value(data))) {
-    abort_argument("data", data, "give a data frame or matrix, observations in rows.")
+    abort_argument("data", data, "use a data frame or matrix with observations in rows.")
   }
   tell_if_turned(data, "data")
   if (is.matrix(data)) {
@@ -89,14 +89,14 @@ suff_knn <- function(data, k = NULL, k_perm = 5, permutations = 100,
     names(data) <- if (all(nzchar(names(data)))) names(data)
   }
   if (ncol(data) < 2L || nrow(data) < 3L) {
-    abort_argument("data", data, "give at least three rows and two columns.")
+    abort_argument("data", data, "it must have at least three rows and two columns.")
   }
   discrete <- !unname(numeric_columns(data))
   warn_text(data)
   tell_if_codes(data, discrete)
   missing <- vapply(data, function(column) anyNA(column) || is.numeric(column) && !all(is.finite(column)), NA)
   if (any(missing)) {
-    abort_argument("data", data, "drop the rows or fill the values in.",
+    abort_argument("data", data, "drop these rows, or replace the values.",
       has = paste("missing or infinite values in", column_names(data, missing))
     )
   }
@@ -115,8 +115,8 @@ suff_knn <- function(data, k = NULL, k_perm = 5, permutations = 100,
     add_one = check_flag(add_one, "add_one"), early_stop = check_early_stop(early_stop)
   )
   if (suff$estimator == "frenzel-pompe" && any(discrete)) {
-    abort_argument("estimator", "frenzel-pompe", "give \"mesner-shalizi\" or \"gao\", which are for mixed data.",
-      is = paste0("\"frenzel-pompe\", which is for continuous variables; discrete: ", column_names(data, discrete))
+    abort_argument("estimator", "frenzel-pompe", "use \"mesner-shalizi\" or \"gao\", which are for mixed data.",
+      is = sprintf("\"frenzel-pompe\", which is for continuous variables only, but the data are discrete in %s", column_names(data, discrete))
     )
   }
   suff

@@ -43,10 +43,12 @@ check_new_path <- function(path, argument, overwrite) {
   check_path(path, argument)
   path <- path.expand(enc2utf8(path))
   if (!dir.exists(dirname(path))) {
-    abort_argument(argument, path, "give a path in a folder that is there.", is = sprintf("%s, in a folder that is not there", dQuote(path, FALSE)))
+    abort_argument(argument, path, "use a path in an existing folder.", is = sprintf("%s, in a folder that does not exist", dQuote(path, FALSE)))
   }
   if (file.exists(path) && (!overwrite || dir.exists(path))) {
-    abort_argument(argument, path, "give another path, or overwrite = TRUE.", is = sprintf("%s, which is there already", dQuote(path, FALSE)))
+    # suff_gauss(file = ) has no argument `overwrite`, and a folder is never replaced.
+    hint <- if (argument == "path" && !dir.exists(path)) "use another path, or overwrite = TRUE." else "use another path."
+    abort_argument(argument, path, hint, is = sprintf("%s, which already exists", dQuote(path, FALSE)))
   }
   path
 }
@@ -57,7 +59,7 @@ write_file <- function(x, path, nrow, bar) {
   on.exit(if (!is.null(file)) rust_file_give_up(file))
   written <- 0
   create <- function(n, p, names) {
-    if (n < 1 || p < 1) abort_argument("x", x, "give at least one row and one column.", has = sprintf("%.0f rows and %.0f columns", n, p))
+    if (n < 1 || p < 1) abort_argument("x", x, "it must have at least one of each.", has = sprintf("%.0f rows and %.0f columns", n, p))
     file <<- check_rust(rust_file_create(path, as.double(n), as.double(p), names))
   }
   put <- function(block, row, column) {
@@ -87,11 +89,11 @@ write_file <- function(x, path, nrow, bar) {
 
 check_rows_to_come <- function(nrow) {
   if (!is_number(nrow) || nrow < 1 || nrow != trunc(nrow) || nrow > .Machine$integer.max) {
-    abort_argument("nrow", nrow, "for a function, give the number of rows that it will give in all.")
+    abort_argument("nrow", nrow, "for a function, pass the number of rows that it returns in total.")
   }
   as.double(nrow)
 }
 
 refuse_rows <- function(nrow, rows) {
-  abort_argument("nrow", nrow, "give the number of rows of all blocks.", is = sprintf("%.0f, and the function gives %s rows", nrow, rows))
+  abort_argument("nrow", nrow, "use the total number of rows of all blocks.", is = sprintf("%.0f, but the function returned %s rows", nrow, rows))
 }
