@@ -11,9 +11,7 @@ discrete_tests <- list(
 check_suff_discrete <- function(suffStat, labels, test, threads = 1L) {
   dm <- check_dm(suffStat, test)
   if (ncol(dm) != length(labels)) {
-    abort_argument("suffStat$dm", dm, sprintf(
-      "use one column for each of the %d variables in `labels` or `p`.", length(labels)
-    ))
+    abort_argument("suffStat$dm", dm, "use the data of exactly these variables.", needs = column_for_each(length(labels), ncol(dm)))
   }
   check_own_names(colnames(dm), labels, "suffStat$dm")
   check_against(names(suffStat$nlev), colnames(dm), "suffStat$nlev", "suffStat$dm", tell = FALSE)

@@ -18,7 +18,7 @@ check_suff_gauss <- function(suffStat, labels, threads = 1L, later = FALSE) {
   n <- plain_integer64(suffStat$n, "suffStat$n")
   if (!is_number(n) || !is.finite(n) || n < 1) {
     abort_argument(
-      "suffStat$n", n, "use the number of observations that C was computed from, for instance nrow(x)."
+      "suffStat$n", n, "use one number of at least 1, the number of observations behind C, for instance nrow(x)."
     )
   }
   # The names are not needed any more, and taking them off a shared matrix here would copy it.
@@ -45,7 +45,7 @@ check_suff_list <- function(suffStat) {
     ))
   }
   if (is.null(suffStat$n)) {
-    abort_argument("suffStat$n", NULL, "pass the number of observations that C was computed from, for instance n = nrow(x).",
+    abort_argument("suffStat$n", NULL, "pass the number of observations behind C, for instance n = nrow(x).",
       is = "missing"
     )
   }
@@ -67,7 +67,7 @@ check_cor_matrix <- function(C, p) {
     ))
   }
   if (nrow(C) != p) {
-    abort_argument("suffStat$C", C, paste0(want, sprintf(" `labels` or `p` imply %d variables.", p)))
+    abort_argument("suffStat$C", C, "use the correlations of exactly these variables.", needs = column_for_each(p, ncol(C)))
   }
   if (!is.double(C)) {
     storage.mode(C) <- "double"
@@ -86,7 +86,7 @@ check_cor_values <- function(C, threads) {
   off <- which(abs(d - 1) > 1e-8)
   if (length(off)) {
     abort_argument("suffStat$C", C, "it looks like a covariance matrix; use cov2cor(C) or cor(x).",
-      is = sprintf("a matrix with %s instead of 1 at [%d, %d]", format(d[off[1L]], digits = 15L), off[1L], off[1L])
+      is = sprintf("a matrix with %s instead of 1 on its diagonal, at [%d, %d]", format(d[off[1L]], digits = 15L), off[1L], off[1L])
     )
   }
   # min() and max() without na.rm take no copy, and range() takes one either way.

@@ -61,9 +61,7 @@ check_early_stop <- function(early_stop) {
 check_suff_knn <- function(suffStat, labels, test, alpha = NULL) {
   data <- check_knn_data(suffStat, test)
   if (ncol(data) != length(labels)) {
-    abort_argument("suffStat$data", data, sprintf(
-      "use one column for each of the %d variables in `labels` or `p`.", length(labels)
-    ))
+    abort_argument("suffStat$data", data, "use the data of exactly these variables.", needs = column_for_each(length(labels), ncol(data)))
   }
   check_own_names(colnames(data), labels, "suffStat$data")
   early <- check_early_stop(suffStat$early_stop)

@@ -14,9 +14,7 @@ mixed_tests <- list(
 check_suff_mixed <- function(suffStat, labels, test) {
   data <- checked_sets(mixed_sets(suffStat, test), suffStat, test)
   if (data$p != length(labels)) {
-    abort_argument("suffStat", suffStat, sprintf(
-      "use one column for each of the %d variables in `labels` or `p`.", length(labels)
-    ), has = counted(data$p, "column"))
+    abort_argument("suffStat", suffStat, "use the data of exactly these variables.", needs = column_for_each(length(labels), data$p))
   }
   check_own_names(data$names, labels, "suffStat")
   if (is.null(data$correlations)) {

@@ -104,7 +104,7 @@ plain_integer64 <- function(column, argument) {
   need_package("bit64", sprintf("`%s` has numbers of the class integer64 and needs the package bit64", argument))
   numbers <- suppressWarnings(bit64::as.double.integer64(column))
   if (any(abs(numbers) >= 2^53, na.rm = TRUE)) {
-    abort_argument(argument, column, "subtract a constant from them, or convert them to factors with as.character().",
+    abort_argument(argument, column, "subtract a constant from them, or convert them to text with as.character().",
       has = "integer64 numbers of 2^53 or more, where R's numbers lose digits"
     )
   }

@@ -45,7 +45,7 @@ gaussCItest <- function(x, y, S, suffStat) {
     C <- check_cor_matrix(C, NROW(C))
   }
   if (!is_number(n)) {
-    abort_argument("suffStat$n", n, "use one number, the number of observations that C was computed from.")
+    abort_argument("suffStat$n", n, "use one number, the number of observations behind C.")
   }
   check_rust(rust_gauss_p_value(
     check_position(x, C, "x", 1L), check_position(y, C, "y", 1L), check_position(S, C, "S"), C, as.double(n)

@@ -110,7 +110,7 @@ check_moments <- function(parts, argument = "...") {
 print.pcgpu_moments <- function(x, ...) {
   check_dots(list(...), character(), "print.pcgpu_moments")
   check_object(x)
-  left <- if (x$left_out > 0) sprintf(" (%s more, with missing values, left out)", in_words(x$left_out))
+  left <- if (x$left_out > 0) sprintf(" (%s left out)", counted(x$left_out, "incomplete row"))
   say_lines(sprintf("Moments of %s observations of %s variables%s", in_words(x$n), in_words(length(x$mean)), left %||% ""))
   say_lines("Pass them to suff_gauss(), or combine them with the moments of other observations by c().")
   invisible(x)

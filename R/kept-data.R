@@ -22,7 +22,7 @@ check_kept_data <- function(data, p = NCOL(data)) {
     abort_argument("suffStat$data", data, "make the sufficient statistic again with suff_gauss(keep = \"data\").")
   }
   if (ncol(data) != p) {
-    abort_argument("suffStat$data", data, sprintf("use one column for each of the %d variables in `labels` or `p`.", p))
+    abort_argument("suffStat$data", data, "use the data of exactly these variables.", needs = column_for_each(p, ncol(data)))
   }
   data
 }

@@ -36,12 +36,12 @@ test_that("names of the target that are those of other rows are refused, and qui
   rownames(twice)[2] <- rows[1]
   refused("in any order", twice, stats::setNames(status, rev(rownames(twice))), 2)
   expect_no_warning(select_features(twice, stats::setNames(status, rownames(twice)), 2))
-  expect_warning(select_features(of$x, stats::setNames(status, paste0("p", rows)), 2), "\"ppatient001\" at place 1.*by their position", class = "pcgpu_warning_names")
+  expect_warning(select_features(of$x, stats::setNames(status, paste0("p", rows)), 2), "\"ppatient001\" at position 1.*by position", class = "pcgpu_warning_names")
   # Numbers of rows, of which every data frame has some.
   unnamed <- as.data.frame(unname(of$x))
   numbered <- stats::setNames(status, seq_along(status))
   expect_no_warning(select_features(unnamed, numbered, 2))
-  for (x in list(unnamed, unname(of$x))) refused("numbers of the rows as names, in another order", x, rev(numbered), 2)
+  for (x in list(unnamed, unname(of$x))) refused("row numbers as names, but in a different order", x, rev(numbered), 2)
   expect_no_warning(select_features(unnamed, status, 2))
 })
 

@@ -126,7 +126,7 @@ test_that("what a file of kept data cannot be made of leaves none", {
     expect_error(suff_gauss(x, keep = "data", file = bad), class = "pcgpu_error_argument")
   }
   kept <- suff_gauss(x, keep = "data", file = path)
-  expect_error(suff_gauss(x, keep = "data", file = path), "which is there already", class = "pcgpu_error_argument")
+  expect_error(suff_gauss(x, keep = "data", file = path), "which already exists", class = "pcgpu_error_argument")
   expect_error(suff_gauss(kept$data, method = "spearman"), class = "pcgpu_error_argument")
   expect_error(gauss_moments(kept$data), "less their means", class = "pcgpu_error_argument")
   expect_error(suff_discrete(kept$data), "less their means", class = "pcgpu_error_argument")
