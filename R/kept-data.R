@@ -1,5 +1,5 @@
-# What suff_gauss(keep = "data") gives: a list of `data`, n x p, each column less its mean, a matrix or a file of such, and `n`. `x$C` makes the correlations when
-# they are first asked for, and keeps them in the environment `made`, which copies of the object share.
+# The result of suff_gauss(keep = "data"): a list of `data`, an n x p matrix of centred columns or a file of it, and `n`. `x$C` computes the
+# correlations at its first use and keeps them in the environment `made`, which copies of the object share.
 
 new_kept <- function(data, n) {
   structure(list(data = data, n = n, made = new.env(parent = emptyenv())), class = "pcgpu_gauss_data")
@@ -7,7 +7,7 @@ new_kept <- function(data, n) {
 
 is_kept <- function(suffStat) inherits(suffStat, "pcgpu_gauss_data")
 
-# Correlations of some of the variables, or of all. Those of all have the bits of suff_gauss(device = "cpu")$C.
+# Returns the correlations of some or all variables. Those of all variables equal suff_gauss(device = "cpu")$C to the last bit.
 correlations_of_kept <- function(x, columns = NULL, progress = FALSE, bar = progress_reporter(progress)) {
   check_object(x)
   on.exit(bar$close())
@@ -42,7 +42,7 @@ check_kept_data <- function(data, p = NCOL(data)) {
 #' @exportS3Method "$" pcgpu_gauss_data
 `$.pcgpu_gauss_data` <- function(x, name) x[[name]]
 
-# The correlations that were made are those of the data: only n may be another.
+# Replaces n. Other parts must stay, because correlations may have been computed from the data.
 #' @exportS3Method "[[<-" pcgpu_gauss_data
 `[[<-.pcgpu_gauss_data` <- function(x, i, value) {
   if (!identical(i, "n")) {
@@ -53,7 +53,7 @@ check_kept_data <- function(data, p = NCOL(data)) {
   NextMethod()
 }
 
-# A list of what is asked for, `C` made where it is.
+# Returns a list of the requested parts, and computes `C` if it is one of them.
 #' @exportS3Method "[" pcgpu_gauss_data
 `[.pcgpu_gauss_data` <- function(x, i) {
   if (missing(i)) {

@@ -91,14 +91,14 @@ test_that("names of gaps and edges are compared with those of the data where the
     for (stat in list(s, environment_of)) {
       e <- expect_error(given(with_names(names[c(8, 1:7)]), stat), "in a different order", class = "pcgpu_error_argument")
       expect_identical(e$argument, argument)
-      expect_match(conditionMessage(e), sprintf("`%s` has the name \"v8\" at place 1, where `suffStat` has \"v1\"", argument), fixed = TRUE)
+      expect_match(conditionMessage(e), sprintf("`%s` has the name \"v8\" at position 1, where `suffStat` has \"v1\"", argument), fixed = TRUE)
     }
     expect_error(given(with_names(names[c(8, 1:7)]), codes, disCItest), "in a different order", class = "pcgpu_error_argument")
-    expect_warning(other <- given(with_names(LETTERS[1:8]), s), "goes by position", class = "pcgpu_warning_names")
+    expect_warning(other <- given(with_names(LETTERS[1:8]), s), "matched by position", class = "pcgpu_warning_names")
     expect_identical(other@graph, want)
     # Numbers that count backwards are an order, too; data without names have none.
     plain <- lapply(s, unname)
-    expect_error(given(with_names(paste(8:1)), plain), sprintf("`%s` has the name \"8\" at place 1", argument), class = "pcgpu_error_argument")
+    expect_error(given(with_names(paste(8:1)), plain), sprintf("`%s` has the numbers of the variables as names, .*\"8\" at position 1", argument), class = "pcgpu_error_argument")
     rows <- s
     colnames(rows$C) <- NULL
     expect_error(given(with_names(rev(names)), rows), "in a different order", class = "pcgpu_error_argument")

@@ -58,12 +58,12 @@ test_that("labels that differ from the names of the data go by position, with a 
     expect_identical(fit@graph@nodes, LETTERS[1:5])
     expect_identical(unname(amat(fit)), unname(amat(run(p = 5))))
     # Some the same, some not; one that is no name.
-    expect_warning(run(labels = c("a", "b", "d", "c", "x")), "\"d\" at place 3", class = "pcgpu_warning_names")
+    expect_warning(run(labels = c("a", "b", "d", "c", "x")), "\"d\" at position 3", class = "pcgpu_warning_names")
   }
   s <- suff_gauss(simulate(3, 60))
   colnames(s$C)[2] <- NA
   rownames(s$C) <- NULL
-  expect_warning(skeleton(s, gaussCItest, 0.05, labels = c("v1", "NA", "v3")), "\"NA\" at place 2.*have NA", class = "pcgpu_warning_names")
+  expect_warning(skeleton(s, gaussCItest, 0.05, labels = c("v1", "NA", "v3")), "\"NA\" at position 2.*the name NA", class = "pcgpu_warning_names")
 })
 
 test_that("labels that are the names in another order are refused", {

@@ -98,7 +98,7 @@ test_that("searches of data frames choose the test, and ask what its function an
   y <- with_holes(x)
   sets <- completed(y)
   cases <- list(
-    list(x, "error", mixCItest, "3 of numbers and 3 with levels: mixCItest"),
+    list(x, "error", mixCItest, "3 numeric and 3 discrete: using mixCItest"),
     list(y, "testwise", mixCItwd, "mixCItwd"),
     list(y[c("a", "b", "c")], "testwise", gaussCItwd, "gaussCItwd"),
     list(y[c("f", "g", "h")], "testwise", disCItwd, "disCItwd"),

@@ -31,7 +31,7 @@ test_that("names of the target that are those of other rows are refused, and qui
   of <- patients()
   rows <- rownames(of$x)
   status <- of$status
-  refused("patient002\" at place 1, where the rows of `x` have \"patient001", of$x, stats::setNames(status, c(rows[-1], "z")), 2)
+  refused("patient002\" at position 1, where the rows of `x` have \"patient001", of$x, stats::setNames(status, c(rows[-1], "z")), 2)
   twice <- of$x
   rownames(twice)[2] <- rows[1]
   refused("in any order", twice, stats::setNames(status, rev(rownames(twice))), 2)
@@ -63,7 +63,7 @@ test_that("levels that never occur change nothing", {
 })
 
 test_that("the target among the features is refused, whatever its words or numbers", {
-  said <- function(x, y, column) refused(sprintf("`x` has `y` itself, or a recoding of it, in column.* %s: leave", column), x, y, 3)
+  said <- function(x, y, column) refused(sprintf("`x` has `y` itself, or a recoding of it, in column.* %s: remove", column), x, y, 3)
   species <- iris$Species
   said(iris, species, "\"Species\"")
   said(iris, as.integer(species), "\"Species\"")
