@@ -252,10 +252,10 @@ tell_untested <- function(arrows, untested) {
   if (count > 0) {
     tell("untested", sprintf(
       paste(
-        "%s over pairs that were never tested (because of `fixedGaps`, or knowledge not passed here): as in pcalg, every chain over such a pair becomes",
-        "a v-structure. Pass the knowledge again, or set `maj.rule = TRUE` and pass the test, so that these pairs are tested."
+        "%s over pairs that were never tested, because of `fixedGaps` or knowledge that was not passed here. As in pcalg, every chain over such a",
+        "pair becomes a v-structure. Pass the knowledge again, or set `maj.rule = TRUE` and pass the test, so that these pairs are tested."
       ),
-      counted(count, "v-structure")
+      counted(count, "v-structure was oriented", "v-structures were oriented")
     ), count = count)
   }
 }
@@ -296,8 +296,8 @@ unseparated_pairs <- function(skel) {
 tell_undecided <- function(count) {
   if (count > 0) {
     tell("untested", sprintf(
-      "%s over pairs that background knowledge excluded from testing: no v-structure. Pass `suffStat`, `indepTest` and `alpha` to let tests decide, as in pc().",
-      counted(count, "triple")
+      "%s over pairs that background knowledge excluded from testing. Pass `suffStat`, `indepTest` and `alpha` to let tests decide, as in pc().",
+      counted(count, "triple was left without a v-structure", "triples were left without a v-structure")
     ), count = count)
   }
 }

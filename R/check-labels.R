@@ -174,7 +174,7 @@ check_sides <- function(m, argument) {
   rows <- rownames(m)
   columns <- colnames(m)
   if (!is.null(rows) && !is.null(columns) && is_permuted(rows, columns)) {
-    abort_argument(argument, m, "use the same order for both.", has = "the same names for rows and columns, but in different orders")
+    abort_argument(argument, m, "use one order for both.", has = "the same names in different orders for rows and columns")
   }
 }
 

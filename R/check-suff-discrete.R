@@ -1,7 +1,7 @@
-# The sufficient statistic of the tests of discrete variables, list(dm = <codes>, nlev = , adaptDF = ), as Rust wants it.
-# That codes are whole, begin with 0 and are no more than there are levels is checked by Rust, in the pass that reads them.
+# The sufficient statistic of the tests of discrete variables, list(dm = <codes>, nlev = , adaptDF = ), in the form that Rust reads.
+# Rust checks, in the pass that reads them, that codes are whole, begin with 0 and do not exceed the number of levels.
 
-# statistic: "G2" or "X2". rule: whose rules on few samples and empty cells, see the core's `Rule`.
+# statistic: "G2" or "X2". rule: the package whose rules for few samples and empty cells apply, see the core's `Rule`.
 discrete_tests <- list(
   dis = list(name = "disCItest", statistic = "G2", rule = "pcalg"),
   bin = list(name = "binCItest", statistic = "G2", rule = "pcalg"),
@@ -18,7 +18,7 @@ check_suff_discrete <- function(suffStat, labels, test, threads = 1L) {
   discrete_for_rust(suffStat, dm, seq_along(labels), test, threads)
 }
 
-# The statistic for the columns `at`. Those alone are looked at, by so many threads.
+# Returns the statistic for the columns `at`, and checks only these.
 discrete_for_rust <- function(suffStat, dm, at, test, threads = 1L) {
   nlev <- check_nlev(suffStat$nlev, ncol(dm), test)
   adapt <- if (is.null(suffStat$adaptDF)) FALSE else check_flag(suffStat$adaptDF, "suffStat$adaptDF")
@@ -27,7 +27,7 @@ discrete_for_rust <- function(suffStat, dm, at, test, threads = 1L) {
     whole <- dm
     dm <- dm[, at, drop = FALSE]
     nlev <- nlev[at]
-    # pcalg asks for a code 0 anywhere in the data.
+    # pcalg requires a code 0 anywhere in the data.
     zero_elsewhere <- !any(dm == 0, na.rm = TRUE) && any(whole == 0, na.rm = TRUE)
   }
   na <- identical(suffStat$na, "pairwise")
@@ -55,9 +55,9 @@ discrete_for_rust <- function(suffStat, dm, at, test, threads = 1L) {
   )
 }
 
-# Whether values are missing, and whether all others are 0 or 1 (`binary`: it is asked for).
+# Returns whether values are missing, and whether all others are 0 or 1 (only if `binary`).
 look_at_codes <- function(dm, binary, threads) {
-  # Few are looked at before Rust has been asked: single tests have a column or two.
+  # For the few columns of a single test, R is faster than a call of Rust.
   if (length(dm) < 1e5) {
     list(missing = anyNA(dm), are_binary = !binary || all(dm == 0 | dm == 1, na.rm = TRUE))
   } else {
@@ -65,7 +65,7 @@ look_at_codes <- function(dm, binary, threads) {
   }
 }
 
-# dm as a matrix of numbers or logicals.
+# Returns dm as a matrix of numbers or logicals.
 check_dm <- function(suffStat, test) {
   want <- sprintf(
     "%s needs list(dm = <matrix of codes 0, 1, ...>, nlev = <numbers of levels>, adaptDF = FALSE)", test$name
@@ -100,7 +100,7 @@ check_nlev <- function(nlev, p, test) {
   if (!is.numeric(nlev) || length(nlev) != p || anyNA(nlev)) {
     abort_argument("suffStat$nlev", nlev, sprintf("use the numbers of levels of the %d columns of dm, or NULL.", p))
   }
-  # binCItest does not look at it.
+  # binCItest ignores nlev.
   if (test$name == "disCItest" && any(nlev < 2)) {
     abort_argument("suffStat$nlev", nlev, "drop the columns with one level, or set their number of levels to 2.",
       is = sprintf("%s for column %d", format(nlev[nlev < 2][1L]), which(nlev < 2)[1L]),
@@ -110,11 +110,11 @@ check_nlev <- function(nlev, p, test) {
   nlev
 }
 
-# One test as a function of R; p with pcalg's own warning where there are too few samples.
+# Runs one test. Gives pcalg's own warning if there are too few samples.
 discrete_p_value <- function(x, y, S, suffStat, test) {
   if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "pass the result of suff_discrete()."))
   dm <- check_dm(suffStat, test)
-  # By their numbers, as a search has them: the order in which cells are added up shows in the last digit.
+  # Sorted by number, as in a search, because the order of summation shows in the last digit.
   at <- c(sort(c(check_position(x, dm, "x", 1L), check_position(y, dm, "y", 1L))), sort(check_position(S, dm, "S")))
   found <- check_rust(rust_discrete_test(discrete_for_rust(suffStat, dm, at, test)))
   if (found$too_few && test$rule == "pcalg") {

@@ -1,10 +1,10 @@
-# The sufficient statistic of gaussCItest(), list(C = <correlation matrix>, n = <sample size>) or kept-data.R's, checked before any
-# work: most of these mistakes would otherwise show as a wrong graph, not as an error.
+# The sufficient statistic of gaussCItest(): list(C = <correlation matrix>, n = <sample size>) or kept data (kept-data.R). It is checked before any
+# work, because most mistakes would otherwise show as a wrong graph instead of an error.
 
-# Of fewer variables the values of C are checked before a search begins.
+# With at most this many variables, the values of C are checked before a search begins.
 most_checked_first <- 999L
 
-# `later`: the search may check the values of C, see matrix_checked().
+# `later`: whether the search may check the values of C, see matrix_checked().
 check_suff_gauss <- function(suffStat, labels, threads = 1L, later = FALSE) {
   if (is_kept(suffStat)) {
     of <- list(data = check_kept_data(suffStat$data, length(labels)))
@@ -21,7 +21,7 @@ check_suff_gauss <- function(suffStat, labels, threads = 1L, later = FALSE) {
       "suffStat$n", n, "use one number of at least 1, the number of observations behind C, for instance nrow(x)."
     )
   }
-  # The names are not needed any more, and taking them off a shared matrix here would copy it.
+  # The names are no longer needed, but removing them from a shared matrix would copy it.
   c(of, n = as.double(n))
 }
 
@@ -37,7 +37,7 @@ check_suff_list <- function(suffStat) {
       )
     })
   }
-  # pcalg takes an environment, too.
+  # pcalg accepts an environment, too.
   if (!(is.list(suffStat) || is.environment(suffStat)) || is.null(suffStat$C)) {
     abort_argument("suffStat", suffStat, paste(
       "gaussCItest needs list(C = <correlation matrix>, n = <number of observations>),",
@@ -51,7 +51,7 @@ check_suff_list <- function(suffStat) {
   }
 }
 
-# C as a plain double matrix of p rows and p columns.
+# Returns C as a plain double matrix with p rows and p columns.
 check_cor_matrix <- function(C, p) {
   want <- sprintf("use the %d x %d correlation matrix of the variables, for instance cor(x).", p, p)
   C <- plain_integer64(C, "suffStat$C")
@@ -75,9 +75,10 @@ check_cor_matrix <- function(C, p) {
   C
 }
 
-# How many pairs have no correlation, NULL for none. NA is allowed, as in pcalg: its R function takes it for 0, of what its C++ does `NAdelete` decides.
+# Checks the values of C. Returns the number of pairs without a correlation, or NULL if there are none. NA is allowed, as in pcalg: its R function
+# treats it as 0, and in its C++ code `NAdelete` decides.
 check_cor_values <- function(C, threads) {
-  # One pass over the matrix says that all is well, nearly always; only otherwise is it worth finding out what is not.
+  # One pass over the matrix nearly always finds it correct; only otherwise do we look for the mistake.
   seen <- rust_is_correlation(C, nrow(C), as.integer(threads))
   if (seen > 0L) {
     return(if (seen == 2L) pairs_without(C))
@@ -89,11 +90,11 @@ check_cor_values <- function(C, threads) {
       is = sprintf("a matrix with %s instead of 1 on its diagonal, at [%d, %d]", format(d[off[1L]], digits = 15L), off[1L], off[1L])
     )
   }
-  # min() and max() without na.rm take no copy, and range() takes one either way.
+  # min() and max() without na.rm do not copy the matrix; range() always does.
   holes <- anyNA(C)
   reach <- suppressWarnings(c(min(C, na.rm = holes), max(C, na.rm = holes)))
   worst <- reach[which.max(abs(reach))]
-  # A matrix of nothing but NA has the range Inf to -Inf.
+  # If all values are NA, the range is Inf to -Inf.
   if (abs(worst) > 1 + 1e-8 && reach[1L] <= reach[2L]) {
     at <- which(C == worst, arr.ind = TRUE)[1L, ]
     abort_argument("suffStat$C", C,

@@ -1,6 +1,6 @@
-# The sufficient statistic of the nearest-neighbour tests as Rust wants it.
+# The sufficient statistic of the nearest-neighbour tests, in the form that Rust reads.
 
-# name: the R function. estimator: what "auto" stands for.
+# name: the R function. estimator: the meaning of "auto".
 knn_tests <- list(
   cmi = list(name = "cmiKnnCItest", estimator = "frenzel-pompe"),
   mixed = list(name = "mixedCItest", estimator = "mesner-shalizi")
@@ -8,11 +8,11 @@ knn_tests <- list(
 
 knn_estimators <- c("auto", "frenzel-pompe", "mesner-shalizi", "gao")
 
-# "uniform" is the default: it is the same as "ranks" where all columns are numbers, and with "ranks" tests between numbers and levels have no
-# power (bench/knn.R transforms).
+# "uniform" is the default. It equals "ranks" if all columns are numeric, and with "ranks" tests between numbers and levels have no power
+# (bench/knn.R transforms).
 knn_transforms <- c("uniform", "ranks", "standardize", "none")
 
-# A whole number in a range.
+# Checks a whole number in a range.
 check_whole <- function(x, argument, least, most) {
   if (!is_number(x) || x != trunc(x) || x < least || x > most) {
     abort_argument(argument, x, sprintf("use a whole number from %.0f to %.0f.", least, most))
@@ -20,9 +20,11 @@ check_whole <- function(x, argument, least, most) {
   as.double(x)
 }
 
-# The default of k. Power between numbers is best at 0.1 n (Runge 2018: 0.1 to 0.2 n; tigramite takes 0.2 n); with levels that loses all power once k is more than
-# the observations of a cell, and the square root of n, mCMIkNN's rule, does not: bench/knn.R neighbours, neighbours-mixed, neighbours-graphs.
-# `smallest`: half of the rows of a usual level of the column with the smallest levels, and one: with 20 levels of 5 rows the root of n finds nothing, and 3 all.
+# Returns the default of k. Between numbers, power is best at 0.1 n (Runge 2018: 0.1 to 0.2 n; tigramite uses 0.2 n). With levels, 0.1 n loses all
+# power if k exceeds the observations of a cell. The square root of n, mCMIkNN's rule, does not (bench/knn.R neighbours, neighbours-mixed,
+# neighbours-graphs).
+# `smallest`: for the column with the smallest levels, half of the rows of its median level, plus one. With 20 levels of 5 rows, the root of n finds
+# no dependence, and k = 3 finds all.
 default_neighbours <- function(n, levels) {
   if (!length(levels)) {
     return(min(n - 1, max(3, round(0.1 * n))))
@@ -31,7 +33,7 @@ default_neighbours <- function(n, levels) {
   min(n - 1, max(3, min(round(sqrt(n)), smallest)))
 }
 
-# k, or a share of n, as tigramite reads it.
+# Returns k, which may be a fraction of n as in tigramite.
 check_neighbours <- function(k, n, argument = "k") {
   if (is_number(k) && k > 0 && k < 1) {
     return(max(1, trunc(k * n)))
@@ -57,7 +59,7 @@ check_early_stop <- function(early_stop) {
   values[c("alpha", "error")]
 }
 
-# alpha: that of the search; the early stop of the statistic must have the same.
+# alpha: that of the search, which must equal that of the statistic's early stop.
 check_suff_knn <- function(suffStat, labels, test, alpha = NULL) {
   data <- check_knn_data(suffStat, test)
   if (ncol(data) != length(labels)) {
@@ -73,7 +75,7 @@ check_suff_knn <- function(suffStat, labels, test, alpha = NULL) {
   knn_for_rust(suffStat, data, seq_along(labels), test)
 }
 
-# The statistic for the columns `at`, ascending.
+# Returns the statistic for the columns `at`, in ascending order.
 knn_for_rust <- function(suffStat, data, at, test) {
   n <- nrow(data)
   discrete <- suffStat$discrete
@@ -117,7 +119,7 @@ check_knn_data <- function(suffStat, test) {
   data
 }
 
-# One test as a function of R.
+# Runs one test.
 knn_p_value <- function(x, y, S, suffStat, test) {
   data <- check_knn_data(suffStat, test)
   x <- check_position(x, data, "x", 1L)

@@ -1,6 +1,6 @@
-# Data as the tests of numbers and levels, and of data with holes, take them: as Rust wants them.
+# Data for the tests of mixed data and of data with missing values, in the form that Rust reads.
 
-# holes: what is done about missing values, see the core's `Holes`. kinds: which columns the test takes. The rest: the core's `Rules`.
+# holes: the treatment of missing values, see the core's `Holes`. kinds: the kinds of columns that the test accepts. The rest: the core's `Rules`.
 mixed_tests <- list(
   gaussCItwd = list(name = "gaussCItwd", holes = "testwise", kinds = "numbers", adapt = FALSE, ask_for_rows = FALSE, constant_is_missing = TRUE),
   disCItwd = list(name = "disCItwd", holes = "testwise", kinds = "levels", adapt = FALSE, ask_for_rows = FALSE, constant_is_missing = TRUE),
@@ -25,7 +25,7 @@ check_suff_mixed <- function(suffStat, labels, test) {
   mixed_for_rust(data, test)
 }
 
-# What a test's suffStat holds: list(adapt, sets), data frames or matrices, or list(n, correlations), matrices.
+# Returns the contents of a test's suffStat: list(adapt, sets), where sets are data frames or matrices, or list(n, correlations), matrices.
 mixed_sets <- function(suffStat, test) {
   if (test$holes == "imputed") {
     known <- if (test$kinds == "numbers") known_correlations(suffStat)
@@ -49,7 +49,7 @@ mixed_sets <- function(suffStat, test) {
   list(adapt = adapt, sets = list(suffStat))
 }
 
-# The same, values looked at, with p, n, and names: sets of one shape, each a data frame or a matrix of doubles.
+# Checks the values and returns the same list with p, n and names. All sets have the same shape; each is a data frame or a matrix of doubles.
 checked_sets <- function(data, suffStat, test) {
   if (!is.null(data$correlations)) {
     first <- data$correlations[[1L]]
@@ -80,7 +80,8 @@ checked_sets <- function(data, suffStat, test) {
   c(data, list(p = ncol(first), n = nrow(first), names = colnames(first)))
 }
 
-# Columns of one value; not those of none, which tests without rows tell of. The first and the last value say of most that they have.
+# Returns which columns have a single value. Columns without any value do not count; tests without rows report those. In most columns, the first
+# and the last value already differ.
 constant_in <- function(x) {
   n <- nrow(x)
   vapply(seq_len(ncol(x)), function(j) {
@@ -98,7 +99,7 @@ kinds_of_columns <- function(x) {
   if (is.matrix(x)) rep("number", ncol(x)) else unname(vapply(x, kind, ""))
 }
 
-# list(C_1, ..., C_M, n), as micd's getSuff() makes it; NULL for anything else.
+# Returns list(n, correlations) for list(C_1, ..., C_M, n), such as from micd's getSuff(), or NULL for anything else.
 known_correlations <- function(suffStat) {
   m <- length(suffStat) - 1L
   if (!is.list(suffStat) || is.data.frame(suffStat) || m < 1L || !is_number(suffStat[[m + 1L]])) {
@@ -124,9 +125,9 @@ is_completed <- function(x) {
     is.list(x) && !is.data.frame(x) && length(x) > 0L && !any(c("C", "dm", "data") %in% names(x)) && all(vapply(x, function(set) is.data.frame(set) || is.matrix(set), NA))
 }
 
-# A list of data sets.
+# Returns a list of data sets.
 completed_sets <- function(suffStat, test) {
-  # micd's gaussCItestMI() has its data sets there.
+  # micd's gaussCItestMI() expects the data sets in `data`.
   inner <- if (is.list(suffStat) && !is.data.frame(suffStat) && !inherits(suffStat, "mids")) suffStat$data
   if (is.list(inner) && is_completed(inner)) suffStat <- inner
   if (inherits(suffStat, "mids")) {
@@ -143,14 +144,14 @@ completed_sets <- function(suffStat, test) {
   unname(unclass(suffStat))
 }
 
-# From one data set nothing is known of the uncertainty that its holes bring.
+# A single data set does not show the uncertainty from missing values.
 check_enough_sets <- function(m, suffStat) {
   if (m < 2L) {
     abort_argument("suffStat", suffStat, "use at least two completed data sets; five to twenty are common.", is = "a single data set")
   }
 }
 
-# A data set as a data frame or, where all are numbers, a matrix of doubles.
+# Returns a data set as a data frame or, if it is a numeric matrix, a matrix of doubles.
 check_set <- function(x, test) {
   x <- read_data(x, "suffStat")
   refuse_continuous(x, test)
@@ -170,7 +171,7 @@ check_set <- function(x, test) {
   x
 }
 
-# Columns of numbers where the test takes no others.
+# Checks that all columns are numeric if the test accepts no others.
 check_kinds <- function(x, test) {
   numbers <- vapply(x, is_number_column, NA)
   if (test$kinds == "numbers" && !all(numbers)) {
@@ -180,7 +181,7 @@ check_kinds <- function(x, test) {
   }
 }
 
-# Numbers as levels are codes: whole.
+# Stops if a test of levels gets fractional numbers; whole numbers are codes.
 refuse_continuous <- function(x, test) {
   if (test$kinds != "levels") {
     return(invisible())
@@ -227,7 +228,7 @@ mixed_for_rust <- function(data, test) {
   column <- function(j) {
     of <- function(set) if (is.matrix(set)) set[, j] else set[[j]]
     versions <- lapply(data$sets, of)
-    # A column without holes is the same in all data sets, and stands once.
+    # A column without missing values is the same in all data sets, and is stored once.
     if (all(vapply(versions[-1L], identical, NA, versions[[1L]]))) versions <- versions[1L]
     if (test$kinds != "levels" && all(vapply(versions, is_number_column, NA))) {
       list(levels = 0L, versions = lapply(versions, plain_numbers))
@@ -242,7 +243,7 @@ plain_numbers <- function(column) {
   if (is.integer(column)) as.integer(column) else as.double(column)
 }
 
-# Levels as codes 1, 2, ...: those that factors declare, of other columns those that occur in any version.
+# Returns levels as codes 1, 2, ... The levels of factors are those that they declare, of other columns those that occur in any version.
 level_codes <- function(versions, j) {
   versions <- lapply(versions, nan_to_na)
   levels <- if (all(vapply(versions, is.factor, NA))) {
@@ -257,7 +258,7 @@ level_codes <- function(versions, j) {
   list(levels = max(length(levels), 1L), versions = lapply(versions, codes))
 }
 
-# One test as a function of R. Its own columns alone are looked at.
+# Runs one test, and checks only its own columns.
 mixed_p_value <- function(x, y, S, suffStat, test) {
   if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "pass the data."))
   data <- mixed_sets(suffStat, test)
@@ -268,7 +269,7 @@ mixed_p_value <- function(x, y, S, suffStat, test) {
   if (x == y || x %in% S || y %in% S || anyDuplicated(S)) {
     abort_argument("S", S, "`x`, `y` and the members of `S` must be different variables.")
   }
-  # A search asks (x, y) with x < y.
+  # A search tests (x, y) with x < y.
   at <- c(min(x, y), max(x, y), S)
   if (is.null(data$correlations)) {
     data$sets <- lapply(data$sets, function(set) if (ncol(set) >= max(at)) set[, at, drop = FALSE] else set)

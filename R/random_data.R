@@ -1,44 +1,48 @@
-#' Random data of a DAG
+#' Random data from a DAG
 #'
-#' Draws observations from a DAG, each variable given its parents: numbers, levels, or both, optionally with missing values. The data depend on the seed
-#' alone, not on the number of threads.
+#' Draws observations from a DAG, each variable given its parents. Variables are numeric, discrete, or both, optionally with missing values. The data
+#' depend only on the seed, not on the number of threads.
 #'
 #' # Models
 #'
-#' With \eqn{w_{uv}}{w[u,v]} the weight of the arrow u -> v times `strength`, \eqn{e_v}{e[v]} independent standard normal, and \eqn{z_u}{z[u]} a variable less its
-#' mean over its standard deviation in the sample:
+#' Let \eqn{w_{uv}}{w[u,v]} be the weight of the arrow u -> v times `strength`, \eqn{e_v}{e[v]} independent standard normal variables, and
+#' \eqn{z_u}{z[u]} variable u standardised to mean 0 and standard deviation 1 in the sample:
 #'
-#' - `"gaussian"`: \eqn{x_v = \sum_u w_{uv} x_u + e_v}{x[v] = sum_u w[u,v] x[u] + e[v]}, the sum over the parents of v; `pcalg::rmvDAG()` has this model.
+#' - `"gaussian"`: \eqn{x_v = \sum_u w_{uv} x_u + e_v}{x[v] = sum_u w[u,v] x[u] + e[v]}, the sum over the parents of v. This is the model of
+#'   `pcalg::rmvDAG()`.
 #' - `"nonlinear"`: \eqn{x_v = \sum_u w_{uv} f_{uv}(z_u) + e_v}{x[v] = sum_u w[u,v] f[u,v](z[u]) + e[v]}, where f is one of
 #'   \eqn{\tanh(2z)}{tanh(2z)}, \eqn{\sin(2z)}{sin(2z)}, \eqn{(z^2 - 1) / \sqrt 2}{(z^2 - 1)/sqrt(2)} and \eqn{\exp(-z^2)}{exp(-z^2)}, drawn for each edge.
 #' - `"discrete"`: levels by a multinomial logit,
 #'   \eqn{P(x_v = k) \propto \exp(a_{vk} + \sum_u 2 w_{uv} b_{uv}(x_u, k))}{P(x[v] = k) proportional to exp(a[v,k] + sum_u 2 w[u,v] b[u,v](x[u], k))}, with
 #'   \eqn{a_{vk}}{a[v,k]} normal with standard deviation 1/2 and b standard normal, drawn for each arrow and pair of levels.
-#' - `"mixed"`: each variable has levels with probability `discrete`. In a variable of numbers, a parent of numbers adds \eqn{w_{uv} z_u}{w[u,v] z[u]}, one with levels
-#'   \eqn{w_{uv} b_{uv}(x_u)}{w[u,v] b[u,v](x[u])}; in the logit of level k, one of numbers adds \eqn{2 w_{uv} b_{uv}(k) z_u}{2 w[u,v] b[u,v](k) z[u]}, one with levels as above.
+#' - `"mixed"`: each variable is discrete with probability `discrete`.
+#'   - To a numeric variable, a numeric parent adds \eqn{w_{uv} z_u}{w[u,v] z[u]}, and a discrete parent \eqn{w_{uv} b_{uv}(x_u)}{w[u,v] b[u,v](x[u])}.
+#'   - To the logit of level k, a numeric parent adds \eqn{2 w_{uv} b_{uv}(k) z_u}{2 w[u,v] b[u,v](k) z[u]}, and a discrete parent the same as above.
 #'
-#' In the Gaussian model variances grow along the causal order, which some methods exploit (Reisach, Seiler and Weichwald 2021); with `standardise = TRUE` each variable is given mean 0 and
-#' standard deviation 1 before others are made of it.
+#' In the Gaussian model, variances grow along the causal order, which some methods exploit (Reisach, Seiler and Weichwald 2021). With
+#' `standardise = TRUE`, each variable is scaled to mean 0 and standard deviation 1 before its children are drawn.
 #'
 #' # Missing values
 #'
-#' - `"MCAR"`, missing completely at random: each cell with probability `missing`.
-#' - `"MAR"`, missing at random: half of the variables (a random half) are complete. In each other one the log odds of a missing cell are a constant plus twice \eqn{z_u}{z[u]}, u a
-#'   complete neighbour in the graph, or where there is none some other complete variable (levels count as 1, 2, ...); the constant is such that a share `missing` of the variable's cells is.
+#' - `"MCAR"`, missing completely at random: each cell is missing with probability `missing`.
+#' - `"MAR"`, missing at random: a random half of the variables is complete. In the other variables, the log odds of a missing cell are a constant
+#'   plus twice \eqn{z_u}{z[u]}. Here u is a complete neighbour in the graph, or some other complete variable if there is none (levels count as 1, 2,
+#'   ...). The constant is chosen so that a proportion `missing` of the variable's cells is missing.
 #'
-#' @param dag A DAG of [random_dag()]; or a [graph::graphNEL-class], an adjacency matrix, an igraph graph, or a DAG of bnlearn: the weights of a graph of the package graph and the
-#'   numbers of a matrix are those of its arrows, and 1 where there are none.
+#' @param dag A DAG from [random_dag()], a [graph::graphNEL-class], an adjacency matrix, an igraph graph, or a DAG of bnlearn. The weights of a
+#'   graph of the package graph, or the numbers of a matrix, are the weights of the arrows. Without weights they are 1.
 #' @param n Number of observations.
-#' @param kind See below.
-#' @param levels The smallest and the largest number of levels of a variable, which is drawn between them; or one number for all.
-#' @param discrete With `kind = "mixed"`: the probability that a variable has levels.
-#' @param strength A factor of all weights.
-#' @param standardise Give variables of numbers mean 0 and standard deviation 1 as they are made?
-#' @param missing The share of cells that are missing.
-#' @param mechanism See below.
+#' @param kind The model, see below.
+#' @param levels The smallest and the largest number of levels of a variable, or one number for all. The number of each variable is drawn between them.
+#' @param discrete With `kind = "mixed"`: the probability that a variable is discrete.
+#' @param strength A factor for all weights.
+#' @param standardise Scale each numeric variable to mean 0 and standard deviation 1 before its children are drawn?
+#' @param missing The proportion of missing cells.
+#' @param mechanism The mechanism of missingness, see below.
 #' @param seed As in [random_dag()].
-#' @param numCores Number of threads; left out, all cores.
-#' @return A numeric matrix (`"gaussian"`, `"nonlinear"`), or a data frame of factors (`"discrete"`), or of factors and numbers (`"mixed"`), with the names of the variables.
+#' @param numCores Number of threads; all cores by default.
+#' @return A numeric matrix (`"gaussian"`, `"nonlinear"`), a data frame of factors (`"discrete"`), or a data frame of factors and numbers (`"mixed"`),
+#'   with the names of the variables.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references
@@ -102,7 +106,7 @@ check_share <- function(share, argument, hint, most) {
   as.double(share)
 }
 
-# The arrows of a DAG by head, with weights: list(p, labels, from, to, weight).
+# Returns the arrows of a DAG, sorted by head, with weights: list(p, labels, from, to, weight).
 arrows_of <- function(dag) {
   check_object(dag, "dag")
   if (inherits(dag, "pcgpu_graph")) {

@@ -1,6 +1,6 @@
-# What select_features() selects from, and for: features and target as Rust reads them, their names and classes checked.
+# The features and the target of select_features(), in the form that Rust reads, with their names and classes checked.
 
-# The features as Rust's boundary reads them (Features::from_list). No number is copied where it can be helped.
+# Returns the features in the form that Rust's boundary reads (Features::from_list), without copying numbers if possible.
 selection_features <- function(x) {
   if (inherits(x, "Matrix")) {
     need_package("Matrix", "`x` is a sparse matrix and needs the package Matrix")
@@ -42,12 +42,12 @@ feature_columns <- function(x) {
   })
 }
 
-# The names that a user has given the rows; NULL for the numbers that every data frame has.
+# Returns row names that the user set, or NULL for the numbers that every data frame has.
 row_names <- function(x) {
   if (!is.data.frame(x)) rownames(x) else if (.row_names_info(x) > 0L) row.names(x)
 }
 
-# y in the order of the rows of x, where both have names. Names of y that are no row's say nothing.
+# Returns y in the order of the rows of x if both have names. If the names of y are not those of the rows, y stays as it is.
 by_rows <- function(y, x) {
   own <- names(y)
   rows <- row_names(x)
@@ -69,7 +69,7 @@ by_rows <- function(y, x) {
   y
 }
 
-# Other names than those of the rows: where some are those of other rows, no order is right for all.
+# Compares names of y that differ from those of the rows. If some are names of other rows, no order is right for all, which is an error.
 check_row_names <- function(own, rows) {
   own <- as.character(own)
   at <- which(is.na(own) | own != rows)[1L]
@@ -84,7 +84,7 @@ check_row_names <- function(own, rows) {
   warn("names", sprintf("`y` has %s: values are matched to rows by position.", place), argument = "y")
 }
 
-# y as Rust wants it: a factor, or numbers to be cut.
+# Returns y in the form that Rust reads: a factor, or numbers to be cut.
 selection_classes <- function(y, n, bins, discretize) {
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
   if (is.character(y) && meaning_of_text(y) == "numbers") {
@@ -105,7 +105,7 @@ selection_classes <- function(y, n, bins, discretize) {
     abort_argument("y", y, "drop these rows from `y` and `x`.", has = sprintf("NA at position %d", which(is.na(y))[1L]))
   }
   if (!is.numeric(y) || is.factor(y)) {
-    # Levels that never occur are no classes: they would make for fewer bins.
+    # Unused levels are not classes; counting them would reduce the default of `bins`.
     return(if (is.factor(y)) droplevels(y) else factor(y))
   }
   if (!all(is.finite(y))) {
@@ -132,8 +132,8 @@ selection_classes <- function(y, n, bins, discretize) {
   exact_factor(y)
 }
 
-# Stops where columns say exactly what y says, by other words or numbers: the target, or a recoding of it. They would be selected first, and leave the
-# others nothing to tell. Few rows may agree by chance: then nothing is said.
+# Stops if a column is the target or a recoding of it. It would be selected first and leave the others nothing to add. With few rows a column may
+# agree by chance, so that is no error.
 refuse_target <- function(x, features, y) {
   p <- ncol(x)
   tied <- tabulate(match(y, y))
@@ -157,7 +157,7 @@ refuse_target <- function(x, features, y) {
   }
 }
 
-# Does a column have the classes of y under other names, or, of numbers that are cut, their order or its reverse?
+# Returns whether a column has the classes of y under other names or, if y is numbers to be cut, their order or its reverse.
 is_recoding <- function(column, y) {
   if (is.factor(y)) {
     return(identical(match(column, column), match(y, y)))
@@ -169,9 +169,9 @@ is_recoding <- function(column, y) {
   identical(ranks, rank(y, ties.method = "min")) || identical(ranks, rank(-y, ties.method = "min"))
 }
 
-# Columns that a few rows do not tell from y. few_rows(rows): a matrix of these rows.
+# Returns the columns that a few rows do not distinguish from y. few_rows(rows): a matrix of these rows.
 may_be_target <- function(few_rows, y) {
-  # Of a file these lie together.
+  # In a file, the first rows are close together.
   few <- seq_len(min(length(y), 256L))
   if (!is.factor(y)) {
     few <- utils::head(few[!duplicated(y[few])], 16L)
@@ -187,7 +187,7 @@ may_be_target <- function(few_rows, y) {
   which(alike %in% n & rows[2L * n + 1L, ] != rows[2L * n + 2L, ])
 }
 
-# fewer_bins: is that a remedy?
+# fewer_bins: whether fewer bins are a remedy.
 warn_unique <- function(names, fewer_bins) {
   if (length(names)) {
     warn("unique", paste0(
@@ -198,8 +198,8 @@ warn_unique <- function(names, fewer_bins) {
   }
 }
 
-# Where more than nine cells in ten of a table of two features and the class must be empty, the choice is chance. `levels`: numbers
-# of levels of the selected features, `cut`: whether these are numbers that were cut.
+# Warns if more than nine cells in ten of a table of two features and the class must be empty, because the choice is then largely random. `levels`:
+# numbers of levels of the selected features, `cut`: whether these are numbers that were cut.
 warn_sparse <- function(levels, classes, n, cut) {
   cells <- as.double(stats::median(levels))^2 * classes
   if (n < cells / 10) {

@@ -25,7 +25,7 @@ test_that("C must be a square numeric matrix of the right size", {
   s <- suff()
   bad(list(C = s$C[, 1:7], n = 10), "suffStat$C", "8 x 7")
   bad(list(C = matrix("a", 8, 8), n = 10), "suffStat$C", "character matrix")
-  bad(list(C = s$C[1:7, 1:7], n = 10), "suffStat$C", "7 x 7")
+  bad(list(C = s$C[1:7, 1:7], n = 10), "suffStat$C", "for each of the 8 variables, not 7")
   bad(list(C = 1:64, n = 10), "suffStat$C", "8 x 8")
 })
 

@@ -222,7 +222,7 @@ test_that("text that differs in every row identifies the rows, and is left out o
   expect_identical(w$columns, 1L)
   # A table of genes, a row each, with their names: the message asks.
   genes <- data.frame(gene = c("TP53", "FOXM1", "BRCA1", "MYC", "EGFR", "KRAS", "PTEN", "AKT1", "CDK4", "RB1", "E2F1", "MDM2"), matrix(rnorm(36), 12))
-  expect_message(quiet_codes <- pc(genes, alpha = 0.01), "12 samples \\(rows\\) of 3 variables.*\"TP53\".*give t\\(", class = "pcgpu_message_rows")
+  expect_message(quiet_codes <- pc(genes, alpha = 0.01), "12 samples \\(rows\\) of 3 variables.*\"TP53\".*pass t\\(", class = "pcgpu_message_rows")
 })
 
 test_that("genes in rows are asked about by names and shape", {
@@ -282,7 +282,7 @@ test_that("columns that follow from others are named", {
   d$copy <- 3 * d$c - 1
   w <- expect_warning(suppressMessages(pc(d, alpha = 0.01)), "(\"a\", \"b\", \"total\"; 1 redundant), (\"c\", \"copy\"; 1 redundant)", fixed = TRUE, class = "pcgpu_warning_dependent")
   expect_setequal(w$columns, list(c(1L, 2L, 5L), c(3L, 6L)))
-  w <- expect_warning(suppressMessages(pc(data.frame(x1 = d$a, x2 = d$a, x3 = d$a, y = d$b), alpha = 0.01)), "(\"x1\", \"x2\", \"x3\"), of which 2", fixed = TRUE)
+  w <- expect_warning(suppressMessages(pc(data.frame(x1 = d$a, x2 = d$a, x3 = d$a, y = d$b), alpha = 0.01)), "(\"x1\", \"x2\", \"x3\"; 2 redundant)", fixed = TRUE)
   expect_identical(w$columns, list(1:3))
   dummies <- as.data.frame(stats::model.matrix(~ 0 + factor(sample(letters[1:4], 80, TRUE))) * 1)
   names(dummies) <- letters[1:4]

@@ -94,8 +94,8 @@ test_that("blocks that do not fit together, and what moments cannot do, are refu
   refused(following(x, 9), device = cuda_device("cuda:1"), argument = "device")
   refused(m, device = cpu_device(memory = 100), argument = "device")
   refused(following(x, 9), keep = "data", argument = "x")
-  expect_error(c(m, gauss_moments(x[, 1:3])), "other variables", class = "pcgpu_error_argument")
-  expect_error(c(m, gauss_moments(unname(x))), "other variables", class = "pcgpu_error_argument")
+  expect_error(c(m, gauss_moments(x[, 1:3])), "different variables", class = "pcgpu_error_argument")
+  expect_error(c(m, gauss_moments(unname(x))), "different variables", class = "pcgpu_error_argument")
   expect_error(c(m, 1), "as it is", class = "pcgpu_error_argument")
   for (change in list(list(products = 1), list(mean = NULL), list(n = "a"), list(power = 1), list(least = NULL), list(n = -5), list(n = 1.5), list(left_out = -1), list(missing = c(-1, 0, 0, 0)))) {
     broken <- m

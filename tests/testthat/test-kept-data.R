@@ -103,7 +103,7 @@ test_that("single tests, p-values of level 0 and conversions take it", {
   expect_equal(p_value(fit, "v1", "v9", suffStat = s), p_value(fit, "v1", "v9", suffStat = whole), tolerance = 1e-9)
   expect_identical(as_pcalg(fit, suffStat = s)@pMax, as_pcalg(fit, suffStat = whole)@pMax)
   expect_false(has_made(s))
-  expect_error(p_value(fit, 1:2, 3:4, suffStat = kept(x[, 1:8])), "as many variables", class = "pcgpu_error_argument")
+  expect_error(p_value(fit, 1:2, 3:4, suffStat = kept(x[, 1:8])), "for each of the 9 variables, not 8", class = "pcgpu_error_argument")
   expect_identical(gaussCItest(1, 2, 3:4, s), gaussCItest(1, 2, 3:4, whole))
   expect_identical(gaussCItest("v1", "v2", NULL, s), gaussCItest("v1", "v2", NULL, whole))
   # A function of R meets a list as any other.
