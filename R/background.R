@@ -1,5 +1,5 @@
-# Background knowledge on directions: `tiers`, `forbidden`, `required`, `context.all`, `context.tier` of pc_control(), as Rust wants it (background.rs has the
-# rules), or NULL. `pairs`: which pairs are fixed gaps, or NULL.
+# Checks background knowledge: `tiers`, `forbidden`, `required`, `context.all`, `context.tier` of pc_control(). Returns it in the form that Rust reads
+# (background.rs has the rules), or NULL. `pairs`: which pairs are fixed gaps, or NULL.
 check_knowledge <- function(control, labels, pairs, method, u2pd) {
   given <- !vapply(control[knowledge_arguments], is.null, TRUE)
   if (!any(given)) {
@@ -27,7 +27,7 @@ check_knowledge <- function(control, labels, pairs, method, u2pd) {
   knowledge
 }
 
-# A number for each variable: of a vector by name or by position, or the place in a list of names. knowledge-tables.R says what else may be given.
+# Returns a tier for each variable, from a vector, by name or position, or from a list of names. knowledge-tables.R lists what else is accepted.
 check_tiers <- function(tiers, labels) {
   if (is.null(tiers)) {
     return(NULL)
@@ -39,7 +39,7 @@ check_tiers <- function(tiers, labels) {
   )
   tiers <- tiers_as_given(tiers, labels, hint)
   if (is.list(tiers)) {
-    # split() names tiers by their numbers, in the order of text.
+    # split() names tiers by number, but sorts the names as text.
     numbers <- suppressWarnings(as.numeric(names(tiers)))
     if (length(numbers) && !anyNA(numbers)) tiers <- tiers[order(numbers)]
     members <- lapply(tiers, which_variables, argument = "tiers", labels = labels, hint = hint)
@@ -75,7 +75,7 @@ check_tiers <- function(tiers, labels) {
   as.double(tiers)
 }
 
-# Numbers of variables, of their names or numbers.
+# Returns the numbers of variables that are given by name or number.
 which_variables <- function(which, argument, labels, hint) {
   if (is.factor(which)) which <- as.character(which)
   if (is.character(which)) {
@@ -98,9 +98,10 @@ check_context <- function(context, argument, labels) {
   unique(which_variables(context, argument, labels, sprintf("use names of variables, or numbers from 1 to %d.", length(labels))))
 }
 
-# Two columns of variables, from and to: of a table (knowledge-tables.R says which columns), or of the edges of an adjacency matrix.
+# Returns arrows as numbers of variables, all `from` and then all `to`. They are given as a table (knowledge-tables.R determines the columns) or as an
+# adjacency matrix.
 check_arrows <- function(arrows, argument, labels) {
-  # A table that a script has put together of nothing has no columns, either.
+  # A table that a script has built from nothing may have no columns.
   if (is.null(arrows) || is.list(arrows) && (!length(arrows) || is.data.frame(arrows) && !nrow(arrows))) {
     return(integer(0))
   }
@@ -128,8 +129,8 @@ check_arrows <- function(arrows, argument, labels) {
   c(from[kept], to[kept])
 }
 
-# A p x p matrix of arrows. One of numbers is a table of pairs unless all are 0 or 1, or its attribute `type` says that it is pcalg's; so is one whose columns are named
-# from and to, unless variables are called so.
+# Returns whether this is a p x p adjacency matrix. A matrix of numbers is a table of pairs unless all are 0 or 1, or its attribute `type` marks it as
+# pcalg's. A matrix whose columns are named from and to is a table of pairs, unless variables have these names.
 is_adjacency <- function(arrows, labels) {
   p <- length(labels)
   is.matrix(arrows) && identical(dim(arrows), c(p, p)) &&
@@ -141,7 +142,7 @@ refuse_loop <- function(argument, arrows, label) {
   abort_argument(argument, arrows, "remove it.", has = sprintf("an arrow from %s to itself", dQuote(label, FALSE)))
 }
 
-# from and to of arrows as check_arrows() returns them.
+# Returns list(from, to) for arrows of check_arrows().
 arrow_ends <- function(arrows) {
   count <- length(arrows) / 2L
   list(from = arrows[seq_len(count)], to = arrows[count + seq_len(count)])
@@ -162,7 +163,7 @@ check_contexts <- function(knowledge, labels) {
   }
 }
 
-# What is required must be possible, and say so by name where it is not.
+# Checks that required arrows are possible, and names one that is not.
 check_required <- function(knowledge, labels, pairs) {
   required <- arrow_ends(knowledge$required)
   if (!length(required$from)) {
@@ -197,7 +198,7 @@ check_required <- function(knowledge, labels, pairs) {
   }
 }
 
-# The vertices of a cycle of arrows, the first one again at the end; none: NULL.
+# Returns the vertices of a cycle of arrows, with the first repeated at the end, or NULL if there is none.
 find_cycle <- function(arrows, p) {
   children <- split(arrows$to, factor(arrows$from, levels = seq_len(p)))
   state <- integer(p)
@@ -228,7 +229,7 @@ find_cycle <- function(arrows, p) {
   NULL
 }
 
-# Says which v-structures the data suggest that knowledge excludes: [a, b, c] by column, a -> b <- c.
+# Reports v-structures that the tests suggest and knowledge excludes: a column [a, b, c] is a -> b <- c.
 tell_against <- function(against, labels) {
   if (!length(against$triples)) {
     return(invisible())
@@ -241,7 +242,8 @@ tell_against <- function(against, labels) {
   ), triples = triples, count = against$count)
 }
 
-# Says how many v-structures join pairs that were never tested, as pcalg has them: `arrows` are their from and to, and untested(x, y) says which pairs are such.
+# Reports how many v-structures are over pairs that were never tested, as in pcalg. `arrows`: their from and to. untested(x, y): which pairs were never
+# tested.
 tell_untested <- function(arrows, untested) {
   parents <- split(arrows$from, arrows$to)
   counts <- vapply(parents[lengths(parents) > 1L], function(of) {
@@ -260,7 +262,7 @@ tell_untested <- function(arrows, untested) {
   }
 }
 
-# Which pairs of variables are fixed gaps.
+# Returns a function of pairs of variables that says which are fixed gaps.
 fixed_pairs <- function(options) {
   gaps <- options$fixed_gaps
   # With "stable.fast" a pair that is in both has an edge.
@@ -268,14 +270,14 @@ fixed_pairs <- function(options) {
   function(x, y) gaps[cbind(x, y)]
 }
 
-# Likewise of a skeleton: pairs that are apart without a separating set.
+# Returns such a function for a skeleton: its gaps are pairs without an edge and without a separating set.
 unseparated_pairs <- function(skel) {
   p <- length(if (is_compact(skel)) skel@labels else skel@sepset)
   if (is_compact(skel)) {
     gaps <- rep.int(seq_len(p), diff(as.double(skel@gaps$start))) * as.double(p) + skel@gaps$to
     return(function(x, y) (pmin(x, y) * as.double(p) + pmax(x, y)) %in% gaps)
   }
-  # A p-value of -Inf or -1 says that there was no test; what has an edge has no set, either.
+  # A p-value of -Inf or -1 means that there was no test. Pairs with an edge have no set, either, and do not count.
   tested <- skel@pMax
   if (!identical(dim(tested), c(p, p))) {
     return(function(x, y) logical(length(x)))
@@ -292,7 +294,7 @@ unseparated_pairs <- function(skel) {
   }
 }
 
-# Says how many triples orient() has left open for want of a test.
+# Reports how many triples orient() leaves without a v-structure because there was no test.
 tell_undecided <- function(count) {
   if (count > 0) {
     tell("untested", sprintf(

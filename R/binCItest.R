@@ -19,6 +19,7 @@
 #' x <- rbinom(500, 1, 0.5)
 #' y <- ifelse(runif(500) < 0.2, 1 - x, x)
 #' z <- ifelse(runif(500) < 0.2, 1 - y, y)
+#'
 #' suff <- list(dm = cbind(x, y, z), adaptDF = FALSE)
 #' binCItest(1, 3, NULL, suff) # dependent
 #' binCItest(1, 3, 2, suff)    # independent given y

@@ -211,5 +211,11 @@ near_name <- function(name, labels) {
   }
   found <- closest_name(name, labels)
   is_near <- function() startsWith(tolower(found), tolower(name)) || utils::adist(name, found, ignore.case = TRUE) <= max(1, nchar(name) %/% 3)
-  if (!is.null(found) && is_near()) found
+  if (!is.null(found) && is_near()) {
+    return(found)
+  }
+  # Transposed letters.
+  letters_of <- function(words) vapply(strsplit(tolower(words), ""), function(word) paste(sort(word), collapse = ""), "")
+  swapped <- labels[letters_of(labels) == letters_of(name)]
+  if (length(swapped)) swapped[1L]
 }

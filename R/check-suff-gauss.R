@@ -32,8 +32,8 @@ check_suff_list <- function(suffStat) {
       "gaussCItest needs suffStat = list(C = <this matrix>, n = <number of observations>)."
     } else {
       paste(
-        "gaussCItest needs correlations instead of data:",
-        "use suff_gauss(x) or list(C = cor(x), n = nrow(x))."
+        "gaussCItest needs correlations instead of data,",
+        "such as suff_gauss(x) or list(C = cor(x), n = nrow(x))."
       )
     })
   }

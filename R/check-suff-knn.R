@@ -127,7 +127,7 @@ knn_p_value <- function(x, y, S, suffStat, test) {
   S <- check_position(S, data, "S")
   at <- sort(unique(c(x, y, S)))
   if (x == y || x %in% S || y %in% S) {
-    abort_argument("S", S, "`x`, `y` and the members of `S` must be different variables.")
+    abort_argument("S", S, "`x`, `y` and the members of `S` must be different variables.", is = sprintf("%s, with x = %d and y = %d", describe(S), x, y))
   }
   found <- rust_knn_test(knn_for_rust(suffStat, data, at, test), match(x, at), match(y, at), engine_list(new_device("cpu"), resolve_threads()))
   check_rust(found)$p

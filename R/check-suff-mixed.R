@@ -267,7 +267,7 @@ mixed_p_value <- function(x, y, S, suffStat, test) {
   y <- check_position(y, first, "y", 1L)
   S <- check_position(S, first, "S")
   if (x == y || x %in% S || y %in% S || anyDuplicated(S)) {
-    abort_argument("S", S, "`x`, `y` and the members of `S` must be different variables.")
+    abort_argument("S", S, "`x`, `y` and the members of `S` must be different variables.", is = sprintf("%s, with x = %d and y = %d", describe(S), x, y))
   }
   # A search tests (x, y) with x < y.
   at <- c(min(x, y), max(x, y), S)

@@ -18,8 +18,8 @@
 #' permuted, so exchanging x and y does not change p.
 #'
 #' A p-value depends only on the data, the arguments of [suff_knn()] (including the seed) and the numbers of the
-#' variables. It is the same for any number of threads, on the CPU and on a GPU (`device = "cuda"` of [pc()] and [skeleton()]), and
-#' for a single test and the same test in a search.
+#' variables. It is the same for any number of threads, on the CPU and on a GPU (`device = "cuda"` of [pc()] and [skeleton()]). It is also the
+#' same for a single test and in a search.
 #' A constant x or y is independent of everything, p = 1.
 #'
 #' [suff_knn()] explains how to choose `k`. Tigramite uses 0.2 n by default; Runge (2018) recommends 0.1 to 0.2 n for power.
@@ -44,10 +44,13 @@
 #' # x and y depend only on z, and not linearly
 #' set.seed(7)
 #' z <- rnorm(200)
+#'
 #' x <- cbind(x = z^2 + 0.3 * rnorm(200), y = cos(2 * z) + 0.3 * rnorm(200), z = z)
+#'
 #' suff <- suff_knn(x)
 #' cmiKnnCItest("x", "y", NULL, suff)
 #' cmiKnnCItest("x", "y", "z", suff)
+#'
 #' pc(suff, indepTest = cmiKnnCItest, alpha = 0.05, labels = colnames(x), numCores = 2)
 #' @export
 cmiKnnCItest <- function(x, y, S, suffStat) {

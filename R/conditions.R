@@ -107,7 +107,9 @@ with_room_for_pcalgo <- function(make) {
 }
 
 # Evaluates code that reads data. Failed allocations of R become errors of the class that ours have.
-with_room_for_data <- function(make) with_room(make, "a copy of the data, which R makes while it reads them,", "give R more memory, or drop variables or samples")
+with_room_for_data <- function(make) {
+  with_room(make, "a copy of the data, which R makes while it reads them,", "give R more memory, or drop variables or samples")
+}
 
 # what: the object that takes the memory. hint: the remedy. A calling handler would not do: it would lack the memory, too.
 with_room <- function(make, what, hint) {

@@ -30,6 +30,7 @@
 #' x <- rnorm(100)
 #' y <- x + rnorm(100)
 #' z <- y + rnorm(100)
+#'
 #' suff <- suff_gauss(cbind(x, y, z))
 #' gaussCItest(1, 3, NULL, suff) # dependent
 #' gaussCItest(1, 3, 2, suff)    # independent given y

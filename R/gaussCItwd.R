@@ -51,8 +51,8 @@
 #' J. Witte, R. Foraita and V. Didelez (2022). Multiple imputation and test-wise deletion for causal discovery with incomplete cohort data. *Statistics in
 #' Medicine* 41(23), 4716-4743.
 #'
-#' R. Foraita, J. Friemel, K. Günther, T. Behrens, J. Bullerdiek, R. Nimzyk, W. Ahrens and V. Didelez (2020). Causal discovery of gene regulation with incomplete data. *Journal of
-#' the Royal Statistical Society A* 183(4), 1747-1775.
+#' R. Foraita, J. Friemel, K. Günther, T. Behrens, J. Bullerdiek, R. Nimzyk, W. Ahrens and V. Didelez (2020). Causal discovery of gene regulation
+#' with incomplete data. *Journal of the Royal Statistical Society A* 183(4), 1747-1775.
 #' @seealso [gaussMItest()] for multiple imputation.
 #' @examples
 #' air <- airquality[1:4] # Ozone and Solar.R have missing values

@@ -49,16 +49,18 @@
 #' @seealso [gaussCItwd()] for test-wise deletion, and for when each of the two is right.
 #' @examples
 #' # Five completed data sets, here by draws from a regression on the other columns
-#' # (mice() does this better)
+#' # (mice() does this better).
 #' set.seed(1)
 #' air <- airquality[1:4]
 #' model <- lm(Ozone ~ Wind + Temp, air)
 #' holes <- is.na(air$Ozone)
 #' air$Solar.R[is.na(air$Solar.R)] <- median(air$Solar.R, na.rm = TRUE)
+#'
 #' completed <- lapply(1:5, function(i) {
 #'   air$Ozone[holes] <- predict(model, air)[holes] + rnorm(sum(holes), sd = sigma(model))
 #'   air
 #' })
+#'
 #' gaussMItest("Ozone", "Wind", "Temp", completed)
 #' pc(completed, alpha = 0.05, numCores = 2)
 #' @export

@@ -6,8 +6,8 @@
 #'
 #' Blocks of 1,024 rows (2,048 with more than 512 variables) are centred by their own means and multiplied out. The update of Chan, Golub and
 #' LeVeque (1983) adds them to the earlier rows. It loses no digits if means are large compared with deviations: correlations equal those of
-#' [stats::cor()] to 1e-12. The blocks in which `x` returns its rows and the number of threads change no bit. The parts that `c()` combines, and their order, may
-#' change the last digits.
+#' [stats::cor()] to 1e-12. The blocks in which `x` returns its rows, and the number of threads, change no bit. The parts that `c()` combines, and their
+#' order, may change the last digits.
 #'
 #' @param x Data with observations in rows: a function without arguments that returns the next rows, a matrix or data frame, at each call,
 #'   and `NULL` at the end; or any data that [suff_gauss()] accepts. Data that are not an R matrix are read one block at a time.
@@ -117,6 +117,6 @@ print.pcgpu_moments <- function(x, ...) {
   check_object(x)
   left <- if (x$left_out > 0) sprintf(" (%s left out)", counted(x$left_out, "incomplete row"))
   say_lines(sprintf("Moments of %s observations of %s variables%s", in_words(x$n), in_words(length(x$mean)), left %||% ""))
-  say_lines("Pass them to suff_gauss(), or combine them with the moments of other observations by c().")
+  say_lines("Pass them to suff_gauss(); c() combines them with moments of other rows.")
   invisible(x)
 }

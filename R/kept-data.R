@@ -88,6 +88,6 @@ print.pcgpu_gauss_data <- function(x, ...) {
     format(structure(8 * prod(dim(x$data)), class = "object_size"), units = "auto", standard = "SI")
   ))
   if (is_file(x$data)) cat(sprintf("in the file %s\n", x$data$path))
-  say_lines("pc() computes the correlations on the device of the search; $C computes them here.")
+  say_lines("pc() computes the correlations on its device; $C computes them here.")
   invisible(x)
 }

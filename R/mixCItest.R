@@ -9,12 +9,13 @@
 #'
 #' Let L(V) be the largest log likelihood of the variables V. p is the upper tail of the chi-squared distribution at
 #' \deqn{2 (L(x, y, S) - L(y, S) - L(x, S) + L(S)).}{2 (L(x, y, S) - L(y, S) - L(x, S) + L(S)).}
+#'
 #' With N rows in total, L is a sum over the combinations of levels. A combination with a rows contributes \eqn{a \log(a / N)}{a log(a / N)} and the
 #' normal log likelihood of its k numbers, with their own mean. If a > k + 5, they also have their own covariance (denominator a); otherwise the
 #' covariance of all rows is used.
 #'
-#' L(V) has \eqn{f (k (k + 1) / 2 + k) + f}{f (k (k + 1) / 2 + k) + f} parameters, where f is the product of the numbers of levels that the
-#' factors declare. For an empty S, L is 0, with one parameter. The degrees of freedom combine the numbers of parameters in the same way, and are
+#' Let f be the product of the numbers of levels that the factors declare. The number of parameters of L(V) is
+#' \eqn{f (k (k + 1) / 2 + k) + f}{f (k (k + 1) / 2 + k) + f}. For an empty S, L is 0, with one parameter. The degrees of freedom combine the numbers of parameters in the same way, and are
 #' at least 1.
 #'
 #' If x, y and S are all numeric, the test is [gaussCItest()] on their correlations. If all are discrete, it is [disCItest()] with

@@ -9,7 +9,8 @@
 #' estimators are means over the observations of
 #' \deqn{\psi(\tilde k_i) - \psi(n_{xS,i}) - \psi(n_{yS,i}) + \psi(n_{S,i}),}{
 #' psi(k~(i)) - psi(n(xS, i)) - psi(n(yS, i)) + psi(n(S, i)),}
-#' in nats, where n are numbers of observations near i in the subspaces (without S, \eqn{n_S = n}).
+#'
+#' in nats. Here n are numbers of observations near i in the subspaces (without S, \eqn{n_S = n}).
 #' - `"mesner-shalizi"` (the default here) counts the observations within \eqn{\rho_i}{rho(i)}, without i itself; \eqn{\tilde k_i}{k~(i)}
 #'   is their number in (x, y, S), which is more than k if distances are equal.
 #' - `"gao"` counts the observations nearer than \eqn{\rho_i}{rho(i)} (by 1e-15), including i itself. \eqn{\tilde k_i = k}{k~(i) = k} unless

@@ -53,6 +53,7 @@
 #' @examples
 #' dag <- random_dag(8, neighbours = 2, seed = 1)
 #' x <- random_data(dag, 1000, seed = 1, numCores = 2)
+#'
 #' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
 #' compare_graphs(fit, dag)
 #'

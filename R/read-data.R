@@ -1,7 +1,7 @@
-# What users give as data, as a data frame or matrix with observations in rows: the first thing that suff_gauss(),
-# suff_discrete(), suff_knn() and select_features() do.
+# Reads the data of users into a data frame or matrix with observations in rows. suff_gauss(), suff_discrete(), suff_knn() and select_features()
+# do this first.
 
-# counts: may a contingency table stand for the observations that it counts? all: is what R does not hold (see blocks.R) to be read as a whole?
+# counts: whether a contingency table may represent the observations that it counts. all: whether to read data by blocks (see blocks.R) as a whole.
 read_data <- function(x, argument, counts = FALSE, all = TRUE) {
   x <- check_count_of_names(read_table(check_object(x, argument), argument, counts), argument)
   if (all && (is_read_by_blocks(x) || is_sparse(x) || is_file(x))) {
@@ -11,7 +11,7 @@ read_data <- function(x, argument, counts = FALSE, all = TRUE) {
   x
 }
 
-# A class may have methods of its own for names, which say otherwise than its data are.
+# Checks the number of column names. A class may have its own method for names, which may not agree with its data.
 check_count_of_names <- function(x, argument) {
   names <- if (length(dim(x)) == 2L) colnames(x)
   if (!is.null(names) && length(names) != ncol(x)) {
@@ -45,7 +45,7 @@ read_table <- function(x, argument, counts) {
   }
   if (isS4(x) && methods::is(x, "Matrix") && !is_sparse(x)) x <- as.matrix(x)
   if (is.data.frame(x)) {
-    # A table that was read before needs no second look, nor a second warning.
+    # A table that was read before needs no second check or warning.
     if (isTRUE(attr(x, "pcgpu_read"))) {
       return(x)
     }
@@ -64,7 +64,7 @@ read_table <- function(x, argument, counts) {
   x
 }
 
-# A symmetric matrix as data is a mistake: rows are observations, and no data are symmetric.
+# Stops for a symmetric matrix, which cannot be data with observations in rows.
 refuse_square <- function(x, argument) {
   if (length(dim(x)) != 2L || nrow(x) != ncol(x) || nrow(x) < 3L || is_read_by_blocks(x) || is_file(x)) {
     return(invisible())
@@ -90,7 +90,7 @@ refuse_square <- function(x, argument) {
   }, is = sprintf("a symmetric %d x %d matrix, which looks like %s", nrow(x), ncol(x), what))
 }
 
-# Genes are in rows there, samples in columns.
+# Returns the first assay, with genes in rows and samples in columns.
 first_assay <- function(x, argument) {
   if (length(SummarizedExperiment::assays(x)) == 0L) {
     abort_argument(argument, x, "use one with an assay, or the matrix of observations itself.", is = "a SummarizedExperiment without assays")
@@ -112,10 +112,10 @@ refuse_table <- function(x, argument) {
   ), is = "a contingency table")
 }
 
-# More rows than this would fill the memory of most machines.
+# More observations than this would fill the memory of most machines.
 most_observations <- 1e8
 
-# The observations that a contingency table counts, one variable a dimension.
+# Returns the observations that a contingency table counts, with one variable for each dimension.
 expand_table <- function(x, argument) {
   counts <- as.vector(unclass(x))
   if (length(dim(x)) < 2L) {
@@ -134,7 +134,7 @@ expand_table <- function(x, argument) {
   }
   cells <- expand.grid(lapply(dim(x), seq_len))
   levels <- lapply(seq_along(dim(x)), function(d) dimnames(x)[[d]] %||% as.character(seq_len(dim(x)[d])))
-  # table(useNA = ) counts missing values, too, which have no level.
+  # table(useNA = ) also counts missing values, which have no level.
   data <- Map(function(level, names) {
     known <- which(!is.na(names))
     nan_to_na(structure(match(rep.int(level, counts), known), levels = names[known], class = "factor"))
@@ -145,8 +145,8 @@ expand_table <- function(x, argument) {
   structure(data, names = make.unique(names), row.names = .set_row_names(sum(counts)), class = "data.frame")
 }
 
-# A factor whose levels are exactly the different values, in ascending order. factor() prints numbers with 15 digits and
-# merges those that print alike, and makes a level of NaN.
+# Returns a factor whose levels are exactly the different values, in ascending order. factor() formats numbers with 15 digits,
+# merges those that look the same, and makes a level of NaN.
 exact_factor <- function(column) {
   if (is.factor(column)) {
     return(column)
@@ -162,8 +162,8 @@ exact_factor <- function(column) {
   structure(match(column, values, incomparables = NaN), levels = names, class = "factor")
 }
 
-# Data whose rows seem to be the variables: rows that are named as genes, or columns that are named as samples, and more than twice as many rows as
-# columns; or very many named rows. Rows of a data frame are named by numbers unless somebody has named them.
+# Reports data whose rows seem to be the variables: either rows have names of genes or columns have names of samples, and there are more than twice as
+# many rows as columns; or there are very many named rows. Numbers do not count as row names of a data frame.
 tell_if_turned <- function(x, argument) {
   names <- utils::head(if (is.data.frame(x)) attr(x, "row.names") else rownames(x), 100L)
   named <- if (is.data.frame(x)) is.character(names) && all(grepl("[[:alpha:]]", names)) else !is.null(names)
@@ -177,7 +177,7 @@ tell_if_turned <- function(x, argument) {
   }
 }
 
-# Accessions, or symbols with many different stems: those of patients, as P01 and P02, have few.
+# Returns whether names are accessions, or gene symbols with many different stems. Names of patients, such as P01 and P02, have few stems.
 are_genes <- function(names) {
   accession <- "^(ENS[A-Z]*[0-9]{6,}.*|.*[0-9]_at|(hsa|mmu|rno)-(mir|miR|let)-.*|rs[0-9]+|cg[0-9]{6,}|[NX][MRP]_[0-9]+.*)$"
   symbol <- "^([A-Z][A-Z0-9]+|[A-Z][a-z0-9]+)(-[A-Za-z0-9]+)*$"

@@ -133,6 +133,7 @@
 #' set.seed(1)
 #' x <- matrix(rnorm(500 * 2000), 500, dimnames = list(NULL, paste0("gene", 1:2000)))
 #' y <- x[, 10] + x[, 20] + x[, 30] + rnorm(500)
+#'
 #' selected <- select_features(x, y, k = 10, bins = 5, discretize = "equal-frequency", numCores = 2)
 #' selected
 #' plot(selected)
@@ -140,6 +141,7 @@
 #' # The neighbours of y in the graph of the selected columns
 #' around <- cbind(y, x[, selected$index])
 #' fit <- pc(suff_gauss(around), gaussCItest, alpha = 0.01, labels = colnames(around), numCores = 2)
+#'
 #' amat <- as(fit@graph, "matrix")
 #' names(which(amat["y", ] + amat[, "y"] > 0))
 #'

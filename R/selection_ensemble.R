@@ -39,6 +39,7 @@
 #' set.seed(1)
 #' x <- matrix(rnorm(200 * 100), 200)
 #' y <- x[, 10] + x[, 20] + rnorm(200) > 0
+#'
 #' half <- selection_ensemble(30, replace = FALSE)
 #' select_features(x, y, 5, ensemble = half, numCores = 2)
 #' @export

@@ -64,7 +64,7 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
   }
   many <- lengths(coded$levels) > 65535L
   if (any(many)) {
-    abort_argument("x", x, "merge levels, or drop these columns.",
+    abort_argument("x", x, sprintf("merge levels, or drop %s.", it_or_them(many)),
       has = paste("more than 65535 levels in", column_names(coded$dm, many))
     )
   }
@@ -131,7 +131,7 @@ code_factors <- function(x) {
   }
   discrete <- vapply(x, is_discrete, NA)
   if (!all(discrete)) {
-    abort_argument("x", x, "convert these columns to factors, for instance with cut(), or drop them.",
+    abort_argument("x", x, sprintf("convert %1$s to factors, for instance with cut(), or drop %1$s.", it_or_them(!discrete)),
       has = paste("values other than factors, logicals, text and whole numbers in", column_names(x, !discrete))
     )
   }

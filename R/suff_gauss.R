@@ -9,8 +9,8 @@
 #'   computed from its entries, and means are subtracted at the end. Columns with entries in most rows are centred first, some rows at a time.
 #'   Pearson's and Spearman's correlations equal `cor()` to 1e-12. The matrix is made dense for Kendall's correlations, for pairwise correlations
 #'   of data with missing values, for a GPU that you name, and with `keep = "data"` without `file`.
-#' - Bioconductor's **`DelayedMatrix`** (also HDF5Array's), bigmemory's **`big.matrix`**, and a **function** that returns the next rows at each
-#'   call, and `NULL` at the end, are read once, one block of rows at a time. A block has 100 MB, or `DelayedArray::getAutoBlockSize()`
+#' - Bioconductor's **`DelayedMatrix`** (also HDF5Array's), bigmemory's **`big.matrix`**, and a **function** are read once, one block of rows at a
+#'   time. A function returns the next rows at each call, and `NULL` at the end. Other blocks have 100 MB, or `DelayedArray::getAutoBlockSize()`
 #'   bytes. Only Pearson's correlations are available, on the CPU, equal to `cor()` to 1e-12, and not pairwise for data with missing
 #'   values. [gauss_moments()] reads the same data and also combines rows from several sources.
 #' - A **file** from [write_pcgpu_file()] is mapped into memory. All results equal those for the matrix that was written, to the last bit. Write the
@@ -79,10 +79,12 @@
 #' # Keep the data instead of a p x p matrix, for many variables
 #' suff <- suff_gauss(iris[1:4], keep = "data")
 #' suff
+#'
 #' pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$data), numCores = 2)
 #'
-#' # Rows that come in parts
+#' # Rows in parts
 #' parts <- split(iris[1:4], iris$Species)
+#'
 #' following <- local({
 #'   at <- 0
 #'   function() if (at < 3) parts[[at <<- at + 1]]
@@ -92,6 +94,7 @@
 #' # Data in a file, which several processes may share
 #' path <- tempfile(fileext = ".pcgpu")
 #' suff <- suff_gauss(iris[1:4], keep = "data", file = path)
+#'
 #' pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$data), numCores = 2)
 #' unlink(path)
 #' @export
@@ -222,7 +225,7 @@ check_missing <- function(found, x, hint = paste(
 check_constant <- function(found, x) {
   constant <- found$least >= found$largest
   if (any(constant)) {
-    abort_argument("x", x, "drop these columns, because a constant has no correlations.",
+    abort_argument("x", x, sprintf("drop %s, because a constant has no correlations.", it_or_them(constant)),
       is = paste("constant in", column_names(x, constant))
     )
   }
@@ -309,7 +312,7 @@ check_table <- function(x, argument) {
   }
   numeric <- if (is.data.frame(x)) vapply(x, is.numeric, NA) else rep(is.numeric(x), ncol(x))
   if (!all(numeric)) {
-    abort_argument(argument, x, "drop these columns, or convert them to numbers.",
+    abort_argument(argument, x, sprintf("drop %1$s, or convert %1$s to numbers.", it_or_them(!numeric)),
       is = paste("not numeric in", column_names(x, !numeric))
     )
   }
@@ -365,6 +368,8 @@ check_correlations <- function(C, pairwise) {
     ))
   }
 }
+
+it_or_them <- function(which) if (sum(which) == 1L) "it" else "them"
 
 # Returns a column's name, or its number if the name is missing or not unique.
 column_label <- function(x, at) {

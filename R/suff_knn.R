@@ -36,7 +36,7 @@
 #' | simulation (part of `bench/knn.R`) | `k = 7` | square root of n | 0.1 n | 0.2 n |
 #' |:--|--:|--:|--:|--:|
 #' | dependence of two numbers given a third, 100 data sets of 300 rows (`neighbours`): found in | 25 % | 59 % | 70 % | 68 % |
-#' | dependence of a number and a discrete variable given two others, of three levels each, 60 data sets of 300 rows (`neighbours-mixed`): found in | | 15 % | 2 % | |
+#' | dependence of a number and a discrete variable given two others, of three levels, 60 data sets of 300 rows (`neighbours-mixed`): found in | | 15 % | 2 % | |
 #' | 30 graphs of seven numeric variables (`neighbours-graphs`): mean number of wrong edges | 2.27 | 1.63 | 1.57 | 2.1 |
 #' | the same if half of the variables are discrete: mean number of wrong edges | 1.9 | 1.63 | 2.1 | 3.67 |
 #'

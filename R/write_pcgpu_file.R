@@ -25,12 +25,14 @@
 #' x <- write_pcgpu_file(iris[1:4], path)
 #' identical(as.matrix(x), as.matrix(iris[1:4]))
 #'
-#' # Rows that come in parts
+#' # Rows in parts
 #' parts <- split(iris[1:4], iris$Species)
+#'
 #' following <- local({
 #'   at <- 0
 #'   function() if (at < 3) parts[[at <<- at + 1]]
 #' })
+#'
 #' x <- write_pcgpu_file(following, path, overwrite = TRUE, nrow = 150)
 #' dim(x)
 #' unlink(path)

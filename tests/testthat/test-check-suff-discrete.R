@@ -9,7 +9,7 @@ test_that("a sufficient statistic of another shape is refused with what to give"
   refused(list(nlev = 2), "disCItest needs list")
   refused(list(dm = as.data.frame(lapply(as.data.frame(s$dm), factor))), "not numeric in columns \"v1\"")
   refused(list(dm = "a"), "needs list")
-  refused(list(dm = s$dm[, 1:2]), "there are 3")
+  refused(list(dm = s$dm[, 1:2]), "for each of the 3 variables, not 2")
   refused(list(dm = s$dm[0, ]), "at least one row")
   refused(s, "\"v2\" at position 1, where", labels = c("v2", "v1", "v3"))
 })

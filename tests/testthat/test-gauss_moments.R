@@ -96,11 +96,11 @@ test_that("blocks that do not fit together, and what moments cannot do, are refu
   refused(following(x, 9), keep = "data", argument = "x")
   expect_error(c(m, gauss_moments(x[, 1:3])), "different variables", class = "pcgpu_error_argument")
   expect_error(c(m, gauss_moments(unname(x))), "different variables", class = "pcgpu_error_argument")
-  expect_error(c(m, 1), "as it is", class = "pcgpu_error_argument")
+  expect_error(c(m, 1), "without changes", class = "pcgpu_error_argument")
   for (change in list(list(products = 1), list(mean = NULL), list(n = "a"), list(power = 1), list(least = NULL), list(n = -5), list(n = 1.5), list(left_out = -1), list(missing = c(-1, 0, 0, 0)))) {
     broken <- m
     broken[names(change)] <- change
-    expect_error(suff_gauss(broken), "as it is", class = "pcgpu_error_argument")
+    expect_error(suff_gauss(broken), "without changes", class = "pcgpu_error_argument")
   }
   expect_error(gauss_moments(x, use = "pairwise.complete.obs"), class = "pcgpu_error_argument")
 })

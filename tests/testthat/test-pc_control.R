@@ -101,6 +101,6 @@ test_that("it prints what was given", {
     checkpoint = list(file = "/tmp/search", every = 10), time_limit = 60, tiers = c(a = 1, b = 2), forbidden = data.frame(from = "a", to = "b")
   ))), c(
     "Control of a search, see ?pc_control:", "  checkpoint: file = \"/tmp/search\"; every = 10", "  time_limit: 60",
-    "  tiers     : a = 1, b = 2", "  forbidden : a data frame of 1 row and 2 columns"
+    "  tiers     : a = 1, b = 2", "  forbidden : a data frame with 1 row and 2 columns"
   ))
 })
