@@ -178,7 +178,7 @@ check_sides <- function(m, argument) {
   }
 }
 
-# Returns the numbers of variables that are given by name or number, at least one. Of several variables with one name it takes the first.
+# Returns the numbers of variables that are given by name or number, at least one. If several variables share a name, takes the first.
 variables_at <- function(given, labels, argument) {
   hint <- sprintf("use names of variables, or numbers from 1 to %d.", length(labels))
   if (is.factor(given)) given <- as.character(given)

@@ -24,7 +24,7 @@ fill_in_from_data <- function(frame, na, no_suff, no_test, no_labels) {
   if (!is.null(own)) frame$labels <- own
 }
 
-# pcalg accepts any number as `alpha`. From 1 on it keeps all edges, and the search never ends, which no user of data wants.
+# pcalg accepts any number as `alpha`. From 1 on it keeps all edges, and the search never ends, so this is an error for data.
 check_level <- function(alpha) {
   if (is_number(alpha) && (alpha >= 1 || alpha <= 0)) {
     abort_argument("alpha", alpha, sprintf("use a level between 0 and 1, for instance alpha = %s.", if (alpha >= 1 && alpha < 100) format(alpha / 100) else "0.01"))

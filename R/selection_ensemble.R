@@ -9,7 +9,7 @@
 #' selection (Meinshausen and Buehlmann 2010) uses the same frequencies. It draws half of the rows without
 #' replacement: `selection_ensemble(100, replace = FALSE)`.
 #'
-#' Columns and classes are discretised once, from all rows, so the levels and the default of `bins` are the same in each sample. Some levels may not
+#' Columns and classes become discrete once, from all rows, so the levels and the default of `bins` are the same in each sample. Some levels may not
 #' occur in a sample: a column can be constant there, and classes can be missing. A sample
 #' with a single class allows no selection and is drawn again. [ensemble_rows()] returns the rows of a sample.
 #' They depend on the seed and on the number of the sample, not on `numCores` or `device`.
