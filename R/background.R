@@ -1,5 +1,5 @@
-# Background knowledge on directions: `tiers`, `forbidden`, `required`, `context.all`, `context.tier` of pc_control(), as Rust wants it (background.rs has the
-# rules), or NULL. `pairs`: which pairs are fixed gaps, or NULL.
+# Checks background knowledge: `tiers`, `forbidden`, `required`, `context.all`, `context.tier` of pc_control(). Returns it in the form that Rust reads
+# (background.rs has the rules), or NULL. `pairs`: which pairs are fixed gaps, or NULL.
 check_knowledge <- function(control, labels, pairs, method, u2pd) {
   given <- !vapply(control[knowledge_arguments], is.null, TRUE)
   if (!any(given)) {
@@ -8,10 +8,10 @@ check_knowledge <- function(control, labels, pairs, method, u2pd) {
   argument <- knowledge_arguments[given][1L]
   tiers <- control$tiers
   if (!u2pd %in% c("relaxed", "valid")) {
-    abort_argument("u2pd", u2pd, sprintf("give u2pd = \"relaxed\" or \"valid\", or leave out `%s`.", argument))
+    abort_argument("u2pd", u2pd, sprintf("use u2pd = \"relaxed\" or \"valid\", or leave out `%s`.", argument))
   }
   if (method == "stable.fast" && !is.null(tiers)) {
-    abort_argument("tiers", tiers, "take method \"stable\", which is as fast, or \"original\": pcalg's \"stable.fast\" has no order for tiers.",
+    abort_argument("tiers", tiers, "use method = \"stable\", which is as fast; pcalg's \"stable.fast\" defines no order of tests for tiers.",
       is = "given with method \"stable.fast\""
     )
   }
@@ -27,19 +27,19 @@ check_knowledge <- function(control, labels, pairs, method, u2pd) {
   knowledge
 }
 
-# A number for each variable: of a vector by name or by position, or the place in a list of names. knowledge-tables.R says what else may be given.
+# Returns a tier for each variable, from a vector, by name or position, or from a list of names. knowledge-tables.R lists what else is accepted.
 check_tiers <- function(tiers, labels) {
   if (is.null(tiers)) {
     return(NULL)
   }
   p <- length(labels)
   hint <- paste(
-    "give a number for each variable, named or in their order, such as c(age = 1, diet = 2, weight = 3), or a list of their names,",
-    "the first tier first, such as list(\"age\", c(\"diet\", \"sport\"), \"weight\")."
+    "use a number for each variable, named or in their order, such as c(age = 1, diet = 2, weight = 3), or a list of the names in each tier,",
+    "such as list(\"age\", c(\"diet\", \"sport\"), \"weight\")."
   )
   tiers <- tiers_as_given(tiers, labels, hint)
   if (is.list(tiers)) {
-    # split() names tiers by their numbers, in the order of text.
+    # split() names tiers by number, but sorts the names as text.
     numbers <- suppressWarnings(as.numeric(names(tiers)))
     if (length(numbers) && !anyNA(numbers)) tiers <- tiers[order(numbers)]
     members <- lapply(tiers, which_variables, argument = "tiers", labels = labels, hint = hint)
@@ -48,44 +48,40 @@ check_tiers <- function(tiers, labels) {
   if (is.ordered(tiers)) tiers <- stats::setNames(as.integer(tiers), names(tiers))
   if (!is.numeric(tiers)) abort_argument("tiers", tiers, hint)
   if (anyNA(tiers)) {
-    abort_argument("tiers", tiers, "give every variable a tier.", has = paste("NA at", counted(sum(is.na(tiers)), "place")))
+    abort_argument("tiers", tiers, "assign every variable to a tier.", has = paste("NA for", counted(sum(is.na(tiers)), "variable")))
   }
   if (!is.null(names(tiers))) {
     repeated <- unique(names(tiers)[duplicated(names(tiers))])
     if (length(repeated)) {
       abort_argument("tiers", tiers, "put each variable into one tier.",
-        has = paste("more than once", enumerate(dQuote(repeated, FALSE)))
+        has = paste("duplicated names,", enumerate(dQuote(repeated, FALSE)))
       )
     }
     unknown <- setdiff(names(tiers), labels)
     if (length(unknown)) {
-      abort_argument("tiers", tiers, "use the labels of the variables.",
-        has = paste("names that are no variable's,", enumerate(dQuote(unknown, FALSE)))
-      )
+      abort_unknown("tiers", tiers, unknown, labels, "use the labels of the variables.")
     }
     missing <- setdiff(labels, names(tiers))
     if (length(missing)) {
-      abort_argument("tiers", tiers, "give every variable a tier.", has = paste("no tier for", enumerate(dQuote(missing, FALSE))))
+      abort_argument("tiers", tiers, "assign every variable to a tier.", has = paste("no tier for", enumerate(dQuote(missing, FALSE))))
     }
     tiers <- tiers[labels]
   }
   if (length(tiers) != p) {
-    abort_argument("tiers", tiers, sprintf("give a number for each of the %d variables.", p),
-      is = sprintf("of %d numbers", length(tiers))
+    abort_argument("tiers", tiers, "name the values, or use the order of the labels.",
+      needs = sprintf("a value for each of the %d variables, not %d", p, length(tiers))
     )
   }
   as.double(tiers)
 }
 
-# Numbers of variables, of their names or numbers.
+# Returns the numbers of variables that are given by name or number.
 which_variables <- function(which, argument, labels, hint) {
   if (is.factor(which)) which <- as.character(which)
   if (is.character(which)) {
     at <- match(which, labels)
     if (anyNA(at)) {
-      abort_argument(argument, which, "use the labels of the variables.",
-        has = paste("names that are no variable's,", enumerate(dQuote(unique(which[is.na(at)]), FALSE)))
-      )
+      abort_unknown(argument, which, unique(which[is.na(at)]), labels, "use the labels of the variables.")
     }
     return(at)
   }
@@ -99,24 +95,25 @@ check_context <- function(context, argument, labels) {
   if (is.null(context)) {
     return(integer(0))
   }
-  unique(which_variables(context, argument, labels, sprintf("give names of variables, or numbers from 1 to %d.", length(labels))))
+  unique(which_variables(context, argument, labels, sprintf("use names of variables, or numbers from 1 to %d.", length(labels))))
 }
 
-# Two columns of variables, from and to: of a table (knowledge-tables.R says which columns), or of the edges of an adjacency matrix.
+# Returns arrows as numbers of variables, all `from` and then all `to`. They are given as a table (knowledge-tables.R determines the columns) or as an
+# adjacency matrix.
 check_arrows <- function(arrows, argument, labels) {
-  # A table that a script has put together of nothing has no columns, either.
+  # A table that a script has built from nothing may have no columns.
   if (is.null(arrows) || is.list(arrows) && (!length(arrows) || is.data.frame(arrows) && !nrow(arrows))) {
     return(integer(0))
   }
   p <- length(labels)
   hint <- sprintf(paste(
-    "give a table of two columns, from and to, of names or numbers of variables, such as data.frame(from = \"a\", to = \"b\"),",
+    "use a table with two columns, from and to, that hold names or numbers of variables, such as data.frame(from = \"a\", to = \"b\"),",
     "or a logical %d x %d matrix that is TRUE at [from, to]."
   ), p, p)
   if (isS4(arrows) && methods::is(arrows, "Matrix")) arrows <- as.matrix(arrows)
   if (is_adjacency(arrows, labels)) {
     check_matrix_names(arrows, labels, argument)
-    if (anyNA(arrows)) abort_argument(argument, arrows, hint, has = paste("NA at", counted(sum(is.na(arrows)), "place")))
+    if (anyNA(arrows)) abort_argument(argument, arrows, hint, has = paste("NA in", counted(sum(is.na(arrows)), "entry", "entries")))
     if (any(diag(arrows) != 0)) refuse_loop(argument, arrows, labels[diag(arrows) != 0][1L])
     to <- about(argument, edges_of(arrows, "its arrows are rows of edges() whose kind is \"-->\""))$edges
     from <- rep.int(seq_len(p), lengths(to))
@@ -132,8 +129,8 @@ check_arrows <- function(arrows, argument, labels) {
   c(from[kept], to[kept])
 }
 
-# A p x p matrix of arrows. One of numbers is a table of pairs unless all are 0 or 1, or its attribute `type` says that it is pcalg's; so is one whose columns are named
-# from and to, unless variables are called so.
+# Returns whether this is a p x p adjacency matrix. A matrix of numbers is a table of pairs unless all are 0 or 1, or its attribute `type` marks it as
+# pcalg's. A matrix whose columns are named from and to is a table of pairs, unless variables have these names.
 is_adjacency <- function(arrows, labels) {
   p <- length(labels)
   is.matrix(arrows) && identical(dim(arrows), c(p, p)) &&
@@ -142,10 +139,10 @@ is_adjacency <- function(arrows, labels) {
 }
 
 refuse_loop <- function(argument, arrows, label) {
-  abort_argument(argument, arrows, "leave out arrows from a variable to itself.", has = paste("one of", dQuote(label, FALSE)))
+  abort_argument(argument, arrows, "remove it.", has = sprintf("an arrow from %s to itself", dQuote(label, FALSE)))
 }
 
-# from and to of arrows as check_arrows() returns them.
+# Returns list(from, to) for arrows of check_arrows().
 arrow_ends <- function(arrows) {
   count <- length(arrows) / 2L
   list(from = arrows[seq_len(count)], to = arrows[count + seq_len(count)])
@@ -154,19 +151,19 @@ arrow_ends <- function(arrows) {
 check_contexts <- function(knowledge, labels) {
   both <- intersect(knowledge$context_all, knowledge$context_tier)
   if (length(both)) {
-    abort_argument("context.tier", labels[both], "leave a variable out of one of them.",
-      has = paste("what `context.all` has, too,", enumerate(dQuote(labels[both], FALSE)))
+    abort_argument("context.tier", labels[both], "remove each from one of the two.",
+      has = sprintf("variables that `context.all` has too (%s)", enumerate(dQuote(labels[both], FALSE)))
     )
   }
   late <- if (!is.null(knowledge$tiers)) knowledge$context_all[knowledge$tiers[knowledge$context_all] > min(knowledge$tiers)]
   if (length(late)) {
-    abort_argument("context.all", labels[late], "put them into the first tier, as causes of all others.",
-      has = paste("variables of a later tier,", enumerate(dQuote(labels[late], FALSE)))
+    abort_argument("context.all", labels[late], "put them into the first tier, because they may cause all others.",
+      has = sprintf("variables that are not in the first tier (%s)", enumerate(dQuote(labels[late], FALSE)))
     )
   }
 }
 
-# What is required must be possible, and say so by name where it is not.
+# Checks that required arrows are possible, and names one that is not.
 check_required <- function(knowledge, labels, pairs) {
   required <- arrow_ends(knowledge$required)
   if (!length(required$from)) {
@@ -178,30 +175,30 @@ check_required <- function(knowledge, labels, pairs) {
     if (any(is_wrong)) abort_argument("required", NULL, hint, has = paste(named(which(is_wrong)[1L]), what, sep = ", "))
   }
   reversed <- list(from = required$to, to = required$from)
-  refuse(key(required) %in% key(reversed), "and the reverse", "leave out one of the two.")
-  refuse(key(required) %in% key(arrow_ends(knowledge$forbidden)), "which `forbidden` has, too", "leave it out of one of them.")
+  refuse(key(required) %in% key(reversed), "and the reverse", "remove one of the two.")
+  refuse(key(required) %in% key(arrow_ends(knowledge$forbidden)), "which `forbidden` has too", "remove it from one of the two.")
   if (!is.null(knowledge$tiers)) {
     refuse(knowledge$tiers[required$from] > knowledge$tiers[required$to], "from a later tier to an earlier one",
-      "change `tiers`, or leave it out."
+      "remove it, or change `tiers`."
     )
   }
   context <- c(knowledge$context_all, knowledge$context_tier)
-  refuse(required$to %in% context, "into a variable of the context, which has no cause", "leave it out, or the variable out of the context.")
+  refuse(required$to %in% context, "but variables of the context have no causes", "remove it, or take the variable out of the context.")
   if (length(knowledge$context_tier) && !is.null(knowledge$tiers)) {
     refuse(required$from %in% knowledge$context_tier & knowledge$tiers[required$from] != knowledge$tiers[required$to],
-      "out of the tier of a `context.tier`", "leave it out, or the variable out of `context.tier`."
+      "but variables of `context.tier` cause only their own tier", "remove it, or take the variable out of `context.tier`."
     )
   }
-  if (!is.null(pairs)) refuse(pairs[cbind(required$from, required$to)], "which `fixedGaps` has as a gap", "leave it out of one of them.")
+  if (!is.null(pairs)) refuse(pairs[cbind(required$from, required$to)], "which `fixedGaps` excludes", "remove it from one of the two.")
   cycle <- find_cycle(required, length(labels))
   if (length(cycle)) {
-    abort_argument("required", NULL, "take one of these arrows out.",
+    abort_argument("required", NULL, "remove one of these arrows.",
       has = paste("a cycle,", paste(labels[cycle], collapse = " -> "))
     )
   }
 }
 
-# The vertices of a cycle of arrows, the first one again at the end; none: NULL.
+# Returns the vertices of a cycle of arrows, with the first repeated at the end, or NULL if there is none.
 find_cycle <- function(arrows, p) {
   children <- split(arrows$to, factor(arrows$from, levels = seq_len(p)))
   state <- integer(p)
@@ -232,7 +229,7 @@ find_cycle <- function(arrows, p) {
   NULL
 }
 
-# Says which v-structures the data suggest that knowledge excludes: [a, b, c] by column, a -> b <- c.
+# Reports v-structures that the tests suggest and knowledge excludes: a column [a, b, c] is a -> b <- c.
 tell_against <- function(against, labels) {
   if (!length(against$triples)) {
     return(invisible())
@@ -240,12 +237,13 @@ tell_against <- function(against, labels) {
   triples <- matrix(labels[against$triples], 3L)
   shown <- sprintf("%s -> %s <- %s", triples[1L, ], triples[2L, ], triples[3L, ])
   tell("knowledge", sprintf(
-    "The data speak against what is known at %s: the separating sets suggest %s, which knowledge excludes.",
-    if (against$count == 1) "one place" else sprintf("%.0f places", against$count), enumerate(shown, 3L)
+    "%s suggested by the tests %s the background knowledge and %s ignored, such as %s.", counted(against$count, "v-structure"),
+    if (against$count == 1) "contradicts" else "contradict", if (against$count == 1) "was" else "were", enumerate(shown, 3L)
   ), triples = triples, count = against$count)
 }
 
-# Says how many v-structures join pairs that were never tested, as pcalg has them: `arrows` are their from and to, and untested(x, y) says which pairs are such.
+# Reports how many v-structures are over pairs that were never tested, as in pcalg. `arrows`: their from and to. untested(x, y): which pairs were never
+# tested.
 tell_untested <- function(arrows, untested) {
   parents <- split(arrows$from, arrows$to)
   counts <- vapply(parents[lengths(parents) > 1L], function(of) {
@@ -255,13 +253,16 @@ tell_untested <- function(arrows, untested) {
   count <- sum(counts)
   if (count > 0) {
     tell("untested", sprintf(
-      "%s over pairs that no test has looked at (`fixedGaps`, or knowledge that was not given here): as in pcalg, every chain over such a pair becomes one. Give the knowledge again, or `maj.rule = TRUE` with the test, which tests the pair.",
-      counted(count, "v-structure")
+      paste(
+        "%s over pairs that were never tested, because of `fixedGaps` or knowledge that was not passed here. As in pcalg, every chain over such a",
+        "pair becomes a v-structure. Pass the knowledge again, or set `maj.rule = TRUE` and pass the test, so that these pairs are tested."
+      ),
+      counted(count, "v-structure was oriented", "v-structures were oriented")
     ), count = count)
   }
 }
 
-# Which pairs of variables are fixed gaps.
+# Returns a function of pairs of variables that says which are fixed gaps.
 fixed_pairs <- function(options) {
   gaps <- options$fixed_gaps
   # With "stable.fast" a pair that is in both has an edge.
@@ -269,14 +270,14 @@ fixed_pairs <- function(options) {
   function(x, y) gaps[cbind(x, y)]
 }
 
-# Likewise of a skeleton: pairs that are apart without a separating set.
+# Returns such a function for a skeleton: its gaps are pairs without an edge and without a separating set.
 unseparated_pairs <- function(skel) {
   p <- length(if (is_compact(skel)) skel@labels else skel@sepset)
   if (is_compact(skel)) {
     gaps <- rep.int(seq_len(p), diff(as.double(skel@gaps$start))) * as.double(p) + skel@gaps$to
     return(function(x, y) (pmin(x, y) * as.double(p) + pmax(x, y)) %in% gaps)
   }
-  # A p-value of -Inf or -1 says that there was no test; what has an edge has no set, either.
+  # A p-value of -Inf or -1 means that there was no test. Pairs with an edge have no set, either, and do not count.
   tested <- skel@pMax
   if (!identical(dim(tested), c(p, p))) {
     return(function(x, y) logical(length(x)))
@@ -293,12 +294,12 @@ unseparated_pairs <- function(skel) {
   }
 }
 
-# Says how many triples orient() has left open for want of a test.
+# Reports how many triples orient() leaves without a v-structure because there was no test.
 tell_undecided <- function(count) {
   if (count > 0) {
     tell("untested", sprintf(
-      "%s over pairs that knowledge has kept from being tested: left without a v-structure. Give `suffStat`, `indepTest` and `alpha`, and tests decide, as in pc().",
-      counted(count, "triple")
+      "%s over pairs that background knowledge excluded from testing. Pass `suffStat`, `indepTest` and `alpha` to let tests decide, as in pc().",
+      counted(count, "triple was left without a v-structure", "triples were left without a v-structure")
     ), count = count)
   }
 }

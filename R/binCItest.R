@@ -5,20 +5,21 @@
 #' recognise either function and run it natively.
 #'
 #' @inheritParams disCItest
-#' @param suffStat `list(dm = , adaptDF = )`: a matrix (or data frame) of 0 and 1, or of `FALSE` and `TRUE`, with observations in
-#'   rows, and whether empty cells reduce the degrees of freedom, see [disCItest()]. If all variables have two levels,
-#'   [suff_discrete()] makes it.
-#' @return The p-value, one number between 0 and 1; it is 1, with a warning, if there are fewer than 10 times \eqn{2^{|S|}}{2^|S|}
+#' @param suffStat `list(dm = , adaptDF = )`. `dm` is a matrix (or data frame) of 0 and 1, or of `FALSE` and `TRUE`, with observations in
+#'   rows. `adaptDF` determines whether empty cells reduce the degrees of freedom, see [disCItest()]. If all variables have two levels,
+#'   [suff_discrete()] makes this list.
+#' @return The p-value, one number between 0 and 1. It is 1, with a warning, if there are fewer than 10 times \eqn{2^{|S|}}{2^|S|}
 #'   observations.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @inherit disCItest references
-#' @seealso [disCItest()] for variables with more levels; [suff_discrete()] makes `suffStat` from data; [chi2CItest()]; [pc()].
+#' @seealso [disCItest()] for variables with more levels, [suff_discrete()] to make `suffStat` from data, [chi2CItest()], [pc()].
 #' @examples
 #' set.seed(1)
 #' x <- rbinom(500, 1, 0.5)
 #' y <- ifelse(runif(500) < 0.2, 1 - x, x)
 #' z <- ifelse(runif(500) < 0.2, 1 - y, y)
+#'
 #' suff <- list(dm = cbind(x, y, z), adaptDF = FALSE)
 #' binCItest(1, 3, NULL, suff) # dependent
 #' binCItest(1, 3, 2, suff)    # independent given y

@@ -1,7 +1,7 @@
-# Data that R does not hold, or not as numbers in a row: Bioconductor's DelayedMatrix (HDF5Array among them), bigmemory's big.matrix, sparse
-# matrices of the package Matrix, a function that gives the next rows, and files (pcgpu_file.R). They are read a block at a time.
+# Data that are not an ordinary matrix in R: Bioconductor's DelayedMatrix (also HDF5Array's), bigmemory's big.matrix, sparse
+# matrices of the package Matrix, a function that returns the next rows, and files (pcgpu_file.R). They are read one block at a time.
 
-# Bytes of a block, as doubles; for a DelayedMatrix DelayedArray::setAutoBlockSize() says how many.
+# Bytes of a block of doubles; for a DelayedMatrix, DelayedArray::setAutoBlockSize() sets the size.
 block_bytes <- 1e8
 
 is_delayed <- function(x) isS4(x) && methods::is(x, "DelayedMatrix")
@@ -12,13 +12,13 @@ is_sparse <- function(x) isS4(x) && methods::is(x, "sparseMatrix")
 
 is_file <- function(x) inherits(x, "pcgpu_file")
 
-# Is it to be read by blocks, with R code of another package, or the user's?
+# Returns whether data are read by blocks, with R code of another package or the user.
 is_read_by_blocks <- function(x) is.function(x) || is_delayed(x) || is_big_matrix(x)
 
-# Makes an ordinary matrix of what is read by blocks, for those who need it all.
+# Reads data as an ordinary matrix, for code that needs all of it.
 in_memory <- function(x, argument) {
   if (is.function(x)) {
-    abort_argument(argument, x, "give the data, or for suff_gauss() and gauss_moments() a function that returns the next rows.")
+    abort_argument(argument, x, "use the data themselves; only suff_gauss(), gauss_moments() and write_pcgpu_file() accept a function that returns rows.")
   }
   if (is_big_matrix(x)) {
     return(read_part(x, NULL, NULL))
@@ -26,20 +26,20 @@ in_memory <- function(x, argument) {
   as.matrix(x)
 }
 
-# The packages that read it; asked before anything else is.
+# Checks that the package that reads the data is installed.
 check_reader <- function(x, argument) {
-  if (is_delayed(x)) need_package("DelayedArray", sprintf("`%s` is a DelayedMatrix, which the package DelayedArray reads", argument))
+  if (is_delayed(x)) need_package("DelayedArray", sprintf("`%s` is a DelayedMatrix and needs the package DelayedArray", argument))
   if (is_big_matrix(x)) {
-    need_package("bigmemory", sprintf("`%s` is a big.matrix, which the package bigmemory reads", argument))
-    # After a session was saved, the address is gone.
+    need_package("bigmemory", sprintf("`%s` is a big.matrix and needs the package bigmemory", argument))
+    # In a restored session, the address is no longer valid.
     if (inherits(try(bigmemory::is.nil(x@address), silent = TRUE), "try-error") || bigmemory::is.nil(x@address)) {
-      abort_argument(argument, x, "attach it again, by bigmemory::attach.big.matrix().", is = "a big.matrix that is not there any more")
+      abort_argument(argument, x, "attach it again with bigmemory::attach.big.matrix().", is = "a big.matrix that no longer exists")
     }
   }
 }
 
-# How many rows and columns a block has. whole: what a block has all of, "rows" (all columns of some rows), "columns", or "neither". Whole chunks of
-# the storage, where these are known and fit.
+# Returns the numbers of rows and columns of a block. whole: what a block has completely, "rows" (all columns of some rows), "columns", or "neither".
+# Blocks have whole chunks of the storage if these are known and fit.
 block_shape <- function(x, whole) {
   size <- as.double(dim(x))
   bytes <- if (is_delayed(x)) DelayedArray::getAutoBlockSize() else block_bytes
@@ -57,9 +57,8 @@ block_shape <- function(x, whole) {
   if (whole == "columns" || columns >= chunk[2L]) c(size[1L], columns) else c(fitting(1L, chunk[2L]), chunk[2L])
 }
 
-# Calls visit(block, row, column) with blocks of a matrix, ordinary matrices, and where they begin; each block's share of all is told to `bar`.
-# A function's blocks have all columns.
-# logical: may blocks be logical matrices?
+# Calls visit(block, row, column) for each block of a matrix, with the block as an ordinary matrix and its offsets. `bar` shows the proportion read.
+# A function's blocks have all columns. logical: whether blocks may be logical matrices.
 each_block <- function(x, whole, bar, visit, argument = "x", logical = FALSE) {
   if (is.function(x)) {
     return(each_block_of_function(x, visit, argument))
@@ -82,18 +81,18 @@ each_block <- function(x, whole, bar, visit, argument = "x", logical = FALSE) {
   }
 }
 
-# Some rows and columns, or all (NULL), as an ordinary matrix.
+# Returns some rows and columns, or all (NULL), as an ordinary matrix.
 read_part <- function(x, rows, columns) {
   rows <- rows %||% seq_len(nrow(x))
   columns <- columns %||% seq_len(ncol(x))
-  # The methods of `[` are those of the class's package, which is loaded.
+  # The class's package has the methods of `[`, and is loaded.
   part <- if (length(rows) == nrow(x)) x[, columns, drop = FALSE] else if (length(columns) == ncol(x)) x[rows, , drop = FALSE] else {
     x[rows, columns, drop = FALSE]
   }
   as.matrix(part)
 }
 
-# Until it gives NULL.
+# Calls the function until it returns NULL.
 each_block_of_function <- function(x, visit, argument) {
   row <- 0
   known <- NULL
@@ -102,8 +101,8 @@ each_block_of_function <- function(x, visit, argument) {
     if (is.null(known)) known <- list(p = ncol(block), names = colnames(block))
     if (ncol(block) != known$p || !identical(colnames(block), known$names)) {
       abort_argument(argument, x, "each block must have the same columns in the same order.", has = sprintf(
-        "given a block of %d columns%s, after one of %d", ncol(block),
-        if (ncol(block) == known$p) " with other names" else "", known$p
+        "returned a block with %s%s after one with %d", counted(ncol(block), "column"),
+        if (ncol(block) == known$p) " and other names" else "", known$p
       ))
     }
     if (nrow(block) > 0L) visit(block, row, 0)
@@ -111,7 +110,7 @@ each_block_of_function <- function(x, visit, argument) {
   }
 }
 
-# A block as a matrix of numbers, or a data frame of such.
+# Returns a block as a numeric matrix or data frame.
 plain_block <- function(block, argument, logical = FALSE) {
   if (isS4(block) && methods::is(block, "Matrix")) block <- as.matrix(block)
   block <- if (is.data.frame(block)) plain_columns(block, argument) else plain_integer64(block, argument)
@@ -122,9 +121,9 @@ tell_share <- function(bar, share) {
   if (!is.null(bar$report)) bar$report(-1, share, 1, 0)
 }
 
-# Numbers by column, in the order of a dgCMatrix: list(starts, rows, values), to which Matrix's own functions convert.
+# Returns list(starts, rows, values) by column, as in a dgCMatrix. Matrix's own functions convert other classes.
 sparse_columns <- function(x) {
-  need_package("Matrix", "`x` is a sparse matrix, which the package Matrix reads")
+  need_package("Matrix", "`x` is a sparse matrix and needs the package Matrix")
   x <- methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
   list(starts = x@p, rows = x@i, values = x@x)
 }

@@ -1,10 +1,12 @@
-# Objects of this package that come back from a user: saved, sent, edited by hand. Each is checked whole where it comes in, by the description of its class: an
-# edited one would otherwise give R's own error, or a silently wrong answer.
+# Objects of this package that come back from a user: saved, sent, or edited by hand. Functions check the whole object by the description of its
+# class, because an edited object would otherwise give R's own error, or a silently wrong answer.
 
-# Who made the objects of a class, and what is true of each part of one, in terms of all parts. A part that is left out here is not read.
+# Describes a class: the function that makes its objects, and a condition for each part, in terms of all parts. No code reads parts that are
+# not listed here.
 described <- function(.made, ...) list(made = .made, parts = as.list(substitute(list(...)))[-1L])
 
-# A name that is no part's stands for some of them. Conditions are checked in this order, so that later ones may rely on earlier ones. One about several parts is a text where it does not hold: the part's name.
+# Names that are not parts stand for several parts. Conditions are checked in this order, so that later ones may rely on earlier ones. If a condition
+# about several parts fails, its value may be the name of the wrong part.
 shapes <- list(
   pcgpu_device = described("cpu_device() or cuda_device()",
     kind = is_one_of(kind, c("auto", "cpu", "cuda")), ordinal = if (kind == "cuda") length(ordinal) > 0L && is_whole(ordinal, 0, 9999) else is.null(ordinal),
@@ -143,7 +145,7 @@ is_flag <- function(x) isTRUE(x) || isFALSE(x)
 
 is_flags <- function(x, size) is.logical(x) && length(x) == size && !anyNA(x)
 
-# Numbers, of which some may be NA, as tests without an answer are.
+# Numbers, some of which may be NA, like the p-values of tests without an answer.
 is_numbers <- function(x, size = length(x)) is.numeric(x) && !is.object(x) && length(x) == size
 
 is_whole <- function(x, least, most, size = length(x)) is_numbers(x, size) && !anyNA(x) && all(x >= least & x <= most & x == trunc(x))
@@ -156,7 +158,7 @@ is_option <- function(x) is_text(x) || is_number(x) && !is.object(x)
 
 is_phase <- function(x) is.null(x) || is.character(x)
 
-# A graph of these variables, of a class that has a description.
+# An unedited result with these variables.
 is_fit <- function(x, labels) (is_compact(x) || is_result(x)) && is_unedited(x) && identical(labels_of_result(x), labels)
 
 are_questions <- function(x, p) {
@@ -164,7 +166,7 @@ are_questions <- function(x, p) {
     is_whole(x$start, 0, length(x$members), length(x$x) + 1L) && !is.unsorted(x$start) && x$start[1L] == 0 && x$start[length(x$start)] == length(x$members)
 }
 
-# What the sets hold is read, and refused, where it is asked for: there may be millions.
+# The members of the sets are checked when they are used, because there may be millions.
 are_sepsets <- function(x, p) is.list(x) && length(x) == p && all(vapply(x, is.list, NA)) && all(lengths(x) == p)
 
 are_dimnames <- function(x) is.null(x) || is.list(x) && all(vapply(x, function(names) is.null(names) || is_texts(names), NA))
@@ -188,14 +190,14 @@ parts_of <- function(x) if (isS4(x)) attributes(x) else unclass(x)
 
 class_described <- function(x) intersect(class(x), names(shapes))[1L]
 
-# The name of the first part that is not what it was made as; NULL of a whole object, and "" of one without parts.
+# Returns the name of the first part whose condition fails, NULL for an intact object, and "" for one without parts.
 broken_part <- function(x, only = names(shapes[[class_described(x)]]$parts)) {
   about <- shapes[[class_described(x)]]
   parts <- parts_of(x)
   if (!is.list(parts) || is.null(names(parts))) {
     return("")
   }
-  # One that is missing would be looked for among functions, and others could stand for functions.
+  # Without this, eval() would look for a missing part among functions, and further parts could mask functions.
   parts <- stats::setNames(lapply(names(about$parts), function(name) parts[[name]]), names(about$parts))
   for (name in intersect(names(about$parts), only)) {
     holds <- tryCatch(suppressWarnings(eval(about$parts[[name]], parts, topenv())), error = function(e) FALSE)
@@ -208,8 +210,8 @@ broken_part <- function(x, only = names(shapes[[class_described(x)]]$parts)) {
 
 is_unedited <- function(x) is.null(broken_part(x))
 
-# An error where an object of one of these classes is not what it was made as; anything else passes.
-# only: the parts that are read, where to check all of them would take much longer than that.
+# Stops if an object of one of these classes was edited; anything else passes. only: the parts to check, if checking all would take much longer than
+# the work itself.
 check_object <- function(x, argument = "x", only = NULL) {
   class <- class_described(x)
   if (is.na(class)) {
@@ -219,8 +221,8 @@ check_object <- function(x, argument = "x", only = NULL) {
   if (!is.null(name)) {
     part <- if (nzchar(name)) parts_of(x)[[name]]
     said <- tryCatch(describe(part), error = function(e) "something else")
-    abort_argument(argument, x, sprintf("give what %s returned, as it is.", shapes[[class]]$made),
-      is = sprintf("an object of class %s %s", class, if (nzchar(name)) sprintf("whose `%s` has been changed: it is %s, which does not go with the rest", name, said) else "without its parts")
+    abort_argument(argument, x, sprintf("use the result of %s without changes.", shapes[[class]]$made),
+      is = sprintf("an object of class %s %s", class, if (nzchar(name)) sprintf("whose `%s` was changed (it is %s, which does not fit the rest)", name, said) else "without its parts")
     )
   }
   invisible(x)

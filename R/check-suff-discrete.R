@@ -1,7 +1,7 @@
-# The sufficient statistic of the tests of discrete variables, list(dm = <codes>, nlev = , adaptDF = ), as Rust wants it.
-# That codes are whole, begin with 0 and are no more than there are levels is checked by Rust, in the pass that reads them.
+# The sufficient statistic of the tests of discrete variables, list(dm = <codes>, nlev = , adaptDF = ), in the form that Rust reads.
+# Rust checks, in the pass that reads them, that codes are whole, begin with 0 and do not exceed the number of levels.
 
-# statistic: "G2" or "X2". rule: whose rules on few samples and empty cells, see the core's `Rule`.
+# statistic: "G2" or "X2". rule: the package whose rules for few samples and empty cells apply, see the core's `Rule`.
 discrete_tests <- list(
   dis = list(name = "disCItest", statistic = "G2", rule = "pcalg"),
   bin = list(name = "binCItest", statistic = "G2", rule = "pcalg"),
@@ -11,16 +11,14 @@ discrete_tests <- list(
 check_suff_discrete <- function(suffStat, labels, test, threads = 1L) {
   dm <- check_dm(suffStat, test)
   if (ncol(dm) != length(labels)) {
-    abort_argument("suffStat$dm", dm, sprintf(
-      "give a column for each variable; `labels` or `p` say that there are %d.", length(labels)
-    ))
+    abort_argument("suffStat$dm", dm, "use the data of exactly these variables.", needs = column_for_each(length(labels), ncol(dm)))
   }
   check_own_names(colnames(dm), labels, "suffStat$dm")
   check_against(names(suffStat$nlev), colnames(dm), "suffStat$nlev", "suffStat$dm", tell = FALSE)
   discrete_for_rust(suffStat, dm, seq_along(labels), test, threads)
 }
 
-# The statistic for the columns `at`. Those alone are looked at, by so many threads.
+# Returns the statistic for the columns `at`, and checks only these.
 discrete_for_rust <- function(suffStat, dm, at, test, threads = 1L) {
   nlev <- check_nlev(suffStat$nlev, ncol(dm), test)
   adapt <- if (is.null(suffStat$adaptDF)) FALSE else check_flag(suffStat$adaptDF, "suffStat$adaptDF")
@@ -29,20 +27,20 @@ discrete_for_rust <- function(suffStat, dm, at, test, threads = 1L) {
     whole <- dm
     dm <- dm[, at, drop = FALSE]
     nlev <- nlev[at]
-    # pcalg asks for a code 0 anywhere in the data.
+    # pcalg requires a code 0 anywhere in the data.
     zero_elsewhere <- !any(dm == 0, na.rm = TRUE) && any(whole == 0, na.rm = TRUE)
   }
   na <- identical(suffStat$na, "pairwise")
   codes <- look_at_codes(dm, test$name == "binCItest", threads)
   if (!na && codes$missing) {
     abort_argument("suffStat$dm", dm, paste(
-      "drop the rows or fill the values in, or give suffStat$na = \"pairwise\"",
-      "(each test leaves out the rows that lack one of its variables)."
+      "drop these rows, impute the values, or set suffStat$na = \"pairwise\"",
+      "(each test omits the rows that lack one of its variables)."
     ), has = paste("missing values in", column_names(dm, colSums(is.na(dm)) > 0)))
   }
   if (test$name == "binCItest") {
     if (!codes$are_binary) {
-      abort_argument("suffStat$dm", dm, "give 0 and 1, or use disCItest.",
+      abort_argument("suffStat$dm", dm, "code the values as 0 and 1, or use disCItest.",
         is = paste("not binary in", column_names(dm, colSums(!(dm == 0 | dm == 1), na.rm = TRUE) > 0)),
         pcalg = "'dm' must be binary, i.e. with values in {0,1}"
       )
@@ -57,9 +55,9 @@ discrete_for_rust <- function(suffStat, dm, at, test, threads = 1L) {
   )
 }
 
-# Whether values are missing, and whether all others are 0 or 1 (`binary`: it is asked for).
+# Returns whether values are missing, and whether all others are 0 or 1 (only if `binary`).
 look_at_codes <- function(dm, binary, threads) {
-  # Few are looked at before Rust has been asked: single tests have a column or two.
+  # For the few columns of a single test, R is faster than a call of Rust.
   if (length(dm) < 1e5) {
     list(missing = anyNA(dm), are_binary = !binary || all(dm == 0 | dm == 1, na.rm = TRUE))
   } else {
@@ -67,29 +65,29 @@ look_at_codes <- function(dm, binary, threads) {
   }
 }
 
-# dm as a matrix of numbers or logicals.
+# Returns dm as a matrix of numbers or logicals.
 check_dm <- function(suffStat, test) {
   want <- sprintf(
-    "%s needs list(dm = <matrix of codes 0, 1, ...>, nlev = <numbers of levels>, adaptDF = FALSE),", test$name
+    "%s needs list(dm = <matrix of codes 0, 1, ...>, nlev = <numbers of levels>, adaptDF = FALSE)", test$name
   )
   if (is.data.frame(suffStat) || !(is.list(suffStat) || is.environment(suffStat)) || is.null(suffStat$dm)) {
-    abort_argument("suffStat", suffStat, paste(want, "for instance suff_discrete(x) of a data frame x."))
+    abort_argument("suffStat", suffStat, paste0(want, ", which suff_discrete(x) makes from a data frame x."))
   }
   dm <- plain_integer64(suffStat$dm, "suffStat$dm")
   if (is.data.frame(dm)) {
     coded <- vapply(dm, function(column) (is.numeric(column) || is.logical(column)) && is.null(dim(column)), NA)
     if (!all(coded)) {
-      abort_argument("suffStat$dm", dm, "code the levels: give suffStat = suff_discrete(<this data frame>).",
-        is = paste("not numbers in", column_names(dm, !coded))
+      abort_argument("suffStat$dm", dm, "code the levels with suff_discrete(<this data frame>).",
+        is = paste("not numeric in", column_names(dm, !coded))
       )
     }
     dm <- as.matrix(dm)
   }
   if (!is.matrix(dm) || !(is.numeric(dm) || is.logical(dm))) {
-    abort_argument("suffStat$dm", dm, want)
+    abort_argument("suffStat$dm", dm, paste0(want, "."))
   }
   if (nrow(dm) < 1L || ncol(dm) < 2L) {
-    abort_argument("suffStat$dm", dm, "give at least one row and two columns.")
+    abort_argument("suffStat$dm", dm, "it must have at least one row and two columns.")
   }
   dm
 }
@@ -100,23 +98,23 @@ check_nlev <- function(nlev, p, test) {
   }
   nlev <- plain_integer64(nlev, "suffStat$nlev")
   if (!is.numeric(nlev) || length(nlev) != p || anyNA(nlev)) {
-    abort_argument("suffStat$nlev", nlev, sprintf("give the numbers of levels of the %d columns of dm, or NULL.", p))
+    abort_argument("suffStat$nlev", nlev, sprintf("use the numbers of levels of the %d columns of dm, or NULL.", p))
   }
-  # binCItest does not look at it.
+  # binCItest ignores nlev.
   if (test$name == "disCItest" && any(nlev < 2)) {
-    abort_argument("suffStat$nlev", nlev, "drop the columns that have one level, or say that they have two.",
-      is = sprintf("%s at place %d", format(nlev[nlev < 2][1L]), which(nlev < 2)[1L]),
+    abort_argument("suffStat$nlev", nlev, "drop the columns with one level, or set their number of levels to 2.",
+      is = sprintf("%s for column %d", format(nlev[nlev < 2][1L]), which(nlev < 2)[1L]),
       pcalg = "Each variable, i.e., column of 'dm', must have at least two different values"
     )
   }
   nlev
 }
 
-# One test as a function of R; p with pcalg's own warning where there are too few samples.
+# Runs one test. Gives pcalg's own warning if there are too few samples.
 discrete_p_value <- function(x, y, S, suffStat, test) {
-  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "give what suff_discrete() makes."))
+  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "pass the result of suff_discrete()."))
   dm <- check_dm(suffStat, test)
-  # By their numbers, as a search has them: the order in which cells are added up shows in the last digit.
+  # Sorted by number, as in a search, because the order of summation shows in the last digit.
   at <- c(sort(c(check_position(x, dm, "x", 1L), check_position(y, dm, "y", 1L))), sort(check_position(S, dm, "S")))
   found <- check_rust(rust_discrete_test(discrete_for_rust(suffStat, dm, at, test)))
   if (found$too_few && test$rule == "pcalg") {

@@ -1,6 +1,6 @@
-# Data as the tests of numbers and levels, and of data with holes, take them: as Rust wants them.
+# Data for the tests of mixed data and of data with missing values, in the form that Rust reads.
 
-# holes: what is done about missing values, see the core's `Holes`. kinds: which columns the test takes. The rest: the core's `Rules`.
+# holes: the treatment of missing values, see the core's `Holes`. kinds: the kinds of columns that the test accepts. The rest: the core's `Rules`.
 mixed_tests <- list(
   gaussCItwd = list(name = "gaussCItwd", holes = "testwise", kinds = "numbers", adapt = FALSE, ask_for_rows = FALSE, constant_is_missing = TRUE),
   disCItwd = list(name = "disCItwd", holes = "testwise", kinds = "levels", adapt = FALSE, ask_for_rows = FALSE, constant_is_missing = TRUE),
@@ -14,20 +14,18 @@ mixed_tests <- list(
 check_suff_mixed <- function(suffStat, labels, test) {
   data <- checked_sets(mixed_sets(suffStat, test), suffStat, test)
   if (data$p != length(labels)) {
-    abort_argument("suffStat", suffStat, sprintf(
-      "give a column for each variable; `labels` or `p` say that there are %d.", length(labels)
-    ), is = sprintf("data of %d variables", data$p))
+    abort_argument("suffStat", suffStat, "use the data of exactly these variables.", needs = column_for_each(length(labels), data$p))
   }
   check_own_names(data$names, labels, "suffStat")
   if (is.null(data$correlations)) {
     first <- data$sets[[1L]]
     warn_text(first)
-    warn_constant(constant_in(first), first, if (test$constant_is_missing) "no test of a constant has an answer, and it has no edge unless `NAdelete` is FALSE")
+    warn_constant(constant_in(first), first, if (test$constant_is_missing) "tests of a constant return NA, so it has no edges unless `NAdelete` is FALSE")
   }
   mixed_for_rust(data, test)
 }
 
-# What a test's suffStat holds: list(adapt, sets), data frames or matrices, or list(n, correlations), matrices.
+# Returns the contents of a test's suffStat: list(adapt, sets), where sets are data frames or matrices, or list(n, correlations), matrices.
 mixed_sets <- function(suffStat, test) {
   if (test$holes == "imputed") {
     known <- if (test$kinds == "numbers") known_correlations(suffStat)
@@ -45,13 +43,13 @@ mixed_sets <- function(suffStat, test) {
   suffStat <- read_data(suffStat, "suffStat")
   if (!is.data.frame(suffStat) && !(is.matrix(suffStat) && is.atomic(suffStat)) || NCOL(suffStat) < 2L || NROW(suffStat) < 1L) {
     abort_argument("suffStat", suffStat, sprintf(
-      "%s needs a data frame%s, observations in rows and two columns at least.", test$name, if (test$kinds == "any") "" else " or matrix"
+      "%s needs a data frame%s with observations in rows and at least two columns.", test$name, if (test$kinds == "any") "" else " or matrix"
     ))
   }
   list(adapt = adapt, sets = list(suffStat))
 }
 
-# The same, values looked at, with p, n, and names: sets of one shape, each a data frame or a matrix of doubles.
+# Checks the values and returns the same list with p, n and names. All sets have the same shape; each is a data frame or a matrix of doubles.
 checked_sets <- function(data, suffStat, test) {
   if (!is.null(data$correlations)) {
     first <- data$correlations[[1L]]
@@ -62,7 +60,7 @@ checked_sets <- function(data, suffStat, test) {
     }
     holes <- vapply(data$correlations, anyNA, NA)
     if (any(holes)) {
-      abort_argument("suffStat", suffStat, "complete the data, and take the correlations of that.", is = sprintf("a list whose matrix %d has missing values", which(holes)[1L]))
+      abort_argument("suffStat", suffStat, "compute the correlations from completed data.", has = sprintf("missing values in matrix %d", which(holes)[1L]))
     }
     return(c(data, list(p = ncol(first), names = colnames(first))))
   }
@@ -70,19 +68,20 @@ checked_sets <- function(data, suffStat, test) {
   first <- data$sets[[1L]]
   alike <- function(set) identical(dim(set), dim(first)) && identical(colnames(set), colnames(first))
   if (!all(vapply(data$sets, alike, NA))) {
-    abort_argument("suffStat", suffStat, "give completed data sets that differ in the values that were missing alone.", is = "data sets of other shapes or names")
+    abort_argument("suffStat", suffStat, "completed data sets may differ only in the imputed values.", has = "data sets with different shapes or column names")
   }
   kinds <- lapply(data$sets, kinds_of_columns)
   if (length(unique(kinds)) > 1L) {
     apart <- Reduce(`|`, lapply(kinds[-1L], function(kind) kind != kinds[[1L]]))
-    abort_argument("suffStat", suffStat, "make the columns of all completed data sets of one class.",
-      is = sprintf("data sets that differ in the class of %s", column_names(first, apart))
+    abort_argument("suffStat", suffStat, "use the same classes in all completed data sets.",
+      has = sprintf("data sets that differ in the class of %s", column_names(first, apart))
     )
   }
   c(data, list(p = ncol(first), n = nrow(first), names = colnames(first)))
 }
 
-# Columns of one value; not those of none, which tests without rows tell of. The first and the last value say of most that they have.
+# Returns which columns have a single value. Columns without any value do not count; tests without rows report those. In most columns, the first
+# and the last value already differ.
 constant_in <- function(x) {
   n <- nrow(x)
   vapply(seq_len(ncol(x)), function(j) {
@@ -100,7 +99,7 @@ kinds_of_columns <- function(x) {
   if (is.matrix(x)) rep("number", ncol(x)) else unname(vapply(x, kind, ""))
 }
 
-# list(C_1, ..., C_M, n), as micd's getSuff() makes it; NULL for anything else.
+# Returns list(n, correlations) for list(C_1, ..., C_M, n), such as from micd's getSuff(), or NULL for anything else.
 known_correlations <- function(suffStat) {
   m <- length(suffStat) - 1L
   if (!is.list(suffStat) || is.data.frame(suffStat) || m < 1L || !is_number(suffStat[[m + 1L]])) {
@@ -113,7 +112,7 @@ known_correlations <- function(suffStat) {
     return(NULL)
   }
   n <- suffStat[[m + 1L]]
-  if (n < 1) abort_argument("suffStat[[M + 1]]", n, "give the number of observations, at least 1.")
+  if (n < 1) abort_argument("suffStat[[M + 1]]", n, "use the number of observations, at least 1.")
   matrices <- lapply(matrices, function(C) {
     storage.mode(C) <- "double"
     C
@@ -126,18 +125,18 @@ is_completed <- function(x) {
     is.list(x) && !is.data.frame(x) && length(x) > 0L && !any(c("C", "dm", "data") %in% names(x)) && all(vapply(x, function(set) is.data.frame(set) || is.matrix(set), NA))
 }
 
-# A list of data sets.
+# Returns a list of data sets.
 completed_sets <- function(suffStat, test) {
-  # micd's gaussCItestMI() has its data sets there.
+  # micd's gaussCItestMI() expects the data sets in `data`.
   inner <- if (is.list(suffStat) && !is.data.frame(suffStat) && !inherits(suffStat, "mids")) suffStat$data
   if (is.list(inner) && is_completed(inner)) suffStat <- inner
   if (inherits(suffStat, "mids")) {
-    need_package("mice", "`suffStat` is of mice's class mids, which the package mice reads")
+    need_package("mice", "`suffStat` has the class mids and needs the package mice")
     suffStat <- mice::complete(suffStat, action = "all")
   }
   if (!is_completed(suffStat)) {
     abort_argument("suffStat", suffStat, sprintf(
-      "%s needs completed data sets: a list of data frames%s, or what mice() returns.", test$name,
+      "%s needs completed data sets: a list of data frames%s, or the result of mice().", test$name,
       if (test$kinds == "numbers") " or matrices" else ""
     ))
   }
@@ -145,14 +144,14 @@ completed_sets <- function(suffStat, test) {
   unname(unclass(suffStat))
 }
 
-# From one data set nothing is known of the uncertainty that its holes bring.
+# A single data set does not show the uncertainty from missing values.
 check_enough_sets <- function(m, suffStat) {
   if (m < 2L) {
-    abort_argument("suffStat", suffStat, "give at least two completed data sets; five to twenty are common.", is = "one data set")
+    abort_argument("suffStat", suffStat, "use at least two completed data sets; five to twenty are common.", is = "a single data set")
   }
 }
 
-# A data set as a data frame or, where all are numbers, a matrix of doubles.
+# Returns a data set as a data frame or, if it is a numeric matrix, a matrix of doubles.
 check_set <- function(x, test) {
   x <- read_data(x, "suffStat")
   refuse_continuous(x, test)
@@ -160,7 +159,7 @@ check_set <- function(x, test) {
     if (test$kinds == "levels") {
       return(as.data.frame(x, stringsAsFactors = TRUE))
     }
-    if (!is.numeric(x) && !is.logical(x)) abort_argument("suffStat", x, "give a matrix of numbers, or a data frame.")
+    if (!is.numeric(x) && !is.logical(x)) abort_argument("suffStat", x, "use a numeric matrix or a data frame.")
     storage.mode(x) <- "double"
     refuse_infinite(x, colSums(is.infinite(x)) > 0)
     refuse_missing(x, if (test$holes != "testwise") colSums(is.na(x)) > 0, test)
@@ -172,17 +171,17 @@ check_set <- function(x, test) {
   x
 }
 
-# Columns of numbers where the test takes no others.
+# Checks that all columns are numeric if the test accepts no others.
 check_kinds <- function(x, test) {
   numbers <- vapply(x, is_number_column, NA)
   if (test$kinds == "numbers" && !all(numbers)) {
-    abort_argument("suffStat", x, sprintf("give %s.", if (test$holes == "imputed") "mixMItest" else "mixCItwd"),
-      has = paste("columns that are no numbers:", enumerate(names(x)[!numbers], 3L))
+    abort_argument("suffStat", x, sprintf("use %s.", if (test$holes == "imputed") "mixMItest" else "mixCItwd"),
+      has = sprintf("columns that are not numeric (%s)", enumerate(names(x)[!numbers], 3L))
     )
   }
 }
 
-# Numbers as levels are codes: whole.
+# Stops if a test of levels gets fractional numbers; whole numbers are codes.
 refuse_continuous <- function(x, test) {
   if (test$kinds != "levels") {
     return(invisible())
@@ -192,26 +191,26 @@ refuse_continuous <- function(x, test) {
   continuous <- vapply(seq_len(ncol(x)), function(j) is_continuous(column(j)), NA)
   if (any(continuous)) {
     others <- if (test$holes == "imputed") c("gaussMItest", "mixMItest") else c("gaussCItwd", "mixCItwd")
-    abort_argument("suffStat", x, sprintf("give %s or %s, or make levels of them, by cut() say.", others[1L], others[2L]),
-      has = paste("numbers that are no levels in", column_names(x, continuous))
+    abort_argument("suffStat", x, sprintf("use %s or %s, or cut() the numbers into levels.", others[1L], others[2L]),
+      has = paste("fractional numbers, which are not levels, in", column_names(x, continuous))
     )
   }
 }
 
 refuse_infinite <- function(x, infinite) {
   if (any(infinite)) {
-    abort_argument("suffStat", x, "drop the rows or fill the values in.", is = paste("infinite values in", column_names(x, infinite)))
+    abort_argument("suffStat", x, "drop these rows, or replace the values.", has = paste("infinite values in", column_names(x, infinite)))
   }
 }
 
 refuse_missing <- function(x, missing, test) {
   if (any(missing)) {
     if (test$holes == "imputed") {
-      abort_argument("suffStat", x, "fill all of them in.", is = paste("completed data sets with missing values left in", column_names(x, missing)))
+      abort_argument("suffStat", x, "impute all of them.", has = paste("completed data sets that still have missing values in", column_names(x, missing)))
     }
     testwise <- switch(test$kinds, numbers = "gaussCItwd", levels = "disCItwd", "mixCItwd")
-    abort_argument("suffStat", x, sprintf("give data without holes, or %s, whose tests leave out the rows that lack one of their variables.", testwise),
-      is = paste("missing values in", column_names(x, missing))
+    abort_argument("suffStat", x, sprintf("use complete data, or %s, which omits the rows that lack a variable of the test.", testwise),
+      has = paste("missing values in", column_names(x, missing))
     )
   }
 }
@@ -229,7 +228,7 @@ mixed_for_rust <- function(data, test) {
   column <- function(j) {
     of <- function(set) if (is.matrix(set)) set[, j] else set[[j]]
     versions <- lapply(data$sets, of)
-    # A column without holes is the same in all data sets, and stands once.
+    # A column without missing values is the same in all data sets, and is stored once.
     if (all(vapply(versions[-1L], identical, NA, versions[[1L]]))) versions <- versions[1L]
     if (test$kinds != "levels" && all(vapply(versions, is_number_column, NA))) {
       list(levels = 0L, versions = lapply(versions, plain_numbers))
@@ -244,7 +243,7 @@ plain_numbers <- function(column) {
   if (is.integer(column)) as.integer(column) else as.double(column)
 }
 
-# Levels as codes 1, 2, ...: those that factors declare, of other columns those that occur in any version.
+# Returns levels as codes 1, 2, ... The levels of factors are those that they declare, of other columns those that occur in any version.
 level_codes <- function(versions, j) {
   versions <- lapply(versions, nan_to_na)
   levels <- if (all(vapply(versions, is.factor, NA))) {
@@ -253,24 +252,24 @@ level_codes <- function(versions, j) {
     sort(unique(unlist(lapply(versions, unique))))
   }
   if (length(levels) > 65535L) {
-    abort_argument("suffStat", versions[[1L]], "group levels, or drop the column.", is = sprintf("data with %d levels in column %d", length(levels), j))
+    abort_argument("suffStat", versions[[1L]], "merge levels, or drop the column.", has = sprintf("%d levels in column %d; the limit is 65535", length(levels), j))
   }
   codes <- function(column) if (is.factor(column) && identical(levels(column), levels)) as.integer(column) else match(as.character(column), as.character(levels))
   list(levels = max(length(levels), 1L), versions = lapply(versions, codes))
 }
 
-# One test as a function of R. Its own columns alone are looked at.
+# Runs one test, and checks only its own columns.
 mixed_p_value <- function(x, y, S, suffStat, test) {
-  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "give the data."))
+  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "pass the data."))
   data <- mixed_sets(suffStat, test)
   first <- (data$correlations %||% data$sets)[[1L]]
   x <- check_position(x, first, "x", 1L)
   y <- check_position(y, first, "y", 1L)
   S <- check_position(S, first, "S")
   if (x == y || x %in% S || y %in% S || anyDuplicated(S)) {
-    abort_argument("S", S, "x, y and the members of S must be different variables.")
+    abort_argument("S", S, "`x`, `y` and the members of `S` must be different variables.", is = sprintf("%s, with x = %d and y = %d", describe(S), x, y))
   }
-  # A search asks (x, y) with x < y.
+  # A search tests (x, y) with x < y.
   at <- c(min(x, y), max(x, y), S)
   if (is.null(data$correlations)) {
     data$sets <- lapply(data$sets, function(set) if (ncol(set) >= max(at)) set[, at, drop = FALSE] else set)

@@ -1,7 +1,7 @@
-# The columns of a table: what their classes say they are, and columns that may be something other than what they look like.
+# The columns of a table: what their classes mean, and columns that may mean something else than they seem to.
 
-# A data frame whose columns are bare numbers, logicals, text or factors. Every column is what its own is.na() and as.numeric() say.
-# A matrix inside a column is as many columns as it has.
+# Returns a data frame whose columns are bare numbers, logicals, text or factors. The methods of a column's class for is.na() and as.numeric()
+# determine its values. A matrix inside a column becomes one column for each of its own.
 plain_columns <- function(x, argument) {
   attributes(x) <- list(names = attr(x, "names"), row.names = .row_names_info(x, 0L), class = "data.frame")
   is_plain <- function(column) is_value(column) && is.null(dim(column)) && (!is.object(column) || is.factor(column))
@@ -12,13 +12,13 @@ plain_columns <- function(x, argument) {
     refused <- vapply(bare, is.null, NA)
     if (any(refused)) {
       classes <- vapply(x[odd][refused], function(column) class(column)[1L], "")
-      abort_argument(argument, x, "make numbers or factors of them, or drop them.",
-        has = paste("columns that are neither numbers, levels nor text:", enumerate(sprintf("%s (%s)", names(x)[odd][refused], classes), 3L))
+      abort_argument(argument, x, "convert them to numbers or factors, or drop them.",
+        has = paste("columns that are not numbers, factors, logicals or text,", enumerate(sprintf("%s (%s)", names(x)[odd][refused], classes), 3L))
       )
     }
     x[odd] <- bare
     if (any(dates)) {
-      tell("dates", sprintf("dates and times are taken as numbers (days, or seconds for times of day), in %s.", column_names(x, dates)), columns = unname(which(dates)))
+      tell("dates", sprintf("dates and times are converted to numbers (days, or seconds for times of day) in %s.", column_names(x, dates)), columns = unname(which(dates)))
     }
     wide <- vapply(x, function(column) !is.null(dim(column)), NA)
     if (any(wide)) x <- spread_matrices(x, wide)
@@ -32,14 +32,14 @@ is_value <- function(column) is.numeric(column) || is.factor(column) || is.logic
 
 is_date <- function(column) inherits(column, c("Date", "POSIXt", "yearmon", "yearqtr", "ITime", "hms", "chron"))
 
-# The packages that know classes which R's own as.numeric() and is.na() would read wrongly. An S4 class names its package.
+# Packages for classes that R's own as.numeric() and is.na() would read wrongly. An S4 class names its package.
 packages_of_classes <- c(integer64 = "bit64", haven_labelled_spss = "haven")
 
-# A column, or the values of a matrix, without a class: what as.numeric(), as.logical() or as.character() say of it, and NA where is.na() does. NULL for
-# anything else.
+# Returns a column, or the values of a matrix, without its class: the result of as.numeric(), as.logical() or as.character(), and NA where is.na()
+# is TRUE. Returns NULL for anything else.
 plain_column <- function(column, argument) {
   if (inherits(column, "AsIs")) class(column) <- setdiff(class(column), "AsIs")
-  # Values with labels are those values, whether the package haven is there or not.
+  # Labelled values are read as those values, with or without the package haven.
   if (inherits(column, "haven_labelled") && !inherits(column, "haven_labelled_spss")) column <- as.vector(unclass(column))
   if (is.factor(column)) {
     return(column)
@@ -67,7 +67,7 @@ plain_column <- function(column, argument) {
   }, error = function(e) NULL)
 }
 
-# The columns of matrices as columns of their own, named as as.matrix() names them.
+# Turns the columns of matrices into separate columns, with the names that as.matrix() would give them.
 spread_matrices <- function(x, wide) {
   parts <- lapply(seq_along(x), function(j) {
     column <- x[[j]]
@@ -80,7 +80,7 @@ spread_matrices <- function(x, wide) {
   structure(do.call(c, parts), row.names = attr(x, "row.names"), class = "data.frame")
 }
 
-# factor() makes a level of NaN, which is missing all the same. A level "NaN" among others that are no numbers is a word.
+# Makes NaN missing in a factor; factor() makes a level of it. A level "NaN" among levels that are not numbers is a word and stays.
 nan_to_na <- function(column) {
   if (is.factor(column) && "NaN" %in% levels(column)) {
     others <- setdiff(levels(column), c("NaN", NA))
@@ -91,7 +91,7 @@ nan_to_na <- function(column) {
   column
 }
 
-# The package bit64 keeps whole numbers of 64 bits in the bits of doubles, which are other numbers.
+# Converts integer64 to doubles. The package bit64 stores 64-bit integers in the bits of doubles, which R would read as other numbers.
 plain_integer64 <- function(column, argument) {
   if (is.data.frame(column)) {
     long <- vapply(column, inherits, NA, "integer64")
@@ -101,11 +101,11 @@ plain_integer64 <- function(column, argument) {
   if (!inherits(column, "integer64")) {
     return(column)
   }
-  need_package("bit64", sprintf("`%s` has numbers of the class integer64, which the package bit64 reads", argument))
+  need_package("bit64", sprintf("`%s` has numbers of the class integer64 and needs the package bit64", argument))
   numbers <- suppressWarnings(bit64::as.double.integer64(column))
   if (any(abs(numbers) >= 2^53, na.rm = TRUE)) {
-    abort_argument(argument, column, "subtract a constant from the numbers, or make factors of them by as.character().",
-      has = "numbers of the class integer64 from 2^53 on, where R's numbers lose digits"
+    abort_argument(argument, column, "subtract a constant from them, or convert them to text with as.character().",
+      has = "integer64 numbers of 2^53 or more, where R's numbers lose digits"
     )
   }
   dim(numbers) <- dim(column)
@@ -113,25 +113,25 @@ plain_integer64 <- function(column, argument) {
   numbers
 }
 
-# Text with at most this many different values is taken for levels without a question.
+# Text with at most this many different values counts as levels without a warning.
 most_levels_unasked <- 10L
 
-# A number as people write it: decimal commas, thousands, a sign of comparison or currency before it, a unit behind it.
+# A number as people write it: with decimal commas, thousands separators, a comparison or currency sign before it, or a unit after it.
 written_number <- "^\\s*[^[:alnum:]\\s.+-]{0,2}\\s*[-+]?([0-9][0-9.,' ]*|[.,][0-9]+)([eE][-+]?[0-9]+)?\\s*([^0-9]{0,12})$"
 
 written_date <- "^\\s*[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}"
 
-# What text or a factor may be meant as: "" (levels), "numbers", "many" (levels of which nothing can be found), or "identifier".
+# Guesses what text or a factor means: "" (levels), "numbers", "many" (too many levels for any test), or "identifier".
 meaning_of_text <- function(column) {
   occurring <- function(column) {
     values <- if (is.factor(column)) levels(column)[tabulate(column, nlevels(column)) > 0L] else unique(column)
     values[!is.na(values)]
   }
-  # Of many rows the first ones say whether the levels are few.
+  # The first rows show whether the levels are few.
   few <- occurring(utils::head(column, 10000L))
   if (length(few) <= most_levels_unasked) {
     numbers <- grepl("^\\s*[-+]?[0-9]+([.,][0-9]+)?\\s*$", few)
-    # Text of some numbers and a word: "unknown" among whole numbers.
+    # Some numbers and a word, such as "unknown" among whole numbers.
     return(if (is.character(column) && sum(numbers) >= 3L && !all(numbers) && sum(!numbers) <= 2L) "numbers" else "")
   }
   values <- occurring(column)
@@ -145,7 +145,7 @@ meaning_of_text <- function(column) {
   if (length(values) > n / 2) "many" else ""
 }
 
-# Nine values in ten are numbers, with one unit. A factor of whole numbers without any word among them is one of codes.
+# Returns whether nine values in ten are numbers with the same unit. A factor of only whole numbers holds codes instead.
 is_written_as_numbers <- function(values, is_factor) {
   values <- utils::head(values, 10000L)
   numbers <- grepl(written_number, values, perl = TRUE) & !grepl(written_date, values)
@@ -159,7 +159,7 @@ is_written_as_numbers <- function(values, is_factor) {
   !is_factor || !all(grepl("^[0-9]+$", values))
 }
 
-# Warns of text that may be meant otherwise, by name.
+# Warns of text columns, by name, that may not be meant as levels.
 warn_text <- function(x) {
   if (is.character(x)) x <- as.data.frame(x)
   if (!is.data.frame(x)) {
@@ -175,19 +175,19 @@ warn_text <- function(x) {
     which <- found == why
     warn("levels", switch(why,
       numbers = paste0(
-        "text that looks like numbers is taken as levels, in ", column_names(x, which), " (such as ", dQuote(example_of_text(x[[base::which(which)[1L]]]), FALSE),
-        "): make numbers of it by as.numeric(), without units, commas and words; what read the file may have `dec` and `na.strings`"
+        "text that looks like numbers is treated as levels in ", column_names(x, which), " (such as ", dQuote(example_of_text(x[[base::which(which)[1L]]]), FALSE),
+        "): remove units, commas and words and convert it with as.numeric(), or set `dec` and `na.strings` when you read the file"
       ),
       many = paste0(
-        "more levels than half of the rows, in ", column_names(x, which),
-        ": nothing can be found of such a column; drop it, merge levels or, if they are dates, make dates of them by as.Date()"
+        "more levels than half of the rows in ", column_names(x, which),
+        ": tests have no power for such a column; drop it, merge levels, or convert dates with as.Date()"
       ),
-      identifier = paste0("text that differs in every row identifies the rows, in ", column_names(x, which), ": nothing can be found of such a column; drop it")
+      identifier = paste0("text that differs in every row in ", column_names(x, which), ": it identifies the rows and tests have no power for it; drop it")
     ), columns = base::which(which))
   }
 }
 
-# A value that as.numeric() does not read, if there is one.
+# Returns a value that as.numeric() cannot read, if there is one.
 example_of_text <- function(column) {
   values <- unique(as.character(column[!is.na(column)]))
   values <- values[nzchar(trimws(values))]
@@ -195,14 +195,14 @@ example_of_text <- function(column) {
   utils::head(c(odd, values), 1L)
 }
 
-# Whole numbers with few different values are as often codes as counts. `discrete`: the columns that have levels.
+# Reports numeric columns of few different whole numbers, which are codes as often as counts. `discrete`: the columns that have levels.
 tell_if_codes <- function(data, discrete) {
   is_code <- function(values) {
     values <- values[!is.na(values)]
     (is.integer(values) || all(is.finite(values) & values == trunc(values))) && length(unique(values)) <= 10L
   }
   few <- !discrete
-  # The first rows say of most columns that they are no codes.
+  # The first rows show for most columns that they are not codes.
   for (rows in unique(c(min(100L, nrow(data)), nrow(data)))) {
     column <- function(j) if (is.matrix(data)) data[seq_len(rows), j] else utils::head(data[[j]], rows)
     few[few] <- vapply(which(few), function(j) is_code(column(j)), NA)
@@ -213,22 +213,22 @@ tell_if_codes <- function(data, discrete) {
   }, NA)
   if (any(few)) {
     tell("codes", paste0(
-      "taken as continuous: ", column_names(data, few), ", whole numbers of at most 10 different values; ",
-      "make factors of those that are codes."
+      "treated as continuous: ", column_names(data, few), " (whole numbers with at most 10 different values); ",
+      "convert columns that are codes to factors."
     ), columns = unname(which(few)))
   }
 }
 
-# A sentence about factors that declare levels which no row has: micd's tests and pcalg's, whose p-values ours are, count them.
+# Returns a sentence about factors with unused levels, or "". The tests of micd and pcalg count such levels, and ours give the same p-values.
 unused_levels <- function(x) {
   unused <- if (is.data.frame(x)) vapply(x, function(column) is.factor(column) && any(tabulate(column, nlevels(column)) == 0L), NA)
   if (!any(unused)) {
     return("")
   }
-  sprintf(" Levels that never occur cost degrees of freedom, in %s: droplevels() drops them.", column_names(x, unused))
+  sprintf(" Levels that never occur cost degrees of freedom in %s; droplevels() removes them.", column_names(x, unused))
 }
 
-# By column: is it one of numbers?
+# Returns for each column whether it is numeric.
 numeric_columns <- function(x) {
   if (inherits(x, "table")) {
     FALSE
@@ -243,11 +243,11 @@ numeric_columns <- function(x) {
 
 is_number_column <- function(column) is.numeric(column) && !is.factor(column)
 
-# Of more columns the decomposition would take a good part of the search's time: 1 ms of 10 at 200 columns, 25 of 60 at 500 (two cores).
+# With more columns, the decomposition would take a good part of the search's time: 1 ms of 10 at 200 columns, 25 of 60 at 500 (two cores).
 most_columns_for_dependence <- 300L
 
-# Warns of columns that are linear combinations of others, by name: C, their correlations, of n rows; `columns`, their numbers. A Cholesky decomposition with pivots
-# stops at the rank of C. With n <= p every column is such a combination.
+# Warns of columns, by name, that are linear combinations of others. C: their correlations, from n rows; `columns`: their numbers. A pivoted
+# Cholesky decomposition stops at the rank of C. With n <= p every column is such a combination.
 warn_dependent <- function(C, n, columns = seq_len(ncol(C))) {
   p <- ncol(C)
   if (p > most_columns_for_dependence || n <= p) {
@@ -267,14 +267,14 @@ warn_dependent <- function(C, n, columns = seq_len(ncol(C))) {
   groups <- joined(sets)
   said <- vapply(groups, function(group) {
     spare <- sum(vapply(sets, function(set) all(set %in% group), NA))
-    sprintf("(%s), of which %d can be left out", enumerate(vapply(group, function(j) column_label(C, j), "")), spare)
+    sprintf("(%s; %d redundant)", enumerate(vapply(group, function(j) column_label(C, j), "")), spare)
   }, "")
-  warn("dependent", sprintf("linearly dependent columns: %s; tests cannot tell such columns apart", enumerate(said, 3L)),
+  warn("dependent", sprintf("linearly dependent columns: %s. Tests cannot distinguish such columns: drop the redundant ones", enumerate(said, 3L)),
     columns = lapply(groups, function(group) columns[group])
   )
 }
 
-# Sets with a common member as one.
+# Merges sets that have a common member.
 joined <- function(sets) {
   groups <- list()
   for (set in sets) {
@@ -284,7 +284,7 @@ joined <- function(sets) {
   groups[order(vapply(groups, `[`, 0L, 1L))]
 }
 
-# The same of the columns of numbers among others, in the rows without missing values. Columns without correlations are reported elsewhere.
+# Warns in the same way of numeric columns among others, using the rows without missing values. Columns without correlations are reported elsewhere.
 warn_dependent_numbers <- function(x, numeric) {
   if (sum(numeric) < 2L || sum(numeric) > most_columns_for_dependence) {
     return(invisible())

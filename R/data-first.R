@@ -1,6 +1,6 @@
-# Data in place of a sufficient statistic, where no test is named: pc(data, alpha = 0.01).
+# Data instead of a sufficient statistic, without a named test: pc(data, alpha = 0.01).
 
-# Of a call of pc() or skeleton(), whose frame this is: the arguments that are missing and follow from the data.
+# Fills in the arguments of pc() or skeleton() that are missing and follow from the data. frame: that of the call.
 fill_in_from_data <- function(frame, na, no_suff, no_test, no_labels) {
   if (no_suff) {
     return(invisible())
@@ -10,35 +10,49 @@ fill_in_from_data <- function(frame, na, no_suff, no_test, no_labels) {
     refuse_columns(frame$suffStat, "suffStat")
     found <- test_of_data(frame$suffStat, na)
     if (is.null(found) && !is.environment(frame$suffStat) && (!is.list(frame$suffStat) || is.null(names(frame$suffStat)))) {
-      abort_argument("suffStat", frame$suffStat, "give data, a data frame or matrix with observations in rows, or a sufficient statistic with its `indepTest`.")
+      abort_argument("suffStat", frame$suffStat, "use a data frame or matrix with observations in rows, or pass `indepTest` with a sufficient statistic.")
     }
     list2env(as.list(found), frame)
   } else if (is_number(frame$indepTest)) {
     abort_argument("indepTest", frame$indepTest, sprintf(
-      "give a test, such as gaussCItest; or name the significance level: alpha = %s.", format(frame$indepTest)
+      "pass a test, such as gaussCItest, or name the significance level: alpha = %s.", format(frame$indepTest)
     ))
   } else if (na != "error") {
-    abort_argument("na", na, "leave it out, or leave `indepTest` out: na = chooses the test of data; gaussCItwd, disCItwd and mixCItwd leave rows out test by test.")
+    abort_argument("na", na, "leave out `indepTest`, so that `na` chooses the test. gaussCItwd, disCItwd and mixCItwd need no `na`.")
   }
   own <- if (no_labels) told_names(labels_of_suff(frame$suffStat))
   if (!is.null(own)) frame$labels <- own
 }
 
-# pcalg takes any number as `alpha`, and from 1 on keeps all edges, whose tests never end. Nobody who gives data means that.
+# pcalg accepts any number as `alpha`. From 1 on it keeps all edges, and the search never ends, so this is an error for data.
 check_level <- function(alpha) {
   if (is_number(alpha) && (alpha >= 1 || alpha <= 0)) {
-    abort_argument("alpha", alpha, sprintf("give a level between 0 and 1, for instance alpha = %s.", if (alpha >= 1 && alpha < 100) format(alpha / 100) else "0.01"))
+    abort_argument("alpha", alpha, sprintf("use a level between 0 and 1, for instance alpha = %s.", if (alpha >= 1 && alpha < 100) format(alpha / 100) else "0.01"))
   }
 }
 
-# Of more variables the data are kept, and their correlations made where they are searched: R would hold a copy.
+# Above this many variables, the data are kept and the search computes their correlations; a matrix in R would be a second copy.
 most_correlations <- 5000L
 
-# list(suffStat, indepTest) for data, the test by the kinds of their columns, which a message names; NULL for what is no data. keep_data: are data of numbers
-# to be kept, in place of their correlations?
+# Returns list(suffStat, indepTest) for data, or NULL for anything else. The kinds of the columns determine the test, which a message names.
+# keep_data: whether to keep numeric data instead of their correlations.
 test_of_data <- function(x, na = "error", keep_data = (is.data.frame(x) || is.matrix(x)) && ncol(x) > most_correlations) {
+  about_data(test_by_kinds(x, na, keep_data))
+}
+
+# Errors about `suffStat` or `x` say "The data ..." instead, because the user passed data. The argument is still `suffStat`.
+about_data <- function(value) {
+  tryCatch(value, pcgpu_error_argument = function(e) {
+    if (!e$argument %in% c("suffStat", "x")) stop(e)
+    said <- sub("^`(suffStat|x)` is ", "The data are ", conditionMessage(e))
+    said <- sub("^`(suffStat|x)` has ", "The data have ", sub("^`(suffStat|x)` needs ", "The data need ", said))
+    abort("argument", said, argument = "suffStat", value = e$value, hint = e$hint)
+  })
+}
+
+test_by_kinds <- function(x, na, keep_data) {
   if (is_completed(x)) {
-    if (na != "error") abort_argument("na", na, "leave it out: completed data sets have no holes.")
+    if (na != "error") abort_argument("na", na, "leave it out, because completed data sets have no missing values.")
     return(test_of_completed(x))
   }
   if (!is.function(x)) x <- read_table(x, "suffStat", counts = TRUE)
@@ -48,7 +62,7 @@ test_of_data <- function(x, na = "error", keep_data = (is.data.frame(x) || is.ma
   }
   if (is.data.frame(x)) x <- without_identifiers(x)
   if (ncol(x) < 2L || nrow(x) < 1L) {
-    abort_argument("suffStat", x, "give observations in rows and at least two variables in columns.")
+    abort_argument("suffStat", x, "use observations in rows and at least two variables in columns.")
   }
   numeric <- rep_len(numeric_columns(x), ncol(x))
   if (is.data.frame(x) || is_matrix) tell_if_codes(x, !numeric)
@@ -57,30 +71,30 @@ test_of_data <- function(x, na = "error", keep_data = (is.data.frame(x) || is.ma
     return(test_with_holes(if (is_sparse(x)) as.matrix(x) else x, numeric, share))
   }
   hint <- paste(
-    "give na = \"testwise\" (each test leaves out the rows that lack one of its variables), or fill them in several times and give the list of",
-    "completed data sets, or what mice() returns; see ?gaussCItwd for what each assumes."
+    "use na = \"testwise\" (each test omits the rows that lack one of its variables), or impute them several times and pass the list of",
+    "completed data sets or the result of mice(). See ?gaussCItwd for their assumptions."
   )
   if (share > 0) {
-    abort_argument("suffStat", x, hint, is = sprintf("data with missing values (%s)", percent(share)))
+    abort_argument("suffStat", x, hint, has = sprintf("missing values (%s)", percent(share)))
   }
   if (any(numeric) && !all(numeric)) {
     tell_if_turned(x, "suffStat")
-    tell("data", paste0(sprintf("%s: mixCItest(), conditional Gaussian likelihood ratio.", kinds_of(numeric, nrow(x))), unused_levels(x)), indepTest = "mixCItest")
+    tell("data", paste0(sprintf("%s: using mixCItest(), conditional Gaussian likelihood ratio.", kinds_of(numeric, nrow(x))), unused_levels(x)), indepTest = "mixCItest")
     warn_dependent_numbers(x, numeric)
     return(list(suffStat = x, indepTest = mixCItest))
   }
   if (all(numeric)) {
-    suff <- about("suffStat", if (keep_data) suff_gauss(x, keep = "data", progress = FALSE) else suff_gauss(x))
-    tell("data", sprintf("%s: gaussCItest(), partial correlations.", kinds_of(numeric, nrow(x))), indepTest = "gaussCItest")
+    suff <- if (keep_data) suff_gauss(x, keep = "data", progress = FALSE) else suff_gauss(x)
+    tell("data", sprintf("%s: using gaussCItest(), partial correlations.", kinds_of(numeric, nrow(x))), indepTest = "gaussCItest")
     if (!keep_data) warn_dependent(suff$C, suff$n)
     return(list(suffStat = suff, indepTest = gaussCItest))
   }
-  suff <- about("suffStat", suff_discrete(x))
-  tell("data", paste0(sprintf("%s: disCItest(), G-squared.", kinds_of(numeric, nrow(x))), unused_levels(x)), indepTest = "disCItest")
+  suff <- suff_discrete(x)
+  tell("data", paste0(sprintf("%s: using disCItest(), G-squared.", kinds_of(numeric, nrow(x))), unused_levels(x)), indepTest = "disCItest")
   list(suffStat = suff, indepTest = disCItest)
 }
 
-# Text that differs in every row names the rows: a table whose first column has the names of genes, or of patients. What is left keeps them as names.
+# Drops columns of text that differs in every row, such as names of genes or patients. The first of them becomes the row names.
 without_identifiers <- function(x) {
   text <- vapply(x, function(column) is.character(column) || is.factor(column), NA)
   found <- text
@@ -88,7 +102,7 @@ without_identifiers <- function(x) {
   if (!any(found) || sum(!found) < 2L) {
     return(x)
   }
-  tell("identifier", sprintf("left out: %s, text that differs in every row.", column_names(x, found)), columns = unname(which(found)))
+  tell("identifier", sprintf("leaving out %s: text that differs in every row.", column_names(x, found)), columns = unname(which(found)))
   ids <- as.character(x[[which(found)[1L]]])
   x <- x[!found]
   attr(x, "row.names") <- ids
@@ -97,7 +111,7 @@ without_identifiers <- function(x) {
   x
 }
 
-# The share of the cells of a data frame or a matrix that are missing. Most data lack none, which one pass without a copy says.
+# Returns the proportion of missing cells of a data frame or matrix. Most data have none; anyNA() finds that without a copy.
 share_missing <- function(x) {
   if (!anyNA(x)) {
     return(0)
@@ -111,7 +125,7 @@ test_with_holes <- function(x, numeric, share) {
   name <- name_by_kinds(numeric, "gaussCItwd", "disCItwd", "mixCItwd")
   tell_if_turned(x, "suffStat")
   tell("data", sprintf(
-    "%s, and %s are missing: %s(), on the rows that have all values of a test.%s", kinds_of(numeric, nrow(x)), percent(share), name,
+    "%s, %s missing: using %s(), where each test omits the rows that lack one of its variables.%s", kinds_of(numeric, nrow(x)), percent(share), name,
     if (name == "gaussCItwd") "" else unused_levels(x)
   ), indepTest = name)
   warn_dependent_numbers(x, numeric)
@@ -124,7 +138,7 @@ test_of_completed <- function(x) {
   numeric <- rep_len(numeric_columns(first), ncol(first))
   name <- name_by_kinds(numeric, "gaussMItest", "disMItest", "mixMItest")
   tell("data", sprintf(
-    "%d completed data sets, each of %s: %s(), pooled over them.%s", length(sets), kinds_of(numeric, nrow(first)), name,
+    "%d completed data sets, each with %s: using %s(), which pools over the data sets.%s", length(sets), kinds_of(numeric, nrow(first)), name,
     if (name == "gaussMItest") "" else unused_levels(first)
   ), indepTest = name)
   list(suffStat = sets, indepTest = get(name))
@@ -132,37 +146,37 @@ test_of_completed <- function(x) {
 
 name_by_kinds <- function(numeric, numbers, levels, both) if (all(numeric)) numbers else if (!any(numeric)) levels else both
 
-# The shape of the data, and what their columns are.
+# Describes the shape of the data and the kinds of their columns.
 kinds_of <- function(numeric, n) {
   sprintf("%s (rows), %s (columns), %s", counted(n, "sample"), counted(length(numeric), "variable"), if (all(numeric)) {
-    "all numbers"
+    "all numeric"
   } else if (!any(numeric)) {
-    "all with levels"
+    "all discrete"
   } else {
-    sprintf("%s of numbers and %s with levels", in_words(sum(numeric)), in_words(sum(!numeric)))
+    sprintf("%s numeric and %s discrete", in_words(sum(numeric)), in_words(sum(!numeric)))
   })
 }
 
-# Bioconductor's containers, sparse and file-backed matrices: numbers, whose kind is not looked at.
+# Returns whether x is a Bioconductor container or a sparse or file-backed matrix, which count as numeric without a look at their values.
 is_container <- function(x) {
   methods::is(x, "ExpressionSet") || methods::is(x, "SummarizedExperiment") || is_sparse(x) || is_delayed(x) || is_file(x) ||
     inherits(x, "big.matrix")
 }
 
-# Columns by number, where their names are no names.
+# Returns column numbers as labels. Warns if there are names that cannot serve as labels.
 numbered_names <- function(x) {
   own <- colnames(x)
   if (!is.null(own)) {
     odd <- is.na(own) | !nzchar(own) | duplicated(own)
     first <- own[odd][1L]
-    warn("names", sprintf("the names of columns are numbers in the result, as column %d is named %s%s.", which(odd)[1L],
-      if (is.na(first)) "NA" else dQuote(first, FALSE), if (is.na(first) || !nzchar(first)) "" else ", as one before it"
+    warn("names", sprintf("the result names variables by column number, because the name of column %d is %s%s.", which(odd)[1L],
+      if (is.na(first)) "NA" else dQuote(first, FALSE), if (is.na(first) || !nzchar(first)) "" else ", like that of an earlier column"
     ))
   }
   as.character(seq_len(ncol(x)))
 }
 
-# The names of the variables of a sufficient statistic, or their numbers; NULL where it does not say how many there are.
+# Returns the names of the variables of a sufficient statistic, or their numbers, or NULL if it does not say how many there are.
 labels_of_suff <- function(suffStat) {
   if (inherits(suffStat, "mids")) suffStat <- suffStat$data
   if (is.list(suffStat) && !is.data.frame(suffStat) && !is_kept(suffStat) && (is_completed(suffStat) || length(suffStat) > 2L && !is.null(known_correlations(suffStat)))) {

@@ -1,23 +1,28 @@
-#' Moments of Gaussian data that come in parts
+#' Moments of Gaussian data that are read in parts
 #'
-#' Reads data once, block by block, and keeps what is needed for correlations: the number of rows, means, and central sums of squares and products. `c()` combines the moments of
-#' several parts of the rows, for instance from several files or workers, and [suff_gauss()] turns them into a sufficient statistic.
+#' Reads data once, block by block, and keeps what correlations need: the number of rows, the means, and the central sums of squares and products.
+#' `c()` combines the moments of several sets of rows, for instance from several files or workers. [suff_gauss()] turns moments into a sufficient
+#' statistic.
 #'
-#' Each 1,024 rows (2,048 of more than 512 variables) are centred by their own means, multiplied out, and joined with those before by the update of Chan, Golub and
-#' LeVeque (1983), which loses no digits where means are large beside deviations: correlations are those of [stats::cor()] to 1e-12. How rows are cut into
-#' blocks changes no bit, and neither does the number of threads. Which parts are joined, and in which order, may change the last digits.
+#' Blocks of 1,024 rows (2,048 with more than 512 variables) are centred by their own means and multiplied out. The update of Chan, Golub and
+#' LeVeque (1983) adds them to the earlier rows. It loses no digits if means are large compared with deviations: correlations equal those of
+#' [stats::cor()] to 1e-12. The blocks in which `x` returns its rows, and the number of threads, change no bit. The parts that `c()` combines, and their
+#' order, may change the last digits.
 #'
-#' @param x Data with observations in rows: a function without arguments that gives the next rows, a matrix or data frame, whenever it is called,
-#'   and `NULL` at the end; or whatever [suff_gauss()] takes, which is read a block at a time where R does not hold it.
+#' @param x Data with observations in rows: a function without arguments that returns the next rows, a matrix or data frame, at each call,
+#'   and `NULL` at the end; or any data that [suff_gauss()] accepts. Data that are not an R matrix are read one block at a time.
 #' @param use How to treat missing values: `"everything"` and `"all.obs"` give an error if there are any; `"complete.obs"` and
 #'   `"na.or.complete"` use the complete rows only.
 #' @param progress Show a progress bar? As in [pc()].
-#' @param ...,recursive Objects of class `pcgpu_moments`, of the same variables. `recursive` is not used.
-#' @return An object of class `pcgpu_moments`, a list that may be saved and sent to other processes: `n`, the number of rows that count; `left_out`, that of
-#'   rows that miss a value; by variable `least`, `largest` and `missing`; and `power`, `origin`, `mean` and `products`: the central sums of products of
-#'   values times two to the `power`, the upper triangle by column, and their means less `origin`.
+#' @param ...,recursive Objects of class `pcgpu_moments` for the same variables. `recursive` is not used.
+#' @return An object of class `pcgpu_moments`, a list that you can save and send to other processes:
+#'   - `n`: the number of rows used;
+#'   - `left_out`: the number of rows left out because a value is missing;
+#'   - `least`, `largest`, `missing`: for each variable, the smallest and largest value and the number of missing values;
+#'   - `power`, `origin`, `mean`, `products`: for values multiplied by two to the `power`, the means less `origin` and the central sums of
+#'     products (the upper triangle by column).
 #'
-#'   Errors have the class `pcgpu_error_argument`, those of a data file `pcgpu_error_file`.
+#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_file` if a data file is at fault.
 #' @references
 #' T. F. Chan, G. H. Golub and R. J. LeVeque (1983). Algorithms for computing the sample variance: analysis and recommendations.
 #' *The American Statistician* 37, 242-247.
@@ -29,7 +34,7 @@
 #' suff <- suff_gauss(c(first, second))
 #' all.equal(suff$C, cor(x), tolerance = 1e-12)
 #'
-#' # A large table of text, 100,000 lines at a time, would be read so:
+#' # Reading a large text file, 100,000 lines at a time:
 #' # lines <- file("large.csv", "r")
 #' # names <- strsplit(readLines(lines, 1), ",")[[1]]
 #' # following <- function() {
@@ -52,7 +57,7 @@ gauss_moments <- function(x, use = c("everything", "all.obs", "complete.obs", "n
   structure(c(check_rust(rust_moments_end(come$state, engine)), list(names = come$names)), class = "pcgpu_moments")
 }
 
-# Moments of all blocks, in Rust: list(state, names).
+# Accumulates the moments of all blocks in Rust. Returns list(state, names).
 run_blocks <- function(x, use, bar) {
   complete <- use %in% c("complete.obs", "na.or.complete")
   engine <- engine_list(new_device("cpu"), resolve_threads())
@@ -77,10 +82,10 @@ run_blocks <- function(x, use, bar) {
   list(state = state, names = names)
 }
 
-# A file of columns less their means knows no other moments.
+# Stops for a file with centred columns, which lacks the means.
 check_content <- function(x) {
   if (is_file(x) && x$content == "centred") {
-    abort_argument("x", x, "give the file that holds the values.", is = "a file of columns less their means")
+    abort_argument("x", x, "use the file that holds the values.", is = "a file with centred columns")
   }
 }
 
@@ -93,15 +98,15 @@ c.pcgpu_moments <- function(..., recursive = FALSE) {
   structure(c(check_rust(rust_moments_join(parts, engine)), parts[[1L]]["names"]), class = "pcgpu_moments")
 }
 
-# Are they whole, and of the same variables?
+# Checks that moments are unchanged and belong to the same variables.
 check_moments <- function(parts, argument = "...") {
   for (part in parts) {
     if (!inherits(part, "pcgpu_moments")) {
-      abort_argument(argument, part, "give what gauss_moments() has made, as it is.")
+      abort_argument(argument, part, "use the result of gauss_moments() without changes.")
     }
     check_object(part, argument)
     if (length(part$mean) != length(parts[[1L]]$mean) || !identical(part$names, parts[[1L]]$names)) {
-      abort_argument(argument, part, "give moments of the same variables in the same order.", has = "moments of other variables")
+      abort_argument(argument, part, "use moments of the same variables in the same order.", has = "moments of different variables")
     }
   }
 }
@@ -110,8 +115,8 @@ check_moments <- function(parts, argument = "...") {
 print.pcgpu_moments <- function(x, ...) {
   check_dots(list(...), character(), "print.pcgpu_moments")
   check_object(x)
-  left <- if (x$left_out > 0) sprintf(" (%s more are left out)", in_words(x$left_out))
+  left <- if (x$left_out > 0) sprintf(" (%s left out)", counted(x$left_out, "incomplete row"))
   say_lines(sprintf("Moments of %s observations of %s variables%s", in_words(x$n), in_words(length(x$mean)), left %||% ""))
-  say_lines("suff_gauss() makes the sufficient statistic; c() joins them with those of other observations.")
+  say_lines("Pass them to suff_gauss(); c() combines them with moments of other rows.")
   invisible(x)
 }

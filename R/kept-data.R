@@ -1,5 +1,5 @@
-# What suff_gauss(keep = "data") gives: a list of `data`, n x p, each column less its mean, a matrix or a file of such, and `n`. `x$C` makes the correlations when
-# they are first asked for, and keeps them in the environment `made`, which copies of the object share.
+# The result of suff_gauss(keep = "data"): a list of `data`, an n x p matrix of centred columns or a file of it, and `n`. `x$C` computes the
+# correlations at its first use and keeps them in the environment `made`, which copies of the object share.
 
 new_kept <- function(data, n) {
   structure(list(data = data, n = n, made = new.env(parent = emptyenv())), class = "pcgpu_gauss_data")
@@ -7,7 +7,7 @@ new_kept <- function(data, n) {
 
 is_kept <- function(suffStat) inherits(suffStat, "pcgpu_gauss_data")
 
-# Correlations of some of the variables, or of all. Those of all have the bits of suff_gauss(device = "cpu")$C.
+# Returns the correlations of some or all variables. Those of all variables equal suff_gauss(device = "cpu")$C to the last bit.
 correlations_of_kept <- function(x, columns = NULL, progress = FALSE, bar = progress_reporter(progress)) {
   check_object(x)
   on.exit(bar$close())
@@ -19,10 +19,10 @@ correlations_of_kept <- function(x, columns = NULL, progress = FALSE, bar = prog
 check_kept_data <- function(data, p = NCOL(data)) {
   in_file <- is_file(data) && data$content == "centred"
   if (!in_file && (!is.matrix(data) || !is.double(data) || is.object(data) || nrow(data) < 1L)) {
-    abort_argument("suffStat$data", data, "make the sufficient statistic anew, by suff_gauss(keep = \"data\").")
+    abort_argument("suffStat$data", data, "make the sufficient statistic again with suff_gauss(keep = \"data\").")
   }
   if (ncol(data) != p) {
-    abort_argument("suffStat$data", data, sprintf("give data of as many variables as there are labels: `labels` or `p` say %d.", p))
+    abort_argument("suffStat$data", data, "use the data of exactly these variables.", needs = column_for_each(p, ncol(data)))
   }
   data
 }
@@ -42,18 +42,18 @@ check_kept_data <- function(data, p = NCOL(data)) {
 #' @exportS3Method "$" pcgpu_gauss_data
 `$.pcgpu_gauss_data` <- function(x, name) x[[name]]
 
-# The correlations that were made are those of the data: only n may be another.
+# Replaces n. Other parts must stay, because correlations may have been computed from the data.
 #' @exportS3Method "[[<-" pcgpu_gauss_data
 `[[<-.pcgpu_gauss_data` <- function(x, i, value) {
   if (!identical(i, "n")) {
-    abort_argument("suffStat", x, sprintf(
-      "`%s` cannot be replaced: make the sufficient statistic anew by suff_gauss(), or a list of C and n.", i
-    ), is = "one that holds data")
+    abort_argument("suffStat", x, "make it again with suff_gauss(), or use list(C = , n = ).",
+      is = sprintf("an object that holds data, so its `%s` cannot be replaced", i)
+    )
   }
   NextMethod()
 }
 
-# A list of what is asked for, `C` made where it is.
+# Returns a list of the requested parts, and computes `C` if it is one of them.
 #' @exportS3Method "[" pcgpu_gauss_data
 `[.pcgpu_gauss_data` <- function(x, i) {
   if (missing(i)) {
@@ -84,10 +84,10 @@ print.pcgpu_gauss_data <- function(x, ...) {
   check_dots(list(...), character(), "print.pcgpu_gauss_data")
   check_object(x)
   say_lines(sprintf(
-    "Gaussian data: %s observations of %s variables, each less its mean (%s)", in_words(x$n), in_words(ncol(x$data)),
+    "Gaussian data: %s observations of %s variables, centred (%s)", in_words(x$n), in_words(ncol(x$data)),
     format(structure(8 * prod(dim(x$data)), class = "object_size"), units = "auto", standard = "SI")
   ))
   if (is_file(x$data)) cat(sprintf("in the file %s\n", x$data$path))
-  say_lines("pc() makes the correlations where it searches; $C makes them here.")
+  say_lines("pc() computes the correlations on its device; $C computes them here.")
   invisible(x)
 }

@@ -1,13 +1,13 @@
-# What a user's table of background knowledge means: columns of arrows, and tiers. background.R checks what comes of it.
+# The meaning of a user's table of background knowledge: columns of arrows, and tiers. background.R checks the result.
 
-# Names of the two columns of arrows, in any case: where one pair is there, names decide and not the order of columns.
+# Names of the two columns of arrows, in upper or lower case. If a pair of names occurs, the names decide instead of the order of columns.
 end_names <- list(c("from", "to"), c("source", "target"), c("cause", "effect"), c("parent", "child"))
 
-# list(from, to, kind) of a table, a list of columns, one pair or a list of pairs. Of two columns with other names the first is `from`. `refuse`: raises the error
-# where it is none of these.
+# Returns list(from, to, kind) for a table, a list of columns, one pair or a list of pairs. If two columns have other names, the first is `from`.
+# `refuse`: raises the error for anything else.
 arrow_columns <- function(arrows, refuse) {
   if (is.list(arrows) && !is.data.frame(arrows) && is.null(ends_named(names(arrows)))) {
-    # A list of pairs, each of which may have names.
+    # A list of pairs, with or without names.
     is_pair <- function(x) (is.character(x) || is.numeric(x)) && is.null(dim(x))
     if (!all(vapply(arrows, is_pair, NA))) refuse()
     pairs <- lapply(unname(arrows), arrow_columns, refuse = refuse)
@@ -27,7 +27,8 @@ arrow_columns <- function(arrows, refuse) {
   lapply(c(found, list(kind = columns[["kind"]])), function(column) if (is.factor(column)) as.character(column) else column)
 }
 
-# Where the two columns are that have one of the pairs of names, or NULL. One name of a pair without the other is refused: by position it may mean the reverse.
+# Returns the positions of the two columns that have one of the pairs of names, or NULL. One name of a pair without the other is an error, because by
+# position it may mean the reverse.
 ends_named <- function(given, refuse = NULL) {
   given <- tolower(given %||% character())
   for (pair in end_names) {
@@ -40,22 +41,23 @@ ends_named <- function(given, refuse = NULL) {
   NULL
 }
 
-# Rows of edges() as arrows: an edge without one direction is an arrow each way, as an adjacency matrix has it. Other values of a column `kind` say nothing.
+# Turns rows of edges() into arrows. An edge without a single direction becomes an arrow each way, as in an adjacency matrix. Other values of a column
+# `kind` are ignored.
 arrows_of_kinds <- function(found, argument, arrows) {
   kind <- as.character(found$kind)
   row_said <- function(at) sprintf("a row %s %s %s", found$from[at], kind[at], found$to[at])
-  hint <- "give rows of edges() whose kind is \"-->\", or columns from and to alone."
+  hint <- "use rows of edges() whose kind is \"-->\", or only the columns from and to."
   unknown <- which(!is.na(kind) & grepl("^[<o-]", kind) & !kind %in% c(kinds_of_pag, "-->", "---", "<->"))
-  if (length(unknown)) abort_argument(argument, arrows, hint, has = paste(row_said(unknown[1L]), "of no kind that edge_table() has", sep = ", "))
+  if (length(unknown)) abort_argument(argument, arrows, hint, has = paste(row_said(unknown[1L]), "a kind that edge_table() does not have", sep = ", "))
   circle <- which(kind %in% setdiff(kinds_of_pag[grepl("o", kinds_of_pag, fixed = TRUE)], arrow_of))
-  if (length(circle)) abort_argument(argument, arrows, hint, has = paste0(row_said(circle[1L]), ", of which a PAG does not know the direction"))
+  if (length(circle)) abort_argument(argument, arrows, hint, has = paste0(row_said(circle[1L]), ", whose direction a PAG leaves open"))
   both <- which(kind %in% c("---", "<->"))
-  if (length(both) && argument == "required") abort_argument(argument, arrows, hint, has = paste0(row_said(both[1L]), ", an edge without one direction"))
+  if (length(both) && argument == "required") abort_argument(argument, arrows, hint, has = paste0(row_said(both[1L]), ", an edge without a single direction"))
   list(from = c(found$from, found$to[both]), to = c(found$to, found$from[both]))
 }
 
-# `tiers` as given, as a vector of numbers or a list of the tiers' members. A number for each variable may come as a vector, as a list or a table with one row or one
-# column, and as a table variable/tier.
+# Returns `tiers` as a vector of numbers or a list of the members of each tier. A number for each variable may be given as a vector, a list, a table with
+# one row or column, or a table with the columns variable and tier.
 tiers_as_given <- function(tiers, labels, hint) {
   is_table <- length(dim(tiers)) == 2L
   if (is_table && !is.data.frame(tiers)) {
@@ -79,20 +81,20 @@ tiers_as_given <- function(tiers, labels, hint) {
   is_number <- vapply(tiers, is.numeric, NA)
   is_single <- length(tiers) > 0L && all(is_number & lengths(tiers) == 1L)
   if (any(is_number) && (is_table || any(names(tiers) %in% labels))) {
-    if (!is_single) abort_argument("tiers", tiers, hint, has = "other than one number for each variable")
+    if (!is_single) abort_argument("tiers", tiers, hint, has = "elements that are not a single number")
     return(vapply(tiers, as.double, 0))
   }
   if (is_single && is.null(names(tiers)) && length(tiers) == length(labels)) {
     abort_argument("tiers", tiers, sprintf(
-      "give a vector, such as c(%s), for the tier of each variable, or a list of names, the first tier first.", enumerate(format(unlist(tiers), trim = TRUE))
-    ), is = "an unnamed list of as many numbers as variables, which may be their tiers or the variables in each tier")
+      "use a vector, such as c(%s), for the tier of each variable, or a list of the names in each tier.", enumerate(format(unlist(tiers), trim = TRUE))
+    ), is = "ambiguous, because an unnamed list of numbers could hold the tier of each variable or the variables in each tier")
   }
   as.list(tiers)
 }
 
 is_tiers <- function(x) is.numeric(x) || is.ordered(x)
 
-# list(variable, tier) of a table that has these two columns, by their names, or by what is in them where it has no others; or NULL.
+# Returns list(variable, tier) for a table with these two columns, or NULL. In a table of two columns, the contents identify them if the names do not.
 tier_columns <- function(tiers, is_table, hint) {
   if (!is.list(tiers)) {
     return(NULL)
@@ -111,12 +113,12 @@ tier_columns <- function(tiers, is_table, hint) {
   }
   variable <- tiers[[at[1L]]]
   tier <- tiers[[at[2L]]]
-  # A matrix with names is text throughout.
+  # In a character matrix, tiers are text, too.
   numbers <- if (is.character(tier)) suppressWarnings(as.numeric(tier))
   if (!is.null(numbers) && identical(is.na(numbers), is.na(tier))) tier <- numbers
   if (is.ordered(tier)) tier <- as.integer(tier)
   if (!is.numeric(tier) || length(tier) != length(variable)) {
-    abort_argument("tiers", tiers, hint, has = "a column of tiers that are no numbers")
+    abort_argument("tiers", tiers, hint, has = "a column of tiers that is not numeric")
   }
   list(variable = variable, tier = tier)
 }

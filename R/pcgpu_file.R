@@ -1,31 +1,35 @@
 #' Data in a file that processes share
 #'
 #' Opens a file written by [write_pcgpu_file()] or [suff_gauss()]. The data are not loaded into R: processes map the file into their memory, and
-#' processes on one machine share it there. [suff_gauss()], [suff_discrete()], [gauss_moments()] and searches with kept data read it in this way; `[` and
-#' `as.matrix()` return ordinary matrices of a part or all of it.
+#' processes on one machine share it there. [suff_gauss()], [suff_discrete()], [gauss_moments()], [select_features()] and searches with kept data read it
+#' in this way. `[` and `as.matrix()` return ordinary matrices of a part or all of it.
 #'
-#' The object contains the file's path and digest. It can be saved, or sent to other processes that see the file under the same path. Readers
+#' The object contains the file's path and digest. You can save it, or send it to other processes that see the file under the same path. Readers
 #' compare the digest with that of the file, so a file that was replaced is an error of class `pcgpu_error_file_changed`.
 #' Do not change or truncate the file while a process uses it: as with any mapped file, this can end the process.
 #'
 #' # Layout of the file
 #'
-#' All numbers are little-endian. After a page of 4,096 bytes come n x p doubles by column; then for each block of 1,048,576 bytes of them, of which the
-#' last may be shorter, a checksum of 8 bytes (XXH3, 64 bits); then for each column, where columns have names, the number of bytes of its name
-#' (4 bytes) and these, UTF-8. The first page has, in order of bytes:
+#' All numbers are little-endian. The file has four parts:
+#' 1. a page of 4,096 bytes, the header;
+#' 2. n x p doubles by column;
+#' 3. for each block of 1,048,576 bytes of doubles (the last may be shorter), a checksum of 8 bytes (XXH3, 64 bits);
+#' 4. if columns have names: for each column the number of bytes of its name (4 bytes), and the name in UTF-8.
+#'
+#' The header has, in order of bytes:
 #'
 #' | at | bytes | |
 #' |--:|--:|:--|
 #' | 0 | 8 | `pcgpu`, and bytes 0, 13, 10 |
 #' | 8 | 4 | version of the layout: 1 |
-#' | 12 | 4 | content: 1, values as they were given, `NaN` where one is missing; 2, Gaussian data, each column less its mean |
+#' | 12 | 4 | content: 1, the original values, `NaN` for a missing one; 2, Gaussian data with centred columns |
 #' | 16 | 8 | n |
 #' | 24 | 8 | p |
-#' | 32 | 8 | where the doubles begin: 4,096 |
+#' | 32 | 8 | offset of the doubles: 4,096 |
 #' | 40 | 8 | bytes of a block: 1,048,576 |
-#' | 48 | 8 | where the checksums begin |
-#' | 56 | 8 | where the names begin |
-#' | 64 | 8 | bytes of the names; 0 where there are none |
+#' | 48 | 8 | offset of the checksums |
+#' | 56 | 8 | offset of the names |
+#' | 64 | 8 | bytes of the names; 0 if there are none |
 #' | 72 | 8 | bytes of the file |
 #' | 80 | 16 | digest: of bytes 0 to 79, the checksums and the names (XXH3, 128 bits, its low half first) |
 #' | 96 | 4,000 | zeros |
@@ -33,10 +37,10 @@
 #' Checksums and digest detect damage, not deliberate changes: they are not cryptographic.
 #'
 #' @param path The file's path.
-#' @param verify Compare all numbers with their checksums (`TRUE`), which reads them all? Header, names and checksums are checked either way.
+#' @param verify Read all numbers and compare them with their checksums? Header, names and checksums are checked in any case.
 #' @param x A `pcgpu_file`.
-#' @param i,j Rows and columns, as of a matrix; columns also by name.
-#' @param drop As of a matrix.
+#' @param i,j Rows and columns, as for a matrix; columns also by name.
+#' @param drop As for a matrix.
 #' @param ... Not used.
 #' @return An object of class `pcgpu_file`, which has `dim()`, `colnames()`, `[`, `as.matrix()` and `print()`. A file that cannot be used is an error
 #'   of class `pcgpu_error_file`, see [pcgpu-package].
@@ -58,11 +62,11 @@ pcgpu_file <- function(path, verify = TRUE) {
 
 check_path <- function(path, argument) {
   if (!is.character(path) || length(path) != 1L || is.na(path) || !nzchar(path)) {
-    abort_argument(argument, path, "give the path of a file as one string.")
+    abort_argument(argument, path, "use one string, the path of a file.")
   }
 }
 
-# A digest that is given must be the file's.
+# Opens a file. If a digest is given, it must be the file's.
 open_file <- function(path, digest, verify) {
   path <- path.expand(enc2utf8(path))
   engine <- engine_list(new_device("cpu"), resolve_threads())
@@ -74,12 +78,12 @@ new_file <- function(found, path) {
   found$path <- normalizePath(path)
   # Dimensions of R are integers.
   if (found$n > .Machine$integer.max || found$p > .Machine$integer.max) {
-    abort_argument("path", path, "R's matrices have up to 2^31 - 1 rows and columns.", has = sprintf("%.0f x %.0f numbers", found$n, found$p))
+    abort_argument("path", path, "R's matrices have at most 2^31 - 1 rows and columns.", has = sprintf("%.0f x %.0f numbers", found$n, found$p))
   }
   structure(found, class = "pcgpu_file")
 }
 
-# What another process needs to open the file: list(path, digest); and what it calls with that.
+# Returns list(path, digest), from which another process opens the file with open_reference().
 file_reference <- function(x) unclass(x)[c("path", "digest")]
 
 open_reference <- function(reference, verify = FALSE) open_file(reference$path, reference$digest, verify)
@@ -101,7 +105,7 @@ dimnames.pcgpu_file <- function(x) {
 `[.pcgpu_file` <- function(x, i, j, ..., drop = TRUE) {
   check_object(x)
   if (nargs() - (if (missing(drop)) 0L else 1L) < 3L) {
-    abort_argument("i", NULL, "give rows and columns, as in x[i, j].", is = "given without `j`")
+    abort_argument("i", NULL, "index rows and columns, as in x[i, j].", is = "given without `j`")
   }
   rows <- if (!missing(i)) numbered(i, seq_len(nrow(x)), "i")
   all <- stats::setNames(seq_len(ncol(x)), colnames(x))
@@ -112,11 +116,11 @@ dimnames.pcgpu_file <- function(x) {
   if (drop) drop(part) else part
 }
 
-# Places as numbers from 1.
+# Returns positions as numbers from 1.
 numbered <- function(at, all, argument) {
   places <- if (is.character(at) && is.null(names(all))) NA else unname(all[at])
   if (anyNA(places)) {
-    abort_argument(argument, at, sprintf("give places from 1 to %d%s.", length(all), if (!is.null(names(all))) ", or names" else ""))
+    abort_argument(argument, at, sprintf("use numbers from 1 to %d%s.", length(all), if (!is.null(names(all))) ", or names" else ""))
   }
   places
 }
@@ -133,7 +137,7 @@ print.pcgpu_file <- function(x, ...) {
   check_object(x)
   size <- in_words(dim(x))
   bytes <- format(structure(8 * prod(dim(x)), class = "object_size"), units = "auto", standard = "SI")
-  what <- switch(x$content, values = "", centred = ", each column less its mean")
+  what <- switch(x$content, values = "", centred = ", centred")
   say_lines(sprintf("%s observations of %s variables%s (%s)", size[1L], size[2L], what, bytes))
   cat(sprintf("in the file %s\n", x$path))
   invisible(x)

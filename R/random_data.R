@@ -1,44 +1,48 @@
-#' Random data of a DAG
+#' Random data from a DAG
 #'
-#' Draws observations from a DAG, each variable given its parents: numbers, levels, or both, optionally with missing values. The data depend on the seed
-#' alone, not on the number of threads.
+#' Draws observations from a DAG, each variable given its parents. Variables are numeric, discrete, or both, optionally with missing values. The data
+#' depend only on the seed, not on the number of threads.
 #'
 #' # Models
 #'
-#' With \eqn{w_{uv}}{w[u,v]} the weight of the arrow u -> v times `strength`, \eqn{e_v}{e[v]} independent standard normal, and \eqn{z_u}{z[u]} a variable less its
-#' mean over its standard deviation in the sample:
+#' Let \eqn{w_{uv}}{w[u,v]} be the weight of the arrow u -> v times `strength`, \eqn{e_v}{e[v]} independent standard normal variables, and
+#' \eqn{z_u}{z[u]} variable u standardised to mean 0 and standard deviation 1 in the sample:
 #'
-#' - `"gaussian"`: \eqn{x_v = \sum_u w_{uv} x_u + e_v}{x[v] = sum_u w[u,v] x[u] + e[v]}, the sum over the parents of v; `pcalg::rmvDAG()` has this model.
+#' - `"gaussian"`: \eqn{x_v = \sum_u w_{uv} x_u + e_v}{x[v] = sum_u w[u,v] x[u] + e[v]}, the sum over the parents of v. This is the model of
+#'   `pcalg::rmvDAG()`.
 #' - `"nonlinear"`: \eqn{x_v = \sum_u w_{uv} f_{uv}(z_u) + e_v}{x[v] = sum_u w[u,v] f[u,v](z[u]) + e[v]}, where f is one of
 #'   \eqn{\tanh(2z)}{tanh(2z)}, \eqn{\sin(2z)}{sin(2z)}, \eqn{(z^2 - 1) / \sqrt 2}{(z^2 - 1)/sqrt(2)} and \eqn{\exp(-z^2)}{exp(-z^2)}, drawn for each edge.
 #' - `"discrete"`: levels by a multinomial logit,
 #'   \eqn{P(x_v = k) \propto \exp(a_{vk} + \sum_u 2 w_{uv} b_{uv}(x_u, k))}{P(x[v] = k) proportional to exp(a[v,k] + sum_u 2 w[u,v] b[u,v](x[u], k))}, with
 #'   \eqn{a_{vk}}{a[v,k]} normal with standard deviation 1/2 and b standard normal, drawn for each arrow and pair of levels.
-#' - `"mixed"`: each variable has levels with probability `discrete`. In a variable of numbers, a parent of numbers adds \eqn{w_{uv} z_u}{w[u,v] z[u]}, one with levels
-#'   \eqn{w_{uv} b_{uv}(x_u)}{w[u,v] b[u,v](x[u])}; in the logit of level k, one of numbers adds \eqn{2 w_{uv} b_{uv}(k) z_u}{2 w[u,v] b[u,v](k) z[u]}, one with levels as above.
+#' - `"mixed"`: each variable is discrete with probability `discrete`.
+#'   - To a numeric variable, a numeric parent adds \eqn{w_{uv} z_u}{w[u,v] z[u]}, and a discrete parent \eqn{w_{uv} b_{uv}(x_u)}{w[u,v] b[u,v](x[u])}.
+#'   - To the logit of level k, a numeric parent adds \eqn{2 w_{uv} b_{uv}(k) z_u}{2 w[u,v] b[u,v](k) z[u]}, and a discrete parent the same as above.
 #'
-#' In the Gaussian model variances grow along the causal order, which some methods exploit (Reisach, Seiler and Weichwald 2021); with `standardise = TRUE` each variable is given mean 0 and
-#' standard deviation 1 before others are made of it.
+#' In the Gaussian model, variances grow along the causal order, which some methods exploit (Reisach, Seiler and Weichwald 2021). With
+#' `standardise = TRUE`, each variable is scaled to mean 0 and standard deviation 1 before its children are drawn.
 #'
 #' # Missing values
 #'
-#' - `"MCAR"`, missing completely at random: each cell with probability `missing`.
-#' - `"MAR"`, missing at random: half of the variables (a random half) are complete. In each other one the log odds of a missing cell are a constant plus twice \eqn{z_u}{z[u]}, u a
-#'   complete neighbour in the graph, or where there is none some other complete variable (levels count as 1, 2, ...); the constant is such that a share `missing` of the variable's cells is.
+#' - `"MCAR"`, missing completely at random: each cell is missing with probability `missing`.
+#' - `"MAR"`, missing at random: a random half of the variables is complete. In the other variables, the log odds of a missing cell are a constant
+#'   plus twice \eqn{z_u}{z[u]}. Here u is a complete neighbour in the graph, or some other complete variable if there is none (levels count as 1, 2,
+#'   ...). The constant is chosen so that a proportion `missing` of the variable's cells is missing.
 #'
-#' @param dag A DAG of [random_dag()]; or a [graph::graphNEL-class], an adjacency matrix, an igraph graph, or a DAG of bnlearn: the weights of a graph of the package graph and the
-#'   numbers of a matrix are those of its arrows, and 1 where there are none.
+#' @param dag A DAG from [random_dag()], a [graph::graphNEL-class], an adjacency matrix, an igraph graph, or a DAG of bnlearn. The weights of a
+#'   graph of the package graph, or the numbers of a matrix, are the weights of the arrows. Without weights they are 1.
 #' @param n Number of observations.
-#' @param kind See below.
-#' @param levels The smallest and the largest number of levels of a variable, which is drawn between them; or one number for all.
-#' @param discrete With `kind = "mixed"`: the probability that a variable has levels.
-#' @param strength A factor of all weights.
-#' @param standardise Give variables of numbers mean 0 and standard deviation 1 as they are made?
-#' @param missing The share of cells that are missing.
-#' @param mechanism See below.
+#' @param kind The model, see below.
+#' @param levels The smallest and the largest number of levels of a variable, or one number for all. The number of each variable is drawn between them.
+#' @param discrete With `kind = "mixed"`: the probability that a variable is discrete.
+#' @param strength A factor for all weights.
+#' @param standardise Scale each numeric variable to mean 0 and standard deviation 1 before its children are drawn?
+#' @param missing The proportion of missing cells.
+#' @param mechanism The mechanism of missingness, see below.
 #' @param seed As in [random_dag()].
-#' @param numCores Number of threads; left out, all cores.
-#' @return A numeric matrix (`"gaussian"`, `"nonlinear"`), or a data frame of factors (`"discrete"`), or of factors and numbers (`"mixed"`), with the names of the variables.
+#' @param numCores Number of threads; all cores by default.
+#' @return A numeric matrix (`"gaussian"`, `"nonlinear"`), a data frame of factors (`"discrete"`), or a data frame of factors and numbers (`"mixed"`),
+#'   with the names of the variables.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references
@@ -49,6 +53,7 @@
 #' @examples
 #' dag <- random_dag(8, neighbours = 2, seed = 1)
 #' x <- random_data(dag, 1000, seed = 1, numCores = 2)
+#'
 #' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
 #' compare_graphs(fit, dag)
 #'
@@ -56,21 +61,21 @@
 #' @export
 random_data <- function(dag, n, kind = c("gaussian", "nonlinear", "discrete", "mixed"), levels = c(2, 4), discrete = 0.5, strength = 1,
                         standardise = FALSE, missing = 0, mechanism = c("MCAR", "MAR"), seed = NULL, numCores) {
-  check_given(list(dag = base::missing(dag), n = base::missing(n)), list(dag = "give a DAG, such as that of random_dag().", n = "give a number of observations."))
+  check_given(list(dag = base::missing(dag), n = base::missing(n)), list(dag = "pass a DAG, such as random_dag(10).", n = "pass the number of observations."))
   arrows <- arrows_of(dag)
   n <- check_whole(n, "n", 1, .Machine$integer.max)
   kind <- check_choice(kind, c("gaussian", "nonlinear", "discrete", "mixed"), "kind")
   if (!is.numeric(levels) || !length(levels) %in% 1:2 || anyNA(levels) || any(levels != trunc(levels) | levels < 2 | levels > 1000) || is.unsorted(levels)) {
-    abort_argument("levels", levels, "give the smallest and the largest number of levels, whole numbers from 2 to 1000, such as c(2, 4).")
+    abort_argument("levels", levels, "use the smallest and the largest number of levels, whole numbers from 2 to 1000, such as c(2, 4).")
   }
-  share <- check_share(discrete, "discrete", "give the probability that a variable has levels, from 0 to 1.", 1)
+  share <- check_share(discrete, "discrete", "use the probability that a variable is discrete, from 0 to 1.", 1)
   if (!is_number(strength) || !is.finite(strength)) {
-    abort_argument("strength", strength, "give a number by which weights are multiplied, such as 1.")
+    abort_argument("strength", strength, "use a finite factor for the weights, such as 1.")
   }
   sample <- list(
     n = n, kind = kind, levels = as.double(range(levels)), share = share, strength = as.double(strength),
     standardise = check_flag(standardise, "standardise"),
-    missing = check_share(missing, "missing", "give the share of cells that are missing, from 0 to 0.99.", 0.99),
+    missing = check_share(missing, "missing", "use the proportion of missing cells, from 0 to 0.99.", 0.99),
     mechanism = check_choice(mechanism, c("MCAR", "MAR"), "mechanism")
   )
   threads <- resolve_threads(if (!base::missing(numCores)) numCores)
@@ -79,7 +84,7 @@ random_data <- function(dag, n, kind = c("gaussian", "nonlinear", "discrete", "m
   too_large <- which(!is.finite(x) & !is.na(x), arr.ind = TRUE)
   if (length(too_large)) {
     abort_argument("strength", strength, sprintf(
-      "weights this large lead to numbers beyond 1.8e308, in %s: give a smaller one, or standardise = TRUE.", arrows$labels[too_large[1L, 2L]]
+      "the weights lead to numbers beyond 1.8e308 in %s; use a smaller factor, or standardise = TRUE.", arrows$labels[too_large[1L, 2L]]
     ))
   }
   if (kind %in% c("gaussian", "nonlinear")) {
@@ -102,7 +107,7 @@ check_share <- function(share, argument, hint, most) {
   as.double(share)
 }
 
-# The arrows of a DAG by head, with weights: list(p, labels, from, to, weight).
+# Returns the arrows of a DAG, sorted by head, with weights: list(p, labels, from, to, weight).
 arrows_of <- function(dag) {
   check_object(dag, "dag")
   if (inherits(dag, "pcgpu_graph")) {
@@ -116,7 +121,7 @@ arrows_of <- function(dag) {
     is_dag <- !anyDuplicated(pmin(table$from, table$to) * as.double(p) + pmax(table$from, table$to))
   }
   if (!is_dag) {
-    abort_argument("dag", dag, "give a DAG: some edges of this graph have no direction.", is = "no DAG")
+    abort_argument("dag", dag, "use a graph whose edges all have a direction.", is = "not a DAG")
   }
   by <- order(table$to, table$from, method = "radix")
   list(

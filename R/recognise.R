@@ -1,15 +1,15 @@
-# Which conditional independence tests run natively, and how any other R function is run.
+# Recognises conditional independence tests that run natively, and runs any other R function.
 
-# The test as Rust wants it: list(kind = "gauss", C or data, n) or list(kind = "function", fun); and its `name`.
-# `alpha` is the significance level of the search; `threads` may check the arguments, of which `later` leaves some to the search.
-# `said`: what has been said of the values of a function as the test, for several statistics of one call.
+# Returns the test in the form that Rust reads, list(kind = "gauss", C or data, n) or list(kind = "function", fun), with its `name`.
+# `alpha`: the significance level of the search. `threads`: the number of threads for checks. `later`: whether the search does some of the checks.
+# `said`: remembers, for several statistics of one call, that a warning about the values of an R function was given.
 ci_test <- function(indepTest, suffStat, labels, alpha = NULL, threads = 1L, later = FALSE, said = new.env()) {
   test <- recognised_test(indepTest, suffStat, labels, alpha, threads, later, said)
   test$name <- test_name(indepTest)
   test
 }
 
-# Of this package's tests, and pcalg's of the same name; "" for any other function.
+# Returns the name of a test of this package, or of the function of that name in pcalg or micd; "" for any other function.
 test_name <- function(indepTest) {
   known <- c("gaussCItest", "disCItest", "binCItest", "chi2CItest", "cmiKnnCItest", "mixedCItest", names(mixed_tests))
   is_it <- vapply(known, function(name) {
@@ -22,7 +22,7 @@ test_name <- function(indepTest) {
 recognised_test <- function(indepTest, suffStat, labels, alpha, threads, later, said) {
   if (!is.function(indepTest)) {
     abort_argument("indepTest", indepTest, paste(
-      "give a function(x, y, S, suffStat) that returns a p-value,",
+      "use a function(x, y, S, suffStat) that returns a p-value,",
       "for instance gaussCItest (the function itself, without quotes)."
     ))
   }
@@ -41,12 +41,12 @@ recognised_test <- function(indepTest, suffStat, labels, alpha, threads, later, 
   if (!is.null(mixed)) {
     return(check_suff_mixed(suffStat, labels, mixed))
   }
-  # Which variables a function's numbers stand for is not known; names in another order than the labels surely are a mistake.
+  # The statistic of an R function may number variables in any way, but the names of the labels in another order are surely a mistake.
   check_against(data_names(suffStat, length(labels)), labels, "suffStat", "labels", tell = FALSE)
   r_test(indepTest, suffStat, said)
 }
 
-# The definition of a test of numbers and levels (see check-suff-mixed.R), or NULL for any other function.
+# Returns the definition of a test for mixed data (see check-suff-mixed.R), or NULL for any other function.
 mixed_test <- function(indepTest) {
   for (name in names(mixed_tests)) {
     if (identical(indepTest, get(name)) || is_micds(indepTest, name)) {
@@ -56,13 +56,13 @@ mixed_test <- function(indepTest) {
   if (is_micds(indepTest, "gaussCItestMI")) mixed_tests$gaussMItest
 }
 
-# Is it the function of that name of the package micd?
+# Returns whether this is the function of that name in the package micd.
 is_micds <- function(fun, name) {
   isNamespaceLoaded("micd") && exists(name, envir = asNamespace("micd"), inherits = FALSE) &&
     identical(fun, get(name, envir = asNamespace("micd"), inherits = FALSE))
 }
 
-# The definition of a nearest-neighbour test (see check-suff-knn.R), or NULL for any other function.
+# Returns the definition of a nearest-neighbour test (see check-suff-knn.R), or NULL for any other function.
 knn_test <- function(indepTest) {
   if (identical(indepTest, cmiKnnCItest)) {
     knn_tests$cmi
@@ -75,7 +75,7 @@ is_gauss_test <- function(indepTest) {
   identical(indepTest, gaussCItest) || is_pcalgs(indepTest, "gaussCItest")
 }
 
-# The definition of a test of discrete variables (see check-suff-discrete.R), or NULL for any other function.
+# Returns the definition of a test of discrete variables (see check-suff-discrete.R), or NULL for any other function.
 discrete_test <- function(indepTest) {
   if (identical(indepTest, chi2CItest)) {
     return(discrete_tests$chi2)
@@ -89,10 +89,10 @@ discrete_test <- function(indepTest) {
   NULL
 }
 
-# An R function as a test. What it signals (warnings, messages, interrupts) takes its usual course: Rust lets R's jumps
-# pass. An error is raised again as one that says which test it was.
+# Makes a test from an R function. Its warnings, messages and interrupts take their usual course, because Rust lets R's jumps
+# pass. An error is raised again with the test at fault.
 r_test <- function(indepTest, suffStat, said) {
-  # A worker of a cluster gets values, and not how they are made.
+  # A worker of a cluster needs values instead of promises.
   force(indepTest)
   force(suffStat)
   force(said)
@@ -112,15 +112,15 @@ r_test <- function(indepTest, suffStat, said) {
   list(kind = "function", fun = fun, given = indepTest)
 }
 
-# A value that is no p-value is compared with alpha all the same, as in pcalg.
+# Warns of a value that is not a p-value. It is still compared with alpha, as in pcalg.
 warn_range <- function(value, x, y, S) {
   warn("p_value", sprintf(
-    "`indepTest` returned %s for x = %d, y = %d, S = {%s}, and p-values lie between 0 and 1: return the p-value itself, not a statistic or a logarithm.",
+    "`indepTest` returned %s for x = %d, y = %d, S = {%s}, but p-values lie between 0 and 1: return the p-value itself, not a statistic or a logarithm.",
     format(value, digits = 7L), x, y, paste(S, collapse = ", ")
   ), value = value, x = x, y = y, S = S)
 }
 
-# What a test returned, as a number. pcalg takes whatever compares with alpha, a difftime and a number as text among it.
+# Returns the value of a test as a number. pcalg accepts anything that compares with alpha, including a difftime and a number as text.
 test_value <- function(value) {
   number <- if (length(value) != 1L) {
     NULL
@@ -136,7 +136,7 @@ test_value <- function(value) {
   number
 }
 
-# Raises what a test raised. The condition keeps the classes and fields of the original, so that a handler for those
+# Raises the error of a test again. The condition keeps the classes and fields of the original, so that a handler for those
 # still catches it, and has the original as `parent`.
 raise_test_error <- function(parent, x, y, S) {
   where <- sprintf("indepTest(x = %d, y = %d, S = {%s})", x, y, paste(S, collapse = ", "))

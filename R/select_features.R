@@ -1,15 +1,15 @@
 #' Select features by mutual information
 #'
-#' Chooses the `k` columns of `x` that together tell most about `y`, one at a time: the first has the largest
-#' mutual information with `y`, and each later one the largest score by `criterion`, given those already chosen. Use it on data
-#' with many thousands of columns, before running [pc()] on those that matter.
+#' Chooses the `k` columns of `x` that together are most informative about `y`, one at a time. The first has the largest
+#' mutual information with `y`. Each later one has the largest score by `criterion`, given those already chosen. Use it on data
+#' with many thousands of columns, before running [pc()] on the columns that matter.
 #'
 #' # Criteria
 #'
-#' With I for mutual information, H for entropy, S for the features selected so far and s for one of them, a candidate f has the
-#' score (Brown and others 2012)
+#' Let I be mutual information, H entropy, S the features selected so far and s one of them. The score of a candidate f is (Brown and
+#' others 2012)
 #' - `"JMI"`: I(f; y) - mean of I(f; s) - I(f; s | y), joint mutual information (Yang and Moody 1999). It orders the candidates
-#'   as the sum of I(f, s; y) over s does, by which the method is also known, and is recommended by Brown and others for its
+#'   in the same way as the sum of I(f, s; y) over s, another common form of the method. Brown and others recommend it for its
 #'   accuracy and stability;
 #' - `"MIM"`: I(f; y), whatever is selected;
 #' - `"MIFS"`: I(f; y) - sum of I(f; s);
@@ -18,92 +18,99 @@
 #' - `"DISR"`: the sum of I(f, s; y) / H(f, s, y);
 #' - `"CIFE"`: I(f; y) - sum of I(f; s) - I(f; s | y);
 #' - `"ICAP"`: I(f; y) - sum of max(0, I(f; s) - I(f; s | y));
-#' - `"CMI"`: I(f; y | S), all of S as one variable. It runs out of observations after a few features: scores of 0, in the order
-#'   of the columns, are left then.
+#' - `"CMI"`: I(f; y | S), all of S as one variable. It runs out of observations after a few features. From then on all scores are 0, and
+#'   columns are chosen in their order.
 #'
-#' The first score is I(f; y) for all criteria. Scores are in bits (except for `"DISR"`, a sum of ratios), are computed from observed
-#' frequencies without correction, and may be negative. Among columns with equal scores the first is chosen. Scores are computed
+#' The first score is I(f; y) for all criteria. Scores are in bits (except for `"DISR"`, a sum of ratios). They are computed from observed
+#' frequencies without correction, and may be negative. Among columns with equal scores, the first is chosen. Scores are computed
 #' in whole numbers, so copies of a column, and columns that differ only in the names of their levels, have exactly equal scores. The
 #' answer does not depend on `numCores` or `device`.
 #'
 #' # Columns
 #'
-#' Mutual information is that of discrete variables. Factors, logical and character columns have the levels that occur. Numbers
-#' are cut, each column by itself, by `discretize`. A constant column has the lowest score of most criteria and is taken last.
-#' A column that has the classes of `y` under other names (or its order, where `y` is numbers that are cut) is `y` itself, or a recoding of it: an error, as no other
-#' column could add anything. With so few rows that a column may agree by chance it is taken like any other.
-#' A column with a different level in every row (a row number, a name, or numbers cut into too many `bins`) determines `y` and looks
-#' perfect: if one is selected, a warning of class `pcgpu_warning_unique` says so. Missing and infinite values are errors; `addNA()`
-#' turns the missing values of a factor into a level.
+#' The criteria use the mutual information of discrete variables. The levels of factors, logical and character columns are those that occur.
+#' Numbers are cut, separately for each column, as `discretize` says. Some columns are special:
+#' - A *constant* column has the lowest score of most criteria and is chosen last.
+#' - *`y` itself, or a recoding of it*, is an error, because no other column could add anything. Such a column has the classes of `y` under other
+#'   names (or its order, if `y` consists of numbers that are cut). If there are so few rows that a column may agree by chance, it is treated like any other.
+#' - A column with *a different level in every row* (a row number, a name, or numbers cut into too many `bins`) determines `y` and looks
+#'   perfect. If one is selected, there is a warning of class `pcgpu_warning_unique`.
+#' - *Missing and infinite values* are errors. `addNA()` turns the missing values of a factor into a level.
 #'
-#' The criteria count tables of two features and the class. `bins` is by default such that a cell of them holds five
-#' observations on average, which is the usual demand of tests of such tables (Cochran 1954): with n observations and c classes
-#' \eqn{\sqrt{n / (5 c)}}{sqrt(n / (5 c))}, and with numbers as `y`, which are then cut too, \eqn{(n / 5)^{1/3}}{(n / 5)^(1/3)},
-#' rounded down, at least 2 and at most 64. With far more bins every observation has a cell of its own, and features are chosen by
-#' chance or by their order: where more than nine cells in ten must be empty, a warning of class `pcgpu_warning_sparse` says so.
+#' The criteria count tables of two features and the class. By default, `bins` is chosen so that a cell holds five
+#' observations on average, the usual requirement for tests of such tables (Cochran 1954). With n observations and c classes, it is
+#' \eqn{\sqrt{n / (5 c)}}{sqrt(n / (5 c))}. If `y` is numeric and is cut too, it is \eqn{(n / 5)^{1/3}}{(n / 5)^(1/3)}. The value is
+#' rounded down, at least 2 and at most 64. With far more bins, every observation has its own cell, and features are chosen by
+#' chance or by their order. If more than nine cells in ten must be empty, there is a warning of class `pcgpu_warning_sparse`.
 #'
-#' Where `bins` is left to its default, columns of few different values, all of them whole numbers, are taken for codes (genotypes
-#' 0, 1, 2; a scale from 1 to 5) and keep their values as levels: at most 10, as long as a cell of the table of the column and the
-#' classes holds five observations on average; n / (5 c), or as many as there are bins. With a `bins` of your own every column of
-#' numbers is cut.
+#' With the default of `bins`, columns with few different values, all of them whole numbers, count as codes (genotypes
+#' 0, 1, 2; a scale from 1 to 5) and keep their values as levels. The limit is 10 values, or n / (5 c) if that is less, so that a cell of the table of
+#' the column and the classes holds five observations on average. It is never below the number of bins. If you set `bins`, every numeric
+#' column is cut.
 #'
 #' # On a cluster
 #'
-#' Without an `ensemble`, each worker of `cluster` has its own columns and reports the best of them after each choice: one message each way for each of the `k`.
-#' It is sent the codes of its columns once, and those of each selected column. For a [pcgpu_file()] it is sent the path, and reads
-#' its columns itself. Columns of a worker that dies or hangs go to the others, and some of a slow one to faster ones; the call ends with an error of class
-#' `pcgpu_error_cluster` when none is left. A worker uses one GPU at most.
+#' Without an `ensemble`, each worker of `cluster` has its own columns and reports the best of them after each choice: one message each way for each
+#' of the `k` features. It receives the codes of its columns once, and those of each selected column. For a [pcgpu_file()] it receives the path and reads
+#' its columns itself. If a worker dies or hangs, the others take its columns; faster workers take some columns of a slow one. The call ends with an
+#' error of class `pcgpu_error_cluster` if no worker is left. A worker uses at most one GPU.
 #'
-#' Each choice costs some milliseconds in addition to counting. Workers are faster from about 1e7 values (rows times columns), and 3e8 times `k`; smaller
-#' selections, and those by `"MIM"`, which counts each column once, run in this process unless `device` names a GPU. `device` of the result says where it ran.
+#' Each choice costs some milliseconds in addition to counting. Workers are faster if rows times columns is at least about 1e7, and rows times columns
+#' times `k` at least 3e8. Smaller selections run in this process unless `device` names a GPU. So do those by `"MIM"`, which counts each column
+#' once. `device` of the result says where the selection ran.
 #'
-#' @param x The features, observations in rows: a numeric, logical or character matrix, a data frame, or a matrix of the package
-#'   Matrix, of which sparse ones are read a column at a time; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose
-#'   samples are the observations; or a [pcgpu_file()], which is read where it is; a `DelayedMatrix` or `big.matrix`, of which a matrix is made. Numbers may be
-#'   bit64's `integer64`.
+#' @param x The features, with observations in rows. One of:
+#'   - a numeric, logical or character matrix, or a data frame (numbers may be bit64's `integer64`);
+#'   - a matrix of the package Matrix; sparse ones are read one column at a time;
+#'   - a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations;
+#'   - a [pcgpu_file()], which is not loaded into R;
+#'   - a `DelayedMatrix` or `big.matrix`, which is converted to an ordinary matrix.
 #' @param y The target: a vector with a value for each row of `x`. Factors, characters and logicals are classes. So are numbers with
-#'   at most `bins` different values; where `bins` is left to its default, whole numbers with at most 10 (or n / 5, up to 64)
-#'   different values, of which each occurs twice on average. Other numbers are cut as the columns of `x` are. If both `y` and the rows of `x` have names, values go
-#'   to the rows of the same names, in whatever order they are; names of which only some are those of rows are an error, and with quite other names `y` goes by position, with a warning.
-#' @param k How many features to select, from 1 to the number of columns.
+#'   at most `bins` different values. With the default of `bins`, whole numbers are classes if they have at most 10 (or n / 5, up to 64)
+#'   different values, each of which occurs twice on average. Other numbers are cut like the columns of `x`.
+#'
+#'   If `y` and the rows of `x` have the same names, values are matched to rows by name, in any order. If only some names of `y` belong to other
+#'   rows, this is an error. With other names, values are matched by position, with a warning.
+#' @param k Number of features to select, from 1 to the number of columns.
 #' @param criterion The score, see below.
-#' @param bins Number of intervals, from 2 to 65535; `NULL` means a number that suits the number of observations, see below.
+#' @param bins Number of intervals, from 2 to 65535. `NULL` chooses a number that suits the number of observations, see below.
 #' @param discretize How numbers become levels:
 #'   - `"equal-width"` (the default): `bins` intervals of equal width from the smallest to the largest value of the column;
 #'   - `"equal-frequency"`: intervals with about equally many observations; equal values stay together;
 #'   - `"none"`: every value is a level. The columns of `x` must then be whole numbers.
-#' @param device Where to run, as in [pc()]. `"auto"` takes a GPU where there is one and the data are large. Several, such as
-#'   `c("cuda:0", "cuda:1")` or `c("cpu", "cuda")`, each count for a part of the features, by their speed.
-#' @param numCores Number of threads; left out, all cores.
+#' @param device Where to run, as in [pc()]. `"auto"` uses a GPU if there is one and the data are large. Several devices, such as
+#'   `c("cuda:0", "cuda:1")` or `c("cpu", "cuda")`, divide the features among them by their speed.
+#' @param numCores Number of threads; all cores by default.
 #' @param progress Show a progress bar? As in [pc()].
-#' @param ensemble `NULL` to select once, from all rows; or select from each of many samples of the rows, and say how often each
-#'   feature is selected: a number of bootstrap samples, for instance 50, or a [selection_ensemble()].
-#' @param cluster `NULL`, or workers of other processes, here or on other machines, as in [pc_control()] (*On a cluster* there); the answer is the same. They share the
-#'   samples of an `ensemble`, or else the columns of `x`, see *On a cluster* below.
+#' @param ensemble `NULL` to select once, from all rows. Otherwise features are selected from each of many samples of the rows, and the result says how
+#'   often each feature was selected: a number of bootstrap samples, for instance 50, or a [selection_ensemble()].
+#' @param cluster `NULL`, or workers in other processes, here or on other machines, as in [pc_control()] (see *On a cluster* there). The answer is the
+#'   same. Workers share the samples of an `ensemble`, or else the columns of `x`, see *On a cluster* below.
 #' @return A list of class `pcgpu_selection`:
 #' \describe{
 #'   \item{`index`}{the selected columns, in the order of their selection;}
-#'   \item{`names`}{their names, or their numbers as text where `x` has no column names;}
+#'   \item{`names`}{their names, or their numbers as text if `x` has no column names;}
 #'   \item{`score`}{their scores when they were selected;}
 #'   \item{`relevance`}{I(f; y) in bits;}
-#'   \item{`levels`}{how many levels they have;}
+#'   \item{`levels`}{their numbers of levels;}
 #'   \item{`criterion`, `bins`, `discretize`}{the arguments;}
-#'   \item{`features`, `observations`, `classes`}{how many there are;}
-#'   \item{`device`}{where it ran;}
+#'   \item{`features`, `observations`, `classes`}{the numbers of columns, rows and classes;}
+#'   \item{`device`}{where the selection ran;}
 #'   \item{`call`}{the call.}
 #' }
-#' With an `ensemble` the features are those of its order, see [selection_ensemble()]; `score` is the mean of their scores when they were
-#' selected, `relevance` that in all rows, and there are
+#' With an `ensemble`, the features and their order combine all samples, see [selection_ensemble()]. `score` is then the mean of the scores when a
+#' feature was selected, and `relevance` is computed from all rows. Further elements are
 #' \describe{
-#'   \item{`frequency`}{the share of the samples in which each of `index` was selected;}
-#'   \item{`rank`}{its mean place there;}
-#'   \item{`ensemble`}{a list: the arguments of [selection_ensemble()]; `size`, the number of rows of a sample; `index`, a matrix with a column
-#'     of selected features for each sample, in the order of their selection; `frequency`, that of all columns of `x`; `stability`, how
-#'     alike the selections are, 1 if they are the same and 0 if they are as alike as those by chance, with its 95 per cent
-#'     confidence interval (Nogueira and others 2018; the estimate is Kuncheva's index); `NA` for one sample, or where `k` is the
-#'     number of columns.}
+#'   \item{`frequency`}{the proportion of samples in which each feature of `index` was selected;}
+#'   \item{`rank`}{its mean position in these samples;}
+#'   \item{`ensemble`}{a list of the arguments of [selection_ensemble()] and four more elements.
+#'     `size` is the number of rows of a sample.
+#'     `index` is a matrix with a column of selected features for each sample, in the order of their selection.
+#'     `frequency` is the proportion for every column of `x`.
+#'     `stability` says how similar the selections are, with a 95 per cent confidence interval. It is 1 if they are the same, 0 if they are as similar as
+#'     by chance (Nogueira and others 2018; the estimate is Kuncheva's index), and `NA` for one sample or if `k` is the number of columns.}
 #' }
-#' It has a `print()`, a `plot()` and an `as.data.frame()` method. `x[, selected$index]` are the columns to go on with.
+#' There are `print()`, `plot()` and `as.data.frame()` methods. `x[, selected$index]` returns the selected columns.
 #' @references
 #' W. G. Cochran (1954). Some methods for strengthening the common chi-squared tests. *Biometrics* 10(4), 417-451.
 #'
@@ -120,23 +127,25 @@
 #'
 #' H. H. Yang and J. Moody (1999). Data visualization and feature selection: new algorithms for nongaussian data. *Advances in
 #' Neural Information Processing Systems* 12, 687-693.
-#' @seealso [selection_ensemble()] for selections from resampled rows, [run_details()] for where it ran, [pc()] for the graph of what was selected.
+#' @seealso [selection_ensemble()] for selections from resampled rows, [run_details()] for where it ran, [pc()] for the graph of the selected columns.
 #' @examples
-#' # 2000 columns, of which y rests on three
+#' # 2000 columns; y depends on three of them
 #' set.seed(1)
 #' x <- matrix(rnorm(500 * 2000), 500, dimnames = list(NULL, paste0("gene", 1:2000)))
 #' y <- x[, 10] + x[, 20] + x[, 30] + rnorm(500)
+#'
 #' selected <- select_features(x, y, k = 10, bins = 5, discretize = "equal-frequency", numCores = 2)
 #' selected
 #' plot(selected)
 #'
-#' # The graph around y, of the selected columns alone
+#' # The neighbours of y in the graph of the selected columns
 #' around <- cbind(y, x[, selected$index])
 #' fit <- pc(suff_gauss(around), gaussCItest, alpha = 0.01, labels = colnames(around), numCores = 2)
+#'
 #' amat <- as(fit@graph, "matrix")
 #' names(which(amat["y", ] + amat[, "y"] > 0))
 #'
-#' # How much of this rests on which rows there are: 20 bootstrap samples
+#' # How much does this depend on the rows? 20 bootstrap samples
 #' select_features(
 #'   x[, 1:200], y, k = 6, bins = 5, discretize = "equal-frequency", ensemble = 20, numCores = 2
 #' )
@@ -150,9 +159,9 @@ select_features <- function(x, y, k, criterion = c(
                             device = "auto", numCores, progress = NULL, ensemble = NULL, cluster = NULL) {
   call <- match.call()
   check_given(list(x = missing(x), y = missing(y), k = missing(k)), list(
-    x = "give the features, a matrix or data frame with observations in rows.",
-    y = "give the class of each observation.",
-    k = "give the number of features to select."
+    x = "pass the features, a matrix or data frame with observations in rows.",
+    y = "pass the class of each observation.",
+    k = "pass the number of features to select."
   ))
   criteria <- c("JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI")
   criterion <- check_choice(criterion, criteria, "criterion")
@@ -216,14 +225,13 @@ select_features <- function(x, y, k, criterion = c(
   ))
 }
 
-# Whether workers of other processes are sooner done with a selection from all rows than this one. Where a device is named it is the workers': this machine
-# may have none.
+# Returns whether workers finish a selection from all rows sooner than this process. A named GPU is the workers': this machine may have none.
 sharing_pays <- function(device, criterion, n, p, k) {
   here <- identical(device, "auto") || identical(device, "cpu") || inherits(device, "pcgpu_device") && device$kind == "cpu"
   !here || criterion != "MIM" && as.double(n) * p >= shared_cells && as.double(n) * p * k >= shared_counts
 }
 
-# One selection, each worker with a part of the features. `counts`: how much work it is.
+# Makes one selection, with a part of the features on each worker. `counts`: the amount of work.
 select_on_ranks <- function(workers, features, y, options, counts, device, threads, report) {
   setup <- list(what = "features", counts = counts, device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads))
   with_workers(workers, setup, function(names, hellos) {
@@ -231,7 +239,7 @@ select_on_ranks <- function(workers, features, y, options, counts, device, threa
   })
 }
 
-# What Rust says of an ensemble, as of one selection.
+# Turns Rust's result for an ensemble into the form of a single selection.
 of_ensemble <- function(found, ensemble, p) {
   ensemble$first <- NULL
   index <- matrix(found$index, ncol = ensemble$replicates)
@@ -248,26 +256,26 @@ of_ensemble <- function(found, ensemble, p) {
 
 check_bins <- function(bins) {
   if (!is_number(bins) || bins < 2 || bins > 65535 || bins != floor(bins)) {
-    abort_argument("bins", bins, "give a whole number from 2 to 65535.")
+    abort_argument("bins", bins, "use a whole number from 2 to 65535.")
   }
   as.integer(bins)
 }
 
-# See the section "Columns" of the help. classes: NULL where y is cut, too.
+# Returns the default of `bins`, see the section "Columns" of the help. classes: NULL if y is cut too.
 default_bins <- function(n, classes) {
   bins <- if (is.null(classes)) (n / 5)^(1 / 3) else sqrt(n / (5 * classes))
   # A whole root must not fall below itself by rounding.
   as.integer(min(64, max(2, floor(bins + 1e-9))))
 }
 
-# Likewise: up to how many different whole numbers are codes, and are not cut.
+# Returns the largest number of different whole numbers that count as codes and are not cut, see the section "Columns" of the help.
 most_codes <- function(n, classes) {
   max(default_bins(n, classes), min(10L, as.integer(n / (5 * (classes %||% default_bins(n, NULL))))))
 }
 
 check_k <- function(k, p) {
   if (!is_number(k) || k < 1 || k > p || k != floor(k)) {
-    abort_argument("k", k, sprintf("give a whole number from 1 to %d, the number of columns of `x`.", p))
+    abort_argument("k", k, sprintf("use a whole number from 1 to %d, the number of columns of `x`.", p))
   }
   as.integer(k)
 }
@@ -277,7 +285,7 @@ choose_selection_device <- function(device, counts) {
     shapes <- intersect(names(device$options), c("beta", "gamma", "theta", "delta"))
     if (length(shapes) || !(device$options$strategy %||% "shared") == "shared") {
       abort_argument("device", device_name(device), paste(
-        "the strategies of cuda_device() are those of tests of independence:",
+        "the strategies of cuda_device() apply to independence tests only;",
         "leave them out to select features."
       ))
     }
@@ -330,7 +338,7 @@ plot.pcgpu_selection <- function(x, main = NULL, ...) {
   unit <- if (x$criterion == "DISR") "" else " (bits)"
   single <- is.null(x$ensemble)
   height <- if (single) x$score else x$frequency
-  # Above the highest there is room for the legend.
+  # Leave room for the legend above the highest bar.
   limits <- if (single) range(0, height, x$relevance) else c(0, 1)
   if (single) limits[2L] <- limits[2L] + 0.2 * diff(limits)
   draw_with(graphics::plot, list(

@@ -1,9 +1,9 @@
-# What select_features() selects from, and for: features and target as Rust reads them, their names and classes checked.
+# The features and the target of select_features(), in the form that Rust reads, with their names and classes checked.
 
-# The features as Rust's boundary reads them (Features::from_list). No number is copied where it can be helped.
+# Returns the features in the form that Rust's boundary reads (Features::from_list), without copying numbers if possible.
 selection_features <- function(x) {
   if (inherits(x, "Matrix")) {
-    need_package("Matrix", "`x` is a matrix of the package Matrix")
+    need_package("Matrix", "`x` is a sparse matrix and needs the package Matrix")
     refuse_shape(x)
     x <- methods::as(methods::as(methods::as(x, "CsparseMatrix"), "generalMatrix"), "dMatrix")
     return(list(kind = "sparse", p = x@p, i = x@i, x = x@x))
@@ -18,7 +18,7 @@ selection_features <- function(x) {
     return(list(kind = "columns", x = feature_columns(x)))
   }
   if (!is.matrix(x) || !(is.numeric(x) || is.logical(x) || is.character(x))) {
-    abort_argument("x", x, "give a matrix, a data frame or a sparse matrix, observations in rows and features in columns.")
+    abort_argument("x", x, "use a matrix, data frame or sparse matrix with observations in rows and features in columns.")
   }
   refuse_shape(x)
   if (is.character(x)) {
@@ -32,7 +32,7 @@ selection_features <- function(x) {
 
 refuse_shape <- function(x) {
   if (nrow(x) < 2L || ncol(x) < 1L) {
-    abort_argument("x", x, "give at least two rows and one column.", has = sprintf("%d rows and %d columns", nrow(x), ncol(x)))
+    abort_argument("x", x, "it must have at least two rows and one column.", has = paste(counted(nrow(x), "row"), "and", counted(ncol(x), "column")))
   }
 }
 
@@ -42,12 +42,12 @@ feature_columns <- function(x) {
   })
 }
 
-# The names that a user has given the rows; NULL for the numbers that every data frame has.
+# Returns row names that the user set, or NULL for the numbers that every data frame has.
 row_names <- function(x) {
   if (!is.data.frame(x)) rownames(x) else if (.row_names_info(x) > 0L) row.names(x)
 }
 
-# y in the order of the rows of x, where both have names. Names of y that are no row's say nothing.
+# Returns y in the order of the rows of x if both have names. If the names of y are not those of the rows, y stays as it is.
 by_rows <- function(y, x) {
   own <- names(y)
   rows <- row_names(x)
@@ -56,8 +56,8 @@ by_rows <- function(y, x) {
   }
   if (is.null(rows)) {
     if (is_permuted(own, as.character(seq_along(own)))) {
-      abort_argument("y", y, "put it in the order of the rows, as in y[order(as.integer(names(y)))], or remove the names by unname().",
-        has = "the numbers of the rows as names, in another order"
+      abort_argument("y", y, "sort it with y[order(as.integer(names(y)))], or remove the names with unname().",
+        has = "the row numbers as names, but in a different order"
       )
     }
     return(y)
@@ -69,48 +69,48 @@ by_rows <- function(y, x) {
   y
 }
 
-# Other names than those of the rows: where some are those of other rows, no order is right for all.
+# Compares names of y that differ from those of the rows. If some are names of other rows, no order is right for all, which is an error.
 check_row_names <- function(own, rows) {
   own <- as.character(own)
   at <- which(is.na(own) | own != rows)[1L]
   if (is.na(at)) {
     return(invisible())
   }
-  place <- sprintf("the name %s at place %d, where the rows of `x` have %s", dQuote(own[at], FALSE), at, dQuote(rows[at], FALSE))
+  place <- sprintf("the name %s at position %d, where the rows of `x` have %s", dQuote(own[at], FALSE), at, dQuote(rows[at], FALSE))
   moved <- match(own, rows)
   if (any(moved != seq_along(own), na.rm = TRUE)) {
-    abort_argument("y", own, "name it as the rows of `x`, in any order, or remove the names by unname().", has = place)
+    abort_argument("y", own, "use the row names of `x`, in any order, or remove the names with unname().", has = place)
   }
-  warn("names", sprintf("`y` has %s: its values are taken for the rows by their position.", place), argument = "y")
+  warn("names", sprintf("`y` has %s: values are matched to rows by position.", place), argument = "y")
 }
 
-# y as Rust wants it: a factor, or numbers to be cut.
+# Returns y in the form that Rust reads: a factor, or numbers to be cut.
 selection_classes <- function(y, n, bins, discretize) {
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
   if (is.character(y) && meaning_of_text(y) == "numbers") {
-    warn("levels", sprintf("`y` is text that looks like numbers (such as %s), and is taken as classes: make numbers of it by as.numeric()", dQuote(example_of_text(y), FALSE)), columns = integer())
+    warn("levels", sprintf("`y` is text that looks like numbers (such as %s) and is treated as classes: convert it with as.numeric()", dQuote(example_of_text(y), FALSE)), columns = integer())
   }
   if (!is_date(y) && (is.object(y) || !is.null(dim(y)))) y <- plain_column(y, "y") %||% y
   y <- nan_to_na(y)
   vector <- is.null(dim(y)) && (is.factor(y) || is.logical(y) || is.character(y) || (is.numeric(y) && !is.object(y)))
   if (!vector) {
-    abort_argument("y", y, "give a vector, a factor or numbers, with a value for each row of `x`.")
+    abort_argument("y", y, "use a vector, such as a factor or numbers, with a value for each row of `x`.")
   }
   if (length(y) != n) {
-    abort_argument("y", y, sprintf("give a value for each of the %d rows of `x`.", n),
-      is = sprintf("of length %d", length(y))
+    abort_argument("y", y, "use the same observations in both.",
+      needs = sprintf("a value for each of the %d rows of `x`, not %d", n, length(y))
     )
   }
   if (anyNA(y)) {
-    abort_argument("y", y, "drop these rows, here and in `x`.", has = sprintf("NA at place %d", which(is.na(y))[1L]))
+    abort_argument("y", y, "drop these rows from `y` and `x`.", has = sprintf("NA at position %d", which(is.na(y))[1L]))
   }
   if (!is.numeric(y) || is.factor(y)) {
-    # Levels that never occur are no classes: they would make for fewer bins.
+    # Unused levels are not classes; counting them would reduce the default of `bins`.
     return(if (is.factor(y)) droplevels(y) else factor(y))
   }
   if (!all(is.finite(y))) {
-    abort_argument("y", y, "drop these rows, here and in `x`.",
-      has = sprintf("an infinite value at place %d", which(!is.finite(y))[1L])
+    abort_argument("y", y, "drop these rows from `y` and `x`.",
+      has = sprintf("an infinite value at position %d", which(!is.finite(y))[1L])
     )
   }
   different <- length(unique(y))
@@ -124,16 +124,16 @@ selection_classes <- function(y, n, bins, discretize) {
   }
   if (different == n) {
     abort_argument("y", y, if (discretize == "none") {
-      "cut() the numbers into classes, or give another `discretize`, which cuts them."
+      "cut() the numbers into classes, or use another `discretize`, which cuts them."
     } else {
-      sprintf("give %s a factor.", if (n > 2L) sprintf("`bins` below %d, so that the numbers are cut, or leave it out, or give", n) else "more rows, or")
+      sprintf("use %s a factor.", if (n > 2L) sprintf("`bins` below %d, so that the numbers are cut, or leave it out, or use", n) else "more rows, or")
     }, has = "a different value in every row, which would make each row a class")
   }
   exact_factor(y)
 }
 
-# Stops where columns say exactly what y says, by other words or numbers: the target, or a recoding of it. They would be selected first, and leave the
-# others nothing to tell. Few rows may agree by chance: then nothing is said.
+# Stops if a column is the target or a recoding of it. It would be selected first and leave the others nothing to add. With few rows a column may
+# agree by chance, so that is no error.
 refuse_target <- function(x, features, y) {
   p <- ncol(x)
   tied <- tabulate(match(y, y))
@@ -151,13 +151,13 @@ refuse_target <- function(x, features, y) {
   candidates <- may_be_target(few_rows, y)
   same <- candidates[vapply(candidates, function(j) is_recoding(column(j), y), NA)]
   if (length(same)) {
-    abort_argument("x", x, sprintf("leave %s out of `x`: nothing is left to be said of `y`, given %s.",
-      if (length(same) == 1L) "it" else "them", if (length(same) == 1L) "it" else "one of them"
+    abort_argument("x", x, sprintf("remove %s from `x`, because no other column can add information about `y`.",
+      if (length(same) == 1L) "it" else "them"
     ), has = paste("`y` itself, or a recoding of it, in", column_names(x, seq_len(p) %in% same)))
   }
 }
 
-# Does a column have the classes of y under other names, or, of numbers that are cut, their order or its reverse?
+# Returns whether a column has the classes of y under other names or, if y is numbers to be cut, their order or its reverse.
 is_recoding <- function(column, y) {
   if (is.factor(y)) {
     return(identical(match(column, column), match(y, y)))
@@ -169,9 +169,9 @@ is_recoding <- function(column, y) {
   identical(ranks, rank(y, ties.method = "min")) || identical(ranks, rank(-y, ties.method = "min"))
 }
 
-# Columns that a few rows do not tell from y. few_rows(rows): a matrix of these rows.
+# Returns the columns that a few rows do not distinguish from y. few_rows(rows): a matrix of these rows.
 may_be_target <- function(few_rows, y) {
-  # Of a file these lie together.
+  # In a file, the first rows are close together.
   few <- seq_len(min(length(y), 256L))
   if (!is.factor(y)) {
     few <- utils::head(few[!duplicated(y[few])], 16L)
@@ -187,29 +187,29 @@ may_be_target <- function(few_rows, y) {
   which(alike %in% n & rows[2L * n + 1L, ] != rows[2L * n + 2L, ])
 }
 
-# fewer_bins: is that a remedy?
+# fewer_bins: whether fewer bins are a remedy.
 warn_unique <- function(names, fewer_bins) {
   if (length(names)) {
     warn("unique", paste0(
       "selected features with a different level in every row: ", enumerate(dQuote(names, FALSE)),
-      "; they identify the rows, and say nothing about `y` in other data: leave them out",
-      if (fewer_bins) ", or give fewer `bins`" else ", or merge their levels"
+      ". They identify the rows and predict nothing about `y` in other data: leave them out",
+      if (fewer_bins) ", or use fewer `bins`" else ", or merge their levels"
     ), columns = names)
   }
 }
 
-# Where more than nine cells in ten of a table of two features and the class must be empty, the choice is chance. `levels`: numbers
-# of levels of the selected features, `cut`: whether these are numbers that were cut.
+# Warns if more than nine cells in ten of a table of two features and the class must be empty, because the choice is then largely random. `levels`:
+# numbers of levels of the selected features, `cut`: whether these are numbers that were cut.
 warn_sparse <- function(levels, classes, n, cut) {
   cells <- as.double(stats::median(levels))^2 * classes
   if (n < cells / 10) {
     default <- default_bins(n, classes)
     warn("sparse", sprintf(paste(
-      "%d observations in tables of %.0f cells (two features of %g levels, %d classes): what is selected rests on chance; %s"
+      "%d observations for tables of %.0f cells (two features with %g levels each, %d classes), so the selection is largely random: %s"
     ), n, cells, stats::median(levels), classes, if (any(cut & levels > default)) {
-      sprintf("give fewer `bins` (%d by default here), or merge levels and classes", default)
+      sprintf("use fewer `bins` (the default here is %d), or merge levels or classes", default)
     } else {
-      "merge levels, or classes"
+      "merge levels or classes"
     }), cells = cells)
   }
 }

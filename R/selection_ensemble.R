@@ -1,28 +1,28 @@
 #' Ensembles of feature selections
 #'
-#' How [select_features()] repeats a selection on samples of the rows, and what it makes of them. `select_features(ensemble = 50)` is
-#' `select_features(ensemble = selection_ensemble(50))`.
+#' Describes how [select_features()] repeats a selection on samples of the rows and combines the results. `select_features(ensemble = 50)` is
+#' short for `select_features(ensemble = selection_ensemble(50))`.
 #'
-#' Greedy selections from few observations depend on which observations these are: a few rows more or less give other features. An ensemble
-#' selects `k` features from each of many samples of the rows, and says of each feature how often it was among them (Saeys and others
-#' 2008, Abeel and others 2010). What is selected in most samples can be relied on more than what one selection happens to find;
-#' how often is also what stability selection (Meinshausen and Buehlmann 2010) looks at, which draws half of the rows without
+#' Greedy selections from few observations depend on the sample: a few more or fewer rows give other features. An ensemble
+#' selects `k` features from each of many samples of the rows, and counts how often each feature is selected (Saeys and others
+#' 2008, Abeel and others 2010). Features that are selected in most samples are more reliable than those of a single selection. Stability
+#' selection (Meinshausen and Buehlmann 2010) uses the same frequencies. It draws half of the rows without
 #' replacement: `selection_ensemble(100, replace = FALSE)`.
 #'
-#' Columns and classes are made discrete once, from all rows: the levels are the same in each sample, and so are default `bins`. A sample is then
-#' rows of these levels, of which some may be missing: a column can be constant there, and classes can be missing. A sample
-#' with one class alone, of which nothing can be learnt, is drawn again. [ensemble_rows()] says which rows a sample has:
-#' they depend on the seed and on the number of the sample, not on `numCores` or `device`.
+#' Columns and classes become discrete once, from all rows, so the levels and the default of `bins` are the same in each sample. Some levels may not
+#' occur in a sample: a column can be constant there, and classes can be missing. A sample
+#' with a single class allows no selection and is drawn again. [ensemble_rows()] returns the rows of a sample.
+#' They depend on the seed and on the number of the sample, not on `numCores` or `device`.
 #'
 #' @param replicates Number of samples, from 1 to 100,000.
-#' @param fraction Number of rows of each, as a share of all, above 0; `NULL` means 1 with replacement and one half without.
+#' @param fraction Number of rows of each sample, as a proportion of all rows, above 0. `NULL` means 1 with replacement and one half without.
 #' @param replace Draw rows with replacement (the bootstrap)?
-#' @param aggregate How the selections become one order of features:
-#'   - `"frequency"` (the default): by the number of samples in which a feature is selected; of equal ones by its mean place
+#' @param aggregate How to combine the selections into one order of features:
+#'   - `"frequency"` (the default): by the number of samples in which a feature is selected, and if equal by its mean position
 #'     among the selected;
-#'   - `"mean-rank"`: by its mean place in all samples, one place behind the last where it is not selected.
-#' @param seed A whole number from 0 to 2147483647 that the samples depend on, or `NULL` to draw one from R's random numbers:
-#'   `set.seed()` makes a run repeatable.
+#'   - `"mean-rank"`: by its mean position in all samples, which is k + 1 in samples that do not select it.
+#' @param seed A whole number from 0 to 2147483647 that determines the samples, or `NULL` to draw one from R's random numbers, so that
+#'   `set.seed()` makes a run reproducible.
 #' @return An object of class `pcgpu_ensemble` for the argument `ensemble` of [select_features()].
 #'
 #'   Errors have the class `pcgpu_error_argument`.
@@ -39,23 +39,24 @@
 #' set.seed(1)
 #' x <- matrix(rnorm(200 * 100), 200)
 #' y <- x[, 10] + x[, 20] + rnorm(200) > 0
+#'
 #' half <- selection_ensemble(30, replace = FALSE)
 #' select_features(x, y, 5, ensemble = half, numCores = 2)
 #' @export
 selection_ensemble <- function(replicates = 50, fraction = NULL, replace = TRUE,
                                aggregate = c("frequency", "mean-rank"), seed = NULL) {
   if (!is_number(replicates) || replicates < 1 || replicates > 1e5 || replicates != floor(replicates)) {
-    abort_argument("replicates", replicates, "give a whole number from 1 to 100000.")
+    abort_argument("replicates", replicates, "use a whole number from 1 to 100000.")
   }
   replace <- check_flag(replace, "replace")
   if (is.null(fraction)) {
     fraction <- if (replace) 1 else 0.5
   }
   if (!is_number(fraction) || fraction <= 0 || fraction > 1 || (fraction == 1 && !replace)) {
-    abort_argument("fraction", fraction, paste("give a number above 0", if (replace) {
+    abort_argument("fraction", fraction, paste("use a number above 0", if (replace) {
       "and at most 1."
     } else {
-      "and below 1: without replacement, all rows are the same sample each time."
+      "and below 1, because without replacement all rows always give the same sample."
     }))
   }
   structure(class = "pcgpu_ensemble", list(
@@ -65,7 +66,7 @@ selection_ensemble <- function(replicates = 50, fraction = NULL, replace = TRUE,
   ))
 }
 
-# The argument `ensemble`, checked: NULL, or a list as of selection_ensemble() with a seed, and the number of rows of a sample.
+# Checks the argument `ensemble`. Returns NULL, or the result of selection_ensemble() with a seed and `size`, the number of rows of a sample.
 check_ensemble <- function(ensemble, n) {
   if (is.null(ensemble)) {
     return(NULL)
@@ -73,7 +74,7 @@ check_ensemble <- function(ensemble, n) {
   if (!inherits(ensemble, "pcgpu_ensemble")) {
     if (!is_number(ensemble) || ensemble < 1 || ensemble > 1e5 || ensemble != floor(ensemble)) {
       abort_argument("ensemble", ensemble, paste(
-        "give the number of samples, a whole number from 1 to 100000, a selection_ensemble(),",
+        "use the number of samples, a whole number from 1 to 100000, a selection_ensemble(),",
         "or NULL to select once, from all rows."
       ))
     }
@@ -82,17 +83,17 @@ check_ensemble <- function(ensemble, n) {
   check_object(ensemble, "ensemble")
   ensemble$size <- as.integer(max(1, round(ensemble$fraction * n)))
   if (ensemble$size < 2L) {
-    abort_argument("ensemble", ensemble, "give a larger `fraction`.",
-      has = sprintf("fraction = %s, which of %d rows is %d", format(ensemble$fraction), n, ensemble$size)
+    abort_argument("ensemble", ensemble, "use a larger `fraction`.",
+      has = sprintf("fraction = %s, which selects %s of %d", format(ensemble$fraction), counted(ensemble$size, "row"), n)
     )
   }
-  # Of replicates that are shared out, where some begin.
+  # The first replicate; workers that share the replicates start at others.
   ensemble$first <- 0L
   ensemble$seed <- as.double(ensemble$seed %||% sample.int(.Machine$integer.max, 1L))
   ensemble
 }
 
-# What the selections of an ensemble make together: `index` and `score` have a column for each, of k of p features in order.
+# Combines the selections of an ensemble. `index` and `score` have a column for each selection: k of p features in order.
 aggregate_selections <- function(index, score, p, how) {
   k <- nrow(index)
   replicates <- ncol(index)
@@ -102,7 +103,7 @@ aggregate_selections <- function(index, score, p, how) {
     "frequency" = order(-count, place / count),
     "mean-rank" = order(place + (replicates - count) * (k + 1), -count)
   )
-  # Those that were never selected have no place, and come last.
+  # Features that were never selected have no position and come last.
   best <- order[seq_len(k)]
   list(
     index = best, score = (sum_at(score, index, p) / count)[best],
@@ -118,8 +119,8 @@ sum_at <- function(values, index, p) {
   sums
 }
 
-# How alike the selections of an ensemble are, with a confidence interval: Nogueira, Sechidis and Brown (2018), definition 4 and
-# corollary 9, of selections of k features each; the estimate is then Kuncheva's (2007) index.
+# Returns how similar the selections of an ensemble are, with a confidence interval: Nogueira, Sechidis and Brown (2018), definition 4 and
+# corollary 9. With k features in each selection, the estimate is Kuncheva's (2007) index.
 selection_stability <- function(index, p, level = 0.95) {
   k <- nrow(index)
   replicates <- ncol(index)
@@ -129,14 +130,14 @@ selection_stability <- function(index, p, level = 0.95) {
   share <- tabulate(index, p) / replicates
   chance <- k / p * (1 - k / p)
   estimate <- 1 - mean(replicates / (replicates - 1) * share * (1 - share)) / chance
-  # What is left of the paper's phi_i where each selection has k features: all else is the same for every i.
+  # The part of the paper's phi_i that depends on i if each selection has k features.
   of_each <- colMeans(matrix(share[index], k)) * k / p / chance
   error <- sqrt(4 / replicates^2 * sum((of_each - mean(of_each))^2))
   z <- stats::qnorm(1 - (1 - level) / 2)
   c(estimate = estimate, lower = max(-1, estimate - z * error), upper = min(1, estimate + z * error))
 }
 
-# "ensemble of 50 bootstrap samples of 500 rows (...)".
+# Returns "ensemble of 50 bootstrap samples of 500 rows; stability ...".
 ensemble_text <- function(ensemble) {
   stability <- ensemble$stability
   kind <- if (ensemble$replace) "bootstrap samples" else "samples without replacement"
@@ -147,7 +148,7 @@ ensemble_text <- function(ensemble) {
   sprintf("%s; stability %.2f (95%% interval %.2f to %.2f)", said, stability[["estimate"]], stability[["lower"]], stability[["upper"]])
 }
 
-# The replicates of an ensemble on the workers of a cluster.
+# Runs the replicates of an ensemble on the workers of a cluster.
 select_on_workers <- function(workers, task, p, device, threads, report) {
   ensemble <- task$options$ensemble
   setup <- c(list(what = "selection", device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)), task)
@@ -173,7 +174,7 @@ select_on_workers <- function(workers, task, p, device, threads, report) {
   last
 }
 
-# On a worker: what selects replicates range[1] to range[2].
+# Returns the function that runs replicates range[1] to range[2] on a worker.
 selection_rank <- function(setup, place) {
   function(range) {
     options <- setup$options

@@ -1,34 +1,34 @@
-# What suff_gauss() does where R does not hold the data: of moments (gauss_moments.R), of a sparse matrix, and with a file for the data.
+# suff_gauss() for moments (gauss_moments.R), for sparse matrices, and with a file for the data.
 
-# Rows that are read once have these correlations alone.
+# Data that are read once, in blocks, support only Pearson correlations.
 check_for_moments <- function(use, method, keep, device) {
   if (keep == "data") {
-    abort_argument("keep", keep, "moments are no data: give keep = \"correlations\", or the data.")
+    abort_argument("keep", keep, "moments do not contain the data; use keep = \"correlations\", or pass the data.")
   }
   if (method != "pearson") {
     abort_argument("method", method, paste(
-      "rank correlations take columns as a whole: write the data to a file, by write_pcgpu_file(), and give that,",
-      "or method = \"pearson\"."
+      "rank correlations need whole columns; use method = \"pearson\",",
+      "or write the data to a file with write_pcgpu_file() and pass the file."
     ))
   }
   if (device$kind == "cuda") {
-    abort_argument("device", device_name(device), "rows that come block by block are multiplied on the CPU: give device = \"cpu\" or \"auto\".")
+    abort_argument("device", device_name(device), "data that are read in blocks are processed on the CPU; use device = \"cpu\" or \"auto\".")
   }
 }
 
-# What blocks say of missing values: pairwise correlations take all rows at once.
+# The hint about missing values for data that are read in blocks: pairwise correlations need all rows at once.
 mend_of_blocks <- function(use) {
   if (use == "pairwise.complete.obs") {
     paste(
-      "for pairwise correlations write the data to a file, by write_pcgpu_file(), and give that;",
-      "or give use = \"complete.obs\" (rows without any)."
+      "for pairwise correlations, write the data to a file with write_pcgpu_file() and pass the file;",
+      "or set use = \"complete.obs\" (the rows without missing values)."
     )
   } else {
-    "drop or fill them in, or give use = \"complete.obs\" (rows without any)."
+    "drop or impute them, or set use = \"complete.obs\" (the rows without missing values)."
   }
 }
 
-# moments: what has come, in Rust, or a list of objects of class pcgpu_moments.
+# Returns list(C, n). moments: those accumulated in Rust, or a list of objects of class pcgpu_moments.
 suff_of_moments <- function(moments, names) {
   if (is.list(moments)) check_moments(moments, "x")
   found <- check_rust(rust_moments_correlations(moments, names, engine_list(new_device("cpu"), resolve_threads())))
@@ -39,45 +39,45 @@ suff_of_moments <- function(moments, names) {
   list(C = found$C, n = whole_number(found$n))
 }
 
-# An integer where it is one for R.
+# Returns an integer if R's integers can hold the number.
 whole_number <- function(n) if (n <= .Machine$integer.max) as.integer(n) else n
 
-# As correlate(), of the entries of a sparse matrix alone.
+# Does what correlate() does, for a sparse matrix.
 correlate_sparse <- function(x, rows, method, threads, bar) {
   options <- list(kind = method, rows = rows, names = colnames(x))
   engine <- engine_list(new_device("cpu"), threads)
   check_rust(rust_sparse_correlation(sparse_columns(x), as.double(nrow(x)), options, engine, list(progress = bar$report)))
 }
 
-# As correlate(keep = "data"), of which the data go to a file: `file` in place of `data`.
+# Does what correlate(keep = "data") does, but writes the data to a file and returns `file` instead of `data`.
 write_centred <- function(x, rows, method, threads, bar, path) {
   options <- list(kind = method, rows = rows, names = colnames(x), path = path)
   engine <- engine_list(new_device("cpu"), threads)
   check_rust(rust_centred_file(as_columns(x), as.double(nrow(x)), options, engine, list(progress = bar$report)))
 }
 
-# A path where the data are to be kept: a file that is there is in the way.
+# Checks the path of a new file for the data, which must not exist yet.
 check_kept_file <- function(file, keep) {
   if (is.null(file)) {
     return(NULL)
   }
   if (keep != "data") {
-    abort_argument("file", file, "the file is for the data: give keep = \"data\", too.")
+    abort_argument("file", file, "set keep = \"data\" too, because the file holds the data.")
   }
   check_new_path(file, "file", overwrite = FALSE)
 }
 
 refuse_function <- function(x) {
   if (is.function(x)) {
-    abort_argument("x", x, "write the rows to a file first, by write_pcgpu_file(nrow = ), and give that.")
+    abort_argument("x", x, "write the rows to a file first, with write_pcgpu_file(nrow = ), and pass the file.")
   }
   x
 }
 
-# A file of columns less their means is the data that are kept, whatever they were made of.
+# Returns the statistic of a file with centred columns. Such a file is what keep = "data" needs, whether it holds values or ranks.
 suff_of_centred <- function(x, method, keep, device, bar) {
   if (method != "pearson") {
-    abort_argument("method", method, "the file has columns less their means, of values or of ranks, and no values: give that of the values, or leave this out.")
+    abort_argument("method", method, "leave it out, because the file holds centred values or ranks, not the values themselves.")
   }
   kept <- new_kept(x, nrow(x))
   check_usable(x, nrow(x))

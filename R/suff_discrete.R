@@ -2,18 +2,20 @@
 #'
 #' Checks the data and codes the levels of discrete variables as 0, 1, ... for [disCItest()], [binCItest()] and [chi2CItest()].
 #'
-#' A factor has all levels that it declares. Levels that do not occur increase the degrees of
-#' freedom, as they do in pcalg and bnlearn; use [droplevels()] first if you do not want this. Logical, character and whole-number
-#' columns have the values that occur, in ascending order. `NA` and `NaN` are missing values.
+#' A factor keeps all levels that it declares. Levels that do not occur increase the degrees of freedom, as in pcalg and bnlearn; remove them
+#' with [droplevels()] if you do not want this. The levels of logical, character and whole-number columns are the values that occur, in
+#' ascending order. `NA` and `NaN` are missing values.
 #'
-#' @param x Observations in rows, variables in columns: a data frame or matrix of factors, logicals, characters or whole
-#'   numbers (also bit64's `integer64`). Cut other numbers into classes first, see [cut()]. Or a contingency table of at least
-#'   two dimensions, as from [table()] and [xtabs()]: its counts are numbers of observations, and its dimensions are
-#'   the variables. A Bioconductor `ExpressionSet` or `SummarizedExperiment` is read with its samples as rows. A sparse matrix, a
-#'   `DelayedMatrix` and a `big.matrix` are read a block of columns at a time, and a [pcgpu_file()] where it is; their codes go into R.
-#' @param na How to treat missing values: `"error"` (the default), or `"pairwise"`: each test omits the
-#'   observations without a value for one of its variables. NaN is missing, also in factors of numbers and in tables; a level made by [addNA()]
-#'   is an ordinary level.
+#' @param x Observations in rows, variables in columns. One of:
+#'   - a data frame or matrix of factors, logicals, characters or whole numbers (also bit64's `integer64`); [cut()] other numbers into classes
+#'     first;
+#'   - a contingency table with at least two dimensions, such as from [table()] or [xtabs()]: its dimensions are the variables, and its cells count
+#'     observations;
+#'   - a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations;
+#'   - a sparse matrix, a `DelayedMatrix` or a `big.matrix`, which is read one block of columns at a time, or a [pcgpu_file()]. The codes are
+#'     an ordinary matrix in R.
+#' @param na Treatment of missing values: `"error"` (the default), or `"pairwise"`, where each test omits the observations that lack one of
+#'   its variables. NaN is missing, also in factors of numbers and in tables. A level made by [addNA()] is an ordinary level.
 #' @param adaptDF Should empty cells lower the degrees of freedom? See [disCItest()] and [chi2CItest()].
 #' @return A list of
 #' \describe{
@@ -23,10 +25,10 @@
 #'   \item{`levels`}{a list with the names of the levels by column: code k stands for `levels[[column]][k + 1]`;}
 #'   \item{`na`}{the argument.}
 #' }
-#' A column that is constant gets a warning of class `pcgpu_warning_constant`: it is independent of everything.
+#' A constant column gives a warning of class `pcgpu_warning_constant`: it is independent of everything.
 #'
-#' Errors have the class `pcgpu_error_argument`, those of a data file `pcgpu_error_file`.
-#' @seealso [disCItest()], [binCItest()] and [chi2CItest()], which take it; [suff_gauss()], [suff_knn()]; [pc()].
+#' Errors have the class `pcgpu_error_argument`, or `pcgpu_error_file` if a data file is at fault.
+#' @seealso [disCItest()], [binCItest()] and [chi2CItest()], the tests that use it; [suff_gauss()], [suff_knn()]; [pc()].
 #' @examples
 #' suff <- suff_discrete(Titanic) # a contingency table: 2,201 people, four variables
 #' suff$nlev
@@ -45,29 +47,29 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
   if (is.function(x)) x <- in_memory(x, "x")
   by_blocks <- is_read_by_blocks(x) || is_sparse(x) || is_file(x)
   if (!by_blocks && !is.data.frame(x) && !(is.matrix(x) && is.atomic(x))) {
-    abort_argument("x", x, "give a data frame or matrix, observations in rows, or a contingency table.")
+    abort_argument("x", x, "use a data frame or matrix with observations in rows, or a contingency table.")
   }
   tell_if_turned(x, "x")
   if (!is_table) warn_text(x)
   if (ncol(x) < 2L || nrow(x) < 1L) {
-    abort_argument("x", x, "give at least one row and two columns.")
+    abort_argument("x", x, "it must have at least one row and two columns.")
   }
   coded <- if (by_blocks) code_blocks(x) else code_columns(x)
   missing <- coded$missing
   if (na == "error" && any(missing)) {
     abort_argument("x", x, paste(
-      "drop the rows or fill the values in, or give na = \"pairwise\"",
-      "(each test leaves out the rows that lack one of its variables)."
+      "drop these rows, impute the values, or use na = \"pairwise\"",
+      "(each test omits the rows that lack one of its variables)."
     ), has = paste("missing values in", column_names(coded$dm, missing)))
   }
   many <- lengths(coded$levels) > 65535L
   if (any(many)) {
-    abort_argument("x", x, "group levels, or drop these columns.",
+    abort_argument("x", x, sprintf("merge levels, or drop %s.", it_or_them(many)),
       has = paste("more than 65535 levels in", column_names(coded$dm, many))
     )
   }
   warn_constant(coded$constant, coded$dm)
-  # A constant has one level; two keep the degrees of freedom above 0.
+  # A constant has one level; declaring two keeps the degrees of freedom above 0.
   list(
     dm = coded$dm, nlev = pmax(unname(lengths(coded$levels)), 2L), adaptDF = adaptDF, levels = coded$levels, na = na
   )
@@ -75,11 +77,11 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
 
 code_columns <- function(x) code_numbers(x) %||% code_factors(x)
 
-# The same a block of columns at a time, of what R does not hold.
+# Codes data that are not an R matrix, one block of columns at a time.
 code_blocks <- function(x) {
   if (is_file(x)) {
     check_content(x)
-    # Rust reads it where it is.
+    # Rust reads the file itself.
     coded <- code_numbers(x)
     if (!is.null(coded)) {
       return(coded)
@@ -99,7 +101,7 @@ code_blocks <- function(x) {
   list(dm = dm, levels = stats::setNames(levels, names), missing = missing, constant = constant)
 }
 
-# list(dm, levels, missing, constant) where all columns are factors or plain whole numbers that are not far apart, else NULL.
+# Returns list(dm, levels, missing, constant) if all columns are factors or plain whole numbers that are not far apart, else NULL.
 code_numbers <- function(x) {
   is_plain <- function(column) is.numeric(column) && !is.object(column) && is.null(dim(column))
   is_coded <- function(column) is.factor(column) && is.integer(unclass(column)) && is.null(dim(column))
@@ -122,15 +124,15 @@ code_numbers <- function(x) {
   list(dm = found$dm, levels = levels, missing = found$missing > 0, constant = lengths(found$values) < 2L)
 }
 
-# The same for columns of any kind.
+# Returns the same list for columns of any kind.
 code_factors <- function(x) {
   if (is.matrix(x)) {
     x <- stats::setNames(as.data.frame(x, optional = is.null(colnames(x))), variable_names(x))
   }
   discrete <- vapply(x, is_discrete, NA)
   if (!all(discrete)) {
-    abort_argument("x", x, "make factors of them, for instance by cut(), or drop them.",
-      is = paste("neither factor, logical, character nor whole numbers in", column_names(x, !discrete))
+    abort_argument("x", x, sprintf("convert %1$s to factors, for instance with cut(), or drop %1$s.", it_or_them(!discrete)),
+      has = paste("values other than factors, logicals, text and whole numbers in", column_names(x, !discrete))
     )
   }
   factors <- lapply(x, exact_factor)
@@ -139,7 +141,7 @@ code_factors <- function(x) {
   list(dm = dm, levels = lapply(factors, levels), missing = vapply(x, anyNA, NA), constant = constant_columns(dm))
 }
 
-# Those of a matrix as as.data.frame() would have them, but for one without any: NULL. A data frame keeps its own.
+# Returns the column names that as.data.frame() would give a matrix, NULL for a matrix without names. A data frame keeps its own.
 variable_names <- function(x) {
   names <- colnames(x)
   if (is.null(names) || is.data.frame(x)) {
@@ -149,10 +151,10 @@ variable_names <- function(x) {
   replace(names, unnamed, paste0("V", unnamed, recycle0 = TRUE))
 }
 
-# Of a column that read_data() has read: does it have levels, or whole numbers?
+# Returns whether a column that read_data() has read has levels or whole numbers.
 is_discrete <- function(column) !is.double(column) || all(is.na(column) | (is.finite(column) & column == trunc(column)))
 
-# Of no value at all the least is Inf and the largest -Inf.
+# Counts a column without any value as constant: its minimum is Inf and its maximum -Inf.
 constant_columns <- function(m) {
   suppressWarnings(vapply(seq_len(ncol(m)), function(j) min(m[, j], na.rm = TRUE) >= max(m[, j], na.rm = TRUE), NA))
 }
@@ -160,7 +162,7 @@ constant_columns <- function(m) {
 warn_constant <- function(constant, x, so = NULL) {
   if (any(constant)) {
     warn("constant", paste0(
-      "constant in ", column_names(x, constant), ": ", so %||% "a constant is independent of everything and has no edge"
+      "constant in ", column_names(x, constant), ": ", so %||% "a constant is independent of everything and has no edges"
     ), columns = unname(which(constant)))
   }
 }

@@ -1,62 +1,73 @@
 #' Sufficient statistic for Gaussian data
 #'
-#' Checks the data and computes `list(C = cor(x), n = nrow(x))` for [gaussCItest()]; or, for many variables, returns an object that holds
+#' Checks the data and computes `list(C = cor(x), n = nrow(x))` for [gaussCItest()]. For many variables it can return an object that holds
 #' the data instead of their correlations.
 #'
-#' # Data that R does not hold
+#' # Sparse, file-backed and streamed data
 #'
-#' - A **sparse matrix** of the package Matrix (of class `dgCMatrix`, or converted to it by Matrix) stays sparse: sums and products are computed from its entries, and
-#'   means are subtracted at the end; columns with entries in most rows are centred first, some rows at a time. Pearson's and Spearman's correlations are available and
-#'   equal `cor()` to 1e-12. The matrix is made dense for a GPU that you name, and for pairwise correlations of data with missing values.
-#' - Bioconductor's **`DelayedMatrix`**, HDF5Array's among them, bigmemory's **`big.matrix`**, and a **function** that gives the next rows whenever it is called, and
-#'   `NULL` at the end, are read once, a block of rows at a time (100 MB, or `DelayedArray::getAutoBlockSize()`): see [gauss_moments()], which also combines rows from
-#'   several places. Only Pearson's correlations, on the CPU, equal to `cor()` to 1e-12, and not pairwise for data with missing values.
-#' - A **file** of [write_pcgpu_file()] is mapped into memory, and all results equal those for the matrix that was written, to the last bit. Computations that need whole
-#'   columns, such as rank and pairwise correlations, are available for the other kinds of data by writing them to a file first.
+#' - A **sparse matrix** of the package Matrix (class `dgCMatrix`, or one that Matrix converts to it) stays sparse. Sums and products are
+#'   computed from its entries, and means are subtracted at the end. Columns with entries in most rows are centred first, some rows at a time.
+#'   Pearson's and Spearman's correlations equal `cor()` to 1e-12. The matrix is made dense for Kendall's correlations, for pairwise correlations
+#'   of data with missing values, for a GPU that you name, and with `keep = "data"` without `file`.
+#' - Bioconductor's **`DelayedMatrix`** (also HDF5Array's), bigmemory's **`big.matrix`**, and a **function** are read once, one block of rows at a
+#'   time. A function returns the next rows at each call, and `NULL` at the end. Other blocks have 100 MB, or `DelayedArray::getAutoBlockSize()`
+#'   bytes. Only Pearson's correlations are available, on the CPU, equal to `cor()` to 1e-12, and not pairwise for data with missing
+#'   values. [gauss_moments()] reads the same data and also combines rows from several sources.
+#' - A **file** from [write_pcgpu_file()] is mapped into memory. All results equal those for the matrix that was written, to the last bit. Write the
+#'   other kinds of data to a file first for computations that need whole columns, such as rank and pairwise correlations.
 #'
-#' With `keep = "data"` and `file`, the data from which searches compute correlations are kept in such a file, which processes on one machine share in
-#' memory. A function is written to a file first, because the number of rows must be known.
+#' With `keep = "data"` and `file`, the data are kept in such a file, from which searches compute correlations. Processes on one machine share it
+#' in memory. Write the rows of a function to a file first, because their number must be known.
 #'
-#' Two columns that are linear functions of each other have correlation 1 or -1. They are allowed, and [pc()] gives pcalg's answer, but each
-#' separates the other from everything else, and which edges remain depends on rounding errors. Drop one of them.
+#' # Linearly dependent columns
 #'
-#' @param x A numeric matrix or data frame, observations in rows, variables in columns (see the section "Data" of [pc()]); a
-#'   Bioconductor `ExpressionSet` or `SummarizedExperiment` (its first assay), whose samples are the observations; or data that R does not hold, see
-#'   below: a sparse matrix, a `DelayedMatrix`, a `big.matrix`, a [pcgpu_file()], a function, or [gauss_moments()].
-#' @param use What to do about missing values, as in [stats::cor()]:
+#' Two columns that are linear functions of each other have correlation 1 or -1. They are allowed, and [pc()] gives pcalg's answer. But each
+#' separates the other from everything else, and rounding errors decide which edges remain. Drop one of them.
+#'
+#' @param x Observations in rows, variables in columns. One of:
+#'   - a numeric matrix or data frame (see the section "Data" of [pc()]);
+#'   - a Bioconductor `ExpressionSet` or `SummarizedExperiment` (its first assay), whose samples are the observations;
+#'   - a sparse matrix, a `DelayedMatrix`, a `big.matrix`, a [pcgpu_file()], a function, or [gauss_moments()], see below.
+#' @param use Treatment of missing values, as in [stats::cor()]:
 #'   - `"everything"` (the default) and `"all.obs"`: an error if there are any;
 #'   - `"complete.obs"` and `"na.or.complete"`: use the complete rows only; `n` is their number;
 #'   - `"pairwise.complete.obs"`: compute each correlation from the rows with both variables. `n` is then the smallest
-#'     of these numbers of rows, which makes the tests conservative. If the matrix is not positive semi-definite, a
-#'     warning of class `pcgpu_warning_pairwise` says so.
+#'     of these numbers of rows, which makes the tests conservative. A warning of class `pcgpu_warning_pairwise` reports a matrix that is not
+#'     positive semi-definite.
 #' @param method `"pearson"` (the default), `"spearman"` or `"kendall"`, as in [stats::cor()]. The test is derived for
-#'   the first; rank correlations are used for data with heavy tails (Harris and Drton 2013).
-#' @param device Where to compute the correlations: `"cpu"` (on all cores, see [pcgpu-package]; Kendall's by [stats::cor()]), `"cuda"`, `"cuda:1"` or a
-#'   [cuda_device()] (Pearson's only, and not pairwise for data with missing values), or `"auto"`: a GPU if there is
-#'   one and the matrix is large. Of several GPUs, such as `c("cuda:0", "cuda:1")`, the first computes them; if it fails, the next does,
-#'   with a message of class `pcgpu_message_lost`. With `keep = "data"` nothing is computed here.
+#'   Pearson's correlations; rank correlations are used for data with heavy tails (Harris and Drton 2013).
+#' @param device Where to compute the correlations:
+#'   - `"cpu"`: on all cores, see [pcgpu-package] (Kendall's by [stats::cor()]);
+#'   - `"cuda"`, `"cuda:1"` or a [cuda_device()]: Pearson's only, and not pairwise for data with missing values. With several GPUs, such as
+#'     `c("cuda:0", "cuda:1")`, the first computes them. If it fails, the next does, with a message of class `pcgpu_message_lost`;
+#'   - `"auto"`: a GPU if there is one and the matrix is large.
+#'
+#'   With `keep = "data"`, `suff_gauss()` computes no correlations.
 #' @param keep What the sufficient statistic holds: `"correlations"` (the default) or `"data"`. With `"data"`, [pc()], [skeleton()] and [orient()]
-#'   compute the correlations on the device of the search and discard them at the end. Use it for many variables: the correlations of 55,572 variables take 24.7 GB,
-#'   3,189 observations of them 1.4 GB. On the CPU a [cpu_device()] limits this memory; on a GPU the correlations never leave the GPU. Not available for Kendall's correlations, nor for pairwise ones of
-#'   data with missing values.
+#'   compute the correlations on the device of the search and discard them at the end. Use it for many variables: the correlations of 55,572
+#'   variables take 24.7 GB, 3,189 observations of them 1.4 GB. On the CPU, a [cpu_device()] limits this memory. On a GPU, the correlations never
+#'   leave the GPU. Not available for Kendall's correlations, nor for pairwise correlations of data with missing values.
 #' @param progress Show a progress bar if the correlations take more than a second? As in [pc()].
 #' @param file With `keep = "data"`: the path of a new file for the data. The object then refers to the file instead of holding the data.
 #' @return A list of `C`, a p x p correlation matrix equal to `cor(x, use = use, method = method)` to 1e-12, with the column names as
-#'   dimnames, and `n`, the number of observations. The last digits of `C` are the same for any number of threads; they may differ
+#'   dimnames, and `n`, the number of observations. The last digits of `C` are the same for any number of threads. They may differ
 #'   between kinds of processors, and on a GPU. Columns that are equal up to their sign have a correlation of exactly 1 or -1. A search is
 #'   exact given `C`.
 #'
-#'   With `keep = "data"`, an object of class `pcgpu_gauss_data`: a list of `data`, the n x p matrix of the values (or their ranks) less the means of their
-#'   columns, or a [pcgpu_file()] of that, and `n`, which may be replaced. A search gives the same answer as with the correlations that `suff_gauss()` computes on the
-#'   same device, to the last bit. `$C` computes them on the CPU at its first use and then keeps them with the object. Functions
-#'   that read `suffStat$C`, such as pcalg's, therefore accept the object like the list (except pcalg's own `"stable.fast"`, which needs
-#'   `list(C = suff$C, n = suff$n)`). Only `$C`, `[["C"]]` and `["C"]` compute them: `names()` and [with()] do not show `C`.
+#'   With `keep = "data"`, an object of class `pcgpu_gauss_data`: a list of `data`, the n x p matrix of the centred values (or their ranks), or
+#'   a [pcgpu_file()] of it, and `n`, which you may replace. A search gives the same answer, to the last bit, as with the correlations that
+#'   `suff_gauss()` computes on the same device.
 #'
-#'   Data that cannot be used are an error of class `pcgpu_error_argument`; a constant column gives a warning of class `pcgpu_warning_constant`.
+#'   `$C` computes the correlations on the CPU at its first use and then keeps them with the object. Functions
+#'   that read `suffStat$C`, such as pcalg's, therefore accept the object like the list. An exception is pcalg's own `"stable.fast"`, which needs
+#'   `list(C = suff$C, n = suff$n)`. Only `$C`, `[["C"]]` and `["C"]` compute them: `names()` and [with()] do not show `C`.
+#'
+#'   Data that cannot be used are an error of class `pcgpu_error_argument`. So is a constant column.
 #' @references
 #' N. Harris and M. Drton (2013). PC algorithm for nonparanormal graphical models. *Journal of Machine Learning
 #' Research* 14, 3365-3383.
-#' @seealso [gaussCItest()], which takes it; [gauss_moments()] and [pcgpu_file()] for data that R does not hold; [suff_discrete()], [suff_knn()]; [pc()].
+#' @seealso [gaussCItest()], the test that uses it; [gauss_moments()] and [pcgpu_file()] for data that do not fit into R; [suff_discrete()],
+#'   [suff_knn()]; [pc()].
 #' @examples
 #' suff <- suff_gauss(iris[1:4])
 #' pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$C), numCores = 2)
@@ -65,13 +76,15 @@
 #' suff <- suff_gauss(airquality[1:4], use = "complete.obs")
 #' suff$n
 #'
-#' # No matrix of p x p in R, for many variables
+#' # Keep the data instead of a p x p matrix, for many variables
 #' suff <- suff_gauss(iris[1:4], keep = "data")
 #' suff
+#'
 #' pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$data), numCores = 2)
 #'
-#' # Rows that come in parts
+#' # Rows in parts
 #' parts <- split(iris[1:4], iris$Species)
+#'
 #' following <- local({
 #'   at <- 0
 #'   function() if (at < 3) parts[[at <<- at + 1]]
@@ -81,6 +94,7 @@
 #' # Data in a file, which several processes may share
 #' path <- tempfile(fileext = ".pcgpu")
 #' suff <- suff_gauss(iris[1:4], keep = "data", file = path)
+#'
 #' pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$data), numCores = 2)
 #' unlink(path)
 #' @export
@@ -94,8 +108,8 @@ suff_gauss <- function(x, use = c(
   device <- check_device(device)
   if (keep == "data" && method == "kendall") {
     abort_argument("keep", keep, paste(
-      "Kendall's correlations are no products of data:",
-      "give keep = \"correlations\", or method = \"pearson\" or \"spearman\"."
+      "searches cannot compute Kendall's correlations from kept data;",
+      "use keep = \"correlations\", or method = \"pearson\" or \"spearman\"."
     ))
   }
   file <- check_kept_file(file, keep)
@@ -117,7 +131,7 @@ suff_gauss <- function(x, use = c(
     if (is.null(file)) {
       x <- in_memory(x, "x")
     } else {
-      # Both parts of the work read all rows, and columns as a whole.
+      # The columns are read twice, as a whole, which needs a file.
       values <- tempfile("values", dirname(file), ".part")
       on.exit(unlink(values), add = TRUE)
       x <- write_file(refuse_function(x), values, NULL, bar)
@@ -158,8 +172,8 @@ suff_gauss <- function(x, use = c(
     if (any(found$missing == nrow(x))) check_usable(x, 0L)
     if (pairwise && keep == "data") {
       abort_argument("keep", keep, paste(
-        "with missing values, pairwise correlations come of other rows for each pair:",
-        "give keep = \"correlations\", or use = \"complete.obs\"."
+        "with missing values, pairwise correlations use different rows for each pair;",
+        "set keep = \"correlations\", or use = \"complete.obs\"."
       ))
     }
     if (pairwise && device$kind == "cuda") device <- instead_of_gpu(device)
@@ -184,7 +198,7 @@ suff_gauss <- function(x, use = c(
 # The test has n - |S| - 3 in its formula.
 check_usable <- function(x, n) {
   if (n < 4) {
-    abort_argument("x", x, "a test of correlation takes at least 4 observations.",
+    abort_argument("x", x, "a test of correlation needs at least 4 observations.",
       has = counted(n, "usable row")
     )
   }
@@ -193,15 +207,15 @@ check_usable <- function(x, n) {
 check_infinite <- function(found, x) {
   infinite <- (found$least == -Inf | found$largest == Inf) & found$least <= found$largest
   if (any(infinite)) {
-    abort_argument("x", x, "drop these rows or columns, or transform the data in another way.",
+    abort_argument("x", x, "drop these rows or columns, or transform the data differently.",
       has = paste("infinite values in", column_names(x, infinite))
     )
   }
 }
 
 check_missing <- function(found, x, hint = paste(
-                            "drop or fill them in, or give what suff_gauss() makes with use = \"complete.obs\" (rows without any)",
-                            "or use = \"pairwise.complete.obs\" (rows without one in the two columns at hand)."
+                            "drop or impute them, or call suff_gauss() with use = \"complete.obs\" (the rows without missing values)",
+                            "or use = \"pairwise.complete.obs\" (for each pair, the rows with both values)."
                           )) {
   if (any(found$missing > 0)) {
     abort_argument("x", x, hint, has = paste("missing values in", column_names(x, found$missing > 0)))
@@ -211,18 +225,19 @@ check_missing <- function(found, x, hint = paste(
 check_constant <- function(found, x) {
   constant <- found$least >= found$largest
   if (any(constant)) {
-    abort_argument("x", x, "drop these columns: a constant has no correlation.",
+    abort_argument("x", x, sprintf("drop %s, because a constant has no correlations.", it_or_them(constant)),
       is = paste("constant in", column_names(x, constant))
     )
   }
 }
 
-# Smallest, largest and missing values by column; complete: of the rows without missing values, whose number is `n`.
+# Returns by column the smallest and largest value and the number of missing values, and `n`, the number of rows. complete: whether to use
+# only rows without missing values.
 summarise_columns <- function(x, complete, threads) {
   check_rust(rust_summary(as_columns(x), nrow(x), complete, engine_list(new_device("cpu"), threads)))
 }
 
-# These, and C or, with keep = "data", the data ready to be correlated; neither where a column has no correlations.
+# Returns column summaries plus `C`, or centred data with keep = "data"; neither if a column has no correlations.
 correlate <- function(x, rows, method, device, threads, keep = "correlations", bar = list()) {
   options <- list(kind = method, rows = rows, names = colnames(x), keep = keep)
   found <- check_rust(on_device(device, threads, function(engine) {
@@ -232,55 +247,55 @@ correlate <- function(x, rows, method, device, threads, keep = "correlations", b
   found
 }
 
-# A matrix, or the columns of a data frame, as Rust reads them.
+# Returns a matrix, or the columns of a data frame, in the form that Rust reads.
 as_columns <- function(x) if (is.data.frame(x)) unclass(x) else x
 
-# A GPU that is named, or one that pays.
+# Returns the device that was named, or for "auto" a GPU if the computation is large enough.
 correlation_device <- function(device, x, method) {
   if (device$kind != "auto") {
     return(device)
   }
   pays <- method == "pearson" && nrow(x) * ncol(x) * (ncol(x) - 1) / 2 >= auto_products
-  # Without one, data are not copied for it.
+  # Without a GPU, the data must not be copied for one.
   if (pays && rust_may_have_gpu()) automatic_gpu() else new_device("cpu")
 }
 
-# Correlations that are kept have to fit into the memory of a cpu_device().
+# Checks that the correlations fit into the memory of a cpu_device().
 check_room <- function(device, p) {
   memory <- if (device$kind == "cpu") device$options$memory
   if (!is.null(memory) && 8 * p^2 > memory) {
     abort_argument("device", device, sprintf(
-      "the correlations of %d variables take %.0f bytes: give as much, or keep = \"data\".", p, 8 * p^2
+      "the correlations of %d variables take %.0f bytes; allow that much, or use keep = \"data\".", p, 8 * p^2
     ), has = sprintf("memory = %.0f", memory))
   }
 }
 
-# The CPU, for what a GPU does not do: it makes one product of data with themselves, Pearson's correlations of one set of rows.
+# Returns the CPU, or stops if the user named a GPU. A GPU computes only Pearson's correlations of one set of rows.
 instead_of_gpu <- function(device) {
   if (isTRUE(device$automatic)) {
     return(new_device("cpu"))
   }
   abort_argument("device", device_name(device), paste(
-    "rank correlations, and pairwise ones of data with missing values, are made on the CPU:",
-    "give device = \"cpu\" or \"auto\"."
+    "rank correlations, and pairwise correlations of data with missing values, run on the CPU;",
+    "use device = \"cpu\" or \"auto\"."
   ))
 }
 
-# list(C, n), by cor().
+# Returns list(C, n), by cor().
 kendall <- function(x, columns, use, pairwise) {
   x <- as.matrix(x)
   n <- if (pairwise) min(crossprod(!is.na(x))) else columns$n
-  # Its warning of a standard deviation of zero comes as an error later, with the columns' names.
+  # cor() warns of a standard deviation of zero; a later error names these columns.
   list(C = suppressWarnings(stats::cor(rescale(x, columns), use = use, method = "kendall")), n = n)
 }
 
-# A matrix, a data frame, or what R does not hold: see blocks.R.
+# Returns checked data: a matrix, a data frame, or data that are read by blocks (see blocks.R).
 check_data <- function(x) {
   x <- read_data(x, "x", all = FALSE)
   if (is_read_by_blocks(x) || is_sparse(x) || is_file(x)) {
     check_reader(x, "x")
     if (is_delayed(x) && !DelayedArray::type(x) %in% c("double", "integer")) {
-      abort_argument("x", x, "give one of numbers.", is = sprintf("a DelayedMatrix of type %s", DelayedArray::type(x)))
+      abort_argument("x", x, "use one that holds numbers.", is = sprintf("a DelayedMatrix of type %s", DelayedArray::type(x)))
     }
   } else {
     x <- check_table(x, "x")
@@ -290,14 +305,14 @@ check_data <- function(x) {
   x
 }
 
-# Of what read_data() has read: a matrix of numbers, or a data frame of them.
+# Checks that read_data() has returned a matrix or data frame of numbers.
 check_table <- function(x, argument) {
   if (!is.data.frame(x) && !is.matrix(x)) {
-    abort_argument(argument, x, "give a numeric matrix or data frame, observations in rows.")
+    abort_argument(argument, x, "use a numeric matrix or data frame with observations in rows.")
   }
   numeric <- if (is.data.frame(x)) vapply(x, is.numeric, NA) else rep(is.numeric(x), ncol(x))
   if (!all(numeric)) {
-    abort_argument(argument, x, "drop these columns, or make numbers of them.",
+    abort_argument(argument, x, sprintf("drop %1$s, or convert %1$s to numbers.", it_or_them(!numeric)),
       is = paste("not numeric in", column_names(x, !numeric))
     )
   }
@@ -306,12 +321,11 @@ check_table <- function(x, argument) {
 
 check_several <- function(x) {
   if (ncol(x) < 2L) {
-    abort_argument("x", x, "give at least two columns.")
+    abort_argument("x", x, "it must have at least two columns.")
   }
 }
 
-# Columns whose squares would leave the range of doubles, multiplied by a power of two, which changes no digit of a
-# correlation.
+# Multiplies columns whose squares would leave the range of doubles by a power of two, which changes no digit of a correlation.
 rescale <- function(x, columns) {
   largest <- pmax(abs(columns$least), abs(columns$largest))
   for (column in which(largest > 1e100 | largest < 1e-100)) {
@@ -323,22 +337,23 @@ rescale <- function(x, columns) {
 }
 
 without_correlation <- function(x, columns) {
-  abort_argument("x", x, "drop these columns, or subtract their means first: to the precision of a double they are constant.",
+  abort_argument("x", x, "drop these columns, or subtract their means first, because they are constant to double precision.",
     has = paste("no correlation for", columns)
   )
 }
 
-# Every correlation must be a number. Pairwise ones come from different rows, and need not make a positive definite matrix.
+# Checks that every correlation is a number. Pairwise correlations come from different rows, and their matrix need not be positive
+# semi-definite.
 check_correlations <- function(C, pairwise) {
   if (anyNA(C)) {
     bad <- is.na(C)
     pair <- which(bad, arr.ind = TRUE)[1L, ]
     if (pairwise) {
-      abort_argument("x", C, "use other rows or columns.", has = sprintf(
+      abort_argument("x", C, "drop one of the two, or use other rows.", has = sprintf(
         "no correlation of %s and %s in the rows that have both", column_label(C, pair[2L]), column_label(C, pair[1L])
       ))
     }
-    # A column without any correlation is at fault alone.
+    # Columns without any correlation are the cause; the others lack theirs because of them.
     alone <- rowSums(!bad) <= 1L
     without_correlation(C, column_names(C, if (any(alone)) alone else rowSums(bad) > 0))
   }
@@ -348,18 +363,20 @@ check_correlations <- function(C, pairwise) {
   definite <- tryCatch(is.matrix(chol(C + diag(1e-8, nrow(C)))), error = function(e) FALSE)
   if (!definite) {
     warn("pairwise", paste(
-      "the pairwise correlation matrix is not positive semi-definite: some partial correlations may make no sense;",
+      "the pairwise correlation matrix is not positive semi-definite, so some partial correlations may be meaningless:",
       "consider use = \"complete.obs\""
     ))
   }
 }
 
-# A column by its name, or by its number where its name is none that tells it from the others.
+it_or_them <- function(which) if (sum(which) == 1L) "it" else "them"
+
+# Returns a column's name, or its number if the name is missing or not unique.
 column_label <- function(x, at) {
   if (is.null(named_columns(x, at))) paste("column", at) else dQuote(colnames(x)[at], FALSE)
 }
 
-# Names that tell these columns from all others, or NULL.
+# Returns the names of these columns, or NULL if they do not distinguish them from all other columns.
 named_columns <- function(x, at) {
   names <- colnames(x)
   if (!is.null(names) && all(nzchar(names[at], keepNA = FALSE) & !is.na(names[at])) && !any(names[at] %in% names[duplicated(names)])) names[at]

@@ -2,56 +2,65 @@
 #'
 #' Checks continuous or mixed data and collects them in a list with the settings of [cmiKnnCItest()] and [mixedCItest()].
 #'
-#' Numbers are continuous; factors, logicals and characters are discrete, with a distance of 0 between equal levels and one and the same distance
-#' between different ones, which depends on the transform. Convert numbers that are codes to factors: a message of class `pcgpu_message_codes` names columns of whole
-#' numbers with at most 10 different values, which are treated as continuous.
+#' Numbers are continuous; factors, logicals and characters are discrete. Equal levels have distance 0. Different levels all have the same distance,
+#' which depends on the transform. Convert numbers that are codes to factors: columns of whole numbers with at most 10 different values are
+#' treated as continuous, and a message of class `pcgpu_message_codes` names them.
 #'
 #' # Transforms
 #'
-#' Transforms apply to continuous columns. For mixed data they also decide how much a different level counts beside a difference of numbers.
-#' - `"uniform"` (the default): ranks over n, so that increasing transformations of a variable change nothing. Two levels are as far apart as the
-#'   smallest and the largest value. mCMIkNN has an option of this name, which spreads the codes of levels over that range.
-#' - `"ranks"`: 0, 1, ... For data without discrete columns the results are those of `"uniform"`. Two levels are only as far apart as two
-#'   neighbouring ranks: tests between a number and a discrete variable then have **no power**.
-#' - `"standardize"`: mean 0, standard deviation 1. Two levels are one standard deviation apart. It is the default of tigramite's `CMIknnMixed`,
-#'   whose default of `CMIknn` is `"ranks"`.
-#' - `"none"`: the numbers as they are. Two levels are 1 apart, as in Mesner and Shalizi (2021).
+#' Transforms apply to continuous columns. For mixed data they also determine how much a different level counts compared with a difference
+#' of numbers.
+#' - `"uniform"` (the default): ranks divided by n, so that increasing transformations of a variable change nothing. Two levels are as far apart as
+#'   the smallest and the largest value. mCMIkNN has an option of this name, which spreads the codes of levels over that range.
+#' - `"ranks"`: 0, 1, ... For data without discrete columns, the results equal those of `"uniform"`. Two levels are only as far apart as two
+#'   neighbouring ranks, so tests between a number and a discrete variable have **no power**.
+#' - `"standardize"`: mean 0, standard deviation 1. Two levels are one standard deviation apart. It is the default of tigramite's `CMIknnMixed`
+#'   (that of `CMIknn` is `"ranks"`).
+#' - `"none"`: the numbers unchanged. Two levels are 1 apart, as in Mesner and Shalizi (2021).
 #'
-#' In simulations with 200 observations and a discrete variable of three levels (as in `bench/knn.R` of the repository, part `transforms`), tests at 0.05 between it and a
-#' number with an effect of 0.4 standard deviations found the dependence in 88 % of the data sets by `"uniform"`, in 82 % by `"standardize"`, and never by `"ranks"`.
+#' Simulations compared their power (`bench/knn.R` in the repository, part `transforms`). They used 200 observations, a discrete variable with three
+#' levels, a number with an effect of 0.4 standard deviations, and tests at 0.05. The dependence was found in 88 % of the data sets with
+#' `"uniform"`, in 82 % with `"standardize"`, and never with `"ranks"`.
 #'
 #' The estimator `"frenzel-pompe"` assumes that the values of a continuous column are all different. Before ranking, it puts ties in a
 #' random order that depends on the seed (CMIknn adds noise instead). The other estimators, for mixed data, keep ties.
 #'
 #' # Number of neighbours
 #'
-#' A small `k` makes the estimate noisy. A large `k` overlooks dependence that is not monotone. It also overlooks dependence within small groups: the number of
+#' A small `k` makes the estimate noisy. A large `k` misses dependence that is not monotone, and dependence within small groups: the number of
 #' observations that share the levels of all discrete variables of a test should be larger than `k`.
 #'
-#' For numbers alone Runge (2018) recommends 0.1 to 0.2 n, and tigramite's `CMIknn` takes 0.2 n. mCMIkNN has the square root of n as an option for mixed data. In simulations
-#' (`bench/knn.R` of the repository, parts `neighbours` and `neighbours-mixed`; 100 data sets of 300 observations, a linear effect, tests at 0.05) two numbers given a third
-#' were found dependent in 25 % of the data sets with `k = 7`, in 59 % with the square root of n, in 70 % with 0.1 n and in 68 % with 0.2 n. In 60 data sets, a
-#' number and a discrete variable given two others, of three levels each, were found dependent in 15 % with `k = 17`, the square root of n, and in 2 % with
-#' `k = 30`. Graphs of seven variables (part `neighbours-graphs`, 30 of them) were on average 2.27, 1.63, 1.57 and 2.1 edges from the truth with 7, the square root of n,
-#' 0.1 n and 0.2 n for numbers alone, and 1.9, 1.63, 2.1 and 3.67 where half of the variables were discrete.
+#' For numbers alone, Runge (2018) recommends 0.1 to 0.2 n, and tigramite's `CMIknn` uses 0.2 n. mCMIkNN has the square root of n as an option for
+#' mixed data. The table shows simulations by `bench/knn.R` of the repository, with tests at 0.05 of linear effects:
 #'
-#' @param data A data frame or matrix, observations in rows, variables in columns: numbers (also bit64's `integer64`), factors,
-#'   logicals, characters; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations; or data that R does not hold,
-#'   as for [suff_gauss()] (a function is read into a matrix). No missing values.
-#' @param k Number of nearest neighbours of the estimate: a whole number from 1 to n - 1, or a share of n below 1. `NULL` means 0.1 n for
-#'   numbers alone; with discrete columns the square root of n, or half of the rows of a level (the median over the levels of a column) and one, if that is less. Rounded and at least 3; see below.
-#' @param k_perm Number of nearest neighbours given S, including itself, from which an observation can take its value of x in a permutation:
+#' | simulation (part of `bench/knn.R`) | `k = 7` | square root of n | 0.1 n | 0.2 n |
+#' |:--|--:|--:|--:|--:|
+#' | dependence of two numbers given a third, 100 data sets of 300 rows (`neighbours`): found in | 25 % | 59 % | 70 % | 68 % |
+#' | dependence of a number and a discrete variable given two others, of three levels, 60 data sets of 300 rows (`neighbours-mixed`): found in | | 15 % | 2 % | |
+#' | 30 graphs of seven numeric variables (`neighbours-graphs`): mean number of wrong edges | 2.27 | 1.63 | 1.57 | 2.1 |
+#' | the same if half of the variables are discrete: mean number of wrong edges | 1.9 | 1.63 | 2.1 | 3.67 |
+#'
+#' @param data Observations in rows, variables in columns. One of:
+#'   - a data frame or matrix of numbers (also bit64's `integer64`), factors, logicals or characters;
+#'   - a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations;
+#'   - a sparse matrix, a `DelayedMatrix`, a `big.matrix` or a [pcgpu_file()], which is read into an ordinary matrix.
+#'
+#'   Missing values are an error.
+#' @param k Number of nearest neighbours for the estimate: a whole number from 1 to n - 1, or a fraction of n below 1. `NULL` means 0.1 n for
+#'   numbers alone. With discrete columns it means the square root of n, or less if levels are small: half of the rows of a level (the median over the
+#'   levels of a column) plus one. The default is rounded and at least 3; see below.
+#' @param k_perm Number of nearest neighbours in S, including the observation itself, from which it can take its value of x in a permutation:
 #'   a whole number from 1 to n - 1.
 #' @param permutations Number of permutations. With the default form of p, 1 / permutations is the smallest p above 0.
-#' @param estimator Of the conditional mutual information, see [mixedCItest()]. `"auto"` is that of the test:
+#' @param estimator The estimator of the conditional mutual information, see [mixedCItest()]. `"auto"` depends on the test:
 #'   `"frenzel-pompe"` for `cmiKnnCItest`, `"mesner-shalizi"` for `mixedCItest`.
-#' @param transform How to transform continuous columns first, see below.
+#' @param transform The transformation of continuous columns, see below.
 #' @param seed A whole number from 0 to 2147483647 that determines the permutations, or `NULL` to draw one from R's random
 #'   numbers, so that `set.seed()` makes a run reproducible.
 #' @param add_one Compute p as (1 + count) / (1 + permutations), which is never 0, instead of count / permutations?
-#' @param early_stop `NULL` to draw all permutations, or `c(alpha = , error = )` to end a test as soon as the probability that all permutations would lead to
-#'   a different decision at this `alpha` is at most `error` (beta-binomial, from a uniform prior
-#'   on p). With `error = 0` no decision changes; only p does, as it is based on the permutations drawn.
+#' @param early_stop `NULL` to draw all permutations, or `c(alpha = , error = )` to end a test early. A test ends as soon as the probability that all
+#'   permutations would lead to a different decision at this `alpha` is at most `error` (beta-binomial, from a uniform prior
+#'   on p). With `error = 0` no decision changes; only p does, because it is based on the permutations drawn.
 #' @return A list of
 #' \describe{
 #'   \item{`data`}{a matrix of doubles of the shape of `data`, with codes 1, 2, ... for levels;}
@@ -59,15 +68,15 @@
 #'   \item{`levels`}{a list of the levels of the discrete columns, by column;}
 #'   \item{...}{`k` (a whole number) and the other arguments.}
 #' }
-#' A constant column gets a warning of class `pcgpu_warning_constant`: it is independent of everything, with p = 1.
+#' A constant column gives a warning of class `pcgpu_warning_constant`: it is independent of everything, with p = 1.
 #'
-#' Errors have the class `pcgpu_error_argument`, those of a data file `pcgpu_error_file`.
+#' Errors have the class `pcgpu_error_argument`, or `pcgpu_error_file` if a data file is at fault.
 #' @references
 #' J. Huegle, C. Hagedorn and R. Schlosser (2023). A kNN-based non-parametric conditional independence test for mixed data and application in causal
 #' discovery. *Proceedings of ECML PKDD* (mCMIkNN).
 #'
 #' O. C. Mesner and C. R. Shalizi (2021) and J. Runge (2018): see [mixedCItest()] and [cmiKnnCItest()].
-#' @seealso [cmiKnnCItest()] and [mixedCItest()], which take it; [suff_gauss()], [suff_discrete()]; [pc()].
+#' @seealso [cmiKnnCItest()] and [mixedCItest()], the tests that use it; [suff_gauss()], [suff_discrete()]; [pc()].
 #' @examples
 #' set.seed(1)
 #' suff <- suff_knn(iris)
@@ -81,7 +90,7 @@ suff_knn <- function(data, k = NULL, k_perm = 5, permutations = 100,
                      seed = NULL, add_one = FALSE, early_stop = NULL) {
   data <- read_data(data, "data")
   if (!is.data.frame(data) && !(is.matrix(data) && is_value(data))) {
-    abort_argument("data", data, "give a data frame or matrix, observations in rows.")
+    abort_argument("data", data, "use a data frame or matrix with observations in rows.")
   }
   tell_if_turned(data, "data")
   if (is.matrix(data)) {
@@ -89,14 +98,14 @@ suff_knn <- function(data, k = NULL, k_perm = 5, permutations = 100,
     names(data) <- if (all(nzchar(names(data)))) names(data)
   }
   if (ncol(data) < 2L || nrow(data) < 3L) {
-    abort_argument("data", data, "give at least three rows and two columns.")
+    abort_argument("data", data, "it must have at least three rows and two columns.")
   }
   discrete <- !unname(numeric_columns(data))
   warn_text(data)
   tell_if_codes(data, discrete)
   missing <- vapply(data, function(column) anyNA(column) || is.numeric(column) && !all(is.finite(column)), NA)
   if (any(missing)) {
-    abort_argument("data", data, "drop the rows or fill the values in.",
+    abort_argument("data", data, "drop these rows, or replace the values.",
       has = paste("missing or infinite values in", column_names(data, missing))
     )
   }
@@ -115,8 +124,8 @@ suff_knn <- function(data, k = NULL, k_perm = 5, permutations = 100,
     add_one = check_flag(add_one, "add_one"), early_stop = check_early_stop(early_stop)
   )
   if (suff$estimator == "frenzel-pompe" && any(discrete)) {
-    abort_argument("estimator", "frenzel-pompe", "give \"mesner-shalizi\" or \"gao\", which are for mixed data.",
-      is = paste0("\"frenzel-pompe\", which is for continuous variables; discrete: ", column_names(data, discrete))
+    abort_argument("estimator", "frenzel-pompe", "use \"mesner-shalizi\" or \"gao\", which are for mixed data.",
+      is = sprintf("\"frenzel-pompe\", which is for continuous variables only, but the data are discrete in %s", column_names(data, discrete))
     )
   }
   suff

@@ -1,31 +1,38 @@
 #' Write data to a file that processes share
 #'
-#' Writes a table of numbers, block by block, to a file that maps into memory (see [pcgpu_file()] for its layout). Never more than a block of data that
-#' R does not hold, 100 MB, is in R at a time. The file appears under its name once it is whole, for reading alone, by those whom the umask allows that.
+#' Writes a table of numbers, block by block, to a file that processes map into memory (see [pcgpu_file()] for its layout). If the data are not an R
+#' matrix, R holds only one block of 100 MB at a time. The file appears under its name when it is complete. It is read-only, for the users whom the
+#' umask allows to read it.
 #'
-#' @param x Data with observations in rows: a numeric matrix or data frame; a sparse matrix of the package Matrix; a `DelayedMatrix` (HDF5Array's
-#'   among them), whose blocks are of `DelayedArray::getAutoBlockSize()` bytes; bigmemory's `big.matrix`; a `SummarizedExperiment` or
-#'   `ExpressionSet`, whose samples are the observations; a [pcgpu_file()]; or a function without arguments that gives the next
-#'   rows, a matrix or data frame, whenever it is called, and `NULL` at the end.
+#' @param x Data with observations in rows. One of:
+#'   - a numeric matrix or data frame;
+#'   - a sparse matrix of the package Matrix;
+#'   - a `DelayedMatrix` (also HDF5Array's), whose blocks have `DelayedArray::getAutoBlockSize()` bytes;
+#'   - bigmemory's `big.matrix`;
+#'   - a `SummarizedExperiment` or `ExpressionSet`, whose samples are the observations;
+#'   - a [pcgpu_file()];
+#'   - a function without arguments that returns the next rows, a matrix or data frame, at each call, and `NULL` at the end.
 #' @param path The file's path.
-#' @param overwrite Replace a file that is there? Processes that have the old one open keep it.
-#' @param nrow For a function the number of rows of all its blocks, which a file by column must know before.
+#' @param overwrite Replace an existing file? Processes that have the old one open keep it.
+#' @param nrow For a function, the number of rows of all its blocks. The file stores columns, so this number must be known in advance.
 #' @param progress Show a progress bar? As in [pc()].
-#' @return The file, as [pcgpu_file()] gives it.
+#' @return The file, as an object of [pcgpu_file()].
 #'
-#'   Errors have the class `pcgpu_error_argument`; where the file cannot be written, `pcgpu_error_file`.
+#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_file` if the file cannot be written.
 #' @seealso [pcgpu_file()] to open a file, [suff_gauss()] and [select_features()], which read them.
 #' @examples
 #' path <- tempfile(fileext = ".pcgpu")
 #' x <- write_pcgpu_file(iris[1:4], path)
 #' identical(as.matrix(x), as.matrix(iris[1:4]))
 #'
-#' # Rows that come in parts
+#' # Rows in parts
 #' parts <- split(iris[1:4], iris$Species)
+#'
 #' following <- local({
 #'   at <- 0
 #'   function() if (at < 3) parts[[at <<- at + 1]]
 #' })
+#'
 #' x <- write_pcgpu_file(following, path, overwrite = TRUE, nrow = 150)
 #' dim(x)
 #' unlink(path)
@@ -38,26 +45,28 @@ write_pcgpu_file <- function(x, path, overwrite = FALSE, nrow = NULL, progress =
   write_file(x, path, nrow, bar)
 }
 
-# Not there yet, in a folder that is.
+# Checks that a path is in an existing folder and, unless `overwrite`, does not exist yet.
 check_new_path <- function(path, argument, overwrite) {
   check_path(path, argument)
   path <- path.expand(enc2utf8(path))
   if (!dir.exists(dirname(path))) {
-    abort_argument(argument, path, "give a path in a folder that is there.", is = sprintf("%s, in a folder that is not there", dQuote(path, FALSE)))
+    abort_argument(argument, path, "use a path in an existing folder.", is = sprintf("%s, in a folder that does not exist", dQuote(path, FALSE)))
   }
   if (file.exists(path) && (!overwrite || dir.exists(path))) {
-    abort_argument(argument, path, "give another path, or overwrite = TRUE.", is = sprintf("%s, which is there already", dQuote(path, FALSE)))
+    # suff_gauss(file = ) has no argument `overwrite`, and a folder is never replaced.
+    hint <- if (argument == "path" && !dir.exists(path)) "use another path, or overwrite = TRUE." else "use another path."
+    abort_argument(argument, path, hint, is = sprintf("%s, which already exists", dQuote(path, FALSE)))
   }
   path
 }
 
-# x: what check_data() gives, or a function. bar: told the share that is written.
+# Writes data to a file and opens it. x: the result of check_data(), or a function. bar: shows the proportion written.
 write_file <- function(x, path, nrow, bar) {
   file <- NULL
   on.exit(if (!is.null(file)) rust_file_give_up(file))
   written <- 0
   create <- function(n, p, names) {
-    if (n < 1 || p < 1) abort_argument("x", x, "give at least one row and one column.", has = sprintf("%.0f rows and %.0f columns", n, p))
+    if (n < 1 || p < 1) abort_argument("x", x, "it must have at least one of each.", has = sprintf("%.0f rows and %.0f columns", n, p))
     file <<- check_rust(rust_file_create(path, as.double(n), as.double(p), names))
   }
   put <- function(block, row, column) {
@@ -87,11 +96,11 @@ write_file <- function(x, path, nrow, bar) {
 
 check_rows_to_come <- function(nrow) {
   if (!is_number(nrow) || nrow < 1 || nrow != trunc(nrow) || nrow > .Machine$integer.max) {
-    abort_argument("nrow", nrow, "for a function, give the number of rows that it will give in all.")
+    abort_argument("nrow", nrow, "for a function, pass the number of rows that it returns in total.")
   }
   as.double(nrow)
 }
 
 refuse_rows <- function(nrow, rows) {
-  abort_argument("nrow", nrow, "give the number of rows of all blocks.", is = sprintf("%.0f, and the function gives %s rows", nrow, rows))
+  abort_argument("nrow", nrow, "use the total number of rows of all blocks.", is = sprintf("%.0f, but the function returned %s rows", nrow, rows))
 }

@@ -86,8 +86,8 @@ test_that("functions that need all of the data make a matrix of it", {
   codes[3, 2] <- NA
   expect_identical(suff_discrete(DelayedArray::DelayedArray(codes), na = "pairwise"), suff_discrete(codes, na = "pairwise"))
   expect_error(suff_discrete(DelayedArray::DelayedArray(codes)), "missing values in column \"v2\"", class = "pcgpu_error_argument")
-  expect_error(suff_discrete(d), "neither factor", class = "pcgpu_error_argument")
+  expect_error(suff_discrete(d), "values other than factors", class = "pcgpu_error_argument")
   for (take in list(suff_discrete, suff_knn)) {
-    expect_error(take(function() NULL), "give the data", class = "pcgpu_error_argument")
+    expect_error(take(function() NULL), "use the data themselves", class = "pcgpu_error_argument")
   }
 })

@@ -23,7 +23,7 @@ test_that("gaps and edges are logical", {
   bad("fixedGaps", "logical", fixedGaps = matrix("a", 8, 8))
   missing <- none
   missing[1, 2] <- missing[2, 1] <- NA
-  bad("fixedGaps", "NA at 2 places", fixedGaps = missing)
+  bad("fixedGaps", "NA in 2 entries", fixedGaps = missing)
   expect_identical(fit(fixedGaps = none + 0)@graph, fit()@graph)
 })
 
@@ -60,9 +60,9 @@ test_that("names of gaps and edges are the labels in their order; others go by p
     want <- given(pair)@graph
     expect_no_warning(same <- given(with_names(labels)))
     expect_identical(same@graph, want)
-    e <- expect_error(given(with_names(labels[c(8, 1:7)])), "in another order", class = "pcgpu_error_argument")
+    e <- expect_error(given(with_names(labels[c(8, 1:7)])), "in a different order", class = "pcgpu_error_argument")
     expect_identical(e$argument, "labels")
-    w <- expect_warning(other <- given(with_names(LETTERS[1:8])), "by their position", class = "pcgpu_warning_names")
+    w <- expect_warning(other <- given(with_names(LETTERS[1:8])), "by position", class = "pcgpu_warning_names")
     expect_identical(w$argument, argument)
     expect_identical(other@graph, want)
     expect_error(given(structure(pair, dimnames = list(labels, labels[8:1]))), "different orders", class = "pcgpu_error_argument")
@@ -89,27 +89,27 @@ test_that("names of gaps and edges are compared with those of the data where the
     expect_no_warning(same <- given(with_names(names), s))
     expect_identical(same@graph, want)
     for (stat in list(s, environment_of)) {
-      e <- expect_error(given(with_names(names[c(8, 1:7)]), stat), "in another order", class = "pcgpu_error_argument")
+      e <- expect_error(given(with_names(names[c(8, 1:7)]), stat), "in a different order", class = "pcgpu_error_argument")
       expect_identical(e$argument, argument)
-      expect_match(conditionMessage(e), sprintf("`%s` has the name \"v8\" at place 1, where `suffStat` has \"v1\"", argument), fixed = TRUE)
+      expect_match(conditionMessage(e), sprintf("`%s` has the name \"v8\" at position 1, where `suffStat` has \"v1\"", argument), fixed = TRUE)
     }
-    expect_error(given(with_names(names[c(8, 1:7)]), codes, disCItest), "in another order", class = "pcgpu_error_argument")
-    expect_warning(other <- given(with_names(LETTERS[1:8]), s), "goes by position", class = "pcgpu_warning_names")
+    expect_error(given(with_names(names[c(8, 1:7)]), codes, disCItest), "in a different order", class = "pcgpu_error_argument")
+    expect_warning(other <- given(with_names(LETTERS[1:8]), s), "matched by position", class = "pcgpu_warning_names")
     expect_identical(other@graph, want)
     # Numbers that count backwards are an order, too; data without names have none.
     plain <- lapply(s, unname)
-    expect_error(given(with_names(paste(8:1)), plain), sprintf("`%s` has the name \"8\" at place 1", argument), class = "pcgpu_error_argument")
+    expect_error(given(with_names(paste(8:1)), plain), sprintf("`%s` has the numbers of the variables as names, .*\"8\" at position 1", argument), class = "pcgpu_error_argument")
     rows <- s
     colnames(rows$C) <- NULL
-    expect_error(given(with_names(rev(names)), rows), "in another order", class = "pcgpu_error_argument")
+    expect_error(given(with_names(rev(names)), rows), "in a different order", class = "pcgpu_error_argument")
     # Labels of the user's own do not hide it.
     hidden <- c(list(s, gaussCItest, 0.05, labels = LETTERS[1:8]), stats::setNames(list(with_names(rev(names))), argument))
-    expect_error(suppressWarnings(do.call(skeleton, hidden)), "names of `suffStat` in another order", class = "pcgpu_error_argument")
+    expect_error(suppressWarnings(do.call(skeleton, hidden)), "names of `suffStat` in a different order", class = "pcgpu_error_argument")
     expect_no_warning(given(with_names(LETTERS[1:8]), plain))
   }
   s <- suff()
   dimnames(s$C) <- list(8:1, 8:1)
-  expect_error(skeleton(s, gaussCItest, 0.05, p = 8), "in another order", class = "pcgpu_error_argument")
+  expect_error(skeleton(s, gaussCItest, 0.05, p = 8), "in a different order", class = "pcgpu_error_argument")
 })
 
 test_that("names of gaps and of edges contradict each other", {
@@ -119,6 +119,6 @@ test_that("names of gaps and of edges contradict each other", {
   gaps <- structure(pair, dimnames = list(letters[1:8], letters[1:8]))
   expect_silent(skeleton(plain, gaussCItest, 0.05, p = 8, fixedGaps = gaps, fixedEdges = gaps))
   expect_error(skeleton(plain, gaussCItest, 0.05, p = 8, fixedGaps = gaps[8:1, 8:1], fixedEdges = gaps),
-    "names of `fixedGaps` in another order", class = "pcgpu_error_argument"
+    "names of `fixedGaps` in a different order", class = "pcgpu_error_argument"
   )
 })

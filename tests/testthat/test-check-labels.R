@@ -22,10 +22,10 @@ test_that("labels are distinct names", {
   bad("labels", "character vector", labels = 1:8)
   bad("labels", "character vector", labels = NULL)
   bad("labels", "at least two", labels = "a")
-  bad("labels", "NA at 1 of 8 places", labels = c(paste0("v", 1:7), NA))
-  bad("labels", "repeated names, \"v1\"", labels = c("v1", "v1", paste0("v", 3:8)))
+  bad("labels", "NA for 1 of 8 variables", labels = c(paste0("v", 1:7), NA))
+  bad("labels", "duplicated names, \"v1\"", labels = c("v1", "v1", paste0("v", 3:8)))
   bad("labels", "\"a|b\"", labels = c("a|b", paste0("v", 2:8)))
-  bad("labels", "not empty", labels = c("", paste0("v", 2:8)))
+  bad("labels", "non-empty", labels = c("", paste0("v", 2:8)))
 })
 
 test_that("labels of a class of their own are names like any others", {
@@ -53,24 +53,24 @@ test_that("labels that differ from the names of the data go by position, with a 
     run <- function(...) suppressWarnings(skeleton(case[[1L]], case[[2L]], 0.05, ...), classes = "pcgpu_warning_too_few")
     expect_no_warning(run(labels = letters[1:5]))
     expect_no_warning(run(p = 5))
-    w <- expect_warning(fit <- run(labels = LETTERS[1:5]), "by their position", class = "pcgpu_warning_names")
-    expect_match(conditionMessage(w), sprintf("\"A\" at place 1, where the names of `%s` have \"a\"", case[[3L]]), fixed = TRUE)
+    w <- expect_warning(fit <- run(labels = LETTERS[1:5]), "by position", class = "pcgpu_warning_names")
+    expect_match(conditionMessage(w), sprintf("\"A\" at position 1, where `%s` has the name \"a\"", case[[3L]]), fixed = TRUE)
     expect_identical(fit@graph@nodes, LETTERS[1:5])
     expect_identical(unname(amat(fit)), unname(amat(run(p = 5))))
     # Some the same, some not; one that is no name.
-    expect_warning(run(labels = c("a", "b", "d", "c", "x")), "\"d\" at place 3", class = "pcgpu_warning_names")
+    expect_warning(run(labels = c("a", "b", "d", "c", "x")), "\"d\" at position 3", class = "pcgpu_warning_names")
   }
   s <- suff_gauss(simulate(3, 60))
   colnames(s$C)[2] <- NA
   rownames(s$C) <- NULL
-  expect_warning(skeleton(s, gaussCItest, 0.05, labels = c("v1", "NA", "v3")), "\"NA\" at place 2.*have NA", class = "pcgpu_warning_names")
+  expect_warning(skeleton(s, gaussCItest, 0.05, labels = c("v1", "NA", "v3")), "\"NA\" at position 2.*the name NA", class = "pcgpu_warning_names")
 })
 
 test_that("labels that are the names in another order are refused", {
   for (case in named()) {
     e <- expect_error(skeleton(case[[1L]], case[[2L]], 0.05, labels = letters[c(2, 1, 3:5)]), class = "pcgpu_error_argument")
     expect_identical(e$argument, "labels")
-    expect_match(conditionMessage(e), sprintf("names of `%s` in another order", case[[3L]]), fixed = TRUE)
+    expect_match(conditionMessage(e), sprintf("names of `%s` in a different order", case[[3L]]), fixed = TRUE)
   }
 })
 
@@ -78,7 +78,7 @@ test_that("names in another order are refused wherever there are names on both s
   x <- as.data.frame(random_data(random_dag(3, 2, seed = 1), 100, seed = 1))
   labels <- names(x)
   turned <- rev(labels)
-  refused <- function(argument, value) expect_error(value, sprintf("`%s`.* in another order", gsub("$", "[$]", argument, fixed = TRUE)), class = "pcgpu_error_argument")
+  refused <- function(argument, value) expect_error(value, sprintf("`%s`.* in a different order", gsub("$", "[$]", argument, fixed = TRUE)), class = "pcgpu_error_argument")
   compact <- skeleton(suff_gauss(x), gaussCItest, 1e-30, labels = labels, result = "compact")
   refused("suffStat", p_value(compact, "x1", "x2", suff_gauss(x[turned])))
   refused("suffStat", p_value(compact, "x1", "x2", suff_gauss(x[turned], keep = "data")))

@@ -36,10 +36,10 @@ test_that("the error names the part that was changed, and a compact result's par
   expect_identical(check_object(fit), fit)
   broken <- fit
   broken@edges$to[1L] <- 7L
-  expect_error(edges(broken), "`edges` has been changed", class = "pcgpu_error_argument")
+  expect_error(edges(broken), "`edges` was changed", class = "pcgpu_error_argument")
   broken <- fit
   broken@sets$start[7L] <- broken@sets$start[7L] + 1
-  expect_error(sepset(broken, 1, 2), "`sets` has been changed", class = "pcgpu_error_argument")
+  expect_error(sepset(broken, 1, 2), "`sets` was changed", class = "pcgpu_error_argument")
   whole <- as_pcalg(fit, list(C = toeplitz(0.5^(0:5)), n = 100))
   whole@sepset[[1L]][[3L]] <- 99L
   expect_error(sepset(whole, 1, 3), "separating set of 1 and 3 \\(99\\)", class = "pcgpu_error_argument")

@@ -5,13 +5,13 @@ refused <- function(suffStat, message, test = disCItest, labels = paste0("v", 1:
 
 test_that("a sufficient statistic of another shape is refused with what to give", {
   s <- simulate_codes(3, 50)
-  refused(s$dm, "for instance suff_discrete")
+  refused(s$dm, "which suff_discrete")
   refused(list(nlev = 2), "disCItest needs list")
-  refused(list(dm = as.data.frame(lapply(as.data.frame(s$dm), factor))), "not numbers in columns \"v1\"")
+  refused(list(dm = as.data.frame(lapply(as.data.frame(s$dm), factor))), "not numeric in columns \"v1\"")
   refused(list(dm = "a"), "needs list")
-  refused(list(dm = s$dm[, 1:2]), "there are 3")
+  refused(list(dm = s$dm[, 1:2]), "for each of the 3 variables, not 2")
   refused(list(dm = s$dm[0, ]), "at least one row")
-  refused(s, "\"v2\" at place 1, where the names", labels = c("v2", "v1", "v3"))
+  refused(s, "\"v2\" at position 1, where", labels = c("v2", "v1", "v3"))
 })
 
 test_that("codes and levels out of range are named", {

@@ -25,7 +25,7 @@ test_that("C must be a square numeric matrix of the right size", {
   s <- suff()
   bad(list(C = s$C[, 1:7], n = 10), "suffStat$C", "8 x 7")
   bad(list(C = matrix("a", 8, 8), n = 10), "suffStat$C", "character matrix")
-  bad(list(C = s$C[1:7, 1:7], n = 10), "suffStat$C", "7 x 7")
+  bad(list(C = s$C[1:7, 1:7], n = 10), "suffStat$C", "for each of the 8 variables, not 7")
   bad(list(C = 1:64, n = 10), "suffStat$C", "8 x 8")
 })
 
@@ -102,7 +102,7 @@ test_that("many variables get the errors and warnings of few on a GPU, which sea
 
 test_that("names on C must agree with the labels", {
   s <- suff()
-  bad(s, "labels", "in another order", labels = paste0("v", 8:1))
+  bad(s, "labels", "in a different order", labels = paste0("v", 8:1))
   rownames(s$C) <- rev(colnames(s$C))
   bad(s, "suffStat$C", "in different orders")
   rownames(s$C) <- paste0("w", 1:8)
@@ -116,7 +116,7 @@ test_that("n must be a number from 1", {
   C <- suff()$C
   bad(list(C = C), "suffStat$n", "missing")
   for (n in list(0, -5, NA, NA_real_, "100", c(1, 2), Inf)) {
-    bad(list(C = C, n = n), "suffStat$n", "from 1")
+    bad(list(C = C, n = n), "suffStat$n", "of at least 1")
   }
 })
 
@@ -147,6 +147,6 @@ test_that("a correlation just beyond 1 is shown with its digits", {
 
 test_that("numbers just beside the right ones are shown with enough digits", {
   C <- matrix(c(1 + 1e-7, 0.5, 0.5, 1), 2)
-  expect_error(pc(list(C = C, n = 50), gaussCItest, 0.05, p = 2), "a matrix with 1.0000001 on its diagonal", class = "pcgpu_error_argument")
+  expect_error(pc(list(C = C, n = 50), gaussCItest, 0.05, p = 2), "a matrix with 1.0000001 instead of 1 on its diagonal", class = "pcgpu_error_argument")
   expect_warning(pc(list(C = diag(2), n = 50), gaussCItest, 1 + 1e-9, p = 2), "`alpha` is 1.000000001", class = "pcgpu_warning_alpha")
 })

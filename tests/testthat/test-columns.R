@@ -104,7 +104,7 @@ test_that("text with a class is text, factors stay factors, and matrices in colu
   for (bad in list(as.list(1:20), complex(20), raw(20), data.frame(1:20, 2:21))) {
     x$m <- bad
     for (name in setdiff(names(of_numbers), c("causal_effects", "markov_check"))) {
-      expect_error(of_numbers[[name]](x), "neither numbers, levels nor text: m", class = "pcgpu_error_argument", info = name)
+      expect_error(of_numbers[[name]](x), "not numbers, factors, logicals or text, m", class = "pcgpu_error_argument", info = name)
     }
   }
 })
@@ -211,18 +211,18 @@ test_that("text that differs in every row identifies the rows, and is left out o
   set.seed(6)
   d <- data.frame(id = sprintf("patient%d", 1:60), a = rnorm(60), b = rnorm(60))
   d$c <- d$a + rnorm(60)
-  m <- expect_message(found <- pc(d, alpha = 0.01), "left out: column \"id\"", class = "pcgpu_message_identifier")
+  m <- expect_message(found <- pc(d, alpha = 0.01), "leaving out column \"id\"", class = "pcgpu_message_identifier")
   expect_identical(m$columns, 1L)
   expect_identical(edges(found), quiet(edges(pc(d[-1], alpha = 0.01))))
   expect_identical(quiet(stability(d, alpha = 0.01, replicates = 2, seed = 1))$counts, quiet(stability(d[-1], alpha = 0.01, replicates = 2, seed = 1))$counts)
   expect_identical(as.data.frame(causal_effects(found, d)), as.data.frame(causal_effects(found, d[-1])))
   d$id <- factor(d$id)
   expect_identical(quiet(edges(pc(d, alpha = 0.01))), edges(found))
-  w <- expect_warning(suff_knn(d, k = 3), "identifies the rows, in column \"id\"", class = "pcgpu_warning_levels")
+  w <- expect_warning(suff_knn(d, k = 3), "differs in every row in column \"id\"", class = "pcgpu_warning_levels")
   expect_identical(w$columns, 1L)
   # A table of genes, a row each, with their names: the message asks.
   genes <- data.frame(gene = c("TP53", "FOXM1", "BRCA1", "MYC", "EGFR", "KRAS", "PTEN", "AKT1", "CDK4", "RB1", "E2F1", "MDM2"), matrix(rnorm(36), 12))
-  expect_message(quiet_codes <- pc(genes, alpha = 0.01), "12 samples \\(rows\\) of 3 variables.*\"TP53\".*give t\\(", class = "pcgpu_message_rows")
+  expect_message(quiet_codes <- pc(genes, alpha = 0.01), "12 samples \\(rows\\) of 3 variables.*\"TP53\".*pass t\\(", class = "pcgpu_message_rows")
 })
 
 test_that("genes in rows are asked about by names and shape", {
@@ -254,7 +254,7 @@ test_that("codes are spoken of in labelled columns and matrices", {
   forms <- list(x, as.matrix(x), transform(x, job = I(job)), { y <- x; y$job <- structure(job, class = c("labelled", "integer")); y },
     { y <- x; y$job <- structure(as.double(job), labels = c(farmer = 1), class = c("haven_labelled", "vctrs_vctr", "double")); y })
   for (form in forms) {
-    m <- expect_message(pc(form, alpha = 0.01), "taken as continuous: column \"job\"", class = "pcgpu_message_codes")
+    m <- expect_message(pc(form, alpha = 0.01), "treated as continuous: column \"job\"", class = "pcgpu_message_codes")
     expect_identical(m$columns, 2L)
   }
   expect_message(pc(matrix(sample(0:2, 300, TRUE), 100), alpha = 0.01), "columns 1, 2, 3", class = "pcgpu_message_codes")
@@ -271,7 +271,7 @@ test_that("levels that no row has are spoken of, whatever the test", {
     function() pc(d, alpha = 0.01), function() fci(d, alpha = 0.01), function() stability(d, alpha = 0.01, replicates = 2), function() pc(cbind(d, z = rnorm(200)), alpha = 0.01),
     function() pc(rbind(d, NA), alpha = 0.01, na = "testwise"), function() pc(sets, alpha = 0.01)
   )
-  for (call in calls) suppressMessages(expect_message(call(), "never occur.*\"f\": droplevels", class = "pcgpu_message_data"), class = "pcgpu_message")
+  for (call in calls) suppressMessages(expect_message(call(), "never occur.*\"f\"; droplevels", class = "pcgpu_message_data"), class = "pcgpu_message")
   expect_no_message(suppressMessages(pc(droplevels(d), alpha = 0.01), class = "pcgpu_message_data"), message = "never occur")
 })
 
@@ -280,9 +280,9 @@ test_that("columns that follow from others are named", {
   d <- data.frame(a = rnorm(80), b = rnorm(80), c = rnorm(80), z = rnorm(80))
   d$total <- d$a + d$b
   d$copy <- 3 * d$c - 1
-  w <- expect_warning(suppressMessages(pc(d, alpha = 0.01)), "(\"a\", \"b\", \"total\"), of which 1 can be left out, (\"c\", \"copy\"), of which 1", fixed = TRUE, class = "pcgpu_warning_dependent")
+  w <- expect_warning(suppressMessages(pc(d, alpha = 0.01)), "(\"a\", \"b\", \"total\"; 1 redundant), (\"c\", \"copy\"; 1 redundant)", fixed = TRUE, class = "pcgpu_warning_dependent")
   expect_setequal(w$columns, list(c(1L, 2L, 5L), c(3L, 6L)))
-  w <- expect_warning(suppressMessages(pc(data.frame(x1 = d$a, x2 = d$a, x3 = d$a, y = d$b), alpha = 0.01)), "(\"x1\", \"x2\", \"x3\"), of which 2", fixed = TRUE)
+  w <- expect_warning(suppressMessages(pc(data.frame(x1 = d$a, x2 = d$a, x3 = d$a, y = d$b), alpha = 0.01)), "(\"x1\", \"x2\", \"x3\"; 2 redundant)", fixed = TRUE)
   expect_identical(w$columns, list(1:3))
   dummies <- as.data.frame(stats::model.matrix(~ 0 + factor(sample(letters[1:4], 80, TRUE))) * 1)
   names(dummies) <- letters[1:4]

@@ -15,11 +15,11 @@ test_that("data are tested by their columns, and a message says how", {
   x <- numbers_of()
   wanted <- pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x), maj.rule = TRUE)
   for (data in list(x, as.matrix(x))) {
-    m <- expect_message(found <- pc(data, alpha = 0.01), "200 samples (rows), 3 variables (columns), all numbers: gaussCItest", fixed = TRUE, class = "pcgpu_message_data")
+    m <- expect_message(found <- pc(data, alpha = 0.01), "200 samples (rows), 3 variables (columns), all numeric: using gaussCItest", fixed = TRUE, class = "pcgpu_message_data")
     expect_identical_answer(found, wanted)
   }
   y <- levels_of()
-  expect_message(found <- pc(y, alpha = 0.01), "500 samples (rows), 3 variables (columns), all with levels: disCItest", fixed = TRUE, class = "pcgpu_message_data")
+  expect_message(found <- pc(y, alpha = 0.01), "500 samples (rows), 3 variables (columns), all discrete: using disCItest", fixed = TRUE, class = "pcgpu_message_data")
   expect_identical_answer(found, pc(suff_discrete(y), disCItest, 0.01, labels = names(y), maj.rule = TRUE))
   expect_identical_answer(suppressMessages(pc(as.matrix(y), alpha = 0.01)), found)
   expect_identical(suppressMessages(skeleton(x, alpha = 0.01))@graph, skeleton(suff_gauss(x), gaussCItest, 0.01, p = 3, labels = names(x))@graph)
@@ -60,23 +60,23 @@ test_that("labels are those of the sufficient statistic, or numbers", {
 
 test_that("what is no data is refused, and columns without names of their own are numbered with a warning", {
   for (bad in list("file.csv", 1:10, NULL, list(1, 2))) {
-    expect_error(pc(bad, alpha = 0.05), "`suffStat`.*give data", class = "pcgpu_error_argument")
+    expect_error(pc(bad, alpha = 0.05), "`suffStat`.*use a data frame or matrix", class = "pcgpu_error_argument")
   }
   set.seed(2)
   x <- data.frame(a = rnorm(50), b = rnorm(50), c = rnorm(50))
   names(x)[2L] <- "a"
-  expect_warning(fit <- suppressMessages(pc(x, alpha = 0.05)), "column 2 is named \"a\", as one before it", class = "pcgpu_warning_names")
+  expect_warning(fit <- suppressMessages(pc(x, alpha = 0.05)), "the name of column 2 is \"a\", like that of an earlier column", class = "pcgpu_warning_names")
   expect_identical(fit@graph@nodes, as.character(1:3))
   names(x)[2L] <- NA
-  expect_warning(suppressMessages(pc(x, alpha = 0.05)), "column 2 is named NA", class = "pcgpu_warning_names")
+  expect_warning(suppressMessages(pc(x, alpha = 0.05)), "column 2 is NA", class = "pcgpu_warning_names")
   expect_error(mixCItest(1, 2), "`suffStat` is missing", class = "pcgpu_error_argument")
   expect_error(gaussCItest(1, 2), "`suffStat` is missing", class = "pcgpu_error_argument")
   expect_error(disCItest(1, 2), "`suffStat` is missing", class = "pcgpu_error_argument")
 })
 
-test_that("errors about data name the argument that they were given as", {
+test_that("errors about data speak of the data", {
   x <- data.frame(a = rnorm(30), b = 1)
-  expect_error(suppressMessages(pc(x, alpha = 0.05)), "^`suffStat` is constant in column \"b\"", class = "pcgpu_error_argument")
+  expect_error(suppressMessages(pc(x, alpha = 0.05)), "^The data are constant in column \"b\"", class = "pcgpu_error_argument")
   expect_error(add_knowledge(1), "^`fit` is 1", class = "pcgpu_error_argument")
   expect_error(add_knowledge(), "`fit` is missing", class = "pcgpu_error_argument")
 })
@@ -112,9 +112,9 @@ test_that("columns that may be meant otherwise are told of", {
     tryInvokeRestart("muffleMessage")
   }, message = function(m) tryInvokeRestart("muffleMessage"))
   expect_length(told, 3L)
-  expect_match(told, "whole numbers.*make factors", all = FALSE)
+  expect_match(told, "whole numbers.*codes to factors", all = FALSE)
   expect_match(told, "looks like numbers.*\"text\"", all = FALSE)
-  expect_match(told, "more levels than half of the rows, in column \"day\"", all = FALSE)
+  expect_match(told, "more levels than half of the rows in column \"day\"", all = FALSE)
   x$when <- as.Date("2024-01-01") + 0:49
   expect_message(suppressWarnings(pc(x[c("a", "b", "when")], alpha = 0.01)), "numbers \\(days.*\"when\"", class = "pcgpu_message_dates")
   expect_silent(suppressMessages(pc(data.frame(a = factor(rep(1:20, 10)), b = rnorm(200)), alpha = 0.01)))
@@ -170,7 +170,7 @@ test_that("columns whose names are empty or repeated are named by their numbers"
   refused(structure(x, dimnames = list(NULL, c("a", "b", "d", "a", "k"))), "constant in columns 4, 5:")
   refused(structure(x, dimnames = list(NULL, c("a", "b", NA, "k", "l"))), "constant in columns \"k\", \"l\":")
   refused(unname(x)[, 1:4], "constant in column 4:")
-  expect_warning(fit <- pc(structure(x[, 1:3], dimnames = list(NULL, c("a", "", "d"))), alpha = 0.05), "column 2 is named \"\"\\.", class = "pcgpu_warning_names")
+  expect_warning(fit <- pc(structure(x[, 1:3], dimnames = list(NULL, c("a", "", "d"))), alpha = 0.05), "column 2 is \"\"\\.", class = "pcgpu_warning_names")
   expect_identical(fit@graph@nodes, c("1", "2", "3"))
 })
 

@@ -36,7 +36,7 @@ test_that("no method has an argument that it does not know", {
     if (methods$generic[i] %in% c("[", "[[", "Summary", "c") && methods$class[i] %in% c("pcCompact", "pcgpu_moments")) next
     expect_identical(e$argument, "colur", info = name)
     shown <- if (methods$name[i] %in% handed_on) "as.data.frame" else if (methods$generic[i] == "plot" && methods$class[i] %in% c("pcAlgo", "pcCompact", "fciAlgo", "graphNEL", "pcgpu_graph")) "plot_cpdag" else methods$generic[i]
-    expect_match(conditionMessage(e), sprintf("`colur` is no argument of %s()", shown), fixed = TRUE, info = name)
+    expect_match(conditionMessage(e), sprintf("`colur` is not an argument of %s()", shown), fixed = TRUE, info = name)
   })
 })
 

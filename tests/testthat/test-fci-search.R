@@ -37,7 +37,7 @@ test_that("wrong data, tests and labels are named by all three", {
     expect_argument_error(search(s, gaussCItest, NA, p = 8), "alpha")
     expect_argument_error(search(s, gaussCItest, 0.05, p = 1), "p")
     expect_argument_error(search(s, gaussCItest, 0.05, p = 7), "suffStat$C")
-    expect_argument_error(search(s, gaussCItest, 0.05, labels = c(labels[-1], "v2")), "labels", "repeated names, \"v2\"")
+    expect_argument_error(search(s, gaussCItest, 0.05, labels = c(labels[-1], "v2")), "labels", "duplicated names, \"v2\"")
     expect_argument_error(search(s, gaussCItest, 0.05, labels = rev(labels)), "labels")
     expect_argument_error(search(s, gaussCItest, 0.05, p = 8, foo = 1), "foo")
     expect_argument_error(search(s, gaussCItest, 0.05, p = 8, result = "compact"), "result")

@@ -54,7 +54,7 @@ test_that("missing values, infinite ones and constants are treated as by suff_ga
     expect_near_cor(suff_gauss(following(holed, 70), use = use), holed, use = use, n = 296L)
     moments <- gauss_moments(holed, use)
     expect_identical(c(moments$left_out, moments$missing), c(4, 0, 3, 0, 1))
-    expect_output(print(moments), "296 observations of 4 variables (4 more are left out)", fixed = TRUE)
+    expect_output(print(moments), "296 observations of 4 variables (4 incomplete rows left out)", fixed = TRUE)
   }
   whole <- suff_gauss(following(x, 70), use = "pairwise.complete.obs")
   expect_near_cor(whole, x)
@@ -73,10 +73,10 @@ test_that("blocks that do not fit together, and what moments cannot do, are refu
   x <- simulate(4, 60)
   blocks <- list(x[1:30, ], x[31:60, 1:3])
   at <- 0
-  expect_error(suff_gauss(function() if (at < 2) blocks[[at <<- at + 1]]), "block of 3 columns, after one of 4", class = "pcgpu_error_argument")
+  expect_error(suff_gauss(function() if (at < 2) blocks[[at <<- at + 1]]), "block with 3 columns after one with 4", class = "pcgpu_error_argument")
   blocks[[2]] <- x[31:60, 4:1]
   at <- 0
-  expect_error(suff_gauss(function() if (at < 2) blocks[[at <<- at + 1]]), "with other names", class = "pcgpu_error_argument")
+  expect_error(suff_gauss(function() if (at < 2) blocks[[at <<- at + 1]]), "and other names", class = "pcgpu_error_argument")
   at <- 0
   expect_error(suff_gauss(function() if (at < 2) c("a", "b")[at <<- at + 1]), "numeric matrix", class = "pcgpu_error_argument")
   expect_error(suff_gauss(function() iris), "not numeric in column \"Species\"", class = "pcgpu_error_argument")
@@ -94,13 +94,13 @@ test_that("blocks that do not fit together, and what moments cannot do, are refu
   refused(following(x, 9), device = cuda_device("cuda:1"), argument = "device")
   refused(m, device = cpu_device(memory = 100), argument = "device")
   refused(following(x, 9), keep = "data", argument = "x")
-  expect_error(c(m, gauss_moments(x[, 1:3])), "other variables", class = "pcgpu_error_argument")
-  expect_error(c(m, gauss_moments(unname(x))), "other variables", class = "pcgpu_error_argument")
-  expect_error(c(m, 1), "as it is", class = "pcgpu_error_argument")
+  expect_error(c(m, gauss_moments(x[, 1:3])), "different variables", class = "pcgpu_error_argument")
+  expect_error(c(m, gauss_moments(unname(x))), "different variables", class = "pcgpu_error_argument")
+  expect_error(c(m, 1), "without changes", class = "pcgpu_error_argument")
   for (change in list(list(products = 1), list(mean = NULL), list(n = "a"), list(power = 1), list(least = NULL), list(n = -5), list(n = 1.5), list(left_out = -1), list(missing = c(-1, 0, 0, 0)))) {
     broken <- m
     broken[names(change)] <- change
-    expect_error(suff_gauss(broken), "as it is", class = "pcgpu_error_argument")
+    expect_error(suff_gauss(broken), "without changes", class = "pcgpu_error_argument")
   }
   expect_error(gauss_moments(x, use = "pairwise.complete.obs"), class = "pcgpu_error_argument")
 })

@@ -64,13 +64,13 @@ test_that("rows of edges() can be given back, where they have a direction", {
   expect_identical(arrows(searched(required = unlist(table[1, 1:3]))), arrows(fit))
   undirected <- edges(searched())
   expect_identical(undirected$kind, "---")
-  refused(undirected, "has a row dose --- effect, an edge without one direction")
+  refused(undirected, "has a row dose --- effect, an edge without a single direction")
   # As in a matrix, it is an arrow each way.
   expect_identical(ends(undirected, argument = "forbidden"), c("dose effect", "effect dose"))
   expect_identical(nrow(edges(searched(forbidden = undirected))), 0L)
   for (kind in c("o->", "o-o", "o--")) {
     for (argument in c("required", "forbidden")) {
-      refused(data.frame(from = "dose", to = "other", kind = kind), sprintf("has a row dose %s other, of which a PAG", kind), argument = argument)
+      refused(data.frame(from = "dose", to = "other", kind = kind), sprintf("has a row dose %s other, whose direction a PAG", kind), argument = argument)
     }
   }
   # A column of this name that says something else.
@@ -94,7 +94,7 @@ test_that("an adjacency matrix is read as its attribute type says", {
   small <- suppressMessages(pc(data[1:60, ], alpha = 0.01, required = amat))
   expect_identical(arrows(small), sub(" ", " --> ", right))
   refused(structure(amat, type = "amat.pag"), "`required` is a PAG", names(data))
-  refused(structure(diag(4), type = "amat.cpdag"), "has one of \"a\"", names(data))
+  refused(structure(diag(4), type = "amat.cpdag"), "has an arrow from \"a\" to itself", names(data))
   # Two variables: 0 and 1 are cells, anything else is a pair of numbers; names from and to make a table of it.
   expect_identical(ends(matrix(c(0, 0, 1, 0), 2), c("x", "y")), "x y")
   expect_identical(ends(rbind(c(1, 2), c(2, 1)), c("x", "y")), c("x y", "y x"))
@@ -110,7 +110,7 @@ test_that("what may mean the reverse, or is no table, is refused", {
   refused(list("dose", "effect"), "two columns")
   refused(mean, "two columns")
   refused(searched(), "two columns")
-  refused(data.frame(from = "dose", to = "dose"), "has one of \"dose\"")
+  refused(data.frame(from = "dose", to = "dose"), "has an arrow from \"dose\" to itself")
 })
 
 tiered <- local({
@@ -150,13 +150,13 @@ test_that("tiers that cannot be told apart are refused", {
   }
   no(list(2, 3, 1), "such as c(2, 3, 1)")
   no(list(a = 2, b = 3), "no tier for \"c\"")
-  no(list(a = 2, bb = 3, c = 1), "names that are no variable's, \"bb\"")
-  no(list(a = 2, b = 3, c = 1:2), "other than one number for each variable")
-  no(data.frame(x = 2, y = 3, z = 1), "names that are no variable's")
-  no(data.frame(a = 1:2, b = 1:2, c = 1:2), "other than one number")
-  no(data.frame(variable = c("a", "b", "c"), tier = c("early", "early", "late")), "a column of tiers that are no numbers")
+  no(list(a = 2, bb = 3, c = 1), "an unknown variable, \"bb\"")
+  no(list(a = 2, b = 3, c = 1:2), "elements that are not a single number")
+  no(data.frame(x = 2, y = 3, z = 1), "unknown variables, ")
+  no(data.frame(a = 1:2, b = 1:2, c = 1:2), "elements that are not a single number")
+  no(data.frame(variable = c("a", "b", "c"), tier = c("early", "early", "late")), "a column of tiers that is not numeric")
   no(data.frame(variable = c("a", "b"), tier = 1:2), "no tier for \"c\"")
-  no(data.frame(variable = c("a", "b", "b"), tier = 1:3), "more than once \"b\"")
+  no(data.frame(variable = c("a", "b", "b"), tier = 1:3), "duplicated names, \"b\"")
 })
 
 test_that("a kind that no table of edges has is refused, and words are not kinds", {
@@ -164,7 +164,7 @@ test_that("a kind that no table of edges has is refused, and words are not kinds
   arrow <- data.frame(from = colnames(x)[1], to = colnames(x)[2])
   for (argument in c("required", "forbidden")) {
     call <- function(kind) suppressMessages(do.call(pc, c(list(x, alpha = 0.01), stats::setNames(list(cbind(arrow, kind = kind)), argument))))
-    expect_error(call("<--"), "of no kind", class = "pcgpu_error_argument")
+    expect_error(call("<--"), "a kind that edge_table", class = "pcgpu_error_argument")
     expect_identical(edge_table(call("expert")), edge_table(call("-->")))
   }
 })

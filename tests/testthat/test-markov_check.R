@@ -109,8 +109,8 @@ test_that("completed data sets are sent on to the argument that takes them", {
 
 test_that("errors of a user's function name the argument", {
   dag <- random_dag(4, 0, labels = names(iris)[1:4])
-  expect_error(markov_check(dag, iris[1:4], gaussCItest, suffStat = function(rows) stop("oh")), "^`suffStat` ended with an error: oh", class = "pcgpu_error_argument")
-  expect_error(stability(iris[1:4], gaussCItest, alpha = 0.01, make = function(rows) stop("oh")), "^`make` ended with an error: oh", class = "pcgpu_error_argument")
+  expect_error(markov_check(dag, iris[1:4], gaussCItest, suffStat = function(rows) stop("oh")), "^`suffStat` failed with an error: oh", class = "pcgpu_error_argument")
+  expect_error(stability(iris[1:4], gaussCItest, alpha = 0.01, make = function(rows) stop("oh")), "^`make` failed with an error: oh", class = "pcgpu_error_argument")
   found <- markov_check(dag, iris[1:4], gaussCItest, seed = 1)
   expect_identical(summary(found), found$summary)
 })

@@ -20,7 +20,7 @@ test_that("whoever attaches igraph after pcgpu is told once that edges() is igra
 test_that("pcgpu says what it masks as it is attached after igraph", {
   skip_if_not_installed("igraph")
   said <- attaching(c("library(igraph)", "library(pcgpu)"))
-  expect_identical(sum(said == "pcgpu now masks edges() of igraph: write igraph::edges() for that one."), 1L)
+  expect_identical(sum(said == "pcgpu now masks edges() of igraph: write igraph::edges() to call the masked function."), 1L)
   expect_identical(attaching(c("suppressMessages(library(igraph))", "suppressPackageStartupMessages(library(pcgpu))")), character())
 })
 

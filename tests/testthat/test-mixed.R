@@ -98,7 +98,7 @@ test_that("searches of data frames choose the test, and ask what its function an
   y <- with_holes(x)
   sets <- completed(y)
   cases <- list(
-    list(x, "error", mixCItest, "3 of numbers and 3 with levels: mixCItest"),
+    list(x, "error", mixCItest, "3 numeric and 3 discrete: using mixCItest"),
     list(y, "testwise", mixCItwd, "mixCItwd"),
     list(y[c("a", "b", "c")], "testwise", gaussCItwd, "gaussCItwd"),
     list(y[c("f", "g", "h")], "testwise", disCItwd, "disCItwd"),
@@ -200,28 +200,28 @@ test_that("what does not fit is refused by name", {
   }
   bad(pc(y, alpha = 0.05), "na = \"testwise\"")
   bad(pc(y, mixCItest, 0.05), "missing values in columns")
-  bad(pc(y, gaussCItwd, 0.05), "columns that are no numbers: f, g, h")
-  bad(pc(lapply(1:2, function(i) y), alpha = 0.05), "missing values left in columns")
+  bad(pc(y, gaussCItwd, 0.05), "columns that are not numeric (f, g, h)")
+  bad(pc(lapply(1:2, function(i) y), alpha = 0.05), "still have missing values in columns")
   bad(pc(list(x), alpha = 0.05), "at least two completed data sets")
-  bad(pc(list(x, x[-1, ]), alpha = 0.05), "other shapes")
-  bad(pc(list(x, x), gaussMItest, 0.05), "no numbers")
+  bad(pc(list(x, x[-1, ]), alpha = 0.05), "different shapes")
+  bad(pc(list(x, x), gaussMItest, 0.05), "not numeric")
   bad(pc(list(x, transform(x, a = as.character(a))), alpha = 0.05), "differ in the class of column \"a\"")
   bad(pc(list(x, x), alpha = 0.05, na = "testwise"), "leave it out", "na")
   C <- cov(x[c("a", "b", "c")])
   bad(gaussMItest(1, 2, NULL, list(5 * C, C, 100)), "cov2cor", "suffStat$C")
   bad(pc(list(cor(x$a, x$b) + diag(2), diag(2), 100), gaussMItest, 0.05), "diagonal", "suffStat$C")
   bad(pc(transform(x, a = Inf), alpha = 0.05), "infinite values in column \"a\"")
-  bad(pc(x, mixCItest, 0.05, na = "testwise"), "leave it out", "na")
+  bad(pc(x, mixCItest, 0.05, na = "testwise"), "leave out `indepTest`", "na")
   bad(pc(x, alpha = 0.05, na = "pairwise"), "testwise", "na")
   bad(mixCItest(1, 1, NULL, x), "different variables", "S")
   bad(mixCItest(1, 9, NULL, x), "name of one variable", "y")
-  bad(mixCItest(1.5, 2, NULL, x), "number or the name", "x")
-  bad(disCItwd(1, 2, NULL, x[c("a", "f")]), "numbers that are no levels in column \"a\": give gaussCItwd or mixCItwd", "suffStat")
-  bad(disMItest(1, 2, NULL, completed(with_holes(x[c("b", "f")]))), "give gaussMItest or mixMItest", "suffStat")
+  bad(mixCItest(1.5, 2, NULL, x), "the name of one variable, or a number from 1 to", "x")
+  bad(disCItwd(1, 2, NULL, x[c("a", "f")]), "which are not levels, in column \"a\": use gaussCItwd or mixCItwd", "suffStat")
+  bad(disMItest(1, 2, NULL, completed(with_holes(x[c("b", "f")]))), "use gaussMItest or mixMItest", "suffStat")
   bad(mixCItest(1, 2, NULL, x["a"]), "needs a data frame")
   z <- x
   z$list <- as.list(seq_len(300))
-  bad(pc(z, mixCItest, 0.05), "neither numbers, levels nor text: list (list)")
+  bad(pc(z, mixCItest, 0.05), "not numbers, factors, logicals or text, list (list)")
   skip_if_not_installed("mice")
   y$h <- factor(y$h)
   imputed <- suppressWarnings(mice::mice(y, m = 2, maxit = 1, printFlag = FALSE, seed = 1, method = "sample"))

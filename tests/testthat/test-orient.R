@@ -161,5 +161,5 @@ test_that("u2pd = \"valid\" keeps what is known", {
 })
 
 test_that("edges in conflict are no part of a valid graph", {
-  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, u2pd = "valid", solve.confl = TRUE), "`u2pd`.*a valid CPDAG has none", class = "pcgpu_error_argument")
+  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, u2pd = "valid", solve.confl = TRUE), "`u2pd`.*a valid CPDAG has no conflicting edges", class = "pcgpu_error_argument")
 })

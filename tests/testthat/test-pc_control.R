@@ -21,7 +21,7 @@ test_that("one control serves the search and the orientation", {
   control <- pc_control(tiers = rep(1:2, 4), checkpoint = file, time_limit = 60)
   skel <- skeleton(suff(), gaussCItest, 0.05, p = 8, control = control)
   expect_no_error(orient(skel, control = control))
-  e <- expect_error(orient(skel, checkpoint = file), "no argument of orient[(][)]: leave it out", class = "pcgpu_error_argument")
+  e <- expect_error(orient(skel, checkpoint = file), "not an argument of orient[(][)]: leave it out", class = "pcgpu_error_argument")
   expect_identical(e$argument, "checkpoint")
 })
 
@@ -53,16 +53,16 @@ test_that("what is no argument is refused, with the name that was meant", {
   }
   s <- suff()
   search <- function(...) pc(s, gaussCItest, 0.05, p = 8, ...)
-  refused(search(time_limt = 3), "time_limt", "`time_limt` is no argument of pc(): did you mean `time_limit`?")
+  refused(search(time_limt = 3), "time_limt", "`time_limt` is not an argument of pc(): did you mean `time_limit`?")
   refused(search(skel.methd = "stable"), "skel.methd", "did you mean `skel.method`?")
   refused(skeleton(s, gaussCItest, 0.05, p = 8, skel.method = "stable"), "skel.method", "did you mean `method`?")
   refused(search(check = "f"), "check", "did you mean `checkpoint`?")
-  refused(search(kernel = "f"), "kernel", "leave it out; ?pc has the names")
-  refused(search(tiers = 1:8, tiers = 1:8), "tiers", "given twice: leave it out once")
+  refused(search(kernel = "f"), "kernel", "leave it out; see ?pc for the")
+  refused(search(tiers = 1:8, tiers = 1:8), "tiers", "given twice: remove one of the two")
   refused(search(tiers = 1:8, control = pc_control(tiers = 8:1)), "tiers", "given twice, as an argument and in `control`")
   refused(search(time_limit = 5, control = pc_control(time_limit = Inf)), "time_limit", "given twice")
   refused(pc(s, gaussCItest, 0.05, letters[1:8], 8, NULL, NULL, TRUE, Inf, "relaxed", "stable", FALSE, FALSE, FALSE, 1, FALSE, "cpu", FALSE, "compact"),
-    "...", "an argument without a name: write name = value; ?pc has the names."
+    "...", "an argument without a name: write name = value; see ?pc for the names."
   )
   refused(search(control = 60), "control", "give what pc_control() returns")
   refused(search(control = list(60)), "control", "give what pc_control() returns")
@@ -101,6 +101,6 @@ test_that("it prints what was given", {
     checkpoint = list(file = "/tmp/search", every = 10), time_limit = 60, tiers = c(a = 1, b = 2), forbidden = data.frame(from = "a", to = "b")
   ))), c(
     "Control of a search, see ?pc_control:", "  checkpoint: file = \"/tmp/search\"; every = 10", "  time_limit: 60",
-    "  tiers     : a = 1, b = 2", "  forbidden : a data frame of 1 row and 2 columns"
+    "  tiers     : a = 1, b = 2", "  forbidden : a data frame with 1 row and 2 columns"
   ))
 })

@@ -66,7 +66,7 @@ test_that("arguments of pc() are taken, and what makes no difference is not used
   expect_identical(plan$variables, 6L)
   expect_error(plan_search(s, gaussCItest, p = 8), class = "pcgpu_error_argument")
   expect_error(plan_search(s, gaussCItest, 0.05, p = 8, seconds = 0), class = "pcgpu_error_argument")
-  expect_error(plan_search(s, gaussCItest, 0.05, p = 8, wrong = 1), "`wrong` is no argument of plan_search", class = "pcgpu_error_argument")
+  expect_error(plan_search(s, gaussCItest, 0.05, p = 8, wrong = 1), "`wrong` is not an argument of plan_search", class = "pcgpu_error_argument")
 })
 
 test_that("of kept data it counts the correlations", {

@@ -29,7 +29,7 @@ test_that("numbers of bit64 are read as what they are", {
   expect_identical(select_features(plain, y, 2)$index, select_features(plain, rep(1:2, 10), 2)$index)
   large <- frame
   large$a[3] <- bit64::as.integer64("9007199254740993")
-  for (name in names(takers)) expect_error(takers[[name]](large), "from 2\\^53 on", class = "pcgpu_error_argument", info = name)
+  for (name in names(takers)) expect_error(takers[[name]](large), "of 2\\^53 or more", class = "pcgpu_error_argument", info = name)
   holed <- frame
   holed$a[2] <- NA
   expect_error(suff_gauss(holed), "missing values in column \"a\"", class = "pcgpu_error_argument")
@@ -52,7 +52,7 @@ test_that("Bioconductor's containers are read with their samples as rows", {
   }
   skip_if_not_installed("SummarizedExperiment")
   set <- SummarizedExperiment::SummarizedExperiment(list(counts = t(m), logcounts = log1p(t(m))))
-  expect_message(s <- suff_gauss(set), "assays \"counts\", \"logcounts\": the first is taken", class = "pcgpu_message_assay")
+  expect_message(s <- suff_gauss(set), "assays \"counts\", \"logcounts\"; using the first", class = "pcgpu_message_assay")
   expect_identical(s, suff_gauss(m))
   for (taker in takers) {
     expect_error(taker(SummarizedExperiment::SummarizedExperiment()), "without assays", class = "pcgpu_error_argument")
@@ -62,7 +62,7 @@ test_that("Bioconductor's containers are read with their samples as rows", {
 
 test_that("a matrix that may have its genes in rows gets a message", {
   genes <- matrix(sin(1:12000), 1200, 10, dimnames = list(paste0("g", 1:1200), NULL))
-  expect_message(suff_gauss(genes), "1200 samples \\(rows\\) of 10 variables \\(columns\\), with rows named \"g1\".*give t\\(x\\)", class = "pcgpu_message_rows")
+  expect_message(suff_gauss(genes), "1200 samples \\(rows\\) of 10 variables \\(columns\\), with rows named \"g1\".*pass t\\(x\\)", class = "pcgpu_message_rows")
   expect_silent(suff_gauss(unname(genes)))
   expect_silent(suff_gauss(t(genes)[, 1:30]))
   expect_message(suff_gauss(as.data.frame(genes)), class = "pcgpu_message_rows")
@@ -110,7 +110,7 @@ test_that("data frames with named rows may have their genes in rows", {
   x <- as.data.frame(matrix(rnorm(40000), 2000))
   expect_no_message(suff_gauss(x))
   rownames(x) <- paste0("gene", 1:2000)
-  expect_message(suff_gauss(x), "give t\\(x\\)", class = "pcgpu_message_rows")
+  expect_message(suff_gauss(x), "pass t\\(x\\)", class = "pcgpu_message_rows")
 })
 
 test_that("integer64 in a statistic made by hand is converted", {

@@ -119,15 +119,15 @@ test_that("bad arguments are named, with their values and the hint", {
   refuse("`discretize` is", x, y, 3, discretize = "some")
   for (bad in list(NULL, 1:10, list(1), "a", sum)) refuse("`x` is", bad, y, 3)
   refuse("`x` has 60 rows and 0 columns", x[, 0], y, 1)
-  refuse("`x` has 1 rows and 12 columns", x[1, , drop = FALSE], 1, 1)
-  refuse("`y` is of length 59", x, y[-1], 3)
+  refuse("`x` has 1 row and 12 columns", x[1, , drop = FALSE], 1, 1)
+  refuse("`y` needs a value for each of the 60 rows of `x`, not 59", x, y[-1], 3)
   for (bad in list(NULL, list(1), x, Sys.Date() + 1:60)) refuse("`y` is", x, bad, 3)
-  refuse("`y` has NA at place 7", x, replace(y, 7, NA), 3)
+  refuse("`y` has NA at position 7", x, replace(y, 7, NA), 3)
   refuse("`y` is of one class", x, rep("a", 60), 3)
   refuse("`y` is of 60 classes", x, paste(1:60), 3)
-  refuse("a different value in every row.*give `bins` below 60", x, 1:60 / 60, 3, bins = 5000)
+  refuse("a different value in every row.*use `bins` below 60", x, 1:60 / 60, 3, bins = 5000)
   refuse("a different value in every row.*cut\\(\\)", round(x), 1:60 / 60, 3, discretize = "none")
-  refuse("`y` has an infinite value at place 3", x, replace(1:60, 3, Inf), 3)
+  refuse("`y` has an infinite value at position 3", x, replace(1:60, 3, Inf), 3)
   refuse("`y` is of 60 classes", x, factor(1:60), 3)
   broken <- replace(x + 0, 65, NA)
   refuse("`x` has NA in row 5, column 2", broken, y, 3)
@@ -136,13 +136,13 @@ test_that("bad arguments are named, with their values and the hint", {
   refuse("0.5 in row 1, column 1", replace(x + 0, 1, 0.5), y, 3, discretize = "none")
   frame <- as.data.frame(x)
   frame$list <- as.list(1:60)
-  refuse("neither numbers, levels nor text: list \\(list\\)", frame, y, 3)
+  refuse("not numbers, factors, logicals or text, list \\(list\\)", frame, y, 3)
   refuse("`numCores` is", x, y, 3, numCores = 0)
   refuse("`device` is", x, y, 3, device = "tpu")
 })
 
 test_that("NaN is missing in a factor of numbers as y", {
-  expect_error(select_features(data.frame(b = c(1, 0, 1, 0, 1, 1)), factor(c(0, NaN, 1, 0, 1, NaN)), 1), "`y` has NA at place 2",
+  expect_error(select_features(data.frame(b = c(1, 0, 1, 0, 1, 1)), factor(c(0, NaN, 1, 0, 1, NaN)), 1), "`y` has NA at position 2",
     class = "pcgpu_error_argument"
   )
 })
@@ -249,7 +249,7 @@ test_that("the number of intervals follows the number of observations", {
     x <- matrix(rnorm(47 * 200), 47)
     y <- x[, 150] + 0.2 * rnorm(47)
     expect_identical(select_features(x, y, 1)$index, 150L)
-    expect_warning(select_features(x, y > 0, 3, bins = 64), "47 observations in tables of .* rests on chance.*\\(2 by default",
+    expect_warning(select_features(x, y > 0, 3, bins = 64), "47 observations for tables of .* largely random.*\\(the default here is 2",
       class = "pcgpu_warning_sparse"
     )
   }
@@ -294,12 +294,12 @@ test_that("advice on levels names what can be changed", {
     tryCatch(select_features(x, y, 1, ...), pcgpu_warning_unique = conditionMessage, pcgpu_warning_sparse = conditionMessage)
   }
   expect_match(told(data.frame(id = sprintf("row %d", 1:40))), "leave them out, or merge their levels$")
-  expect_match(told(cbind(1:40), bins = 5000), "or give fewer `bins`$")
+  expect_match(told(cbind(1:40), bins = 5000), "or use fewer `bins`$")
   expect_error(select_features(cbind(1:2, 2:1), c(2, 5), 1, bins = 3), "more rows, or a factor", class = "pcgpu_error_argument")
   expect_match(told(cbind(1:40), discretize = "none"), "or merge their levels$")
   many <- data.frame(a = factor(rep(1:20, 2)), b = factor(rep(1:20, 2)))
-  expect_match(told(many), "rests on chance; merge levels, or classes$")
-  expect_match(told(cbind(rep(1:20, 2)), bins = 50), "rests on chance; give fewer `bins` \\(2 by default here\\)")
+  expect_match(told(many), "largely random: merge levels or classes$")
+  expect_match(told(cbind(rep(1:20, 2)), bins = 50), "largely random: use fewer `bins` \\(the default here is 2\\)")
 })
 
 test_that("numbers that print alike are different classes and levels", {

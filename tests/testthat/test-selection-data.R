@@ -31,17 +31,17 @@ test_that("names of the target that are those of other rows are refused, and qui
   of <- patients()
   rows <- rownames(of$x)
   status <- of$status
-  refused("patient002\" at place 1, where the rows of `x` have \"patient001", of$x, stats::setNames(status, c(rows[-1], "z")), 2)
+  refused("patient002\" at position 1, where the rows of `x` have \"patient001", of$x, stats::setNames(status, c(rows[-1], "z")), 2)
   twice <- of$x
   rownames(twice)[2] <- rows[1]
   refused("in any order", twice, stats::setNames(status, rev(rownames(twice))), 2)
   expect_no_warning(select_features(twice, stats::setNames(status, rownames(twice)), 2))
-  expect_warning(select_features(of$x, stats::setNames(status, paste0("p", rows)), 2), "\"ppatient001\" at place 1.*by their position", class = "pcgpu_warning_names")
+  expect_warning(select_features(of$x, stats::setNames(status, paste0("p", rows)), 2), "\"ppatient001\" at position 1.*by position", class = "pcgpu_warning_names")
   # Numbers of rows, of which every data frame has some.
   unnamed <- as.data.frame(unname(of$x))
   numbered <- stats::setNames(status, seq_along(status))
   expect_no_warning(select_features(unnamed, numbered, 2))
-  for (x in list(unnamed, unname(of$x))) refused("numbers of the rows as names, in another order", x, rev(numbered), 2)
+  for (x in list(unnamed, unname(of$x))) refused("row numbers as names, but in a different order", x, rev(numbered), 2)
   expect_no_warning(select_features(unnamed, status, 2))
 })
 
@@ -63,7 +63,7 @@ test_that("levels that never occur change nothing", {
 })
 
 test_that("the target among the features is refused, whatever its words or numbers", {
-  said <- function(x, y, column) refused(sprintf("`x` has `y` itself, or a recoding of it, in column.* %s: leave", column), x, y, 3)
+  said <- function(x, y, column) refused(sprintf("`x` has `y` itself, or a recoding of it, in column.* %s: remove", column), x, y, 3)
   species <- iris$Species
   said(iris, species, "\"Species\"")
   said(iris, as.integer(species), "\"Species\"")

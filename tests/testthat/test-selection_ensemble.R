@@ -178,7 +178,7 @@ test_that("bad ensembles are named, with their values and the hint", {
   refuse("`replace` is", selection_ensemble(5, replace = NA))
   refuse("`aggregate` is", selection_ensemble(5, aggregate = "median"))
   refuse("`seed` is", selection_ensemble(5, seed = -1))
-  refuse("`ensemble` has fraction = 0.01, which of 60 rows is 1", select_features(data$x, data$y, 3, ensemble = selection_ensemble(5, 0.01)))
+  refuse("`ensemble` has fraction = 0.01, which selects 1 row of 60", select_features(data$x, data$y, 3, ensemble = selection_ensemble(5, 0.01)))
   few <- selection_ensemble(5, 2 / 60, replace = FALSE)
   rare <- rep(1:2, c(1, 59))
   found <- tryCatch(select_features(data$x, rare, 3, ensemble = few), pcgpu_error_argument = conditionMessage)

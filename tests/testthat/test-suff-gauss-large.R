@@ -126,13 +126,13 @@ test_that("what a file of kept data cannot be made of leaves none", {
     expect_error(suff_gauss(x, keep = "data", file = bad), class = "pcgpu_error_argument")
   }
   kept <- suff_gauss(x, keep = "data", file = path)
-  expect_error(suff_gauss(x, keep = "data", file = path), "which is there already", class = "pcgpu_error_argument")
+  expect_error(suff_gauss(x, keep = "data", file = path), "which already exists", class = "pcgpu_error_argument")
   expect_error(suff_gauss(kept$data, method = "spearman"), class = "pcgpu_error_argument")
-  expect_error(gauss_moments(kept$data), "less their means", class = "pcgpu_error_argument")
-  expect_error(suff_discrete(kept$data), "less their means", class = "pcgpu_error_argument")
+  expect_error(gauss_moments(kept$data), "centred columns", class = "pcgpu_error_argument")
+  expect_error(suff_discrete(kept$data), "centred columns", class = "pcgpu_error_argument")
   # A file of values is no data that are kept.
   values <- write_pcgpu_file(x, path_for_test())
   broken <- unclass(kept)
   broken$data <- values
-  expect_error(pc(structure(broken, class = class(kept)), gaussCItest, 0.05, p = 4), "anew", class = "pcgpu_error_argument")
+  expect_error(pc(structure(broken, class = class(kept)), gaussCItest, 0.05, p = 4), "again with suff_gauss", class = "pcgpu_error_argument")
 })

@@ -117,7 +117,7 @@ test_that("constant columns are reported and have two levels", {
 
 test_that("what is not discrete is refused by column", {
   expect_error(suff_discrete(iris), "column.*\"Sepal.Length\".*\"Petal.Width\"", class = "pcgpu_error_argument")
-  expect_error(suff_discrete(data.frame(a = 1:2, b = I(list(1, 2)))), "text: b", fixed = TRUE, class = "pcgpu_error_argument")
+  expect_error(suff_discrete(data.frame(a = 1:2, b = I(list(1, 2)))), "text, b", fixed = TRUE, class = "pcgpu_error_argument")
   expect_error(suff_discrete(data.frame(a = 1:2, b = c(1, Inf))), "\"b\"", class = "pcgpu_error_argument")
   expect_error(suff_discrete(1:5), class = "pcgpu_error_argument")
   expect_error(suff_discrete(data.frame(a = 1:5)), "two columns", class = "pcgpu_error_argument")
