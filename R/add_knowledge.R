@@ -28,7 +28,7 @@
 #' @export
 add_knowledge <- function(fit, tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL, check = TRUE) {
   check_given(list(fit = missing(fit)), list(fit = "give a result of pc(), or another graph."))
-  listed <- about("fit", edges_of(fit, "fci() takes tiers, forbidden and required itself"))
+  listed <- about("fit", edges_of(fit, "give `tiers`, `forbidden` and `required` to fci() itself"))
   labels <- listed$labels
   p <- length(labels)
   check <- check_flag(check, "check")
@@ -68,10 +68,12 @@ add_knowledge <- function(fit, tiers = NULL, forbidden = NULL, required = NULL, 
 refuse_knowledge <- function(found, labels) {
   arrow <- if (length(found$arrow)) sprintf("%s -> %s", labels[found$arrow[1L]], labels[found$arrow[2L]])
   abort("knowledge", switch(found$kind,
-    invalid = "`fit` has no DAG: it has edges in conflict, a cycle, or cannot be extended without a further v-structure: give a CPDAG, or check = FALSE.",
-    not_maximal = sprintf("`fit` is not closed under Meek's rules, which direct %s: call add_knowledge() without knowledge first, with check = FALSE.", arrow),
-    no_edge = sprintf("%s of `required` has no edge in `fit`: leave it out, or give `required` to pc().", arrow),
-    reversed = sprintf("%s cannot be added: `fit`, or what was added before it, has the other direction: leave it out, or give what is known to pc().", arrow),
-    forbidden = sprintf("`fit` has an edge %s, and what is known has it in neither direction: give what is known to pc().", sub("->", "-", arrow, fixed = TRUE))
+    invalid = "`fit` represents no DAG, because it has a conflict, a cycle, or no extension without a further v-structure: give a CPDAG, or check = FALSE.",
+    not_maximal = sprintf("`fit` is not closed under Meek's rules, which direct %s: first call add_knowledge(fit, check = FALSE) without knowledge.", arrow),
+    no_edge = sprintf("`required` has %s, but `fit` has no such edge: leave it out, or give `required` to pc().", arrow),
+    reversed = sprintf(
+      "%s cannot be added, because `fit`, or knowledge added before it, has the opposite direction: leave it out, or give the knowledge to pc().", arrow
+    ),
+    forbidden = sprintf("`fit` has an edge %s, but the knowledge forbids both directions: give the knowledge to pc().", sub("->", "-", arrow, fixed = TRUE))
   ), reason = found$kind, arrow = labels[found$arrow])
 }

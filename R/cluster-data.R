@@ -29,7 +29,7 @@ setup_by_file <- function(key, setup, hosts) {
       TRUE
     },
     pcgpu_error = function(e) {
-      tell("cluster", sprintf("The data are sent to each worker, as there is no file: %s", conditionMessage(e)))
+      tell("cluster", sprintf("The data are sent to each worker, because they cannot be shared in a file: %s", conditionMessage(e)))
       FALSE
     }
   )

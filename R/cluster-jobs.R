@@ -6,14 +6,14 @@
 job_patience <- function() {
   seconds <- getOption("pcgpu.cluster_wait", 600)
   if (!is_number(seconds) || seconds <= 0) {
-    abort_argument("options(pcgpu.cluster_wait = )", seconds, "give a number of seconds above 0.")
+    abort_argument("options(pcgpu.cluster_wait = )", seconds, "set it to a positive number of seconds.")
   }
   seconds
 }
 
 # Where driver and workers meet.
 job_folder <- function(key, within = getOption("pcgpu.cluster_folder", getwd())) {
-  hint <- "name one that is there, that you may write in, and that the jobs see, too."
+  hint <- "set it to an existing folder in which you can write and which the jobs can see."
   if (!is.character(within) || length(within) != 1L || is.na(within) || !dir.exists(within)) {
     abort_argument("options(pcgpu.cluster_folder = )", within, hint)
   }
@@ -21,7 +21,7 @@ job_folder <- function(key, within = getOption("pcgpu.cluster_folder", getwd()))
   remove_left(within)
   folder <- file.path(within, paste0("pcgpu-", key))
   if (!dir.create(folder, showWarnings = FALSE, mode = "0700")) {
-    abort_cluster(sprintf("the folder %s cannot be made", folder), paste("options(pcgpu.cluster_folder = ):", sub("[.]$", "", hint)))
+    abort_cluster(sprintf("the folder %s cannot be created", folder), sub("it", "options(pcgpu.cluster_folder = )", sub("[.]$", "", hint), fixed = TRUE))
   }
   # Locked before it has its name, so that nobody finds it without its lock. On a disk without locks there is none.
   note <- file.path(folder, "driver")
@@ -110,13 +110,13 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
           said <- why(folder, jobs[!there & !up])
           abort_cluster(
             sprintf("%d of %d jobs ended before they had %s%s", sum(!there & !up), length(files), what, if (nzchar(said)) paste0(" (", said, ")") else ""),
-            "fix what ended them; pcgpu must be where jobs look for packages"
+            "find out why they ended; pcgpu must be installed in the jobs' library"
           )
         }
         abort_cluster(
           sprintf("%d of %d jobs have not %s within %g s", sum(!there), length(files), what, job_patience()),
           paste(
-            "see what the batch system says of them, whether they see the folder", folder,
+            "check the batch system and whether the jobs see the folder", folder,
             "(option pcgpu.cluster_folder), or wait longer (option pcgpu.cluster_wait)"
           )
         )
@@ -127,7 +127,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
 
   # Goes on with some of the ranks, and says what became of the others: `sound` again.
   keep <- function(sound) {
-    if (!any(sound)) abort_cluster(sprintf("no worker of the cluster is left: %s", unreadable), "start the jobs again")
+    if (!any(sound)) abort_cluster(sprintf("no worker of the cluster is left (%s)", unreadable), "start the jobs again")
     tell_lost(list(machine = names[!sound], reason = rep(unreadable, sum(!sound))))
     ranks <<- ranks[sound]
     names <<- names[sound]
@@ -143,7 +143,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
       still_there <<- launch(folder)
       there <- wait_for(file.path(folder, seq_len(count), "about"), seq_len(count), "begun", partial = TRUE)
       if (!all(there)) {
-        tell("cluster", sprintf("%d of %d jobs have begun; the others are not waited for.", sum(there), count), worker = which(!there))
+        tell("cluster", sprintf("%d of %d jobs have begun. pcgpu does not wait for the others.", sum(there), count), worker = which(!there))
       }
       ranks <<- which(there)
       about <- lapply(file.path(folder, ranks, "about"), read_answer)
@@ -158,7 +158,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
       wait_for(place(seq_along(ranks), "hello"), ranks, "read the data")
       hellos <- lapply(place(seq_along(ranks), "hello"), read_answer)
       for (i in which(vapply(hellos, is_text, NA))) {
-        abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "fix it there, or leave this worker out")
+        abort_cluster(sprintf("%s cannot start (%s)", names[i], hellos[[i]]), "fix this on the worker, or leave the worker out")
       }
       hellos <- hellos[keep(vapply(hellos, is.raw, NA))]
       stats::setNames(hellos, names)
@@ -231,7 +231,7 @@ put <- function(object, file) {
     unlink(beside)
     abort_cluster(
       sprintf("%s cannot be written (%s)", file, why),
-      "make room there, see whether this user may write there, or name another folder: options(pcgpu.cluster_folder = )"
+      "check free space and permissions, or set another folder with options(pcgpu.cluster_folder = )"
     )
   }
   # A full disk may show when a file is closed, as a warning.
@@ -306,9 +306,9 @@ workers_of_plan <- function() {
   count <- getOption("pcgpu.cluster_workers", future::nbrOfWorkers())
   if (inherits(future::plan(), "sequential") || !is.finite(count)) {
     abort_argument("cluster", "future", paste(
-      "set a plan whose workers are processes, such as plan(multisession, workers = 4) or plan(batchtools_slurm),",
-      "and where it has no number of workers options(pcgpu.cluster_workers = )."
-    ), is = "\"future\", whose plan has no such workers")
+      "set a plan such as plan(multisession, workers = 4) or plan(batchtools_slurm),",
+      "and options(pcgpu.cluster_workers = ) if the plan has no number of workers."
+    ), is = "\"future\", but the current plan has no worker processes, or no number of them")
   }
   jobs <- list()
   launch <- function(folder) {
@@ -323,7 +323,7 @@ workers_of_plan <- function() {
         error = function(e) {
           abort_cluster(
             sprintf("job %d of the plan cannot be started (%s)", i, conditionMessage(e)),
-            "see whether the plan's workers are free and alive, or set the plan again, future::plan()"
+            "check that the plan's workers are alive and free, or set the plan again with future::plan()"
           )
         }
       )
@@ -354,7 +354,7 @@ workers_of_mirai <- function(cluster) {
   launch <- function(folder) {
     for (i in seq_along(cluster)) {
       tryCatch(send(cluster[[i]], call_by_name, list("rank_serve", folder, i)), error = function(e) {
-        abort_cluster(sprintf("worker %d of the cluster cannot be reached (%s)", i, conditionMessage(e)), "start the cluster again")
+        abort_cluster(sprintf("worker %d of the cluster cannot be reached (%s)", i, conditionMessage(e)), "restart the cluster")
       })
       jobs[[i]] <<- .subset2(cluster[[i]], "mirai")
     }
@@ -373,15 +373,15 @@ workers_of_param <- function(param) {
   }
   if (methods::is(param, "SnowParam")) {
     if (identical(param$.clusterargs$type, "MPI")) {
-      abort_argument("cluster", class(param)[1L], "give the cluster itself, snow::makeMPIcluster(): MPI's processes are not started and ended for each call.",
-        is = "a SnowParam of type \"MPI\""
+      abort_argument("cluster", class(param)[1L], "give a cluster made by snow::makeMPIcluster().",
+        is = "a SnowParam of type \"MPI\", but MPI processes cannot be started for a single call"
       )
     }
     hosts <- BiocParallel::bpworkers(param)
     return(if (is.character(hosts)) workers_on_hosts(hosts) else own_workers(count))
   }
   if (count <= 1L && !methods::is(param, "MulticoreParam") || methods::is(param, "SerialParam")) {
-    abort_argument("cluster", class(param)[1L], "leave `cluster` out: this param has no other worker.", is = "a param of one worker")
+    abort_argument("cluster", class(param)[1L], "leave it out.", is = "a BiocParallelParam with a single worker")
   }
   own_workers(count, fork = methods::is(param, "MulticoreParam"))
 }

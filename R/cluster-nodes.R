@@ -52,12 +52,12 @@ node_function <- function(name, cluster) {
 # Each call has a tag of its own, and a node answers in order: an answer settles all calls before it, also one whose answer never came, and what has another
 # tag is an answer to somebody else. Nobody but us reads tags, though, so that a node that still owes an answer in the end is cut off.
 node_workers <- function(cluster, own = FALSE) {
-  if (!length(cluster)) abort_argument("cluster", cluster, "give one with a worker at least.", is = "a cluster of no workers")
+  if (!length(cluster)) abort_argument("cluster", cluster, "give a cluster with at least one worker.", is = "a cluster without workers")
   count <- length(cluster)
   send <- node_sender(cluster)
   reading <- node_reader(cluster, function(i) {
     cut_off(i)
-    lose(i, "half a message came from it")
+    lose(i, "only half of a message came from it")
   })
   owed <- vector("list", count)
   since <- numeric(count)
@@ -94,7 +94,7 @@ node_workers <- function(cluster, own = FALSE) {
     is_sent <- FALSE
     on.exit(if (!is_sent && is.na(why[i])) {
       cut_off(i)
-      lose(i, "it was sent half a message")
+      lose(i, "only half of a message was sent to it")
     })
     is_short <- utils::object.size(arguments) <= most_whole
     error <- tryCatch({
@@ -149,7 +149,7 @@ node_workers <- function(cluster, own = FALSE) {
       if (is_quiet && now() - began > patience) {
         for (i in late()) {
           closed <- cut_off(i)
-          lose(i, sprintf("it has not answered within %g s%s", round(patience, 1), if (closed) ", and its connection is closed" else ""))
+          lose(i, sprintf("it did not answer within %g s%s", round(patience, 1), if (closed) ", so its connection was closed" else ""))
         }
       }
     }
@@ -159,7 +159,7 @@ node_workers <- function(cluster, own = FALSE) {
   go_on <- function() {
     ranks <<- which(!gone())
     if (!length(ranks)) {
-      abort_cluster(sprintf("no worker of the cluster is left: %s", why[count]), "start the cluster again")
+      abort_cluster(sprintf("no worker of the cluster is left (%s)", why[count]), "restart the cluster")
     }
     tell_lost(list(machine = names[untold], reason = why[untold]))
     untold <<- integer()
@@ -186,7 +186,7 @@ node_workers <- function(cluster, own = FALSE) {
       blind <- Filter(function(i) !gone()[i] && (is.null(hellos[[i]]) || isFALSE(hellos[[i]])), ranks)
       hellos[blind] <- open_all(blind, setup)[blind]
       for (i in which(!gone())) {
-        if (is_text(hellos[[i]])) abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "fix it there, or leave this worker out")
+        if (is_text(hellos[[i]])) abort_cluster(sprintf("%s cannot start (%s)", names[i], hellos[[i]]), "fix this on the worker, or leave the worker out")
         if (!is.raw(hellos[[i]])) lose(i, unreadable)
       }
       go_on()
@@ -199,7 +199,7 @@ node_workers <- function(cluster, own = FALSE) {
       # Whoever was lost while something was sent to it is told of now.
       came <- Filter(function(one) !is.null(one$value), arrived(if (length(untold)) 0 else seconds))
       for (i in if (is_quiet) late()) {
-        if (now() - since[i] > silence) lose(i, paste0(silent_for(silence), if (cut_off(i)) ", and its connection is closed"))
+        if (now() - since[i] > silence) lose(i, paste0(silent_for(silence), if (cut_off(i)) ", so its connection was closed"))
       }
       came <- c(lapply(untold, function(i) list(node = i, value = why[i])), came)
       untold <<- integer()
@@ -223,7 +223,7 @@ node_workers <- function(cluster, own = FALSE) {
           if (!told && now() - began > 2 && length(late())) {
             told <- TRUE
             tell("cluster", sprintf(
-              "Waiting up to %g s for what is still at work on its last piece: %s (Ctrl-C: do not wait).", ceiling(patience), toString(names[late()])
+              "Waiting up to %g s for workers to finish their last piece: %s. Press Ctrl-C to stop waiting.", ceiling(patience), toString(names[late()])
             ), worker = late())
           }
         },
@@ -231,11 +231,11 @@ node_workers <- function(cluster, own = FALSE) {
       )
       if (length(slow <- late())) {
         tell("cluster", sprintf(
-          "Still at work on what they were given: %s. %s", toString(names[slow]),
+          "Workers that are still busy: %s. %s", toString(names[slow]),
           if (cut_off(slow)) {
-            "Their connections are closed, so that nobody takes late answers for others: start them again."
+            "Their connections were closed, so that no other call receives their late answers. Restart these workers."
           } else {
-            "Do not use the cluster before they are done, or start it again."
+            "Do not use the cluster until they are done, or restart it."
           }
         ), worker = slow)
       }

@@ -38,7 +38,7 @@ fork_worker <- function(own_workers) {
     serve(check_rust(rust_line_of_fork(own_workers)))
   }
   job <- tryCatch(parallel::mcparallel(serve_and_end(), mc.set.seed = FALSE, silent = TRUE, detached = TRUE), error = function(e) {
-    abort_cluster(sprintf("a worker cannot be forked (%s)", conditionMessage(e)), "give fewer workers, or raise this user's limit of processes (ulimit -u)")
+    abort_cluster(sprintf("a worker cannot be forked (%s)", conditionMessage(e)), "use fewer workers, or raise the limit on processes of this user (ulimit -u)")
   })
   check_rust(rust_workers_forked(own_workers))
   job$pid

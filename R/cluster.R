@@ -9,7 +9,7 @@ resolve_cluster <- function(cluster) if (!is.null(cluster)) worker_source(cluste
 worker_source <- function(cluster) {
   # Two calls of one node would wait for each other's answers.
   if (inherits(cluster, "cluster") && (twice <- anyDuplicated(unclass(cluster)))) {
-    abort_argument("cluster", cluster, "give each worker once, or start more workers.", is = sprintf("a cluster that has one worker twice (number %d)", twice))
+    abort_argument("cluster", cluster, "give each worker once, or start more workers.", is = sprintf("a cluster that lists a worker twice (number %d)", twice))
   }
   if (inherits(cluster, "miraiCluster")) {
     return(function() workers_of_mirai(cluster))
@@ -27,8 +27,8 @@ worker_source <- function(cluster) {
     return(function() own_workers(cluster))
   }
   abort_argument("cluster", cluster, paste(
-    "give a cluster of the package parallel (makeCluster(), makePSOCKcluster(), snow, mirai), a BiocParallelParam,",
-    "\"future\" (the current plan), or a number of workers on this machine."
+    "give a number of workers on this machine, a cluster object (parallel::makeCluster(), snow or mirai), a BiocParallelParam,",
+    "or \"future\" (the current plan)."
   ))
 }
 
@@ -42,19 +42,22 @@ no_delay <- "options(socketOptions = 'no-delay')"
 worker_silence <- function() {
   seconds <- getOption("pcgpu.cluster_silence", 3600)
   if (!is_number(seconds) || seconds <= 0) {
-    abort_argument("options(pcgpu.cluster_silence = )", seconds, "give a number of seconds above 0, more than the longest test takes, or Inf.")
+    abort_argument("options(pcgpu.cluster_silence = )", seconds, "set it to a positive number of seconds, more than the longest test takes, or to Inf.")
   }
   seconds
 }
 
-silent_for <- function(seconds) sprintf("it has not answered within %g s (option pcgpu.cluster_silence)", seconds)
+silent_for <- function(seconds) sprintf("it did not answer within %g s (option pcgpu.cluster_silence)", seconds)
 
 # Workers on these hosts, by ssh and base R's sockets, which end with the call.
 workers_on_hosts <- function(hosts) {
   before <- options(socketOptions = "no-delay")
   on.exit(options(before))
   cluster <- tryCatch(with_own_libraries(parallel::makePSOCKcluster(hosts, rscript_args = c("-e", shQuote(no_delay)))), error = function(e) {
-    abort_cluster(sprintf("workers cannot be started on %s (%s)", toString(unique(hosts)), conditionMessage(e)), "start the cluster yourself, parallel::makePSOCKcluster()")
+    abort_cluster(
+      sprintf("workers cannot be started on %s (%s)", toString(unique(hosts)), conditionMessage(e)),
+      "start the cluster yourself with parallel::makePSOCKcluster()"
+    )
   })
   workers <- node_workers(cluster, own = TRUE)
   workers$end <- function() {
@@ -83,13 +86,14 @@ choose_workers <- function(control, test, method, threads, verbose) {
   }
   argument <- if (is.null(cluster)) "parallel_tests" else "cluster"
   if (is_function && method == "original") {
-    abort_argument(argument, NULL, paste(
-      "leave it out, or give method \"stable\": with \"original\" what is asked next depends on the last answer,",
-      "so that a test that is an R function is asked here, one at a time."
-    ), is = "given with method \"original\"")
+    abort_argument(argument, NULL, "leave it out, or give method \"stable\".",
+      is = "given with method \"original\", in which each test depends on the last result, so that R functions cannot run in parallel"
+    )
   }
   if (is_function && verbose > 0) {
-    abort_argument("verbose", verbose, sprintf("give verbose = FALSE, or leave `%s` out: tests are printed as they are asked here.", argument))
+    abort_argument("verbose", verbose, sprintf("give verbose = FALSE, or leave out `%s`.", argument),
+      is = paste0(describe(verbose), ", but R functions that run on workers cannot print their tests")
+    )
   }
   if (is.null(cluster)) local_workers(threads) else resolve_cluster(cluster)
 }
@@ -206,7 +210,7 @@ share_out <- function(workers, setup, count, fits, take, report = NULL, once = F
         workers$send(i, range)
       }
       if (all(left)) {
-        abort_cluster(sprintf("no worker of the cluster is left: %s", lost$reason[length(lost$reason)]), "start the cluster again")
+        abort_cluster(sprintf("no worker of the cluster is left (%s)", lost$reason[length(lost$reason)]), "restart the cluster")
       }
       came <- workers$receive(0.1)
       for (at in seq_along(came$ranks)) {
@@ -285,11 +289,11 @@ check_about <- function(about, numbers) {
   for (i in seq_along(about)) {
     one <- about[[i]]
     if (!is.list(one)) {
-      abort_cluster(sprintf("%s cannot be used: %s", names[i], one), "install pcgpu where the worker looks for packages")
+      abort_cluster(sprintf("%s cannot be used (%s)", names[i], one), "install pcgpu in the worker's library")
     }
     ours <- as.character(utils::packageVersion("pcgpu"))
     if (one$version != ours) {
-      abort_cluster(sprintf("%s runs pcgpu %s, and this is %s", names[i], one$version, ours), "install the same version everywhere")
+      abort_cluster(sprintf("%s runs pcgpu %s, but this session runs %s", names[i], one$version, ours), "install the same version everywhere")
     }
   }
   names

@@ -53,7 +53,7 @@ cstar <- function(data, alpha, x = NULL, y = NULL, ..., q = NULL, standardize = 
   control <- passed$control
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
   standardize <- check_flag(standardize, "standardize")
-  if (is_completed(data)) abort_argument("data", data, "samples are drawn of the rows of one: give one of them.", is = "completed data sets")
+  if (is_completed(data)) abort_argument("data", data, "give one of them.", is = "a list of imputed data sets, but samples are drawn from the rows of one")
   check_level(alpha)
   source <- resampling_source(data, gaussCItest, NULL)
   resampled <- check_resampling("subsample", size, seed, source, replicates)
@@ -67,7 +67,7 @@ cstar <- function(data, alpha, x = NULL, y = NULL, ..., q = NULL, standardize = 
   y <- check_variables(y, labels, "y")
   pairs <- data.frame(x = rep(x, each = length(y)), y = rep(y, length(x)))
   others <- pairs$x != pairs$y
-  if (!any(others)) abort_argument("y", labels[y], "give a variable that is not `x`.")
+  if (!any(others)) abort_argument("y", labels[y], "give a variable other than `x`.")
   q <- check_tops(q, sum(others))
   problem$effects <- list(
     method = "local", type = if (is.null(problem$options$knowledge)) "cpdag" else "pdag", x = x, y = y, y_notparent = FALSE, standardised = standardize
@@ -104,7 +104,7 @@ check_tops <- function(q, pairs) {
     return(unique(pmax(1, round(c(0.01, 0.02, 0.05, 0.1) * pairs))))
   }
   if (!is.numeric(q) || !length(q) || anyNA(q) || any(q < 1 | q > pairs | q != floor(q)) || anyDuplicated(q)) {
-    abort_argument("q", q, sprintf("give different whole numbers from 1 to %s, the number of pairs.", in_words(pairs)))
+    abort_argument("q", q, sprintf("give distinct whole numbers from 1 to %s, the number of pairs.", in_words(pairs)))
   }
   sort(as.double(q))
 }
@@ -178,12 +178,12 @@ print.pcgpu_cstar <- function(x, n = 10L, ...) {
   given <- check_dots(list(...), frame_takes, "print.pcgpu_cstar")
   check_object(x)
   say_lines(sprintf(
-    "Causal stability ranking of %s: %s of %s of %s rows, %s variables, alpha = %s; top q = %s", counted(nrow(x$pairs), "pair"), counted(x$replicates, "sample"),
+    "Causal stability ranking of %s: %s (each %s of %s rows), %s variables, alpha = %s; top q = %s", counted(nrow(x$pairs), "pair"), counted(x$replicates, "sample"),
     in_words(x$size), in_words(x$n), in_words(length(x$labels)), format(x$alpha), paste(in_words(x$q), collapse = ", ")
   ))
   say_lines(sprintf("Effects are in %s", if (x$standardize) "standard deviations" else "units of the data"))
   print_frame(as.data.frame(x, n = n), given, 3L, row.names = FALSE)
-  if (nrow(x$pairs) > n) say_lines(sprintf("... and %s more pairs", in_words(nrow(x$pairs) - n)))
+  if (nrow(x$pairs) > n) say_lines(sprintf("... and %s", counted(nrow(x$pairs) - n, "more pair")))
   invisible(x)
 }
 
@@ -204,7 +204,7 @@ plot.pcgpu_cstar <- function(x, n = 20L, main = NULL, ...) {
   check_rows_shown(n)
   n <- min(n, nrow(x$pairs))
   if (n < 1) {
-    draw_nothing(main, "No pair is asked for")
+    draw_nothing(main, "No pairs to show")
     return(invisible(x))
   }
   top <- utils::head(order(x$pairs$rank, -x$pairs$effect), n)

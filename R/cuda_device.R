@@ -86,7 +86,7 @@ cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "
                         beta = NULL, gamma = NULL, theta = NULL, delta = NULL, block = NULL, memory = NULL) {
   gpu <- check_device(device)
   if (gpu$kind != "cuda" || length(gpu$options)) {
-    abort_argument("device", device, "give the name of a GPU, \"cuda\" or \"cuda:1\", or several.")
+    abort_argument("device", device, "give the name of one or more GPUs, such as \"cuda\" or \"cuda:1\".")
   }
   strategy <- check_choice(strategy, c("shared", "edge", "set", "gpucsl", "single", "parallel"), "strategy")
   options <- list(
@@ -107,10 +107,9 @@ check_threads <- function(options) {
   numbers <- utils::modifyList(usual, options[given])
   threads <- prod(unlist(numbers))
   if (threads > 256) {
-    abort_argument(given[1L], options[[given[1L]]], sprintf(
-      "give numbers with %s at most 256, a block's threads: here it is %.0f, with %s.", paste(names(numbers), collapse = " * "), threads,
-      paste(names(numbers), "=", numbers, collapse = ", ")
-    ))
+    abort_argument(given[1L], options[[given[1L]]], sprintf("give smaller numbers: %s may be at most 256.", paste(names(numbers), collapse = " * ")),
+      is = sprintf("too large for a block of threads: %s give %.0f threads", paste(names(numbers), "=", numbers, collapse = ", "), threads)
+    )
   }
 }
 
@@ -121,7 +120,7 @@ check_shape <- function(value, argument, of, strategy, least = 1, most = 256, hi
   }
   if (!strategy %in% of) {
     abort_argument(argument, value, sprintf(
-      "leave it out, or give strategy = %s, which it belongs to.", paste(dQuote(of, FALSE), collapse = " or ")
+      "leave it out, or give strategy = %s; other strategies do not use it.", paste(dQuote(of, FALSE), collapse = " or ")
     ))
   }
   if (!is_number(value) || value < least || value > most || value != floor(value)) {
@@ -134,7 +133,7 @@ check_shape <- function(value, argument, of, strategy, least = 1, most = 256, hi
 check_delta <- function(delta, strategy) {
   delta <- check_shape(delta, "delta", c("set", "gpucsl"), strategy)
   if (strategy == "gpucsl" && !is.null(delta) && delta %% 32L != 0L) {
-    abort_argument("delta", delta, "give a multiple of 32: threads of a GPU come in warps of so many.")
+    abort_argument("delta", delta, "give a multiple of 32, the number of threads in a warp.")
   }
   delta
 }
@@ -144,7 +143,7 @@ check_block <- function(block, strategy) {
   rows <- strategy == "shared"
   check_shape(block, "block", c("shared", "parallel"), strategy,
     least = if (rows) 64 else 1, most = if (rows) 1e6 else 65535,
-    hint = if (rows) ", of rows, or strategy = \"parallel\" for tests at a time" else ""
+    hint = if (rows) " (rows), or strategy = \"parallel\" if you mean a number of tests" else ""
   )
 }
 
@@ -156,8 +155,8 @@ check_memory <- function(memory, unified = TRUE) {
   bytes <- if (is.character(memory) && length(memory) == 1L) bytes_of(memory) else memory
   if (!is_number(bytes) || bytes < 1) {
     abort_argument("memory", memory, paste0(
-      "give a number of bytes, for instance 4e9, or text such as \"4 GB\" or \"500 MiB\", ",
-      if (unified) "\"unified\", ", "or NULL for all that is free."
+      "give a number of bytes such as 4e9, text such as \"4 GB\" or \"500 MiB\", ",
+      if (unified) "\"unified\", ", "or NULL for all free memory."
     ))
   }
   as.double(bytes)

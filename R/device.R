@@ -60,8 +60,8 @@ check_device <- function(device) {
     }
   }
   abort_argument("device", device, paste(
-    "give \"auto\", \"cpu\", \"cuda\" (the first GPU), \"cuda:1\" (the second; pcgpu_devices() lists them),",
-    "several such as c(\"cuda:0\", \"cuda:1\"), \"cuda:all\", c(\"cpu\", \"cuda:all\"), a cuda_device() or a cpu_device()."
+    "give \"auto\", \"cpu\", \"cuda\" (the first GPU), \"cuda:1\" (the second; pcgpu_devices() lists them), several names such as",
+    "c(\"cuda:0\", \"cuda:1\"), \"cuda:all\" or c(\"cpu\", \"cuda:all\"), or the result of cuda_device() or cpu_device()."
   ))
 }
 
@@ -82,7 +82,9 @@ gpu_numbers <- function(device) {
   }
   gpus <- pcgpu_devices()
   if (nrow(gpus) == 0L) {
-    abort_argument("device", device, sprintf("there is no GPU (%s): give device = \"cpu\" or \"auto\".", attr(gpus, "reason")))
+    abort_argument("device", device, "give device = \"cpu\" or \"auto\".",
+      is = sprintf("%s, but there is no GPU (%s)", dQuote(device, FALSE), attr(gpus, "reason"))
+    )
   }
   seq_len(nrow(gpus)) - 1L
 }
@@ -92,21 +94,19 @@ gpu_numbers <- function(device) {
 choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(test, p), several = FALSE) {
   if (device$kind == "cuda") {
     if (test$kind == "function") {
-      abort_argument("device", device_name(device), paste(
-        "a test that is an R function runs on the CPU:",
-        "give device = \"cpu\" or \"auto\", or a test of this package."
-      ))
+      abort_argument("device", device_name(device), "give device = \"cpu\" or \"auto\", or a test of this package.",
+        is = sprintf("%s, but a test that is an R function runs on the CPU only", dQuote(device_name(device), FALSE))
+      )
     }
     if (only_pools(test)) {
-      abort_argument("device", device_name(device), paste(
-        "tests of completed numbers look up correlations, which leaves a GPU nothing to do:",
-        "give device = \"cpu\" or \"auto\"."
-      ))
+      abort_argument("device", device_name(device), "give device = \"cpu\" or \"auto\".",
+        is = sprintf("%s, but tests of imputed numeric data only look up correlations, which a GPU cannot speed up", dQuote(device_name(device), FALSE))
+      )
     }
     if (isTRUE(device$cpu) && !shares_with_cpu(test)) {
       tell("cpu_idle", paste(
-        "The CPU takes no part in this search, although `device` has \"cpu\": a GPU is faster alone in Gaussian and discrete tests.",
-        "The CPU works along with GPUs in nearest-neighbour tests, tests of mixed data and select_features()."
+        "`device` includes \"cpu\", but the CPU takes no part in this search: a GPU runs Gaussian and discrete tests faster alone.",
+        "The CPU helps GPUs only with nearest-neighbour tests, tests of mixed data and select_features()."
       ), device = device_names(device))
       device$cpu <- FALSE
     }
@@ -208,7 +208,7 @@ tell_fallback <- function(failure) {
     return(invisible())
   }
   session$told[[reason]] <- TRUE
-  tell("fallback", paste0("pcgpu runs on the CPU, not on the GPU: ", failure$message, "."), reason = reason)
+  tell("fallback", paste0("pcgpu uses the CPU instead of the GPU: ", failure$message, "."), reason = reason)
 }
 
 # State of this R session: the reasons of fallbacks already reported (`told`), pcalg's own functions while use_in_pcalg() replaces them
@@ -228,7 +228,7 @@ device_names <- function(device) {
 tell_lost <- function(lost) {
   failed <- rep_len(lost$failed %||% TRUE, length(lost$machine))
   for (i in seq_along(lost$machine)) {
-    said <- if (failed[i]) "failed, and others did its work" else "has too little memory, and takes no further part"
+    said <- if (failed[i]) "failed, and others did its work" else "has too little memory and takes no further part"
     tell("lost", sprintf("%s %s: %s.", lost$machine[i], said, lost$reason[i]),
       device = lost$machine[i], reason = lost$reason[i], failed = failed[i]
     )

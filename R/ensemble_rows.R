@@ -23,7 +23,7 @@ ensemble_rows <- function(x, replicate) {
   check_object(x)
   if (!inherits(x, "pcgpu_selection") || is.null(x$ensemble)) {
     abort_argument("x", x, "give a result of select_features(ensemble = ).",
-      is = if (inherits(x, "pcgpu_selection")) "a selection from all rows" else describe(x)
+      is = if (inherits(x, "pcgpu_selection")) "a selection without an ensemble" else describe(x)
     )
   }
   replicate <- check_whole(replicate, "replicate", 1, x$ensemble$replicates)

@@ -73,7 +73,7 @@ check_pag_matrix <- function(amat, argument = "x") {
   hint <- "give a square matrix of marks at both ends of each edge: 0 no edge, 1 circle, 2 arrowhead, 3 tail."
   if (nrow(amat) != ncol(amat) || !is.numeric(amat) || anyNA(amat) || !all(amat %in% 0:3)) abort_argument(argument, amat, hint)
   check_sides(amat, argument)
-  if (any((amat != 0) != (t(amat) != 0))) abort_argument(argument, amat, hint, has = "edges with a mark at one end alone")
+  if (any((amat != 0) != (t(amat) != 0))) abort_argument(argument, amat, hint, has = "an edge with a mark at one end only")
   amat
 }
 

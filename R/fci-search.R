@@ -137,9 +137,9 @@ phase_teller <- function(kind) {
     session$fci_phase <- TRUE
     if (most > told_phase_tests[[kind]]) {
       tell("pdsep", sprintf(
-        "possible-d-sep phase: %s tests at most, of %s edges; `m.max` and `pdsep.max` bound them.",
-        if (is.finite(most)) format(signif(most, 3L), big.mark = thousands_mark(), trim = TRUE) else "more than 1e308",
-        in_words(edges)
+        "The possible-d-sep phase may need %s tests for %s. Limit it with `m.max` or `pdsep.max`, or use rfci().",
+        if (is.finite(most)) paste("up to", format(signif(most, 3L), big.mark = thousands_mark(), trim = TRUE)) else "more than 1e308",
+        counted(edges, "edge")
       ), tests = most, edges = edges)
     }
   }
@@ -157,10 +157,10 @@ fci_level_text <- function(session) {
 warn_phase <- function(found, limits) {
   if (!is.null(found$ended_phase) && is.null(found$ended)) {
     size <- found$ended_phase
-    goes_on <- if (is.null(limits$file)) "with more time there are more" else "the same call goes on from its checkpoint"
+    remedy <- if (is.null(limits$file)) "Allow more time for larger sets" else "Repeat the call to continue from the checkpoint"
     warn("time_limit", sprintf(
-      "`time_limit` is %s: the possible-d-sep phase ended at sets of %d, and the result is that of sets up to %d there; %s",
-      format(limits$seconds, digits = 7L), size, size - 1L, goes_on
+      "`time_limit` is %s: the possible-d-sep phase stopped at sets of size %d, so the result uses its sets up to size %d. %s.",
+      format(limits$seconds, digits = 7L), size, size - 1L, remedy
     ), level = size - 1L, seconds = limits$seconds)
   }
 }
@@ -179,14 +179,14 @@ tell_disputed <- function(disputed, labels) {
     return(invisible())
   }
   pairs <- matrix(disputed, 2L)
-  said <- enumerate(sprintf("%s at the edge to %s", dQuote(labels[pairs[2L, ]], FALSE), dQuote(labels[pairs[1L, ]], FALSE)))
-  tell("knowledge", sprintf("The data speak against what is known of %s: knowledge wins.", said), pairs = t(pairs))
+  said <- enumerate(sprintf("%s on the edge to %s", dQuote(labels[pairs[2L, ]], FALSE), dQuote(labels[pairs[1L, ]], FALSE)))
+  tell("knowledge", sprintf("The data contradict what is known about the mark at %s. The knowledge was kept.", said), pairs = t(pairs))
 }
 
 # rules, selectionBias, jci and contextVars, with pcalg's own refusals.
 check_marking <- function(rules, selectionBias, jci, contextVars, paths, labels) {
   if (!is.logical(rules) || length(rules) != 10L || anyNA(rules)) {
-    abort_argument("rules", rules, "give ten of TRUE and FALSE, one for each of the rules R1 to R10.",
+    abort_argument("rules", rules, "give ten values TRUE or FALSE, one for each of the rules R1 to R10.",
       pcalg = "is.logical(rules) && length(rules) == 10 is not TRUE"
     )
   }
@@ -194,7 +194,7 @@ check_marking <- function(rules, selectionBias, jci, contextVars, paths, labels)
   context <- check_context_vars(contextVars, labels)
   if ((jci == "0") != (length(context) == 0L)) {
     alone <- if (jci == "0") c("contextVars", "jci") else c("jci", "contextVars")
-    tell("jci", sprintf("`%s` says nothing without `%s`.", alone[1L], alone[2L]))
+    tell("jci", sprintf("`%s` has no effect without `%s`.", alone[1L], alone[2L]))
   }
   if (!check_flag(selectionBias, "selectionBias")) {
     rules[5:7] <- FALSE
@@ -217,8 +217,8 @@ check_jci_knowledge <- function(asked, labels, control) {
   refuse <- function(which, assumed) {
     if (any(which)) {
       at <- which(which)[1L]
-      abort_argument("required", control$required, sprintf("jci = \"%s\" assumes that %s: leave out one of the two.", asked$jci, assumed),
-        has = sprintf("%s -> %s", labels[required$from[at]], labels[required$to[at]])
+      abort_argument("required", control$required, "leave out one of the two.",
+        has = sprintf("%s -> %s, but jci = \"%s\" assumes that %s", labels[required$from[at]], labels[required$to[at]], asked$jci, assumed)
       )
     }
   }
@@ -239,7 +239,7 @@ tell_against_jci <- function(amat, asked, labels) {
     pairs <- cbind(asked$context[against[, 1L]], others[against[, 2L]])
     said <- enumerate(sprintf("%s and %s", dQuote(labels[pairs[, 1L]], FALSE), dQuote(labels[pairs[, 2L]], FALSE)))
     tell("knowledge", sprintf(
-      "`tiers` or `forbidden` speak against jci = \"%s\" at the edge of %s: `tiers` and `forbidden` win.", asked$jci, said
+      "`tiers` or `forbidden` contradict jci = \"%s\" on the edge between %s. `tiers` and `forbidden` were kept.", asked$jci, said
     ), pairs = pairs)
   }
 }
@@ -264,7 +264,7 @@ check_collider_rule <- function(conservative, maj.rule, pcalg) {
   conservative <- check_flag(conservative, "conservative")
   maj.rule <- check_flag(maj.rule, "maj.rule")
   if (conservative && maj.rule) {
-    abort_argument("maj.rule", maj.rule, "leave out one of `conservative` and `maj.rule`.", pcalg = pcalg)
+    abort_argument("maj.rule", maj.rule, "leave out one of the two.", is = "TRUE, and so is `conservative`", pcalg = pcalg)
   }
   if (conservative) "conservative" else if (maj.rule) "majority" else "standard"
 }

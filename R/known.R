@@ -13,11 +13,11 @@ with_code <- function(test, limits, indepTest, suffStat) {
 known_bytes <- function(x, argument, file) {
   refuse <- function(has) {
     hint <- "leave out `checkpoint`, or give the data as vectors, matrices and lists"
-    abort("checkpoint", sprintf("the checkpoint %s cannot be used, as `%s` %s: %s.", dQuote(file, FALSE), argument, has, hint),
+    abort("checkpoint", sprintf("the checkpoint %s cannot be used because `%s` %s: %s.", dQuote(file, FALSE), argument, has, hint),
       reason = "unreadable", file = file, what = has, hint = hint
     )
   }
-  too_deep <- function(e) refuse("is nested too deeply to be compared with that of another call")
+  too_deep <- function(e) refuse("is nested too deeply to be compared between calls")
   # Environments by the order in which they are met, and which variables of each have been read.
   seen <- list2env(list(met = utils::hashtab("address"), refuse = refuse), parent = emptyenv())
   known <- tryCatch(known_value(x, seen), stackOverflowError = too_deep, expressionStackOverflowError = too_deep, CStackOverflowError = too_deep)
@@ -52,7 +52,7 @@ known_value <- function(x, seen) {
     S4 = list("S4", known_attributes(x, seen)),
     builtin = ,
     special = list("primitive", deparse(x)),
-    seen$refuse(sprintf("holds an object of type %s (class %s), whose data R cannot read", dQuote(typeof(x), FALSE), class(x)[1L]))
+    seen$refuse(sprintf("contains an object of type %s (class %s), whose data R cannot read", dQuote(typeof(x), FALSE), class(x)[1L]))
   )
 }
 
@@ -200,7 +200,7 @@ known_variable <- function(name, frame, seen) {
     }
   }
   # A promise that fails.
-  failed <- function(e) seen$refuse(sprintf("holds %s, which has no value (%s)", dQuote(name, FALSE), conditionMessage(e)))
+  failed <- function(e) seen$refuse(sprintf("contains %s, which cannot be evaluated (%s)", dQuote(name, FALSE), conditionMessage(e)))
   value <- tryCatch(if (name == "...") eval(quote(list(...)), frame) else .subset2(frame, name), error = failed)
   if (missing(value)) list("missing") else known_value(value, seen)
 }

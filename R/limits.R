@@ -10,13 +10,13 @@ search_limits <- function(control) {
 
 check_time_limit <- function(time_limit) {
   if (!is_number(time_limit) || time_limit <= 0) {
-    abort_argument("time_limit", time_limit, "give one number of seconds above 0, or Inf for no limit.")
+    abort_argument("time_limit", time_limit, "give a positive number of seconds, or Inf for no limit.")
   }
   as.double(time_limit)
 }
 
 check_checkpoint <- function(checkpoint) {
-  hint <- "give the name of a file, or list(file = , every = ) with the seconds between two of them."
+  hint <- "give the name of a file, or list(file = , every = ), where `every` is the number of seconds between saves."
   if (is.null(checkpoint)) {
     return(NULL)
   }
@@ -46,7 +46,7 @@ tell_resumed <- function(file) {
   force(file)
   function(levels, within) {
     from <- if (within) paste("within level", levels) else paste("after level", levels - 1)
-    tell("resumed", sprintf("pcgpu goes on %s, from the checkpoint %s.", from, dQuote(file, FALSE)),
+    tell("resumed", sprintf("Resuming the search %s, from the checkpoint %s.", from, dQuote(file, FALSE)),
       file = file, level = as.integer(levels), within = within == 1
     )
   }
@@ -66,13 +66,13 @@ limit_callbacks <- function(limits) if (!is.null(limits$file)) list(resumed = te
 # Warns where the time was over, in level `ended`, and where the last checkpoint could not be written.
 warn_limits <- function(found, limits) {
   if (!is.null(found$unkept)) {
-    warn("checkpoint", paste0(found$unkept, "; the search went on without it"), file = limits$file)
+    warn("checkpoint", paste0(found$unkept, "; the search continued without saving"), file = limits$file)
   }
   if (!is.null(found$ended)) {
-    goes_on <- if (is.null(limits$file)) "with more time there are more levels" else "the same call goes on from its checkpoint"
+    remedy <- if (is.null(limits$file)) "Allow more time for further levels" else "Repeat the call to continue from the checkpoint"
     warn("time_limit", sprintf(
-      "`time_limit` is %s: the search ended in level %d, and the result is that of levels up to %d (as with m.max = %d); %s",
-      format(limits$seconds, digits = 7L), found$ended, found$ended - 1L, found$ended - 1L, goes_on
+      "`time_limit` is %s: the search stopped in level %d, so the result is that of m.max = %d. %s.",
+      format(limits$seconds, digits = 7L), found$ended, found$ended - 1L, remedy
     ), level = found$ended - 1L, seconds = limits$seconds)
   }
 }
@@ -84,8 +84,8 @@ ended_details <- function(ended) if (!is.null(ended)) list(ended = "time limit",
 ended_note <- function(x) {
   details <- run_details(x)
   if (!is.null(details$ended)) {
-    sprintf("Ended by the time limit after level %d: as with m.max = %d.", details$level, details$level)
+    sprintf("Stopped by the time limit after level %d: the result is that of m.max = %d.", details$level, details$level)
   } else if (!is.null(details$phase$ended)) {
-    sprintf("The possible-d-sep phase was ended by the time limit after sets of %d.", details$phase$ended)
+    sprintf("The time limit stopped the possible-d-sep phase after sets of size %d.", details$phase$ended)
   }
 }

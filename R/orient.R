@@ -32,7 +32,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
     takes = c("cluster", "parallel_tests", knowledge_arguments), skips = c("result", "checkpoint", "time_limit", "na")
   )
   compact <- is_compact(skel)
-  if (compact) check_object(skel, "skel") else check_result(skel, "skel", "udag2pag() puts the marks of a PAG on a skeleton")
+  if (compact) check_object(skel, "skel") else check_result(skel, "skel", "udag2pag() orients a skeleton as a PAG")
   orient <- check_orientation(u2pd, conservative, maj.rule, solve.confl)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
@@ -48,9 +48,8 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
   if (orient$rule != "standard" || !is.null(orient$knowledge) && given) {
     if (!given) {
       abort_argument("indepTest", NULL, paste(
-        "give `suffStat`, `indepTest` and `alpha`, those of the skeleton:",
-        "the conservative and the majority rule make further tests."
-      ), is = "missing, or `suffStat` or `alpha` is")
+        "give all three, as for the skeleton, because the conservative rule and the majority rule run further tests."
+      ), is = "missing, or `suffStat` or `alpha` is missing")
     }
     level <- check_alpha(alpha)
     test <- ci_test(indepTest, suffStat, labels, level, threads)
@@ -104,7 +103,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
 # The labels of a compact skeleton.
 compact_labels <- function(skel) {
   if (any(skel@edges$mark != 1L)) {
-    abort_argument("skel", skel, "give the result of skeleton(), whose edges have no direction yet.",
+    abort_argument("skel", skel, "give the result of skeleton(), whose edges have no direction.",
       is = "a graph with directed edges"
     )
   }
@@ -123,7 +122,7 @@ as_oriented <- function(skel, found = list()) {
 check_undirected <- function(graph) {
   listed <- edges_of_graph(graph)
   if (any(table_of_lists(listed$edges, listed$weights)$kind != "undirected")) {
-    abort_argument("skel", graph, "give the result of skeleton(), whose edges have no direction yet.",
+    abort_argument("skel", graph, "give the result of skeleton(), whose edges have no direction.",
       is = "a graph with directed edges"
     )
   }

@@ -224,13 +224,13 @@ control_given <- function(control) {
 gather_control <- function(control, dots, of, takes = control_arguments(), skips = character()) {
   check_dots(dots, takes, of)
   if (!is.list(control) || length(control) && is.null(names(control))) {
-    abort_argument("control", control, "give what pc_control() returns, such as pc_control(time_limit = 60).")
+    abort_argument("control", control, "give the result of pc_control(), such as pc_control(time_limit = 60).")
   }
   kept <- control_given(control)
   check_dots(kept, control_arguments(), "pc_control", what = "control")
   twice <- intersect(names(dots), names(kept))
   if (length(twice)) {
-    abort_argument(twice[1L], NULL, "leave it out of one of the two.", is = "given twice, as an argument and in `control`")
+    abort_argument(twice[1L], NULL, "give it once.", is = "given twice, as an argument and in `control`")
   }
   kept <- kept[setdiff(names(kept), skips)]
   useless <- setdiff(names(kept), takes)
@@ -245,10 +245,10 @@ print.pcgpu_control <- function(x, ...) {
   check_dots(list(...), character(), "print.pcgpu_control")
   given <- control_given(x)
   if (!length(given)) {
-    cat("Control of a search, see ?pc_control: nothing but defaults\n")
+    cat("Search options (see ?pc_control): all defaults\n")
     return(invisible(x))
   }
-  cat("Control of a search, see ?pc_control:\n")
+  cat("Search options (see ?pc_control):\n")
   cat(sprintf("  %s: %s\n", format(names(given)), vapply(given, control_said, "")), sep = "")
   invisible(x)
 }

@@ -35,7 +35,7 @@ pdsep <- function(skel, suffStat, indepTest, p, sepset, alpha, pMax, m.max = Inf
   ))
   listed <- about("skel", edges_of(skel))
   labels <- listed$labels
-  if (!missing(p) && check_p(p) != length(labels)) abort_argument("p", p, sprintf("leave it out, `skel` has %d variables.", length(labels)))
+  if (!missing(p) && check_p(p) != length(labels)) abort_argument("p", p, "leave it out.", is = sprintf("%s, but `skel` has %s", describe(p), counted(length(labels), "variable")))
   check_square(pMax, length(labels), "pMax")
   check_sides(pMax, "pMax")
   check_against(colnames(pMax) %||% rownames(pMax), labels, "pMax", "skel", tell = FALSE)
@@ -73,7 +73,7 @@ check_square <- function(x, p, argument) {
 
 # pcalg's numbers of triples, k + p (j + p i), as numbers of variables, three each.
 triples_of <- function(unfVect, p) {
-  wrong <- function() abort_argument("unfVect", unfVect, "give numbers of triples as pcalg's triple2numb() makes them, or NULL.")
+  wrong <- function() abort_argument("unfVect", unfVect, "give triple numbers from pcalg's triple2numb(), or NULL.")
   if (!is.null(unfVect) && !is.numeric(unfVect) && !all(is.na(unfVect))) wrong()
   numbers <- as.double(unfVect)
   numbers <- numbers[!is.na(numbers)]

@@ -24,7 +24,7 @@
 #' plan_search(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
 #' @export
 plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., control = pc_control(), seconds = 10) {
-  if (!is_number(seconds) || seconds <= 0) abort_argument("seconds", seconds, "give one number of seconds above 0.")
+  if (!is_number(seconds) || seconds <= 0) abort_argument("seconds", seconds, "give a positive number of seconds.")
   pilot <- match.call()
   asked <- list(...)
   of_search <- setdiff(c(names(formals(pc)), names(formals(skeleton))), c("...", "control"))
@@ -144,13 +144,13 @@ print.pcgpu_plan <- function(x, ...) {
   cat(if (x$ended) {
     sprintf("The whole search took %s.\n", time_said(sum(levels$seconds, na.rm = TRUE)))
   } else if (anyNA(levels$seconds)) {
-    "Too little of the last level was done to tell how long it takes: give more `seconds`.\n"
+    "Too little of the last level was done to estimate its time: increase `seconds`.\n"
   } else {
     sprintf("%s: about %s%s\n", if (max(levels$level) < 0L) "Correlations" else paste("Up to level", max(levels$level)), time_said(sum(levels$seconds)),
-      if (is.na(x$max_level)) "; what comes after it is not known before." else if (x$max_level > max(levels$level)) {
-        sprintf("; there can be levels up to %d, which are not known before it ended.", x$max_level)
+      if (is.na(x$max_level)) "; later levels cannot be predicted yet." else if (x$max_level > max(levels$level)) {
+        sprintf("; further levels are possible, up to %d, and cannot be predicted yet.", x$max_level)
       } else {
-        ", and that is the last."
+        "; this is the last level."
       }
     )
   })

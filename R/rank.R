@@ -92,7 +92,7 @@ leave_world <- function() {
 rank_answer <- function(key, message) {
   rank <- session$ranks[[key]]
   if (is.null(rank)) {
-    stop("the worker does not know this search: it may have been started again", call. = FALSE)
+    stop("the worker does not know this search: it may have been restarted", call. = FALSE)
   }
   if (is.function(rank)) {
     return(rank(message))

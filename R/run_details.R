@@ -120,30 +120,30 @@ print.pcgpu_details <- function(x, ...) {
   say <- function(...) say_lines(paste0(...))
   say("pcgpu ", x$version, " on ", paste(x$device, collapse = " + "))
   if (!is.null(x$exact_tests)) {
-    say("Tests that the quick form did not decide: ", in_words(x$exact_tests))
+    say("Tests too close for the fast formula, decided by exact methods: ", in_words(x$exact_tests))
   }
   if (!is.null(x$seconds)) {
     known <- x$times[!is.na(x$times$seconds), ]
     by_level <- paste0(level_names(known), ": ", format_seconds(known$seconds), recycle0 = TRUE)
     say("Seconds: ", format_seconds(x$seconds), if (length(by_level)) paste0("; by level ", paste(by_level, collapse = ", ")))
   }
-  if (!is.null(x$ended)) say("Ended by the ", x$ended, " after level ", x$level)
+  if (!is.null(x$ended)) say("Stopped by the ", x$ended, " after level ", x$level)
   if (!is.null(x$phase)) {
     largest <- length(x$phase$tests) - 1L
-    said <- if (largest > 0L) sprintf("%s, of sets up to %d", counted(sum(x$phase$tests), "test"), largest) else "no tests"
-    say("Possible-d-sep phase: ", said, if (!is.null(x$phase$ended)) sprintf("; ended by the time limit after sets of %d", x$phase$ended))
+    said <- if (largest > 0L) sprintf("%s with sets of up to %s", counted(sum(x$phase$tests), "test"), counted(largest, "variable")) else "no tests"
+    say("Possible-d-sep phase: ", said, if (!is.null(x$phase$ended)) sprintf("; stopped by the time limit after sets of size %d", x$phase$ended))
   }
   if (!is.null(x$valid_cpdag)) {
-    advice <- if (length(x$advice)) paste0("; for a valid one: ", x$advice)
+    advice <- if (length(x$advice)) paste0("; for a valid one, use ", x$advice)
     overruled <- if (length(x$overruled)) sprintf("; %s on v-structures overruled", counted(x$overruled, "decision"))
-    say("A valid ", kind_of_graph(x), ": ", if (x$valid_cpdag) "yes" else "no", overruled, advice)
-    if (length(x$default_rule)) say("V-structures by the ", x$default_rule, " rule")
+    say("Valid ", kind_of_graph(x), ": ", if (x$valid_cpdag) "yes" else "no", overruled, advice)
+    if (length(x$default_rule)) say("V-structures decided by the ", x$default_rule, " rule")
   }
   if (length(x$memory)) {
     parts <- sort(x$memory, decreasing = TRUE)
     on_gpu <- any(startsWith(x$device, "cuda"))
     parts <- paste(gsub("_", " ", names(parts)), in_bytes(parts), collapse = ", ")
-    say(if (on_gpu) paste0("Planned of a GPU's memory: ", in_bytes(sum(x$memory)), " (", parts, ")") else paste0("Correlations: ", parts))
+    say(if (on_gpu) paste0("Planned GPU memory: ", in_bytes(sum(x$memory)), " (", parts, ")") else paste0("Correlations: ", parts))
   }
   if (!is.null(x$levels)) {
     print_table(list(
@@ -200,9 +200,10 @@ validity_note <- function(x) {
   kind <- kind_of_graph(details)
   c(
     sprintf(
-      "Not a valid %s: the edges stand, but the tests contradict each other%s on some of the arrows.", kind, if (isTRUE(details$knowledge)) " or what is known" else ""
+      "Not a valid %s: the edges stand, but the tests contradict each other%s on some arrows.", kind,
+      if (isTRUE(details$knowledge)) " or the background knowledge" else ""
     ),
-    if (length(details$advice)) sprintf("For a valid %s: %s (see ?pc).", kind, details$advice)
+    if (length(details$advice)) sprintf("For a valid %s, use %s (see ?pc).", kind, details$advice)
   )
 }
 
@@ -211,12 +212,15 @@ decision_notes <- function(x) {
   details <- run_details(x)
   c(
     switch(details$default_rule %||% "none",
-      majority = "V-structures by majority rule, the default for data (see ?pc).",
-      standard = "V-structures by pcalg's rule: the majority rule, the default for data, would take too many tests (see ?pc).",
+      majority = "V-structures decided by the majority rule, the default for data (see ?pc).",
+      standard = "V-structures decided by pcalg's rule: the majority rule, the default for data, would take too many tests (see ?pc).",
       none = NULL
     ),
     if (length(details$overruled)) {
-      sprintf("The tests contradict each other: %s on v-structures overruled for a valid %s.", counted(details$overruled, "decision"), kind_of_graph(details))
+      sprintf(
+        "The tests contradict each other: %s overruled to make the %s valid.",
+        counted(details$overruled, "decision on v-structures was", "decisions on v-structures were"), kind_of_graph(details)
+      )
     }
   )
 }

@@ -65,7 +65,7 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
 matrix_checked <- function(found, test) {
   if (isFALSE(found$is_correlation)) {
     check_cor_values(test$C, resolve_threads())
-    abort("internal", "the search and R disagree on whether `suffStat$C` is a matrix of correlations: please report it, with pcgpu_info()")
+    abort("internal", "the search and R disagree on whether `suffStat$C` is a correlation matrix: please report this bug, with the output of pcgpu_info()")
   }
   if (isTRUE(found$has_na)) {
     test$undefined <- pairs_without(test$C)

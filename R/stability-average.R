@@ -3,11 +3,11 @@
 # What says so, checked: list(threshold) or list(false_edges); list() for the default.
 check_wanted <- function(threshold, false_edges, of) {
   if (!is.null(threshold) && !is.null(false_edges)) {
-    abort_argument("false_edges", false_edges, "give `threshold` or `false_edges`: one follows from the other.", is = "given, and so is `threshold`")
+    abort_argument("false_edges", false_edges, "leave out one of the two, which follows from the other.", is = "given together with `threshold`")
   }
   if (!is.null(threshold)) {
     if (!is_number(threshold) || threshold <= 0 || threshold > 1) {
-      abort_argument("threshold", threshold, "give the least strength of an edge, a number above 0 and at most 1, or NULL.")
+      abort_argument("threshold", threshold, "give the smallest strength of an edge to keep, a number above 0 and at most 1, or NULL.")
     }
     return(list(threshold = as.double(threshold)))
   }
@@ -15,7 +15,9 @@ check_wanted <- function(threshold, false_edges, of) {
     return(list())
   }
   if (!of$halves) {
-    abort_argument("false_edges", false_edges, "the bound is for samples of half of the rows: give how = \"subsample\" and no `size`, or a `threshold`.")
+    abort_argument("false_edges", false_edges, "give how = \"subsample\" and no `size`, or give `threshold` instead.",
+      is = paste0(describe(false_edges), ", but the bound holds only for samples of half of the rows")
+    )
   }
   list(false_edges = check_positive(false_edges, "false_edges", "the bound on the expected number of false edges"))
 }
@@ -63,13 +65,15 @@ threshold_for <- function(x, false_edges, refuse) {
   }
   value <- (x$q^2 / (false_edges * x$tested) + 1) / 2
   if (value > 1) {
-    hint <- sprintf(
-      "samples have %s edges of %s pairs on average, with which the bound is at least %s: give more, or a smaller `alpha`, for %s edges at most.",
-      format(x$q, digits = 3L), in_words(x$tested), format(x$q^2 / x$tested, digits = 3L),
-      format(floor(10 * sqrt(false_edges * x$tested)) / 10)
+    is <- sprintf(
+      "%s, but the bound is at least %s, because samples have %s edges on average (of %s)", describe(false_edges),
+      format(x$q^2 / x$tested, digits = 3L), format(x$q, digits = 3L), counted(x$tested, "pair")
     )
-    if (refuse) abort_argument("false_edges", false_edges, hint)
-    warn("false_edges", sprintf("`false_edges` is %s, and no edge is kept: %s averaged_cpdag() takes another bound.", format(false_edges), hint))
+    hint <- sprintf(
+      "give a larger `false_edges`, or a smaller `alpha` for at most %s edges a sample.", format(floor(10 * sqrt(false_edges * x$tested)) / 10)
+    )
+    if (refuse) abort_argument("false_edges", false_edges, hint, is = is)
+    warn("false_edges", sprintf("no edge is kept. `false_edges` is %s: %s averaged_cpdag() can apply another bound.", is, hint))
     return(Inf)
   }
   value

@@ -54,10 +54,10 @@ native_source <- function(indepTest, suffStat, n) {
 
 made_source <- function(data, indepTest, make) {
   if (!is.function(make)) {
-    abort_argument("make", make, "give a function that makes a sufficient statistic from rows of `data`.")
+    abort_argument("make", make, "give a function that computes a sufficient statistic from rows of `data`.")
   }
   if (!is.function(indepTest)) {
-    abort_argument("indepTest", indepTest, "with `make`, name the test, for instance gaussCItest.", is = if (is.null(indepTest)) "missing" else describe(indepTest))
+    abort_argument("indepTest", indepTest, "`make` needs a named test: give one, for instance gaussCItest.", is = if (is.null(indepTest)) "missing" else describe(indepTest))
   }
   n <- rows_of_suff(data)
   if (is.null(n)) refuse_without_data(data, "a data frame or a matrix")
@@ -75,15 +75,14 @@ refuse_columns <- function(x, argument) {
   if (is.list(x) && !is.object(x) && length(x) > 1L && !is.null(names(x)) && !any(c("C", "dm", "data") %in% names(x))) {
     plain <- vapply(x, function(column) (is.atomic(column) || is.factor(column)) && is.null(dim(column)), NA)
     if (all(plain) && length(x[[1L]]) > 1L && all(lengths(x) == length(x[[1L]]))) {
-      abort_argument(argument, x, sprintf("make a data frame of the list: as.data.frame(%s).", argument))
+      abort_argument(argument, x, sprintf("convert the list to a data frame: as.data.frame(%s).", argument))
     }
   }
 }
 
 refuse_without_data <- function(data, instead) {
-  abort_argument("data", data, sprintf("samples are drawn of the rows of data: give the observations, or %s.", instead),
-    is = if (is.list(data) && !is.data.frame(data)) "a list without the data" else describe(data)
-  )
+  found <- if (is.list(data) && !is.data.frame(data)) "a list without the observations" else describe(data)
+  abort_argument("data", data, sprintf("give the observations, or %s.", instead), is = paste0(found, ", but samples are drawn from the rows of the data"))
 }
 
 # An error about `suffStat` or `x` of what is data here.

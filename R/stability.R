@@ -166,7 +166,9 @@ check_resampling <- function(how, size, seed, source, replicates) {
   replace <- how == "bootstrap"
   n <- source$n
   if (replace && !is.null(knn_test(source$indepTest))) {
-    abort_argument("how", how, "give how = \"subsample\": rows that are drawn twice have distance 0 from each other, which nearest-neighbour tests take for dependence.")
+    abort_argument("how", how, "give how = \"subsample\".",
+      is = paste0(dQuote(how, FALSE), ", but nearest-neighbour tests mistake repeated rows, whose distance is 0, for dependence")
+    )
   }
   size <- if (is.null(size)) {
     if (replace) n else n %/% 2L
@@ -174,7 +176,9 @@ check_resampling <- function(how, size, seed, source, replicates) {
     check_whole(size, "size", 2, if (replace) n else n - 1)
   }
   if (size < 4 && is_gauss_test(source$indepTest)) {
-    abort_argument("size", size, "a test of correlation takes at least 4 observations: give more, or more rows of data.", is = sprintf("%d of %d rows", size, n))
+    abort_argument("size", size, "give a larger `size`, or data with more rows.",
+      is = sprintf("%d of %d rows, but a test of correlation needs at least 4 observations", size, n)
+    )
   }
   seed <- as.double(if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_whole(seed, "seed", 0, .Machine$integer.max))
   list(

@@ -26,15 +26,15 @@ stability_bound <- function(q = NULL, pairs, threshold = NULL, false_edges = NUL
   if (length(absent) != 1L) {
     abort_argument(
       if (length(absent)) absent[1L] else "false_edges", if (length(absent)) NULL else false_edges,
-      "give two of `q`, `threshold` and `false_edges`: the third follows.",
-      is = if (length(absent)) "missing, with another of the three" else "given, with the two others"
+      "give exactly two of `q`, `threshold` and `false_edges`; the third follows.",
+      is = if (length(absent)) "missing, and so is another of the three" else "given together with the two others"
     )
   }
   if (!is.null(q) && (!is_number(q) || q < 0 || q > pairs)) {
-    abort_argument("q", q, "give the mean number of edges of a sample, a number from 0 to `pairs`.")
+    abort_argument("q", q, "give the mean number of edges in a sample, a number from 0 to `pairs`.")
   }
   if (!is.null(threshold) && (!is_number(threshold) || threshold <= 0.5 || threshold > 1)) {
-    abort_argument("threshold", threshold, "give a number above 0.5 and at most 1: there is no bound for others.")
+    abort_argument("threshold", threshold, "give a number above 0.5 and at most 1; other thresholds have no bound.")
   }
   if (!is.null(false_edges)) check_positive(false_edges, "false_edges", "the bound on the expected number of false edges")
   switch(absent,
@@ -43,7 +43,9 @@ stability_bound <- function(q = NULL, pairs, threshold = NULL, false_edges = NUL
     threshold = {
       threshold <- (q^2 / (false_edges * pairs) + 1) / 2
       if (threshold > 1) {
-        abort_argument("false_edges", false_edges, sprintf("with these `q` and `pairs` it is at least %s: give more, or a smaller `q`.", format(q^2 / pairs, digits = 3L)))
+        abort_argument("false_edges", false_edges, "give a larger `false_edges` or a smaller `q`.",
+          is = sprintf("%s, but with these `q` and `pairs` the bound is at least %s", describe(false_edges), format(q^2 / pairs, digits = 3L))
+        )
       }
     }
   )

@@ -5,7 +5,7 @@
 resolve_threads <- function(numCores = NULL) {
   if (!is.null(numCores)) {
     if (!is_number(numCores) || numCores <= 0) {
-      abort_argument("numCores", numCores, "give a number of threads from 1, or leave it out to use all cores.",
+      abort_argument("numCores", numCores, "give a positive number of threads, or leave it out to use all cores.",
         pcalg = "(is.integer(numCores) || is.numeric(numCores)) && numCores > 0 is not TRUE"
       )
     }
@@ -14,7 +14,7 @@ resolve_threads <- function(numCores = NULL) {
   option <- getOption("pcgpu.threads")
   if (!is.null(option)) {
     if (!is_number(option) || option < 1) {
-      abort_argument("options(pcgpu.threads)", option, "set it to a number of threads from 1, or to NULL.")
+      abort_argument("options(pcgpu.threads)", option, "set it to a number of threads of at least 1, or to NULL.")
     }
     return(named_threads(option))
   }
@@ -23,7 +23,7 @@ resolve_threads <- function(numCores = NULL) {
     number <- suppressWarnings(as.numeric(variable))
     if (is.na(number) || number < 1) {
       abort_argument(
-        "PCGPU_NUM_THREADS", variable, "set this environment variable to a number of threads from 1, or unset it."
+        "PCGPU_NUM_THREADS", variable, "set this environment variable to a number of threads of at least 1, or unset it."
       )
     }
     return(named_threads(number))

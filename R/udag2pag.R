@@ -28,9 +28,9 @@ udag2pag <- function(pag, sepset, rules = rep(TRUE, 10), unfVect = NULL, jci = c
   check_given(list(pag = missing(pag), sepset = missing(sepset)), list(
     pag = "give the skeleton as a matrix, as(skel@graph, \"matrix\").", sepset = "give the slot `sepset` of the skeleton."
   ))
-  if (is_fci(pag)) abort_argument("pag", pag, "give the matrix of its marks, as(x, \"matrix\").")
+  if (is_fci(pag)) abort_argument("pag", pag, "give its matrix of marks, as(x, \"matrix\").")
   if (!is.matrix(pag) || nrow(pag) != ncol(pag) || nrow(pag) == 0L || !(is.numeric(pag) || is.logical(pag)) || anyNA(pag)) {
-    abort_argument("pag", pag, "give a square matrix of marks (0 no edge, 1 circle, 2 arrowhead, 3 tail), for a skeleton as(skel@graph, \"matrix\").")
+    abort_argument("pag", pag, "give a square matrix of marks (0 no edge, 1 circle, 2 arrowhead, 3 tail), such as as(skel@graph, \"matrix\") for a skeleton.")
   }
   check_sides(pag, "pag")
   if (!is.list(sepset)) abort_argument("sepset", sepset, "give pcalg's list of lists of separating sets, the slot `sepset` of a skeleton.")

@@ -29,8 +29,8 @@ use_in_pcalg <- function(on = TRUE) {
   on <- check_flag(on, "on")
   if (!requireNamespace("pcalg", quietly = TRUE)) {
     abort("no_pcalg", paste(
-      "use_in_pcalg() puts functions into pcalg, which is not installed:",
-      "install it by BiocManager::install(\"pcalg\"), or call pcgpu's functions themselves."
+      "use_in_pcalg() needs the package pcalg, which is not installed:",
+      "install it with BiocManager::install(\"pcalg\"), or call pcgpu's functions directly."
     ))
   }
   was_on <- identical(getExportedValue("pcalg", "pc"), pc)

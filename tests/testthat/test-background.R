@@ -185,7 +185,7 @@ test_that("what a graph cannot have is refused by name", {
   refused("reversed", "b -> a cannot", forbidden = c("a", "b"))
   refused("forbidden", "an edge a - b", forbidden = rbind(c("a", "b"), c("b", "a")))
   chain["c", "a"] <- 1
-  refused("invalid", "has no DAG")
+  refused("invalid", "represents no DAG")
   chain["c", "a"] <- 0
   chain["c", "b"] <- 1
   refused("not_maximal", "direct b -> c")

@@ -222,7 +222,7 @@ test_that("every function that takes a graph takes a PAG, or says what does", {
     )
     for (call in refusals) {
       e <- expect_error(eval(call), class = "pcgpu_error_argument", info = deparse(call)[1])
-      expect_match(conditionMessage(e), "PAG|matrix of its marks|stability", info = deparse(call)[1])
+      expect_match(conditionMessage(e), "PAG|matrix of marks|stability", info = deparse(call)[1])
     }
   }
   expect_error(causal_effects(fit, x), "backdoor", class = "pcgpu_error_argument")

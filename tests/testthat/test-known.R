@@ -126,7 +126,7 @@ test_that("what R cannot read is refused by name, before the search", {
     1
   }
   file <- no_file()
-  says <- list("holds an object of type \"externalptr\"", "is nested too deeply", "holds \"a\", which has no value [(]gone[)]")
+  says <- list("contains an object of type \"externalptr\"", "is nested too deeply", "contains \"a\", which cannot be evaluated [(]gone[)]")
   broken <- env()
   delayedAssign("a", stop("gone"), assign.env = broken)
   wrong <- list(list(a = list(pointer)), deep, broken)

@@ -39,7 +39,7 @@ test_that("of a level 0 that does not end as well", {
   expect_false(plan$ended)
   expect_identical(unlist(plan$levels[c("level", "edges", "tests")], use.names = FALSE), c(0, 45, 45))
   expect_true(is.na(plan$max_level))
-  expect_output(print(plan), "Up to level 0: about .*; what comes after it is not known before[.]|give more `seconds`")
+  expect_output(print(plan), "Up to level 0: about .*; later levels cannot be predicted yet[.]|increase `seconds`")
 })
 
 test_that("nothing done is not known", {
