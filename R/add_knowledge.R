@@ -1,19 +1,21 @@
 #' Add knowledge to a graph that has been oriented
 #'
-#' Directs edges of a CPDAG according to background knowledge, and all edges whose directions follow from it by Meek's rules 1 to 4. The result is the graph that `pcalg::addBgKnowledge()` gives.
-#' If you can, give the knowledge to [pc()] itself: it is then also used in the search.
+#' Directs edges of a CPDAG according to background knowledge, and all edges whose directions follow from it by Meek's rules 1 to 4. The result is the graph
+#' that `pcalg::addBgKnowledge()` returns. If you can, give the knowledge to [pc()] itself: it is then also used in the search.
 #'
 #' @param fit A result of [pc()] or [orient()] of either class, a [graph::graphNEL-class], or an adjacency matrix, as `as(graph, "matrix")` gives it or
 #'   in pcalg's `"amat"` coding of a CPDAG.
-#' @param tiers,forbidden,required,context.all,context.tier As in [pc_control()], but they only direct edges that exist: `tiers` and context variables
-#'   direct the edges between tiers and out of the context, `forbidden` gives an edge the other direction, and an arrow of `required` needs an edge.
-#'   Without any of them only the rules are applied.
+#' @param tiers,forbidden,required,context.all,context.tier As in [pc_control()], but they only direct edges that exist. `tiers` and context variables
+#'   direct the edges between tiers and out of the context. `forbidden` directs an edge the other way. An arrow of `required` needs an edge.
+#'   Without any of these arguments only the rules are applied.
 #' @param check Refuse a graph that has a cycle, or no extension to a DAG without further v-structures?
 #' @return `fit` with its edges directed; a matrix is returned as a matrix in the same coding.
 #'
-#'   If the graph cannot have an arrow, the call ends with an error of class `pcgpu_error_knowledge` that names the arrow: an arrow of `required` without an edge, or an edge that already has the other
-#'   direction, because of the graph itself or of earlier arrows (`pcalg::addBgKnowledge()` returns `NULL`). The same error is raised if the graph does not represent any DAG, and if Meek's rules direct one of its edges
-#'   before anything is added.
+#'   The call ends with an error of class `pcgpu_error_knowledge`
+#'   - if the graph cannot have an arrow. The error names the arrow: one of `required` without an edge, or one whose edge already has the other direction,
+#'     because of the graph itself or of earlier arrows. (`pcalg::addBgKnowledge()` returns `NULL`);
+#'   - if the graph does not represent any DAG;
+#'   - if Meek's rules direct one of its edges before anything is added.
 #' @references
 #' C. Meek (1995). Causal inference and causal explanation with background knowledge. *Proceedings of the Eleventh Conference on Uncertainty in
 #' Artificial Intelligence*, 403-410.

@@ -79,8 +79,9 @@ check_pag_matrix <- function(amat, argument = "x") {
 
 #' Results of FCI
 #'
-#' Methods for the results of [fci()], [rfci()] and [fciPlus()]. If pcalg is installed, it is loaded as soon as there is a result, and its own methods take precedence: `show()`, which also prints a result at the prompt, prints the call. Lines of ours follow: how many edges of each kind there are, and whether the time limit ended the search. Its `plot()`
-#' needs Rgraphviz; if that is not installed, [plot_cpdag()] takes its place, as it does without pcalg.
+#' Methods for the results of [fci()], [rfci()] and [fciPlus()]. If pcalg is installed, it is loaded as soon as there is a result, and its own methods
+#' take precedence. Its `show()`, which also prints a result at the prompt, prints the call. We add the number of edges of each kind, and a line if
+#' the time limit stopped the search. Its `plot()` needs Rgraphviz; if that is not installed, [plot_cpdag()] is used instead, as without pcalg.
 #'
 #' @param object,x An object of class `fciAlgo`, of this package or of pcalg.
 #' @param amat Also print the matrix of marks? By default, it is printed for up to 50 variables.
@@ -88,8 +89,12 @@ check_pag_matrix <- function(amat, argument = "x") {
 #' @param y Not used.
 #' @param ... For `plot()`: passed on to [plot_cpdag()]. For `summary()`: not used.
 #' @return `object` or `x`, invisibly.
-#' @details For up to 50 variables, `summary()` prints the same as pcalg's method: the tests of the skeleton and of the possible-d-sep phase by size of their sets, the number of separating and possible-d-sep sets
-#'   of each size, and the matrix of marks. For more variables it prints what fits on a screen; `summary(fit, amat = TRUE)` still gives pcalg's format.
+#' @details For up to 50 variables, `summary()` prints the same as pcalg's method:
+#'   - the tests of the skeleton and of the possible-d-sep phase by size of their sets;
+#'   - the number of separating and possible-d-sep sets of each size;
+#'   - the matrix of marks.
+#'
+#'   For more variables it prints what fits on a screen; `summary(fit, amat = TRUE)` still prints pcalg's format.
 #' @seealso [fci()], which explains the kinds of edges; [edge_table()] for a table; [run_details()].
 #' @examples
 #' set.seed(1)

@@ -1,16 +1,18 @@
 #' Orient the edges of a skeleton
 #'
-#' The second half of the PC algorithm, for a skeleton from any source: [skeleton()], `pcalg::skeleton()`, or a file. `pc()` is `skeleton()` followed by `orient()`.
+#' Runs the second half of the PC algorithm on a skeleton from any source: [skeleton()], `pcalg::skeleton()`, or a file. `pc()` is `skeleton()`
+#' followed by `orient()`.
 #'
 #' @inheritParams pc
 #' @param skel An object of class `pcAlgo` with an undirected graph and its separating sets, or a [pcCompact][pcCompact-class].
-#' @param suffStat,indepTest,alpha As in [pc()]; give the same as for the skeleton. Needed with `conservative` or `maj.rule`, which run further
-#'   tests, and with background knowledge that has excluded pairs: without them no v-structure is made over such a pair, and a message of class `pcgpu_message_untested` says so.
-#' @param device As in [pc()]. Only the tests of `conservative` and `maj.rule` can run on a GPU: on the first of several,
-#'   and if that fails on the next, with a message of class `pcgpu_message_lost`; nearest-neighbour tests on all.
-#' @param ...,control `cluster`, `parallel_tests`, `tiers`, `forbidden`, `required`, `context.all` and `context.tier` of [pc_control()], as in [pc()]. Give the same background knowledge as for
-#'   the skeleton. `control` may be the one used for the skeleton: its other arguments are ignored.
-#' @return `skel` with its `graph` oriented; with `conservative` or `maj.rule` also with the separating sets that the
+#' @param suffStat,indepTest,alpha As in [pc()], and the same as for the skeleton. They are required with `conservative` or `maj.rule`, which run
+#'   further tests. With background knowledge that has excluded pairs, they are recommended: without them no v-structure is made over such a
+#'   pair, and a message of class `pcgpu_message_untested` says so.
+#' @param device As in [pc()]. Only further tests, such as those of `conservative` and `maj.rule`, can run on a GPU. Of several GPUs,
+#'   nearest-neighbour tests use all. Other tests use the first and, if it fails, the next, with a message of class `pcgpu_message_lost`.
+#' @param ...,control Arguments of [pc_control()]: `cluster`, `parallel_tests`, `tiers`, `forbidden`, `required`, `context.all` and `context.tier`.
+#'   Give the same background knowledge as for the skeleton. `control` may be the one used for the skeleton: its other arguments are ignored.
+#' @return `skel` with its `graph` oriented. With `conservative` or `maj.rule`, it also has the separating sets that the
 #'   rule keeps. The slot `call` remains that of the skeleton.
 #'
 #'   If `skel` already has directed edges, or an argument is invalid, the call ends with an error of class `pcgpu_error_argument`.

@@ -1,14 +1,15 @@
-#' The bound of stability selection
+#' Error bound of stability selection
 #'
-#' Of the mean number of edges of a sample, the threshold and the bound on the expected number of false edges, each follows from the other two by the bound of Meinshausen and Buehlmann (2010, theorem 1):
+#' Given any two of the mean number of edges in a sample, the threshold, and the bound on the expected number of false edges, computes the third
+#' (Meinshausen and Buehlmann 2010, theorem 1):
 #' \deqn{E[V] \le \frac{q^2}{(2 \cdot threshold - 1) P}.}{E[V] <= q^2 / ((2 threshold - 1) P).}
-#' It is for samples of half of the rows without replacement, `stability(how = "subsample")`.
+#' The bound holds for samples of half of the rows without replacement, as drawn by `stability(how = "subsample")`.
 #'
-#' @param q The mean number of edges of a sample.
-#' @param pairs The number P of pairs of variables that are tested: p (p - 1) / 2 of p variables, without those that are fixed.
-#' @param threshold The least strength of an edge that is kept, above one half and at most 1.
-#' @param false_edges The bound on the expected number of false edges among those that are kept.
-#' @return A list of the four, with the one of `q`, `threshold` and `false_edges` that was left out.
+#' @param q Mean number of edges in a sample.
+#' @param pairs Number P of pairs of variables that are tested: p (p - 1) / 2 for p variables, less those that are fixed.
+#' @param threshold Smallest strength of an edge that is kept, above one half and at most 1.
+#' @param false_edges Bound on the expected number of false edges among those that are kept.
+#' @return A list of `q`, `pairs`, `threshold` and `false_edges`, including the one that was left out.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references

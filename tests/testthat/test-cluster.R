@@ -260,7 +260,7 @@ test_that("a folder of jobs that cannot be used, or written, is an error that sa
     do.call(on.exit, list(bquote(options(.(before))), add = TRUE), envir = parent.frame())
   }
   set(pcgpu.cluster_folder = 5)
-  expect_error(one(NULL)$start("a"), "cluster_folder = \\)` is 5: name one", class = "pcgpu_error_argument")
+  expect_error(one(NULL)$start("a"), "cluster_folder = \\)` is 5: set it", class = "pcgpu_error_argument")
   options(pcgpu.cluster_folder = tempfile())
   expect_no_warning(expect_error(one(NULL)$start("a"), "set it to an existing folder", class = "pcgpu_error_argument"))
   within <- tempfile()

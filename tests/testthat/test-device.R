@@ -133,7 +133,7 @@ test_that("a GPU that is named is taken, or refused where it cannot do the work"
   gpus <- pcgpu:::check_device("cuda")
   expect_identical(pcgpu:::choose_device(gpus, mixed_test(100), 2)$kind, "cuda")
   expect_identical(pcgpu:::choose_device(gpus, mixed_test(100, "imputed"), 2)$kind, "cuda")
-  expect_error(pcgpu:::choose_device(gpus, mixed_test(100, "imputed", 0L), 2), "`device`.*completed numbers", class = "pcgpu_error_argument")
+  expect_error(pcgpu:::choose_device(gpus, mixed_test(100, "imputed", 0L), 2), "`device`.*imputed numeric data", class = "pcgpu_error_argument")
   wrapped <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
   expect_error(pc(suff(), wrapped, 0.05, p = 8, device = "cuda"), class = "pcgpu_error_argument")
 })

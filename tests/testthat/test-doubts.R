@@ -73,7 +73,7 @@ test_that("tests of levels that ask for more rows are counted where there are nu
   x <- data.frame(a = factor(sample(1:6, 100, TRUE)), b = factor(sample(1:6, 100, TRUE)), z = rnorm(100))
   said <- warned(pc(x, alpha = 0.01), "pcgpu_warning_too_few")
   expect_identical(said[[1L]]$count, 1)
-  expect_match(conditionMessage(said[[1L]]), "n = 100 is too small .*n < 10 df")
+  expect_match(conditionMessage(said[[1L]]), "n = 100 is too small .*10 rows per degree")
 })
 
 test_that("R functions and missing correlations tell, too", {

@@ -226,7 +226,7 @@ test_that("every function that takes a graph takes a PAG, or says what does", {
     }
   }
   expect_error(causal_effects(fit, x), "backdoor", class = "pcgpu_error_argument")
-  expect_error(add_knowledge(fit, tiers = 1:8), "fci\\(\\) takes", class = "pcgpu_error_argument")
+  expect_error(add_knowledge(fit, tiers = 1:8), "to fci\\(\\) itself", class = "pcgpu_error_argument")
   expect_error(orient(fit), "udag2pag", class = "pcgpu_error_argument")
 })
 

@@ -136,7 +136,7 @@ test_that("what R cannot read is refused by name, before the search", {
     expect_match(conditionMessage(e), "`suffStat`.*leave out `checkpoint`")
     expect_match(e$hint, "leave out `checkpoint`")
   }
-  expect_error(skeleton(1, function(x, y, S, suffStat) pointer, 0.2, p = 4, checkpoint = file), "`indepTest` holds", class = "pcgpu_error_checkpoint")
+  expect_error(skeleton(1, function(x, y, S, suffStat) pointer, 0.2, p = 4, checkpoint = file), "`indepTest` contains", class = "pcgpu_error_checkpoint")
   expect_identical(asked, 0)
   expect_false(file.exists(file))
   expect_s4_class(skeleton(wrong[[1]], test, 0.2, p = 4), "pcAlgo")
