@@ -1,4 +1,4 @@
-# Warnings, once a search, of edges that were removed or kept without an answer of a test. `doubts`: counts, see src/rust/core/src/search/doubts.rs.
+# Warns, once for each search, of edges that were removed or kept although a test had no answer. `doubts`: counts, see src/rust/core/src/search/doubts.rs.
 warn_doubts <- function(doubts, test, options) {
   doubts$correlations <- test$undefined
   tell_of <- function(name, warn) if (isTRUE(doubts[[name]] > 0)) warn(doubts[[name]])
@@ -39,7 +39,7 @@ warn_too_few <- function(count, test) {
   ), count = count)
 }
 
-# Of tests that take the rows which have all their values.
+# Warns of tests that had too few complete rows.
 warn_few_rows <- function(count, test) {
   known <- if (is.null(test$matrix)) {
     vapply(test$columns, function(column) sum(!is.na(column$versions[[1L]])), 0)

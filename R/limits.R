@@ -1,9 +1,9 @@
-# The arguments `checkpoint` and `time_limit` of pc_control(), and what is said of them.
+# The arguments `checkpoint` and `time_limit` of pc_control(): checks, warnings and messages.
 
-# Seconds between two files in the middle of a level.
+# Seconds between saves within a level.
 checkpoint_seconds <- 120
 
-# Both as Rust reads them (`limits()` in src/rust/src/limits.rs); NULL where neither is given.
+# Returns both limits as Rust reads them (`limits()` in src/rust/src/limits.rs), NULL if neither is given.
 search_limits <- function(control) {
   c(control$checkpoint, if (is.finite(control$time_limit)) list(seconds = control$time_limit))
 }
@@ -41,7 +41,7 @@ check_checkpoint <- function(checkpoint) {
   list(file = enc2utf8(file.path(normalizePath(dirname(file), mustWork = FALSE), basename(file))), every = as.double(every))
 }
 
-# Says from where a search goes on. `levels`: how many had run.
+# Returns a function that reports where a search resumes. `levels`: how many levels had run.
 tell_resumed <- function(file) {
   force(file)
   function(levels, within) {
@@ -52,18 +52,18 @@ tell_resumed <- function(file) {
   }
 }
 
-# The last step of a call within limits: its files go once nothing is left to do that could keep the result from the caller. A result that the time limit has
-# ended leaves them.
+# The last step of a call with limits: removes its files, once nothing can keep the result from the caller. The files stay if the time limit has stopped the
+# search.
 hand_over <- function(result, limits) {
   force(result)
   if (!is.null(limits$file) && is.null(ended_note(result))) check_rust(rust_remove_checkpoint(limits$file))
   result
 }
 
-# The callbacks of a search within limits.
+# Returns the callbacks of a search with limits.
 limit_callbacks <- function(limits) if (!is.null(limits$file)) list(resumed = tell_resumed(limits$file))
 
-# Warns where the time was over, in level `ended`, and where the last checkpoint could not be written.
+# Warns if the time limit stopped the search in level `ended`, and if the last checkpoint could not be written.
 warn_limits <- function(found, limits) {
   if (!is.null(found$unkept)) {
     warn("checkpoint", paste0(found$unkept, "; the search continued without saving"), file = limits$file)
@@ -77,10 +77,10 @@ warn_limits <- function(found, limits) {
   }
 }
 
-# For run_details(): that the search ended before its time, and the last level.
+# Returns for run_details() that the time limit stopped the search, and the last completed level.
 ended_details <- function(ended) if (!is.null(ended)) list(ended = "time limit", level = ended - 1L)
 
-# A line for print(), summary() and plot(); NULL for a search that came to its end.
+# Returns a line for print(), summary() and plot(), NULL for a search that was completed.
 ended_note <- function(x) {
   details <- run_details(x)
   if (!is.null(details$ended)) {

@@ -63,7 +63,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
     list(permutation = function(k) sample.int(k)), printers(verbose, "stable", test$kind %||% "none", p)["event"]
   )
   sepset <- if (!compact) check_sepset(skel@sepset, p)
-  # The standard rule makes no tests, and so has nothing for a GPU or a cluster to do, but where knowledge has left pairs out.
+  # The standard rule runs tests, on a GPU or a cluster, only for pairs that knowledge has excluded.
   workers <- if (!is.null(test)) choose_workers(control, test, "stable", threads, verbose)
   on <- if (!is.null(workers)) {
     function(run) on_workers(workers, test, list(p = p, alpha = level, method = "stable"), device, threads, run)
@@ -102,7 +102,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
   skel
 }
 
-# The labels of a compact skeleton.
+# Returns the labels of a compact skeleton. Stops if it has directed edges.
 compact_labels <- function(skel) {
   if (any(skel@edges$mark != 1L)) {
     abort_argument("skel", skel, "give the result of skeleton(), whose edges have no direction.",
@@ -112,7 +112,7 @@ compact_labels <- function(skel) {
   skel@labels
 }
 
-# A compact skeleton oriented as Rust found.
+# Returns a compact skeleton with the orientation that Rust found.
 as_oriented <- function(skel, found = list()) {
   skel@type <- "CPDAG"
   skel@extendable <- !isFALSE(found$extendable)
@@ -131,7 +131,7 @@ check_undirected <- function(graph) {
   listed
 }
 
-# pcalg's list of p lists of p. What is in them is read, and refused, by Rust: there may be millions.
+# Checks that `sepset` is pcalg's list of p lists of p. Rust checks the sets themselves: there may be millions.
 check_sepset <- function(sepset, p) {
   if (length(sepset) != p || !all(lengths(sepset) == p)) {
     abort_argument("skel@sepset", sepset, sprintf("give a list of %d lists of %d separating sets.", p, p),

@@ -1,6 +1,6 @@
-# Which edges the averaged graph of a pcgpu_stability has, and with which marks.
+# The edges of the averaged graph of a pcgpu_stability, and their marks.
 
-# What says so, checked: list(threshold) or list(false_edges); list() for the default.
+# Checks the arguments that select the edges. Returns list(threshold) or list(false_edges); list() for the default.
 check_wanted <- function(threshold, false_edges, of) {
   if (!is.null(threshold) && !is.null(false_edges)) {
     abort_argument("false_edges", false_edges, "leave out one of the two, which follows from the other.", is = "given together with `threshold`")
@@ -31,8 +31,8 @@ check_positive <- function(x, argument, what) {
 
 is_halves <- function(x) x$how == "subsample" && x$size == x$n %/% 2L
 
-# The object with the threshold that is wanted, and the graph that it makes. `refuse`: a bound that no threshold has is an error; else it is told of, and
-# no edge is kept, as the samples are worth more than the bound.
+# Returns the object with the requested threshold and its averaged graph. `refuse`: a bound that no threshold has is an error. Otherwise it is a warning, and
+# no edge is kept, so that the samples are not lost.
 with_average <- function(x, wanted, refuse = TRUE) {
   strength <- strengths(x)
   halves <- is_halves(x)
@@ -46,7 +46,7 @@ with_average <- function(x, wanted, refuse = TRUE) {
     list(value = max(0, strength[strength <= 0.5]), rule = "significance", strict = TRUE)
   }
   value <- x$threshold$value
-  # In counts, so that a share such as 0.7 of 10 is reached by 7.
+  # Compares counts with a tolerance, so that 7 of 10 samples reach a share of 0.7.
   least <- value * x$replicates
   kept <- if (x$threshold$strict) strength > value else strength * x$replicates >= least - 1e-9 * x$replicates
   bound <- if (halves && value > 0.5 && is.finite(value) && x$tested > 0) stability_bound(x$q, x$tested, threshold = value)$false_edges else NA_real_
@@ -58,7 +58,7 @@ with_average <- function(x, wanted, refuse = TRUE) {
 
 strengths <- function(x) rowSums(x$counts[3:6]) / x$replicates
 
-# The threshold with which the bound is so many false edges.
+# Returns the threshold for which the bound is this number of false edges.
 threshold_for <- function(x, false_edges, refuse) {
   if (x$q <= 0 || x$tested <= 0) {
     return(1)
@@ -79,7 +79,7 @@ threshold_for <- function(x, false_edges, refuse) {
   value
 }
 
-# The mark that most samples with the edge give it: 1 x -> y, 2 x <- y, 3 x - y, 4 x <-> y. Of equals: no direction.
+# Returns the mark that the edge has in most of the samples with it: 1 x -> y, 2 x <- y, 3 x - y, 4 x <-> y. Ties have no direction.
 voted <- function(counts) {
   marks <- as.matrix(counts[3:6])
   if (!nrow(marks)) {
@@ -90,8 +90,8 @@ voted <- function(counts) {
   ifelse(ties, 3L, max.col(marks, "first"))
 }
 
-# Every pair as seen from the variable that more samples have an arrow from, of equals the first: from, to, whether they are `turned`, the strength, and
-# the direction, the share of the samples with the edge that have it from `from` to `to`; one without a direction is half an arrow each way.
+# Returns every pair with `from` and `to` ordered so that most arrows point from `from` to `to`; ties keep their order. `turned`: whether x and y are swapped.
+# `direction`: the share of the samples with the edge in which it points from `from` to `to`; an edge without a direction is half an arrow each way.
 directed_pairs <- function(x) {
   counts <- x$counts
   turned <- counts$backward > counts$forward
@@ -102,7 +102,7 @@ directed_pairs <- function(x) {
   ))
 }
 
-# The kept edges: from, to, kind "directed", "undirected" or "conflict", strength and direction.
+# Returns the kept edges: from, to, kind ("directed", "undirected" or "conflict"), strength and direction.
 averaged_edges <- function(x) {
   kept <- which(x$average$kept)
   pairs <- directed_pairs(x)[kept, ]
@@ -119,7 +119,7 @@ is_valid_average <- function(x) {
     check_rust(rust_is_valid_graph(length(x$labels), c(edges$from, edges$to), c(arrows$from, arrows$to), x$knowledge))
 }
 
-# Labels, neighbour lists and weights, as edges_of() of a graph.
+# Returns labels, neighbour lists and weights, in the form of edges_of().
 averaged_lists <- function(x) {
   edges <- averaged_edges(x)
   both <- edges$kind != "directed"

@@ -1,4 +1,4 @@
-# What is done with a result of stability().
+# Methods for results of stability().
 
 methods::setOldClass("pcgpu_stability")
 methods::setMethod("edges", "pcgpu_stability", edges_of_object)
@@ -21,7 +21,7 @@ as.data.frame.pcgpu_stability <- function(x, row.names = NULL, optional = FALSE,
   )
 }
 
-# By pair: its edge in the graph of all rows, as seen from x, or from y where it is `turned`.
+# Returns for each pair its edge in the graph of all rows, as seen from x, or from y if it is `turned`.
 edges_in_fit <- function(x, counts, turned) {
   edges <- table_of_fit(x)
   at <- match(paste(counts$x, counts$y), paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to)))
@@ -149,7 +149,7 @@ plot_strength <- function(x, main, ...) {
   on.exit(graphics::par(old))
   rank <- seq_len(nrow(frame))
   colour <- ifelse(frame$kept, node_look$border, "#A9B4BF")
-  # Among many pairs, most of them in few samples, those in question are the first: ranks go by powers of ten.
+  # Most of many pairs are adjacent in few samples only. The ranks are on a log scale, so that the first pairs have room.
   many <- nrow(frame) > 200L
   draw_with(graphics::plot, list(
     x = rank, y = frame$strength, type = "n", log = if (many) "x" else "", xlim = c(if (many) 1 else min(0.5, nrow(frame)), nrow(frame) + 0.5), ylim = c(0, 1),
@@ -159,7 +159,7 @@ plot_strength <- function(x, main, ...) {
   graphics::abline(h = x$threshold$value, lty = 2, col = "#C0392B")
   in_fit <- frame$fit != ""
   graphics::points(rank, frame$strength, pch = ifelse(in_fit, 19, 1), cex = if (many) 0.5 else 0.8, col = colour)
-  # Above the plot, so that it hides no pair.
+  # The legend is above the plot, so that it hides no pairs.
   usr <- graphics::par("usr")
   graphics::legend(if (many) 10^usr[1L] else usr[1L], usr[4L],
     legend = c(
@@ -174,7 +174,7 @@ plot_strength <- function(x, main, ...) {
 plot_average <- function(x, main, ..., labels = NULL, around = NULL, order = 1, isolated = NULL, components = NULL, colour = NULL, size = NULL,
                          layout = "stress") {
   edges <- averaged_edges(x)
-  # Edges as draw_base() has them, of pairs by tail.
+  # Strengths of edges as draw_base() passes them, by their ends.
   strength <- function(from, to) edges$strength[match(paste(pmin(from, to), pmax(from, to)), paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to)))]
   asked <- asked_graph(averaged_lists(x), labels, list(
     around = around, order = order, isolated = isolated, components = components, colour = colour, size = size, layout = layout

@@ -19,10 +19,10 @@
 #' no direction, or a conflict (ties count as no direction). This majority graph need not be a CPDAG. `print()` and `plot()` say if it is not (with background knowledge,
 #' if it cannot be extended to a DAG without further v-structures).
 #'
-#' The default threshold is that of Scutari and Nagarajan (2013). Consider distributions of strengths that are all 0 or 1, with a share t of zeros, and take
-#' the t for which this distribution is closest (in L1) to that of the observed strengths. Edges are kept if their strength is *above* the t-quantile of the
-#' strengths of all pairs. Since distribution functions increase, this t is their value at one half, and the threshold is the largest strength that is at most
-#' one half. If `threshold` is a number, edges are kept if their strength is at least that number.
+#' The default threshold is that of Scutari and Nagarajan (2013). Consider distributions of strengths that are all 0 or 1, with a share t of zeros. Take the t
+#' whose distribution is closest (in L1) to that of the observed strengths. Edges are kept if their strength is *above* the t-quantile of the strengths of all
+#' pairs. Since distribution functions increase, this t is their value at one half. The threshold is therefore the largest strength that is at most one half.
+#' If `threshold` is a number, edges are kept if their strength is at least that number.
 #'
 #' # Stability selection
 #'

@@ -1,7 +1,6 @@
-# The number of threads: the argument `numCores`, else options(pcgpu.threads), else the environment variable
-# PCGPU_NUM_THREADS, else one in a forked process, whose siblings use the other cores, and all cores elsewhere. The answer of a
-# search does not depend on it. The attribute "named" says that the user gave the number: threads that cannot be started are then
-# an error.
+# Returns the number of threads: the argument `numCores`, else options(pcgpu.threads), else the environment variable
+# PCGPU_NUM_THREADS. By default it is one in a forked process, whose siblings use the other cores, and all cores elsewhere. The answer of a
+# search does not depend on it. The attribute "named" says that the user gave the number: it is then an error if threads cannot be started.
 resolve_threads <- function(numCores = NULL) {
   if (!is.null(numCores)) {
     if (!is_number(numCores) || numCores <= 0) {
@@ -37,5 +36,5 @@ resolve_threads <- function(numCores = NULL) {
   if (nzchar(limit) && limit != "false") min(cores, 2L) else cores
 }
 
-# Rounded down, and from 1 to 1024: far more threads than cores only cost memory.
+# Rounds a number of threads down, and limits it to 1 to 1024: far more threads than cores only cost memory.
 named_threads <- function(number) structure(as.integer(max(1, min(floor(number), 1024))), named = TRUE)
