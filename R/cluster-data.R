@@ -1,5 +1,5 @@
-# Sends data to the workers of a cluster, once. Large data are sent in a file if a worker sees the file's folder, otherwise in a message. Jobs share a folder with
-# their driver anyway (cluster-jobs.R). Correlations have a data file of their own, so that workers of one host share its pages.
+# Sends data to the workers of a cluster, once. Large data are sent in a file if a worker sees the file's folder, otherwise in a message. Jobs share a folder
+# with their driver anyway (cluster-jobs.R). Correlations have a data file of their own, so that workers of one host share its pages.
 
 # The number of bytes from which data are sent in a file.
 least_by_file <- 8e6

@@ -62,8 +62,8 @@ private <- function(code) {
 # Seconds between checks that jobs still run, each a query to the batch system.
 job_look <- 2
 
-# Returns list(start, open, ...) in the form of node_workers(). launch(folder) starts jobs 1 to `count`, and returns a function that says whether given jobs still
-# run. why(folder, jobs) returns what is known about why jobs ended. end() removes the jobs.
+# Returns list(start, open, ...) in the form of node_workers(). launch(folder) starts jobs 1 to `count`, and returns a function that says whether given jobs
+# still run. why(folder, jobs) returns what is known about why jobs ended. end() removes the jobs.
 job_workers <- function(count, launch, end = function() NULL, why = function(folder, jobs) "") {
   folder <- NULL
   still_there <- function(jobs) logical(length(jobs))
@@ -186,7 +186,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
         if (say_alive()) {
           open <- which(!gone[seq_along(ranks)])
           for (rank in open[difftime(Sys.time(), heard[open], units = "secs") > silence]) {
-            # A job that waits owes no answer, unless it has not read its last message.
+            # A job that waits owes no answer, unless its last message is still unread.
             if (!file.exists(place(rank, "waiting")) || file.exists(place(rank, paste0("to-", sent[rank])))) {
               gone[rank] <<- TRUE
               found[[length(found) + 1L]] <- list(rank = rank, value = silent_for(silence))

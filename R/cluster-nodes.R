@@ -1,8 +1,8 @@
 # Workers of a cluster object: those of parallel and snow (sockets, forks, MPI), and others with the same methods. Each message is a call of one of our
 # functions, by its name, which the worker evaluates; the value is the answer.
 
-# Calls our function of this name on a worker. A worker without this package therefore reports an error, and messages need not contain code. Ctrl-C in a terminal
-# also reaches the workers of this machine. An interrupted worker reports that, because the driver would otherwise wait for its answer forever.
+# Calls our function of this name on a worker. A worker without this package therefore reports an error, and messages need not contain code. Ctrl-C in a
+# terminal also reaches the workers of this machine. An interrupted worker reports that, because the driver would otherwise wait for its answer forever.
 call_by_name <- function(name, ...) {
   tryCatch(get(name, envir = asNamespace("pcgpu"), mode = "function")(...), interrupt = function(e) "it was interrupted")
 }
@@ -293,8 +293,8 @@ is_open <- function(node) {
   !is.null(found) && identical(attr(found, "conn_id"), attr(node$con, "conn_id"))
 }
 
-# Closes a connection and blocks its number. R identifies connections by number and reuses the lowest free one, so a cluster that still has the closed connection
-# would write to the next one opened.
+# Closes a connection and blocks its number. R identifies connections by number and reuses the lowest free one, so a cluster that still has the closed
+# connection would write to the next one opened.
 retire <- function(con) {
   number <- as.integer(con)
   close(con)

@@ -95,7 +95,7 @@ choose_workers <- function(control, test, method, threads, verbose) {
   }
   if (is_function && verbose > 0) {
     abort_argument("verbose", verbose, sprintf("give verbose = FALSE, or leave out `%s`.", argument),
-      is = paste0(describe(verbose), ", but R functions that run on workers cannot print their tests")
+      is = "given, but R functions that run on workers cannot print their tests"
     )
   }
   if (is.null(cluster)) local_workers(threads) else resolve_cluster(cluster)
@@ -250,8 +250,8 @@ share_out <- function(workers, setup, count, fits, take, report = NULL, once = F
   })
 }
 
-# Returns what R functions need from this session and a worker lacks: the attached packages, and the objects of the workspace that they name, directly or through
-# other functions. NULL if there is no function.
+# Returns what R functions need from this session and a worker lacks: the attached packages, and the objects of the workspace that they name, directly or
+# through other functions. NULL if there is no function.
 world_of <- function(funs) {
   if (!length(funs)) {
     return(NULL)

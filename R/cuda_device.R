@@ -111,8 +111,11 @@ check_threads <- function(options) {
   numbers <- utils::modifyList(usual, options[given])
   threads <- prod(unlist(numbers))
   if (threads > 256) {
-    abort_argument(given[1L], options[[given[1L]]], sprintf("give smaller numbers: %s may be at most 256.", paste(names(numbers), collapse = " * ")),
-      is = sprintf("too large for a block of threads: %s give %.0f threads", paste(names(numbers), "=", numbers, collapse = ", "), threads)
+    abort_argument(given[1L], options[[given[1L]]], "give smaller numbers, whose product is at most 256.",
+      is = sprintf(
+        "%s, but %s = %s = %.0f threads do not fit in a block", describe(options[[given[1L]]]), paste(names(numbers), collapse = " * "),
+        paste(numbers, collapse = " * "), threads
+      )
     )
   }
 }

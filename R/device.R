@@ -208,8 +208,11 @@ tell_fallback <- function(failure) {
   tell("fallback", paste0("pcgpu uses the CPU instead of the GPU: ", failure$message, "."), reason = reason)
 }
 
-# State of this R session. Its elements include the reasons of fallbacks already reported (`told`), pcalg's own functions while use_in_pcalg() replaces
-# them (`pcalg`), the id of the process that loaded the package (`process`), and locks on folders of jobs (`locks`).
+# State of this R session. Its elements include:
+# - `told`: the reasons of fallbacks that have been reported;
+# - `pcalg`: pcalg's own functions while use_in_pcalg() replaces them;
+# - `process`: the id of the process that loaded the package;
+# - `locks`: locks on folders of jobs.
 session <- new.env(parent = emptyenv())
 session$told <- session$locks <- list()
 

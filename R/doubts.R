@@ -6,7 +6,7 @@ warn_doubts <- function(doubts, test, options) {
   tell_of("few_rows", function(count) warn_few_rows(count, test))
   tell_of("removed", function(count) {
     warn("no_answer", sprintf(
-      "%s removed because their tests have no answer (NA): a variable is constant in the rows of the test. NAdelete = FALSE keeps such edges.",
+      "%s removed because a test returned NA: one of its variables is constant in the rows of the test. NAdelete = FALSE keeps such edges.",
       edges_were(count)
     ), count = count)
   })

@@ -46,7 +46,8 @@
 #'   is called without `cluster` and `parallel_tests` tests all sizes for one edge before the next edge, as in pcalg. If the phase is stopped, nothing
 #'   of it is then kept.
 #' - `checkpoint` saves the phase in a file of its own, with `.pdsep` at the end of its name, and the tests after it in another, with `.later`.
-#' - Native tests, and R functions with `cluster` or `parallel_tests`, decide pairs in parallel. The separating set of a pair is the first one in pcalg's order, so the answer is the same.
+#' - Native tests, and R functions with `cluster` or `parallel_tests`, decide pairs in parallel. The separating set of a pair is the first one in pcalg's
+#'   order, so the answer is the same.
 #'
 #' The available kinds of background knowledge are `tiers`, `forbidden` and `required` (see [pc_control()]). For context variables use `jci`. In a PAG
 #' they mean:

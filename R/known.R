@@ -199,7 +199,7 @@ known_variable <- function(name, frame, seen) {
       return(list("active", known_function(fun, seen)))
     }
   }
-  # A promise that fails.
+  # `frame` may hold a promise that fails.
   failed <- function(e) seen$refuse(sprintf("contains %s, which cannot be evaluated (%s)", dQuote(name, FALSE), conditionMessage(e)))
   value <- tryCatch(if (name == "...") eval(quote(list(...)), frame) else .subset2(frame, name), error = failed)
   if (missing(value)) list("missing") else known_value(value, seen)

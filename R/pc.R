@@ -176,8 +176,8 @@
 #'     CPU. Method `"original"` runs on a GPU only if you name one; its levels from 1 on then run on the CPU for the Gaussian test, which is faster.
 #'     If there is a GPU that cannot be used, a message of class `pcgpu_message_fallback` gives the reason, once per session for each reason.
 #'   - `"cpu"`: the CPU; a [cpu_device()] limits the memory for correlations.
-#'   - `"cuda"`, `"cuda:1"`, ...: the first, second, ... NVIDIA GPU. Only the driver is needed, for CUDA 12.0 or newer. Errors are of class `pcgpu_error_device`; see
-#'     [pcgpu-package].
+#'   - `"cuda"`, `"cuda:1"`, ...: the first, second, ... NVIDIA GPU. Only the driver is needed, for CUDA 12.0 or newer. Errors are of class
+#'     `pcgpu_error_device`; see [pcgpu-package].
 #'   - `c("cuda:0", "cuda:1")`, `"cuda:all"`: several GPUs of this machine together. The first one runs the search alone while each level takes less
 #'     than about half a second, because sharing shorter levels costs more time than it saves. After that, each free GPU takes the next rows of a
 #'     level. Each GPU holds the data that fit in its memory; the host holds the results. Additional tests of `conservative` and `maj.rule` are

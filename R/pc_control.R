@@ -13,20 +13,21 @@
 #'
 #' # Long searches
 #'
-#' With `checkpoint = "file"` the search saves its state to that file after each level, and every two minutes within a level. The file is always replaced as a
-#' whole, so a valid one exists at any time, and a process that is killed loses only the work done since the last one. Repeating the call resumes the search,
-#' with a message of class `pcgpu_message_resumed`. The device, the number of threads and `m.max` may differ, as long as `m.max` allows the levels that have
-#' begun. The answer is the one an uninterrupted search gives, on the same device to the last bit. A file from other data, other arguments or another version of
-#' pcgpu, or a damaged file, is refused with an error of class `pcgpu_error_checkpoint` that says what differs.
+#' With `checkpoint = "file"` the search saves its state to that file after each level, and every two minutes within a level. The file is always
+#' replaced as a whole, so a valid one exists at any time. A process that is killed loses only the work done since the last save. Repeating the call
+#' resumes the search, with a message of class `pcgpu_message_resumed`. The device, the number of threads and `m.max` may differ, as long as `m.max`
+#' allows the levels that have begun. The answer is that of an uninterrupted search, on the same device to the last bit. A file from other data, other
+#' arguments or another version of pcgpu, or a damaged file, is refused with an error of class `pcgpu_error_checkpoint` that says what differs.
 #'
-#' The file is removed as the last step of the call, after all warnings and messages. If the call ends before that, the file stays, and repeating the call takes the
-#' finished search from it. An example is a warning that `options(warn = 2)` turns into an error.
+#' The file is removed as the last step of the call, after all warnings and messages. If the call ends before that, the file stays, and repeating the
+#' call reads the finished search from it. That happens, for example, if `options(warn = 2)` turns a warning into an error.
 #'
-#' Tests after the search are saved in a second file, whose name ends in `.later`, and are not repeated either. These are the tests of `conservative` and `maj.rule`, and
-#' those of [rfci()] and [fciPlus()]. The possible-d-sep phase of [fci()] has a file whose name ends in `.pdsep`. Both are removed together with the first.
+#' Tests after the search are saved in a second file, whose name ends in `.later`, and are not repeated either. These are the tests of `conservative`
+#' and `maj.rule`, and those of [rfci()] and [fciPlus()]. The possible-d-sep phase of [fci()] has a file whose name ends in `.pdsep`. Both are removed
+#' together with the first.
 #'
-#' Use a separate file for each search: two searches that run at the same time with one file overwrite each other's state. A process killed while it writes leaves
-#' a second file, whose name ends in `.part`; it is removed together with the checkpoint once it is ten minutes old.
+#' Use a separate file for each search: two searches that run at the same time with one file overwrite each other's state. A process killed while it
+#' writes leaves a second file, whose name ends in `.part`. It is removed together with the checkpoint once it is ten minutes old.
 #'
 #' How much of an unfinished level is saved depends on the search:
 #' - Native tests on the CPU save the finished columns at level 0, and the finished pairs or parts of their tests at later levels.
@@ -156,7 +157,8 @@
 #'   `"compact"` for more, on any machine. If there is not enough memory for a `pcAlgo`, the call ends with an error of class `pcgpu_error_memory`.
 #' @param checkpoint `NULL`, or the name of a file that stores the state of the search, so that repeating the call resumes it after a crash, a reboot
 #'   or Ctrl-C. Or `list(file = , every = )`, where `every` is the number of seconds between saves within a level (default 120). See *Long searches*.
-#' @param time_limit Seconds after which the search stops and returns what it has found, or `Inf` for no limit. See *Long searches*; [plan_search()] estimates the time beforehand.
+#' @param time_limit Seconds after which the search stops and returns what it has found, or `Inf` for no limit. See *Long searches*; [plan_search()]
+#'   estimates the time beforehand.
 #' @param cluster `NULL`, or other R processes, on this machine or others, that run the tests. The answer does not change. See *On a cluster*.
 #' @param parallel_tests Run an `indepTest` that is an R function on `numCores` processes of this machine? Set to `TRUE` only for a pure function. See
 #'   *On a cluster*.

@@ -16,8 +16,8 @@
 #' # The averaged graph
 #'
 #' [averaged_cpdag()] returns the edges whose strength reaches a threshold. Each edge has the mark that it has in most of the samples with this edge: an arrow,
-#' no direction, or a conflict (ties count as no direction). This majority graph need not be a CPDAG. `print()` and `plot()` say if it is not (with background knowledge,
-#' if it cannot be extended to a DAG without further v-structures).
+#' no direction, or a conflict (ties count as no direction). This majority graph need not be a CPDAG. `print()` and `plot()` say if it is not (with background
+#' knowledge, if it cannot be extended to a DAG without further v-structures).
 #'
 #' The default threshold is that of Scutari and Nagarajan (2013). Consider distributions of strengths that are all 0 or 1, with a share t of zeros. Take the t
 #' whose distribution is closest (in L1) to that of the observed strengths. Edges are kept if their strength is *above* the t-quantile of the strengths of all
@@ -28,8 +28,8 @@
 #'
 #' With `how = "subsample"` and without `size`, each sample has half of the rows. Meinshausen and Buehlmann (2010) then bound the expected number of false
 #' edges among those with a strength of at least `threshold` by
-#' \deqn{E[V] \le \frac{q^2}{(2 \cdot threshold - 1) P},}{E[V] <= q^2 / ((2 threshold - 1) P),}
-#' where q is the mean number of edges in a sample and P the number of pairs that are tested (excluding those you fixed). `threshold` is then 0.75 by default.
+#' \deqn{E[V] \le \frac{q^2}{(2 \cdot threshold - 1) P}.}{E[V] <= q^2 / ((2 threshold - 1) P).}
+#' Here q is the mean number of edges in a sample, and P the number of pairs that are tested (excluding those you fixed). `threshold` is then 0.75 by default.
 #' It can be a number above 0.5, or be derived from `false_edges`, the bound you want; [stability_bound()] solves for any of the three. The bound assumes that
 #' the method is not worse than guessing and that all false edges are selected equally often. q decreases with `alpha`.
 #'
@@ -94,7 +94,8 @@
 #' - `labels`, `replicates`, `how`, `size`, `n`, `seed`, `alpha`, `test`, `knowledge`, `device` and `call`.
 #'
 #' Errors are those of [pc()], of class `pcgpu_error_argument` if the data cannot be resampled.
-#' @seealso [averaged_cpdag()], [stability_bound()], [stability_rows()]; [cstar()] for causal effects; [select_features()] with `ensemble` for the selection of features.
+#' @seealso [averaged_cpdag()], [stability_bound()], [stability_rows()]; [cstar()] for causal effects; [select_features()] with `ensemble` for the selection of
+#'   features.
 #' @references
 #' N. Friedman, M. Goldszmidt and A. Wyner (1999). Data analysis with Bayesian networks: a bootstrap approach. *Proceedings of the Fifteenth Conference on Uncertainty in Artificial Intelligence*, 196-205.
 #'

@@ -8,7 +8,8 @@
 #' the variables, as in pcalg.
 #'
 #' @inheritParams fci
-#' @param pag The skeleton, a symmetric p x p matrix of 0 and 1; or a graph that already has marks: `pag[i, j]` is the mark at j: 0 no edge, 1 circle, 2 arrowhead, 3 tail.
+#' @param pag The skeleton, a symmetric p x p matrix of 0 and 1. Or a graph that already has marks: `pag[i, j]` is the mark at j (0 no edge, 1 circle,
+#'   2 arrowhead, 3 tail).
 #' @param sepset pcalg's list of lists of separating sets.
 #' @param unfVect Triples that may or may not be colliders, as pcalg's `triple2numb()` numbers them, or `NULL`.
 #' @param orientCollider Orient colliders first?

@@ -9,7 +9,7 @@ test_that("a search that ends is told whole", {
   expect_identical(plan$levels$edges[1], 28)
   expect_identical(as.data.frame(plan), plan$levels)
   expect_identical(plan$memory[["pcAlgo"]] >= 16 * 64, TRUE)
-  expect_output(print(plan), "A search of 8 variables: gaussCItest, alpha = 0.05, on cpu.*The whole search took .* s[.].*Memory: data")
+  expect_output(print(plan), "Search of 8 variables, gaussCItest, alpha = 0.05, on cpu.*The whole search took .* s[.].*Memory: data")
 })
 
 # Fast at level 0, slow from `level` on.
