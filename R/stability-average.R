@@ -70,7 +70,7 @@ threshold_for <- function(x, false_edges, refuse) {
       format(x$q^2 / x$tested, digits = 3L), format(x$q, digits = 3L), counted(x$tested, "pair")
     )
     hint <- sprintf(
-      "give a larger `false_edges`, or a smaller `alpha` for at most %s edges a sample.", format(floor(10 * sqrt(false_edges * x$tested)) / 10)
+      "give a larger `false_edges`, or a smaller `alpha` for at most %s edges per sample.", format(floor(10 * sqrt(false_edges * x$tested)) / 10)
     )
     if (refuse) abort_argument("false_edges", false_edges, hint, is = is)
     warn("false_edges", sprintf("no edge is kept. `false_edges` is %s: %s averaged_cpdag() can apply another bound.", is, hint))
