@@ -253,7 +253,9 @@ check_context_vars <- function(contextVars, labels) {
   if (is.factor(contextVars)) contextVars <- as.character(contextVars)
   at <- if (is.character(contextVars)) match(contextVars, labels) else if (is.numeric(contextVars)) match(contextVars, seq_along(labels))
   if (is.null(at) || anyNA(at)) {
-    abort_argument("contextVars", contextVars, sprintf("give numbers of variables, from 1 to %d, or their names.", length(labels)),
+    near <- if (is.character(contextVars)) closest_name(contextVars[is.na(at)][1L], labels)
+    meant <- if (!is.null(near)) sprintf(" Did you mean %s?", dQuote(near, FALSE)) else ""
+    abort_argument("contextVars", contextVars, sprintf("give numbers of variables, from 1 to %d, or their names.%s", length(labels), meant),
       pcalg = "contextVars has to be a vector of integers in {1,2,..,p}, where p is the number of variables."
     )
   }
