@@ -112,7 +112,7 @@ test_that("a worker that hangs, or is gone, from the beginning is left out", {
   closed <- parallel::makePSOCKcluster(1)
   parallel::stopCluster(closed)
   e <- expect_error(pc(s, gaussCItest, 0.05, p = 10, cluster = closed), class = "pcgpu_error_cluster")
-  expect_match(conditionMessage(e), "no worker .* left: its connection is closed: start the cluster again")
+  expect_match(conditionMessage(e), "no worker .* left [(]its connection is closed[)]: restart the cluster")
 })
 
 test_that("a call ends with an error where no worker is left", {

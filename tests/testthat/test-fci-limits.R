@@ -35,7 +35,7 @@ expect_said_in_full <- function(fit, size) {
   line <- sprintf("The time limit stopped the possible-d-sep phase after sets of size %d.", size)
   # With pcalg its own methods, which the line follows.
   for (show in list(pcgpu:::print_fci, pcgpu:::summary.fciAlgo, print, methods::show, summary)) expect_output(show(fit), line, fixed = TRUE)
-  expect_output(print(run_details(fit)), sprintf("Possible-d-sep phase: .*;\\s+ended\\s+by\\s+the\\s+time\\s+limit\\s+after\\s+sets\\s+of %d$", size))
+  expect_output(print(run_details(fit)), sprintf("Possible-d-sep phase: .*;\\s+stopped\\s+by\\s+the\\s+time\\s+limit\\s+after\\s+sets\\s+of\\s+size\\s+%d$", size))
   expect_true(line %in% drawn(plot_cpdag(fit, engine = "base"))$texts$label)
 }
 
