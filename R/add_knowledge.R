@@ -1,19 +1,21 @@
 #' Add knowledge to a graph that has been oriented
 #'
-#' Directs edges of a CPDAG according to background knowledge, and all edges whose directions follow from it by Meek's rules 1 to 4. The result is the graph that `pcalg::addBgKnowledge()` gives.
-#' If you can, give the knowledge to [pc()] itself: it is then also used in the search.
+#' Directs edges of a CPDAG according to background knowledge, and all edges whose directions follow from it by Meek's rules 1 to 4. The result is the graph
+#' that `pcalg::addBgKnowledge()` returns. If you can, give the knowledge to [pc()] itself: it is then also used in the search.
 #'
 #' @param fit A result of [pc()] or [orient()] of either class, a [graph::graphNEL-class], or an adjacency matrix, as `as(graph, "matrix")` gives it or
 #'   in pcalg's `"amat"` coding of a CPDAG.
-#' @param tiers,forbidden,required,context.all,context.tier As in [pc_control()], but they only direct edges that exist: `tiers` and context variables
-#'   direct the edges between tiers and out of the context, `forbidden` gives an edge the other direction, and an arrow of `required` needs an edge.
-#'   Without any of them only the rules are applied.
+#' @param tiers,forbidden,required,context.all,context.tier As in [pc_control()], but they only direct edges that exist. `tiers` and context variables
+#'   direct the edges between tiers and out of the context. `forbidden` directs an edge the other way. An arrow of `required` needs an edge.
+#'   Without any of these arguments only the rules are applied.
 #' @param check Refuse a graph that has a cycle, or no extension to a DAG without further v-structures?
 #' @return `fit` with its edges directed; a matrix is returned as a matrix in the same coding.
 #'
-#'   If the graph cannot have an arrow, the call ends with an error of class `pcgpu_error_knowledge` that names the arrow: an arrow of `required` without an edge, or an edge that already has the other
-#'   direction, because of the graph itself or of earlier arrows (`pcalg::addBgKnowledge()` returns `NULL`). The same error is raised if the graph does not represent any DAG, and if Meek's rules direct one of its edges
-#'   before anything is added.
+#'   The call ends with an error of class `pcgpu_error_knowledge`
+#'   - if the graph cannot have an arrow. The error names the arrow: one of `required` without an edge, or one whose edge already has the other direction,
+#'     because of the graph itself or of earlier arrows. (`pcalg::addBgKnowledge()` returns `NULL`);
+#'   - if the graph does not represent any DAG;
+#'   - if Meek's rules direct one of its edges before anything is added.
 #' @references
 #' C. Meek (1995). Causal inference and causal explanation with background knowledge. *Proceedings of the Eleventh Conference on Uncertainty in
 #' Artificial Intelligence*, 403-410.
@@ -28,7 +30,7 @@
 #' @export
 add_knowledge <- function(fit, tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL, check = TRUE) {
   check_given(list(fit = missing(fit)), list(fit = "give a result of pc(), or another graph."))
-  listed <- about("fit", edges_of(fit, "fci() takes tiers, forbidden and required itself"))
+  listed <- about("fit", edges_of(fit, "give `tiers`, `forbidden` and `required` to fci() itself"))
   labels <- listed$labels
   p <- length(labels)
   check <- check_flag(check, "check")
@@ -68,10 +70,12 @@ add_knowledge <- function(fit, tiers = NULL, forbidden = NULL, required = NULL, 
 refuse_knowledge <- function(found, labels) {
   arrow <- if (length(found$arrow)) sprintf("%s -> %s", labels[found$arrow[1L]], labels[found$arrow[2L]])
   abort("knowledge", switch(found$kind,
-    invalid = "`fit` has no DAG: it has edges in conflict, a cycle, or cannot be extended without a further v-structure: give a CPDAG, or check = FALSE.",
-    not_maximal = sprintf("`fit` is not closed under Meek's rules, which direct %s: call add_knowledge() without knowledge first, with check = FALSE.", arrow),
-    no_edge = sprintf("%s of `required` has no edge in `fit`: leave it out, or give `required` to pc().", arrow),
-    reversed = sprintf("%s cannot be added: `fit`, or what was added before it, has the other direction: leave it out, or give what is known to pc().", arrow),
-    forbidden = sprintf("`fit` has an edge %s, and what is known has it in neither direction: give what is known to pc().", sub("->", "-", arrow, fixed = TRUE))
+    invalid = "`fit` represents no DAG, because it has a conflict, a cycle, or no extension without a further v-structure: give a CPDAG, or check = FALSE.",
+    not_maximal = sprintf("`fit` is not closed under Meek's rules, which direct %s: first call add_knowledge(fit, check = FALSE) without knowledge.", arrow),
+    no_edge = sprintf("`required` has %s, but `fit` has no such edge: leave it out, or give `required` to pc().", arrow),
+    reversed = sprintf(
+      "%s cannot be added, because `fit`, or knowledge added before it, has the opposite direction: leave it out, or give the knowledge to pc().", arrow
+    ),
+    forbidden = sprintf("`fit` has an edge %s, but the knowledge forbids both directions: give the knowledge to pc().", sub("->", "-", arrow, fixed = TRUE))
   ), reason = found$kind, arrow = labels[found$arrow])
 }

@@ -1,15 +1,17 @@
-#' The averaged graph of resampled searches
+#' Averaged graph of resampled searches
 #'
-#' The edges whose strength reaches a threshold, each with the mark that most of the samples that have it give it; see [stability()].
+#' Returns the graph of the edges whose strength reaches a threshold. Each edge has the mark that it has in most of the samples that contain it; see
+#' [stability()].
 #'
 #' @param x A result of [stability()].
-#' @param threshold,false_edges As in [stability()]; without either, those of `x`.
-#' @return A [graph::graphNEL-class] with the variables as nodes, as the slot `graph` of a result of [pc()]: [plot_cpdag()], [as_igraph()], `edges()` of the package graph and [causal_effects()]
-#'   take it. `averaged_cpdag(x)@graphData$valid` says whether it is a CPDAG (with background knowledge: whether it can be extended to a DAG without further v-structures).
-#'   `as.data.frame()` of it is a table of its edges with their strengths, as [edge_table()] of `x`.
+#' @param threshold,false_edges As in [stability()]; those of `x` by default.
+#' @return A [graph::graphNEL-class] with the variables as nodes, like the slot `graph` of a result of [pc()]. [plot_cpdag()], [as_igraph()], `edges()` of
+#'   the package graph and [causal_effects()] accept it. `averaged_cpdag(x)@graphData$valid` says whether it is a CPDAG (with background knowledge: whether
+#'   it can be extended to a DAG without further v-structures). `as.data.frame()` returns a table of its edges with their strengths, as
+#'   [edge_table()] of `x` does.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
-#' @seealso [stability()], [stability_bound()]
+#' @seealso [stability()], [stability_bound()].
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(1000), 200, 5, dimnames = list(NULL, letters[1:5]))

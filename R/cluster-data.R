@@ -1,17 +1,18 @@
-# How data reach the workers of a cluster, once: by a file, where there are many and a worker sees the file's folder, else in a message. Jobs have a folder
-# with their driver anyway (cluster-jobs.R). Correlations are a data file of their own: workers of one host share its pages.
+# Sends data to the workers of a cluster, once. Large data are sent in a file if a worker sees the file's folder, otherwise in a message. Jobs share a folder
+# with their driver anyway (cluster-jobs.R). Correlations have a data file of their own, so that workers of one host share its pages.
 
-# Bytes from which data go by a file.
+# The number of bytes from which data are sent in a file.
 least_by_file <- 8e6
 
-# list(setup, whose, end): what workers are sent in place of `setup`; by host, who is; and what removes the files. `hosts`: where the workers run.
+# Writes `setup` to a file. Returns list(setup, whose, end): what workers get instead of `setup`; for each worker, whether it gets that; and a function that
+# removes the files. `hosts`: the hosts of the workers.
 setup_by_file <- function(key, setup, hosts) {
   nowhere <- list(whose = logical(length(hosts)), end = function() NULL)
   if (bytes_of_setup(setup) < least_by_file) {
     return(nowhere)
   }
   named <- getOption("pcgpu.cluster_folder")
-  # Without a folder of the user's, processes of this machine see that of this session.
+  # Without the option, only processes of this machine see the folder, which is in this session's temporary one.
   whose <- if (is.null(named)) hosts == Sys.info()[["nodename"]] else rep(TRUE, length(hosts))
   if (!any(whose)) {
     return(nowhere)
@@ -21,7 +22,7 @@ setup_by_file <- function(key, setup, hosts) {
   place <- file.path(folder, "setup")
   written <- FALSE
   on.exit(if (!written) end())
-  # A disk that is full is no reason to lose the call: the data can be sent.
+  # If the disk is full, the data are sent in messages.
   written <- tryCatch(
     {
       dir.create(folder, showWarnings = FALSE, mode = "0700")
@@ -29,7 +30,7 @@ setup_by_file <- function(key, setup, hosts) {
       TRUE
     },
     pcgpu_error = function(e) {
-      tell("cluster", sprintf("The data are sent to each worker, as there is no file: %s", conditionMessage(e)))
+      tell("cluster", sprintf("The data are sent to each worker, because they cannot be shared in a file: %s", conditionMessage(e)))
       FALSE
     }
   )
@@ -39,13 +40,13 @@ setup_by_file <- function(key, setup, hosts) {
   list(setup = structure(list(key = key, path = place), class = "pcgpu_setup_file"), whose = whose, end = end)
 }
 
-# Bytes that a worker is sent, about. A test that is an R function has its data where it was made.
+# Returns about how many bytes a worker gets. A test that is an R function has its data in the environment in which it was made.
 bytes_of_setup <- function(setup) {
   around <- if (is.function(setup$test$fun)) as.list(environment(setup$test$fun))
   as.double(utils::object.size(setup)) + as.double(utils::object.size(around))
 }
 
-# The setup with correlations, where they are many, as a data file in this folder.
+# Returns the setup. If its correlations are large, they are replaced by a data file in this folder.
 with_files <- function(setup, folder) {
   C <- setup$test$C
   if (is.double(C) && utils::object.size(C) >= least_by_file) {
@@ -54,7 +55,7 @@ with_files <- function(setup, folder) {
   setup
 }
 
-# On a worker: the setup as it was written; NULL where that cannot be read here.
+# Reads the setup on a worker. Returns NULL if the worker cannot read it.
 read_setup <- function(reference) {
   tryCatch(
     {
@@ -69,7 +70,7 @@ read_setup <- function(reference) {
   )
 }
 
-# Stops where the numbers of a setup's data file are not those that were written.
+# Stops if the numbers in a setup's data file are not those that were written.
 check_files <- function(setup) {
   if (is_file(setup$test$C)) open_reference(file_reference(setup$test$C), verify = TRUE)
 }

@@ -1,19 +1,19 @@
-# Workers that are jobs: of a batch system (batchtools) or of the plan of the package future. Each is started once for a search, and talks through
-# files in a folder that driver and jobs share, and no other user can read; no port is opened. A message is written beside its place and then moved there, so
-# that nobody reads half of one. `rank_serve()` is what a job runs.
+# Workers that are jobs of a batch system (batchtools), of the plan of the package future, or of mirai. Each is started once for a search. Driver and jobs
+# communicate through files in a shared folder that no other user can read; no port is opened. A message is written under another name and then renamed, so that
+# nobody reads half of it. A job runs `rank_serve()`.
 
-# Seconds that a driver waits for its jobs to start, and a job for a word of its driver.
+# Returns the seconds that a driver waits for its jobs to start, and a job for a sign of its driver.
 job_patience <- function() {
   seconds <- getOption("pcgpu.cluster_wait", 600)
   if (!is_number(seconds) || seconds <= 0) {
-    abort_argument("options(pcgpu.cluster_wait = )", seconds, "give a number of seconds above 0.")
+    abort_argument("options(pcgpu.cluster_wait = )", seconds, "set it to a positive number of seconds.")
   }
   seconds
 }
 
-# Where driver and workers meet.
+# Creates the folder that driver and jobs share.
 job_folder <- function(key, within = getOption("pcgpu.cluster_folder", getwd())) {
-  hint <- "name one that is there, that you may write in, and that the jobs see, too."
+  hint <- "set it to an existing folder in which you can write and which the jobs can see."
   if (!is.character(within) || length(within) != 1L || is.na(within) || !dir.exists(within)) {
     abort_argument("options(pcgpu.cluster_folder = )", within, hint)
   }
@@ -21,9 +21,9 @@ job_folder <- function(key, within = getOption("pcgpu.cluster_folder", getwd()))
   remove_left(within)
   folder <- file.path(within, paste0("pcgpu-", key))
   if (!dir.create(folder, showWarnings = FALSE, mode = "0700")) {
-    abort_cluster(sprintf("the folder %s cannot be made", folder), paste("options(pcgpu.cluster_folder = ):", sub("[.]$", "", hint)))
+    abort_cluster(sprintf("the folder %s cannot be created", folder), sub("it", "options(pcgpu.cluster_folder = )", sub("[.]$", "", hint), fixed = TRUE))
   }
-  # Locked before it has its name, so that nobody finds it without its lock. On a disk without locks there is none.
+  # The file is locked before it gets its name, so that nobody finds it without its lock. Without support for locks on the disk, there is no file.
   note <- file.path(folder, "driver")
   private(writeLines(this_host(), paste0(note, ".part")))
   session$locks[[folder]] <- check_rust(rust_lock(paste0(note, ".part")))
@@ -38,14 +38,14 @@ remove_folder <- function(folder) {
 
 this_host <- function() Sys.info()[["nodename"]]
 
-# Removes folders of this user's drivers that were killed: those made on this host whose lock nobody holds, as it ends with the process.
+# Removes the folders of killed drivers of this user: those made on this host whose lock nobody holds. A lock ends with its process.
 remove_left <- function(within) {
   user <- Sys.info()[["effective_user"]]
   for (folder in list.files(within, "^pcgpu-.*-", full.names = TRUE)) {
     note <- file.path(folder, "driver")
     is_ours <- !nzchar(Sys.readlink(folder)) && identical(file.info(folder)$uname, user) && identical(file.info(note)$uname, user)
     if (is_ours && identical(tryCatch(readLines(note, 1L, warn = FALSE), error = function(e) NULL), this_host())) {
-      # Held until the folder is gone.
+      # The lock is held until the folder is removed.
       lock <- check_rust(rust_lock(note))
       if (!is.null(lock)) unlink(folder, recursive = TRUE)
     }
@@ -59,11 +59,11 @@ private <- function(code) {
   code
 }
 
-# Seconds between two looks whether jobs are still there: a batch system is asked each time.
+# Seconds between checks that jobs still run, each a query to the batch system.
 job_look <- 2
 
-# list(start, open, ...) as node_workers(). launch(folder) starts jobs 1 to `count` and returns a function that says of some whether they are still
-# there; why(folder, jobs) is what is known of why some ended; end() leaves nothing of them behind.
+# Returns list(start, open, ...) in the form of node_workers(). launch(folder) starts jobs 1 to `count`, and returns a function that says whether given jobs
+# still run. why(folder, jobs) returns what is known about why jobs ended. end() removes the jobs.
 job_workers <- function(count, launch, end = function() NULL, why = function(folder, jobs) "") {
   folder <- NULL
   still_there <- function(jobs) logical(length(jobs))
@@ -72,12 +72,12 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
   ranks <- integer()
   sent <- read <- integer(count)
   silence <- worker_silence()
-  # When each was last sent something, or answered.
+  # When each job was last sent a message, or answered.
   heard <- rep(Sys.time(), count)
   gone <- logical(count)
 
   place <- function(rank, name) file.path(folder, ranks[rank], name)
-  # Jobs end by themselves where they hear nothing.
+  # Jobs end by themselves without a sign of the driver.
   say_alive <- function() {
     now <- as.double(Sys.time())
     if (now - told > 5) {
@@ -101,7 +101,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
         up <- still_there(jobs)
         look <- Sys.time() + job_look
       }
-      # Where nobody is still to come, or all are wanted and one is gone.
+      # Stops waiting if no further job can come, or if all jobs are required and one has ended.
       if (Sys.time() > until || all(there | !up) || !partial && any(!there & !up)) {
         if (partial && any(there)) {
           return(there)
@@ -110,13 +110,13 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
           said <- why(folder, jobs[!there & !up])
           abort_cluster(
             sprintf("%d of %d jobs ended before they had %s%s", sum(!there & !up), length(files), what, if (nzchar(said)) paste0(" (", said, ")") else ""),
-            "fix what ended them; pcgpu must be where jobs look for packages"
+            "find out why they ended; pcgpu must be installed in the jobs' library"
           )
         }
         abort_cluster(
           sprintf("%d of %d jobs have not %s within %g s", sum(!there), length(files), what, job_patience()),
           paste(
-            "see what the batch system says of them, whether they see the folder", folder,
+            "check the batch system and whether the jobs see the folder", folder,
             "(option pcgpu.cluster_folder), or wait longer (option pcgpu.cluster_wait)"
           )
         )
@@ -125,9 +125,9 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
     }
   }
 
-  # Goes on with some of the ranks, and says what became of the others: `sound` again.
+  # Continues with the ranks that are `sound`, and reports the others as lost. Returns `sound`.
   keep <- function(sound) {
-    if (!any(sound)) abort_cluster(sprintf("no worker of the cluster is left: %s", unreadable), "start the jobs again")
+    if (!any(sound)) abort_cluster(sprintf("no worker of the cluster is left (%s)", unreadable), "start the jobs again")
     tell_lost(list(machine = names[!sound], reason = rep(unreadable, sum(!sound))))
     ranks <<- ranks[sound]
     names <<- names[sound]
@@ -143,7 +143,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
       still_there <<- launch(folder)
       there <- wait_for(file.path(folder, seq_len(count), "about"), seq_len(count), "begun", partial = TRUE)
       if (!all(there)) {
-        tell("cluster", sprintf("%d of %d jobs have begun; the others are not waited for.", sum(there), count), worker = which(!there))
+        tell("cluster", sprintf("%d of %d jobs have begun. pcgpu does not wait for the others.", sum(there), count), worker = which(!there))
       }
       ranks <<- which(there)
       about <- lapply(file.path(folder, ranks, "about"), read_answer)
@@ -153,12 +153,12 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
       stats::setNames(about, names)
     },
     open = function(key, setup, places) {
-      # The data, once for all.
+      # All jobs read the data from one file.
       put(list(key = key, setup = with_files(setup, folder), places = stats::setNames(places, ranks)), file.path(folder, "setup"))
       wait_for(place(seq_along(ranks), "hello"), ranks, "read the data")
       hellos <- lapply(place(seq_along(ranks), "hello"), read_answer)
       for (i in which(vapply(hellos, is_text, NA))) {
-        abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "fix it there, or leave this worker out")
+        abort_cluster(sprintf("%s cannot start (%s)", names[i], hellos[[i]]), "fix this on the worker, or leave the worker out")
       }
       hellos <- hellos[keep(vapply(hellos, is.raw, NA))]
       stats::setNames(hellos, names)
@@ -186,7 +186,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
         if (say_alive()) {
           open <- which(!gone[seq_along(ranks)])
           for (rank in open[difftime(Sys.time(), heard[open], units = "secs") > silence]) {
-            # One that waits has nothing to answer, unless it does not even read.
+            # A job that waits owes no answer, unless its last message is still unread.
             if (!file.exists(place(rank, "waiting")) || file.exists(place(rank, paste0("to-", sent[rank])))) {
               gone[rank] <<- TRUE
               found[[length(found) + 1L]] <- list(rank = rank, value = silent_for(silence))
@@ -211,7 +211,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
         return()
       }
       on.exit(remove_folder(folder))
-      # Takes no room on the disk. Those that see it end, and then the folder goes, which others see.
+      # An empty file fits even on a full disk. Jobs that see it end. The others end when the folder is removed.
       if (suppressWarnings(file.create(file.path(folder, "stop")))) {
         until <- Sys.time() + 10
         while (any(still_there(seq_len(count))) && Sys.time() < until) Sys.sleep(0.1)
@@ -221,20 +221,20 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
   )
 }
 
-# What a job wrote: text where it cannot be read.
+# Reads the answer of a job. Returns text if it cannot be read.
 read_answer <- function(file) tryCatch(readRDS(file), error = function(e) paste0(unreadable, ": ", conditionMessage(e)))
 
-# Writes an object where others see it whole or not at all.
+# Writes an object to a file that others see complete or not at all.
 put <- function(object, file) {
   beside <- paste0(file, ".part")
   failed <- function(why) {
     unlink(beside)
     abort_cluster(
       sprintf("%s cannot be written (%s)", file, why),
-      "make room there, see whether this user may write there, or name another folder: options(pcgpu.cluster_folder = )"
+      "check free space and permissions, or set another folder with options(pcgpu.cluster_folder = )"
     )
   }
-  # A full disk may show when a file is closed, as a warning.
+  # A full disk may only cause a warning, when the file is closed.
   tryCatch(
     private(saveRDS(object, beside, compress = FALSE)),
     error = function(e) failed(conditionMessage(e)), warning = function(w) failed(conditionMessage(w))
@@ -242,11 +242,11 @@ put <- function(object, file) {
   if (!suppressWarnings(file.rename(beside, file))) failed("it cannot be renamed")
 }
 
-# What job `i` runs: answers messages until its driver has ended.
+# The code that job `i` runs: it answers messages until its driver has ended.
 rank_serve <- function(folder, i) {
   own <- function(name) file.path(folder, i, name)
   heard <- list(at = NA, since = Sys.time())
-  # Waits for a file; FALSE once the driver has ended, or is silent.
+  # Waits for a file. Returns FALSE if the driver has ended or is silent.
   wait_for <- function(file) {
     pause <- 0.001
     says_so <- FALSE
@@ -268,7 +268,7 @@ rank_serve <- function(folder, i) {
       pause <- min(2 * pause, 0.05)
     }
   }
-  # The driver may be gone before the job has begun.
+  # The driver may have ended before the job has begun.
   if (!dir.exists(own("."))) {
     return(invisible())
   }
@@ -300,37 +300,37 @@ rank_serve <- function(folder, i) {
   rank_close(begun$key)
 }
 
-# Workers of the current plan of the package future.
+# Returns the workers of the current plan of the package future.
 workers_of_plan <- function() {
   need_package("future", "`cluster = \"future\"` needs the package future")
   count <- getOption("pcgpu.cluster_workers", future::nbrOfWorkers())
   if (inherits(future::plan(), "sequential") || !is.finite(count)) {
     abort_argument("cluster", "future", paste(
-      "set a plan whose workers are processes, such as plan(multisession, workers = 4) or plan(batchtools_slurm),",
-      "and where it has no number of workers options(pcgpu.cluster_workers = )."
-    ), is = "\"future\", whose plan has no such workers")
+      "set a plan such as plan(multisession, workers = 4) or plan(batchtools_slurm),",
+      "and options(pcgpu.cluster_workers = ) if the plan has no number of workers."
+    ), is = "\"future\", but the current plan has no worker processes, or no number of them")
   }
   jobs <- list()
   launch <- function(folder) {
-    # Workers of the plan that are busy with something else are not waited for without end.
+    # Limits the wait for workers of the plan that are busy with something else.
     before <- options(future.wait.timeout = job_patience())
     on.exit(options(before))
     for (i in seq_len(count)) {
-      # Ctrl-C in a terminal reaches jobs of this machine, too: they end, and the plan has its worker back.
+      # Ctrl-C in a terminal also reaches jobs of this machine. They end, and the plan gets its workers back.
       serve <- bquote(tryCatch(get("rank_serve", envir = asNamespace("pcgpu"))(.(folder), .(i)), interrupt = function(e) NULL))
       jobs[[i]] <<- tryCatch(
         future::future(serve, substitute = FALSE, globals = FALSE, packages = "pcgpu", seed = NULL),
         error = function(e) {
           abort_cluster(
             sprintf("job %d of the plan cannot be started (%s)", i, conditionMessage(e)),
-            "see whether the plan's workers are free and alive, or set the plan again, future::plan()"
+            "check that the plan's workers are alive and free, or set the plan again with future::plan()"
           )
         }
       )
     }
     function(which) !vapply(jobs[which], is_over, NA)
   }
-  # A worker is free for others once the value of what it did is taken.
+  # A worker of the plan is free once the value of its future is read.
   end <- function() for (job in jobs) if (is_over(job)) tryCatch(future::value(job), error = function(e) NULL)
   why <- function(folder, which) {
     said <- lapply(jobs[which], function(job) tryCatch({
@@ -342,11 +342,11 @@ workers_of_plan <- function() {
   job_workers(as.integer(count), launch, end, why)
 }
 
-# Whether a future has ended, well or not: one whose process was killed may say so by an error.
+# Returns whether a future has ended, with or without success. One whose process was killed may raise an error.
 is_over <- function(job) tryCatch(suppressWarnings(future::resolved(job)), error = function(e) TRUE)
 
-# Workers of mirai's cluster. Its nodes are no processes: what two calls of one node ask goes to daemons in turn, and a node has one call in hand. So each daemon
-# gets a job, as many as there are nodes, which takes it until the call is over.
+# Returns the workers of a cluster of mirai. Its nodes are not processes: successive calls of a node may run on different daemons, and a node runs one call at a
+# time. So each node starts one job, which occupies a daemon until the call ends.
 workers_of_mirai <- function(cluster) {
   unresolved <- getExportedValue("mirai", "unresolved")
   send <- node_function("sendCall", cluster)
@@ -354,7 +354,7 @@ workers_of_mirai <- function(cluster) {
   launch <- function(folder) {
     for (i in seq_along(cluster)) {
       tryCatch(send(cluster[[i]], call_by_name, list("rank_serve", folder, i)), error = function(e) {
-        abort_cluster(sprintf("worker %d of the cluster cannot be reached (%s)", i, conditionMessage(e)), "start the cluster again")
+        abort_cluster(sprintf("worker %d of the cluster cannot be reached (%s)", i, conditionMessage(e)), "restart the cluster")
       })
       jobs[[i]] <<- .subset2(cluster[[i]], "mirai")
     }
@@ -364,7 +364,7 @@ workers_of_mirai <- function(cluster) {
   job_workers(length(cluster), launch, why = why)
 }
 
-# Workers as a BiocParallelParam describes them.
+# Returns the workers that a BiocParallelParam describes.
 workers_of_param <- function(param) {
   need_package("BiocParallel", "this `cluster` needs the package BiocParallel")
   count <- BiocParallel::bpnworkers(param)
@@ -373,20 +373,20 @@ workers_of_param <- function(param) {
   }
   if (methods::is(param, "SnowParam")) {
     if (identical(param$.clusterargs$type, "MPI")) {
-      abort_argument("cluster", class(param)[1L], "give the cluster itself, snow::makeMPIcluster(): MPI's processes are not started and ended for each call.",
-        is = "a SnowParam of type \"MPI\""
+      abort_argument("cluster", class(param)[1L], "give a cluster made by snow::makeMPIcluster().",
+        is = "a SnowParam of type \"MPI\", but MPI processes cannot be started for a single call"
       )
     }
     hosts <- BiocParallel::bpworkers(param)
     return(if (is.character(hosts)) workers_on_hosts(hosts) else own_workers(count))
   }
   if (count <= 1L && !methods::is(param, "MulticoreParam") || methods::is(param, "SerialParam")) {
-    abort_argument("cluster", class(param)[1L], "leave `cluster` out: this param has no other worker.", is = "a param of one worker")
+    abort_argument("cluster", class(param)[1L], "leave it out.", is = "a BiocParallelParam with a single worker")
   }
   own_workers(count, fork = methods::is(param, "MulticoreParam"))
 }
 
-# Jobs of a batch system, as the param has its template and resources.
+# Returns jobs of a batch system as workers, with the template and resources of the param.
 workers_of_batchtools <- function(param, count) {
   need_package("batchtools", "a BatchtoolsParam needs the package batchtools")
   registry <- NULL
@@ -418,7 +418,7 @@ workers_of_batchtools <- function(param, count) {
       if (nrow(running)) suppressMessages(batchtools::killJobs(running, reg = registry))
     }
   }
-  # The end of a log.
+  # Returns the last lines of a log.
   why <- function(folder, which) {
     logs <- list.files(file.path(folder, "registry", "logs"), full.names = TRUE)
     if (!length(logs)) {

@@ -1,29 +1,29 @@
-# Workers of a cluster object: parallel's and snow's (sockets, forks, MPI), and whatever has their methods. Each message is a call that the worker
-# evaluates, of a function of ours by name with bytes; its value is the answer.
+# Workers of a cluster object: those of parallel and snow (sockets, forks, MPI), and others with the same methods. Each message is a call of one of our
+# functions, by its name, which the worker evaluates; the value is the answer.
 
-# What workers are sent as the function: it finds ours by its name there, so that a worker without this package says so, and code does not
-# travel with each message. Ctrl-C in a terminal reaches the workers of this machine, too: one that is interrupted says so, as whoever waits for its answer
-# would wait for ever.
+# Calls our function of this name on a worker. A worker without this package therefore reports an error, and messages need not contain code. Ctrl-C in a
+# terminal also reaches the workers of this machine. An interrupted worker reports that, because the driver would otherwise wait for its answer forever.
 call_by_name <- function(name, ...) {
   tryCatch(get(name, envir = asNamespace("pcgpu"), mode = "function")(...), interrupt = function(e) "it was interrupted")
 }
 environment(call_by_name) <- baseenv()
 
-# Seconds. A worker that is the last to say its first words gets at least so long, or `slower` times as long as the others took.
+# The last workers to answer at the start get at least this many seconds, or `slower` times as long as the others took.
 first_words <- 30
 slower <- 3
-# One that has been overtaken gets so long at the end of a call, or twice as long as any answer took; and so long at the most, or where a call ends early.
+# At the end of a call, a worker that is still busy gets `grace` seconds, or twice as long as the slowest answer took. It gets `most_grace` seconds at most, and
+# if the call ends early.
 grace <- 5
 most_grace <- 60
 
-# Bytes of a message to a worker that Ctrl-C waits for.
+# The largest message to a worker, in bytes, that Ctrl-C does not interrupt.
 most_whole <- 1e6
 
-# Seconds that a connection may say nothing in the middle of a message: what has begun to come was written at once.
+# Seconds that a connection may be silent in the middle of a message. A worker writes a whole message at once.
 most_gap <- 60
 
-# A function that sends a node a call without waiting for its value. Rmpi's own collects R's garbage after each message, which takes longer than most pieces'
-# way.
+# Returns a function that sends a call to a node without waiting for its value. Rmpi's own function collects R's garbage after each message, which takes longer
+# than sending most messages.
 node_sender <- function(cluster) {
   if (is_own_node(cluster[[1L]])) {
     return(function(i, name, arguments, tag) send_own(cluster[[i]], name, arguments, tag))
@@ -39,25 +39,30 @@ node_sender <- function(cluster) {
   }
 }
 
-# parallel does not export what sends to one node without waiting; snow has its own for MPI.
+# Returns an internal function of parallel, or of snow for MPI. parallel does not export the one that sends to a node without waiting.
 node_function <- function(name, cluster) {
   home <- if (inherits(cluster[[1L]], "MPInode")) "snow" else "parallel"
   get(name, envir = asNamespace(home), mode = "function")
 }
 
-# list(start, open, send, receive, close, end, busy): start(key) asks who they are; open(key, setup, places) hands the data over and returns their
-# first words, by their names; send(rank, raw); receive(seconds) returns list(ranks, messages), where text says why a rank is gone; close(finished) leaves
-# the workers to others; end() ends them where they are ours. Ranks are those nodes that were there in the beginning. `own`: they end with the call, so that nobody waits.
+# Returns the functions that use the nodes of a cluster, list(start, open, send, receive, close, end, busy):
+# - start(key) calls rank_about() on the nodes and returns the answers;
+# - open(key, setup, places) sends the data and returns the first messages, by worker;
+# - send(rank, raw) sends a message;
+# - receive(seconds) returns list(ranks, messages), in which text says why a rank is gone;
+# - close(finished) releases the workers for other uses;
+# - end() ends them if they are ours.
+# Ranks are the nodes that answered at the start. `own`: the workers end with the call, so that close() need not wait.
 #
-# Each call has a tag of its own, and a node answers in order: an answer settles all calls before it, also one whose answer never came, and what has another
-# tag is an answer to somebody else. Nobody but us reads tags, though, so that a node that still owes an answer in the end is cut off.
+# Each call has its own tag, and a node answers in order. An answer therefore settles all earlier calls to its node, also one whose answer never came. A message
+# with an unknown tag answers another user of the cluster. Other users do not check tags, so a node that still owes an answer at the end is cut off.
 node_workers <- function(cluster, own = FALSE) {
-  if (!length(cluster)) abort_argument("cluster", cluster, "give one with a worker at least.", is = "a cluster of no workers")
+  if (!length(cluster)) abort_argument("cluster", cluster, "give a cluster with at least one worker.", is = "a cluster without workers")
   count <- length(cluster)
   send <- node_sender(cluster)
   reading <- node_reader(cluster, function(i) {
     cut_off(i)
-    lose(i, "half a message came from it")
+    lose(i, "only half of a message came from it")
   })
   owed <- vector("list", count)
   since <- numeric(count)
@@ -68,7 +73,7 @@ node_workers <- function(cluster, own = FALSE) {
   names <- worker_names(vapply(cluster, node_host, ""))
   key <- NULL
   hosts <- character(count)
-  # Whether nobody had anything to say at the last look. Only then is anyone late: a look may take long where one node sends half a message.
+  # Whether nothing arrived at the last look. Only then can a worker be late, because a look may take long if a node sends half a message.
   is_quiet <- FALSE
   shared <- NULL
 
@@ -90,11 +95,11 @@ node_workers <- function(cluster, own = FALSE) {
     tag <- new_tag()
     if (!length(owed[[i]])) since[i] <<- now()
     owed[[i]] <<- c(owed[[i]], tag)
-    # Half a message would be taken for the beginning of the next. One that is long may wait for a worker that does not read.
+    # A worker would take half a message for the beginning of the next. Sending a long message may block if a worker does not read.
     is_sent <- FALSE
     on.exit(if (!is_sent && is.na(why[i])) {
       cut_off(i)
-      lose(i, "it was sent half a message")
+      lose(i, "only half of a message was sent to it")
     })
     is_short <- utils::object.size(arguments) <= most_whole
     error <- tryCatch({
@@ -104,7 +109,7 @@ node_workers <- function(cluster, own = FALSE) {
     is_sent <- TRUE
     if (!is.null(error)) lose(i, failed(error))
   }
-  # What has come, as list(node, value).
+  # Returns the answers that have arrived, each as list(node, value).
   arrived <- function(seconds) {
     found <- list()
     news <- if (length(late())) reading(seconds, lengths(owed) > 0L & !gone())
@@ -112,7 +117,7 @@ node_workers <- function(cluster, own = FALSE) {
     for (one in news) {
       i <- one$rank
       if (inherits(one$value, "pcgpu_gone")) {
-        # Whatever is left in it is no message.
+        # The rest of what is in the connection is not a message.
         cut_off(i)
         lose(i, failed(one$value$why))
         next
@@ -128,13 +133,13 @@ node_workers <- function(cluster, own = FALSE) {
     }
     found
   }
-  # Closes the connections of nodes: who uses the cluster next gets an error instead of answers to us. Whether that can be done.
+  # Closes the connections of nodes, so that the next user of the cluster gets an error instead of our answers. Returns whether that is possible.
   cut_off <- function(nodes) {
     can <- all(vapply(cluster[nodes], function(node) is_socket_node(node) || is_own_node(node), NA))
     if (can) for (node in cluster[nodes]) if (is_own_node(node)) check_rust(rust_workers_cut(node$own_workers, node$number)) else retire(node$con)
     can
   }
-  # Calls nodes and waits for them: a value each, text where it failed there; one that does not answer in time is lost.
+  # Calls nodes and waits for their values. A value is text if the call failed on the node. A node that does not answer in time is lost.
   call_all <- function(nodes, name, arguments) {
     for (i in nodes) call_node(i, name, arguments(i))
     values <- vector("list", count)
@@ -149,17 +154,17 @@ node_workers <- function(cluster, own = FALSE) {
       if (is_quiet && now() - began > patience) {
         for (i in late()) {
           closed <- cut_off(i)
-          lose(i, sprintf("it has not answered within %g s%s", round(patience, 1), if (closed) ", and its connection is closed" else ""))
+          lose(i, sprintf("it did not answer within %g s%s", round(patience, 1), if (closed) ", so its connection was closed" else ""))
         }
       }
     }
     values
   }
-  # Goes on with those that are there, and says who is not.
+  # Continues with the nodes that are left, and reports the lost ones.
   go_on <- function() {
     ranks <<- which(!gone())
     if (!length(ranks)) {
-      abort_cluster(sprintf("no worker of the cluster is left: %s", why[count]), "start the cluster again")
+      abort_cluster(sprintf("no worker of the cluster is left (%s)", why[count]), "restart the cluster")
     }
     tell_lost(list(machine = names[untold], reason = why[untold]))
     untold <<- integer()
@@ -182,24 +187,24 @@ node_workers <- function(cluster, own = FALSE) {
       open_all <- function(nodes, setup) call_all(nodes, "rank_open", function(i) list(key, setup, places[[match(i, ranks)]]))
       shared <<- setup_by_file(key, setup, hosts[ranks])
       hellos <- open_all(ranks[shared$whose], shared$setup)
-      # Who sees no file is sent what it would have read.
+      # Workers that cannot see the file get its contents in a message.
       blind <- Filter(function(i) !gone()[i] && (is.null(hellos[[i]]) || isFALSE(hellos[[i]])), ranks)
       hellos[blind] <- open_all(blind, setup)[blind]
       for (i in which(!gone())) {
-        if (is_text(hellos[[i]])) abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "fix it there, or leave this worker out")
+        if (is_text(hellos[[i]])) abort_cluster(sprintf("%s cannot start (%s)", names[i], hellos[[i]]), "fix this on the worker, or leave the worker out")
         if (!is.raw(hellos[[i]])) lose(i, unreadable)
       }
       go_on()
-      # What came before loaded packages and read the data.
+      # Earlier answers included loading packages and reading the data.
       slowest <<- 0
       stats::setNames(hellos[ranks], names[ranks])
     },
     send = function(rank, message) call_node(ranks[rank], "rank_answer", list(key, message)),
     receive = function(seconds) {
-      # Whoever was lost while something was sent to it is told of now.
+      # Also returns the workers that were lost while a message was sent to them.
       came <- Filter(function(one) !is.null(one$value), arrived(if (length(untold)) 0 else seconds))
       for (i in if (is_quiet) late()) {
-        if (now() - since[i] > silence) lose(i, paste0(silent_for(silence), if (cut_off(i)) ", and its connection is closed"))
+        if (now() - since[i] > silence) lose(i, paste0(silent_for(silence), if (cut_off(i)) ", so its connection was closed"))
       }
       came <- c(lapply(untold, function(i) list(node = i, value = why[i])), came)
       untold <<- integer()
@@ -223,7 +228,7 @@ node_workers <- function(cluster, own = FALSE) {
           if (!told && now() - began > 2 && length(late())) {
             told <- TRUE
             tell("cluster", sprintf(
-              "Waiting up to %g s for what is still at work on its last piece: %s (Ctrl-C: do not wait).", ceiling(patience), toString(names[late()])
+              "Waiting up to %g s for workers to finish their last piece: %s. Press Ctrl-C to stop waiting.", ceiling(patience), toString(names[late()])
             ), worker = late())
           }
         },
@@ -231,24 +236,24 @@ node_workers <- function(cluster, own = FALSE) {
       )
       if (length(slow <- late())) {
         tell("cluster", sprintf(
-          "Still at work on what they were given: %s. %s", toString(names[slow]),
+          "Workers that are still busy: %s. %s", toString(names[slow]),
           if (cut_off(slow)) {
-            "Their connections are closed, so that nobody takes late answers for others: start them again."
+            "Their connections were closed, so that no other call receives their late answers. Restart these workers."
           } else {
-            "Do not use the cluster before they are done, or start it again."
+            "Do not use the cluster until they are done, or restart it."
           }
         ), worker = slow)
       }
       if (pressed && finished) interrupt()
     },
     end = function() NULL,
-    # Those that are at work.
+    # The workers that still owe an answer.
     busy = late
   )
 }
 
-# Small messages of sockets are not to wait until others are confirmed, which takes 40 ms: so the system may hold them back (Nagle 1984). Who makes a cluster
-# can say so; of others the connections' ports tell which sockets they are. A socket of the same port that is none of them takes no harm.
+# Makes sockets send small messages at once. Otherwise the system may hold them back until earlier ones are confirmed (Nagle 1984), which takes 40 ms. For a
+# cluster that somebody else made, the ports of its connections identify the sockets. Other sockets with the same port are not harmed.
 no_delay_of <- function(connections) {
   said <- vapply(connections, function(con) tryCatch(summary(con)$description, error = function(e) ""), "")
   ports <- suppressWarnings(as.integer(sub(".*:", "", said)))
@@ -257,7 +262,7 @@ no_delay_of <- function(connections) {
   invisible()
 }
 
-# The same for all socket connections of this session.
+# Does this for all socket connections of this session.
 no_delay_of_all <- function() {
   # showConnections() would collect garbage first.
   numbers <- getAllConnections()
@@ -265,7 +270,7 @@ no_delay_of_all <- function() {
   no_delay_of(Filter(function(con) inherits(con, "sockconn"), open))
 }
 
-# No call of this session has the same.
+# Returns a tag that no other call of this session has.
 new_tag <- function() {
   session$calls <- (session$calls %||% 0) + 1
   sprintf("pcgpu %.0f", session$calls)
@@ -273,13 +278,13 @@ new_tag <- function() {
 
 is_socket_node <- function(node) inherits(node, c("SOCKnode", "SOCK0node"))
 
-# Where a node was started, as whoever did wrote it.
+# Returns the host of a node, as the user wrote it.
 node_host <- function(node) {
   host <- if (is.list(node) || is.environment(node)) node$host
   if (is.character(host) && length(host) == 1L) host else "?"
 }
 
-# Whether its connection is there, and not another that has its number now.
+# Returns whether the connection of a node is open, and its number has not been reused.
 is_open <- function(node) {
   if (!is_socket_node(node)) {
     return(TRUE)
@@ -288,8 +293,8 @@ is_open <- function(node) {
   !is.null(found) && identical(attr(found, "conn_id"), attr(node$con, "conn_id"))
 }
 
-# Closes a connection. R knows connections by their numbers, and gives the lowest that is free: this one's is kept, or whoever has it in a cluster would
-# write to what is opened next.
+# Closes a connection and blocks its number. R identifies connections by number and reuses the lowest free one, so a cluster that still has the closed
+# connection would write to the next one opened.
 retire <- function(con) {
   number <- as.integer(con)
   close(con)
@@ -303,7 +308,7 @@ retire <- function(con) {
   session$retired <- c(session$retired, list(one))
 }
 
-# The text of an error that a worker's call ended with.
+# Returns the text of the error with which a worker's call ended.
 text_of <- function(value) {
   if (inherits(value, "try-error")) {
     trimws(if (is.null(attr(value, "condition"))) value else conditionMessage(attr(value, "condition")))
@@ -312,10 +317,10 @@ text_of <- function(value) {
   }
 }
 
-# What stands for the answer of a node whose connection has failed.
+# Represents the answer of a node whose connection has failed.
 gone_for <- function(why) structure(list(why = why), class = "pcgpu_gone")
 
-# Runs code that reads from a node, or writes to it: an error where its connection is still for so long in the middle.
+# Runs code that reads from a node or writes to it, with an error if the connection is silent for this many seconds in the middle.
 within_seconds <- function(node, seconds, code) {
   if (is_socket_node(node)) {
     before <- socketTimeout(node$con)
@@ -325,8 +330,8 @@ within_seconds <- function(node, seconds, code) {
   code
 }
 
-# A function that waits for answers of the nodes, no longer than some seconds where that can be had: list(list(rank, value), ...). half(i): called where
-# Ctrl-C leaves half a message of node i unread, whose rest would be taken for the next.
+# Returns a function that waits for answers of the nodes, for a limited time if the cluster supports that: list(list(rank, value), ...). half(i) is called if
+# Ctrl-C leaves half a message of node i unread, because its rest would be taken for the next message.
 node_reader <- function(cluster, half) {
   if (is_own_node(cluster[[1L]])) {
     return(function(seconds, open) read_own(cluster, seconds, open))

@@ -1,13 +1,13 @@
-# Workers of this session's own: processes that it starts on this machine, or forks of it. Each holds one end of a pair of connected sockets
-# (src/rust/src/processes.rs). Nothing listens, so no other process can take a worker's place, see the data, or send anything that R reads.
+# Workers that this session starts: processes on this machine, or forks of it. Each holds one end of a pair of connected sockets
+# (src/rust/src/processes.rs). No port is open, so no other process can take a worker's place, see the data, or send anything that R reads.
 
-# As node_workers(), ended with the call. fork: whether workers are forks, which have all that this process has.
+# Starts workers that end with the call, and returns them in the form of node_workers(). fork: whether workers are forks, which have all data of this process.
 own_workers <- function(count, fork = FALSE) {
   own_workers <- check_rust(rust_workers())
   begin <- if (fork) fork_worker else start_worker
   pids <- integer()
   end <- function(at_work) {
-    # Forks are no processes that Rust started.
+    # Rust ends only the processes that it started, not forks.
     if (fork && length(at_work)) tools::pskill(pids[at_work], tools::SIGKILL)
     check_rust(rust_workers_end(own_workers, at_work))
   }
@@ -23,7 +23,7 @@ own_workers <- function(count, fork = FALSE) {
 
 is_own_node <- function(node) inherits(node, "pcgpu_node")
 
-# Starts a worker, with the packages that R starts with: its process number. Its end is a descriptor that it inherits.
+# Starts a worker with R's default packages, and returns its process id. The worker inherits its end of the sockets as a descriptor.
 start_worker <- function(own_workers) {
   code <- sprintf("pcgpu:::serve(pcgpu:::rust_line(%d))", check_rust(rust_workers_add(own_workers)))
   packages <- "--default-packages=datasets,utils,grDevices,graphics,stats,methods"
@@ -32,19 +32,19 @@ start_worker <- function(own_workers) {
 
 fork_worker <- function(own_workers) {
   check_rust(rust_workers_add(own_workers))
-  # R's own end of a fork of a fork (mcexit()) would tell the first process that the second has ended: killed, it tells nobody.
+  # The fork kills itself, because R's own exit of a fork (mcexit()) would report the end of a fork of a fork to the first process.
   serve_and_end <- function() {
     on.exit(tools::pskill(Sys.getpid(), tools::SIGKILL))
     serve(check_rust(rust_line_of_fork(own_workers)))
   }
   job <- tryCatch(parallel::mcparallel(serve_and_end(), mc.set.seed = FALSE, silent = TRUE, detached = TRUE), error = function(e) {
-    abort_cluster(sprintf("a worker cannot be forked (%s)", conditionMessage(e)), "give fewer workers, or raise this user's limit of processes (ulimit -u)")
+    abort_cluster(sprintf("a worker cannot be forked (%s)", conditionMessage(e)), "use fewer workers, or raise the limit on processes of this user (ulimit -u)")
   })
   check_rust(rust_workers_forked(own_workers))
   job$pid
 }
 
-# What a worker runs: it answers calls of our functions until the session is gone.
+# The code that a worker runs: it answers calls of our functions until the session ends.
 serve <- function(line) {
   line <- check_rust(line)
   while (!is.null(message <- check_rust(rust_line_hear(line)))) {
@@ -56,7 +56,7 @@ serve <- function(line) {
   }
 }
 
-# As node_sender(), node_reader() and cut_off() have it.
+# These two functions correspond to those of node_sender() and node_reader().
 send_own <- function(node, name, arguments, tag) {
   check_rust(rust_workers_send(node$own_workers, node$number, serialize(list(name = name, arguments = arguments, tag = tag), NULL, xdr = FALSE)))
 }

@@ -1,15 +1,18 @@
-# Searches on the workers of a cluster: who they are, what they get first, and the connections that Rust is handed (src/rust/src/ranks.rs).
-# cluster-own.R has workers that we start, cluster-nodes.R those of a cluster object, cluster-jobs.R those that are jobs and talk through files (mirai's are, too), cluster-data.R how data reach them;
-# rank.R is what workers run.
+# Searches on the workers of a cluster: chooses and opens the workers, and gives Rust the connections to them (src/rust/src/ranks.rs).
+# - cluster-own.R: workers that we start;
+# - cluster-nodes.R: workers of a cluster object;
+# - cluster-jobs.R: workers that are jobs, and communicate through files (mirai's workers, too);
+# - cluster-data.R: the transfer of data;
+# - rank.R: the code that workers run.
 
-# The workers that `cluster =` names: NULL, or what opens and closes them, see node_workers() and job_workers().
+# Returns the workers that `cluster =` names: NULL, or the functions that open and close them, see node_workers() and job_workers().
 resolve_cluster <- function(cluster) if (!is.null(cluster)) worker_source(cluster)()
 
-# What makes them, once it is called: processes may be started for them.
+# Checks `cluster`. Returns a function that makes the workers, and may start processes for them.
 worker_source <- function(cluster) {
   # Two calls of one node would wait for each other's answers.
   if (inherits(cluster, "cluster") && (twice <- anyDuplicated(unclass(cluster)))) {
-    abort_argument("cluster", cluster, "give each worker once, or start more workers.", is = sprintf("a cluster that has one worker twice (number %d)", twice))
+    abort_argument("cluster", cluster, "give each worker once, or start more workers.", is = sprintf("a cluster that lists a worker twice (number %d)", twice))
   }
   if (inherits(cluster, "miraiCluster")) {
     return(function() workers_of_mirai(cluster))
@@ -27,44 +30,47 @@ worker_source <- function(cluster) {
     return(function() own_workers(cluster))
   }
   abort_argument("cluster", cluster, paste(
-    "give a cluster of the package parallel (makeCluster(), makePSOCKcluster(), snow, mirai), a BiocParallelParam,",
-    "\"future\" (the current plan), or a number of workers on this machine."
+    "give a number of workers on this machine, a cluster object (parallel::makeCluster(), snow or mirai), a BiocParallelParam,",
+    "or \"future\" (the current plan)."
   ))
 }
 
-# Workers on this machine for tests that are R functions: forked, so that nothing is copied, where that is safe.
+# Starts workers on this machine for tests that are R functions. They are forked if that is safe, so that nothing is copied.
 local_workers <- function(count) own_workers(count, fork = !nzchar(Sys.getenv("RSTUDIO")))
 
-# Messages are small, and not to wait for more to be sent with them: 40 ms where the other end confirms them late. Set at both ends.
+# Sends small messages at once, without waiting for more. The wait can take 40 ms, if the other end delays its confirmation. Set at both ends.
 no_delay <- "options(socketOptions = 'no-delay')"
 
-# Seconds without a word after which a worker that has work counts as lost, so that a call ends where all hang: no test takes so long.
+# Returns the seconds of silence after which a worker that has work counts as lost. No test takes that long; the limit ends a call if all workers hang.
 worker_silence <- function() {
   seconds <- getOption("pcgpu.cluster_silence", 3600)
   if (!is_number(seconds) || seconds <= 0) {
-    abort_argument("options(pcgpu.cluster_silence = )", seconds, "give a number of seconds above 0, more than the longest test takes, or Inf.")
+    abort_argument("options(pcgpu.cluster_silence = )", seconds, "set it to a positive number of seconds, more than the longest test takes, or to Inf.")
   }
   seconds
 }
 
-silent_for <- function(seconds) sprintf("it has not answered within %g s (option pcgpu.cluster_silence)", seconds)
+silent_for <- function(seconds) sprintf("it did not answer within %g s (option pcgpu.cluster_silence)", seconds)
 
-# Workers on these hosts, by ssh and base R's sockets, which end with the call.
+# Starts workers on these hosts, by ssh and base R's sockets. They end with the call.
 workers_on_hosts <- function(hosts) {
   before <- options(socketOptions = "no-delay")
   on.exit(options(before))
   cluster <- tryCatch(with_own_libraries(parallel::makePSOCKcluster(hosts, rscript_args = c("-e", shQuote(no_delay)))), error = function(e) {
-    abort_cluster(sprintf("workers cannot be started on %s (%s)", toString(unique(hosts)), conditionMessage(e)), "start the cluster yourself, parallel::makePSOCKcluster()")
+    abort_cluster(
+      sprintf("workers cannot be started on %s (%s)", toString(unique(hosts)), conditionMessage(e)),
+      "start the cluster yourself with parallel::makePSOCKcluster()"
+    )
   })
   workers <- node_workers(cluster, own = TRUE)
   workers$end <- function() {
-    # One by one, as one that has died cannot be told, and one that is still at work ends when it sees that nobody is there.
+    # Stops workers one by one, because stopping a dead one fails. A worker that is still busy ends when it finds its connection closed.
     for (i in seq_along(cluster)) tryCatch(if (i %in% workers$busy()) close(cluster[[i]]$con) else parallel::stopCluster(cluster[i]), error = function(e) NULL)
   }
   workers
 }
 
-# Processes of this machine that are started meanwhile look for packages where this one does.
+# Runs code that starts processes on this machine. They use the library paths of this process.
 with_own_libraries <- function(start) {
   before <- Sys.getenv("R_LIBS", NA)
   Sys.setenv(R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))
@@ -72,8 +78,8 @@ with_own_libraries <- function(start) {
   start
 }
 
-# Whether a search goes to workers of other processes, and to which: those of `cluster`, or as many of its own as there are threads. Stops
-# for what such a search cannot do. `control`: pc_control()'s.
+# Returns the workers of a search: those of `cluster`, or as many own ones as threads for `parallel_tests`. NULL if the search runs in this process. Stops for
+# arguments that workers do not support. `control`: the result of pc_control().
 choose_workers <- function(control, test, method, threads, verbose) {
   cluster <- control$cluster
   is_function <- test$kind == "function"
@@ -83,18 +89,19 @@ choose_workers <- function(control, test, method, threads, verbose) {
   }
   argument <- if (is.null(cluster)) "parallel_tests" else "cluster"
   if (is_function && method == "original") {
-    abort_argument(argument, NULL, paste(
-      "leave it out, or give method \"stable\": with \"original\" what is asked next depends on the last answer,",
-      "so that a test that is an R function is asked here, one at a time."
-    ), is = "given with method \"original\"")
+    abort_argument(argument, NULL, "leave it out, or give method \"stable\".",
+      is = "given with method \"original\", in which each test depends on the last result, so that R functions cannot run in parallel"
+    )
   }
   if (is_function && verbose > 0) {
-    abort_argument("verbose", verbose, sprintf("give verbose = FALSE, or leave `%s` out: tests are printed as they are asked here.", argument))
+    abort_argument("verbose", verbose, sprintf("give verbose = FALSE, or leave out `%s`.", argument),
+      is = "given, but R functions that run on workers cannot print their tests"
+    )
   }
   if (is.null(cluster)) local_workers(threads) else resolve_cluster(cluster)
 }
 
-# Calls `run(engine)`, which calls Rust, with the workers at its service. `device`: the user's own words, which each worker reads.
+# Calls `run(engine)`, which calls Rust with these workers. `device`: the user's argument, which each worker interprets itself.
 on_workers <- function(workers, test, options, device, threads, run) {
   is_function <- test$kind == "function"
   setup <- list(
@@ -103,7 +110,7 @@ on_workers <- function(workers, test, options, device, threads, run) {
     seed = if (is_function) next_seed(),
     world = if (is_function) world_of(test$given)
   )
-  # However it ends.
+  # Repeats conditions of the tests also after an error.
   ear <- new_ear()
   on.exit(ear$sound())
   with_workers(workers, setup, function(names, hellos) {
@@ -111,14 +118,14 @@ on_workers <- function(workers, test, options, device, threads, run) {
   })
 }
 
-# A seed that depends on the session's, which stays as it is: it goes on where a test has drawn, see new_ear().
+# Returns a seed that depends on the session's random numbers, without advancing them. They advance later if a test has drawn any, see `new_ear()`.
 next_seed <- function() {
   restore <- random_state()
   on.exit(restore())
   sample.int(.Machine$integer.max, 1L)
 }
 
-# The list that Rust's boundary reads (Machine::from_list, Ranks::from_list): this process's threads, and workers that answer it.
+# Returns the list that Rust reads (Machine::from_list, Ranks::from_list): this process's threads, and the workers.
 engine_of_ranks <- function(workers, names, hellos, threads, fast = FALSE, hear = function(said) NULL) {
   c(
     engine_list(new_device("cpu"), threads),
@@ -129,7 +136,8 @@ engine_of_ranks <- function(workers, names, hellos, threads, fast = FALSE, hear 
   )
 }
 
-# What came: what tests said is heard, and one that failed is raised. Text stands for what cannot be read, so that its worker is lost.
+# Processes received messages: collects the conditions of tests, and raises the error of a test that failed. Replaces unreadable messages by text, so that their
+# worker counts as lost.
 attended <- function(came, hear) {
   came$messages[!vapply(came$messages, is_answer, NA)] <- list(unreadable)
   for (message in came$messages) {
@@ -139,7 +147,7 @@ attended <- function(came, hear) {
   came
 }
 
-# Opens the workers for a task, calls `run(names, hellos)`, and closes them, however it ends.
+# Opens the workers for a task, calls `run(names, hellos)`, and always closes the workers.
 with_workers <- function(workers, setup, run) {
   on.exit(workers$end())
   finished <- FALSE
@@ -149,36 +157,36 @@ with_workers <- function(workers, setup, run) {
   places <- places_on_hosts(vapply(about, function(one) one$host, ""))
   hellos <- workers$open(key, setup, places)
   found <- run(names(hellos), hellos)
-  # Rust returns where it was interrupted, too.
+  # Rust also returns if it was interrupted.
   finished <- is.null(found$error)
   found
 }
 
-# Seconds that a worker may have a piece longer than others would, before they do it, too.
+# Seconds that a worker may need for a piece beyond the expected time, before others do the piece, too.
 patience_of_pieces <- 1
 
 size_of <- function(range) range[2L] - range[1L] + 1L
 
-# Shares `count` replicates out, some at a time: whoever is free takes the next, the fewer the fewer are left; what a worker had that is lost, or far too
-# slow where nothing else is left to do, others do. `take(range, found)` enters what a worker found of range[1] to range[2], where `fits(range, found)` says that it
-# has the form of these; with `once` no replicate comes twice, so that what is found can be summed up. Returns list(device, team, lost).
+# Distributes `count` replicates over the workers. A free worker takes the next ones; the pieces shrink as fewer are left. Other workers redo the piece of a
+# worker that is lost, or that is far too slow when nothing else is left. `fits(range, found)` checks that a result has the form of replicates range[1] to
+# range[2], and `take(range, found)` stores it. With `once`, no replicate is stored twice, so that results can be summed. Returns list(device, team, lost).
 share_out <- function(workers, setup, count, fits, take, report = NULL, once = FALSE) {
   began <- proc.time()[["elapsed"]]
   with_workers(workers, setup, function(names, hellos) {
     now <- function() proc.time()[["elapsed"]]
-    # By worker: what it has in hand, since when, and whether it has been given up, so that others do the same.
+    # For each worker: its current piece, its start, and whether it is too slow, so that others do the same piece.
     held <- vector("list", length(names))
     left <- late <- logical(length(names))
     since <- did <- busy <- numeric(length(names))
     lost <- list(machine = character(), reason = character())
-    # By replicate: whether it is there, and in how many hands.
+    # For each replicate: whether it is done, and how many workers have it.
     have <- logical(count)
     hands <- integer(count)
     drop <- function(i) {
       at <- seq.int(held[[i]][1L], held[[i]][2L])
       if (!late[i]) hands[at] <<- hands[at] - 1L
     }
-    # The next for a worker that is free; NULL where all are in good hands.
+    # Returns the next piece for a free worker; NULL if workers have all that is left.
     next_range <- function() {
       open <- which(!have & hands == 0L)
       if (!length(open) && any(did > 0)) {
@@ -206,14 +214,14 @@ share_out <- function(workers, setup, count, fits, take, report = NULL, once = F
         workers$send(i, range)
       }
       if (all(left)) {
-        abort_cluster(sprintf("no worker of the cluster is left: %s", lost$reason[length(lost$reason)]), "start the cluster again")
+        abort_cluster(sprintf("no worker of the cluster is left (%s)", lost$reason[length(lost$reason)]), "restart the cluster")
       }
       came <- workers$receive(0.1)
       for (at in seq_along(came$ranks)) {
         i <- came$ranks[at]
         found <- came$messages[[at]]
         if (is_failure(found)) stop(found$condition)
-        # Nobody answers what nobody asked.
+        # An answer without a question is invalid.
         if (!is_text(found) && (is.null(held[[i]]) || !fits(held[[i]], found))) found <- unreadable
         if (is_text(found)) {
           left[i] <- TRUE
@@ -221,7 +229,7 @@ share_out <- function(workers, setup, count, fits, take, report = NULL, once = F
           lost$reason <- c(lost$reason, found)
         } else {
           these <- seq.int(held[[i]][1L], held[[i]][2L])
-          # Of one that was slow, others may have done a part, and are at the rest.
+          # Others may have done a part of a slow worker's piece, and be busy with the rest.
           if (!once || !any(have[these])) {
             take(held[[i]], found)
             have[these] <- TRUE
@@ -242,8 +250,8 @@ share_out <- function(workers, setup, count, fits, take, report = NULL, once = F
   })
 }
 
-# What an R function finds where it was defined, and a worker lacks: the packages that are attached here, and what it names of the user's workspace, with
-# what that names in turn. NULL where there is no function.
+# Returns what R functions need from this session and a worker lacks: the attached packages, and the objects of the workspace that they name, directly or
+# through other functions. NULL if there is no function.
 world_of <- function(funs) {
   if (!length(funs)) {
     return(NULL)
@@ -265,13 +273,13 @@ world_of <- function(funs) {
   list(packages = rev(.packages()), objects = found)
 }
 
-# Names a search on workers that have done others, or do so at the same time for another session.
+# Returns a key that identifies a search on workers that have run others, or run one for another session at the same time.
 new_key <- function() {
   session$searches <- (session$searches %||% 0L) + 1L
   paste(Sys.info()[["nodename"]], Sys.getpid(), session$searches, format(as.double(Sys.time()), digits = 16), sep = "-")
 }
 
-# By worker: which it is of those on its host, and how many these are.
+# Returns for each worker its number among those on its host, and how many these are.
 places_on_hosts <- function(hosts) {
   lapply(seq_along(hosts), function(i) c(number = sum(hosts[seq_len(i)] == hosts[i]), of = sum(hosts == hosts[i])))
 }
@@ -279,17 +287,17 @@ places_on_hosts <- function(hosts) {
 # "worker 2 (node07)".
 worker_names <- function(hosts, numbers = seq_along(hosts)) sprintf("worker %d (%s)", numbers, hosts)
 
-# The names of workers with these numbers, by what they said of themselves: stops where one has no pcgpu, or another.
+# Returns the names of workers with these numbers, from their answers to rank_about(). Stops if one has no pcgpu, or another version.
 check_about <- function(about, numbers) {
   names <- worker_names(vapply(about, function(one) if (is.list(one)) one$host else "?", ""), numbers)
   for (i in seq_along(about)) {
     one <- about[[i]]
     if (!is.list(one)) {
-      abort_cluster(sprintf("%s cannot be used: %s", names[i], one), "install pcgpu where the worker looks for packages")
+      abort_cluster(sprintf("%s cannot be used (%s)", names[i], one), "install pcgpu in the worker's library")
     }
     ours <- as.character(utils::packageVersion("pcgpu"))
     if (one$version != ours) {
-      abort_cluster(sprintf("%s runs pcgpu %s, and this is %s", names[i], one$version, ours), "install the same version everywhere")
+      abort_cluster(sprintf("%s runs pcgpu %s, but this session runs %s", names[i], one$version, ours), "install the same version everywhere")
     }
   }
   names
@@ -297,7 +305,7 @@ check_about <- function(about, numbers) {
 
 abort_cluster <- function(what, hint) abort("cluster", paste0(what, ": ", hint, "."), what = what, hint = hint)
 
-# A test that is an R function failed on a worker: raised here as it would have been.
+# Raises the error of a test that failed on a worker, as it would have been raised in this process.
 raise_rank_condition <- function(condition) {
   stop(structure(
     class = condition$class,

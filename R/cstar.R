@@ -1,22 +1,37 @@
 #' Causal stability ranking
 #'
-#' Ranks pairs of variables by how stable a strong causal effect of one on the other is (CStaR; Stekhoven and others 2012). The lower bounds of [causal_effects()] (IDA) are computed in many samples of half of the rows, and pairs are
-#' ranked by how often they are among the top ones. The ranking helps to choose experiments among many candidates: a cause that is strong in most samples is a better choice than one that is strong only in the graph of all rows.
+#' Ranks pairs of variables by how stable a strong causal effect of one on the other is (CStaR; Stekhoven and others 2012). It computes the lower bounds of
+#' [causal_effects()] (IDA) in many samples of half of the rows, and ranks pairs by how often they are among the top ones. The ranking helps to choose
+#' experiments among many candidates: a cause that is strong in most samples is a better choice than one that is strong only in the graph of all rows.
 #'
-#' In each sample [pc()] learns a CPDAG, and the smallest absolute value of a pair's possible effects is its lower bound. For a number q, a pair is selected in a sample if its bound is above 0 and among the q largest; the share of samples in which it is selected
-#' is \eqn{\Pi(q)}. For each q, pairs are ranked by this share, with mean ranks for ties; the *summary rank* is the median of these ranks. By Meinshausen and Buehlmann (2010), among the pairs whose share reaches
-#' \eqn{\Pi > 1/2}, out of all P pairs, the expected number of false ones is at most \eqn{q^2 / ((2 \Pi - 1) P)}. Divided by P, this bounds the per-comparison error rate (PCER); the largest bound over all q is reported. A pair whose share is at most one half for some q has no bound (1).
+#' In each sample [pc()] learns a CPDAG, and the smallest absolute value of a pair's possible effects is its lower bound. For a number q, a pair is selected
+#' in a sample if its bound is above 0 and among the q largest. The share of samples in which it is selected is \eqn{\Pi(q)}. For each q, pairs are ranked by
+#' this share, with mean ranks for ties; the *summary rank* is the median of these ranks.
 #'
-#' Samples are those of [stability()] with `how = "subsample"`: they depend on the seed alone, and a column that is constant in a sample has no effect there. One number is kept for each pair and sample, 8 bytes each.
+#' By Meinshausen and Buehlmann (2010), among the pairs whose share reaches \eqn{\Pi > 1/2}, out of all P pairs, the expected number of false ones is at most
+#' \eqn{q^2 / ((2 \Pi - 1) P)}. Divided by P, this bounds the per-comparison error rate (PCER); the largest bound over all q is reported. A pair whose share is
+#' at most one half for some q has no bound (1).
 #'
-#' @param data The data: a numeric matrix or data frame with observations in rows, anything else that [suff_gauss()] reads, or the result of `suff_gauss(keep = "data")`.
+#' Samples are those of [stability()] with `how = "subsample"`. They depend on the seed alone, and a column that is constant in a sample has no effect there.
+#' One number is kept for each pair and sample, 8 bytes each.
+#'
+#' @param data The data: a numeric matrix or data frame with observations in rows, anything else that [suff_gauss()] reads, or the result of
+#'   `suff_gauss(keep = "data")`.
 #' @param alpha As in [pc()]; the test is [gaussCItest()].
-#' @param x,y Names or numbers of the possible causes, and of the variables on which effects are wanted; all by default. A variable paired with itself is left out.
+#' @param x,y Names or numbers of the possible causes (`x`) and of the variables that they may affect (`y`); all by default. A variable paired with itself
+#'   is left out.
 #' @param ...,control Further arguments of [pc()] and [pc_control()], as in [stability()], except `na`.
 #' @param q Numbers of pairs that are selected in each sample: whole numbers from 1 to the number of pairs. `NULL` means 1, 2, 5 and 10 % of the pairs.
-#' @param standardize Measure effects in standard deviations, so that variables with different units can be compared? Otherwise an effect is the change in y per unit of x.
-#' @param replicates,size,seed,cluster,device,numCores,progress As in [stability()]. The error bounds hold for samples of half of the rows and are `NA` for any other `size`.
-#' @return An object of class `pcgpu_cstar` with methods `print()`, `summary()` (for each q, the number of pairs with a share above one half, equal to 1, and equal to 0), `plot()` (the shares of the top pairs for each q) and `as.data.frame(c, n = Inf)`: one row for each pair, or for the first `n`, by summary rank and then by median effect:
+#' @param standardize Measure effects in standard deviations, so that variables with different units can be compared? Otherwise an effect is the change in y
+#'   per unit of x.
+#' @param replicates,size,seed,cluster,device,numCores,progress As in [stability()]. The error bounds hold for samples of half of the rows and are `NA` for
+#'   any other `size`.
+#' @return An object of class `pcgpu_cstar`. It has methods for
+#'   - `print()`;
+#'   - `summary()`: for each q, the number of pairs with a share above one half, equal to 1, and equal to 0;
+#'   - `plot()`: the shares of the top pairs for each q;
+#'   - `as.data.frame(x, n = Inf)`: one row for each pair, or for the first `n`, by summary rank and then by median effect, with these columns:
+#'
 #' \describe{
 #'   \item{`x`, `y`}{names of the variables;}
 #'   \item{`rank`}{the summary rank;}
@@ -25,8 +40,11 @@
 #'   \item{`all_rows`}{the lower bound in the graph of all rows;}
 #'   \item{`pcer`}{the largest bound on the per-comparison error rate.}
 #' }
-#' The list itself has the elements `pairs` (a data frame as above, with numbers of variables instead of names, in the order of `x`, then `y`), `frequency` (the shares, with a row for each pair and a column for each q), `q`, `labels`, `fit` (the result of `pc()` on all rows),
-#' `replicates`, `how`, `size`, `n`, `seed`, `alpha`, `standardize`, `device` and `call`.
+#' The object is a list. Its elements are:
+#' - `pairs`: a data frame as above, with numbers of variables instead of names, in the order of `x`, then `y`;
+#' - `frequency`: the shares, with a row for each pair and a column for each q;
+#' - `fit`: the result of `pc()` on all rows;
+#' - `q`, `labels`, `replicates`, `how`, `size`, `n`, `seed`, `alpha`, `standardize`, `device` and `call`.
 #'
 #' Errors are those of [stability()].
 #' @seealso [causal_effects()] for the effects themselves, [stability()] for the edges.
@@ -53,7 +71,7 @@ cstar <- function(data, alpha, x = NULL, y = NULL, ..., q = NULL, standardize = 
   control <- passed$control
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
   standardize <- check_flag(standardize, "standardize")
-  if (is_completed(data)) abort_argument("data", data, "samples are drawn of the rows of one: give one of them.", is = "completed data sets")
+  if (is_completed(data)) abort_argument("data", data, "give one of them.", is = "a list of imputed data sets, but samples are drawn from the rows of one")
   check_level(alpha)
   source <- resampling_source(data, gaussCItest, NULL)
   resampled <- check_resampling("subsample", size, seed, source, replicates)
@@ -67,7 +85,7 @@ cstar <- function(data, alpha, x = NULL, y = NULL, ..., q = NULL, standardize = 
   y <- check_variables(y, labels, "y")
   pairs <- data.frame(x = rep(x, each = length(y)), y = rep(y, length(x)))
   others <- pairs$x != pairs$y
-  if (!any(others)) abort_argument("y", labels[y], "give a variable that is not `x`.")
+  if (!any(others)) abort_argument("y", labels[y], "give a variable other than `x`.")
   q <- check_tops(q, sum(others))
   problem$effects <- list(
     method = "local", type = if (is.null(problem$options$knowledge)) "cpdag" else "pdag", x = x, y = y, y_notparent = FALSE, standardised = standardize
@@ -98,18 +116,18 @@ cstar <- function(data, alpha, x = NULL, y = NULL, ..., q = NULL, standardize = 
   ))
 }
 
-# How many pairs are selected in each sample.
+# Checks `q`, the numbers of pairs that are selected in each sample.
 check_tops <- function(q, pairs) {
   if (is.null(q)) {
     return(unique(pmax(1, round(c(0.01, 0.02, 0.05, 0.1) * pairs))))
   }
   if (!is.numeric(q) || !length(q) || anyNA(q) || any(q < 1 | q > pairs | q != floor(q)) || anyDuplicated(q)) {
-    abort_argument("q", q, sprintf("give different whole numbers from 1 to %s, the number of pairs.", in_words(pairs)))
+    abort_argument("q", q, sprintf("give distinct whole numbers from 1 to %s, the number of pairs.", in_words(pairs)))
   }
   sort(as.double(q))
 }
 
-# On this machine: list(bounds, device), the lower bounds with a row for each pair and a column for each sample.
+# Computes the lower bounds on this machine: list(bounds, device), with a row of `bounds` for each pair and a column for each sample.
 bound_effects <- function(problem, resampled, device, threads, report = NULL, gpu = identity) {
   test <- problem$test
   p <- problem$options$p
@@ -119,7 +137,7 @@ bound_effects <- function(problem, resampled, device, threads, report = NULL, gp
   }))
 }
 
-# The lower bounds in the graph of all rows, in the same order.
+# Returns the lower bounds in the graph of all rows, in the order of bound_effects().
 bounds_of_all <- function(source, fit, asked, standardize, threads) {
   data <- source$suffStat
   C <- unname(data$C)
@@ -135,7 +153,7 @@ bounds_of_all <- function(source, fit, asked, standardize, threads) {
   bounds
 }
 
-# By pair and q: the share of samples in which its bound is among the q largest, and above 0. Of equal bounds the first come first.
+# Returns for each pair and q the share of samples in which the pair's bound is above 0 and among the q largest. Among equal bounds the first pairs win.
 top_shares <- function(bounds, others, q) {
   of_pair <- which(others)
   counts <- matrix(0, length(of_pair), length(q))
@@ -151,7 +169,7 @@ top_shares <- function(bounds, others, q) {
   counts / ncol(bounds)
 }
 
-# Meinshausen and Buehlmann's bound on the share of the pairs that are false, the largest over q; 1 where there is none.
+# Returns Meinshausen and Buehlmann's bound on the share of false pairs, the largest over q; 1 if there is no bound.
 largest_error <- function(shares, q) {
   P <- nrow(shares)
   of_q <- vapply(seq_along(q), function(k) {
@@ -178,12 +196,12 @@ print.pcgpu_cstar <- function(x, n = 10L, ...) {
   given <- check_dots(list(...), frame_takes, "print.pcgpu_cstar")
   check_object(x)
   say_lines(sprintf(
-    "Causal stability ranking of %s: %s of %s of %s rows, %s variables, alpha = %s; top q = %s", counted(nrow(x$pairs), "pair"), counted(x$replicates, "sample"),
+    "Causal stability ranking of %s: %s (each %s of %s rows), %s variables, alpha = %s; top q = %s", counted(nrow(x$pairs), "pair"), counted(x$replicates, "sample"),
     in_words(x$size), in_words(x$n), in_words(length(x$labels)), format(x$alpha), paste(in_words(x$q), collapse = ", ")
   ))
   say_lines(sprintf("Effects are in %s", if (x$standardize) "standard deviations" else "units of the data"))
   print_frame(as.data.frame(x, n = n), given, 3L, row.names = FALSE)
-  if (nrow(x$pairs) > n) say_lines(sprintf("... and %s more pairs", in_words(nrow(x$pairs) - n)))
+  if (nrow(x$pairs) > n) say_lines(sprintf("... and %s", counted(nrow(x$pairs) - n, "more pair")))
   invisible(x)
 }
 
@@ -204,7 +222,7 @@ plot.pcgpu_cstar <- function(x, n = 20L, main = NULL, ...) {
   check_rows_shown(n)
   n <- min(n, nrow(x$pairs))
   if (n < 1) {
-    draw_nothing(main, "No pair is asked for")
+    draw_nothing(main, "No pairs to show")
     return(invisible(x))
   }
   top <- utils::head(order(x$pairs$rank, -x$pairs$effect), n)
@@ -217,7 +235,7 @@ plot.pcgpu_cstar <- function(x, n = 20L, main = NULL, ...) {
   label_margins(names, main)
   graphics::par(new = TRUE)
   colours <- grDevices::hcl.colors(max(2L, length(x$q)), "Blues 3")[seq_along(x$q)]
-  # The legend stands below the rows, where no point is.
+  # The legend is below the rows, so that it covers no points.
   below <- 0.5 + (length(x$q) + 1) * max(n, 8) / 20
   draw_with(graphics::plot, list(
     x = 0, y = 0, type = "n", xlim = c(0, 1), ylim = c(n + below, 0.5), yaxt = "n", xlab = sprintf("Share of %s samples", in_words(x$replicates)), ylab = "",

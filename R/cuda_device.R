@@ -1,58 +1,62 @@
-#' A GPU and how to use it
+#' Choose a GPU and how to use it
 #'
-#' `device = "cuda:1"` names a GPU; this function also sets how it is used. The answer does not
-#' depend on these settings: the strategies allow comparisons with the papers that they come from, and the memory limit is for
-#' GPUs that are shared.
+#' Selects one or more GPUs, as `device = "cuda:1"` does, and sets how a search uses them. The answer does not depend on these settings. The strategies
+#' allow comparisons with the papers from which they come; the memory limit is for shared GPUs.
 #'
 #' @param device `"cuda"` for the first GPU, `"cuda:1"` for the second, and so on: see [pcgpu_devices()]. Several GPUs, such as
-#'   `c("cuda:0", "cuda:1")`, or `"cuda:all"`, work together, and `c("cpu", "cuda:all")` with the CPU. The strategies of the papers
+#'   `c("cuda:0", "cuda:1")`, or `"cuda:all"`, work together; `c("cpu", "cuda:all")` adds the CPU. The strategies of the papers
 #'   run on one GPU only.
 #' @param strategy How the tests of a level are distributed over the GPU:
-#'   - `"shared"` (the default): this package's own strategy: tests with the same conditioning set share the work for it;
-#'   - `"edge"`: cuPC-E of Zarebavani and others (2020), in which a block of threads runs some edges of a variable; for discrete
+#'   - `"shared"` (the default): this package's own strategy, in which tests with the same conditioning set share the work for it;
+#'   - `"edge"`: cuPC-E of Zarebavani and others (2020), in which a block of threads runs some edges of a variable. For discrete
 #'     variables, disc-cupc, with which Hagedorn and Huegle (2021) compare gpuPC;
 #'   - `"set"`: cuPC-S of the same paper, in which a thread runs one conditioning set and all edges that it may separate. For the
 #'     Gaussian test only;
-#'   - `"gpucsl"`: the mapping of the dissertation of C. Hagedorn (2023, section 4.2) and of its program gpucsl, in which a block of threads runs one edge and its
-#'     threads share the edge's conditioning sets; for discrete variables gpuPC of Hagedorn and Huegle (2021), in which some threads
+#'   - `"gpucsl"`: the mapping of the dissertation of C. Hagedorn (2023, section 4.2) and of its program gpucsl. A block of threads runs one edge, and its
+#'     threads share the edge's conditioning sets. For discrete variables, gpuPC of Hagedorn and Huegle (2021), in which some threads
 #'     count one table together. Correlations must fit on the GPU; discrete data may be larger, and then level 0 runs as for `"shared"`;
 #'   - `"single"`, `"parallel"`: GPU_CMIknn of Hagedorn and others (2022), one nearest-neighbour test at a time, or many at
 #'     once. For these tests only, with at most 2,048 neighbours.
-#' @param beta,gamma For `strategy = "edge"`: the number of edges of a block, and the number of tests of an edge at a time.
-#'   `NULL` means 2 and 32, the paper's choice. The same for `strategy = "gpucsl"` and discrete variables; `NULL` means 1 and 2.
-#' @param theta,delta For `strategy = "set"`: the number of conditioning sets of a block, and the number of blocks for a
+#' @param beta,gamma For `strategy = "edge"`: the number of edges in a block, and the number of tests of an edge at a time.
+#'   `NULL` means 2 and 32, the paper's choice. The same for `strategy = "gpucsl"` and discrete variables; `NULL` then means 1 and 2.
+#' @param theta,delta For `strategy = "set"`: the number of conditioning sets in a block, and the number of blocks for a
 #'   variable. `NULL` means 64 and 2, the paper's choice. For `strategy = "gpucsl"`, `delta` is the number of threads that share an edge's sets, or a
-#'   table of discrete variables, a multiple of 32; `NULL` means 64. `beta * gamma`, and for `"gpucsl"` `beta * gamma * delta`, may be 256 at most.
-#' @param block For `strategy = "parallel"`: the number of tests at a time, which is the paper's blocked version; `NULL` means
-#'   as many as there is memory for. For `strategy = "shared"` and the Gaussian test: the number of rows of the correlation matrix, from
-#'   64, that the GPU has at a time at levels 0 and 1, which then run in blocks even if there is memory for everything (the dissertation of C. Hagedorn
-#'   (2023), chapter 5, takes 2048); `NULL` means blocks only if not everything fits, as large as memory allows.
-#' @param memory The largest amount of each GPU's memory that a call may use, in bytes or as text such as `"2 GB"` or `"500 MiB"`. `NULL` means all free memory; a
-#'   nearest-neighbour test uses 4 GiB of it in addition to the data, and more from about 20,000 observations. Memory that the driver reserves for a
-#'   kernel is not counted (about 1 GB, and 4 GB for more than 512 neighbours, for `"single"` and `"parallel"`). If not everything fits, tests, correlations and
-#'   feature selection keep only a part of the data on the GPU at a time; the smaller the part, the slower they are. The answer is the
-#'   same. An error says how much is needed if even one test, or one feature, does not fit, or for the Gaussian test the graph (p^2 / 4
-#'   bytes) with some rows of the correlations, or a variable with its neighbours. Several GPUs share a search that takes long, or that does not fit each of them. `"unified"` is memory that the GPU shares with the host, for problems slightly larger than the GPU; see below.
+#'   table of discrete variables, a multiple of 32; `NULL` means 64. `beta * gamma`, and for `"gpucsl"` `beta * gamma * delta`, may be at most 256.
+#' @param block For `strategy = "parallel"`: the number of tests at a time, as in the paper's blocked version; `NULL` means as many as memory allows.
+#'
+#'   For `strategy = "shared"` and the Gaussian test: the number of rows of the correlation matrix, at least 64, that the GPU holds at a time at levels 0
+#'   and 1. These levels then run in blocks even if everything fits in memory. (Chapter 5 of the dissertation of C. Hagedorn (2023) uses 2048.) `NULL`
+#'   means blocks only if not everything fits, as large as memory allows.
+#' @param memory Largest amount of each GPU's memory that a call may use, in bytes or as text such as `"2 GB"` or `"500 MiB"`.
+#'   - `NULL` means all free memory. A nearest-neighbour test uses 4 GiB of it in addition to the data, and more from about 20,000 observations.
+#'   - `"unified"` is memory that the GPU shares with the host, for problems slightly larger than the GPU; see below.
+#'
+#'   Memory that the driver reserves for a kernel is not counted. For `"single"` and `"parallel"` that is about 1 GB, and 4 GB for more than 512 neighbours.
+#'
+#'   If not everything fits, tests, correlations and feature selection keep only a part of the data on the GPU at a time. The smaller the part, the slower
+#'   they are; the answer is the same. Several GPUs share a search that takes long, or that does not fit on each of them. An error states how much memory
+#'   is needed if even one test or one feature does not fit. For the Gaussian test, the graph (p^2 / 4 bytes) must fit together with some rows of the
+#'   correlations, or with a variable and its neighbours.
 #' @section What the strategies of the papers leave out:
 #' These strategies are kernels of this package that distribute the tests as the papers do; they are not the authors' programs.
-#' - `"edge"` and `"set"` read a row of the graph from the GPU's memory, where cuPC copies it into a block's shared memory. They take
-#'   several launches for a level, where cuPC takes one: launches must be short enough for Ctrl-C.
-#' - `"single"` and `"parallel"` have the papers' kernel for the estimate only. Permutations come from this package's kernel, drawn for each test,
+#' - `"edge"` and `"set"` read a row of the graph from the GPU's memory; cuPC copies it into a block's shared memory. They use
+#'   several launches for a level, because launches must be short enough for Ctrl-C; cuPC uses one.
+#' - `"single"` and `"parallel"` use the papers' kernel for the estimate only. Permutations come from this package's kernel and are drawn for each test,
 #'   so that a test has the same p-value alone and in a search; GPU_CMIknn reuses those of x given S for all y.
-#' - `block` on several GPUs gives each some rows of pairs, through which all blocks pass: the dissertation's algorithm 17, with a queue of rows in
-#'   place of its fixed division.
+#' - `block` on several GPUs assigns some rows of pairs to each GPU, and all blocks pass through them. This is the dissertation's algorithm 17, with a
+#'   queue of rows instead of its fixed division.
 #'
 #' @section Unified memory:
 #' If a call ends with an error of class `pcgpu_error_device_out_of_memory` and there is no larger GPU, `memory = "unified"` may make it
 #' run. Data that do not fit on the GPU stay in the host's memory, and their pages move to the GPU and back as kernels need them.
-#' The answer is the same. Moving pages is slow, by a factor that depends on the data. Use unified memory for problems that exceed the GPU's
-#' memory only slightly, and on a machine of your own: a GPU whose memory is oversubscribed several times can slow down or hang the machine for
-#' everyone. If everything fits on the GPU, it only costs the time to allocate. The limit is
-#' the free memory of the GPU plus the available memory of the host, less 1 GiB. Several GPUs divide the host's memory among them: for a search each needs room for everything, for feature selection
-#' for its own part.
+#' The answer is the same. Moving pages is slow, by a factor that depends on the data. If everything fits on the GPU, only allocation takes longer.
 #'
-#' The driver must allow the host and kernels to use such memory at the same time. On Linux most drivers do, on Windows and in virtual machines few or none;
-#' see the column `unified` of [pcgpu_devices()]. The authors have not measured runs that exceed a GPU's memory.
+#' Use unified memory for problems that exceed the GPU's memory only slightly, and on a machine of your own. A GPU whose memory is oversubscribed several
+#' times can slow down or hang the machine for everyone. The limit is the free memory of the GPU plus the available memory of the host, less 1 GiB.
+#' Several GPUs divide the host's memory among them: for a search each needs room for everything, for feature selection only for its own part.
+#'
+#' The driver must allow the host and kernels to use such memory at the same time. Most drivers do on Linux, few or none on Windows and in virtual
+#' machines; see the column `unified` of [pcgpu_devices()]. The authors have not measured runs that exceed a GPU's memory.
 #'
 #' @section Memory between calls:
 #' Because allocation is slow, the R process keeps some of the GPU's memory for its next call: up to 8 GiB, or a quarter of a GPU with more than 32 GiB.
@@ -86,7 +90,7 @@ cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "
                         beta = NULL, gamma = NULL, theta = NULL, delta = NULL, block = NULL, memory = NULL) {
   gpu <- check_device(device)
   if (gpu$kind != "cuda" || length(gpu$options)) {
-    abort_argument("device", device, "give the name of a GPU, \"cuda\" or \"cuda:1\", or several.")
+    abort_argument("device", device, "give the name of one or more GPUs, such as \"cuda\" or \"cuda:1\".")
   }
   strategy <- check_choice(strategy, c("shared", "edge", "set", "gpucsl", "single", "parallel"), "strategy")
   options <- list(
@@ -100,28 +104,30 @@ cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "
   gpu
 }
 
-# Threads of a block, with the paper's own numbers where none are given; those of "gpucsl" depend on the data.
+# Checks the number of threads in a block, with the paper's own numbers if none are given. For "gpucsl" they depend on the data, and the smallest are taken.
 check_threads <- function(options) {
   usual <- switch(options$strategy, edge = list(beta = 2L, gamma = 32L), gpucsl = list(beta = 1L, gamma = 1L, delta = 32L), list())
   given <- intersect(names(usual), names(options))
   numbers <- utils::modifyList(usual, options[given])
   threads <- prod(unlist(numbers))
   if (threads > 256) {
-    abort_argument(given[1L], options[[given[1L]]], sprintf(
-      "give numbers with %s at most 256, a block's threads: here it is %.0f, with %s.", paste(names(numbers), collapse = " * "), threads,
-      paste(names(numbers), "=", numbers, collapse = ", ")
-    ))
+    abort_argument(given[1L], options[[given[1L]]], "give smaller numbers, whose product is at most 256.",
+      is = sprintf(
+        "%s, but %s = %s = %.0f threads do not fit in a block", describe(options[[given[1L]]]), paste(names(numbers), collapse = " * "),
+        paste(numbers, collapse = " * "), threads
+      )
+    )
   }
 }
 
-# A number of threads, blocks, tests or rows, which only some of the strategies have, `of`; `hint`: what else may be meant.
+# Checks a number of threads, blocks, tests or rows that only the strategies `of` use. `hint`: what else the user may mean.
 check_shape <- function(value, argument, of, strategy, least = 1, most = 256, hint = "") {
   if (is.null(value)) {
     return(NULL)
   }
   if (!strategy %in% of) {
     abort_argument(argument, value, sprintf(
-      "leave it out, or give strategy = %s, which it belongs to.", paste(dQuote(of, FALSE), collapse = " or ")
+      "leave it out, or give strategy = %s; other strategies do not use it.", paste(dQuote(of, FALSE), collapse = " or ")
     ))
   }
   if (!is_number(value) || value < least || value > most || value != floor(value)) {
@@ -130,25 +136,25 @@ check_shape <- function(value, argument, of, strategy, least = 1, most = 256, hi
   as.integer(value)
 }
 
-# Blocks for a variable for "set", threads for "gpucsl".
+# `delta` is a number of blocks for a variable for "set", and a number of threads for "gpucsl".
 check_delta <- function(delta, strategy) {
   delta <- check_shape(delta, "delta", c("set", "gpucsl"), strategy)
   if (strategy == "gpucsl" && !is.null(delta) && delta %% 32L != 0L) {
-    abort_argument("delta", delta, "give a multiple of 32: threads of a GPU come in warps of so many.")
+    abort_argument("delta", delta, "give a multiple of 32, the number of threads in a warp.")
   }
   delta
 }
 
-# Rows of the correlations for "shared", tests at a time for "parallel".
+# `block` is a number of rows of the correlations for "shared", and a number of tests at a time for "parallel".
 check_block <- function(block, strategy) {
   rows <- strategy == "shared"
   check_shape(block, "block", c("shared", "parallel"), strategy,
     least = if (rows) 64 else 1, most = if (rows) 1e6 else 65535,
-    hint = if (rows) ", of rows, or strategy = \"parallel\" for tests at a time" else ""
+    hint = if (rows) " (rows), or strategy = \"parallel\" if you mean a number of tests" else ""
   )
 }
 
-# Bytes, as a number or as text such as "2 GB"; `unified`: whether "unified" may be given as well.
+# Returns bytes from a number or from text such as "2 GB". `unified`: whether "unified" is allowed, too.
 check_memory <- function(memory, unified = TRUE) {
   if (is.null(memory) || (unified && identical(memory, "unified"))) {
     return(memory)
@@ -156,14 +162,14 @@ check_memory <- function(memory, unified = TRUE) {
   bytes <- if (is.character(memory) && length(memory) == 1L) bytes_of(memory) else memory
   if (!is_number(bytes) || bytes < 1) {
     abort_argument("memory", memory, paste0(
-      "give a number of bytes, for instance 4e9, or text such as \"4 GB\" or \"500 MiB\", ",
-      if (unified) "\"unified\", ", "or NULL for all that is free."
+      "give a number of bytes such as 4e9, text such as \"4 GB\" or \"500 MiB\", ",
+      if (unified) "\"unified\", ", "or NULL for all free memory."
     ))
   }
   as.double(bytes)
 }
 
-# "2 GB" -> 2e9; NA where the text is no such thing.
+# "2 GB" -> 2e9; NA for other text.
 bytes_of <- function(text) {
   parts <- regmatches(text, regexec("^ *([0-9]+(?:\\.[0-9]+)?(?:[eE][0-9]+)?) *([kKMGT]i?)?[bB]? *$", text, perl = TRUE))[[1L]]
   if (length(parts) != 3L) {

@@ -1,51 +1,50 @@
-# Where a call runs: the argument `device`, the choice that it leads to for this call, and what happens when an automatically
-# chosen GPU fails.
+# Decides where a call runs: checks the argument `device`, chooses a device, and falls back to the CPU if an automatically chosen GPU fails.
 
-# From how many variables on device = "auto" takes a GPU where there is one. Measured on an H200 and 16 cores (bench/results.csv, suite
-# crossing): the GPU is quicker from 200 variables on in a process that has used it before. The first use costs about 0.14 s,
-# which small problems do not earn back, hence the margin.
+# The number of variables from which device = "auto" chooses a GPU, if there is one. On an H200 compared with 16 cores (bench/results.csv,
+# suite crossing), the GPU is faster from 200 variables on if the process has used it before. The first use costs about 0.14 s, which
+# small problems do not earn back, hence the margin.
 auto_variables <- 500L
 
-# The same for tests of discrete variables, in observations counted at level 0 (observations times pairs of variables), which
-# is most of the work: at this size the CPU takes about as long as the GPU with its first use (0.25 s on 16 cores; bench/results.csv,
+# The threshold for tests of discrete variables, in observations counted at level 0 (observations times pairs of variables), which
+# is most of the work. At this size the CPU takes about as long as the GPU with its first use (0.25 s on 16 cores; bench/results.csv,
 # suite discrete, cases "crossing").
 auto_counts <- 1e9
 
-# The same for the nearest-neighbour tests, in pairs of observations times estimates of level 0: 16 cores take 0.3 s for this
+# The threshold for nearest-neighbour tests, in pairs of observations times estimates of level 0: 16 cores take 0.3 s for this
 # many, and two cores 2 s (n 1,000, no member of S; 2026-11-21, commit 1122876).
 auto_neighbours <- 1e10
 
-# The same for tests of both numbers and levels, in observations times pairs of variables (and data sets), of data with so many observations. Measured
-# on an H100 and 16 cores (bench/results.csv, suite missing, cases "crossing"): from there on it saves more than its first use costs; with few
-# observations the CPU's part, p of the cells, is most of a test. Tests of numbers alone and of levels alone are as quick on those cores, or quicker.
+# The threshold for tests of mixed data, in observations times pairs of variables (and data sets), and in observations. On an H100 compared with 16 cores
+# (bench/results.csv, suite missing, cases "crossing"), a GPU then saves more than its first use costs. With few observations most of a test is the CPU's
+# part, the p-value of the cells. Mixed tests of columns of one kind are at least as fast on those cores.
 auto_cells <- 4e7
 auto_cells_rows <- 2000L
 
-# From how many tests at most on the possible-d-sep phase of fci() goes to a GPU, whatever searched the skeleton, for gaussCItest(). Measured on an H200 beside 16
-# cores (the example `fci`; bench/results.csv, suite fci, cases "phase"): 1e9 take the cores 1.3 s and the GPU 0.3 s, and its first use 0.2 to 0.4 s.
+# The largest possible number of tests from which the possible-d-sep phase of fci() runs on a GPU for gaussCItest(), even if the skeleton did not. On an H200
+# compared with 16 cores (bench/results.csv, suite fci, cases "phase"), 1e9 tests take the cores 1.3 s and the GPU 0.3 s; its first use takes 0.2 to 0.4 s.
 auto_phase_tests <- 1e9
 
-# From where on device = "auto" takes all GPUs, where there are several: by the same measures. Measured on two H200 (bench/results.csv, suite gpus): from
-# here on the second saves about what its first use costs (0.4 s).
+# The same measures, from which device = "auto" uses all GPUs. On two H200 (bench/results.csv, suite gpus), the second GPU then saves about as much as its
+# first use costs (0.4 s).
 auto_team_variables <- 40000L
 auto_team_counts <- 2e12
 auto_team_neighbours <- 2e11
 auto_team_cells <- 1e12
 
-# The same for select_features(), in counts (rows times columns times k). Measured on an H200 beside 16 cores (the example `select`,
-# bench/results.csv, suite select, cases "crossing"): 1e9 take the cores 0.2 s, as long as the first use of a GPU by a process.
+# The threshold for select_features(), in counts (rows times columns times k). On an H200 compared with 16 cores (bench/results.csv,
+# suite select, cases "crossing"), 1e9 counts take the cores 0.2 s, as long as the first use of a GPU by a process.
 auto_selection_counts <- 1e9
 
-# From where on the workers of `cluster =` share a selection from all rows, in rows times columns, and these times k. Measured with two workers on the
-# machine of the driver (bench/results.csv, suite cluster, cases "select"): below, one process is as soon done with a turn as its messages are.
+# The sizes from which the workers of `cluster =` share a selection from all rows: rows times columns, and these times k. Measured with two workers on the
+# driver's machine (bench/results.csv, suite cluster, cases "select"). Below these sizes, one process does a round in the time that its messages would take.
 shared_cells <- 1e7
 shared_counts <- 3e8
 
-# The same for suff_gauss(), in multiplications (observations times pairs of variables): for about so many, 16 cores take as long as
-# an H200 to which the data have to travel.
+# The threshold for suff_gauss(), in multiplications (observations times pairs of variables). For about this many, 16 cores take as long as
+# an H200 including the transfer of the data.
 auto_products <- 2e10
 
-# The argument `device`, checked: a list of class "pcgpu_device", see cuda_device().
+# Checks the argument `device`. Returns a list of class "pcgpu_device", see cuda_device().
 check_device <- function(device) {
   if (inherits(device, "pcgpu_device")) {
     return(check_object(device, "device"))
@@ -61,53 +60,53 @@ check_device <- function(device) {
     }
   }
   abort_argument("device", device, paste(
-    "give \"auto\", \"cpu\", \"cuda\" (the first GPU), \"cuda:1\" (the second; pcgpu_devices() lists them),",
-    "several such as c(\"cuda:0\", \"cuda:1\"), \"cuda:all\", c(\"cpu\", \"cuda:all\"), a cuda_device() or a cpu_device()."
+    "give \"auto\", \"cpu\", \"cuda\" (the first GPU), \"cuda:1\" (the second; pcgpu_devices() lists them), several names such as",
+    "c(\"cuda:0\", \"cuda:1\"), \"cuda:all\" or c(\"cpu\", \"cuda:all\"), or the result of cuda_device() or cpu_device()."
   ))
 }
 
-# Of a GPU, or several: their numbers, from 0, and whether the CPU works with them.
+# Makes a device. ordinal: the numbers of its GPUs, starting at 0. cpu: whether the CPU works with them.
 new_device <- function(kind, ordinal = NULL, options = list(), cpu = FALSE) {
   structure(list(kind = kind, ordinal = ordinal, options = options, cpu = cpu), class = "pcgpu_device")
 }
 
-# The numbers of the GPUs that the kernels run on.
+# Returns the numbers of the GPUs that can run the kernels.
 usable_gpus <- function(gpus = pcgpu_devices()) {
   which(numeric_version(gpus$compute_capability) >= "7.5") - 1L
 }
 
-# "cuda:1" -> 1, "cuda" -> 0, "cuda:all" -> all there are.
+# "cuda:1" -> 1, "cuda" -> 0, "cuda:all" -> all GPUs.
 gpu_numbers <- function(device) {
   if (device != "cuda:all") {
     return(as.integer(sub("^cuda:?$", "0", sub("^cuda:([0-9]+)$", "\\1", device))))
   }
   gpus <- pcgpu_devices()
   if (nrow(gpus) == 0L) {
-    abort_argument("device", device, sprintf("there is no GPU (%s): give device = \"cpu\" or \"auto\".", attr(gpus, "reason")))
+    abort_argument("device", device, "give device = \"cpu\" or \"auto\".",
+      is = sprintf("%s, but there is no GPU (%s)", dQuote(device, FALSE), attr(gpus, "reason"))
+    )
   }
   seq_len(nrow(gpus)) - 1L
 }
 
-# Where a search or an orientation with a test of p variables runs: a device whose kind is "cpu" or "cuda". `automatic` says
-# that the user did not name the GPU, so that the CPU may take over. No GPU is touched here, but to count them where `several` of them pay.
+# Chooses the device of a search or an orientation with a test of p variables: its kind is "cpu" or "cuda". The element `automatic` says
+# that the user did not name the GPU, so that the CPU may take over. GPUs are not used here, except to count them if `several` of them pay off.
 choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(test, p), several = FALSE) {
   if (device$kind == "cuda") {
     if (test$kind == "function") {
-      abort_argument("device", device_name(device), paste(
-        "a test that is an R function runs on the CPU:",
-        "give device = \"cpu\" or \"auto\", or a test of this package."
-      ))
+      abort_argument("device", device_name(device), "give device = \"cpu\" or \"auto\", or a test of this package.",
+        is = sprintf("%s, but a test that is an R function runs on the CPU only", dQuote(device_name(device), FALSE))
+      )
     }
     if (only_pools(test)) {
-      abort_argument("device", device_name(device), paste(
-        "tests of completed numbers look up correlations, which leaves a GPU nothing to do:",
-        "give device = \"cpu\" or \"auto\"."
-      ))
+      abort_argument("device", device_name(device), "give device = \"cpu\" or \"auto\".",
+        is = sprintf("%s, but tests of imputed numeric data only look up correlations, which a GPU cannot speed up", dQuote(device_name(device), FALSE))
+      )
     }
     if (isTRUE(device$cpu) && !shares_with_cpu(test)) {
       tell("cpu_idle", paste(
-        "The CPU takes no part in this search, although `device` has \"cpu\": a GPU is faster alone in Gaussian and discrete tests.",
-        "The CPU works along with GPUs in nearest-neighbour tests, tests of mixed data and select_features()."
+        "`device` includes \"cpu\", but the CPU takes no part in this search: a GPU runs Gaussian and discrete tests faster alone.",
+        "The CPU helps GPUs only with nearest-neighbour tests, tests of mixed data and select_features()."
       ), device = device_names(device))
       device$cpu <- FALSE
     }
@@ -120,23 +119,23 @@ choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(te
   if (pays && method != "original") automatic_gpu(several) else automatic_cpu(test)
 }
 
-# Whether the CPU takes a part of a test's work where `device` names it along with GPUs, as Test::shares_with_cpu() in src/rust/src/test.rs.
+# Returns whether the CPU does a part of a test's work if `device` names it together with GPUs, as Test::shares_with_cpu() in src/rust/src/test.rs.
 shares_with_cpu <- function(test) test$kind %in% c("knn", "mixed")
 
-# The order of tests that a choice of device goes by: where a GPU asks a level's tests in batches in any case, tiers change nothing for it; the
-# kernels of the others know none, and they are asked as with "original".
+# Returns the method that the choice of a device depends on. Tiers change nothing for tests that a GPU always runs in batches. The kernels of other tests do not
+# support tiers, so these tests run as with "original".
 order_of_tests <- function(test, options) {
   in_batches <- test$kind %in% c("knn", "mixed")
   if (is.null(options$knowledge$tiers) || in_batches) options$method else "original"
 }
 
-# Whether a GPU is worth its first use for a search among p variables with a native test.
+# Returns whether a search among p variables with a native test saves more time on a GPU than its first use costs.
 gpu_pays <- function(test, p) has_work(test, p, auto_variables, auto_counts, auto_neighbours, auto_cells)
 
-# Whether several GPUs are worth it, where there are several.
+# Returns whether several GPUs are worth their first use.
 gpus_pay <- function(test, p) has_work(test, p, auto_team_variables, auto_team_counts, auto_team_neighbours, auto_team_cells)
 
-# Whether a search has at least so much work, by the measure of its test.
+# Returns whether a search has at least this much work, by the measure of its test.
 has_work <- function(test, p, variables, counts, neighbours, cells) {
   pairs <- p * (p - 1) / 2
   switch(test$kind,
@@ -148,19 +147,19 @@ has_work <- function(test, p, variables, counts, neighbours, cells) {
   )
 }
 
-# Whether a test is of numbers and of levels.
+# Returns whether a test has both numeric columns and columns of levels.
 has_both_kinds <- function(test) {
   are_levels <- vapply(test$columns, `[[`, 0L, "levels") > 0L
   any(are_levels) && !all(are_levels)
 }
 
-# Whether a test pools correlations of completed data, and asks nothing of the data themselves.
+# Returns whether a test only pools correlations of imputed data, and does not use the data themselves.
 only_pools <- function(test) {
   test$kind == "mixed" &&
     (!is.null(test$correlations) || test$holes == "imputed" && all(vapply(test$columns, `[[`, 0L, "levels") == 0L))
 }
 
-# The CPU, which a GPU may take over from, see auto_phase_tests.
+# Returns the CPU, from which a GPU may take over, see auto_phase_tests.
 automatic_cpu <- function(test) {
   device <- new_device("cpu")
   device$automatic <- TRUE
@@ -175,7 +174,7 @@ automatic_gpu <- function(several = FALSE) {
   device
 }
 
-# The list that Rust's boundary reads (Machine::from_list in src/rust/src/machine.rs).
+# Returns the list that Rust reads (Machine::from_list in src/rust/src/machine.rs).
 engine_list <- function(device, threads) {
   c(
     list(
@@ -187,8 +186,7 @@ engine_list <- function(device, threads) {
   )
 }
 
-# Calls `run(engine)`, which calls Rust. Where an automatically chosen GPU ends in an error of the device, calls it once more
-# for the CPU.
+# Calls `run(engine)`, which calls Rust. If an automatically chosen GPU fails, calls it again for the CPU.
 on_device <- function(device, threads, run) {
   answer <- run(engine_list(device, threads))
   failure <- if (is.list(answer)) answer$error
@@ -201,35 +199,37 @@ on_device <- function(device, threads, run) {
 
 is_device_failure <- function(failure) startsWith(failure$class, "device_")
 
-# Most machines have no GPU, and get no message. A GPU that is there and cannot be used gets one message for each reason in a
-# session.
+# Reports why a GPU of this machine cannot be used, once per session for each reason. A machine without a GPU gets no message.
 tell_fallback <- function(failure) {
   reason <- sub("^device_", "", failure$class)
   if (reason %in% c("no_driver", "no_device") || !is.null(session$told[[reason]])) {
     return(invisible())
   }
   session$told[[reason]] <- TRUE
-  tell("fallback", paste0("pcgpu runs on the CPU, not on the GPU: ", failure$message, "."), reason = reason)
+  tell("fallback", paste0("pcgpu uses the CPU instead of the GPU: ", failure$message, "."), reason = reason)
 }
 
-# State of this R session: the reasons of fallbacks already reported (`told`), pcalg's own functions while use_in_pcalg() replaces them
-# (`pcalg`), the process id that loaded the package (`process`), and locks on folders of jobs (`locks`).
+# State of this R session. Its elements include:
+# - `told`: the reasons of fallbacks that have been reported;
+# - `pcalg`: pcalg's own functions while use_in_pcalg() replaces them;
+# - `process`: the id of the process that loaded the package;
+# - `locks`: locks on folders of jobs.
 session <- new.env(parent = emptyenv())
 session$told <- session$locks <- list()
 
-# One line, for messages.
+# Returns the name of a device, for messages.
 device_name <- function(device) paste(device_names(device), collapse = " + ")
 
 device_names <- function(device) {
   if (device$kind == "cuda") c(if (isTRUE(device$cpu)) "cpu", paste0("cuda:", device$ordinal)) else device$kind
 }
 
-# Says which machines of a team left their work to others, if any did: `lost` has their names, the reasons, and whether each `failed`, which
-# is so where nothing else is known. A GPU with too little memory did not fail.
+# Reports the machines of a team that left their work to others. `lost` has their names, the reasons, and whether each `failed`, TRUE by default. A GPU with
+# too little memory did not fail.
 tell_lost <- function(lost) {
   failed <- rep_len(lost$failed %||% TRUE, length(lost$machine))
   for (i in seq_along(lost$machine)) {
-    said <- if (failed[i]) "failed, and others did its work" else "has too little memory, and takes no further part"
+    said <- if (failed[i]) "failed, and others did its work" else "has too little memory and takes no further part"
     tell("lost", sprintf("%s %s: %s.", lost$machine[i], said, lost$reason[i]),
       device = lost$machine[i], reason = lost$reason[i], failed = failed[i]
     )

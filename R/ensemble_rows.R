@@ -1,14 +1,14 @@
-#' The rows of a sample of an ensemble
+#' Rows in a sample of an ensemble
 #'
-#' The rows from which one of the selections of `select_features(ensemble = )` was made; `setdiff(seq_len(n), rows)` are those
-#' that were left out of it, on which models of the selected features can be tested.
+#' Returns the rows from which one of the selections of `select_features(ensemble = )` was made. `setdiff(seq_len(n), rows)` are the rows that it left
+#' out; models of the selected features can be tested on them.
 #'
 #' @param x A result of `select_features(ensemble = )`.
 #' @param replicate Number of the sample.
-#' @return Numbers of rows, in ascending order; a row that was drawn more than once is there as often.
+#' @return Numbers of rows, in ascending order. A row that was drawn more than once is repeated.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
-#' @seealso [selection_ensemble()]
+#' @seealso [selection_ensemble()].
 #' @examples
 #' set.seed(1)
 #' x <- matrix(sample(0:2, 3000, TRUE), 100)
@@ -23,7 +23,7 @@ ensemble_rows <- function(x, replicate) {
   check_object(x)
   if (!inherits(x, "pcgpu_selection") || is.null(x$ensemble)) {
     abort_argument("x", x, "give a result of select_features(ensemble = ).",
-      is = if (inherits(x, "pcgpu_selection")) "a selection from all rows" else describe(x)
+      is = if (inherits(x, "pcgpu_selection")) "a selection without an ensemble" else describe(x)
     )
   }
   replicate <- check_whole(replicate, "replicate", 1, x$ensemble$replicates)

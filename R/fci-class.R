@@ -1,9 +1,9 @@
-# The class of fci()'s results: pcalg's "fciAlgo", or, without pcalg, one of the same name and slots that define_class() makes.
+# The class of fci()'s results: pcalg's "fciAlgo" or, without pcalg, one with the same name and slots that define_class() makes.
 
-# Is x an fciAlgo, of whichever package? Reads no slot, see is_result().
+# Returns whether x is an fciAlgo of either package. Reads no slot, see is_result().
 is_fci <- function(x) isS4(x) && "fciAlgo" %in% class(x) && all(c(names(algo_slots), names(fci_slots)) %in% names(attributes(x)))
 
-# In the namespace `ns`, which must not be sealed yet.
+# Defines methods in the namespace `ns`, which must not be sealed yet.
 define_fci_methods <- function(ns) {
   methods::setMethod("show", "fciAlgo", function(object) print_fci(object), where = ns)
   methods::setAs("fciAlgo", "matrix", function(from) structure(from@amat, type = "amat.pag"), where = ns)
@@ -11,7 +11,7 @@ define_fci_methods <- function(ns) {
   registerS3method("print", "fciAlgo", print_fci, envir = ns)
 }
 
-# In pcalg's format.
+# Prints in pcalg's format.
 print_fci <- function(x, amat = FALSE, zero.print = ".", ...) {
   check_dots(list(...), marks_takes, "print_fci")
   check_object(x)
@@ -28,7 +28,7 @@ print_marks <- function(amat, zero.print = ".", ...) {
   print.table(amat, zero.print = zero.print, ...)
 }
 
-# How many edges of each kind.
+# Prints the number of edges of each kind.
 print_kinds <- function(x) {
   kinds <- table(factor(pag_table(attr(x, "amat"))$kind, kinds_of_pag))
   kinds <- kinds[kinds > 0]
@@ -36,10 +36,11 @@ print_kinds <- function(x) {
   say_lines(paste0("Edges: ", said))
 }
 
-# How kinds of edges are written: the mark at the first vertex, a dash, the mark at the second.
+# The notation for kinds of edges: the mark at the first vertex, a dash, the mark at the second.
 kinds_of_pag <- c("-->", "o->", "<->", "o-o", "o--", "---")
 
-# A row an edge, of a matrix of marks: numbers of variables `from` and `to`, and `kind`. An arrow goes from `from` to `to`; where marks are alike, `from` is the smaller.
+# Returns a table of the edges in a matrix of marks: numbers of variables `from` and `to`, and `kind`. An arrow points from `from` to `to`. If both marks are
+# the same, `from` is the smaller number.
 pag_table <- function(amat) {
   at <- which(amat != 0 & upper.tri(amat), arr.ind = TRUE)
   at <- at[order(at[, 1L], at[, 2L]), , drop = FALSE]
@@ -48,7 +49,7 @@ pag_table <- function(amat) {
   table_by_marks(from, to, amat[cbind(to, from)], amat[cbind(from, to)])
 }
 
-# Of edges with their marks at both ends, 1 circle, 2 arrowhead, 3 tail.
+# Returns the table of edges with these marks at their ends: 1 circle, 2 arrowhead, 3 tail.
 table_by_marks <- function(from, to, at_from, at_to) {
   # "<-o", "<--" and "--o" are read from the other end.
   turned <- at_from == 2 & at_to != 2 | at_from == 3 & at_to == 1
@@ -56,7 +57,7 @@ table_by_marks <- function(from, to, at_from, at_to) {
   list(from = as.integer(ifelse(turned, to, from)), to = as.integer(ifelse(turned, from, to)), kind = kind)
 }
 
-# As edges_of() has a graph, with `pag`: each edge at both of its ends, and as its weight the mark at the other end.
+# Returns a PAG in the form of edges_of(), with `pag`: each edge is listed at both ends, and its weight is the mark at the other end.
 lists_of_pag <- function(amat) {
   at <- which(amat != 0, arr.ind = TRUE)
   at <- at[order(at[, 1L], at[, 2L]), , drop = FALSE]
@@ -66,21 +67,22 @@ lists_of_pag <- function(amat) {
 
 labels_of_pag <- function(amat) rownames(amat) %||% colnames(amat) %||% as.character(seq_len(nrow(amat)))
 
-# A matrix that says that it has the marks of a PAG.
+# Returns whether x is a matrix whose type says that it has the marks of a PAG.
 is_pag_matrix <- function(x) is.matrix(x) && (attr(x, "type") %||% "") %in% c("pag", "amat.pag")
 
 check_pag_matrix <- function(amat, argument = "x") {
   hint <- "give a square matrix of marks at both ends of each edge: 0 no edge, 1 circle, 2 arrowhead, 3 tail."
   if (nrow(amat) != ncol(amat) || !is.numeric(amat) || anyNA(amat) || !all(amat %in% 0:3)) abort_argument(argument, amat, hint)
   check_sides(amat, argument)
-  if (any((amat != 0) != (t(amat) != 0))) abort_argument(argument, amat, hint, has = "edges with a mark at one end alone")
+  if (any((amat != 0) != (t(amat) != 0))) abort_argument(argument, amat, hint, has = "an edge with a mark at one end only")
   amat
 }
 
 #' Results of FCI
 #'
-#' Methods for the results of [fci()], [rfci()] and [fciPlus()]. If pcalg is installed, it is loaded as soon as there is a result, and its own methods take precedence: `show()`, which also prints a result at the prompt, prints the call. Lines of ours follow: how many edges of each kind there are, and whether the time limit ended the search. Its `plot()`
-#' needs Rgraphviz; if that is not installed, [plot_cpdag()] takes its place, as it does without pcalg.
+#' Methods for the results of [fci()], [rfci()] and [fciPlus()]. If pcalg is installed, it is loaded as soon as there is a result, and its own methods
+#' take precedence. Its `show()`, which also prints a result at the prompt, prints the call. We add the number of edges of each kind, and a line if
+#' the time limit stopped the search. Its `plot()` needs Rgraphviz; if that is not installed, [plot_cpdag()] is used instead, as without pcalg.
 #'
 #' @param object,x An object of class `fciAlgo`, of this package or of pcalg.
 #' @param amat Also print the matrix of marks? By default, it is printed for up to 50 variables.
@@ -88,8 +90,12 @@ check_pag_matrix <- function(amat, argument = "x") {
 #' @param y Not used.
 #' @param ... For `plot()`: passed on to [plot_cpdag()]. For `summary()`: not used.
 #' @return `object` or `x`, invisibly.
-#' @details For up to 50 variables, `summary()` prints the same as pcalg's method: the tests of the skeleton and of the possible-d-sep phase by size of their sets, the number of separating and possible-d-sep sets
-#'   of each size, and the matrix of marks. For more variables it prints what fits on a screen; `summary(fit, amat = TRUE)` still gives pcalg's format.
+#' @details For up to 50 variables, `summary()` prints the same as pcalg's method:
+#'   - the tests of the skeleton and of the possible-d-sep phase by size of their sets;
+#'   - the number of separating and possible-d-sep sets of each size;
+#'   - the matrix of marks.
+#'
+#'   For more variables it prints what fits on a screen; `summary(fit, amat = TRUE)` still prints pcalg's format.
 #' @seealso [fci()], which explains the kinds of edges; [edge_table()] for a table; [run_details()].
 #' @examples
 #' set.seed(1)
@@ -111,7 +117,7 @@ summary.fciAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
     return(invisible(object))
   }
   print_head(object)
-  # fciPlus() counts nothing.
+  # fciPlus() has no counts.
   if (length(of$max.ord)) {
     cat("\n\nNmb. edgetests during skeleton estimation:\n===========================================\n")
     cat("Max. order of algorithm: ", of$max.ord, "\nNumber of edgetests from m = 0 up to m =", of$max.ord, ": ", of$n.edgetests)

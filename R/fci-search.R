@@ -1,9 +1,9 @@
-# What fci(), rfci() and fciPlus() share: arguments checked -> one call of Rust -> a result of class fciAlgo.
+# Code shared by fci(), rfci() and fciPlus(): from checked arguments by one call of Rust to a result of class fciAlgo.
 
-# Of pc_control()'s arguments, those that these functions use. Results have a p x p matrix of marks: there is no compact one.
+# The arguments of pc_control() that these functions use. Results have a p x p matrix of marks: there is no compact one.
 fci_control <- c("checkpoint", "time_limit", "cluster", "parallel_tests", "tiers", "forbidden", "required", "na")
 
-# Runs what one of these functions was asked for: the arguments of its frame, checked, and `asked` as rust_fci() wants it.
+# Runs one of these functions: checks the arguments in its frame, and passes `asked` to rust_fci().
 run_fci <- function(frame, labels, asked, control, numCores, call) {
   method <- check_choice(frame$skel.method, c("stable", "original", "stable.fast"), "skel.method")
   fixed <- with_context_edges(frame$fixedEdges, asked, length(labels))
@@ -23,7 +23,7 @@ run_fci <- function(frame, labels, asked, control, numCores, call) {
   hand_over(fit, options$limits)
 }
 
-# jci = "123": edges between context variables are there.
+# With jci = "123", edges between context variables are fixed.
 with_context_edges <- function(fixedEdges, asked, p) {
   if (asked$jci != "123" || !length(asked$context)) {
     return(fixedEdges)
@@ -33,11 +33,11 @@ with_context_edges <- function(fixedEdges, asked, p) {
   fixedEdges
 }
 
-# on: calls a function with the machine as Rust wants it.
+# Runs the search and builds the result. on: calls a function with the machine as Rust expects it.
 fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
   bar <- progress_reporter(progress, fci_level_text(session))
   on.exit(bar$close())
-  # pcalg's fciPlus() says nothing of its skeleton.
+  # pcalg's fciPlus() prints nothing about its skeleton.
   if (verbose > 0L && asked$algorithm != "fciPlus") cat("Compute Skeleton\n================\n")
   result <- clock <- NULL
   found <- on(function(engine) {
@@ -67,7 +67,7 @@ fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
   fill_fci(result, labels, found, asked, call, options$method)
 }
 
-# The slots of pcalg's class, as each of its functions leaves them.
+# Fills the slots of pcalg's class as pcalg's function of this name does.
 fill_fci <- function(result, labels, found, asked, call, method) {
   amat <- found$amat
   dimnames(amat) <- list(labels, labels)
@@ -88,14 +88,14 @@ fill_fci <- function(result, labels, found, asked, call, method) {
   check_rust(rust_fill_slots(result, slots))
 }
 
-# The possible-d-sep sets of p variables as pcalg has them: NULL for an empty one, and where there was no phase.
+# Returns the possible-d-sep sets of p variables in pcalg's form: NULL for an empty set, and for all variables if there was no phase.
 possible_sets <- function(sets, p) {
   sets <- unname(sets) %||% vector("list", p)
   sets[lengths(sets) == 0L] <- list(NULL)
   sets
 }
 
-# Of work_of(): what was done for the skeleton comes first.
+# Adds the phase to each row of the team's work. Rows of the skeleton come first.
 team_by_phase <- function(found, asked) {
   team <- found$team
   if (!is.null(team) && !is.null(asked$phase)) {
@@ -105,7 +105,7 @@ team_by_phase <- function(found, asked) {
   team
 }
 
-# What run_details() says of the possible-d-sep phase.
+# Returns the details of the possible-d-sep phase for run_details().
 phase_details <- function(found, asked) {
   if (is.null(found$all_tests_pdsep)) {
     return(NULL)
@@ -113,7 +113,8 @@ phase_details <- function(found, asked) {
   list(tests = found$all_tests_pdsep, ended = if (!is.null(found$ended_phase)) found$ended_phase - 1L)
 }
 
-# What `verbose` prints, see printers(). After the skeleton, and so after the first text, pcalg prints tests in its R code's format, whatever ran that.
+# Returns the callbacks that print, see printers(). After the skeleton, and so after the first text, pcalg prints tests in its R code's format, even if its C++
+# code ran the skeleton.
 fci_printers <- function(verbose, options, kind, algorithm) {
   prints <- printers(verbose, options$method, kind, options$p, is.null(options$limits))
   if (is.null(prints$test)) {
@@ -128,24 +129,24 @@ fci_printers <- function(verbose, options, kind, algorithm) {
   c(if (algorithm != "fciPlus") prints, list(say = say))
 }
 
-# From how many tests at most on the phase is told of before it begins, by kind of test: some tenths of a second on two threads.
+# The largest possible number of tests above which a message precedes the phase, by kind of test: some tenths of a second on two threads.
 told_phase_tests <- c(gauss = 1e7, discrete = 3e4, mixed = 1e4, knn = 100, "function" = 1000)
 
-# Called when the possible-d-sep phase begins.
+# Returns a function that is called when the possible-d-sep phase begins.
 phase_teller <- function(kind) {
   function(edges, most) {
     session$fci_phase <- TRUE
     if (most > told_phase_tests[[kind]]) {
       tell("pdsep", sprintf(
-        "possible-d-sep phase: %s tests at most, of %s edges; `m.max` and `pdsep.max` bound them.",
-        if (is.finite(most)) format(signif(most, 3L), big.mark = thousands_mark(), trim = TRUE) else "more than 1e308",
-        in_words(edges)
+        "The possible-d-sep phase may need %s tests for %s. Limit it with `m.max` or `pdsep.max`, or use rfci().",
+        if (is.finite(most)) paste("up to", format(signif(most, 3L), big.mark = thousands_mark(), trim = TRUE)) else "more than 1e308",
+        counted(edges, "edge")
       ), tests = most, edges = edges)
     }
   }
 }
 
-# What the progress bar says: sizes of the second search have the name of the phase.
+# Returns the text of the progress bar. Sizes of the second search are shown with the name of the phase.
 fci_level_text <- function(session) {
   function(level, edges) {
     text <- level_text(level, edges)
@@ -153,19 +154,19 @@ fci_level_text <- function(session) {
   }
 }
 
-# Warns where the time was over in the possible-d-sep phase.
+# Warns if the time limit stopped the possible-d-sep phase.
 warn_phase <- function(found, limits) {
   if (!is.null(found$ended_phase) && is.null(found$ended)) {
     size <- found$ended_phase
-    goes_on <- if (is.null(limits$file)) "with more time there are more" else "the same call goes on from its checkpoint"
+    remedy <- if (is.null(limits$file)) "Allow more time for larger sets" else "Repeat the call to continue from the checkpoint"
     warn("time_limit", sprintf(
-      "`time_limit` is %s: the possible-d-sep phase ended at sets of %d, and the result is that of sets up to %d there; %s",
-      format(limits$seconds, digits = 7L), size, size - 1L, goes_on
+      "`time_limit` is %s: the possible-d-sep phase stopped at sets of size %d, so the result uses its sets up to size %d. %s.",
+      format(limits$seconds, digits = 7L), size, size - 1L, remedy
     ), level = size - 1L, seconds = limits$seconds)
   }
 }
 
-# Says how many colliders there are over fixed gaps, see tell_untested().
+# Reports how many colliders there are over fixed gaps, see tell_untested().
 tell_untested_heads <- function(amat, options) {
   if (any(options$fixed_gaps)) {
     heads <- which(amat == 2, arr.ind = TRUE)
@@ -173,20 +174,20 @@ tell_untested_heads <- function(amat, options) {
   }
 }
 
-# A message where rules speak against marks that are known. `disputed`: pairs (u, v) of numbers of variables.
+# Reports marks that are known but that rules contradict. `disputed`: pairs (u, v) of numbers of variables.
 tell_disputed <- function(disputed, labels) {
   if (!length(disputed)) {
     return(invisible())
   }
   pairs <- matrix(disputed, 2L)
-  said <- enumerate(sprintf("%s at the edge to %s", dQuote(labels[pairs[2L, ]], FALSE), dQuote(labels[pairs[1L, ]], FALSE)))
-  tell("knowledge", sprintf("The data speak against what is known of %s: knowledge wins.", said), pairs = t(pairs))
+  said <- enumerate(sprintf("%s on the edge to %s", dQuote(labels[pairs[2L, ]], FALSE), dQuote(labels[pairs[1L, ]], FALSE)))
+  tell("knowledge", sprintf("The data contradict what is known about the mark at %s. The knowledge was kept.", said), pairs = t(pairs))
 }
 
-# rules, selectionBias, jci and contextVars, with pcalg's own refusals.
+# Checks rules, selectionBias, jci and contextVars, with pcalg's own error messages.
 check_marking <- function(rules, selectionBias, jci, contextVars, paths, labels) {
   if (!is.logical(rules) || length(rules) != 10L || anyNA(rules)) {
-    abort_argument("rules", rules, "give ten of TRUE and FALSE, one for each of the rules R1 to R10.",
+    abort_argument("rules", rules, "give ten values TRUE or FALSE, one for each of the rules R1 to R10.",
       pcalg = "is.logical(rules) && length(rules) == 10 is not TRUE"
     )
   }
@@ -194,7 +195,7 @@ check_marking <- function(rules, selectionBias, jci, contextVars, paths, labels)
   context <- check_context_vars(contextVars, labels)
   if ((jci == "0") != (length(context) == 0L)) {
     alone <- if (jci == "0") c("contextVars", "jci") else c("jci", "contextVars")
-    tell("jci", sprintf("`%s` says nothing without `%s`.", alone[1L], alone[2L]))
+    tell("jci", sprintf("`%s` has no effect without `%s`.", alone[1L], alone[2L]))
   }
   if (!check_flag(selectionBias, "selectionBias")) {
     rules[5:7] <- FALSE
@@ -206,7 +207,7 @@ check_marking <- function(rules, selectionBias, jci, contextVars, paths, labels)
   list(rules = rules, jci = jci, context = context, paths = check_choice(paths, c("pcalg", "all"), "paths"))
 }
 
-# Arrows that are required against what `jci` assumes of context variables.
+# Stops if required arrows contradict the assumption of `jci` about context variables.
 check_jci_knowledge <- function(asked, labels, control) {
   if (asked$jci == "0" || is.null(asked$knowledge)) {
     return(invisible())
@@ -217,8 +218,8 @@ check_jci_knowledge <- function(asked, labels, control) {
   refuse <- function(which, assumed) {
     if (any(which)) {
       at <- which(which)[1L]
-      abort_argument("required", control$required, sprintf("jci = \"%s\" assumes that %s: leave out one of the two.", asked$jci, assumed),
-        has = sprintf("%s -> %s", labels[required$from[at]], labels[required$to[at]])
+      abort_argument("required", control$required, "leave out one of the two.",
+        has = sprintf("%s -> %s, but jci = \"%s\" assumes that %s", labels[required$from[at]], labels[required$to[at]], asked$jci, assumed)
       )
     }
   }
@@ -226,7 +227,7 @@ check_jci_knowledge <- function(asked, labels, control) {
   if (asked$jci == "123") refuse(from & to, "no context variable causes another")
 }
 
-# A message where an edge of a context variable is no arrow from it although `jci` says so: `tiers` or `forbidden` speak against that.
+# Reports edges of context variables that should be arrows out of them according to `jci`, but are not, because `tiers` or `forbidden` contradict that.
 tell_against_jci <- function(amat, asked, labels) {
   if (is.null(asked$knowledge) || !asked$jci %in% c("12", "123") || !length(asked$context)) {
     return(invisible())
@@ -239,12 +240,12 @@ tell_against_jci <- function(amat, asked, labels) {
     pairs <- cbind(asked$context[against[, 1L]], others[against[, 2L]])
     said <- enumerate(sprintf("%s and %s", dQuote(labels[pairs[, 1L]], FALSE), dQuote(labels[pairs[, 2L]], FALSE)))
     tell("knowledge", sprintf(
-      "`tiers` or `forbidden` speak against jci = \"%s\" at the edge of %s: `tiers` and `forbidden` win.", asked$jci, said
+      "`tiers` or `forbidden` contradict jci = \"%s\" on the edge between %s. `tiers` and `forbidden` were kept.", asked$jci, said
     ), pairs = pairs)
   }
 }
 
-# Context variables as numbers. pcalg takes numbers alone.
+# Returns context variables as numbers. pcalg accepts numbers only.
 check_context_vars <- function(contextVars, labels) {
   if (length(contextVars) == 0L) {
     return(integer())
@@ -252,19 +253,21 @@ check_context_vars <- function(contextVars, labels) {
   if (is.factor(contextVars)) contextVars <- as.character(contextVars)
   at <- if (is.character(contextVars)) match(contextVars, labels) else if (is.numeric(contextVars)) match(contextVars, seq_along(labels))
   if (is.null(at) || anyNA(at)) {
-    abort_argument("contextVars", contextVars, sprintf("give numbers of variables, from 1 to %d, or their names.", length(labels)),
+    near <- if (is.character(contextVars)) closest_name(contextVars[is.na(at)][1L], labels)
+    meant <- if (!is.null(near)) sprintf(" Did you mean %s?", dQuote(near, FALSE)) else ""
+    abort_argument("contextVars", contextVars, sprintf("give numbers of variables, from 1 to %d, or their names.%s", length(labels), meant),
       pcalg = "contextVars has to be a vector of integers in {1,2,..,p}, where p is the number of variables."
     )
   }
   at
 }
 
-# How colliders are decided. `pcalg`: its sentence for both rules at once.
+# Returns the rule that decides colliders. `pcalg`: pcalg's error message for both rules at once.
 check_collider_rule <- function(conservative, maj.rule, pcalg) {
   conservative <- check_flag(conservative, "conservative")
   maj.rule <- check_flag(maj.rule, "maj.rule")
   if (conservative && maj.rule) {
-    abort_argument("maj.rule", maj.rule, "leave out one of `conservative` and `maj.rule`.", pcalg = pcalg)
+    abort_argument("maj.rule", maj.rule, "leave out one of the two.", is = "TRUE, and so is `conservative`", pcalg = pcalg)
   }
   if (conservative) "conservative" else if (maj.rule) "majority" else "standard"
 }

@@ -1,11 +1,14 @@
 #' FCI: estimate the PAG of a causal graph with hidden variables
 #'
-#' Estimates a partial ancestral graph (PAG) from observational data, where common causes of the variables may be unmeasured and samples may have been
-#' selected. `fci()` takes the arguments of `pcalg::fci()` and gives the same answer, hundreds of times faster. Each edge of a PAG states what all causal graphs
-#' that agree with the data have in common: see *What a PAG says*.
+#' Estimates a partial ancestral graph (PAG) from observational data if common causes of the variables may be unmeasured and samples may have been
+#' selected. `fci()` takes the arguments of `pcalg::fci()` and returns the same answer, hundreds of times faster. Each edge of a PAG states what all
+#' causal graphs that agree with the data have in common: see *What a PAG says*.
 #'
-#' The search has three parts. The skeleton is that of [pc()]. The possible-d-sep phase tests each of its edges given subsets of variables that may separate the ends of the edge without being
-#' their neighbours (Spirtes et al. 2000; Colombo et al. 2012). Finally, the remaining edges are given marks by the rules R1 to R10 of Zhang (2008).
+#' The search has three parts:
+#' 1. The skeleton is that of [pc()].
+#' 2. The possible-d-sep phase tests each of its edges given subsets of variables that may separate the ends of the edge without being their
+#'    neighbours (Spirtes et al. 2000; Colombo et al. 2012).
+#' 3. The rules R1 to R10 of Zhang (2008) put marks on the remaining edges.
 #'
 #' # What a PAG says
 #'
@@ -13,59 +16,75 @@
 #' - `a <-> b`: neither is a cause of the other; they have a hidden common cause.
 #' - `a o-> b`: b is not a cause of a; a may be a cause of b, or the two may have a hidden common cause, or both.
 #' - `a o-o b`: nothing is known about the direction.
-#' - `a --- b`, `a o-- b`: only with `selectionBias = TRUE`: selection of the samples joins them.
+#' - `a --- b`, `a o-- b`: selection of the samples joins them (only with `selectionBias = TRUE`).
 #' - No edge: some set of variables separates the two, see [sepset()].
 #'
 #' [pc()] assumes that all common causes are measured. If one is not, its arrows can be wrong: see the example.
 #'
 #' # The same as in pcalg
 #'
-#' Marks, separating sets, counts, maximal p-values and possible-d-sep sets are those of pcalg 2.7-12, including its oddities: `max.ordPDSEP` is the size of the last
-#' edge's sets, and `n.edgetestsPDSEP` ends there; the search for the paths of R5, R9 and R10 uses a single list of visited variables, so that it misses some paths. `paths = "all"` applies the
-#' rules as they were published. `run_details(fit)$phase$tests` has the number of tests of the possible-d-sep phase at each size.
+#' Marks, separating sets, counts, maximal p-values and possible-d-sep sets are those of pcalg 2.7-12, including its oddities:
+#' - `max.ordPDSEP` is the size of the last edge's sets, and `n.edgetestsPDSEP` ends there. `run_details(fit)$phase$tests` has the number of tests of
+#'   the possible-d-sep phase at each size.
+#' - The search for the paths of R5, R9 and R10 uses a single list of visited variables, so it misses some paths. `paths = "all"` applies the rules
+#'   as they were published.
 #'
 #' # Differences from pcalg
 #'
-#' What the help page of [pc()] says about tests, devices and messages also holds here. In addition:
-#' - With `biCC = TRUE`, pcalg treats the labels as numbers, and tests next to nothing if they are words; here the components are those of the graph.
+#' The differences listed in [pc()] for tests, devices and messages also hold here. In addition:
+#' - With `biCC = TRUE`, pcalg treats the labels as numbers, and tests next to nothing if they are words. Here the components are those of the graph.
 #' - `verbose` prints pcalg's lines except those of its searches for paths (`minUncovPdPath: ...`).
-#' - With `fixedGaps` and the standard rule, colliders over pairs that were not tested are pcalg's, also with background knowledge; a message of class `pcgpu_message_untested` counts them. On 40 random
-#'   DAGs of 12 variables with a third of the absent edges as gaps, 201 of 549 arrowheads were wrong, 30 of 333 with `maj.rule = TRUE`, and 88 of 415 without gaps.
+#' - With `fixedGaps` and the standard rule, colliders over pairs that were not tested are pcalg's, also with background knowledge. A message of class
+#'   `pcgpu_message_untested` counts them. On 40 random DAGs of 12 variables with a third of the absent edges as gaps, 201 of 549 arrowheads were
+#'   wrong. With `maj.rule = TRUE`, 30 of 333 were wrong, and 88 of 415 without gaps.
 #' - `contextVars` may be names. `jci` with `selectionBias = TRUE` is refused before any work, not after it.
-#' - If the possible-d-sep phase may need more than some tenths of a second (ten million tests of `gaussCItest()`, fewer of slower tests), a message of class `pcgpu_message_pdsep` states the largest possible number beforehand: with possible-d-sep sets of k variables, an
-#'   edge has about 2^k tests. `m.max` and `pdsep.max` limit the number.
-#' - `time_limit` ends the phase with what is done: the result is then that of smaller sets, with a warning of class `pcgpu_warning_time_limit`.
-#'   It limits the skeleton and this phase; the steps that follow (`conservative`, `maj.rule`, the rules) are not counted. An R function that is called without `cluster` and `parallel_tests` tests all sizes for one edge
-#'   before the next edge, as in pcalg, so if the phase is ended, nothing of it is kept.
+#' - The possible-d-sep phase can take long: with possible-d-sep sets of k variables, an edge has about 2^k tests. If it may need more than some tenths
+#'   of a second (ten million tests of `gaussCItest()`, fewer of slower tests), a message of class `pcgpu_message_pdsep` states the largest possible
+#'   number beforehand. `m.max` and `pdsep.max` limit the number.
+#' - `time_limit` stops the phase. The result is then that of smaller sets, with a warning of class `pcgpu_warning_time_limit`.
+#'   The limit covers the skeleton and this phase; the steps that follow (`conservative`, `maj.rule`, the rules) are not counted. An R function that
+#'   is called without `cluster` and `parallel_tests` tests all sizes for one edge before the next edge, as in pcalg. If the phase is stopped, nothing
+#'   of it is then kept.
 #' - `checkpoint` saves the phase in a file of its own, with `.pdsep` at the end of its name, and the tests after it in another, with `.later`.
-#' - Native tests, and R functions with `cluster` or `parallel_tests`, decide pairs in parallel. The separating set of a pair is the first one in pcalg's order, so the answer is the same.
+#' - Native tests, and R functions with `cluster` or `parallel_tests`, decide pairs in parallel. The separating set of a pair is the first one in pcalg's
+#'   order, so the answer is the same.
 #'
-#' The available kinds of background knowledge are `tiers`, `forbidden` and `required` (see [pc_control()]); for context variables use `jci`. In a PAG they mean:
-#' - `tiers`: a variable of a later tier is not an ancestor of one of an earlier tier: the edge between them has an arrowhead at the later one. In the skeleton, the sets for a pair that is seen from x contain no variable of a tier
-#'   later than that of x; in the possible-d-sep phase they contain no variable of a tier later than those of both ends.
-#' - `forbidden`: from a to b: a is not an ancestor of b, so their edge has an arrowhead at a. The pair is still tested. If both directions are forbidden, the edge means a hidden common cause: `a <-> b`. To exclude the edge, use `fixedGaps`.
+#' The available kinds of background knowledge are `tiers`, `forbidden` and `required` (see [pc_control()]). For context variables use `jci`. In a PAG
+#' they mean:
+#' - `tiers`: a variable of a later tier is not an ancestor of one of an earlier tier, so the edge between them has an arrowhead at the later one. In
+#'   the skeleton, the sets for a pair that is seen from x contain no variable of a tier later than that of x. In the possible-d-sep phase they contain
+#'   no variable of a tier later than those of both ends.
+#' - `forbidden`: from a to b: a is not an ancestor of b, so their edge has an arrowhead at a. The pair is still tested. If both directions are
+#'   forbidden, the edge means a hidden common cause: `a <-> b`. To exclude the edge, use `fixedGaps`.
 #' - `required`: from a to b: the edge `a --> b`, which is not tested.
 #'
-#' The rules do not change these marks; if a rule contradicts one, a message of class `pcgpu_message_knowledge` says where. With `selectionBias = TRUE` an arrowhead also states that the variable plays no
-#' part in the selection, which does not follow from knowledge of time. Use `selectionBias = FALSE`, unless you know that it is true of these variables.
+#' The rules do not change these marks. If a rule contradicts one, a message of class `pcgpu_message_knowledge` names the place. With
+#' `selectionBias = TRUE` an arrowhead also states that the variable plays no part in the selection, which does not follow from knowledge of time.
+#' Use `selectionBias = FALSE`, unless you know that this is true of these variables.
 #'
 #' @inheritParams pc
-#' @param type `"normal"`; `"anytime"` (Spirtes 2001), which requires `m.max`: the search ends at sets of that size; or `"adaptive"` (Colombo et al. 2012): the sets of the possible-d-sep phase are
-#'   no larger than the largest sets of the skeleton.
+#' @param type `"normal"`; `"anytime"` (Spirtes 2001): the search ends at sets of size `m.max`, which is required; or `"adaptive"` (Colombo et al.
+#'   2012): the sets of the possible-d-sep phase are no larger than the largest sets of the skeleton.
 #' @param m.max Largest size of a conditioning set, in the skeleton and in the possible-d-sep phase; `Inf` for no limit.
 #' @param pdsep.max Largest size of a possible-d-sep set: edges with larger ones are not tested again.
 #' @param rules A logical vector of length ten: which of the rules R1 to R10 are applied. Colliders are oriented in any case.
 #' @param doPdsep Run the possible-d-sep phase?
 #' @param biCC Restrict possible-d-sep sets to the biconnected component of an edge?
-#' @param conservative,maj.rule Decide colliders by all separating sets among the neighbours, which must all agree (`conservative`) or of which more than half decide (`maj.rule`)? Not both.
+#' @param conservative,maj.rule Decide colliders by all separating sets among the neighbours? With `conservative` all must agree, with `maj.rule` more
+#'   than half of them decide. Not both.
 #' @param selectionBias Could some of the variables have influenced which samples were selected? `FALSE` omits the rules R5 to R7.
-#' @param jci,contextVars Joint causal inference (Mooij et al. 2020): `contextVars` are the context variables, by number (as in pcalg) or by name, and `jci` states what is assumed about them: `"0"` nothing; `"1"` no other variable causes a context
-#'   variable; `"12"` in addition, no other variable has a common cause with a context variable; `"123"` in addition, context variables have common causes, and none causes another. Only with `selectionBias = FALSE`.
+#' @param jci,contextVars Joint causal inference (Mooij et al. 2020), only with `selectionBias = FALSE`. `contextVars` are the context variables, by
+#'   number (as in pcalg) or by name. `jci` states what is assumed about them:
+#'   - `"0"`: nothing;
+#'   - `"1"`: no other variable causes a context variable;
+#'   - `"12"`: in addition, no other variable has a common cause with a context variable;
+#'   - `"123"`: in addition, context variables have common causes, and none causes another.
 #' @param verbose Print what pcalg prints? See [pc()].
 #' @param paths Which paths the rules R4, R5, R9 and R10 find: `"pcalg"`, those that pcalg finds, or `"all"`.
 #' @param control,... Arguments of [pc_control()], except `result`, `context.all` and `context.tier`.
-#' @return An object of class `fciAlgo` (pcalg's class if pcalg is installed) with the slots `amat`, a p x p matrix of marks (`amat[i, j]` is the mark at j of the edge i - j: 0 no edge, 1 circle, 2 arrowhead,
-#'   3 tail), `sepset`, `pMax`, `n.edgetests`, `max.ord`, `allPdsep`, `n.edgetestsPDSEP`, `max.ordPDSEP` and `call`. [edge_table()] gives its edges as a table, and `plot()` draws it.
+#' @return An object of class `fciAlgo` (pcalg's class if pcalg is installed). Its slot `amat` is a p x p matrix of marks: `amat[i, j]` is the mark at j
+#'   of the edge i - j (0 no edge, 1 circle, 2 arrowhead, 3 tail). The other slots are `sepset`, `pMax`, `n.edgetests`, `max.ord`, `allPdsep`,
+#'   `n.edgetestsPDSEP`, `max.ordPDSEP` and `call`. [edge_table()] returns its edges as a table, and `plot()` draws it.
 #'
 #'   Errors are of class `pcgpu_error`, see [pcgpu-package].
 #' @references

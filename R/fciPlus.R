@@ -1,19 +1,21 @@
 #' FCI+: FCI without exponential growth of the number of tests
 #'
-#' Estimates a partial ancestral graph (PAG) like [fci()], but without the possible-d-sep phase. A pattern of arrowheads identifies the edges that may have to be removed, and these are tested given hierarchies of the separating sets that
-#' were found (Claassen et al. 2013). On sparse graphs the number of tests is polynomial in the number of variables. `fciPlus()` takes the arguments of `pcalg::fciPlus()` and gives the same answer. As in pcalg, independence
-#' means p > `alpha` here, and smallest sets are found at level 0.01, whatever `alpha` is.
+#' Estimates a partial ancestral graph (PAG) like [fci()], but without the possible-d-sep phase. A pattern of arrowheads identifies the edges that
+#' may have to be removed. These are tested given hierarchies of the separating sets that were found (Claassen et al. 2013). On sparse graphs the
+#' number of tests is polynomial in the number of variables. `fciPlus()` takes the arguments of `pcalg::fciPlus()` and returns the same answer. As
+#' in pcalg, independence means p > `alpha` here, and smallest sets are found at level 0.01, whatever `alpha` is.
 #'
 #' # Differences from pcalg
 #'
-#' Nothing is printed unless `verbose` is set. What the help page of [pc()] says about tests, devices and messages also holds here, and so does what [fci()] says about background knowledge. The slots `sepset`, `pMax` and the counts are empty, as
-#' in pcalg. `time_limit` limits the search for the skeleton; the tests after it are not counted.
+#' The differences listed in [pc()] for tests, devices and messages also hold here, as does the section on background knowledge in [fci()]. Nothing
+#' is printed unless `verbose` is set. The slots `sepset`, `pMax` and the counts are empty, as in pcalg. `time_limit` limits the search for the
+#' skeleton; the tests after it are not counted.
 #'
 #' @inheritParams fci
 #' @return An object of class `fciAlgo`, see [fci()], in which only the slots `amat` and `call` are filled.
 #' @references
 #' T. Claassen, J. M. Mooij and T. Heskes (2013). Learning sparse causal models is not NP-hard. *Proceedings of the Twenty-Ninth Conference on Uncertainty in Artificial Intelligence*, 172-181.
-#' @seealso [fci()], which explains PAGs; [rfci()]
+#' @seealso [fci()], which explains PAGs; [rfci()].
 #' @examples
 #' set.seed(1)
 #' h <- rnorm(2000)
@@ -30,7 +32,7 @@ fciPlus <- function(suffStat, indepTest, alpha, labels, p, verbose = FALSE, sele
   fill_in_from_data(environment(), control$na, missing(suffStat), missing(indepTest), missing(labels) && missing(p))
   labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
-  # pcalg's skeleton has defaults alone.
+  # pcalg's fciPlus() runs skeleton() with its defaults.
   skel.method <- "stable"
   fixedGaps <- fixedEdges <- NULL
   NAdelete <- TRUE

@@ -1,6 +1,6 @@
-# What a checkpoint knows of a test that is an R function and of its sufficient statistic: structures of plain values, the same in this session and the next, whose
-# digest the file has. Data behind references are read: in environments, objects of reference classes and of R6, and what functions and formulas take from the
-# environments they were made in. Data that R cannot read are refused, as a file could not tell one from the other.
+# Describes a test that is an R function, and its sufficient statistic, for a checkpoint. The description has plain values only, and is the same in this session
+# and the next. The file stores its digest. It includes data behind references: in environments, in objects of reference classes and of R6, and variables that
+# functions and formulas take from the environments in which they were made. Data that R cannot read are refused, because a file could not distinguish them.
 
 with_code <- function(test, limits, indepTest, suffStat) {
   if (!is.null(limits$file) && test$kind == "function") {
@@ -13,19 +13,19 @@ with_code <- function(test, limits, indepTest, suffStat) {
 known_bytes <- function(x, argument, file) {
   refuse <- function(has) {
     hint <- "leave out `checkpoint`, or give the data as vectors, matrices and lists"
-    abort("checkpoint", sprintf("the checkpoint %s cannot be used, as `%s` %s: %s.", dQuote(file, FALSE), argument, has, hint),
+    abort("checkpoint", sprintf("the checkpoint %s cannot be used because `%s` %s: %s.", dQuote(file, FALSE), argument, has, hint),
       reason = "unreadable", file = file, what = has, hint = hint
     )
   }
-  too_deep <- function(e) refuse("is nested too deeply to be compared with that of another call")
-  # Environments by the order in which they are met, and which variables of each have been read.
+  too_deep <- function(e) refuse("is nested too deeply to be compared between calls")
+  # Numbers environments in the order in which they are met, and records which variables of each have been read.
   seen <- list2env(list(met = utils::hashtab("address"), refuse = refuse), parent = emptyenv())
   known <- tryCatch(known_value(x, seen), stackOverflowError = too_deep, expressionStackOverflowError = too_deep, CStackOverflowError = too_deep)
   # Version 2 writes 1:3 and c(1L, 2L, 3L) alike.
   serialize(known, NULL, version = 2L)
 }
 
-# Values as they are; anything else as a list that begins with its kind. Methods for the class of x are not asked: it may hold here what they do not allow.
+# Returns plain values as they are, and anything else as a list that begins with its kind. It uses no methods for the class of x, which may reject x.
 known_value <- function(x, seen) {
   if (is.null(x) || is.atomic(x)) {
     if (all_plain(attributes(x))) {
@@ -52,7 +52,7 @@ known_value <- function(x, seen) {
     S4 = list("S4", known_attributes(x, seen)),
     builtin = ,
     special = list("primitive", deparse(x)),
-    seen$refuse(sprintf("holds an object of type %s (class %s), whose data R cannot read", dQuote(typeof(x), FALSE), class(x)[1L]))
+    seen$refuse(sprintf("contains an object of type %s (class %s), whose data R cannot read", dQuote(typeof(x), FALSE), class(x)[1L]))
   )
 }
 
@@ -62,7 +62,7 @@ known_each <- function(x, seen) {
 
 is_empty_symbol <- function(x) is.symbol(x) && identical(x, quote(expr = ))
 
-# Where R has kept the source of code, and where data.table has a table in memory: not part of a value.
+# Attributes that are not part of a value: R's source references, and data.table's address of a table in memory.
 passing_attributes <- c("srcref", "srcfile", "wholeSrcref", ".internal.selfref")
 
 known_attributes <- function(x, seen, without = passing_attributes) {
@@ -71,7 +71,7 @@ known_attributes <- function(x, seen, without = passing_attributes) {
   if (length(about)) list(names(about), known_each(unname(about), seen))
 }
 
-# Attributes, and theirs, of values alone.
+# Returns whether attributes, and their own attributes, are plain values.
 all_plain <- function(about) {
   for (value in about) {
     if (!(is.null(value) || is.atomic(value) || is.list(value) && !is.object(value) && all_plain(value)) || !all_plain(attributes(value))) {
@@ -81,10 +81,10 @@ all_plain <- function(about) {
   TRUE
 }
 
-# Calls and lists of arguments; a formula has an environment, too.
+# Describes calls and lists of arguments. A formula has an environment, too.
 known_code <- function(code, seen) {
   parts <- as.list(code)
-  # The fourth is where the source is.
+  # The fourth part is the source reference.
   if (is.call(code) && identical(code[[1L]], quote(`function`))) parts <- parts[1:3]
   home <- attr(code, ".Environment", exact = TRUE)
   list(
@@ -100,7 +100,7 @@ known_function <- function(fun, seen) {
   )
 }
 
-# By these, code may read variables that it does not name: by the first ones where the name is not a text.
+# With these functions, code may read variables that it does not name. Those of `read_by_name` do so only if the name is not a literal text.
 read_by_name <- c("get", "get0", "mget", "dynGet")
 read_unnamed <- c(read_by_name, "eval", "evalq", "environment", "as.environment", "parent.env")
 
@@ -117,13 +117,13 @@ reads_unnamed <- function(code) {
 
 is_made_of_parts <- function(code) is.call(code) || is.pairlist(code) || is.expression(code) || is.list(code)
 
-# An argument that is left out, as in m[1, ], is a symbol without a name, which cannot be passed on.
+# An omitted argument, as in m[1, ], is a symbol without a name, which cannot be passed to a function.
 each_part <- function(code, walk) {
   lapply(seq_along(code), function(i) if (!is_empty_symbol(code[[i]])) walk(code[[i]]))
 }
 
-# The variables that code names, as a symbol or in quotes, in the environments from `home` on up to the workspace, a package or the base of R, which are known by
-# name. A variable that the code itself assigns with `<<-` is its state and no data, such as a counter: it may differ when a call is repeated.
+# Describes the variables that code names, as a symbol or in quotes, in the environments from `home` on. It stops at the workspace, a package or base R, which
+# it describes by name. A variable that the code itself assigns with `<<-`, such as a counter, is state, not data: it may differ when a call is repeated.
 known_captured <- function(code, home, seen) {
   words <- unique(words_of(code))
   state <- unique(assigned_outside(code))
@@ -134,7 +134,7 @@ known_captured <- function(code, home, seen) {
     named <- if (unnamed) there else intersect(words, there)
     is_state <- vapply(named, function(variable) variable %in% state && !holds_environment(variable, home), NA)
     found <- c(found, list(known_variables(named[!is_state], home, seen)))
-    # Those of outer environments are hidden.
+    # Variables of these names in outer environments are hidden.
     words <- setdiff(words, there)
     home <- parent.env(home)
   }
@@ -165,7 +165,7 @@ holds_environment <- function(name, frame) {
   !bindingIsActive(as.name(name), frame) && tryCatch(is.environment(.subset2(frame, name)), error = function(e) FALSE)
 }
 
-# The name of an environment that is not read; NULL for others.
+# Returns the name of an environment whose variables are not read, NULL for others.
 environment_name <- function(frame) {
   is_named <- identical(frame, globalenv()) || identical(frame, baseenv()) || identical(frame, emptyenv()) || isNamespace(frame) ||
     grepl("^(package|imports):", environmentName(frame))
@@ -174,12 +174,12 @@ environment_name <- function(frame) {
 
 known_environment <- function(frame, seen) {
   names <- ls(frame, all.names = TRUE, sorted = FALSE)
-  # This method of R6 is the same in all objects, and names no variable.
+  # This method of R6 is the same in all objects and names no variables.
   if (inherits(frame, "R6")) names <- setdiff(names, "clone")
   environment_name(frame) %||% known_variables(names, frame, seen)
 }
 
-# Of these variables those that have not been read yet, in an order that is the same in all languages.
+# Describes those of these variables that have not been read yet, in an order that is the same in all locales.
 known_variables <- function(names, frame, seen) {
   met <- utils::gethash(seen$met, frame)
   if (is.null(met)) {
@@ -192,20 +192,21 @@ known_variables <- function(names, frame, seen) {
 }
 
 known_variable <- function(name, frame, seen) {
-  # To ask an active binding could change something. The prototype of a typed field of a reference class is one, too.
+  # Reading an active binding could have side effects. The prototype of a typed field of a reference class is an active binding, too.
   if (bindingIsActive(as.name(name), frame)) {
     fun <- activeBindingFunction(as.name(name), frame)
     if (!methods::is(fun, "defaultBindingFunction")) {
       return(list("active", known_function(fun, seen)))
     }
   }
-  # A promise that fails.
-  failed <- function(e) seen$refuse(sprintf("holds %s, which has no value (%s)", dQuote(name, FALSE), conditionMessage(e)))
+  # `frame` may hold a promise that fails.
+  failed <- function(e) seen$refuse(sprintf("contains %s, which cannot be evaluated (%s)", dQuote(name, FALSE), conditionMessage(e)))
   value <- tryCatch(if (name == "...") eval(quote(list(...)), frame) else .subset2(frame, name), error = failed)
   if (missing(value)) list("missing") else known_value(value, seen)
 }
 
-# Its fields, and the methods of its class but for those that all classes have. The environment has more, which comes as it is used.
+# Describes an object of a reference class by its fields and the methods of its class, except those that all classes have. Its environment also has variables
+# that appear only as they are used.
 known_reference <- function(x, seen) {
   frame <- as.environment(x)
   about <- .subset2(frame, ".refClassDef")

@@ -1,22 +1,22 @@
-# The arguments `checkpoint` and `time_limit` of pc_control(), and what is said of them.
+# The arguments `checkpoint` and `time_limit` of pc_control(): checks, warnings and messages.
 
-# Seconds between two files in the middle of a level.
+# Seconds between saves within a level.
 checkpoint_seconds <- 120
 
-# Both as Rust reads them (`limits()` in src/rust/src/limits.rs); NULL where neither is given.
+# Returns both limits as Rust reads them (`limits()` in src/rust/src/limits.rs), NULL if neither is given.
 search_limits <- function(control) {
   c(control$checkpoint, if (is.finite(control$time_limit)) list(seconds = control$time_limit))
 }
 
 check_time_limit <- function(time_limit) {
   if (!is_number(time_limit) || time_limit <= 0) {
-    abort_argument("time_limit", time_limit, "give one number of seconds above 0, or Inf for no limit.")
+    abort_argument("time_limit", time_limit, "give a positive number of seconds, or Inf for no limit.")
   }
   as.double(time_limit)
 }
 
 check_checkpoint <- function(checkpoint) {
-  hint <- "give the name of a file, or list(file = , every = ) with the seconds between two of them."
+  hint <- "give the name of a file, or list(file = , every = ), where `every` is the number of seconds between saves."
   if (is.null(checkpoint)) {
     return(NULL)
   }
@@ -41,51 +41,51 @@ check_checkpoint <- function(checkpoint) {
   list(file = enc2utf8(file.path(normalizePath(dirname(file), mustWork = FALSE), basename(file))), every = as.double(every))
 }
 
-# Says from where a search goes on. `levels`: how many had run.
+# Returns a function that reports where a search resumes. `levels`: how many levels had run.
 tell_resumed <- function(file) {
   force(file)
   function(levels, within) {
     from <- if (within) paste("within level", levels) else paste("after level", levels - 1)
-    tell("resumed", sprintf("pcgpu goes on %s, from the checkpoint %s.", from, dQuote(file, FALSE)),
+    tell("resumed", sprintf("Resuming the search %s, from the checkpoint %s.", from, dQuote(file, FALSE)),
       file = file, level = as.integer(levels), within = within == 1
     )
   }
 }
 
-# The last step of a call within limits: its files go once nothing is left to do that could keep the result from the caller. A result that the time limit has
-# ended leaves them.
+# The last step of a call with limits: removes its files, once nothing can keep the result from the caller. The files stay if the time limit has stopped the
+# search.
 hand_over <- function(result, limits) {
   force(result)
   if (!is.null(limits$file) && is.null(ended_note(result))) check_rust(rust_remove_checkpoint(limits$file))
   result
 }
 
-# The callbacks of a search within limits.
+# Returns the callbacks of a search with limits.
 limit_callbacks <- function(limits) if (!is.null(limits$file)) list(resumed = tell_resumed(limits$file))
 
-# Warns where the time was over, in level `ended`, and where the last checkpoint could not be written.
+# Warns if the time limit stopped the search in level `ended`, and if the last checkpoint could not be written.
 warn_limits <- function(found, limits) {
   if (!is.null(found$unkept)) {
-    warn("checkpoint", paste0(found$unkept, "; the search went on without it"), file = limits$file)
+    warn("checkpoint", paste0(found$unkept, "; the search continued without saving"), file = limits$file)
   }
   if (!is.null(found$ended)) {
-    goes_on <- if (is.null(limits$file)) "with more time there are more levels" else "the same call goes on from its checkpoint"
+    remedy <- if (is.null(limits$file)) "Allow more time for further levels" else "Repeat the call to continue from the checkpoint"
     warn("time_limit", sprintf(
-      "`time_limit` is %s: the search ended in level %d, and the result is that of levels up to %d (as with m.max = %d); %s",
-      format(limits$seconds, digits = 7L), found$ended, found$ended - 1L, found$ended - 1L, goes_on
+      "`time_limit` is %s: the search stopped in level %d, so the result is that of m.max = %d. %s.",
+      format(limits$seconds, digits = 7L), found$ended, found$ended - 1L, remedy
     ), level = found$ended - 1L, seconds = limits$seconds)
   }
 }
 
-# For run_details(): that the search ended before its time, and the last level.
+# Returns for run_details() that the time limit stopped the search, and the last completed level.
 ended_details <- function(ended) if (!is.null(ended)) list(ended = "time limit", level = ended - 1L)
 
-# A line for print(), summary() and plot(); NULL for a search that came to its end.
+# Returns a line for print(), summary() and plot(), NULL for a search that was completed.
 ended_note <- function(x) {
   details <- run_details(x)
   if (!is.null(details$ended)) {
-    sprintf("Ended by the time limit after level %d: as with m.max = %d.", details$level, details$level)
+    sprintf("Stopped by the time limit after level %d: the result is that of m.max = %d.", details$level, details$level)
   } else if (!is.null(details$phase$ended)) {
-    sprintf("The possible-d-sep phase was ended by the time limit after sets of %d.", details$phase$ended)
+    sprintf("The time limit stopped the possible-d-sep phase after sets of size %d.", details$phase$ended)
   }
 }

@@ -1,16 +1,18 @@
 #' Orient the edges of a skeleton
 #'
-#' The second half of the PC algorithm, for a skeleton from any source: [skeleton()], `pcalg::skeleton()`, or a file. `pc()` is `skeleton()` followed by `orient()`.
+#' Runs the second half of the PC algorithm on a skeleton from any source: [skeleton()], `pcalg::skeleton()`, or a file. `pc()` is `skeleton()`
+#' followed by `orient()`.
 #'
 #' @inheritParams pc
 #' @param skel An object of class `pcAlgo` with an undirected graph and its separating sets, or a [pcCompact][pcCompact-class].
-#' @param suffStat,indepTest,alpha As in [pc()]; give the same as for the skeleton. Needed with `conservative` or `maj.rule`, which run further
-#'   tests, and with background knowledge that has excluded pairs: without them no v-structure is made over such a pair, and a message of class `pcgpu_message_untested` says so.
-#' @param device As in [pc()]. Only the tests of `conservative` and `maj.rule` can run on a GPU: on the first of several,
-#'   and if that fails on the next, with a message of class `pcgpu_message_lost`; nearest-neighbour tests on all.
-#' @param ...,control `cluster`, `parallel_tests`, `tiers`, `forbidden`, `required`, `context.all` and `context.tier` of [pc_control()], as in [pc()]. Give the same background knowledge as for
-#'   the skeleton. `control` may be the one used for the skeleton: its other arguments are ignored.
-#' @return `skel` with its `graph` oriented; with `conservative` or `maj.rule` also with the separating sets that the
+#' @param suffStat,indepTest,alpha As in [pc()], and the same as for the skeleton. They are required with `conservative` or `maj.rule`, which run
+#'   further tests. With background knowledge that has excluded pairs, they are recommended: without them no v-structure is made over such a
+#'   pair, and a message of class `pcgpu_message_untested` says so.
+#' @param device As in [pc()]. Only further tests, such as those of `conservative` and `maj.rule`, can run on a GPU. Of several GPUs,
+#'   nearest-neighbour tests use all. Other tests use the first and, if it fails, the next, with a message of class `pcgpu_message_lost`.
+#' @param ...,control Arguments of [pc_control()]: `cluster`, `parallel_tests`, `tiers`, `forbidden`, `required`, `context.all` and `context.tier`.
+#'   Give the same background knowledge as for the skeleton. `control` may be the one used for the skeleton: its other arguments are ignored.
+#' @return `skel` with its `graph` oriented. With `conservative` or `maj.rule`, it also has the separating sets that the
 #'   rule keeps. The slot `call` remains that of the skeleton.
 #'
 #'   If `skel` already has directed edges, or an argument is invalid, the call ends with an error of class `pcgpu_error_argument`.
@@ -32,7 +34,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
     takes = c("cluster", "parallel_tests", knowledge_arguments), skips = c("result", "checkpoint", "time_limit", "na")
   )
   compact <- is_compact(skel)
-  if (compact) check_object(skel, "skel") else check_result(skel, "skel", "udag2pag() puts the marks of a PAG on a skeleton")
+  if (compact) check_object(skel, "skel") else check_result(skel, "skel", "udag2pag() orients a skeleton as a PAG")
   orient <- check_orientation(u2pd, conservative, maj.rule, solve.confl)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
@@ -48,9 +50,8 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
   if (orient$rule != "standard" || !is.null(orient$knowledge) && given) {
     if (!given) {
       abort_argument("indepTest", NULL, paste(
-        "give `suffStat`, `indepTest` and `alpha`, those of the skeleton:",
-        "the conservative and the majority rule make further tests."
-      ), is = "missing, or `suffStat` or `alpha` is")
+        "give all three, as for the skeleton, because the conservative rule and the majority rule run further tests."
+      ), is = "missing, or `suffStat` or `alpha` is missing")
     }
     level <- check_alpha(alpha)
     test <- ci_test(indepTest, suffStat, labels, level, threads)
@@ -62,7 +63,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
     list(permutation = function(k) sample.int(k)), printers(verbose, "stable", test$kind %||% "none", p)["event"]
   )
   sepset <- if (!compact) check_sepset(skel@sepset, p)
-  # The standard rule makes no tests, and so has nothing for a GPU or a cluster to do, but where knowledge has left pairs out.
+  # The standard rule runs tests, on a GPU or a cluster, only for pairs that knowledge has excluded.
   workers <- if (!is.null(test)) choose_workers(control, test, "stable", threads, verbose)
   on <- if (!is.null(workers)) {
     function(run) on_workers(workers, test, list(p = p, alpha = level, method = "stable"), device, threads, run)
@@ -101,17 +102,17 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry", "valid"),
   skel
 }
 
-# The labels of a compact skeleton.
+# Returns the labels of a compact skeleton. Stops if it has directed edges.
 compact_labels <- function(skel) {
   if (any(skel@edges$mark != 1L)) {
-    abort_argument("skel", skel, "give the result of skeleton(), whose edges have no direction yet.",
+    abort_argument("skel", skel, "give the result of skeleton(), whose edges have no direction.",
       is = "a graph with directed edges"
     )
   }
   skel@labels
 }
 
-# A compact skeleton oriented as Rust found.
+# Returns a compact skeleton with the orientation that Rust found.
 as_oriented <- function(skel, found = list()) {
   skel@type <- "CPDAG"
   skel@extendable <- !isFALSE(found$extendable)
@@ -123,14 +124,14 @@ as_oriented <- function(skel, found = list()) {
 check_undirected <- function(graph) {
   listed <- edges_of_graph(graph)
   if (any(table_of_lists(listed$edges, listed$weights)$kind != "undirected")) {
-    abort_argument("skel", graph, "give the result of skeleton(), whose edges have no direction yet.",
+    abort_argument("skel", graph, "give the result of skeleton(), whose edges have no direction.",
       is = "a graph with directed edges"
     )
   }
   listed
 }
 
-# pcalg's list of p lists of p. What is in them is read, and refused, by Rust: there may be millions.
+# Checks that `sepset` is pcalg's list of p lists of p. Rust checks the sets themselves: there may be millions.
 check_sepset <- function(sepset, p) {
   if (length(sepset) != p || !all(lengths(sepset) == p)) {
     abort_argument("skel@sepset", sepset, sprintf("give a list of %d lists of %d separating sets.", p, p),

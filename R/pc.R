@@ -1,26 +1,29 @@
 #' PC algorithm: estimate the CPDAG of a causal graph
 #'
 #' Estimates the equivalence class (CPDAG) of a directed acyclic graph from observational data with the order-independent
-#' PC algorithm (PC-stable). `pc()` takes the arguments of `pcalg::pc()` and gives the same answer, hundreds of times faster:
-#' replace `pcalg::pc` by `pcgpu::pc` in a script.
+#' PC algorithm (PC-stable). `pc()` takes the arguments of `pcalg::pc()` and returns the same answer, hundreds of times faster.
+#' In a script, replace `pcalg::pc` with `pcgpu::pc`.
 #'
 #' # What the data must be
 #'
-#' Rows are independent observations of the same variables, all from one distribution. Tests count each row as one observation, so if rows depend on each other, p-values are too small and edges
-#' appear that are not there. This excludes time series, repeated measures of one subject, and cells of the same patients as samples: use one row for each subject (a mean, or the
-#' sum over the cells of a patient), and for time series a method made for them, such as PCMCI of the Python package tigramite.
+#' Rows must be independent observations of the same variables, all from one distribution. Tests count each row as one observation. If rows
+#' depend on each other, p-values are too small and false edges appear. This excludes:
+#' - time series: use a method made for them, such as PCMCI of the Python package tigramite;
+#' - repeated measures of one subject, or cells of the same patient as samples: use one row for each subject, such as a mean or a sum over cells.
 #'
-#' The graph has no cycles: for feedback see the algorithm CCD of Tetrad, or the package backShift for data with interventions. Nothing is searched by a score: see `hc()` of bnlearn, `ges()` of
-#' pcalg, or the package BiDAG. If common causes may be unmeasured, use [fci()].
+#' The graph has no cycles. For feedback, see the algorithm CCD of Tetrad, or the package backShift for data with interventions. For score-based
+#' search, see `hc()` of bnlearn, `ges()` of pcalg, or the package BiDAG. If common causes may be unmeasured, use [fci()].
 #'
 #' # The same as in pcalg
 #'
-#' The graph, the separating sets and the sides on which they are stored, `n.edgetests`, `max.ord` and, to a relative error of
-#' `1e-9`, `pMax` are those of pcalg 2.7-12 with the same `skel.method`. They do not depend on `numCores`. Where a
-#' correlation matrix is close to singular, p-values are accurate to fewer digits, in pcalg as well. Where it is singular
-#' and not positive semi-definite (rounded, or from pairwise complete observations), a test may depend on rounding errors alone,
-#' which differ between two programs. `u2pd = "rand"` and `"retry"` draw the same random numbers as pcalg, and a search
-#' without them draws none. Error messages of pcalg are kept word for word, in front of ours.
+#' The following are those of pcalg 2.7-12 with the same `skel.method`: the graph, the separating sets and the sides on which they are
+#' stored, `n.edgetests`, `max.ord`, and `pMax` to a relative error of `1e-9`. They do not depend on `numCores`.
+#'
+#' If a correlation matrix is close to singular, p-values are accurate to fewer digits, in pcalg as well. If it is singular and not positive
+#' semi-definite (rounded, or from pairwise complete observations), a test may depend on rounding errors alone, which differ between programs.
+#'
+#' `u2pd = "rand"` and `"retry"` draw the same random numbers as pcalg. A search without them draws none. Error messages of pcalg are kept
+#' word for word, in front of ours.
 #'
 #' # Differences from pcalg
 #'
@@ -30,7 +33,7 @@
 #' - For more than 20,000 variables the result has another class, [pcCompact][pcCompact-class], unless `result = "pcAlgo"`.
 #' - If `numCores` is left out, all cores are used (one in a forked process); pcalg uses one. It works with every `skel.method`, without
 #'   pcalg's warning. `options(pcgpu.threads = )` and the environment variable `PCGPU_NUM_THREADS` change the default.
-#' - The following are errors, raised before any work, where pcalg computes a result: a `suffStat$C` that is a covariance matrix,
+#' - Some arguments for which pcalg computes a result are errors here, raised before any work: a `suffStat$C` that is a covariance matrix,
 #'   not symmetric, not square, with entries below -1 or above 1, or not of size p; `suffStat$n` below 1; labels that are the
 #'   names of the data in another order; `alpha` given as text; a `p` that is not a whole number; level codes that are not
 #'   below `nlev`.
@@ -39,27 +42,30 @@
 #' - Labels that differ from the names of the data other than in their order are matched by position, as in pcalg, with a warning of class
 #'   `pcgpu_warning_names`. `alpha` outside (0, 1) is accepted as in pcalg, with a warning of class `pcgpu_warning_alpha`.
 #' - Only here: `labels` and `p` can be left out if `suffStat` has a matrix with a column for each variable, and `indepTest` if `suffStat` is data.
-#' - Only here: `fixedGaps` and `fixedEdges` may have row names that differ from their column names, for instance names on one
-#'   side only; the `suffStat` of a discrete test may lack `adaptDF` (it is then `FALSE`), or come from `na = "pairwise"`; and `suffStat` may be the result of
-#'   `suff_gauss(keep = "data")`, which pcalg's functions see as a list of C and n (see [suff_gauss()]).
+#' - Only here: `fixedGaps` and `fixedEdges` may have row names that differ from their column names, for instance names on one side only.
+#' - Only here: the `suffStat` of a discrete test may lack `adaptDF` (it is then `FALSE`), or come from `na = "pairwise"`.
+#' - Only here: `suffStat` may be the result of `suff_gauss(keep = "data")`, which pcalg's functions see as a list of C and n (see [suff_gauss()]).
 #'
 #' Tests:
 #' - With five or more conditioning variables, pcalg's `disCItest()` conditions on x instead of on them. Ours does not, so results
 #'   differ there, whichever of the two functions is given; see [disCItest()].
 #' - If discrete tests have too few observations, a search gives one warning of class `pcgpu_warning_too_few`; pcalg warns at each test.
-#' - There is no warning that NaNs were produced. A test without a p-value is treated as in pcalg, see `NAdelete`; one warning of class `pcgpu_warning_no_answer` says how often that was (but for level 0 of a compact result, and R functions on a `cluster`).
-#' - If `indepTest` is an R function, `x`, `y` and `S` are integers without names (in pcalg, `x` and `y` have names with `"stable"` and
-#'   `"original"`, and all three are doubles with `"stable.fast"`). A p-value given as text is read as a number (pcalg compares it as
-#'   text, or stops with `"stable.fast"`); other text is an error. An error in the test is raised as a condition of class
-#'   `pcgpu_error_test`, see below.
+#' - There is no warning that NaNs were produced. A test without a p-value is treated as in pcalg, see `NAdelete`. One warning of class
+#'   `pcgpu_warning_no_answer` states how often that happened (except at level 0 of a compact result, and for R functions on a `cluster`).
+#' - If `indepTest` is an R function, `x`, `y` and `S` are integers without names. In pcalg, `x` and `y` have names with `"stable"` and
+#'   `"original"`, and all three are doubles with `"stable.fast"`.
+#' - If an R function returns a p-value as text, it is read as a number (pcalg compares it as text, or stops with `"stable.fast"`). Other text is
+#'   an error.
+#' - An error in an R function is raised as a condition of class `pcgpu_error_test`, see below.
 #'
 #' Output:
 #' - `verbose = TRUE` prints pcalg's lines. With a native test and more than 50 variables it prints only those of the levels;
 #'   `verbose = 2` prints all of them. With `"stable.fast"` it leaves out the lines of pcalg's C++ code about its own steps
 #'   ("Casting ...", "v: ...; neighbors: ..."). Native tests that are printed are run a second time, one after the other.
-#' - With `fixedGaps`, the standard rule makes a v-structure of every chain over a pair that was not tested, as in pcalg. A message of class `pcgpu_message_untested` counts them;
-#'   `maj.rule = TRUE` decides them by tests of the pair. Pairs that `forbidden` or `tiers` exclude are tested for this purpose, see [pc_control()].
-#' - If tests contradict each other, `u2pd = "relaxed"` can give a graph that is not a valid CPDAG, as in pcalg. [run_details()] reports this
+#' - With `fixedGaps`, the standard rule makes a v-structure of every chain over a pair that was not tested, as in pcalg. A message of class
+#'   `pcgpu_message_untested` counts them. `maj.rule = TRUE` decides them by tests of the pair. Pairs that `forbidden` or `tiers` exclude are
+#'   tested for this purpose, see [pc_control()].
+#' - If tests contradict each other, `u2pd = "relaxed"` can return a graph that is not a valid CPDAG, as in pcalg. [run_details()] reports this
 #'   as `valid_cpdag`, and [plot_cpdag()], `print()` and `summary()` say so. Only here: `u2pd = "valid"`, see *Valid graphs*.
 #' - The slot `call` has an attribute `"pcgpu"`, for [run_details()], so `identical()` is `FALSE` for a whole object and pcalg's.
 #'   Compare slots instead.
@@ -68,58 +74,78 @@
 #'
 #' # Data without a test
 #'
-#' `pc(data, alpha = 0.01)`, without `indepTest`, is a call that pcalg does not have. V-structures are then decided by the majority rule (`maj.rule = TRUE`), because its arrows are right more often than those of pcalg's
-#' default. On 120 samples from random DAGs of 20 variables (100 to 2,000 observations, alpha 0.01), 75 % of its arrows are right and 49 of 100 true arrows are found, compared with 55 % and 42; 59 graphs are valid, compared with 18. On 39 samples from 13 networks of
-#' bnlearn's repository (500 to 10,000 observations), it finds 269 right and 23 wrong arrows, compared with 331 and 109. `maj.rule = FALSE` gives pcalg's default, and so does any call with `suffStat` and `indepTest`, unless it asks for another rule.
+#' pcalg has no call like `pc(data, alpha = 0.01)`, without `indepTest`. V-structures are then decided by the majority rule
+#' (`maj.rule = TRUE`), because its arrows are right more often than those of pcalg's default:
 #'
-#' The majority rule tests all subsets of a variable's neighbours, `2^d` for d neighbours. If that takes more than `2^22` tests and more than a twentieth of those of the skeleton (Gaussian tests), or more than `2^14` and more than the skeleton (other
-#' tests), pcalg's rule is used instead; `maj.rule = TRUE` insists. `print()` and [run_details()] say which rule it was. A test without an answer has no vote. [stability()] does the same for data without a test; [fci()] and its relatives, [cstar()] and [orient()] have pcalg's
-#' defaults.
+#' | | majority rule | pcalg's default |
+#' |:--|:--|:--|
+#' | 120 samples from random DAGs of 20 variables (100 to 2,000 observations, alpha 0.01): right among the arrows found | 75 % | 55 % |
+#' | the same samples: true arrows found | 49 % | 42 % |
+#' | the same samples: valid graphs | 59 | 18 |
+#' | 39 samples from 13 networks of bnlearn's repository (500 to 10,000 observations): right arrows | 269 | 331 |
+#' | the same samples: wrong arrows | 23 | 109 |
+#'
+#' `maj.rule = FALSE` selects pcalg's default. So does any call with `suffStat` and `indepTest`, unless it requests another rule.
+#'
+#' The majority rule tests all subsets of a variable's neighbours, `2^d` for d neighbours. pcalg's rule is used instead if that takes too many
+#' tests: more than `2^22` and more than a twentieth of those of the skeleton (Gaussian tests), or more than `2^14` and more than the skeleton
+#' (other tests). `maj.rule = TRUE` enforces the majority rule. `print()` and [run_details()] state which rule was used. A test without an answer
+#' has no vote. [stability()] does the same for data without a test. [fci()] and its relatives, [cstar()] and [orient()] have pcalg's defaults.
 #'
 #' # Valid graphs
 #'
-#' With few observations, tests often contradict each other: no DAG has all the v-structures that they suggest. The edges stand, but a graph with these arrows is not a CPDAG, and [causal_effects()], for one, may refuse it. `u2pd = "valid"`
-#' gives the graph of `"relaxed"` if that is a CPDAG. If it is not, it returns the CPDAG of a DAG on the same skeleton that contradicts few of the decisions on unshielded triples (x - y - z, x and z not adjacent: a v-structure or not). The DAG is found by
-#' removing one vertex after the other, each time the one that contradicts fewest decisions as a vertex without children (Dor and Tarsi 1992 stop where there is a contradiction). Among equals it is the
-#' first in the order of the variables; nothing is drawn at random. It goes with `conservative` and `maj.rule`, whose undecided triples are v-structures only where nothing else is possible, and with background knowledge, which is kept. [run_details()] says how many decisions
-#' were overruled. On the 120 samples above, all graphs of `maj.rule = TRUE, u2pd = "valid"` are valid; 74 % of their arrows are right, and 47 of 100 true arrows are found.
+#' With few observations, tests often contradict each other: no DAG has all the v-structures that they suggest. The edges stand, but a graph
+#' with these arrows is not a CPDAG, and functions such as [causal_effects()] may refuse it.
+#'
+#' `u2pd = "valid"` returns the graph of `"relaxed"` if that is a CPDAG. Otherwise, it returns the CPDAG of a DAG on the same skeleton that
+#' contradicts few of the decisions on unshielded triples (x - y - z, x and z not adjacent: a v-structure or not). To find the DAG, it removes
+#' one vertex after the other. Each time it chooses the vertex that contradicts the fewest decisions as a vertex without children (Dor and Tarsi
+#' 1992 stop at a contradiction). Ties go to the first in the order of the variables; nothing is drawn at random.
+#'
+#' `"valid"` can be combined with `conservative` and `maj.rule`; their undecided triples become v-structures only if nothing else is possible. It
+#' keeps background knowledge. [run_details()] states how many decisions were overruled. On the 120 samples above, all graphs of
+#' `maj.rule = TRUE, u2pd = "valid"` are valid; 74 % of their arrows are right, and 47 of 100 true arrows are found.
 #'
 #' # Tests of conditional independence
 #'
 #' [gaussCItest()], [disCItest()] and [binCItest()], pcalg's or this package's, and the other tests of this package run
 #' natively, on all threads or on a GPU. Any other `function(x, y, S, suffStat)` that returns a p-value, including a modified copy of one of these, is
-#' called as pcalg calls it: once for each test, in pcalg's order, on one thread. If it stops with an error, so does
-#' `pc()`, with a condition of class `pcgpu_error_test` that has the fields `x`, `y`, `S` and `parent` (the original condition) and
-#' inherits from the classes of the original.
+#' called as pcalg calls it: once for each test, in pcalg's order, on one thread. If it stops with an error, `pc()` stops, too. The condition has
+#' the class `pcgpu_error_test`, the classes of the original, and the fields `x`, `y`, `S` and `parent` (the original condition).
 #'
 #' # Data
 #'
 #' All functions of this package that take data read them in the same way. Rows are independent observations and columns are variables.
-#' - **A column with a class of its own** is what its `as.numeric()` and `is.na()` say: survey columns of the packages haven and labelled with the missing values
-#'   that they declare, `difftime`, periods of the package lubridate, bit64's `integer64`, `I()`, and the result of `scale()`. Dates and times become numbers of days or seconds, with a
-#'   message of class `pcgpu_message_dates`. Other columns, such as lists, are an error.
-#' - **Text and factors** are levels. A warning of class `pcgpu_warning_levels` names text that looks like numbers (with decimal commas, units, or words among them), and text
-#'   with more levels than half of the rows. `pc(data)` leaves out text that differs in every row, with a message of class `pcgpu_message_identifier`.
+#' - **A column with a class of its own** is converted by its methods `as.numeric()` and `is.na()`. Examples are survey columns of the packages
+#'   haven and labelled with the missing values that they declare, `difftime`, periods of the package lubridate, bit64's `integer64`, `I()`, and
+#'   the result of `scale()`. Dates and times become numbers of days or seconds, with a message of class `pcgpu_message_dates`. Other columns,
+#'   such as lists, are an error.
+#' - **Text and factors** are levels. A warning of class `pcgpu_warning_levels` names text that looks like numbers (with decimal commas, units, or
+#'   words among them), and text with more levels than half of the rows. `pc(data)` leaves out text that differs in every row, with a message of
+#'   class `pcgpu_message_identifier`.
 #' - **Whole numbers** of at most 10 different values are numbers; a message of class `pcgpu_message_codes` names them, as they may be codes.
 #' - **Levels that never occur** cost degrees of freedom in tests of levels, as in pcalg. The message about the data names these columns.
 #' - **A symmetric matrix** (correlations, covariances, distances, an adjacency matrix) is refused. [gaussCItest()] takes correlations as `list(C = , n = )`.
-#' - **Genes in rows**: a message of class `pcgpu_message_rows` asks whether rows are the variables if rows are named as genes, or columns as samples.
-#' - **Linear combinations**: if `indepTest` is left out, a warning of class `pcgpu_warning_dependent` names columns that are linear combinations of others,
-#'   such as totals, copies, and all dummies of one factor (of up to 300 columns of numbers, and more rows than columns).
+#' - **Genes in rows**: if rows have names like genes, or columns have names like samples, a message of class `pcgpu_message_rows` asks whether the
+#'   rows are the variables.
+#' - **Linear combinations**: if `indepTest` is left out, a warning of class `pcgpu_warning_dependent` names columns that are linear combinations
+#'   of others, such as totals, copies, and all dummies of one factor. This check needs at most 300 numeric columns, and more rows than columns.
 #'
-#' @param suffStat The sufficient statistic for `indepTest`. For [gaussCItest()], `list(C = , n = )`: a p x p correlation matrix and the number of observations, as
-#'   [suff_gauss()] computes them from data. `NA` in `C` is allowed, see `NAdelete`. For many variables, `suff_gauss(keep = "data")` needs less memory. For discrete tests see [disCItest()] and
-#'   [suff_discrete()].
+#' @param suffStat The sufficient statistic for `indepTest`. For [gaussCItest()], `list(C = , n = )`: a p x p correlation matrix and the number of
+#'   observations, as [suff_gauss()] computes them from data. `NA` in `C` is allowed, see `NAdelete`. For many variables,
+#'   `suff_gauss(keep = "data")` needs less memory. For discrete tests see [disCItest()] and [suff_discrete()].
 #'
-#'   Without `indepTest`, the data: a data frame, matrix or table, an `ExpressionSet`, `SummarizedExperiment` or `SingleCellExperiment` (samples in columns), or anything else
-#'   that [suff_gauss()] reads. The test then follows from the columns, as a message of class `pcgpu_message_data` says: [gaussCItest()] for numbers, [disCItest()] for factors, logicals and
-#'   text, [mixCItest()] for both. For missing values see `na` in [pc_control()]; a list of multiply imputed data sets, or the result of `mice()`, is tested by [gaussMItest()] or its discrete and
-#'   mixed counterparts. The section "Data" says how columns are read.
+#'   Without `indepTest`, the data: a data frame, matrix or table, an `ExpressionSet`, `SummarizedExperiment` or `SingleCellExperiment` (samples in
+#'   columns), or anything else that [suff_gauss()] reads. The columns then determine the test: [gaussCItest()] for numbers, [disCItest()] for
+#'   factors, logicals and text, [mixCItest()] for both. A message of class `pcgpu_message_data` names it. For missing values see `na` in
+#'   [pc_control()]. A list of multiply imputed data sets, or the result of `mice()`, is tested by [gaussMItest()] or its discrete and mixed
+#'   counterparts. The section "Data" describes how columns are read.
 #' @param indepTest A function `(x, y, S, suffStat)` that returns the p-value of the test that variables
 #'   number `x` and `y` are independent given those with numbers `S`.
-#' @param alpha Significance level of each test, between 0 and 1. An edge is removed if p >= alpha. Values outside (0, 1) give a warning, and an error if `suffStat` is data.
-#' @param labels Names of the variables: a character vector of length p, in the order of the data, without empty or duplicated names and without `"|"`. If both `labels` and `p` are left out, the names in the
-#'   data or `suffStat`, or the numbers of the variables.
+#' @param alpha Significance level of each test, between 0 and 1. An edge is removed if p >= alpha. Values outside (0, 1) give a warning, and an
+#'   error if `suffStat` is data.
+#' @param labels Names of the variables: a character vector of length p, in the order of the data, without empty or duplicated names and without
+#'   `"|"`. If both `labels` and `p` are left out, the names in the data or `suffStat`, or the numbers of the variables.
 #' @param p Number of variables, instead of `labels`, which are then `"1"`, ..., `"p"`.
 #' @param fixedGaps `NULL` or a symmetric logical p x p matrix: pairs that are `TRUE` have no edge and are not tested. The standard rule
 #'   makes v-structures over them, see *Differences from pcalg*.
@@ -129,46 +155,46 @@
 #' @param m.max Largest size of a conditioning set; `Inf` for no limit.
 #' @param u2pd How to turn the skeleton into a CPDAG if v-structures contradict each other:
 #'   - `"relaxed"` (the default): later v-structures overwrite earlier ones, so that the result may not be a CPDAG;
-#'   - `"rand"` (draw a DAG and return its CPDAG) and `"retry"` (draw other v-structures until a DAG has all of them) draw from R's random numbers, so set a seed. If no DAG is
-#'     found, their result may not be a CPDAG either;
+#'   - `"rand"`: draw a DAG and return its CPDAG; `"retry"`: draw other v-structures until a DAG has all of them. Both use R's random numbers, so
+#'     set a seed. If no DAG is found, their result may not be a CPDAG either;
 #'   - `"valid"`, which pcalg does not have: always a CPDAG with all edges of the skeleton. See *Valid graphs*.
 #' @param skel.method `"stable"` (the default) or `"stable.fast"`, which do not depend on the order of the variables, or
-#'   `"original"`, which does. The first two give the same graph unless p-values are `NaN`, and separating
-#'   sets, `pMax` and counts like pcalg's methods of these names. They are equally fast here.
+#'   `"original"`, which does. The first two give the same graph unless p-values are `NaN`. Their separating
+#'   sets, `pMax` and counts are those of pcalg's methods of these names. They are equally fast here.
 #' @param conservative,maj.rule Orient v-structures by the conservative rule or by the majority rule (Colombo and
-#'   Maathuis 2014), which consider all separating sets among the neighbours? Not both, and only with
+#'   Maathuis 2014)? Both rules consider all separating sets among the neighbours. Not both, and only with
 #'   `u2pd = "relaxed"` or `"valid"`. If data are given without `indepTest`, the default is the majority rule, see *Data without a test*.
 #' @param solve.confl Mark contradictory orientations with bidirected edges, so that the answer does not depend on the
 #'   order of the variables? Only with `u2pd = "relaxed"`.
-#' @param numCores Number of threads; by default all cores (see below).
+#' @param numCores Number of threads; all cores by default (see below).
 #' @param verbose Print levels, tests and orientations like pcalg? `FALSE`, `TRUE` or 2 (everything, for any number of variables; see
 #'   below).
 #' @param device Where to run the search. The answer does not change.
 #'   - `"auto"` (the default): the first GPU if there is one (see [pcgpu_devices()]) and it is likely to be faster, else the CPU. A GPU is faster
-#'     for many variables, for discrete data with many observations, for mixed data from 2,000 variables on,
-#'     and for all but small searches with a nearest-neighbour test. For large data all GPUs are used. Tests that are R functions always run on the CPU. Method
-#'     `"original"` runs on a GPU only if you name it; with the Gaussian test its levels from 1 on then run on the CPU, which is faster.
-#'     If there is a GPU that cannot be used, a message of class `pcgpu_message_fallback` says why, once per session for
-#'     each reason.
+#'     for many variables, for discrete data with many observations, for large mixed data with at least 2,000 observations,
+#'     and for all but small searches with a nearest-neighbour test. For large data all GPUs are used. Tests that are R functions always run on the
+#'     CPU. Method `"original"` runs on a GPU only if you name one; its levels from 1 on then run on the CPU for the Gaussian test, which is faster.
+#'     If there is a GPU that cannot be used, a message of class `pcgpu_message_fallback` gives the reason, once per session for each reason.
 #'   - `"cpu"`: the CPU; a [cpu_device()] limits the memory for correlations.
-#'   - `"cuda"`, `"cuda:1"`, ...: the first, second, ... NVIDIA GPU. Only the driver is needed, for CUDA 12.0 or newer. Errors are of class `pcgpu_error_device`; see
-#'     [pcgpu-package].
-#'   - `c("cuda:0", "cuda:1")`, `"cuda:all"`: several GPUs of this machine together. The first one runs the search as long as each level takes less than about half a second, because to share shorter levels takes longer.
-#'     Then the rows of a level are handed out to whichever GPU is free. Each GPU holds what it has memory for; what was found is the host's. If one fails, the others do its
-#'     work, with a message of class `pcgpu_message_lost`; [run_details()] says which did what. With `"cpu"`
-#'     among them, as in `c("cpu", "cuda:all")`, the CPU does a part of nearest-neighbour tests and of tests of mixed data; it would slow other tests down, and a message of class `pcgpu_message_cpu_idle` says that it takes no part in them. Additional
-#'     tests of `conservative` and `maj.rule` are handed out, too.
+#'   - `"cuda"`, `"cuda:1"`, ...: the first, second, ... NVIDIA GPU. Only the driver is needed, for CUDA 12.0 or newer. Errors are of class
+#'     `pcgpu_error_device`; see [pcgpu-package].
+#'   - `c("cuda:0", "cuda:1")`, `"cuda:all"`: several GPUs of this machine together. The first one runs the search alone while each level takes less
+#'     than about half a second, because sharing shorter levels costs more time than it saves. After that, each free GPU takes the next rows of a
+#'     level. Each GPU holds the data that fit in its memory; the host holds the results. Additional tests of `conservative` and `maj.rule` are
+#'     shared, too. If a GPU fails, the others do its work, with a message of class `pcgpu_message_lost`. [run_details()] lists which GPU did what.
+#'   - `c("cpu", "cuda:all")` and the like: the CPU also does a part of nearest-neighbour tests and of tests of mixed data. It would slow down other
+#'     tests; a message of class `pcgpu_message_cpu_idle` says that it takes no part in them.
 #'   - a [cuda_device()], which also sets how the search runs.
-#' @param progress Show a progress bar for each level, and for computing correlations if that takes more than a second (with the package cli if it is installed)? `NULL` means
-#'   `getOption("pcgpu.progress")` or, if that is not set, `TRUE` in interactive sessions outside knitr and testthat.
+#' @param progress Show a progress bar for each level, and for computing correlations if that takes more than a second? The package cli draws it if
+#'   it is installed. `NULL` means `getOption("pcgpu.progress")` or, if that is not set, `TRUE` in interactive sessions outside knitr and testthat.
 #' @param ...,control Arguments of [pc_control()], by their full names: either in the call itself, or collected in `control` for several calls.
 #'   - `result`: the class of the result, pcalg's `pcAlgo` or [pcCompact][pcCompact-class], whose size does not depend on the number of pairs;
 #'   - `checkpoint`: a file from which the same call resumes after a crash or Ctrl-C; `time_limit`: seconds after which the search returns what it has;
 #'   - `cluster`: other R processes, here or on other machines, that run the tests; `parallel_tests`: run R functions on `numCores` processes;
 #'   - `tiers`, `forbidden`, `required`, `context.all`, `context.tier`: background knowledge about the graph;
 #'   - `na`: how to treat missing values if `suffStat` is data.
-#' @return With `result = "compact"`, or for more than 20,000 variables, an object of class [pcCompact][pcCompact-class]. Otherwise an object of pcalg's S4 class `pcAlgo` (if pcalg is not
-#'   installed, of a class with the same name and slots), with slots
+#' @return With `result = "compact"`, or for more than 20,000 variables, an object of class [pcCompact][pcCompact-class]. Otherwise an object of
+#'   pcalg's S4 class `pcAlgo` (if pcalg is not installed, of a class with the same name and slots), with slots
 #'   - `graph`: a [graph::graphNEL-class] of p nodes. An edge i -> j alone is directed, edges in both directions are
 #'     undirected, and both with weight 2 are a conflict (`solve.confl = TRUE` only).
 #'   - `sepset`: a list of p lists of p; `sepset[[i]][[j]]` is the integer vector of the variables that separate
@@ -179,10 +205,12 @@
 #'   - `max.ord`: the last level, that is, the size of its conditioning sets.
 #'   - `call`: the call. The slots `n` and `zMin` are empty, as in pcalg.
 #'
-#'   For more than 100,000 edges the graph stores only weights other than the default, 1. For both classes, [edge_table()] gives a table of
-#'   the edges, [sepset()] and [p_value()] give the results for a pair,
-#'   `as(fit, "amat")` gives the adjacency matrix in pcalg's coding, [run_details()] says where it was computed,
-#'   [as_igraph()] converts it and [plot_cpdag()] draws it.
+#'   For more than 100,000 edges the graph stores only weights other than the default, 1. For both classes:
+#'   - [edge_table()] returns a table of the edges;
+#'   - [sepset()] and [p_value()] return the results for a pair;
+#'   - `as(fit, "amat")` returns the adjacency matrix in pcalg's coding;
+#'   - [run_details()] shows where it was computed;
+#'   - [as_igraph()] converts it and [plot_cpdag()] draws it.
 #'
 #'   Errors and warnings are classed conditions, listed in [pcgpu-package].
 #' @references
@@ -195,7 +223,8 @@
 #' with the R package pcalg. *Journal of Statistical Software* 47(11), 1-26.
 #'
 #' P. Spirtes, C. Glymour and R. Scheines (2000). *Causation, Prediction, and Search*, 2nd edition. MIT Press.
-#' @seealso [pc_control()] for checkpoints, clusters and background knowledge; [skeleton()] for the first half of the algorithm, [orient()] for the second.
+#' @seealso [pc_control()] for checkpoints, clusters and background knowledge; [skeleton()] for the first half of the algorithm; [orient()] for the
+#'   second.
 #' @examples
 #' # A chain and a v-structure: rain -> river <- melt, river -> flood
 #' set.seed(42)
@@ -249,7 +278,7 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
   hand_over(run_search(test, labels, options, with_bound(orient, test), threads, device, verbose, progress, call, compact, workers), options$limits)
 }
 
-# The arguments of pc(), in its frame or one like it, and `control` as Rust wants them: list(options, orient).
+# Checks the arguments of pc(), in its frame or one like it, and `control`: list(options, orient), as Rust expects them.
 check_pc <- function(frame, control, labels) {
   orient <- check_orientation(frame$u2pd, frame$conservative, frame$maj.rule, frame$solve.confl)
   method <- check_choice(frame$skel.method, c("stable", "original", "stable.fast"), "skel.method")

@@ -1,24 +1,26 @@
-#' The GPUs of this machine
+#' List the GPUs of this machine
 #'
-#' @param free Shall the free memory of all GPUs be asked for? Only a process that has opened a GPU can ask, which takes 0.2 s and
-#'   0.5 GB of its memory for that moment. `FALSE`: it is `NA` for GPUs that this R process has not used yet.
-#' @return A data frame of class `pcgpu_devices` with a row for each GPU, and none where there is no GPU that can be used:
-#'   - `device`: its name for the argument `device` of [pc()], `"cuda:0"` and so on;
-#'   - `name`: of the GPU;
-#'   - `memory_total`, `memory_free`: in bytes; see `free`;
+#' Returns the NVIDIA GPUs of this machine with their memory and properties.
+#'
+#' @param free Query the free memory of all GPUs? The query must open each GPU, which takes 0.2 s and, briefly, 0.5 GB of its memory. If `FALSE`, the free
+#'   memory is `NA` for GPUs that this R process has not used yet.
+#' @return A data frame of class `pcgpu_devices` with a row for each GPU, and no rows if there is no usable GPU:
+#'   - `device`: its name for the argument `device` of [pc()], such as `"cuda:0"`;
+#'   - `name`: the name of the model;
+#'   - `memory_total`, `memory_free`: memory in bytes; see `free`;
 #'   - `compute_capability`: such as `"9.0"`;
-#'   - `driver`: the newest CUDA version that the driver runs, such as `"12.4"`;
-#'   - `multiprocessors`: how many it has;
-#'   - `unified`: does `memory = "unified"` of [cuda_device()] work on it?
-#'   - `peers`: the other GPUs whose memory it reads directly, such as `"cuda:1 cuda:2"`; copies from others go by way of the host, and a
-#'     search on several GPUs is slower;
-#'   - `ecc`: does its memory correct errors?
-#'   - `pci`: its place in the machine, as `lspci -D` shows it;
-#'   - `uuid`: what names it in any machine, as `nvidia-smi -L` shows it. It is not printed.
+#'   - `driver`: the newest CUDA version that the driver supports, such as `"12.4"`;
+#'   - `multiprocessors`: the number of multiprocessors;
+#'   - `unified`: whether `memory = "unified"` of [cuda_device()] works on it;
+#'   - `peers`: the other GPUs whose memory it reads directly, such as `"cuda:1 cuda:2"`. Copies from other GPUs pass through the host, and make a
+#'     search on several GPUs slower;
+#'   - `ecc`: whether its memory corrects errors;
+#'   - `pci`: its PCI address, as `lspci -D` shows it;
+#'   - `uuid`: its unique identifier, as `nvidia-smi -L` shows it. It is not printed.
 #'
-#'   The attribute `reason` says why there is none; it is printed, too.
+#'   If there are no rows, the attribute `reason` says why; it is printed, too.
 #'
-#'   A machine without a GPU or a driver is no error: the table has no row. Errors have the class `pcgpu_error_argument`.
+#'   A machine without a GPU or a driver is not an error. Errors have the class `pcgpu_error_argument`.
 #' @seealso [pcgpu_info()] for the rest of what a bug report needs.
 #' @examples
 #' pcgpu_devices()

@@ -1,14 +1,18 @@
-#' What this installation of pcgpu is and can do
+#' Describe this installation of pcgpu
 #'
-#' Versions, processor features and settings, in a form to paste into a bug report.
+#' Returns versions, processor features and settings, in a form that can be pasted into a bug report.
 #'
-#' @return A list of class `pcgpu_info`: `pcgpu`, `core` (versions of the R package and of its Rust core), `simd` (the
-#'   vector instructions in use), `cores` (of this machine), `threads` (used when `numCores` is left out), `cuda`
-#'   (is there a CUDA engine in this build?), `kernels` (what its kernels are compiled to), `devices` (see
-#'   [pcgpu_devices()]), `R`, `os`, `platform`, and the versions of `graph` and `pcalg`, `NA` where a
-#'   package is not installed.
+#' @return A list of class `pcgpu_info`:
+#'   - `pcgpu`, `core`: versions of the R package and of its Rust core;
+#'   - `simd`: the vector instructions in use;
+#'   - `cores`, `threads`: the cores of this machine, and the threads used if `numCores` is left out;
+#'   - `cuda`: whether this build has a CUDA engine;
+#'   - `kernels`: the form to which its kernels are compiled;
+#'   - `devices`: the GPUs, see [pcgpu_devices()];
+#'   - `R`, `os`, `platform`: the R version, the operating system and R's platform;
+#'   - `graph`, `pcalg`: versions of these packages, `NA` for one that is not installed.
 #'
-#'   There are no errors: what cannot be found out is `NA`.
+#'   An invalid default number of threads (`options(pcgpu.threads = )`) is an error of class `pcgpu_error_argument`.
 #' @seealso [pcgpu_devices()] for the GPUs, [run_details()] for where a search ran.
 #' @examples
 #' pcgpu_info()

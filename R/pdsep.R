@@ -1,19 +1,24 @@
 #' The possible-d-sep phase of FCI
 #'
-#' Tests the edges of a skeleton given subsets of possible-d-sep sets, as the second part of [fci()] does. `pdsep()` takes the arguments of `pcalg::pdsep()` and gives the same answer.
+#' Tests the edges of a skeleton given subsets of possible-d-sep sets, as the second part of [fci()] does. `pdsep()` takes the arguments of
+#' `pcalg::pdsep()` and returns the same answer.
 #'
 #' @inheritParams fci
 #' @param skel The skeleton: the result of [skeleton()], or a graph such as its slot `graph`.
-#' @param p Number of variables; it may be left out.
+#' @param p Number of variables; can be left out.
 #' @param sepset pcalg's list of lists of separating sets, the slot `sepset` of a skeleton.
 #' @param pMax The largest p-values so far: a p x p matrix, the slot `pMax` of a skeleton.
 #' @param m.max Largest size of a conditioning set.
 #' @param unfVect Triples that may or may not be colliders, as pcalg's `triple2numb()` numbers them, or `NULL`.
-#' @return A list: `G`, the remaining edges, a logical p x p matrix; `sepset` and `pMax`, updated; `allPdsep`, a list with the possible-d-sep set of each variable (and the other end of
-#'   its last edge); `max.ord`, the size of the last edge's sets; `n.edgetests`, the number of tests at each size from 0 to `max.ord`.
+#' @return A list:
+#'   - `G`: the remaining edges, a logical p x p matrix;
+#'   - `sepset`, `pMax`: as given, updated;
+#'   - `allPdsep`: a list with the possible-d-sep set of each variable (and the other end of its last edge);
+#'   - `max.ord`: the size of the last edge's sets;
+#'   - `n.edgetests`: the number of tests at each size from 0 to `max.ord`.
 #' @references
 #' D. Colombo, M. H. Maathuis, M. Kalisch and T. S. Richardson (2012). Learning high-dimensional directed acyclic graphs with latent and selection variables. *Annals of Statistics* 40, 294-321.
-#' @seealso [fci()], [udag2pag()]
+#' @seealso [fci()], [udag2pag()].
 #' @examples
 #' set.seed(2)
 #' x <- matrix(rnorm(2000), 400, 5)
@@ -35,7 +40,7 @@ pdsep <- function(skel, suffStat, indepTest, p, sepset, alpha, pMax, m.max = Inf
   ))
   listed <- about("skel", edges_of(skel))
   labels <- listed$labels
-  if (!missing(p) && check_p(p) != length(labels)) abort_argument("p", p, sprintf("leave it out, `skel` has %d variables.", length(labels)))
+  if (!missing(p) && check_p(p) != length(labels)) abort_argument("p", p, "leave it out.", is = sprintf("%s, but `skel` has %s", describe(p), counted(length(labels), "variable")))
   check_square(pMax, length(labels), "pMax")
   check_sides(pMax, "pMax")
   check_against(colnames(pMax) %||% rownames(pMax), labels, "pMax", "skel", tell = FALSE)
@@ -71,9 +76,9 @@ check_square <- function(x, p, argument) {
   }
 }
 
-# pcalg's numbers of triples, k + p (j + p i), as numbers of variables, three each.
+# Converts pcalg's numbers of triples, k + p (j + p i), to numbers of variables, three for each triple.
 triples_of <- function(unfVect, p) {
-  wrong <- function() abort_argument("unfVect", unfVect, "give numbers of triples as pcalg's triple2numb() makes them, or NULL.")
+  wrong <- function() abort_argument("unfVect", unfVect, "give triple numbers from pcalg's triple2numb(), or NULL.")
   if (!is.null(unfVect) && !is.numeric(unfVect) && !all(is.na(unfVect))) wrong()
   numbers <- as.double(unfVect)
   numbers <- numbers[!is.na(numbers)]

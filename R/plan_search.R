@@ -1,30 +1,39 @@
 #' Estimate how long a search will take
 #'
-#' Estimates the tests, time and memory that [pc()] or [skeleton()] will need with these arguments. The search itself runs for some seconds on the given device, and the rest is
-#' extrapolated. Levels that finish in that time are exact; the level that was running is extrapolated from the part that was done. Later levels depend on the edges that remain and cannot be predicted.
+#' Estimates the tests, time and memory that [pc()] or [skeleton()] will need with these arguments. The search runs for a few seconds on the given
+#' device. Levels that finish in that time are exact. The level that was running is extrapolated from the part that was done. Later levels depend on
+#' the edges that remain and cannot be predicted.
 #'
 #' @inheritParams pc
-#' @param ...,control Other arguments of [pc()] or [skeleton()], and of [pc_control()], by name. Those that do not affect the search for the skeleton are accepted and ignored, such as `checkpoint`, `time_limit`,
-#'   `result` and `verbose`. The tests of `conservative` and `maj.rule`, which follow the skeleton, are not counted.
+#' @param ...,control Other arguments of [pc()] or [skeleton()], and of [pc_control()], by name. Those that do not affect the search for the skeleton are
+#'   accepted and ignored, such as `checkpoint`, `time_limit`, `result` and `verbose`. The tests of `conservative` and `maj.rule`, which follow the
+#'   skeleton, are not counted.
 #' @param seconds How long to search, in seconds, a number above 0. A search that finishes earlier is reported in full.
-#' @return A list of class `pcgpu_plan`, which prints as a summary and whose `as.data.frame()` is `levels`:
-#'   - `levels`: a data frame with one row for each level that was started: `level` (-1 is the computation of correlations from data, if it takes more than a second); `edges` at its start (at level 0 the number of pairs to be tested; `NA` for correlations); `tests`, the number of tests for a
-#'     finished level, otherwise the largest possible number (a pair x, y is tested given all sets of that size among the neighbours of x, and of y, until it is separated);
-#'     `seconds`, measured for a finished level, otherwise the estimated total, and `NA` if nothing of it was done; `done`, the share that was done, from 0 to 1.
-#'   - `max_level`: an upper bound for the last level: the largest number of neighbours that a variable still has, less one, and at most `m.max`. `NA` if level 0 did not finish.
+#' @return A list of class `pcgpu_plan`, which prints as a summary. `as.data.frame()` returns its element `levels`.
+#'   - `levels`: a data frame with one row for each level that was started:
+#'     - `level`: the level; -1 is the computation of correlations from data, if it takes more than a second;
+#'     - `edges`: the edges at its start; at level 0 the number of pairs to be tested; `NA` for correlations;
+#'     - `tests`: the number of tests for a finished level, otherwise the largest possible number. A pair x, y is tested given all sets of that size
+#'       among the neighbours of x, and of y, until it is separated;
+#'     - `seconds`: measured for a finished level, otherwise the estimated total; `NA` if nothing of it was done;
+#'     - `done`: the share that was done, from 0 to 1.
+#'   - `max_level`: an upper bound for the last level: the largest number of neighbours that a variable still has, less one, and at most `m.max`. `NA` if
+#'     level 0 did not finish.
 #'   - `ended`: whether the whole search finished in the time.
-#'   - `memory`: bytes, by name: `data`, `suffStat` as it is in R; `correlations`, the p x p matrix if the search computes it; `pcAlgo`, a result of that class; `compact`, one of class
-#'     [pcCompact][pcCompact-class], with the separating sets found so far; and what is planned on a GPU, as in [run_details()].
+#'   - `memory`: bytes, by name: `data`, `suffStat` as it is in R; `correlations`, the p x p matrix if the search computes it; `pcAlgo`, a result of that
+#'     class; `compact`, one of class [pcCompact][pcCompact-class], with the separating sets found so far; and the planned GPU memory, as in
+#'     [run_details()].
 #'   - `variables`, `test`, `alpha`, `device`.
 #'
 #'   Errors are those of [skeleton()].
-#' @seealso `time_limit` and `checkpoint` in [pc_control()], which stop and resume a long search; `progress` of [pc()], which shows the remaining time of a level.
+#' @seealso `time_limit` and `checkpoint` in [pc_control()], which stop and resume a long search; `progress` of [pc()], which shows the remaining time
+#'   of a level.
 #' @examples
 #' x <- random_data(random_dag(40, neighbours = 3, seed = 1), 500, seed = 1, numCores = 2)
 #' plan_search(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
 #' @export
 plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., control = pc_control(), seconds = 10) {
-  if (!is_number(seconds) || seconds <= 0) abort_argument("seconds", seconds, "give one number of seconds above 0.")
+  if (!is_number(seconds) || seconds <= 0) abort_argument("seconds", seconds, "give a positive number of seconds.")
   pilot <- match.call()
   asked <- list(...)
   of_search <- setdiff(c(names(formals(pc)), names(formals(skeleton))), c("...", "control"))
@@ -38,7 +47,7 @@ plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., control = pc
   watch <- search_watch(asked$progress)
   pilot[[1L]] <- skeleton
   pilot[c("progress", "control")] <- list(watch, control)
-  # What the search itself will say; data and their test are told at once.
+  # The search itself will repeat these warnings. Messages about the data and their test are shown now.
   fit <- tryCatch(
     withCallingHandlers(eval(pilot, parent.frame()),
       pcgpu_warning_time_limit = function(w) tryInvokeRestart("muffleWarning"),
@@ -50,8 +59,8 @@ plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., control = pc
   new_plan(watch$seen(), fit, if (!missing(suffStat)) suffStat, asked$m.max %||% Inf)
 }
 
-# A progress reporter that notes what it is told: for `progress` of skeleton(). `seen()`: labels and test of the search, and by level its edges, the share that was
-# done, and the seconds from the end of the level before; NULL before it has begun.
+# Returns a progress reporter that records what it receives, for `progress` of skeleton(). `seen()` returns labels and test of the search, and for each level
+# its edges, the share that was done, and the seconds since the end of the previous level. It returns NULL before the search has begun.
 search_watch <- function(progress) {
   bar <- progress_reporter(progress)
   about <- NULL
@@ -78,7 +87,7 @@ search_watch <- function(progress) {
   structure(list(begin = begin, report = report, close = bar$close, seen = function() if (!is.null(about)) c(about, list(levels = levels))), class = "pcgpu_watch")
 }
 
-# fit: the result of the pilot, NULL where level 0 did not end.
+# fit: the result of the pilot search, NULL if level 0 did not finish.
 new_plan <- function(seen, fit, suffStat, m_max) {
   p <- length(seen$labels)
   details <- if (!is.null(fit)) run_details(fit)
@@ -95,7 +104,7 @@ new_plan <- function(seen, fit, suffStat, m_max) {
   ahead <- if (is.null(fit)) p * (p - 1) / 2 else sum(degree * choose(degree - 1, length(tests)))
   seconds <- seen$levels$seconds[at]
   seconds[is.na(at)] <- 0
-  # What has not ended is never quite done.
+  # A level that has not ended is never shown as done.
   share <- ifelse(whole, 1, pmin(seen$levels$done[at], 0.999))
   share[is.na(share)] <- 0
   table <- list2DF(list(
@@ -127,10 +136,10 @@ print.pcgpu_plan <- function(x, ...) {
   check_dots(list(...), character(), "print.pcgpu_plan")
   check_object(x)
   about <- c(
-    if (!is.na(x$test)) x$test, if (length(x$alpha)) paste("alpha =", format(x$alpha, digits = 7L)),
+    if (x$test %in% c(NA, "")) NULL else x$test, if (length(x$alpha)) paste("alpha =", format(x$alpha, digits = 7L)),
     if (length(x$device)) paste("on", paste(x$device, collapse = " + "))
   )
-  say_lines(sprintf("A search of %s: %s", counted(x$variables, "variable"), paste(about, collapse = ", ")))
+  say_lines(paste(c(paste("Search of", counted(x$variables, "variable")), about), collapse = ", "))
   levels <- x$levels
   if (nrow(levels)) {
     made <- levels$done == 1
@@ -144,13 +153,13 @@ print.pcgpu_plan <- function(x, ...) {
   cat(if (x$ended) {
     sprintf("The whole search took %s.\n", time_said(sum(levels$seconds, na.rm = TRUE)))
   } else if (anyNA(levels$seconds)) {
-    "Too little of the last level was done to tell how long it takes: give more `seconds`.\n"
+    "Too little of the last level was done to estimate its time: increase `seconds`.\n"
   } else {
     sprintf("%s: about %s%s\n", if (max(levels$level) < 0L) "Correlations" else paste("Up to level", max(levels$level)), time_said(sum(levels$seconds)),
-      if (is.na(x$max_level)) "; what comes after it is not known before." else if (x$max_level > max(levels$level)) {
-        sprintf("; there can be levels up to %d, which are not known before it ended.", x$max_level)
+      if (is.na(x$max_level)) "; later levels cannot be predicted yet." else if (x$max_level > max(levels$level)) {
+        sprintf("; further levels are possible, up to %d, and cannot be predicted yet.", x$max_level)
       } else {
-        ", and that is the last."
+        "; this is the last level."
       }
     )
   })
@@ -164,7 +173,7 @@ as.data.frame.pcgpu_plan <- function(x, row.names = NULL, optional = FALSE, ...)
   check_object(x)$levels
 }
 
-# Each with the digits that it deserves; bounds of tests have no end.
+# Bounds on tests can be astronomically large: three digits then.
 format_large <- function(count) ifelse(count < 1e15, in_words(pmin(count, 1e15)), vapply(count, format, "", digits = 3L))
 
 format_seconds <- function(seconds) ifelse(is.na(seconds) | seconds >= 100, in_words(round(seconds)), vapply(signif(seconds, 2L), format, ""))

@@ -1,8 +1,7 @@
-# A progress bar a level. Rust calls `report` on R's thread at most ten times a second, and once at each level's end.
+# Shows a progress bar for each level. Rust calls `report` on R's thread at most ten times a second, and once at each level's end.
 
-# list(report = NULL or function(level, done, total, edges, tests), close = function()). `label(level, edges)` is what the bar
-# says. `tests` is the number of tests of the level that were asked one at a time, 0 in native searches, which are too quick to
-# count them. A search_watch() is one already.
+# Returns list(report = NULL or function(level, done, total, edges, tests), close = function()). `label(level, edges)` is the text of the bar. `tests` is the
+# number of tests of the level that ran one at a time: 0 in native searches, which are too fast to count them. A search_watch() is returned as it is.
 progress_reporter <- function(progress, label = level_text, draw = bar()) {
   if (inherits(progress, "pcgpu_watch")) {
     return(progress)
@@ -10,7 +9,7 @@ progress_reporter <- function(progress, label = level_text, draw = bar()) {
   if (!wants_progress(progress)) {
     return(list(report = NULL, close = function() invisible()))
   }
-  # A bar that cannot be drawn is no reason to lose the search.
+  # If a bar cannot be drawn, the search continues.
   draw$report <- local({
     report <- draw$report
     clock <- level_clock()
@@ -41,7 +40,7 @@ wants_progress <- function(progress) {
   check_flag(progress, argument)
 }
 
-# Seconds since the level began, as far as was reported.
+# Returns a function that returns the seconds since the first report of a level.
 level_clock <- function() {
   current <- NA
   began <- 0
@@ -55,14 +54,14 @@ level_clock <- function() {
   }
 }
 
-# Tests done and their rate.
+# Returns the number of finished tests and their rate.
 tests_text <- function(tests, seconds) {
   count <- function(number) in_words(round(number))
   rate <- if (seconds >= 0.1) paste0(", ", format(signif(tests / seconds, 3L), big.mark = thousands_mark(), trim = TRUE), "/s") else ""
   paste0(", ", count(tests), if (tests == 1) " test" else " tests", rate)
 }
 
-# "1:02:03", or "2:03" below an hour.
+# Formats seconds as "1:02:03", or "2:03" below an hour.
 time_text <- function(seconds) {
   seconds <- ceiling(seconds)
   if (seconds >= 3600) {
@@ -72,7 +71,7 @@ time_text <- function(seconds) {
   }
 }
 
-# Level -1: the correlations of data, before the first level.
+# Level -1 is the computation of correlations from data, before the first level.
 level_text <- function(level, edges) {
   if (level < 0) {
     return("Correlations")
@@ -95,7 +94,7 @@ cli_bar <- function() {
       close()
       shown <<- level
       id <<- cli::cli_progress_bar(
-        # The bar comes last: cli gives it what the line has left.
+        # The bar comes last: cli gives it the rest of the line.
         format = "{cli::pb_extra$label} {cli::pb_percent} {cli::pb_eta_str} {cli::pb_bar}",
         total = max(total, 1), extra = list(label = ""), .envir = frame, .auto_close = FALSE
       )
@@ -107,7 +106,7 @@ cli_bar <- function() {
   list(report = report, close = close)
 }
 
-# One line on stderr, written over until its level is done.
+# Writes one line on stderr, and overwrites it until its level is done.
 text_bar <- function() {
   open <- FALSE
   width <- 0L

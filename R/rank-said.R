@@ -1,22 +1,22 @@
-# What tests that are R functions say on workers beside their values: warnings and messages, and whether they drew random numbers. It comes with
-# the worker's next answer, as an attribute, and is told of in the end.
+# Collects warnings and messages of tests that are R functions on workers, and whether these tests drew random numbers. They come as an attribute of the
+# worker's next answer, and are repeated at the end of the call.
 
-# Of how many different ones, as of R's own warnings.
+# The most different conditions that are kept, the number of R's own warnings.
 most_said <- 50L
 
-# On a worker: runs a test, and notes.
+# Runs a test on a worker, and collects its conditions.
 noting <- function(test) {
   withCallingHandlers(test, warning = note_condition, message = note_condition)
 }
 
 note_condition <- function(condition) {
-  # Without what classes of others hang on to it, which may be large.
+  # Drops the further fields of other packages' conditions, which may be large.
   kept <- structure(class = class(condition), list(message = conditionMessage(condition), call = conditionCall(condition)))
   session$said <- add_said(session$said, list(list(condition = kept, count = 1)))
   tryInvokeRestart(if (inherits(condition, "message")) "muffleMessage" else "muffleWarning")
 }
 
-# Conditions and counts, by class and text.
+# Merges conditions and their counts by class and text.
 add_said <- function(said, more) {
   for (one in more) {
     name <- paste(c(class(one$condition), conditionMessage(one$condition)), collapse = "\r")
@@ -25,7 +25,7 @@ add_said <- function(said, more) {
   utils::head(said, most_said)
 }
 
-# A worker's answer, with what is still to be said.
+# Returns a worker's answer with the conditions that have not been sent yet.
 with_said <- function(answer) {
   if (!is.null(answer) && (length(session$said) || isTRUE(session$drew))) {
     attr(answer, "said") <- list(conditions = unname(session$said), drew = isTRUE(session$drew))
@@ -34,7 +34,7 @@ with_said <- function(answer) {
   answer
 }
 
-# At the other end: list(hear, sound). sound() signals each once, and has the session's random numbers go on where a test drew some.
+# Collects the conditions on the driver: list(hear, sound). sound() signals each once, and advances the session's random numbers if a test drew any.
 new_ear <- function() {
   heard <- list()
   drew <- FALSE
@@ -50,7 +50,7 @@ new_ear <- function() {
   )
 }
 
-# A condition of a test, with its own classes and ours.
+# Signals a condition of a test, with its own classes and ours.
 signal_again <- function(condition, count) {
   is_message <- inherits(condition, "message")
   text <- sub("\n$", "", conditionMessage(condition))
@@ -62,7 +62,7 @@ signal_again <- function(condition, count) {
   if (is_message) message(again) else warning(again)
 }
 
-# A function that makes the session's random numbers what they are now.
+# Returns a function that restores the current state of the session's random numbers.
 random_state <- function() {
   kind <- RNGkind()
   seed <- get0(".Random.seed", globalenv(), inherits = FALSE)

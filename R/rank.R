@@ -1,12 +1,13 @@
-# What the worker of a cluster runs: it has the data, and answers the driver's messages, which Rust reads.
+# Code that the workers of a cluster run. A worker has the data, and answers the driver's messages, which Rust reads.
 
-# What a worker says of itself.
+# Returns a worker's description of itself.
 rank_about <- function() {
   no_delay_of_all()
   list(version = as.character(utils::packageVersion("pcgpu")), host = Sys.info()[["nodename"]], cores = rust_cores())
 }
 
-# Begins a task: the worker's first words, raw, or FALSE where it cannot read the file of the data. `place`: which it is of the workers on its host, and of how many.
+# Begins a task. Returns the worker's first message, raw, or FALSE if it cannot read the file of the data. `place`: its number among the workers on its host,
+# and how many these are.
 rank_open <- function(key, setup, place) {
   leave_world()
   # FALSE asks for the data in a message.
@@ -16,17 +17,17 @@ rank_open <- function(key, setup, place) {
   opened <- switch(setup$what,
     search = search_rank(setup, place),
     features = features_rank(setup, place),
-    # It answers what it is asked, in R.
+    # These workers answer in R.
     selection = list(rank = selection_rank(setup, place), hello = raw()),
     markov = list(rank = markov_rank(setup, place), hello = raw()),
     stability = list(rank = stability_rank(setup, place), hello = raw())
   )
-  # One at a time: what another has left goes.
+  # A worker has one task at a time: this removes the previous one.
   session$ranks <- stats::setNames(list(opened$rank), key)
   opened$hello
 }
 
-# A search: list(rank, hello).
+# Begins a search: list(rank, `hello`).
 search_rank <- function(setup, place) {
   test <- setup$test
   if (test$kind == "function") {
@@ -42,19 +43,19 @@ search_rank <- function(setup, place) {
   check_rust(opened)
 }
 
-# A selection of features: list(rank, hello).
+# Begins a selection of features: list(rank, `hello`).
 features_rank <- function(setup, place) {
   device <- rank_gpu(choose_selection_device(check_device(setup$device), setup$counts), setup$device, place)
   check_rust(rust_rank_of_features(isTRUE(device$automatic), engine_list(device, rank_threads(setup, place))))
 }
 
-# The threads that the user named, or a share of the host's cores.
+# Returns the number of threads that the user gave, or a share of the host's cores.
 rank_threads <- function(setup, place) {
   threads <- setup$threads %||% max(1L, rust_cores() %/% place[["of"]])
   structure(as.integer(threads), named = TRUE)
 }
 
-# The GPU of a worker: those of a host in turn, unless the user named one.
+# Chooses the GPU of a worker: workers take the GPUs of their host in turn, unless the user named one.
 rank_gpu <- function(device, wanted, place) {
   if (device$kind == "cuda" && place[["of"]] > 1L && (identical(wanted, "auto") || identical(wanted, "cuda"))) {
     gpus <- usable_gpus()
@@ -63,8 +64,8 @@ rank_gpu <- function(device, wanted, place) {
   device
 }
 
-# Attaches packages and puts objects into the workspace, as the driver has them; a package that is not here is told of by the test that misses it. Returns
-# what leaves all as it was, random numbers too.
+# Attaches packages and puts objects into the workspace, as on the driver. A missing package is not an error here: the test that needs it will fail. Returns a
+# function that restores everything, also the random numbers.
 enter_world <- function(world) {
   back <- random_state()
   attached <- search()
@@ -88,11 +89,11 @@ leave_world <- function() {
   if (!is.null(leave)) leave()
 }
 
-# Answers a message: raw, NULL where there is nothing to say, or the condition of a test that failed.
+# Answers a message: raw, NULL if there is no answer, or the condition of a test that failed.
 rank_answer <- function(key, message) {
   rank <- session$ranks[[key]]
   if (is.null(rank)) {
-    stop("the worker does not know this search: it may have been started again", call. = FALSE)
+    stop("the worker does not know this search: it may have been restarted", call. = FALSE)
   }
   if (is.function(rank)) {
     return(rank(message))
@@ -108,7 +109,7 @@ rank_close <- function(key) {
   invisible()
 }
 
-# A test that draws random numbers draws from a stream of its own, so that the answer depends on the seed alone, whoever asks and when.
+# Returns a test that draws random numbers from its own stream, so that the answer depends on the seed alone, not on the worker or the time.
 with_own_stream <- function(fun, seed) {
   force(fun)
   function(x, y, S) {

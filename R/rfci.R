@@ -1,22 +1,23 @@
 #' RFCI: a faster FCI
 #'
-#' Estimates a partial ancestral graph (PAG) without the possible-d-sep phase of [fci()]. Instead, edges are tested once more before an unshielded triple is oriented as a collider and where a
-#' discriminating path is found (Colombo et al. 2012). The result has all edges of that of [fci()] and possibly more, and the meaning of a mark is still correct. `rfci()` takes the arguments of `pcalg::rfci()` and
-#' gives the same answer.
+#' Estimates a partial ancestral graph (PAG) without the possible-d-sep phase of [fci()]. Instead, it tests edges again before it orients an
+#' unshielded triple as a collider, and when it finds a discriminating path (Colombo et al. 2012). The result has all edges of [fci()]'s result
+#' and possibly more; the meaning of a mark is still correct. `rfci()` takes the arguments of `pcalg::rfci()` and returns the same answer.
 #'
 #' # Differences from pcalg
 #'
-#' What the help page of [pc()] says about tests, devices and messages also holds here, and so does what [fci()] says about background knowledge. pcalg's search for discriminating paths drops the vertices between the ends, so
-#' it may test and "delete" a pair that has no edge; this function does the same. If such a deletion changes nothing, pcalg runs forever; this function skips that path. `paths = "all"` finds whole paths.
-#' `time_limit` limits the search for the skeleton; the tests after it are not counted.
-#' `fixedEdges` apply to the skeleton: the tests after it can remove such an edge, as in pcalg. An edge that is `required` stays.
+#' The differences listed in [pc()] for tests, devices and messages also hold here, as does the section on background knowledge in [fci()].
+#' - pcalg's search for discriminating paths drops the vertices between the ends, so it may test and "delete" a pair that has no edge. This function
+#'   does the same. If such a deletion changes nothing, pcalg runs forever; this function skips that path. `paths = "all"` finds whole paths.
+#' - `time_limit` limits the search for the skeleton; the tests after it are not counted.
+#' - `fixedEdges` apply to the skeleton: the tests after it can remove such an edge, as in pcalg. An edge that is `required` stays.
 #'
 #' @inheritParams fci
 #' @param m.max Largest size of a conditioning set of the skeleton; `Inf` for no limit.
 #' @return An object of class `fciAlgo`, see [fci()], without possible-d-sep sets.
 #' @references
 #' D. Colombo, M. H. Maathuis, M. Kalisch and T. S. Richardson (2012). Learning high-dimensional directed acyclic graphs with latent and selection variables. *Annals of Statistics* 40, 294-321.
-#' @seealso [fci()], which explains PAGs; [fciPlus()]
+#' @seealso [fci()], which explains PAGs; [fciPlus()].
 #' @examples
 #' set.seed(1)
 #' h <- rnorm(2000)

@@ -1,14 +1,13 @@
-# What pcalg's class has no slot for goes into an attribute of the call in the slot `call`: the slots stay pcalg's, and
-# all.equal() with a result of pcalg, validObject(), saveRDS() and pcalg's functions, which read the call as text, leave it
-# alone. Nothing in it that identical() sees depends on the number of threads or, unless several machines work together, on the clock, so that two runs of
-# one call are identical(). `times`: of search_clock().
+# Stores details for which pcalg's class has no slot in an attribute of the call in the slot `call`. The slots stay pcalg's, and all.equal() with a result of
+# pcalg, validObject(), saveRDS() and pcalg's functions, which read the call as text, ignore the attribute. Nothing in it that identical() sees depends on the
+# number of threads or, unless several machines work together, on the clock, so two runs of one call are identical(). `times`: from search_clock().
 with_details <- function(call, device, exact_tests, memory, judged, orient, team, ended = NULL, asked = NULL, times = NULL) {
   attr(call, "pcgpu") <- c(
     list(device = device, exact_tests = exact_tests), asked,
     ended_details(ended),
-    # A skeleton is no CPDAG to begin with.
+    # A skeleton is never a CPDAG.
     if (length(judged$valid_cpdag)) validity(judged, orient),
-    # On the CPU nothing is planned, but where correlations have a bound.
+    # On the CPU memory is planned only if correlations have a bound.
     if (length(memory)) list(memory = memory),
     work_of(team, device),
     list(times = times), list(version = package_version())
@@ -16,13 +15,13 @@ with_details <- function(call, device, exact_tests, memory, judged, orient, team
   call
 }
 
-# Who did what: of one GPU `levels`, a row for each level; of several machines `team`, a row for each level and machine.
+# Returns which machine did what: for one GPU `levels`, with a row for each level; for several machines `team`, with a row for each level and machine.
 work_of <- function(team, device) {
   if (length(team$machine) == 0L) {
     return(NULL)
   }
   level <- as.integer(team$level)
-  # Where a skeleton is followed by a phase that is a search, too.
+  # fci() follows the skeleton with a second search, its possible-d-sep phase.
   level <- data.frame(c(list(level = level), if (!is.null(team$phase)) list(phase = team$phase)))
   if (length(device) == 1L && !startsWith(device, "worker ")) {
     return(list(levels = data.frame(
@@ -30,7 +29,7 @@ work_of <- function(team, device) {
       bytes_to = team$to, bytes_from = team$from
     )))
   }
-  # The answer comes at the end, whichever was told of first.
+  # Rows of the answer (level NA) come last, whatever the order of the reports.
   order <- order(is.na(level$level))
   list(team = data.frame(
     level, device = team$machine, shards = team$shards, bytes_to = team$to, bytes_from = team$from,
@@ -38,9 +37,9 @@ work_of <- function(team, device) {
   )[order, ])
 }
 
-# What is known of a graph that was oriented as `orient` says (see check_orientation()). `judged`: what Rust says of it.
+# Returns what is known of a graph that was oriented according to `orient` (see check_orientation()). `judged`: Rust's verdict on it.
 validity <- function(judged, orient) {
-  # The majority rule leaves fewer contradictions; this is what removes them.
+  # The majority rule leaves fewer contradictions; u2pd = "valid" removes them.
   advice <- if (orient$u2pd != "valid") {
     paste0(if (orient$rule == "standard") "maj.rule = TRUE, ", "u2pd = \"valid\"", if (orient$solve_confl) " in place of solve.confl = TRUE")
   }
@@ -54,43 +53,53 @@ validity <- function(judged, orient) {
 
 #' How a result was computed
 #'
-#' Where and how a search ran: device, memory, level by level what was copied and who did what, and whether the graph is a valid CPDAG. pcalg's class `pcAlgo` has no slot
-#' for this, so it is stored with the call, in the slot `call`.
+#' Returns where and how a search ran: device, memory, time, data copied and work done at each level, and whether the graph is a valid CPDAG. pcalg's class
+#' `pcAlgo` has no slot for this, so it is stored with the call, in the slot `call`.
 #'
 #' @param x A result of [pc()], [skeleton()], [orient()], [fci()], [rfci()], [fciPlus()] or [select_features()].
 #' @return A list of class `pcgpu_details`, which prints as a summary, or `NULL` for a result of pcalg:
-#'   - `device`: where the search ran, `"cpu"` or `"cuda:0"` and so on; several names where several worked together, `"worker 1 (host)"` and so on of a `cluster`;
-#'   - `exact_tests`: the number of tests that were so close to the threshold, or had such a nearly singular matrix, that the fast form
-#'     of the test was not accurate enough, so that pcalg's own formula or an error bound decided them. The CPU and a GPU count them
-#'     differently;
-#'   - `algorithm`: of [fci()], [rfci()] and [fciPlus()], which of them it was;
-#'   - `test`, `alpha`, `samples`: the name of the test (`""` for one that is not of this package), the significance level, and the number of observations (`NA` where
-#'     the test is an R function);
+#'   - `device`: where the search ran, such as `"cpu"` or `"cuda:0"`. If several devices worked together, all their names; the workers of a `cluster` are
+#'     called `"worker 1 (host)"` and so on;
+#'   - `exact_tests`: the number of tests for which the fast formula was not accurate enough, because they were very close to the threshold or their matrix
+#'     was nearly singular. pcalg's own formula or an error bound decided them. The CPU and a GPU count them differently;
+#'   - `algorithm`: the name of the function, for [fci()], [rfci()] and [fciPlus()];
+#'   - `test`, `alpha`, `samples`: the name of the test (`""` for one that is not of this package), the significance level, and the number of observations
+#'     (`NA` if the test is an R function);
 #'   - `ended`: `"time limit"` if the search stopped early (see `time_limit` in [pc_control()]), and `level`, the last completed level;
 #'     otherwise both are absent;
 #'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. If
-#'     tests contradict each other, the edges stand, but `u2pd = "relaxed"` may leave cycles, or arrows that no DAG has together. If the entry is `FALSE`, `advice` names
-#'     the arguments that give a valid graph;
+#'     tests contradict each other, the edges stand, but `u2pd = "relaxed"` may leave cycles, or arrows that no DAG has together. If the entry is
+#'     `FALSE`, `advice` names the arguments that produce a valid graph;
 #'   - `overruled`: with `u2pd = "valid"`, how many decisions of the tests on v-structures the graph contradicts; absent if none;
-#'   - `default_rule`: if [pc()] was given data alone, the rule that decided v-structures: `"majority"`, or `"standard"` if that would have taken too many tests;
-#'   - `levels`: on one GPU, a data frame with a row for each level, and a last one, of level `NA`, for the answer that comes back: `bytes_to` and
-#'     `bytes_from`, how many bytes were copied to the GPU and from it; `shards`, in how many pieces the level ran for want of memory, else 1;
-#'     `variables`, where it ran in pieces, how many variables the largest of them had on the GPU. Of a Gaussian search by blocks pieces are
-#'     panels of that many rows of the correlations at level 0, slices of that many variables that pairs are tested given at level 1 (batches of rows with their neighbours where these are few), and
-#'     such batches at further levels; of discrete and nearest-neighbour tests groups of columns; of [select_features()] features that are counted together. What [orient()], or the orientation in [pc()], asks is not counted;
-#'   - `team`: where several machines worked together, or workers of a `cluster`, a data frame with a row for each level and device: `shards`, how many pieces of the
-#'     level it did, `bytes_to` and `bytes_from`, how many bytes were copied to it, from the host or from other GPUs, and from it to the host, or sent to a worker and by it, `seconds`, how long the level took, and `busy`, for
-#'     which share of that time it worked;
-#'   - `memory`: on a GPU, what the search planned to use of the GPU's (of each GPU's) memory, in bytes by use; it never uses more. If the GPU
-#'     has less, the search uses only what its largest level needs, or ends with an error of class
-#'     `pcgpu_error_device_out_of_memory` that gives the numbers. On the CPU only where a search did not keep all correlations, see [cpu_device()]: the `bound`, which the user or the available memory set, and
-#'     the most bytes of correlations at `level_0`, `level_1` and the `further_levels`;
-#'   - `seconds`: how long the search took, to its result, and `times`, a data frame with the columns `level`, `seconds` and, of [fci()], `phase`, as in `levels`: how long each took, `NA` where an
-#'     earlier call had done it and left a checkpoint. Two runs of one call are `identical()` all the same: the result has these numbers where `identical()` does not look (in the bits of `NaN`). A hash
-#'     of the result, or a file that a result is saved in, differs from run to run;
-#'   - `n.edgetests`: of a search, the number of tests at each level, from 0 up, the slot of that name;
-#'   - `phase`: of [fci()], what its possible-d-sep phase did: `tests`, the number of tests by size of their sets, from 0 up, and `ended`, the largest size that was done where the time limit
-#'     ended it, else `NULL`. `levels` and `team` then have a column `phase`, `"skeleton"` or `"possible-d-sep"`, where a level is the size of sets;
+#'   - `default_rule`: if [pc()] was given data without a test, the rule that decided v-structures: `"majority"`, or `"standard"` if the majority rule would
+#'     have taken too many tests;
+#'   - `levels`: on one GPU, a data frame with a row for each level, and a last row, of level `NA`, for the transfer of the answer. Tests of [orient()], or of
+#'     the orientation in [pc()], are not counted. Its columns are
+#'     - `bytes_to`, `bytes_from`: bytes copied to the GPU and from it;
+#'     - `shards`: the number of pieces in which the level ran for lack of memory, otherwise 1;
+#'     - `variables`: if the level ran in pieces, how many variables the largest of them had on the GPU.
+#'
+#'     The pieces of a Gaussian search by blocks are panels of rows of the correlations at level 0, and slices of the conditioning variables at level 1. At
+#'     further levels, and at level 1 if neighbours are few, they are batches of rows with their neighbours. The pieces of discrete and nearest-neighbour
+#'     tests are groups of columns, those of [select_features()] are features that are counted together;
+#'   - `team`: if several devices, or workers of a `cluster`, worked together, a data frame with a row for each level and device. Its columns are
+#'     - `shards`: how many pieces of the level the device did;
+#'     - `bytes_to`: bytes copied to it from the host or from other GPUs, or sent to a worker;
+#'     - `bytes_from`: bytes copied from it to the host, or sent by a worker;
+#'     - `seconds`: how long the level took;
+#'     - `busy`: the share of that time in which the device worked;
+#'   - `memory`: on a GPU, the memory that the search planned to use on each GPU, in bytes by use; it never uses more. If the GPU has less, the search uses
+#'     only what its largest level needs, or ends with an error of class `pcgpu_error_device_out_of_memory` that states the numbers. On the CPU, only if a
+#'     search did not keep all correlations (see [cpu_device()]): the `bound`, which the user or the available memory set, and the largest number of bytes
+#'     of correlations at `level_0`, `level_1` and the `further_levels`;
+#'   - `seconds`: how long the whole search took;
+#'   - `times`: how long each level took, a data frame with the columns `level`, `seconds` and, for [fci()], `phase`, as in `levels`. A time is `NA` if an
+#'     earlier call did the level and left a checkpoint. Two runs of one call are `identical()` all the same, because `identical()` does not see these numbers
+#'     (they are in the bits of `NaN`). A hash of the result, or a file in which it is saved, differs from run to run;
+#'   - `n.edgetests`: the number of tests at each level, starting at level 0: the slot of that name;
+#'   - `phase`: for [fci()], a summary of its possible-d-sep phase: `tests`, the number of tests by size of their sets, starting at 0, and `ended`, the largest
+#'     finished size if the time limit stopped it, else `NULL`. `levels` and `team` then have a column `phase`, `"skeleton"` or `"possible-d-sep"`, in
+#'     which a level is the size of sets;
 #'   - `version`: the version of this package.
 #' @seealso [plot.pcgpu_details()] for a picture of tests by level, and seconds.
 #' @examples
@@ -104,7 +113,7 @@ run_details <- function(x) {
   } else {
     if (!is_compact(x) && !is_fci(x)) check_result(x, only = "call")
     details <- attr(attr(x, "call"), "pcgpu")
-    # fciPlus() counts none.
+    # fciPlus() counts no tests.
     tests <- attr(x, "n.edgetests")
     if (!is.null(details) && length(tests)) details$n.edgetests <- tests
     times <- times_of(details$times)
@@ -120,30 +129,30 @@ print.pcgpu_details <- function(x, ...) {
   say <- function(...) say_lines(paste0(...))
   say("pcgpu ", x$version, " on ", paste(x$device, collapse = " + "))
   if (!is.null(x$exact_tests)) {
-    say("Tests that the quick form did not decide: ", in_words(x$exact_tests))
+    say("Tests too close for the fast formula, decided by exact methods: ", in_words(x$exact_tests))
   }
   if (!is.null(x$seconds)) {
     known <- x$times[!is.na(x$times$seconds), ]
     by_level <- paste0(level_names(known), ": ", format_seconds(known$seconds), recycle0 = TRUE)
-    say("Seconds: ", format_seconds(x$seconds), if (length(by_level)) paste0("; by level ", paste(by_level, collapse = ", ")))
+    say("Seconds: ", format_seconds(x$seconds), if (length(by_level)) paste0("; by level: ", paste(by_level, collapse = ", ")))
   }
-  if (!is.null(x$ended)) say("Ended by the ", x$ended, " after level ", x$level)
+  if (!is.null(x$ended)) say("Stopped by the ", x$ended, " after level ", x$level)
   if (!is.null(x$phase)) {
     largest <- length(x$phase$tests) - 1L
-    said <- if (largest > 0L) sprintf("%s, of sets up to %d", counted(sum(x$phase$tests), "test"), largest) else "no tests"
-    say("Possible-d-sep phase: ", said, if (!is.null(x$phase$ended)) sprintf("; ended by the time limit after sets of %d", x$phase$ended))
+    said <- if (largest > 0L) sprintf("%s with sets of up to %s", counted(sum(x$phase$tests), "test"), counted(largest, "variable")) else "no tests"
+    say("Possible-d-sep phase: ", said, if (!is.null(x$phase$ended)) sprintf("; stopped by the time limit after sets of size %d", x$phase$ended))
   }
   if (!is.null(x$valid_cpdag)) {
-    advice <- if (length(x$advice)) paste0("; for a valid one: ", x$advice)
+    advice <- if (length(x$advice)) paste0("; for a valid one, use ", x$advice)
     overruled <- if (length(x$overruled)) sprintf("; %s on v-structures overruled", counted(x$overruled, "decision"))
-    say("A valid ", kind_of_graph(x), ": ", if (x$valid_cpdag) "yes" else "no", overruled, advice)
-    if (length(x$default_rule)) say("V-structures by the ", x$default_rule, " rule")
+    say("Valid ", kind_of_graph(x), ": ", if (x$valid_cpdag) "yes" else "no", overruled, advice)
+    if (length(x$default_rule)) say("V-structures decided by the ", x$default_rule, " rule")
   }
   if (length(x$memory)) {
     parts <- sort(x$memory, decreasing = TRUE)
     on_gpu <- any(startsWith(x$device, "cuda"))
     parts <- paste(gsub("_", " ", names(parts)), in_bytes(parts), collapse = ", ")
-    say(if (on_gpu) paste0("Planned of a GPU's memory: ", in_bytes(sum(x$memory)), " (", parts, ")") else paste0("Correlations: ", parts))
+    say(if (on_gpu) paste0("Planned GPU memory: ", in_bytes(sum(x$memory)), " (", parts, ")") else paste0("Correlations: ", parts))
   }
   if (!is.null(x$levels)) {
     print_table(list(
@@ -167,7 +176,7 @@ level_names <- function(table) {
   ifelse(is.na(table$level), "answer", paste0(ifelse(is_of_phase(table), "d-sep ", ""), table$level))
 }
 
-# By row: is it of the possible-d-sep phase?
+# Returns for each row whether it belongs to the possible-d-sep phase.
 is_of_phase <- function(table) if (is.null(table$phase)) rep(FALSE, nrow(table)) else table$phase %in% "possible-d-sep"
 
 format_count <- function(count, without) ifelse(without, "", in_words(count))
@@ -179,19 +188,19 @@ in_bytes <- function(bytes) {
   paste(sub("\\.$", "", number), c("B", "kB", "MB", "GB", "TB")[power + 1])
 }
 
-# Columns of text under their names, to the right but for the first.
+# Prints columns of text under their names, aligned to the right.
 print_table <- function(columns) {
   columns <- Map(function(name, cells) format(c(name, cells), justify = "right"), names(columns), columns)
   writeLines(paste0("  ", do.call(paste, c(unname(columns), sep = "  "))))
 }
 
-# Not packageVersion(), which reads a file: a tenth of a small call.
+# packageVersion() would read a file, which takes a tenth of the time of a small call.
 package_version <- function() getNamespaceVersion("pcgpu")[["version"]]
 
-# With background knowledge more edges have a direction than in the CPDAG.
+# With background knowledge more edges have a direction than in a CPDAG.
 kind_of_graph <- function(details) if (isTRUE(details$knowledge)) "MPDAG" else "CPDAG"
 
-# Lines for print(), summary() and plot() where the graph is no CPDAG: first what it means, then what helps. NULL where all is well or nothing is known.
+# Returns lines for print(), summary() and plot() if the graph is not a valid CPDAG: what that means, then the remedy. NULL if it is valid or nothing is known.
 validity_note <- function(x) {
   details <- run_details(x)
   if (!isFALSE(details$valid_cpdag)) {
@@ -200,23 +209,27 @@ validity_note <- function(x) {
   kind <- kind_of_graph(details)
   c(
     sprintf(
-      "Not a valid %s: the edges stand, but the tests contradict each other%s on some of the arrows.", kind, if (isTRUE(details$knowledge)) " or what is known" else ""
+      "Not a valid %s: the edges stand, but the tests contradict each other%s on some arrows.", kind,
+      if (isTRUE(details$knowledge)) " or the background knowledge" else ""
     ),
-    if (length(details$advice)) sprintf("For a valid %s: %s (see ?pc).", kind, details$advice)
+    if (length(details$advice)) sprintf("For a valid %s, use %s (see ?pc).", kind, details$advice)
   )
 }
 
-# Lines for print() and summary(): how v-structures were decided where the caller left that open, and what it took to make the graph valid.
+# Returns lines for print() and summary(): the rule that decided v-structures if the caller left that open, and the decisions that a valid graph overruled.
 decision_notes <- function(x) {
   details <- run_details(x)
   c(
     switch(details$default_rule %||% "none",
-      majority = "V-structures by majority rule, the default for data (see ?pc).",
-      standard = "V-structures by pcalg's rule: the majority rule, the default for data, would take too many tests (see ?pc).",
+      majority = "V-structures decided by the majority rule, the default for data (see ?pc).",
+      standard = "V-structures decided by pcalg's rule: the majority rule, the default for data, would take too many tests (see ?pc).",
       none = NULL
     ),
     if (length(details$overruled)) {
-      sprintf("The tests contradict each other: %s on v-structures overruled for a valid %s.", counted(details$overruled, "decision"), kind_of_graph(details))
+      sprintf(
+        "The tests contradict each other: %s overruled to make the %s valid.",
+        counted(details$overruled, "decision on v-structures was", "decisions on v-structures were"), kind_of_graph(details)
+      )
     }
   )
 }

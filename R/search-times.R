@@ -1,7 +1,8 @@
-# How long a search took. identical() of two results must not see it: seconds are kept in the bits of NaN, all of which identical() takes for one (see its
-# argument single.NA). They pass copies, saveRDS() and load() as they are; serialize(), and hashes of it, see them.
+# Stores how long a search took where identical() of two results does not see it: in the bits of NaN, which identical() treats as equal (see its
+# argument single.NA). The bits survive copies, saveRDS() and load(). serialize(), and hashes of its output, do see them.
 
-# Seconds as such NaN, to a microsecond: the sign and exponent of a quiet NaN, 19 and 30 bits of a number, and a last bit that is 1, unlike in NA and R's own NaN.
+# Encodes seconds as such NaN, to a microsecond. The bits are the sign and exponent of a quiet NaN, 19 and 30 bits of a number, and a last bit that is 1,
+# unlike in NA and R's own NaN.
 quiet_nan <- 0x7ff80000
 most_microseconds <- 2^49 - 1
 
@@ -15,15 +16,16 @@ hide_seconds <- function(seconds) {
   readBin(writeBin(as.integer(words), raw(), endian = "little"), "double", length(seconds), endian = "little")
 }
 
-# NA for what hide_seconds() has not made, such as a NaN that was written as text.
+# Decodes the NaN of hide_seconds(). Returns NA for other values, such as a NaN that was written as text.
 shown_seconds <- function(hidden) {
   words <- matrix(readBin(writeBin(as.double(hidden), raw(), endian = "little"), "integer", 2L * length(hidden), endian = "little"), 2L)
   number <- (words[1L, ] - 1) / 2 + 2^30 * (words[2L, ] - quiet_nan)
   ifelse(is.nan(hidden) & words[1L, ] %% 2L == 1L & number < most_microseconds, number / 1e6, NA_real_)
 }
 
-# Follows a search by its progress, which it passes on to `report` where there is one: at the end of a level all of it is done. read(found): what is kept, list(counts,
-# seconds): of how many levels of the skeleton and sizes of the possible-d-sep phase there are tests; and, hidden, the seconds in all, then of each of these.
+# Measures the levels of a search by its progress reports, which it passes on to `report` unless that is NULL. A level ends when all of it is done.
+# read(found) returns list(counts, seconds). `counts`: the number of levels of the skeleton, and of sizes of the possible-d-sep phase, that have tests.
+# `seconds`: the hidden seconds of the whole search, then of each of these.
 search_clock <- function(report) {
   now <- function() as.double(Sys.time())
   began <- ready <- now()
@@ -52,7 +54,7 @@ search_clock <- function(report) {
   list(report = note, read = read)
 }
 
-# Of what read() has made: list(seconds, times), see run_details().
+# Returns list(seconds, times) from the result of read(), see run_details().
 times_of <- function(hidden) {
   if (is.null(hidden)) {
     return(NULL)

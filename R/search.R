@@ -1,6 +1,6 @@
-# What pc() and skeleton() share: arguments checked -> one call of Rust -> a result.
+# Code shared by pc() and skeleton(): from checked arguments by one call of Rust to a result.
 
-# orient: NULL for the skeleton alone, or what check_orientation() made. `call` is the user's call for the slot. `compact`: see
+# Runs a search. orient: NULL for the skeleton alone, or the result of check_orientation(). `call` is the user's call for the slot. `compact`: see
 # wants_compact().
 run_search <- function(test, labels, options, orient, threads, device, verbose, progress, call, compact, workers = NULL) {
   on <- place_of_search(test, options, device, threads, workers)
@@ -8,7 +8,7 @@ run_search <- function(test, labels, options, orient, threads, device, verbose, 
   if (compact) searched() else with_room_for_pcalgo(searched())
 }
 
-# Where a search runs: a function that calls another with the machine as Rust wants it.
+# Returns a function that calls another one with the machine on which the search runs, as Rust expects it.
 place_of_search <- function(test, options, device, threads, workers) {
   if (!is.null(workers)) {
     return(function(run) on_workers(workers, test, options, device, threads, run))
@@ -17,7 +17,7 @@ place_of_search <- function(test, options, device, threads, workers) {
   function(run) on_device(device, threads, run)
 }
 
-# on: calls a function with the machine as Rust wants it.
+# Runs the search and builds the result. on: calls a function with the machine as Rust expects it.
 search_on <- function(test, labels, options, orient, on, verbose, progress, call, compact) {
   bar <- progress_reporter(progress)
   on.exit(bar$close())
@@ -61,11 +61,11 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
   result
 }
 
-# What Rust found, and the test with what is now known of its matrix, where check_suff_gauss() has left that to the search (src/rust/src/checked.rs).
+# Returns Rust's result and the test. If check_suff_gauss() has left checks of the matrix to the search (src/rust/src/checked.rs), their outcome is in the test.
 matrix_checked <- function(found, test) {
   if (isFALSE(found$is_correlation)) {
     check_cor_values(test$C, resolve_threads())
-    abort("internal", "the search and R disagree on whether `suffStat$C` is a matrix of correlations: please report it, with pcgpu_info()")
+    abort("internal", "the search and R disagree on whether `suffStat$C` is a correlation matrix: please report this bug, with the output of pcgpu_info()")
   }
   if (isTRUE(found$has_na)) {
     test$undefined <- pairs_without(test$C)
@@ -74,31 +74,31 @@ matrix_checked <- function(found, test) {
   list(found = found, test = test)
 }
 
-# What Rust found, checked, once what every search has to tell is told.
+# Returns Rust's checked result, after the warnings and messages that all searches have in common.
 after_search <- function(found, test, options) {
   found <- check_rust(found)
-  # Of the search alone, for bench/large.R.
+  # The time of the search alone, for bench/large.R.
   session$search_seconds <- found$seconds
   warn_doubts(found$doubts, test, options)
   tell_lost(found$lost)
   found
 }
 
-# The number of observations behind a test, as far as it is known.
+# Returns the number of observations of a test, NA if it is not known.
 samples_of <- function(test) {
   as.double(test$n %||% (if (!is.null(test$dm)) nrow(test$dm) else if (!is.null(test$data)) nrow(test$data)) %||% NA)
 }
 
-# Up to so many variables result = "auto" is pcalg's class: see ?pc.
+# Up to this many variables, result = "auto" is pcalg's class: see ?pc.
 most_dense <- 20000L
 
-# Is the result one of class pcCompact? `caller`: the frame that asks for it. pcalg's own functions, see use_in_pcalg(), take none.
+# Returns whether the result has the class pcCompact. `caller`: the calling frame. pcalg's own functions, see use_in_pcalg(), cannot use this class.
 wants_compact <- function(result, p, caller = NULL) {
   by_pcalg <- isNamespaceLoaded("pcalg") && !is.null(caller) && identical(topenv(caller), asNamespace("pcalg"))
   result == "compact" || result == "auto" && p > most_dense && !by_pcalg
 }
 
-# The arguments without a default.
+# Stops if an argument without a default is missing.
 check_search_given <- function(suffStat, indepTest, alpha) {
   check_given(list(suffStat = suffStat, indepTest = indepTest, alpha = alpha), list(
     suffStat = "give the sufficient statistic, for instance suff_gauss(x).",
@@ -107,9 +107,9 @@ check_search_given <- function(suffStat, indepTest, alpha) {
   ))
 }
 
-# The arguments of a search as Rust wants them. The order of the checks is pcalg's where both check.
+# Returns the arguments of a search as Rust expects them. Checks that pcalg has, too, are in its order.
 check_search <- function(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels, suffStat) {
-  # Names matter where there is knowledge about pairs.
+  # Names matter only if there are fixed pairs.
   others <- if (!is.null(fixedGaps) || !is.null(fixedEdges)) {
     list(suffStat = data_names(suffStat, length(labels)), fixedGaps = own_names(fixedGaps, length(labels)))
   }
@@ -126,12 +126,12 @@ check_search <- function(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, 
   )
 }
 
-# pcalg's types: its C++ counts in integers, its R code in doubles.
+# Returns counts in pcalg's types: its C++ code counts in integers, its R code in doubles.
 edge_tests <- function(counts, method) {
   if (method == "stable.fast" && max(counts) <= .Machine$integer.max) as.integer(counts) else counts
 }
 
-# A skeleton's weights are integers and those of an oriented graph doubles, see graph.R. `extendable` is FALSE where
+# Returns the graph of a result. The weights of a skeleton are integers and those of an oriented graph doubles, see graph.R. `extendable` is FALSE if
 # u2pd = "rand" or "retry" found no DAG with the v-structures.
 result_graph <- function(labels, found, oriented) {
   if (!oriented || sum(lengths(found$edges)) == 0L) {

@@ -1,15 +1,15 @@
 #' Estimate the skeleton of a causal graph
 #'
-#' The first half of the PC algorithm: which variables are joined by an edge, whatever its direction. It takes the
-#' arguments of `pcalg::skeleton()` and gives its answer.
+#' Runs the first half of the PC algorithm, which finds the pairs of variables that are joined by an edge, whatever its direction.
+#' `skeleton()` takes the arguments of `pcalg::skeleton()` and returns the same answer.
 #'
 #' @inheritSection pc Differences from pcalg
 #' @inheritSection pc Tests of conditional independence
 #' @inheritParams pc
 #' @param method As `skel.method` in [pc()].
-#' @return An object of class `pcAlgo` or [pcCompact][pcCompact-class] as [pc()] returns it, whose graph is undirected.
+#' @return An object of class `pcAlgo` or [pcCompact][pcCompact-class], as [pc()] returns it, with an undirected graph.
 #' @inherit pc references
-#' @seealso [orient()] to orient the edges, [pc()] to do both at once; [pc_control()] for checkpoints, clusters and background knowledge.
+#' @seealso [orient()] to orient the edges; [pc()] to do both at once; [pc_control()] for checkpoints, clusters and background knowledge.
 #' @examples
 #' set.seed(42)
 #' x <- matrix(rnorm(4000), 500, 8)

@@ -1,13 +1,13 @@
-# Which edges the averaged graph of a pcgpu_stability has, and with which marks.
+# The edges of the averaged graph of a pcgpu_stability, and their marks.
 
-# What says so, checked: list(threshold) or list(false_edges); list() for the default.
+# Checks the arguments that select the edges. Returns list(threshold) or list(false_edges); list() for the default.
 check_wanted <- function(threshold, false_edges, of) {
   if (!is.null(threshold) && !is.null(false_edges)) {
-    abort_argument("false_edges", false_edges, "give `threshold` or `false_edges`: one follows from the other.", is = "given, and so is `threshold`")
+    abort_argument("false_edges", false_edges, "leave out one of the two, which follows from the other.", is = "given together with `threshold`")
   }
   if (!is.null(threshold)) {
     if (!is_number(threshold) || threshold <= 0 || threshold > 1) {
-      abort_argument("threshold", threshold, "give the least strength of an edge, a number above 0 and at most 1, or NULL.")
+      abort_argument("threshold", threshold, "give the smallest strength of an edge to keep, a number above 0 and at most 1, or NULL.")
     }
     return(list(threshold = as.double(threshold)))
   }
@@ -15,7 +15,9 @@ check_wanted <- function(threshold, false_edges, of) {
     return(list())
   }
   if (!of$halves) {
-    abort_argument("false_edges", false_edges, "the bound is for samples of half of the rows: give how = \"subsample\" and no `size`, or a `threshold`.")
+    abort_argument("false_edges", false_edges, "give how = \"subsample\" and no `size`, or give `threshold` instead.",
+      is = paste0(describe(false_edges), ", but the bound holds only for samples of half of the rows")
+    )
   }
   list(false_edges = check_positive(false_edges, "false_edges", "the bound on the expected number of false edges"))
 }
@@ -29,8 +31,8 @@ check_positive <- function(x, argument, what) {
 
 is_halves <- function(x) x$how == "subsample" && x$size == x$n %/% 2L
 
-# The object with the threshold that is wanted, and the graph that it makes. `refuse`: a bound that no threshold has is an error; else it is told of, and
-# no edge is kept, as the samples are worth more than the bound.
+# Returns the object with the requested threshold and its averaged graph. `refuse`: a bound that no threshold has is an error. Otherwise it is a warning, and
+# no edge is kept, so that the samples are not lost.
 with_average <- function(x, wanted, refuse = TRUE) {
   strength <- strengths(x)
   halves <- is_halves(x)
@@ -44,7 +46,7 @@ with_average <- function(x, wanted, refuse = TRUE) {
     list(value = max(0, strength[strength <= 0.5]), rule = "significance", strict = TRUE)
   }
   value <- x$threshold$value
-  # In counts, so that a share such as 0.7 of 10 is reached by 7.
+  # Compares counts with a tolerance, so that 7 of 10 samples reach a share of 0.7.
   least <- value * x$replicates
   kept <- if (x$threshold$strict) strength > value else strength * x$replicates >= least - 1e-9 * x$replicates
   bound <- if (halves && value > 0.5 && is.finite(value) && x$tested > 0) stability_bound(x$q, x$tested, threshold = value)$false_edges else NA_real_
@@ -56,26 +58,28 @@ with_average <- function(x, wanted, refuse = TRUE) {
 
 strengths <- function(x) rowSums(x$counts[3:6]) / x$replicates
 
-# The threshold with which the bound is so many false edges.
+# Returns the threshold for which the bound is this number of false edges.
 threshold_for <- function(x, false_edges, refuse) {
   if (x$q <= 0 || x$tested <= 0) {
     return(1)
   }
   value <- (x$q^2 / (false_edges * x$tested) + 1) / 2
   if (value > 1) {
-    hint <- sprintf(
-      "samples have %s edges of %s pairs on average, with which the bound is at least %s: give more, or a smaller `alpha`, for %s edges at most.",
-      format(x$q, digits = 3L), in_words(x$tested), format(x$q^2 / x$tested, digits = 3L),
-      format(floor(10 * sqrt(false_edges * x$tested)) / 10)
+    is <- sprintf(
+      "%s, but the bound is at least %s, because samples have %s edges on average (of %s)", describe(false_edges),
+      format(x$q^2 / x$tested, digits = 3L), format(x$q, digits = 3L), counted(x$tested, "pair")
     )
-    if (refuse) abort_argument("false_edges", false_edges, hint)
-    warn("false_edges", sprintf("`false_edges` is %s, and no edge is kept: %s averaged_cpdag() takes another bound.", format(false_edges), hint))
+    hint <- sprintf(
+      "give a larger `false_edges`, or a smaller `alpha` for at most %s edges per sample.", format(floor(10 * sqrt(false_edges * x$tested)) / 10)
+    )
+    if (refuse) abort_argument("false_edges", false_edges, hint, is = is)
+    warn("false_edges", sprintf("no edge is kept. `false_edges` is %s: %s averaged_cpdag() can apply another bound.", is, hint))
     return(Inf)
   }
   value
 }
 
-# The mark that most samples with the edge give it: 1 x -> y, 2 x <- y, 3 x - y, 4 x <-> y. Of equals: no direction.
+# Returns the mark that the edge has in most of the samples with it: 1 x -> y, 2 x <- y, 3 x - y, 4 x <-> y. Ties have no direction.
 voted <- function(counts) {
   marks <- as.matrix(counts[3:6])
   if (!nrow(marks)) {
@@ -86,8 +90,8 @@ voted <- function(counts) {
   ifelse(ties, 3L, max.col(marks, "first"))
 }
 
-# Every pair as seen from the variable that more samples have an arrow from, of equals the first: from, to, whether they are `turned`, the strength, and
-# the direction, the share of the samples with the edge that have it from `from` to `to`; one without a direction is half an arrow each way.
+# Returns every pair with `from` and `to` ordered so that most arrows point from `from` to `to`; ties keep their order. `turned`: whether x and y are swapped.
+# `direction`: the share of the samples with the edge in which it points from `from` to `to`; an edge without a direction is half an arrow each way.
 directed_pairs <- function(x) {
   counts <- x$counts
   turned <- counts$backward > counts$forward
@@ -98,7 +102,7 @@ directed_pairs <- function(x) {
   ))
 }
 
-# The kept edges: from, to, kind "directed", "undirected" or "conflict", strength and direction.
+# Returns the kept edges: from, to, kind ("directed", "undirected" or "conflict"), strength and direction.
 averaged_edges <- function(x) {
   kept <- which(x$average$kept)
   pairs <- directed_pairs(x)[kept, ]
@@ -115,7 +119,7 @@ is_valid_average <- function(x) {
     check_rust(rust_is_valid_graph(length(x$labels), c(edges$from, edges$to), c(arrows$from, arrows$to), x$knowledge))
 }
 
-# Labels, neighbour lists and weights, as edges_of() of a graph.
+# Returns labels, neighbour lists and weights, in the form of edges_of().
 averaged_lists <- function(x) {
   edges <- averaged_edges(x)
   both <- edges$kind != "directed"

@@ -1,6 +1,6 @@
-# The samples of stability() on the workers of a cluster.
+# Runs the samples of stability() and cstar() on the workers of a cluster.
 
-# As count_edges(), summed up.
+# Returns the sum of count_edges() over all workers.
 count_on_workers <- function(workers, problem, resampled, device, threads, report) {
   setup <- list(
     what = "stability", problem = problem, resampled = resampled, device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)
@@ -14,10 +14,10 @@ count_on_workers <- function(workers, problem, resampled, device, threads, repor
   sums
 }
 
-# By pair: how many replicates have its edge so.
+# For each pair, the numbers of replicates in which its edge is of these kinds.
 columns_of_counts <- c("forward", "backward", "undirected", "bidirected")
 
-# Whether `found` has the form of the counts of so many replicates of p variables.
+# Returns whether `found` has the form of the counts of this number of replicates of p variables.
 are_edge_counts <- function(found, replicates, p) {
   each <- if (is.list(found)) length(found$x)
   columns <- c("x", "y", columns_of_counts)
@@ -32,7 +32,7 @@ add_counts <- function(sums, more) {
   columns <- columns_of_counts
   x <- c(sums$x, more$x)
   y <- c(sums$y, more$y)
-  # Both are below 2^31, so that the key is exact up to 2^22 variables and more.
+  # A double holds 53 bits, so the key is exact for up to 2^26 variables.
   key <- x * 2^26 + y
   pairs <- sort(unique(key))
   at <- match(key, pairs)
@@ -49,7 +49,7 @@ add_counts <- function(sums, more) {
   sums
 }
 
-# As bound_effects(), column by column.
+# Returns the result of bound_effects(), with its columns from all workers.
 bounds_on_workers <- function(workers, problem, resampled, device, threads, report) {
   setup <- list(
     what = "stability", problem = problem, resampled = resampled, device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)
@@ -62,7 +62,7 @@ bounds_on_workers <- function(workers, problem, resampled, device, threads, repo
   c(list(bounds = bounds), team[c("device", "team", "lost")])
 }
 
-# On a worker: what counts the edges of samples range[1] to range[2], or bounds their effects.
+# Returns a function that counts the edges of samples range[1] to range[2] on a worker, or bounds their effects.
 stability_rank <- function(setup, place) {
   if (!is.null(setup$problem$world)) session$leave <- enter_world(setup$problem$world)
   function(range) {

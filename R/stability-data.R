@@ -1,7 +1,7 @@
-# What stability() draws rows of: data, or a sufficient statistic that holds them.
+# The data from which stability() draws rows: data, or a sufficient statistic that contains them.
 
-# list(indepTest, n, p, labels, whole, suffStat, rows): `whole()` is the sufficient statistic of all rows. `suffStat` is one that Rust draws rows of; without it
-# `rows(which)` makes that of some rows, and `given` is the user's function that does so, or is the test. `labels`: where pc() does not know them; `p`: where it does.
+# Returns list(indepTest, n, p, labels, whole, suffStat, rows, given). `whole()` returns the sufficient statistic of all rows. `suffStat`: one from which Rust
+# draws rows. Without it, `rows(which)` makes that of some rows, and `given` has the user's functions. `labels`: if pc() does not know them; `p`: if it does.
 resampling_source <- function(data, indepTest, make, na = "error") {
   if (!is.null(make)) {
     return(made_source(data, indepTest, make))
@@ -54,10 +54,10 @@ native_source <- function(indepTest, suffStat, n) {
 
 made_source <- function(data, indepTest, make) {
   if (!is.function(make)) {
-    abort_argument("make", make, "give a function that makes a sufficient statistic from rows of `data`.")
+    abort_argument("make", make, "give a function that computes a sufficient statistic from rows of `data`.")
   }
   if (!is.function(indepTest)) {
-    abort_argument("indepTest", indepTest, "with `make`, name the test, for instance gaussCItest.", is = if (is.null(indepTest)) "missing" else describe(indepTest))
+    abort_argument("indepTest", indepTest, "`make` needs a named test: give one, for instance gaussCItest.", is = if (is.null(indepTest)) "missing" else describe(indepTest))
   }
   n <- rows_of_suff(data)
   if (is.null(n)) refuse_without_data(data, "a data frame or a matrix")
@@ -70,30 +70,29 @@ made_source <- function(data, indepTest, make) {
 
 is_kept_list <- function(suffStat, field) is.list(suffStat) && !is.data.frame(suffStat) && length(dim(suffStat[[field]])) == 2L
 
-# Stops where a list has the columns that a data frame would have.
+# Stops if a plain list looks like the columns of a data frame.
 refuse_columns <- function(x, argument) {
   if (is.list(x) && !is.object(x) && length(x) > 1L && !is.null(names(x)) && !any(c("C", "dm", "data") %in% names(x))) {
     plain <- vapply(x, function(column) (is.atomic(column) || is.factor(column)) && is.null(dim(column)), NA)
     if (all(plain) && length(x[[1L]]) > 1L && all(lengths(x) == length(x[[1L]]))) {
-      abort_argument(argument, x, sprintf("make a data frame of the list: as.data.frame(%s).", argument))
+      abort_argument(argument, x, sprintf("convert the list to a data frame: as.data.frame(%s).", argument))
     }
   }
 }
 
 refuse_without_data <- function(data, instead) {
-  abort_argument("data", data, sprintf("samples are drawn of the rows of data: give the observations, or %s.", instead),
-    is = if (is.list(data) && !is.data.frame(data)) "a list without the data" else describe(data)
-  )
+  found <- if (is.list(data) && !is.data.frame(data)) "a list without the observations" else describe(data)
+  abort_argument("data", data, sprintf("give the observations, or %s.", instead), is = paste0(found, ", but samples are drawn from the rows of the data"))
 }
 
-# An error about `suffStat` or `x` of what is data here.
+# Makes an error about `suffStat` one about `data`.
 about_suff <- function(value) about("data", value, "suffStat")
 
 labels_of_table <- function(data) if (has_rows(data)) told_names(own_names(data, ncol(data))) %||% as.character(seq_len(ncol(data)))
 
 has_rows <- function(x) length(dim(x)) == 2L
 
-# How many rows the data in a sufficient statistic have: those of its first table that is no square of correlations. NULL: it holds none.
+# Returns the number of rows of the data in a sufficient statistic: that of all its tables except `C`. NULL if there are no tables or their numbers differ.
 rows_of_suff <- function(suffStat) {
   if (has_rows(suffStat)) {
     return(nrow(suffStat))
@@ -108,7 +107,7 @@ rows_of_suff <- function(suffStat) {
 
 names_or_none <- function(x) names(x) %||% rep("", length(x))
 
-# The same of some of its rows.
+# Returns a sufficient statistic with only these rows of its data.
 resampled_suff <- function(suffStat, rows, n) {
   if (has_rows(suffStat)) {
     return(suffStat[rows, , drop = FALSE])
@@ -119,19 +118,19 @@ resampled_suff <- function(suffStat, rows, n) {
   suffStat
 }
 
-# The test as Rust wants it; where R makes that of each sample, `of(resampled)` is the function that does.
+# Returns the test as Rust expects it. If R makes the test of each sample, `of(resampled)` returns the function that does.
 replicate_test <- function(source, labels, alpha, threads) {
   if (!is.null(source$suffStat)) {
     return(ci_test(source$indepTest, source$suffStat, labels, alpha, threads))
   }
   indepTest <- source$indepTest
   rows_of <- source$rows
-  # The search of all rows has said it.
+  # The search of all rows has already warned of p-values outside their range.
   said <- list2env(list(range = TRUE))
   list(kind = "each", of = function(resampled) {
     function(replicate) {
       rows <- check_rust(rust_ensemble_rows(resampled$n, resampled, replicate, 0L))
-      # What random numbers `make` draws depends on the sample alone, too.
+      # The random numbers that `make` draws depend on the sample alone, too.
       stream_of(resampled$seed, replicate, 0L, 0L, integer())
       test <- ci_test(indepTest, rows_of(rows), labels, alpha, threads, said = said)
       if (test$kind == "function") test$fun <- with_stream_of(test$fun, resampled$seed, replicate)
@@ -148,7 +147,7 @@ with_stream_of <- function(fun, seed, replicate) {
   }
 }
 
-# R's random numbers go on from here: "L'Ecuyer-CMRG" with "Inversion" and "Rejection", the defaults.
+# Sets R's random numbers to the stream of this test: "L'Ecuyer-CMRG" with "Inversion" and "Rejection", the defaults.
 stream_of <- function(seed, replicate, x, y, S) {
   of_sample <- (seed + 2654435 * replicate) %% .Machine$integer.max
   assign(".Random.seed", c(10407L, check_rust(rust_test_stream(of_sample, x, y, as.integer(S)))), envir = globalenv())

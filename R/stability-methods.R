@@ -1,4 +1,4 @@
-# What is done with a result of stability().
+# Methods for results of stability().
 
 methods::setOldClass("pcgpu_stability")
 methods::setMethod("edges", "pcgpu_stability", edges_of_object)
@@ -21,7 +21,7 @@ as.data.frame.pcgpu_stability <- function(x, row.names = NULL, optional = FALSE,
   )
 }
 
-# By pair: its edge in the graph of all rows, as seen from x, or from y where it is `turned`.
+# Returns for each pair its edge in the graph of all rows, as seen from x, or from y if it is `turned`.
 edges_in_fit <- function(x, counts, turned) {
   edges <- table_of_fit(x)
   at <- match(paste(counts$x, counts$y), paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to)))
@@ -47,7 +47,7 @@ print.pcgpu_stability <- function(x, n = 10L, ...) {
   if (nrow(shown)) {
     print_frame(shown[c("from", "to", "strength", "direction", "fit", "kept")], given, 3L, row.names = FALSE)
     left <- nrow(x$counts) - nrow(shown)
-    if (left > 0L) say_lines(sprintf("... and %s more pairs", in_words(left)))
+    if (left > 0L) say_lines(sprintf("... and %s", counted(left, "more pair")))
   }
   invisible(x)
 }
@@ -58,11 +58,12 @@ stability_lines <- function(x) {
   edges <- averaged_edges(x)
   c(
     sprintf(
-      "Stability of edges: %s of %s of %s rows, %s variables%s, alpha = %s", counted(x$replicates, kind[1L], kind[2L]), in_words(x$size), in_words(x$n), in_words(p),
+      "Stability of edges: %s (each %s of %s rows), %s variables%s, alpha = %s",
+      counted(x$replicates, kind[1L], kind[2L]), in_words(x$size), in_words(x$n), in_words(p),
       if (nzchar(x$test)) paste0(", ", x$test) else "", format(x$alpha)
     ),
     sprintf(
-      "%s of %s pairs are adjacent at least once; a sample has %s edges on average, all rows have %s",
+      "%s of %s pairs are adjacent in at least one sample; samples have %s edges on average, the graph of all rows has %s",
       in_words(nrow(x$counts)), in_words(p * (p - 1) / 2), format(sum(x$counts[3:6]) / x$replicates, digits = 3L), in_words(nrow(table_of_fit(x)))
     ),
     paste0(threshold_text(x), sprintf(
@@ -70,7 +71,7 @@ stability_lines <- function(x) {
     )),
     bound_text(x),
     if (!x$average$valid) average_note(x),
-    if (x$constants > 0) sprintf("%s had constant columns, which have no edge there", counted(x$constants, "sample"))
+    if (x$constants > 0) sprintf("%s had constant columns, which have no edges in these samples", counted(x$constants, "sample"))
   )
 }
 
@@ -79,7 +80,7 @@ threshold_text <- function(x) {
   switch(x$threshold$rule,
     significance = sprintf("Strength above %s (significance threshold of Scutari and Nagarajan 2013)", value),
     halves = sprintf("Strength of at least %s (default of stability selection)", value),
-    false_edges = if (x$threshold$value == Inf) "No strength has a bound on false edges as low as was asked for" else sprintf("Strength of at least %s (for the bound on false edges)", value),
+    false_edges = if (x$threshold$value == Inf) "No threshold reaches the requested bound on false edges" else sprintf("Strength of at least %s (for the bound on false edges)", value),
     given = sprintf("Strength of at least %s", value)
   )
 }
@@ -87,14 +88,14 @@ threshold_text <- function(x) {
 bound_text <- function(x) {
   if (!is.na(x$average$false_edges)) {
     sprintf(
-      "Expected number of false edges among them: at most %s (Meinshausen and Buehlmann 2010; q = %s of %s pairs)",
+      "Expected number of false edges among the kept ones: at most %s (Meinshausen and Buehlmann 2010; q = %s of %s pairs)",
       format(x$average$false_edges, digits = 3L), format(x$q, digits = 3L), in_words(x$tested)
     )
   }
 }
 
 average_note <- function(x) {
-  sprintf("The averaged graph is not a valid %s: its marks are votes, edge by edge.", if (x$knowledge) "MPDAG" else "CPDAG")
+  sprintf("The averaged graph is not a valid %s, because the samples vote on each edge separately.", if (x$knowledge) "MPDAG" else "CPDAG")
 }
 
 #' @exportS3Method summary pcgpu_stability
@@ -117,10 +118,10 @@ print.summary.pcgpu_stability <- function(x, ...) {
   check_dots(list(...), character(), "print.summary.pcgpu_stability")
   say_lines(x$lines)
   say_lines(sprintf(
-    "Of the kept edges, %s also in the graph of all rows and %s not; %s there alone",
+    "Kept edges: %s also in the graph of all rows, %s not; %s only in that graph",
     counted(x$fit[["both"]], "is", "are"), counted(x$fit[["average"]], "is", "are"), counted(x$fit[["fit"]], "edge is", "edges are")
   ))
-  say_lines(sprintf("Graphs of %s of %s samples are valid; seed %.0f", in_words(x$valid[["valid"]]), in_words(x$valid[["replicates"]]), x$seed))
+  say_lines(sprintf("%s of %s samples have a valid graph; seed %.0f", in_words(x$valid[["valid"]]), in_words(x$valid[["replicates"]]), x$seed))
   cat("Pairs by strength:\n")
   print(x$by_strength)
   invisible(x)
@@ -131,7 +132,7 @@ plot.pcgpu_stability <- function(x, which = c("strength", "graph"), main = NULL,
   which <- check_choice(which, c("strength", "graph"), "which")
   of_graph <- setdiff(names(formals(plot_average)), c("x", "main", "..."))
   if (which == "strength" && any(asked <- of_graph %in% names(list(...)))) {
-    abort_argument(of_graph[asked][1L], NULL, "give which = \"graph\", too.", is = "for the picture of the graph")
+    abort_argument(of_graph[asked][1L], NULL, "add which = \"graph\".", is = "only used to draw the graph")
   }
   check_dots(list(...), if (which == "graph") c(of_graph, base_takes) else graphical_takes, "plot.pcgpu_stability")
   check_object(x)
@@ -148,7 +149,7 @@ plot_strength <- function(x, main, ...) {
   on.exit(graphics::par(old))
   rank <- seq_len(nrow(frame))
   colour <- ifelse(frame$kept, node_look$border, "#A9B4BF")
-  # Among many pairs, most of them in few samples, those in question are the first: ranks go by powers of ten.
+  # Most of many pairs are adjacent in few samples only. The ranks are on a log scale, so that the first pairs have room.
   many <- nrow(frame) > 200L
   draw_with(graphics::plot, list(
     x = rank, y = frame$strength, type = "n", log = if (many) "x" else "", xlim = c(if (many) 1 else min(0.5, nrow(frame)), nrow(frame) + 0.5), ylim = c(0, 1),
@@ -158,7 +159,7 @@ plot_strength <- function(x, main, ...) {
   graphics::abline(h = x$threshold$value, lty = 2, col = "#C0392B")
   in_fit <- frame$fit != ""
   graphics::points(rank, frame$strength, pch = ifelse(in_fit, 19, 1), cex = if (many) 0.5 else 0.8, col = colour)
-  # Above the plot, so that it hides no pair.
+  # The legend is above the plot, so that it hides no pairs.
   usr <- graphics::par("usr")
   graphics::legend(if (many) 10^usr[1L] else usr[1L], usr[4L],
     legend = c(
@@ -173,7 +174,7 @@ plot_strength <- function(x, main, ...) {
 plot_average <- function(x, main, ..., labels = NULL, around = NULL, order = 1, isolated = NULL, components = NULL, colour = NULL, size = NULL,
                          layout = "stress") {
   edges <- averaged_edges(x)
-  # Edges as draw_base() has them, of pairs by tail.
+  # Strengths of edges as draw_base() passes them, by their ends.
   strength <- function(from, to) edges$strength[match(paste(pmin(from, to), pmax(from, to)), paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to)))]
   asked <- asked_graph(averaged_lists(x), labels, list(
     around = around, order = order, isolated = isolated, components = components, colour = colour, size = size, layout = layout

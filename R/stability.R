@@ -1,68 +1,82 @@
 #' Which edges to trust: PC on resampled data
 #'
-#' Runs [pc()] on many samples of the rows and reports how often each pair of variables is adjacent and in which direction the edge points, together with
-#' the averaged graph, and stability selection with its bound on false edges. All samples are one job: small searches run side by side on all threads, no
-#' p x p matrix is kept for any of them, and memory grows only with the number of pairs that are adjacent at least once.
+#' Runs [pc()] on many samples of the rows and reports how often each pair of variables is adjacent and in which direction the edge points. It also returns
+#' the averaged graph, and does stability selection with its bound on false edges. All samples are one job: small searches run in parallel on all threads.
+#' No p x p matrix is kept for any of them, and memory grows only with the number of pairs that are adjacent at least once.
 #'
 #' # What is counted
 #'
 #' - **Strength** of a pair: the share of samples whose graph has the edge, whatever its marks (Friedman, Goldszmidt and Wyner 1999).
-#' - **Direction** of x -> y: among the samples with the edge, the share that has this arrow. An undirected edge counts one half in each direction, as in `boot.strength()` of
-#'   the package bnlearn for CPDAGs (`cpdag = TRUE`), and so does a conflict, x <-> y (`solve.confl = TRUE` only). The two directions add up to 1.
+#' - **Direction** of x -> y: among the samples with the edge, the share that has this arrow. An undirected edge counts one half in each direction, as in
+#'   `boot.strength()` of the package bnlearn for CPDAGs (`cpdag = TRUE`). A conflict, x <-> y (`solve.confl = TRUE` only), counts in the same way. The two
+#'   directions add up to 1.
 #'
 #' The table also has the counts of the four kinds of edge.
 #'
 #' # The averaged graph
 #'
-#' [averaged_cpdag()] has the edges whose strength reaches a threshold. Each edge has the mark that most of the samples with this edge give it: an arrow, or no direction (conflicts and
-#' ties count as no direction). This majority graph need not be a CPDAG; `print()` and `plot()` say whether it is (with background knowledge, whether it can be extended to a DAG without further v-structures).
+#' [averaged_cpdag()] returns the edges whose strength reaches a threshold. Each edge has the mark that it has in most of the samples with this edge: an arrow,
+#' no direction, or a conflict (ties count as no direction). This majority graph need not be a CPDAG. `print()` and `plot()` say if it is not (with background
+#' knowledge, if it cannot be extended to a DAG without further v-structures).
 #'
-#' The default threshold is that of Scutari and Nagarajan (2013): the share t for which the distribution of strengths that are all 0 or 1, with a share t of zeros, is closest (in L1) to that of the observed strengths. Edges
-#' are kept if their strength is *above* the t-quantile of the strengths of all pairs. Since distribution functions increase, this t is their value at one half, and the threshold is the largest strength that is at most one half. If `threshold` is
-#' a number, edges are kept if their strength is at least that number.
+#' The default threshold is that of Scutari and Nagarajan (2013). Consider distributions of strengths that are all 0 or 1, with a share t of zeros. Take the t
+#' whose distribution is closest (in L1) to that of the observed strengths. Edges are kept if their strength is *above* the t-quantile of the strengths of all
+#' pairs. Since distribution functions increase, this t is their value at one half. The threshold is therefore the largest strength that is at most one half.
+#' If `threshold` is a number, edges are kept if their strength is at least that number.
 #'
 #' # Stability selection
 #'
-#' With `how = "subsample"` and `size` left out, that is, half of the rows in each sample, Meinshausen and Buehlmann (2010) bound the expected number of false edges among those with a strength of at least `threshold` by
-#' \deqn{E[V] \le \frac{q^2}{(2 \cdot threshold - 1) P},}{E[V] <= q^2 / ((2 threshold - 1) P),}
-#' where q is the mean number of edges in a sample and P the number of pairs that are tested (excluding those you fixed). `threshold` is then 0.75 by default, a number above 0.5, or derived from `false_edges`, the
-#' bound you want; [stability_bound()] solves for any of the three. The bound assumes that the method is not worse than guessing and that all false edges are selected
-#' equally often. q decreases with `alpha`.
+#' With `how = "subsample"` and without `size`, each sample has half of the rows. Meinshausen and Buehlmann (2010) then bound the expected number of false
+#' edges among those with a strength of at least `threshold` by
+#' \deqn{E[V] \le \frac{q^2}{(2 \cdot threshold - 1) P}.}{E[V] <= q^2 / ((2 threshold - 1) P).}
+#' Here q is the mean number of edges in a sample, and P the number of pairs that are tested (excluding those you fixed). `threshold` is then 0.75 by default.
+#' It can be a number above 0.5, or be derived from `false_edges`, the bound you want; [stability_bound()] solves for any of the three. The bound assumes that
+#' the method is not worse than guessing and that all false edges are selected equally often. q decreases with `alpha`.
 #'
 #' # Samples
 #'
-#' The rows of a sample depend only on `seed` and the number of the sample, so that `numCores`, `device` and `cluster` do not change any count; [stability_rows()] returns them. The graph of a sample is that of `pc()` with
-#' the same arguments on these rows, except that
+#' The rows of a sample depend only on `seed` and the number of the sample, so `numCores`, `device` and `cluster` do not change any count. [stability_rows()]
+#' returns them. The graph of a sample is that of `pc()` with the same arguments on these rows, except that
 #' - a numeric column that is constant in the rows is uncorrelated with all others (and thus has no edge), where [suff_gauss()] would refuse it;
 #' - factors keep levels that do not occur in the rows, so degrees of freedom are those of all declared levels;
 #' - `u2pd = "rand"` and `"retry"` draw from the sample's own random numbers (and for `fit` from numbers that depend on the seed).
 #'
-#' A bootstrap sample contains about 63 % of the rows, some more than once. With repeated rows, sets of more variables than distinct rows are singular; tests treat them as `pc()` does. Repeated rows also make tests
-#' more sensitive to weak edges than the same number of distinct rows (the rate of false edges at the same `alpha` about doubles); subsamples do not. Nearest-neighbour tests, for which the distances of repeated rows would be 0, accept subsamples only.
+#' A bootstrap sample contains about 63 % of the rows, some more than once. With repeated rows, sets of more variables than distinct rows are singular; tests
+#' treat them as `pc()` does. Repeated rows also make tests more sensitive to weak edges than the same number of distinct rows: the rate of false edges at the
+#' same `alpha` about doubles. Subsamples do not have this effect. Nearest-neighbour tests, for which the distances of repeated rows would be 0, accept
+#' subsamples only.
 #'
-#' Tests that are R functions run one after the other, or on the workers of a `cluster`. A test that draws random numbers uses a stream determined by the seed, the sample
-#' and the question.
+#' Tests that are R functions run one after the other, or on the workers of a `cluster`. A test that draws random numbers uses a stream determined by the seed,
+#' the sample, and the variables and set of the test.
 #'
-#' @param data Data as [pc()] accepts them instead of a `suffStat`: a data frame, matrix or table, an `ExpressionSet`, `SummarizedExperiment` or `SingleCellExperiment`, and so on. Or a sufficient statistic that contains the
-#'   data: the result of `suff_gauss(keep = "data")`, [suff_discrete()] or [suff_knn()], or a list for an R function of your own, in which all matrices and data frames with a common number of rows (and `n`, if it is that number) are
-#'   taken as the data.
-#' @param indepTest,alpha As in [pc()]. Without `indepTest` the test follows from the columns.
-#' @param ... Further arguments of [pc()], by name: `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`, `m.max`, `u2pd`, `skel.method`, `conservative`, `maj.rule`, `solve.confl`; and of [pc_control()]: `tiers`,
-#'   `forbidden`, `required`, `context.all`, `context.tier`, `na`.
+#' @param data Data as [pc()] accepts them instead of a `suffStat`: a data frame, matrix or table, an `ExpressionSet`, `SummarizedExperiment` or
+#'   `SingleCellExperiment`, and so on. Or a sufficient statistic that contains the data: the result of `suff_gauss(keep = "data")`, [suff_discrete()] or
+#'   [suff_knn()], or a list for an R function of your own. In such a list, all matrices and data frames with a common number of rows are taken as the data,
+#'   and so is `n` if it is that number.
+#' @param indepTest,alpha As in [pc()]. Without `indepTest` the columns determine the test.
+#' @param ... Further arguments, by name. Those of [pc()] are `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`, `m.max`, `u2pd`, `skel.method`,
+#'   `conservative`, `maj.rule`, `solve.confl`. Those of [pc_control()] are `tiers`, `forbidden`, `required`, `context.all`, `context.tier`, `na`.
 #' @param replicates Number of samples, from 1 to 100,000.
 #' @param how `"bootstrap"` (rows drawn with replacement) or `"subsample"` (without replacement).
 #' @param size Number of rows in a sample; `NULL` means all rows for bootstrap samples and half of them (rounded down) for subsamples.
-#' @param seed A whole number from 0 to 2147483647 that determines the samples, or `NULL` to draw one from R's random numbers, so that `set.seed()` makes a run reproducible.
-#' @param threshold,false_edges Which edges the averaged graph has, see below: a strength, or a bound on the expected number of false edges. Not both; [averaged_cpdag()] applies others later.
-#'   If no threshold has such a bound, no edge is kept, and a warning of class `pcgpu_warning_false_edges` says why.
-#' @param make `NULL`, or a function that computes the sufficient statistic of a sample from its rows of `data`, such as `function(rows) list(C = cor(rows), n = nrow(rows))`, for tests that need something other than the data.
-#'   Samples then run one after the other (or on a `cluster`).
+#' @param seed A whole number from 0 to 2147483647 that determines the samples, or `NULL` to draw one from R's random numbers, so that `set.seed()` makes a run
+#'   reproducible.
+#' @param threshold,false_edges Which edges the averaged graph has, see below: a smallest strength, or a bound on the expected number of false edges. Not both;
+#'   [averaged_cpdag()] can apply others later. If no threshold has such a bound, no edge is kept, and a warning of class `pcgpu_warning_false_edges` gives the
+#'   reason.
+#' @param make `NULL`, or a function that computes the sufficient statistic of a sample from its rows of `data`, such as
+#'   `function(rows) list(C = cor(rows), n = nrow(rows))`, for tests that need something other than the data. Samples then run one after the other (or on a
+#'   `cluster`).
 #' @param cluster Workers among which the samples are divided, as in [pc_control()].
 #' @param device,numCores As in [pc()]. A GPU runs one sample after the other.
 #' @param progress Show a progress bar? As in [pc()].
 #' @param control The arguments of [pc_control()] named above, and `cluster`, collected.
-#' @return An object of class `pcgpu_stability` with methods `print()`, `summary()`, `plot()` (strengths by rank with the threshold; `plot(x, "graph")` shows the averaged graph with line widths that follow strength) and
-#' `as.data.frame(x, n = Inf)`: one row for each pair that is adjacent in at least one sample, or the first `n` of them, by decreasing strength:
+#' @return An object of class `pcgpu_stability`. It has methods for
+#'   - `print()` and `summary()`;
+#'   - `plot()`: strengths by rank with the threshold; `plot(x, "graph")` shows the averaged graph with line widths that follow strength;
+#'   - `as.data.frame(x, n = Inf)`: one row for each pair that is adjacent in at least one sample, or the first `n` of them, by decreasing strength, with these
+#'     columns:
+#'
 #' \describe{
 #'   \item{`from`, `to`}{names of the variables, ordered so that `direction` is at least one half;}
 #'   \item{`strength`, `direction`}{see below; the direction is that of from -> to;}
@@ -70,11 +84,18 @@
 #'   \item{`fit`}{the edge in the graph of all rows: `"-->"`, `"<--"`, `"---"`, `"<->"`, or `""` for none;}
 #'   \item{`kept`}{whether the edge is in the averaged graph.}
 #' }
-#' The list itself has the elements `counts` (a data frame of numbers of variables x < y and counts), `fit` (the result of `pc()` on all rows, for more than 1,000 variables of class [pcCompact][pcCompact-class]), `labels`, `replicates`, `how`, `size`, `n`, `seed`, `q` (the mean number of edges among tested pairs), `tested` (P),
-#' `valid` (the number of samples whose graph is valid), `constants` (the number of samples with constant columns), `threshold`, `average` (the edges kept, and whether their graph is valid), `device` and `call`.
+#' The object is a list. Its elements are:
+#' - `counts`: a data frame of numbers of variables x < y and counts;
+#' - `fit`: the result of `pc()` on all rows, of class [pcCompact][pcCompact-class] for more than 1,000 variables;
+#' - `q`, `tested`: the mean number of edges among tested pairs, and the number P of these pairs;
+#' - `valid`, `constants`: the number of samples whose graph is valid, and of samples with constant columns;
+#' - `threshold`: the threshold;
+#' - `average`: the edges kept, and whether their graph is valid;
+#' - `labels`, `replicates`, `how`, `size`, `n`, `seed`, `alpha`, `test`, `knowledge`, `device` and `call`.
 #'
-#' Errors are those of [pc()], of class `pcgpu_error_argument` for what cannot be resampled.
-#' @seealso [averaged_cpdag()], [stability_bound()], [stability_rows()]; [cstar()] for causal effects; [select_features()] with `ensemble` for the selection of features.
+#' Errors are those of [pc()], of class `pcgpu_error_argument` if the data cannot be resampled.
+#' @seealso [averaged_cpdag()], [stability_bound()], [stability_rows()]; [cstar()] for causal effects; [select_features()] with `ensemble` for the selection of
+#'   features.
 #' @references
 #' N. Friedman, M. Goldszmidt and A. Wyner (1999). Data analysis with Bayesian networks: a bootstrap approach. *Proceedings of the Fifteenth Conference on Uncertainty in Artificial Intelligence*, 196-205.
 #'
@@ -148,25 +169,28 @@ stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bo
   with_average(result, wanted, refuse = FALSE)
 }
 
-# Of more variables, the graph of all rows is a compact result.
+# For more variables than this, the graph of all rows is a compact result.
 most_whole_fit <- 1000L
 
-# Arguments of pc() that are arguments of stability() itself, or have no sense for many searches.
+# Arguments of pc() that are arguments of stability() itself, or make no sense for many searches.
 own_of_stability <- c("suffStat", "indepTest", "alpha", "numCores", "device", "progress", "verbose", "...", "control")
 
-# Further arguments of pc(), and those `controlled` of pc_control(), that stability() or another function `of` this sort was given: list(given, control).
+# Checks the further arguments that stability() or a similar function `of` received: those of pc(), and those of pc_control() named in `controlled`. Returns
+# list(given, control).
 check_passed <- function(dots, control, of, controlled) {
   check_dots(dots, c(setdiff(names(formals(pc)), own_of_stability), controlled), of)
   is_control <- names(dots) %in% controlled
   list(given = dots[!is_control], control = gather_control(control, dots[is_control], of, controlled))
 }
 
-# How rows are drawn: what Rust reads (resampling() in src/rust/src/selection.rs).
+# Returns how rows are drawn, as Rust reads it (resampling() in src/rust/src/selection.rs).
 check_resampling <- function(how, size, seed, source, replicates) {
   replace <- how == "bootstrap"
   n <- source$n
   if (replace && !is.null(knn_test(source$indepTest))) {
-    abort_argument("how", how, "give how = \"subsample\": rows that are drawn twice have distance 0 from each other, which nearest-neighbour tests take for dependence.")
+    abort_argument("how", how, "give how = \"subsample\".",
+      is = paste0(dQuote(how, FALSE), ", but nearest-neighbour tests mistake repeated rows, whose distance is 0, for dependence")
+    )
   }
   size <- if (is.null(size)) {
     if (replace) n else n %/% 2L
@@ -174,17 +198,19 @@ check_resampling <- function(how, size, seed, source, replicates) {
     check_whole(size, "size", 2, if (replace) n else n - 1)
   }
   if (size < 4 && is_gauss_test(source$indepTest)) {
-    abort_argument("size", size, "a test of correlation takes at least 4 observations: give more, or more rows of data.", is = sprintf("%d of %d rows", size, n))
+    abort_argument("size", size, "give a larger `size`, or data with more rows.",
+      is = sprintf("%d of %d rows, but a test of correlation needs at least 4 observations", size, n)
+    )
   }
   seed <- as.double(if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_whole(seed, "seed", 0, .Machine$integer.max))
   list(
     seed = seed, size = as.integer(size), replace = replace, n = n, first = 0L, replicates = as.integer(replicates),
-    # As Meinshausen and Buehlmann's bound wants them.
+    # Meinshausen and Buehlmann's bound holds only for such samples.
     halves = !replace && size == n %/% 2L
   )
 }
 
-# pc() on all rows; random numbers that it draws depend on the seed, too. Its call names no data.
+# Runs pc() on all rows. Random numbers that it draws depend on the seed, too. The call in the result does not contain the data.
 fit_all_rows <- function(source, alpha, given, control, device, threads, seed) {
   restore <- random_state()
   on.exit(restore())
@@ -196,7 +222,7 @@ fit_all_rows <- function(source, alpha, given, control, device, threads, seed) {
       source$indepTest(x, y, S, suffStat)
     }
   }
-  # Whatever says where the samples run, or has been used, is not for this one search; and p x p p-values are not what is asked for.
+  # Arguments about where the samples run do not apply to this one search, and a p x p matrix of p-values is not needed.
   known <- c(
     control_given(control)[intersect(names(control_given(control)), knowledge_arguments)],
     if (isTRUE(source$p > most_whole_fit)) list(result = "compact")
@@ -207,11 +233,11 @@ fit_all_rows <- function(source, alpha, given, control, device, threads, seed) {
   eval(as.call(c(list(quote(pc)), names)), list2env(arguments, parent = environment()))
 }
 
-# What each sample is searched with: the arguments as pc(), which has checked them and warned of what there is, hands them to Rust.
+# Returns the arguments of each sample's search as Rust expects them. pc() has already checked them and given its warnings, in fit_all_rows().
 resampling_problem <- function(source, alpha, given, control, fit, threads) {
   labels <- if (is_compact(fit)) fit@labels else attr(fit, "graph")@nodes
   of_pc <- list2env(c(given, list(alpha = alpha, suffStat = source$whole())), parent = environment())
-  # `labels` and `p` have no default; they are what `fit` has.
+  # `labels` and `p` have no default; they are those of `fit`.
   for (name in setdiff(names(formals(pc)), c(names(of_pc), own_of_stability, "labels", "p"))) {
     assign(name, eval(formals(pc)[[name]]), of_pc)
   }
@@ -226,7 +252,7 @@ resampling_problem <- function(source, alpha, given, control, fit, threads) {
   c(asked, list(test = test, labels = labels, world = world_of(source$given)))
 }
 
-# The counts of the samples from `resampled$first` on, on this machine. `gpu`: of several processes, which GPU this one takes.
+# Counts the edges of the samples from `resampled$first` on, on this machine. `gpu`: chooses the GPU of this process if there are several processes.
 count_edges <- function(problem, resampled, device, threads, report = NULL, gpu = identity) {
   test <- problem$test
   each <- test$kind == "each"
@@ -236,7 +262,7 @@ count_edges <- function(problem, resampled, device, threads, report = NULL, gpu 
     test$make <- test$of(resampled)
     test$of <- NULL
   }
-  # What R makes for each replicate may be anything.
+  # The test that R makes for each replicate may be of any kind.
   of <- if (each) list(kind = "function") else test
   p <- problem$options$p
   device <- choose_device(device, of, p, order_of_tests(of, problem$options), several = gpus_pay(of, p))

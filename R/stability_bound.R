@@ -1,14 +1,15 @@
-#' The bound of stability selection
+#' Error bound of stability selection
 #'
-#' Of the mean number of edges of a sample, the threshold and the bound on the expected number of false edges, each follows from the other two by the bound of Meinshausen and Buehlmann (2010, theorem 1):
+#' Computes one of three numbers from the other two: the mean number of edges in a sample, the threshold, and the bound on the expected number of false edges
+#' (Meinshausen and Buehlmann 2010, theorem 1):
 #' \deqn{E[V] \le \frac{q^2}{(2 \cdot threshold - 1) P}.}{E[V] <= q^2 / ((2 threshold - 1) P).}
-#' It is for samples of half of the rows without replacement, `stability(how = "subsample")`.
+#' The bound holds for samples of half of the rows without replacement, as drawn by `stability(how = "subsample")`.
 #'
-#' @param q The mean number of edges of a sample.
-#' @param pairs The number P of pairs of variables that are tested: p (p - 1) / 2 of p variables, without those that are fixed.
-#' @param threshold The least strength of an edge that is kept, above one half and at most 1.
-#' @param false_edges The bound on the expected number of false edges among those that are kept.
-#' @return A list of the four, with the one of `q`, `threshold` and `false_edges` that was left out.
+#' @param q Mean number of edges in a sample.
+#' @param pairs Number P of pairs of variables that are tested: p (p - 1) / 2 for p variables, less those that are fixed.
+#' @param threshold Smallest strength of an edge that is kept, above one half and at most 1.
+#' @param false_edges Bound on the expected number of false edges among those that are kept.
+#' @return A list of `q`, `pairs`, `threshold` and `false_edges`, including the one that was left out.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references
@@ -26,15 +27,15 @@ stability_bound <- function(q = NULL, pairs, threshold = NULL, false_edges = NUL
   if (length(absent) != 1L) {
     abort_argument(
       if (length(absent)) absent[1L] else "false_edges", if (length(absent)) NULL else false_edges,
-      "give two of `q`, `threshold` and `false_edges`: the third follows.",
-      is = if (length(absent)) "missing, with another of the three" else "given, with the two others"
+      "give exactly two of `q`, `threshold` and `false_edges`; the third follows.",
+      is = if (length(absent)) "missing, and so is another of the three" else "given together with the two others"
     )
   }
   if (!is.null(q) && (!is_number(q) || q < 0 || q > pairs)) {
-    abort_argument("q", q, "give the mean number of edges of a sample, a number from 0 to `pairs`.")
+    abort_argument("q", q, "give the mean number of edges in a sample, a number from 0 to `pairs`.")
   }
   if (!is.null(threshold) && (!is_number(threshold) || threshold <= 0.5 || threshold > 1)) {
-    abort_argument("threshold", threshold, "give a number above 0.5 and at most 1: there is no bound for others.")
+    abort_argument("threshold", threshold, "give a number above 0.5 and at most 1; other thresholds have no bound.")
   }
   if (!is.null(false_edges)) check_positive(false_edges, "false_edges", "the bound on the expected number of false edges")
   switch(absent,
@@ -43,7 +44,9 @@ stability_bound <- function(q = NULL, pairs, threshold = NULL, false_edges = NUL
     threshold = {
       threshold <- (q^2 / (false_edges * pairs) + 1) / 2
       if (threshold > 1) {
-        abort_argument("false_edges", false_edges, sprintf("with these `q` and `pairs` it is at least %s: give more, or a smaller `q`.", format(q^2 / pairs, digits = 3L)))
+        abort_argument("false_edges", false_edges, "give a larger `false_edges` or a smaller `q`.",
+          is = sprintf("%s, but with these `q` and `pairs` the bound is at least %s", describe(false_edges), format(q^2 / pairs, digits = 3L))
+        )
       }
     }
   )

@@ -1,13 +1,14 @@
-#' The rows of a sample of resampled searches
+#' Rows in a sample of resampled searches
 #'
-#' The rows that one of the samples of [stability()] or [cstar()] has drawn: `pc()` on these, with the same arguments, gives the graph that was counted.
+#' Returns the rows that one of the samples of [stability()] or [cstar()] has drawn. [pc()] on these rows, with the same arguments, returns the graph that
+#' was counted.
 #'
 #' @param x A result of [stability()] or [cstar()].
 #' @param replicate Number of the sample.
-#' @return Numbers of rows, in ascending order; a row that was drawn more than once is there as often.
+#' @return Numbers of rows, in ascending order. A row that was drawn more than once is repeated.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
-#' @seealso [stability()]
+#' @seealso [stability()].
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(300), 100, 3, dimnames = list(NULL, c("a", "b", "c")))

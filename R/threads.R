@@ -1,11 +1,10 @@
-# The number of threads: the argument `numCores`, else options(pcgpu.threads), else the environment variable
-# PCGPU_NUM_THREADS, else one in a forked process, whose siblings use the other cores, and all cores elsewhere. The answer of a
-# search does not depend on it. The attribute "named" says that the user gave the number: threads that cannot be started are then
-# an error.
+# Returns the number of threads: the argument `numCores`, else options(pcgpu.threads), else the environment variable
+# PCGPU_NUM_THREADS. By default it is one in a forked process, whose siblings use the other cores, and all cores elsewhere. The answer of a
+# search does not depend on it. The attribute "named" says that the user gave the number: it is then an error if threads cannot be started.
 resolve_threads <- function(numCores = NULL) {
   if (!is.null(numCores)) {
     if (!is_number(numCores) || numCores <= 0) {
-      abort_argument("numCores", numCores, "give a number of threads from 1, or leave it out to use all cores.",
+      abort_argument("numCores", numCores, "give a positive number of threads, or leave it out to use all cores.",
         pcalg = "(is.integer(numCores) || is.numeric(numCores)) && numCores > 0 is not TRUE"
       )
     }
@@ -14,7 +13,7 @@ resolve_threads <- function(numCores = NULL) {
   option <- getOption("pcgpu.threads")
   if (!is.null(option)) {
     if (!is_number(option) || option < 1) {
-      abort_argument("options(pcgpu.threads)", option, "set it to a number of threads from 1, or to NULL.")
+      abort_argument("options(pcgpu.threads)", option, "set it to a number of threads of at least 1, or to NULL.")
     }
     return(named_threads(option))
   }
@@ -23,7 +22,7 @@ resolve_threads <- function(numCores = NULL) {
     number <- suppressWarnings(as.numeric(variable))
     if (is.na(number) || number < 1) {
       abort_argument(
-        "PCGPU_NUM_THREADS", variable, "set this environment variable to a number of threads from 1, or unset it."
+        "PCGPU_NUM_THREADS", variable, "set this environment variable to a number of threads of at least 1, or unset it."
       )
     }
     return(named_threads(number))
@@ -37,5 +36,5 @@ resolve_threads <- function(numCores = NULL) {
   if (nzchar(limit) && limit != "false") min(cores, 2L) else cores
 }
 
-# Rounded down, and from 1 to 1024: far more threads than cores only cost memory.
+# Rounds a number of threads down, and limits it to 1 to 1024: far more threads than cores only cost memory.
 named_threads <- function(number) structure(as.integer(max(1, min(floor(number), 1024))), named = TRUE)

@@ -1,22 +1,25 @@
 #' Run pcalg on pcgpu
 #'
-#' Puts `pc()`, `skeleton()`, `fci()`, `rfci()`, `fciPlus()`, `pdsep()`, `udag2pag()`, `gaussCItest()`, `disCItest()` and `binCItest()` of this package in the
-#' place of pcalg's functions of these names, for this session: in pcalg itself, so that `dag2pag()`, for one, puts its marks with pcgpu; in
-#' packages that import them from pcalg, loaded before or after (BiDAG, micd, kpcalg and causalDisco are some); and on the search path.
-#' Scripts that use pcalg run unchanged. `use_in_pcalg(FALSE)` puts pcalg's own functions back, and so does unloading pcgpu.
+#' Replaces pcalg's functions `pc()`, `skeleton()`, `fci()`, `rfci()`, `fciPlus()`, `pdsep()`, `udag2pag()`, `gaussCItest()`, `disCItest()` and `binCItest()`
+#' with those of this package, for this session. Scripts that use pcalg run unchanged. The functions are replaced
+#' - in pcalg itself, so that for instance `dag2pag()` orients by pcgpu;
+#' - in packages that import them from pcalg, loaded before or after, such as BiDAG, micd, kpcalg and causalDisco;
+#' - on the search path.
 #'
-#' Functions that a script has copied to a name of its own before (`f <- pcalg::pc`) stay pcalg's. What [pc()] says of differences from
-#' pcalg holds for these calls too; the defaults are this package's, so that `numCores` is all threads where pcalg has 1, and `fciPlus()` prints nothing unless it is asked to. pcalg's
-#' functions get a `pcAlgo` for any number of variables, where [pc()] itself gives a [pcCompact][pcCompact-class] beyond 20,000.
+#' `use_in_pcalg(FALSE)` restores pcalg's own functions, and so does unloading pcgpu. Copies that a script made before (`f <- pcalg::pc`) stay pcalg's.
 #'
-#' Some of pcalg's functions look at the class or the slots of what they are given, and would end on a `pcCompact` in an error that does not help:
+#' The differences from pcalg that [pc()] lists hold for these calls, too. The defaults are this package's: `numCores` is all threads (1 in pcalg), and
+#' `fciPlus()` prints nothing without `verbose`. pcalg's functions get a `pcAlgo` for any number of variables, whereas [pc()] itself returns a
+#' [pcCompact][pcCompact-class] for more than 20,000.
+#'
+#' Some of pcalg's functions inspect the class or the slots of their arguments, and would fail on a `pcCompact` with an unhelpful error:
 #' `udag2pdag()`, `udag2pdagRelaxed()`, `udag2pdagSpecial()`, `pc.cons.intern()`, `shd()`, `rmvDAG()`, `opt.target()`, `dsepTest()`, `dsepAMTest()`,
-#' `beta.special()` and `beta.special.pcObj()`. They remain pcalg's, but name the conversion first.
+#' `beta.special()` and `beta.special.pcObj()`. They remain pcalg's, but their error for a `pcCompact` names the conversion.
 #'
-#' @param on `TRUE` to use this package's functions, `FALSE` to go back to pcalg's.
-#' @return Invisibly, whether they were in use before.
+#' @param on `TRUE` to use this package's functions, `FALSE` to restore pcalg's.
+#' @return Invisibly, whether this package's functions were in use before.
 #'
-#'   Without pcalg the error has the class `pcgpu_error_no_pcalg`; others have the class `pcgpu_error_argument`.
+#'   If pcalg is not installed, the error has the class `pcgpu_error_no_pcalg`; others have the class `pcgpu_error_argument`.
 #' @seealso [pc()] for what differs from pcalg, [as_pcalg()]; `vignette("from-pcalg-to-pcgpu", package = "pcgpu")`.
 #' @examplesIf requireNamespace("pcalg", quietly = TRUE)
 #' use_in_pcalg()
@@ -29,8 +32,8 @@ use_in_pcalg <- function(on = TRUE) {
   on <- check_flag(on, "on")
   if (!requireNamespace("pcalg", quietly = TRUE)) {
     abort("no_pcalg", paste(
-      "use_in_pcalg() puts functions into pcalg, which is not installed:",
-      "install it by BiocManager::install(\"pcalg\"), or call pcgpu's functions themselves."
+      "use_in_pcalg() needs the package pcalg, which is not installed:",
+      "install it with BiocManager::install(\"pcalg\"), or call pcgpu's functions directly."
     ))
   }
   was_on <- identical(getExportedValue("pcalg", "pc"), pc)
@@ -49,7 +52,7 @@ use_in_pcalg <- function(on = TRUE) {
 
 replaced_in_pcalg <- c("pc", "skeleton", "fci", "rfci", "fciPlus", "pdsep", "udag2pag", "gaussCItest", "disCItest", "binCItest")
 
-# Wherever a name is bound to the function in `old`, it is bound to that in `new`. Both are lists by name.
+# Binds each name to the function in `new` wherever it is bound to that in `old`. Both are named lists.
 replace_functions <- function(old, new) {
   namespaces <- lapply(setdiff(loadedNamespaces(), c("base", "pcgpu")), asNamespace)
   # A namespace's parent holds what it imports.
@@ -75,7 +78,7 @@ rebind <- function(name, value, place) {
   assign(name, value, envir = place)
 }
 
-# Is this pcalg's function of that name, its own or one that use_in_pcalg() has put aside?
+# Returns whether `fun` is pcalg's function of that name: its current one, or the original that use_in_pcalg() has put aside.
 is_pcalgs <- function(fun, name) {
   isNamespaceLoaded("pcalg") &&
     (identical(fun, getExportedValue("pcalg", name)) || identical(fun, session$pcalg[[name]]))

@@ -1,11 +1,11 @@
-# What `verbose` prints: pcalg's lines, in pcalg's order.
+# Prints pcalg's lines for `verbose`, in pcalg's order.
 #
-# verbose = TRUE prints a line for each level, and one for each visit, test and orientation up to `most_printed` variables:
-# beyond, there are millions of tests, and a native search does them in an order of its own. verbose = 2 prints them whatever
-# the number of variables. Native tests are then run once more, one after the other.
+# verbose = TRUE prints a line for each level. With up to `most_printed` variables, it also prints one for each visit, test and orientation. With more, there
+# are millions of tests, and a native search runs them in its own order. verbose = 2 prints all lines for any number of variables. Native tests that are
+# printed run again, one after the other.
 most_printed <- 50L
 
-# The callbacks of Rust that print (see Listener in src/rust/src/call.rs). `again`: native tests may be run once more.
+# Returns the callbacks that print (see Listener in src/rust/src/call.rs). `again`: native tests may run a second time.
 printers <- function(verbose, method, kind, p, again = TRUE) {
   if (verbose == 0L) {
     return(list())
@@ -18,14 +18,14 @@ printers <- function(verbose, method, kind, p, again = TRUE) {
   )
 }
 
-# `edges` is the number of pairs that are left; pcalg's R code counts each from both ends.
+# `edges` is the number of remaining pairs; pcalg's R code counts each from both ends.
 level_printer <- function(method) {
   if (method != "stable.fast") {
     return(function(level, edges) {
       cat("Order=", level, "; remaining edges:", 2 * edges, "\n", sep = "")
     })
   }
-  # What pcalg's C++ says; nothing of the edges at level 0.
+  # pcalg's C++ code does not print the edges at level 0.
   function(level, edges) {
     if (level <= 1) cat(if (level == 0) "Casting arguments...\n" else "Fitting skeleton to data...\n")
     if (level > 0) cat("Order = ", level, "; remaining edges: ", edges, "\n", sep = "")
@@ -49,7 +49,7 @@ test_printer <- function(method) {
   }
 }
 
-# A line of the orientation. v: the numbers of its variables.
+# Prints a line about the orientation. v: the numbers of its variables.
 print_event <- function(kind, v, p) {
   switch(kind,
     `triple without` = cat("\nTriple:", v, "and sepset by skelet:", NULL, "\n"),

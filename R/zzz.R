@@ -1,6 +1,6 @@
 .onLoad <- function(libname, pkgname) {
   session$process <- Sys.getpid()
-  # Here, and not at build time: pcalg may be installed or removed after this package was built.
+  # At load time, because pcalg may be installed or removed after this package was built.
   if (!has_pcalg()) {
     define_class(topenv())
   } else if (!isNamespaceLoaded("pcalg")) {
@@ -23,12 +23,12 @@
 .onUnload <- function(libpath) {
   if (isNamespaceLoaded("pcalg") && !is.null(session$pcalg)) use_in_pcalg(FALSE)
   drop_hooks()
-  # What the process holds on a GPU.
+  # Frees the GPU memory of this process.
   rust_release()
   library.dynam.unload("pcgpu", libpath)
 }
 
-# Of functions that copy data or make large results in R, whose body is run where R's own error of memory is of our class.
+# Wraps functions that copy data or make large results in R, so that R's own out-of-memory error gets our class.
 for (function_name in c(
   "causal_effects", "compare_graphs", "cstar", "gauss_moments", "markov_check", "q_values", "random_dag", "random_data", "select_features", "stability", "suff_discrete",
   "suff_gauss", "suff_knn", "write_pcgpu_file"

@@ -180,12 +180,12 @@ test_that("what a graph cannot have is refused by name", {
     expect_identical(e$reason, reason)
     expect_match(conditionMessage(e), message, fixed = TRUE)
   }
-  refused("no_edge", "a -> c of `required`", required = c("a", "c"))
+  refused("no_edge", "`required` has a -> c", required = c("a", "c"))
   refused("reversed", "b -> a cannot", required = c("b", "a"))
   refused("reversed", "b -> a cannot", forbidden = c("a", "b"))
   refused("forbidden", "an edge a - b", forbidden = rbind(c("a", "b"), c("b", "a")))
   chain["c", "a"] <- 1
-  refused("invalid", "has no DAG")
+  refused("invalid", "represents no DAG")
   chain["c", "a"] <- 0
   chain["c", "b"] <- 1
   refused("not_maximal", "direct b -> c")

@@ -237,7 +237,7 @@ test_that("completed data sets are refused by name, and graphs of too many DAGs 
   x <- as.data.frame(matrix(rnorm(400), 40, dimnames = list(NULL, letters[1:10])))
   complete <- matrix(1, 10, 10, dimnames = list(names(x), names(x))) - diag(10)
   expect_error(causal_effects(complete, list(x, x)), "imputed data sets.*one at a time", class = "pcgpu_error_argument")
-  expect_error(cstar(list(x, x), alpha = 0.05), "completed data sets.*one of them", class = "pcgpu_error_argument")
+  expect_error(cstar(list(x, x), alpha = 0.05), "imputed data sets.*one of them", class = "pcgpu_error_argument")
   expect_error(causal_effects(complete, x, method = "global"), "more than 100000 DAGs.*\"local\"", class = "pcgpu_error_argument")
   # Joint sets of parents are those of all DAGs, unless type = "pdag" says once each.
   expect_error(causal_effects(complete, x, x = 1:2, joint = TRUE), "more than 100000 DAGs.*type = \"pdag\"", class = "pcgpu_error_argument")

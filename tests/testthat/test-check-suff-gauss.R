@@ -85,7 +85,7 @@ expect_checked_on <- function(device) {
   holes <- changed(3, 700, NA)
   holes$C[5, 9] <- holes$C[9, 5] <- NA
   for (search in searches) {
-    expect_warning(found <- search(holes), "2 of the correlations in `suffStat$C` are NA", fixed = TRUE, class = "pcgpu_warning_no_answer")
+    expect_warning(found <- search(holes), "`suffStat$C` has 2 NAs", fixed = TRUE, class = "pcgpu_warning_no_answer")
     expect_warning(search(fine), NA)
     expect_true(is(found, "pcCompact") || is(found, "pcAlgo"))
   }
@@ -123,10 +123,10 @@ test_that("n must be a number from 1", {
 test_that("NA in C is treated as NAdelete says, as in pcalg", {
   s <- suff()
   s$C[1, 2] <- s$C[2, 1] <- NA
-  expect_warning(fit <- skeleton(s, gaussCItest, 0.05, p = 8), "^1 of the correlations", class = "pcgpu_warning_no_answer")
+  expect_warning(fit <- skeleton(s, gaussCItest, 0.05, p = 8), "has 1 NA:", class = "pcgpu_warning_no_answer")
   expect_equal(amat(fit)[1, 2], 0)
   all_missing <- list(C = matrix(NA_real_, 3, 3), n = 10)
-  expect_warning(fit <- skeleton(all_missing, gaussCItest, 0.05, p = 3), "^3 of the correlations", class = "pcgpu_warning_no_answer")
+  expect_warning(fit <- skeleton(all_missing, gaussCItest, 0.05, p = 3), "has 3 NAs:", class = "pcgpu_warning_no_answer")
   expect_equal(sum(amat(fit)), 0)
 })
 

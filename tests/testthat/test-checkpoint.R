@@ -127,19 +127,19 @@ test_that("a result that ended early says so wherever it is shown", {
         tryInvokeRestart("muffleWarning")
       }
     )
-    expect_match(conditionMessage(warned), "`time_limit` is 0.6: the search ended in level 1.*m.max = 0.*more time")
+    expect_match(conditionMessage(warned), "`time_limit` is 0.6: the search stopped in level 1.*m.max = 0.*more time")
     expect_identical(list(warned$level, warned$seconds), list(0L, 0.6))
     for (show in list(print, methods::show, summary)) {
-      expect_output(show(fit), "Ended by the time limit after level 0: as with m.max = 0.", fixed = TRUE)
+      expect_output(show(fit), "Stopped by the time limit after level 0: the result is that of m.max = 0.", fixed = TRUE)
     }
-    expect_output(print(run_details(fit)), "Ended by the time limit after level 0", fixed = TRUE)
+    expect_output(print(run_details(fit)), "Stopped by the time limit after level 0", fixed = TRUE)
     texts <- drawn(plot_cpdag(fit, engine = "base", main = "mine"))$texts
-    title <- texts$label %in% c("mine", "Ended by the time limit after level 0: as with m.max = 0.")
+    title <- texts$label %in% c("mine", "Stopped by the time limit after level 0: the result is that of m.max = 0.")
     expect_identical(c(sum(title), order(-texts$y[title])), c(2L, 1L, 2L))
     skel <- suppressWarnings(skeleton(small(), test, 0.2, p = 9, time_limit = 0.6, result = result))
-    expect_output(print(orient(skel)), "Ended by the time limit after level 0", fixed = TRUE)
+    expect_output(print(orient(skel)), "Stopped by the time limit after level 0", fixed = TRUE)
   }
-  expect_output(print(as_pcalg(fit, suffStat = small(), indepTest = gaussCItest)), "Ended by the time limit", fixed = TRUE)
+  expect_output(print(as_pcalg(fit, suffStat = small(), indepTest = gaussCItest)), "Stopped by the time limit", fixed = TRUE)
   expect_no_match(capture.output(print(pc(small(), gaussCItest, 0.2, p = 9, time_limit = 100))), "time limit after")
 })
 

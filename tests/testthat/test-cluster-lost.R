@@ -83,7 +83,7 @@ test_that("a worker that hangs is overtaken, and told of", {
   middle <- tempfile()
   expect_message(
     found <- while_signalled(doomed$pids[2], "STOP", middle, pc(s, telling_test(middle), 0.05, p = 10, cluster = doomed$cluster)),
-    "Still at work on what they were given: worker 2 .*closed", class = "pcgpu_message_cluster"
+    "still busy: worker 2 .*closed", class = "pcgpu_message_cluster"
   )
   expect_identical_answer(found$value, wanted)
   # Nobody gets its late answers.
@@ -108,11 +108,11 @@ test_that("a worker that hangs, or is gone, from the beginning is left out", {
   })
   expect_identical_answer(found, wanted)
   expect_setequal(sub(" \\(.*", "", vapply(lost, function(m) m$device, "")), c("worker 1", "worker 2"))
-  expect_match(conditionMessage(Filter(function(m) grepl("worker 1", m$device), lost)[[1]]), "has not answered within .* closed")
+  expect_match(conditionMessage(Filter(function(m) grepl("worker 1", m$device), lost)[[1]]), "did not answer within .* closed")
   closed <- parallel::makePSOCKcluster(1)
   parallel::stopCluster(closed)
   e <- expect_error(pc(s, gaussCItest, 0.05, p = 10, cluster = closed), class = "pcgpu_error_cluster")
-  expect_match(conditionMessage(e), "no worker .* left: its connection is closed: start the cluster again")
+  expect_match(conditionMessage(e), "no worker .* left [(]its connection is closed[)]: restart the cluster")
 })
 
 test_that("a call ends with an error where no worker is left", {
@@ -136,7 +136,7 @@ test_that("where all workers hang, the call ends after a time that users can set
     doomed <- doomed_workers(count)
     error <- expect_error(
       while_signalled(doomed$pids, "STOP", middle, pc(s, telling_test(middle, 0.03), 0.05, p = 10, cluster = doomed$cluster)),
-      "no worker of the cluster is left.*has not answered within 1 s.*pcgpu.cluster_silence", class = "pcgpu_error_cluster"
+      "no worker of the cluster is left.*did not answer within 1 s.*pcgpu.cluster_silence", class = "pcgpu_error_cluster"
     )
     expect_match(error$hint, "checkpoint")
   }

@@ -108,7 +108,7 @@ test_that("data go to workers by a file, once, where they see it, and else in a 
   expect_message(expect_true(all(abs(same(1) - whole[[1]]) < 16)), "sent to each worker.*no room on the disk", class = "pcgpu_message_cluster")
   expect_identical(list.files(within), character())
   options(pcgpu.cluster_folder = file.path(within, "none"))
-  expect_error(same(1), "name one that is there", class = "pcgpu_error_argument")
+  expect_error(same(1), "set it to an existing folder", class = "pcgpu_error_argument")
 })
 
 test_that("compact results and orientations that test are the same", {
@@ -260,9 +260,9 @@ test_that("a folder of jobs that cannot be used, or written, is an error that sa
     do.call(on.exit, list(bquote(options(.(before))), add = TRUE), envir = parent.frame())
   }
   set(pcgpu.cluster_folder = 5)
-  expect_error(one(NULL)$start("a"), "cluster_folder = \\)` is 5: name one", class = "pcgpu_error_argument")
+  expect_error(one(NULL)$start("a"), "cluster_folder = \\)` is 5: set it", class = "pcgpu_error_argument")
   options(pcgpu.cluster_folder = tempfile())
-  expect_no_warning(expect_error(one(NULL)$start("a"), "name one that is there", class = "pcgpu_error_argument"))
+  expect_no_warning(expect_error(one(NULL)$start("a"), "set it to an existing folder", class = "pcgpu_error_argument"))
   within <- tempfile()
   dir.create(within)
   options(pcgpu.cluster_folder = within)
@@ -390,7 +390,7 @@ test_that("arguments that are no cluster, or do not go with one, are refused", {
   for (cluster in list("no cluster", list(), 0, 1.5, NA, Inf, c(1, 2))) {
     refused(gaussCItest, cluster = cluster, argument = "cluster", says = "makeCluster")
   }
-  refused(gaussCItest, cluster = two[0], argument = "cluster", says = "no workers: give one")
+  refused(gaussCItest, cluster = two[0], argument = "cluster", says = "without workers: give")
   for (twice in list(two[c(1, 1)], two[c(1, 2, 1)], structure(c(two, two), class = class(two)))) refused(gaussCItest, cluster = twice, argument = "cluster", says = "twice .*: give each worker once")
   refused(slow_test, cluster = two, skel.method = "original", argument = "cluster", says = "method")
   refused(slow_test, cluster = two, verbose = TRUE, argument = "verbose", says = "verbose = FALSE")

@@ -61,7 +61,7 @@ test_that("orienting a compact skeleton is what pc() does, in every way", {
       }
     }
   }
-  expect_error(orient(half), "no direction yet", class = "pcgpu_error_argument")
+  expect_error(orient(half), "edges have no direction", class = "pcgpu_error_argument")
 })
 
 test_that("fixed pairs, missing correlations and limits on levels leave both results the same", {

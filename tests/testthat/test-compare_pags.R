@@ -63,7 +63,7 @@ test_that("graphs of all sorts are taken, with variables in any order, and count
   expect_identical(e$argument, "true")
   expect_error(compare_graphs(fits$fci, true), "8 variables, but `true` has 7", class = "pcgpu_error_argument")
   wrong <- structure(matrix(c(0, 1, 0, 0), 2), type = "pag")
-  expect_error(compare_graphs(wrong, true), "a mark at one end alone", class = "pcgpu_error_argument")
+  expect_error(compare_graphs(wrong, true), "a mark at one end only", class = "pcgpu_error_argument")
 })
 
 test_that("graphs of thousands of variables are compared at once", {

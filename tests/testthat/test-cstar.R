@@ -88,7 +88,7 @@ test_that("broken input is refused, and results are printed and drawn", {
   expect_error(cstar(), class = "pcgpu_error_argument")
   found <- cstar(data, 0.1, replicates = 10, seed = 4)
   expect_identical(nrow(found$pairs), 72L)
-  expect_output(print(found), "Causal stability ranking of 72 pairs: 10 samples of 40 of 80 rows")
+  expect_output(print(found), "Causal stability ranking of 72 pairs: 10 samples \\(each 40 of 80 rows\\)")
   expect_identical(nrow(as.data.frame(found, n = 3)), 3L)
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())

@@ -158,7 +158,7 @@ test_that("a list of columns is no data frame, which the error says", {
     quote(pc(columns, alpha = 0.05)), quote(skeleton(columns, alpha = 0.05)), quote(fci(columns, alpha = 0.05)),
     quote(stability(columns, alpha = 0.05)), quote(markov_check(random_dag(3, 1), columns))
   )) {
-    expect_error(eval(call), "is a list of a, b, d: make a data frame of the list: as.data.frame\\(", class = "pcgpu_error_argument", info = deparse(call))
+    expect_error(eval(call), "is a list of a, b, d: convert the list to a data frame: as.data.frame\\(", class = "pcgpu_error_argument", info = deparse(call))
   }
 })
 

@@ -40,8 +40,8 @@ test_that("the rule is reported where nobody asked for it", {
   x <- few_rows(2)
   fit <- by_data(x)
   expect_identical(run_details(fit)$default_rule, "majority")
-  expect_match(capture.output(print(fit)), "^V-structures by majority rule, the default for data", all = FALSE)
-  expect_output(print(run_details(fit)), "V-structures by the majority rule")
+  expect_match(capture.output(print(fit)), "^V-structures decided by the majority rule, the default for data", all = FALSE)
+  expect_output(print(run_details(fit)), "V-structures decided by the majority rule")
   for (other in list(by_data(x, maj.rule = TRUE), by_data(x, maj.rule = FALSE), pc(suff_gauss(x), gaussCItest, 0.1))) {
     expect_null(run_details(other)$default_rule)
     expect_no_match(capture.output(print(other)), "default for data")

@@ -57,7 +57,7 @@ test_that("who did what of a search is told", {
     pcgpu:::tell_lost(list(machine = "cuda:1", reason = "cuda:0 runs the search alone", failed = FALSE)),
     pcgpu_message_lost = identity
   )
-  expect_identical(conditionMessage(m), "cuda:1 has too little memory, and takes no further part: cuda:0 runs the search alone.\n")
+  expect_identical(conditionMessage(m), "cuda:1 has too little memory and takes no further part: cuda:0 runs the search alone.\n")
   expect_false(m$failed)
 })
 
@@ -133,7 +133,7 @@ test_that("a GPU that is named is taken, or refused where it cannot do the work"
   gpus <- pcgpu:::check_device("cuda")
   expect_identical(pcgpu:::choose_device(gpus, mixed_test(100), 2)$kind, "cuda")
   expect_identical(pcgpu:::choose_device(gpus, mixed_test(100, "imputed"), 2)$kind, "cuda")
-  expect_error(pcgpu:::choose_device(gpus, mixed_test(100, "imputed", 0L), 2), "`device`.*completed numbers", class = "pcgpu_error_argument")
+  expect_error(pcgpu:::choose_device(gpus, mixed_test(100, "imputed", 0L), 2), "`device`.*imputed numeric data", class = "pcgpu_error_argument")
   wrapped <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
   expect_error(pc(suff(), wrapped, 0.05, p = 8, device = "cuda"), class = "pcgpu_error_argument")
 })
@@ -157,7 +157,7 @@ test_that("a GPU that fails is given up for the CPU, with one message a session"
   for (class in c("device_old_driver", "device_old_device", "device_busy", "device_out_of_memory", "device_failed", "device_forked")) {
     rust <- broken(class)
     said <- expect_message(
-      answer <- pcgpu:::on_device(chosen("auto"), 2L, rust$run), "runs on the CPU.*it is broken",
+      answer <- pcgpu:::on_device(chosen("auto"), 2L, rust$run), "uses the CPU.*it is broken",
       class = "pcgpu_message_fallback"
     )
     expect_identical(said$reason, sub("device_", "", class))

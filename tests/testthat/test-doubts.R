@@ -25,11 +25,11 @@ test_that("edges that tests without an answer remove or keep are counted", {
     said <- warned(pc(x, alpha = 0.01, na = "testwise", skel.method = method), "pcgpu_warning_no_answer")
     expect_length(said, 1L)
     expect_identical(said[[1L]]$count, 2, info = method)
-    expect_match(conditionMessage(said[[1L]]), "^2 of the edges were removed")
+    expect_match(conditionMessage(said[[1L]]), "^2 edges were removed")
   }
   # a - k, d - k, and a - b, whose test given k has none.
   said <- warned(fit <- pc(x, alpha = 0.01, na = "testwise", NAdelete = FALSE), "pcgpu_warning_no_answer")
-  expect_match(conditionMessage(said[[1L]]), "^3 of the edges were kept .*NAdelete = FALSE")
+  expect_match(conditionMessage(said[[1L]]), "^3 edges were kept .*NAdelete = FALSE")
   expect_true(all(c("a", "d") %in% c(edges(fit)$from[edges(fit)$to == "k"], edges(fit)$to[edges(fit)$from == "k"])))
   # Not those that are kept whatever tests say.
   fixed <- matrix(FALSE, 4, 4)
@@ -73,7 +73,7 @@ test_that("tests of levels that ask for more rows are counted where there are nu
   x <- data.frame(a = factor(sample(1:6, 100, TRUE)), b = factor(sample(1:6, 100, TRUE)), z = rnorm(100))
   said <- warned(pc(x, alpha = 0.01), "pcgpu_warning_too_few")
   expect_identical(said[[1L]]$count, 1)
-  expect_match(conditionMessage(said[[1L]]), "n = 100 is too small .*n < 10 df")
+  expect_match(conditionMessage(said[[1L]]), "n = 100 is too small .*10 rows per degree")
 })
 
 test_that("R functions and missing correlations tell, too", {
@@ -82,12 +82,12 @@ test_that("R functions and missing correlations tell, too", {
   suff <- list(C = cor(x), n = 100)
   none <- function(x, y, S, suffStat) if (x == 1 && y == 2) NA else gaussCItest(x, y, S, suffStat)
   said <- warned(pc(suff, none, 0.01, p = 4), "pcgpu_warning_no_answer")
-  expect_match(conditionMessage(said[[1L]]), "^1 of the tests had no answer .*independence")
+  expect_match(conditionMessage(said[[1L]]), "returned NA in 1 test, .*independence")
   said <- warned(skeleton(suff, none, 0.01, p = 4, NAdelete = FALSE), "pcgpu_warning_no_answer")
   expect_match(conditionMessage(said[[1L]]), "dependence \\(NAdelete = FALSE\\)")
   suff$C[1, 2] <- suff$C[2, 1] <- suff$C[3, 4] <- suff$C[4, 3] <- NA
   said <- warned(pc(suff, gaussCItest, 0.01, p = 4), "pcgpu_warning_no_answer")
-  expect_match(conditionMessage(said[[1L]]), "^2 of the correlations .*gaussCItest\\(\\) takes them")
+  expect_match(conditionMessage(said[[1L]]), "suffStat\\$C` has 2 NAs: gaussCItest\\(\\) treats NA as 0")
   said <- warned(pc(suff, gaussCItest, 0.01, p = 4, skel.method = "stable.fast", NAdelete = FALSE), "pcgpu_warning_no_answer")
   expect_match(conditionMessage(said[[1L]]), "treated as dependence")
 })

@@ -100,7 +100,7 @@ test_that("data that speak against what is known are told of, and what contradic
   x[, 3] <- x[, 1] + x[, 2] + x[, 3]
   run <- function(...) fci(list(C = cor(x), n = 2000), gaussCItest, 0.01, labels = colnames(x), ...)
   expect_identical(run()@amat["v1", "v3"], 2)
-  told <- expect_message(fit <- run(required = c(from = "v3", to = "v1")), "The data speak against what is known of \"v3\" at the edge to \"v1\"", class = "pcgpu_message_knowledge")
+  told <- expect_message(fit <- run(required = c(from = "v3", to = "v1")), "The data contradict what is known about the mark at \"v3\" on the edge to \"v1\"", class = "pcgpu_message_knowledge")
   expect_identical(fit@amat["v1", "v3"], 3)
   e <- expect_error(run(tiers = c(v1 = 2, v2 = 1, v3 = 1, v4 = 1), required = data.frame("v1", "v3")), class = "pcgpu_error_argument")
   expect_identical(e$argument, "required")

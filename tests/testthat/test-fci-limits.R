@@ -32,15 +32,15 @@ expect_phase_up_to <- function(fit, size, suffStat, test, alpha) {
 }
 
 expect_said_in_full <- function(fit, size) {
-  line <- sprintf("The possible-d-sep phase was ended by the time limit after sets of %d.", size)
+  line <- sprintf("The time limit stopped the possible-d-sep phase after sets of size %d.", size)
   # With pcalg its own methods, which the line follows.
   for (show in list(pcgpu:::print_fci, pcgpu:::summary.fciAlgo, print, methods::show, summary)) expect_output(show(fit), line, fixed = TRUE)
-  expect_output(print(run_details(fit)), sprintf("Possible-d-sep phase: .*;\\s+ended\\s+by\\s+the\\s+time\\s+limit\\s+after\\s+sets\\s+of %d$", size))
+  expect_output(print(run_details(fit)), sprintf("Possible-d-sep phase: .*;\\s+stopped\\s+by\\s+the\\s+time\\s+limit\\s+after\\s+sets\\s+of\\s+size\\s+%d$", size))
   expect_true(line %in% drawn(plot_cpdag(fit, engine = "base"))$texts$label)
 }
 
 test_that("a possible-d-sep phase whose time is over ends with the size before", {
-  e <- expect_warning(fit <- long_phase(time_limit = 0.4), "the possible-d-sep phase ended at sets of [0-9]+, and the result is that of sets up to", class = "pcgpu_warning_time_limit")
+  e <- expect_warning(fit <- long_phase(time_limit = 0.4), "the possible-d-sep phase stopped at sets of size [0-9]+, so the result uses its sets up to size", class = "pcgpu_warning_time_limit")
   size <- run_details(fit)$phase$ended
   expect_gt(size, 2)
   expect_identical(list(e$level, e$seconds), list(size, 0.4))
@@ -55,7 +55,7 @@ test_that("a possible-d-sep phase whose time is over ends with the size before",
 
 test_that("a skeleton whose time is over is marked without more tests", {
   for (search in names(searches)) {
-    expect_warning(fit <- searches[[search]](s, slow_at(2, 0.3), 0.2, p = 9, time_limit = 0.3), "the search ended in level", class = "pcgpu_warning_time_limit")
+    expect_warning(fit <- searches[[search]](s, slow_at(2, 0.3), 0.2, p = 9, time_limit = 0.3), "the search stopped in level", class = "pcgpu_warning_time_limit")
     details <- run_details(fit)
     expect_identical(details$ended, "time limit")
     # Level 1, or level 0 on a busy machine.
@@ -145,7 +145,7 @@ test_that("what the time ended goes on with the same call", {
   file <- no_file()
   wanted <- parts(long_phase(m.max = 6))
   run <- function(...) long_phase(m.max = 6, checkpoint = file, ...)
-  expect_warning(run(time_limit = 0.15), "the same call goes on from its checkpoint", class = "pcgpu_warning_time_limit")
+  expect_warning(run(time_limit = 0.15), "Repeat the call to continue from the checkpoint", class = "pcgpu_warning_time_limit")
   expect_true(file.exists(file))
   again <- while_resumed(run())
   expect_identical(parts(again$value), wanted)
@@ -162,7 +162,7 @@ test_that("a skeleton that the time has ended goes on to its end, and through wh
     file <- no_file()
     run <- function(...) search(s, test, 0.2, p = 9, ...)
     options(pcgpu_test_wait = TRUE)
-    expect_warning(run(checkpoint = file, time_limit = 0.3), "the search ended in level", class = "pcgpu_warning_time_limit")
+    expect_warning(run(checkpoint = file, time_limit = 0.3), "the search stopped in level", class = "pcgpu_warning_time_limit")
     options(pcgpu_test_wait = FALSE)
     again <- while_resumed(run(checkpoint = file))
     expect_s3_class(again$told, "pcgpu_message_resumed")

@@ -126,7 +126,7 @@ test_that("what R cannot read is refused by name, before the search", {
     1
   }
   file <- no_file()
-  says <- list("holds an object of type \"externalptr\"", "is nested too deeply", "holds \"a\", which has no value [(]gone[)]")
+  says <- list("contains an object of type \"externalptr\"", "is nested too deeply", "contains \"a\", which cannot be evaluated [(]gone[)]")
   broken <- env()
   delayedAssign("a", stop("gone"), assign.env = broken)
   wrong <- list(list(a = list(pointer)), deep, broken)
@@ -136,7 +136,7 @@ test_that("what R cannot read is refused by name, before the search", {
     expect_match(conditionMessage(e), "`suffStat`.*leave out `checkpoint`")
     expect_match(e$hint, "leave out `checkpoint`")
   }
-  expect_error(skeleton(1, function(x, y, S, suffStat) pointer, 0.2, p = 4, checkpoint = file), "`indepTest` holds", class = "pcgpu_error_checkpoint")
+  expect_error(skeleton(1, function(x, y, S, suffStat) pointer, 0.2, p = 4, checkpoint = file), "`indepTest` contains", class = "pcgpu_error_checkpoint")
   expect_identical(asked, 0)
   expect_false(file.exists(file))
   expect_s4_class(skeleton(wrong[[1]], test, 0.2, p = 4), "pcAlgo")

@@ -42,7 +42,7 @@ test_that("an R function serves the majority rule too", {
 
 test_that("anything but a skeleton is refused", {
   expect_error(orient(list()), class = "pcgpu_error_argument")
-  expect_error(orient(small_fit()), "no direction yet", class = "pcgpu_error_argument")
+  expect_error(orient(small_fit()), "edges have no direction", class = "pcgpu_error_argument")
   skel <- skeleton(suff(), gaussCItest, 0.05, p = 8)
   skel@sepset <- skel@sepset[1:3]
   expect_error(orient(skel), "sepset", class = "pcgpu_error_argument")

@@ -64,8 +64,8 @@ test_that("what is no argument is refused, with the name that was meant", {
   refused(pc(s, gaussCItest, 0.05, letters[1:8], 8, NULL, NULL, TRUE, Inf, "relaxed", "stable", FALSE, FALSE, FALSE, 1, FALSE, "cpu", FALSE, "compact"),
     "...", "an argument without a name: write name = value; see ?pc for the names."
   )
-  refused(search(control = 60), "control", "give what pc_control() returns")
-  refused(search(control = list(60)), "control", "give what pc_control() returns")
+  refused(search(control = 60), "control", "give the result of pc_control()")
+  refused(search(control = list(60)), "control", "give the result of pc_control()")
   refused(search(control = list(time_limt = 60)), "time_limt", "did you mean `time_limit`?")
   changed <- pc_control()
   changed$chekpoint <- "file"
@@ -96,11 +96,11 @@ test_that("a list that was changed counts as it is", {
 })
 
 test_that("it prints what was given", {
-  expect_output(print(pc_control()), "nothing but defaults")
+  expect_output(print(pc_control()), "all defaults")
   expect_identical(capture.output(print(pc_control(
     checkpoint = list(file = "/tmp/search", every = 10), time_limit = 60, tiers = c(a = 1, b = 2), forbidden = data.frame(from = "a", to = "b")
   ))), c(
-    "Control of a search, see ?pc_control:", "  checkpoint: file = \"/tmp/search\"; every = 10", "  time_limit: 60",
+    "Search options (see ?pc_control):", "  checkpoint: file = \"/tmp/search\"; every = 10", "  time_limit: 60",
     "  tiers     : a = 1, b = 2", "  forbidden : a data frame with 1 row and 2 columns"
   ))
 })

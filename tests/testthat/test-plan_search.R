@@ -9,7 +9,7 @@ test_that("a search that ends is told whole", {
   expect_identical(plan$levels$edges[1], 28)
   expect_identical(as.data.frame(plan), plan$levels)
   expect_identical(plan$memory[["pcAlgo"]] >= 16 * 64, TRUE)
-  expect_output(print(plan), "A search of 8 variables: gaussCItest, alpha = 0.05, on cpu.*The whole search took .* s[.].*Memory: data")
+  expect_output(print(plan), "Search of 8 variables, gaussCItest, alpha = 0.05, on cpu.*The whole search took .* s[.].*Memory: data")
 })
 
 # Fast at level 0, slow from `level` on.
@@ -31,7 +31,7 @@ test_that("of a level that was begun its bound and its time are told", {
   # 720 tests of 0.02 s and more are 14.4 s and more; a busy machine takes longer.
   expect_gt(plan$levels$seconds[2], 10)
   expect_identical(plan$max_level, 3L)
-  expect_output(print(plan), "at most 720 +about .*Up to level 1: about .*; there can be levels up to 3")
+  expect_output(print(plan), "at most 720 +about .*Up to level 1: about .*; further levels are possible, up to 3")
 })
 
 test_that("of a level 0 that does not end as well", {
@@ -39,14 +39,14 @@ test_that("of a level 0 that does not end as well", {
   expect_false(plan$ended)
   expect_identical(unlist(plan$levels[c("level", "edges", "tests")], use.names = FALSE), c(0, 45, 45))
   expect_true(is.na(plan$max_level))
-  expect_output(print(plan), "Up to level 0: about .*; what comes after it is not known before[.]|give more `seconds`")
+  expect_output(print(plan), "Up to level 0: about .*; later levels cannot be predicted yet[.]|increase `seconds`")
 })
 
 test_that("nothing done is not known", {
   plan <- plan_search(NULL, slow_from(0, 0.5), 0.05, p = 4, seconds = 0.05)
   plan$levels$done <- 0
   plan$levels$seconds <- NA_real_
-  expect_output(print(plan), "not known.*give more `seconds`")
+  expect_output(print(plan), "not known.*increase `seconds`")
 })
 
 test_that("arguments of pc() are taken, and what makes no difference is not used", {

@@ -10,16 +10,16 @@ test_that("the device and the number of exact tests are reported", {
 
 test_that("details print as a summary", {
   said <- capture.output(print(run_details(small_fit())))
-  expect_match(said[3], "^Seconds: [0-9.]+; by level 0: [0-9.e-]+, 1: ")
+  expect_match(said[3], "^Seconds: [0-9.]+; by level: 0: [0-9.e-]+, 1: ")
   expect_identical(said[-3], c(
-    paste("pcgpu", packageVersion("pcgpu"), "on cpu"), "Tests that the quick form did not decide: 0", "A valid CPDAG: yes"
+    paste("pcgpu", packageVersion("pcgpu"), "on cpu"), "Tests too close for the fast formula, decided by exact methods: 0", "Valid CPDAG: yes"
   ))
   fit <- small_fit()
   attr(fit@call, "pcgpu") <- pcgpu:::validity(list(valid_cpdag = FALSE), pcgpu:::check_orientation("relaxed", FALSE, TRUE, FALSE))
-  expect_output(print(run_details(fit)), "A valid CPDAG: no; for a valid one: u2pd = \"valid\"", fixed = TRUE)
+  expect_output(print(run_details(fit)), "Valid CPDAG: no; for a valid one, use u2pd = \"valid\"", fixed = TRUE)
   judged <- list(valid_cpdag = TRUE, overruled = 3)
   attr(fit@call, "pcgpu") <- pcgpu:::validity(judged, pcgpu:::check_orientation("valid", FALSE, TRUE, FALSE))
-  expect_output(print(run_details(fit)), "A valid CPDAG: yes; 3 decisions on v-structures overruled", fixed = TRUE)
+  expect_output(print(run_details(fit)), "Valid CPDAG: yes; 3 decisions on v-structures overruled", fixed = TRUE)
   kept <- suff_gauss(simulate(60, 40), keep = "data")
   bounded <- skeleton(kept, gaussCItest, 0.05, p = 60, device = cpu_device(memory = 20000))
   expect_output(print(run_details(bounded)), "Correlations: .*level 0 [0-9.]+ kB")
@@ -82,7 +82,7 @@ test_that("print, summary and plot say where the graph is no CPDAG", {
   for (print in list(print, methods::show, summary, pcgpu:::print_result, pcgpu:::summary.pcAlgo)) {
     # Its lines are no wider than the console.
     said <- gsub("\\s+", " ", paste(capture.output(print(invalid)), collapse = " "))
-    expect_match(said, "Not a valid CPDAG: the edges stand, .* For a valid CPDAG: maj.rule = TRUE, u2pd = \"valid\"")
+    expect_match(said, "Not a valid CPDAG: the edges stand, .* For a valid CPDAG, use maj.rule = TRUE, u2pd = \"valid\"")
     expect_no_match(capture.output(print(small_fit())), "valid CPDAG")
     expect_no_match(capture.output(print(skeleton(suff(), gaussCItest, 0.05, p = 8))), "valid CPDAG")
   }
@@ -96,13 +96,13 @@ test_that("the note says what it means, then what gives a valid graph", {
     attr(fit@call, "pcgpu") <- pcgpu:::validity(list(valid_cpdag = FALSE), orient)
     pcgpu:::validity_note(fit)
   }
-  meaning <- "Not a valid CPDAG: the edges stand, but the tests contradict each other on some of the arrows."
-  expect_identical(note(), c(meaning, "For a valid CPDAG: maj.rule = TRUE, u2pd = \"valid\" (see ?pc)."))
-  expect_identical(note(u2pd = "retry")[2L], "For a valid CPDAG: maj.rule = TRUE, u2pd = \"valid\" (see ?pc).")
-  expect_identical(note(maj.rule = TRUE)[2L], "For a valid CPDAG: u2pd = \"valid\" (see ?pc).")
-  expect_identical(note(conservative = TRUE)[2L], "For a valid CPDAG: u2pd = \"valid\" (see ?pc).")
-  expect_identical(note(maj.rule = TRUE, solve.confl = TRUE)[2L], "For a valid CPDAG: u2pd = \"valid\" in place of solve.confl = TRUE (see ?pc).")
-  expect_match(note(known = list())[1L], "MPDAG: .*each other or what is known on some")
+  meaning <- "Not a valid CPDAG: the edges stand, but the tests contradict each other on some arrows."
+  expect_identical(note(), c(meaning, "For a valid CPDAG, use maj.rule = TRUE, u2pd = \"valid\" (see ?pc)."))
+  expect_identical(note(u2pd = "retry")[2L], "For a valid CPDAG, use maj.rule = TRUE, u2pd = \"valid\" (see ?pc).")
+  expect_identical(note(maj.rule = TRUE)[2L], "For a valid CPDAG, use u2pd = \"valid\" (see ?pc).")
+  expect_identical(note(conservative = TRUE)[2L], "For a valid CPDAG, use u2pd = \"valid\" (see ?pc).")
+  expect_identical(note(maj.rule = TRUE, solve.confl = TRUE)[2L], "For a valid CPDAG, use u2pd = \"valid\" in place of solve.confl = TRUE (see ?pc).")
+  expect_match(note(known = list())[1L], "MPDAG: .*each other or the background knowledge on some")
   # Knowledge that no direction of the edges can keep.
   expect_length(note(u2pd = "valid", known = list()), 1L)
   expect_null(pcgpu:::validity_note(small_fit()))

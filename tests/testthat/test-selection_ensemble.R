@@ -185,7 +185,7 @@ test_that("bad ensembles are named, with their values and the hint", {
   expect_true(inherits(found, "pcgpu_selection") || grepl("`ensemble`.*`fraction`", found))
   found <- select_features(data$x, data$y, 3, ensemble = 4)
   for (bad in list(0, 5, NA, "a")) refuse("`replicate` is", ensemble_rows(found, bad))
-  refuse("`x` is a selection from all rows", ensemble_rows(select_features(data$x, data$y, 3), 1))
+  refuse("`x` is a selection without an ensemble", ensemble_rows(select_features(data$x, data$y, 3), 1))
   refuse("`x` is 3", ensemble_rows(3, 1))
   refuse("`replicate` is missing", ensemble_rows(found))
 })

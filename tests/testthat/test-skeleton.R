@@ -83,7 +83,7 @@ test_that("too few samples give one warning, with the number of edges removed so
   }
   expect_gt(fell, 0)
   expect_equal(messages[[1]]$count, fell)
-  expect_match(conditionMessage(messages[[1]]), paste0("^", fell, " of the edges .*n = 200"))
+  expect_match(conditionMessage(messages[[1]]), paste0("^", fell, " edges .*n = 200"))
   expect_identical(as.list(conditionCall(messages[[1]]))[[1]], quote(skeleton))
 })
 
