@@ -203,7 +203,7 @@ test_that("what does not fit is refused by name", {
   bad(pc(y, gaussCItwd, 0.05), "columns that are no numbers: f, g, h")
   bad(pc(lapply(1:2, function(i) y), alpha = 0.05), "missing values left in columns")
   bad(pc(list(x), alpha = 0.05), "at least two completed data sets")
-  bad(pc(list(x, x[-1, ]), alpha = 0.05), "other shapes")
+  bad(pc(list(x, x[-1, ]), alpha = 0.05), "different shapes")
   bad(pc(list(x, x), gaussMItest, 0.05), "no numbers")
   bad(pc(list(x, transform(x, a = as.character(a))), alpha = 0.05), "differ in the class of column \"a\"")
   bad(pc(list(x, x), alpha = 0.05, na = "testwise"), "leave it out", "na")

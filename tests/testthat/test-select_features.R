@@ -132,7 +132,7 @@ test_that("bad arguments are named, with their values and the hint", {
   broken <- replace(x + 0, 65, NA)
   refuse("`x` has NA in row 5, column 2", broken, y, 3)
   refuse("`x` has NA in row 5, column 2", as.data.frame(broken), y, 3)
-  refuse("`x` has infinite values in row 5, column 2", replace(x + 0, 65, -Inf), y, 3)
+  refuse("`x` has an infinite value in row 5, column 2", replace(x + 0, 65, -Inf), y, 3)
   refuse("0.5 in row 1, column 1", replace(x + 0, 1, 0.5), y, 3, discretize = "none")
   frame <- as.data.frame(x)
   frame$list <- as.list(1:60)
