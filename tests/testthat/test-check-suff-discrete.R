@@ -76,7 +76,7 @@ test_that("codes from 1 on are refused, in pcalg's words and with the hint", {
     for (test in list(disCItest, chi2CItest)) {
       e <- expect_error(skeleton(suff, test, 0.05, p = 3), class = "pcgpu_error_argument")
       expect_match(conditionMessage(e), words, fixed = TRUE)
-      expect_match(e$hint, "suff_discrete\\(data\\)")
+      expect_match(e$hint, "suff_discrete\\(\\)")
       e <- expect_error(test(1, 2, NULL, suff), class = "pcgpu_error_argument")
       expect_match(conditionMessage(e), words, fixed = TRUE)
     }

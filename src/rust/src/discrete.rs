@@ -86,7 +86,7 @@ fn whole(codes: ArrayView2<f64>) -> Outcome<Vec<i32>> {
                 return Err(Failure::Core(Error::Argument {
                     argument: "suffStat$dm",
                     value: format!("has {} in row {}, column {}", shown(code), row + 1, column + 1),
-                    hint: "give whole numbers from 0, or suff_discrete(data)".into(),
+                    hint: "give whole numbers from 0, or make `suffStat` with suff_discrete()".into(),
                 }));
             });
         }

@@ -125,7 +125,7 @@ impl Coded {
             return Err(Error::Argument {
                 argument: "suffStat$dm",
                 value: "has no code 0 ('dm' must have values in {0,1,..} with at least one '0' value)".into(),
-                hint: "give suff_discrete(data), which codes the levels from 0".into(),
+                hint: "make `suffStat` with suff_discrete(), which codes the levels from 0".into(),
             });
         }
         Coded::of_columns(codes, read.len(), read.into_iter().flatten().map(|column| column.variable))
@@ -317,7 +317,7 @@ impl Variable {
                 argument: "suffStat$dm",
                 value: format!("has {shown} in row {}, column {}", flaw + 1, at + 1),
                 hint: format!(
-                    "the codes of this column must be from 0 to {}; suff_discrete(data) makes valid codes and numbers of levels",
+                    "the codes of this column must be from 0 to {}; suff_discrete() makes valid codes and numbers of levels",
                     levels - 1
                 ),
             });
