@@ -144,7 +144,7 @@ test_that("a kept search knows whose tiers it had", {
   file <- tempfile()
   expect_error(fit(tiers = 1:8, checkpoint = file, time_limit = 1e-9), class = "pcgpu_error_time_limit")
   skip_if(!file.exists(file))
-  expect_error(fit(tiers = 8:1, checkpoint = file), "another `tiers`", class = "pcgpu_error_checkpoint")
+  expect_error(fit(tiers = 8:1, checkpoint = file), "`tiers` differs", class = "pcgpu_error_checkpoint")
 })
 
 test_that("knowledge can be added afterwards, to results of every kind", {

@@ -158,7 +158,7 @@ test_that("invalid graphs are told of, and give NA where nothing is allowed", {
   expect_true(anyNA(as.data.frame(found)$smallest))
   expect_identical(quietly(causal_effects(m, mcov = mcov, type = "pdag"))[1, 4], NA_real_)
   expect_error(causal_effects(m, mcov = mcov, method = "optimal"), class = "pcgpu_error_argument")
-  expect_error(causal_effects(m, mcov = mcov, method = "global"), "no DAG extends")
+  expect_error(causal_effects(m, mcov = mcov, method = "global"), "cannot be extended to a DAG")
   expect_error(causal_effects(m, mcov = mcov, x = 1:2, type = "pdag", joint = TRUE), class = "pcgpu_error_argument")
 })
 

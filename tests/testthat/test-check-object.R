@@ -50,5 +50,5 @@ test_that("a data file object that says another size than its file is refused", 
   on.exit(unlink(path))
   x <- write_pcgpu_file(matrix(stats::rnorm(60), 20), path)
   x$n <- 10
-  expect_error(suff_gauss(x), "in its file it is 20", class = "pcgpu_error_argument")
+  expect_error(suff_gauss(x), "but its file has 20", class = "pcgpu_error_argument")
 })

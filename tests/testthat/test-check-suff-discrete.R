@@ -24,7 +24,7 @@ test_that("codes and levels out of range are named", {
   huge$dm <- huge$dm + 0
   huge$dm[5, 1] <- 1e12
   refused(low, "-1 in row 7, column 2")
-  refused(high, "3 in row 8, column 3: codes there go from 0 to 2")
+  refused(high, "3 in row 8, column 3: codes of this column must be from 0 to 2")
   refused(half, "0.5 in row 5, column 1")
   refused(huge, "in row 5, column 1")
   for (nlev in list(c(3, 3), c(3, NA, 3), "three", c(3, 2.5, 3), c(3, 1e6, 3), c(3, -1, 3))) {
@@ -76,7 +76,7 @@ test_that("codes from 1 on are refused, in pcalg's words and with the hint", {
     for (test in list(disCItest, chi2CItest)) {
       e <- expect_error(skeleton(suff, test, 0.05, p = 3), class = "pcgpu_error_argument")
       expect_match(conditionMessage(e), words, fixed = TRUE)
-      expect_match(e$hint, "suff_discrete\\(\\).*subtract 1")
+      expect_match(e$hint, "suff_discrete\\(\\)")
       e <- expect_error(test(1, 2, NULL, suff), class = "pcgpu_error_argument")
       expect_match(conditionMessage(e), words, fixed = TRUE)
     }
@@ -107,7 +107,7 @@ test_that("codes with gaps stand for levels in their order, with and without nle
   }
   more <- gaps
   more$dm[1, 1] <- 7L
-  expect_error(skeleton(more, disCItest, 0.05, p = 4), "codes there go from 0 to 2", class = "pcgpu_error_argument")
+  expect_error(skeleton(more, disCItest, 0.05, p = 4), "codes of this column must be from 0 to 2", class = "pcgpu_error_argument")
 })
 
 test_that("a sufficient statistic may be an environment", {

@@ -210,17 +210,17 @@ test_that("a file of another call is refused, and stays", {
     expect_identical(readBin(file, "raw", 1e6), bytes)
   }
   refused(says = "another `indepTest`")
-  refused(indepTest = stopping, alpha = 0.01, says = "`alpha` 0.05 in place of 0.01")
+  refused(indepTest = stopping, alpha = 0.01, says = "`alpha` is 0.05 instead of 0.01")
   refused(indepTest = stopping, suffStat = small(seed = 5), says = "another `suffStat`")
   refused(indepTest = gaussCItest, says = "another `indepTest`, another `suffStat`")
-  refused(indepTest = stopping, method = "original", says = "`method` stable in place of original")
-  refused(indepTest = stopping, NAdelete = FALSE, says = "`NAdelete` TRUE in place of FALSE")
-  refused(indepTest = stopping, result = "compact", says = "`result` pcAlgo in place of compact")
+  refused(indepTest = stopping, method = "original", says = "`method` is stable instead of original")
+  refused(indepTest = stopping, NAdelete = FALSE, says = "`NAdelete` is TRUE instead of FALSE")
+  refused(indepTest = stopping, result = "compact", says = "`result` is pcAlgo instead of compact")
   gaps <- matrix(FALSE, 9, 9)
   gaps[1, 2] <- gaps[2, 1] <- TRUE
-  refused(indepTest = stopping, fixedGaps = gaps, says = "another `fixedGaps`")
-  refused(indepTest = stopping, fixedEdges = gaps, says = "another `fixedEdges`")
-  refused(indepTest = stopping, m.max = 0, says = "has level 1, and `m.max` is 0")
+  refused(indepTest = stopping, fixedGaps = gaps, says = "`fixedGaps` differs")
+  refused(indepTest = stopping, fixedEdges = gaps, says = "`fixedEdges` differs")
+  refused(indepTest = stopping, m.max = 0, says = "contains level 1, but `m.max` is 0")
   # Not what the answer does not depend on.
   expect_error(suppressMessages(run(indepTest = stopping, numCores = 1, progress = FALSE, m.max = 5)), class = "pcgpu_error_test")
   bytes <- bytes[-length(bytes)]
@@ -228,7 +228,7 @@ test_that("a file of another call is refused, and stays", {
   refused(indepTest = stopping, reason = "damaged", says = "is damaged")
   bytes <- charToRaw("my thesis")
   writeBin(bytes, file)
-  refused(indepTest = stopping, reason = "other_file", says = "not one of pcgpu's")
+  refused(indepTest = stopping, reason = "other_file", says = "is not a checkpoint of pcgpu")
 })
 
 test_that("a function is known again once R has compiled it, and data by their values", {

@@ -97,7 +97,7 @@ test_that("a bound that no row fits into is refused with numbers", {
   expect_identical(e$argument, "memory")
   expect_match(conditionMessage(e), "640 bytes")
   e <- expect_error(pc(suff, gaussCItest, 0.05, p = 40, device = cpu_device(memory = 640)), "at level 2", class = "pcgpu_error_argument")
-  needed <- as.numeric(sub(".*take ([0-9]+) bytes.*", "\\1", conditionMessage(e)))
+  needed <- as.numeric(sub(".*need ([0-9]+) bytes.*", "\\1", conditionMessage(e)))
   expect_true(needed > 640 && needed <= 8 * 40^2)
 })
 

@@ -73,18 +73,18 @@ test_that("files that are damaged, cut off, of another version or no files of ou
     bytes[at] <- xor(bytes[at], as.raw(by))
     bytes
   }
-  refused(changed(9, 3), "version", "of version 2 of the format, and this pcgpu reads version 1")
-  refused(changed(1), "foreign", "no data file of pcgpu")
+  refused(changed(9, 3), "version", "format version 2, but this version of pcgpu reads format version 1")
+  refused(changed(1), "foreign", "not a data file of pcgpu")
   refused(changed(17), "damaged", "header")
   refused(changed(85), "damaged", "header")
   refused(changed(5000), "damaged", "columns 1 to 132")
   refused(changed(2e6), "damaged", "columns 132 to 263")
   refused(changed(length(bytes)), "damaged", "checksums")
-  refused(bytes[1:1e6], "truncated", "has 1000000 bytes of")
-  refused(bytes[1:100], "truncated", "fewer than a header")
+  refused(bytes[1:1e6], "truncated", "has only 1000000 of")
+  refused(bytes[1:100], "truncated", "no complete header")
   refused(c(bytes, as.raw(0)), "damaged", "after its end")
   refused(raw(), "foreign", "empty")
-  refused(charToRaw("a,b\n1,2\n"), "foreign", "no data file")
+  refused(charToRaw("a,b\n1,2\n"), "foreign", "not a data file")
   expect_error(pcgpu_file(tempfile()), class = "pcgpu_error_file_unreadable")
   expect_error(pcgpu_file(tempdir()), class = "pcgpu_error_file_foreign")
   for (bad in list(1, NULL, NA_character_, c("a", "b"), "")) expect_error(pcgpu_file(bad), class = "pcgpu_error_argument")
@@ -95,7 +95,7 @@ test_that("files that are damaged, cut off, of another version or no files of ou
   # A file that was written anew is not the one that was meant.
   write_pcgpu_file(x + 1, path, overwrite = TRUE)
   for (use in list(suff_gauss, as.matrix, function(x) x[1, 1], function(x) pcgpu:::open_reference(pcgpu:::file_reference(x)))) {
-    expect_error(use(file), "written anew", class = "pcgpu_error_file_changed")
+    expect_error(use(file), "was replaced", class = "pcgpu_error_file_changed")
   }
   unlink(path, force = TRUE)
   expect_error(suff_gauss(file), class = "pcgpu_error_file_unreadable")

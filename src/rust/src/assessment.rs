@@ -51,7 +51,7 @@ pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj,
     let chosen = input::vertices(chosen, x.len(), "chosen")?;
     let fits = start.len() == x.len() + 1 && y.len() == x.len();
     if !fits || start.windows(2).any(|two| !(two[0] >= 0.0 && two[0] <= two[1] && two[1] <= members.len() as f64)) {
-        return Err(Failure::Input("internal: these are no questions".into()));
+        return Err(Failure::Input("internal: these are not questions".into()));
     }
     let mut found = memory::space(chosen.len(), Use::Level)?;
     let mut ask = |test: &mut dyn CiTest| -> pcgpu_core::Result<()> {
@@ -170,7 +170,7 @@ fn rust_implied(edges: Robj, marks: Robj, asked: Robj) -> Robj {
             "parents" => independences(&graph, Given::Parents, most, seed, Some(&stop)),
             "blanket" => independences(&graph, Given::Blanket, most, seed, Some(&stop)),
             "edges" => dependences(&graph, most, seed, Some(&stop)),
-            other => return Err(Failure::Input(format!("internal: there is nothing implied by `{other}`"))),
+            other => return Err(Failure::Input(format!("internal: `{other}` is unknown"))),
         }?;
         let extension = match extension {
             Extension::Same => "none",

@@ -62,7 +62,7 @@ fn goes_on_meanwhile(call: &Call, limits: &Limits) -> bool {
 /// Waits for the check. Returns an error if the matrix is refused.
 pub fn agreed(check: Option<&Check>, pool: &Pool) -> Outcome<()> {
     match check.map(|check| check.verdict(pool)) {
-        Some(None) => Err(Failure::Input("internal: `C` is no correlation matrix".into())),
+        Some(None) => Err(Failure::Input("internal: `C` is not a correlation matrix".into())),
         _ => Ok(()),
     }
 }

@@ -19,7 +19,7 @@ use crate::token::Token;
 use crate::value::{na, Value};
 
 fn unlike() -> Failure {
-    Failure::Input("internal: a vector of another type".into())
+    Failure::Input("internal: a vector has the wrong type".into())
 }
 
 fn start_vector(starts: &[u64]) -> Value {
@@ -169,7 +169,9 @@ fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
         } else {
             let known = input::square(&level0, p, "level0")?;
             cells.copy_from_slice(
-                known.to_slice_memory_order().ok_or_else(|| Failure::Input("internal: `level0`".into()))?,
+                known
+                    .to_slice_memory_order()
+                    .ok_or_else(|| Failure::Input("internal: `level0` is not contiguous".into()))?,
             );
         }
         flat.fill_p_max(cells);

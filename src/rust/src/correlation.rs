@@ -188,7 +188,7 @@ fn rust_sparse_correlation(x: Robj, n: Robj, options: Robj, engine: Robj, callba
             (starts.as_integer_slice().ok_or_else(wrong)?, of_rows.as_integer_slice().ok_or_else(wrong)?);
         let x = Sparse::new(n, starts, of_rows, values.as_real_slice().ok_or_else(wrong)?, pool)?;
         let (Some(kind), rows @ (Rows::All | Rows::Complete), names) = asked(&options)? else {
-            return Err(Failure::Input("internal: there are no such correlations of a sparse matrix".into()));
+            return Err(Failure::Input("internal: a sparse matrix does not have these correlations".into()));
         };
         let p = starts.len() - 1;
         let mut c = output::matrix(token, p, p, Use::Pairs)?;

@@ -32,16 +32,16 @@ pub fn open(x: &Robj) -> Outcome<DataFile> {
     let x = input::list(x, "x")?;
     let text = |name: &str| x.text(name);
     let digest = file::digest_of(text("digest")?);
-    let digest = digest.ok_or_else(|| Failure::Input("internal: `digest` is none".into()))?;
+    let digest = digest.ok_or_else(|| Failure::Input("internal: `digest` is not a digest".into()))?;
     let file = DataFile::open(Path::new(&text("path")?), Some(digest))?;
     // A reference has neither field, and a user may have edited the object.
     for (name, count) in [("n", file.n()), ("p", file.p())] {
         if let Some(told) = x.optional(name).filter(|told| told.as_real() != Some(count as f64)) {
-            let told = told.as_real().map_or_else(|| "something else".into(), shown);
+            let told = told.as_real().map_or_else(|| "another value".into(), shown);
             return Err(Failure::Core(Error::Argument {
                 argument: "x",
-                value: format!("says that `{name}` is {told}, and in its file it is {count}"),
-                hint: "open the file again, by pcgpu_file()".into(),
+                value: format!("has `{name}` = {told}, but its file has {count}"),
+                hint: "open the file again with pcgpu_file()".into(),
             }));
         }
     }
@@ -73,11 +73,11 @@ type Making = ExternalPtr<Option<Writer>>;
 
 /// Returns the writer. Refuses a pointer that is not a writer, such as one of another session.
 fn making(writer: &Robj) -> Outcome<Making> {
-    Making::try_from(writer.clone()).map_err(|_| Failure::Input("internal: `file` is not in the making".into()))
+    Making::try_from(writer.clone()).map_err(|_| Failure::Input("internal: `file` is not open for writing".into()))
 }
 
 fn gone() -> Failure {
-    Failure::Input("internal: the file is finished".into())
+    Failure::Input("internal: the file is already complete".into())
 }
 
 /// Describes a data file as `described()` does. A given digest must match. With `verify`, checks that the file has the numbers that were
@@ -91,7 +91,7 @@ fn rust_file_look(path: Robj, digest: Robj, verify: Robj, engine: Robj, callback
         let wanted = match digest.is_null() {
             true => None,
             false => match file::digest_of(input::text(&digest, "digest")?) {
-                None => return Err(Failure::Input("internal: `digest` is none".into())),
+                None => return Err(Failure::Input("internal: `digest` is not a digest".into())),
                 digest => digest,
             },
         };

@@ -86,7 +86,7 @@ fn whole(codes: ArrayView2<f64>) -> Outcome<Vec<i32>> {
                 return Err(Failure::Core(Error::Argument {
                     argument: "suffStat$dm",
                     value: format!("has {} in row {}, column {}", shown(code), row + 1, column + 1),
-                    hint: "give whole numbers 0, 1, ..., or factors to suff_discrete()".into(),
+                    hint: "give whole numbers from 0, or make `suffStat` with suff_discrete()".into(),
                 }));
             });
         }
@@ -111,7 +111,7 @@ fn declared(nlev: &Robj, p: usize) -> Outcome<Vec<u32>> {
             Err(Failure::Core(Error::Argument {
                 argument: "suffStat$nlev",
                 value: format!("has {} at place {}", shown(value), at + 1),
-                hint: format!("give the number of levels of each variable, whole numbers up to {MOST_LEVELS}"),
+                hint: format!("give the number of levels of each variable, a whole number from 1 to {MOST_LEVELS}"),
             }))
         }
     };
@@ -131,7 +131,7 @@ fn look_at_codes(x: &Robj, threads: usize) -> Outcome<(bool, bool)> {
     if let Some(values) = x.as_logical_slice() {
         return Ok(look(values, |value: &Rbool| (value.is_na(), true), &pool));
     }
-    let values = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not of numbers".into()))?;
+    let values = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` does not contain numbers".into()))?;
     Ok(look(values, |&value: &f64| (value.is_nan(), value == 0.0 || value == 1.0), &pool))
 }
 
@@ -185,8 +185,9 @@ fn rust_codes(x: Robj, n: Robj, factors: Robj, names: Robj, engine: Robj) -> Rob
         let table = Table::new(&x)?;
         let columns = table.columns(n)?;
         let mut dm = output::integer_matrix(token, n, columns.len())?;
-        let cells =
-            dm.as_integer_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix of integers".into()))?;
+        let cells = dm
+            .as_integer_slice_mut()
+            .ok_or_else(|| Failure::Input("internal: the matrix does not contain integers".into()))?;
         let mut observer = RObserver::silent(token);
         let found = codes(&columns, &factors, cells, &pool, &mut || observer.look())?;
         output::set_dimnames(token, &dm, [&().into(), &names])?;

@@ -109,7 +109,8 @@ fn rust_joint_effects(edges: Robj, asked: Robj, mcov: Robj, engine: Robj, callba
 fn rust_effects_table(found: Robj, rows: Robj) -> Robj {
     respond([&found, &rows], |token| {
         let (found, rows) = (input::list(&found, "found")?, input::count(&rows, "rows", 0)?);
-        let wrong = |what: &str| Failure::Input(format!("internal: `{what}` is not what causal_effects() made"));
+        let wrong =
+            |what: &str| Failure::Input(format!("internal: `{what}` differs from what causal_effects() returns"));
         let counts = |value: &Robj, what: &str| {
             let counts = value.as_integer_slice().ok_or_else(|| wrong(what))?;
             counts.iter().map(|&count| usize::try_from(count).map_err(|_| wrong(what))).collect::<Outcome<Vec<usize>>>()

@@ -63,7 +63,7 @@ impl Gpu {
     pub fn from_list(engine: &List) -> Outcome<Self> {
         let ordinals = engine.field("ordinals")?;
         let ordinals = ordinals.as_integer_slice().filter(|ordinals| !ordinals.is_empty());
-        let wrong = || Failure::Input("internal: `ordinals` are not numbers of GPUs".into());
+        let wrong = || Failure::Input("internal: `ordinals` does not contain numbers of GPUs".into());
         let ordinals = ordinals.ok_or_else(wrong)?.iter().map(|&ordinal| usize::try_from(ordinal).map_err(|_| wrong()));
         let ordinals = ordinals.collect::<Outcome<Vec<usize>>>()?;
         let (memory, memory_budget) = match engine.optional("memory") {
@@ -119,7 +119,7 @@ impl Gpu {
             Dealing::Neighbours(_) => {
                 return Err(wrong_strategy(
                     "\"single\" or \"parallel\"",
-                    "they are for the nearest-neighbour tests: give \"shared\", \"edge\", \"set\" or \"gpucsl\"",
+                    "only the nearest-neighbour tests have these strategies; give \"shared\", \"edge\", \"set\" or \"gpucsl\"",
                 ));
             }
         };
@@ -134,7 +134,7 @@ impl Gpu {
             Dealing::Search(_) => {
                 return Err(wrong_strategy(
                     "\"edge\", \"set\" or \"gpucsl\"",
-                    "they are not for the nearest-neighbour tests: give \"shared\", \"single\" or \"parallel\"",
+                    "the nearest-neighbour tests do not have these strategies; give \"shared\", \"single\" or \"parallel\"",
                 ));
             }
         };
@@ -172,8 +172,8 @@ impl Gpu {
     pub fn mixed<'a>(&self, test: Arc<Mixed<'a>>, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
         if !matches!(self.strategy, Dealing::Shared) {
             return Err(wrong_strategy(
-                "other than \"shared\"",
-                "tests of numbers and levels, and of data with missing values, have no other: give \"shared\"",
+                "not \"shared\"",
+                "tests of mixed data or of data with missing values have only one strategy; give \"shared\"",
             ));
         }
         let (memory, memory_budget) = (self.memory, self.memory_budget);

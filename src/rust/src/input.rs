@@ -229,7 +229,7 @@ pub fn background(value: &Robj, p: usize) -> Outcome<Background> {
     let tiers = match tiers.as_real_slice() {
         None => Tiers::default(),
         Some(tiers) if tiers.len() == p => Tiers::of(tiers),
-        Some(_) => return Err(Failure::Input("internal: `tiers` has not a number for each variable".into())),
+        Some(_) => return Err(Failure::Input("internal: `tiers` does not have a number for each variable".into())),
     };
     Ok(Background {
         tiers,
@@ -242,7 +242,7 @@ pub fn background(value: &Robj, p: usize) -> Outcome<Background> {
 
 /// Converts indices 1 .. p to 0 .. p-1; they may be integers or whole doubles.
 pub fn vertices(value: &Robj, p: usize, name: &str) -> Outcome<Vec<u32>> {
-    let wrong = || Failure::Input(format!("internal: `{name}` holds something that is no vertex"));
+    let wrong = || Failure::Input(format!("internal: `{name}` contains a value that is not a vertex"));
     let shift = |v: f64| {
         if v.fract() == 0.0 && v >= 1.0 && v <= p as f64 {
             Ok(v as u32 - 1)
@@ -304,7 +304,9 @@ pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>) -> Outcome<Se
         Failure::Core(Error::Argument {
             argument: "skel@sepset",
             value,
-            hint: format!("give pcalg's list of {p} lists of {p}, each entry NULL or numbers of variables"),
+            hint: format!(
+                "give a list of {p} lists of {p} entries, as in pcalg; each entry is NULL or numbers of variables"
+            ),
         })
     };
     memory::room(Adjacency::bytes(p) + 32 * p, Use::Sets)?;
@@ -316,7 +318,7 @@ pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>) -> Outcome<Se
     for (x, row) in entries(sepset).iter().enumerate() {
         memory::check()?;
         let row = row.as_list().filter(|row| row.len() <= p);
-        let row = row.ok_or_else(|| refuse(format!("something else at [[{}]]", x + 1)))?;
+        let row = row.ok_or_else(|| refuse(format!("has an invalid entry at [[{}]]", x + 1)))?;
         let asked: Vec<usize> = match graph {
             None => (0..p).collect(),
             Some(graph) => graph.at_distance_two(x).map(|y| y as usize).collect(),
@@ -325,7 +327,7 @@ pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>) -> Outcome<Se
             // SAFETY: `row` is a list of at least y + 1 entries, protected by its Robj, and the entry by the list.
             let known = unsafe { read_set(VECTOR_ELT(row.get(), y as isize), p, &mut set) };
             match known {
-                None => return Err(refuse(format!("something else at [[{}]][[{}]]", x + 1, y + 1))),
+                None => return Err(refuse(format!("has an invalid entry at [[{}]][[{}]]", x + 1, y + 1))),
                 Some(false) => {}
                 Some(true) if set.is_empty() && x < y => sets.insert_empty(x, y),
                 Some(true) => sets.insert(x, y, &set),

@@ -132,7 +132,7 @@ fn rust_knn_test(test: Robj, x: Robj, y: Robj, engine: Robj) -> Robj {
         };
         let (x, y) = (column(&x, "x")?, column(&y, "y")?);
         if x == y {
-            return Err(Failure::Input("internal: `x` and `y` are one column".into()));
+            return Err(Failure::Input("internal: `x` and `y` are the same column".into()));
         }
         let given: Vec<u32> = (0..test.p() as u32).filter(|&column| column != x && column != y).collect();
         let machine = Machine::from_list(&input::list(&engine, "engine")?)?;

@@ -37,7 +37,7 @@ mod gpu {
         Err(Error::Device(pcgpu_core::DeviceError {
             kind: pcgpu_core::DeviceKind::NoDriver,
             message: "this build of pcgpu has no GPU engine".into(),
-            hint: "give device = \"cpu\"; GPUs work on Linux".into(),
+            hint: "give device = \"cpu\"; pcgpu supports GPUs only on Linux".into(),
         })
         .into())
     }

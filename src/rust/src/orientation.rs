@@ -89,7 +89,7 @@ pub fn oriented(
         None => Err(Error::Argument {
             argument: "permutation",
             value: "missing".into(),
-            hint: "a function is needed for this u2pd".into(),
+            hint: "give a function, which this `u2pd` needs".into(),
         }),
     };
     let wants_to_stop = || token.wants_to_stop();

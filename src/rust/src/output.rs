@@ -204,7 +204,7 @@ fn check_object(object: &Robj) -> Outcome<()> {
     if object.rtype() == Rtype::S4 {
         Ok(())
     } else {
-        Err(Failure::Input("internal: `object` is no object with slots".into()))
+        Err(Failure::Input("internal: `object` does not have slots".into()))
     }
 }
 
@@ -280,7 +280,7 @@ pub fn counts(values: &[u64]) -> Value {
 
 /// Returns the cells of a fresh R matrix of doubles.
 pub fn cells(matrix: &mut Robj) -> Outcome<&mut [f64]> {
-    matrix.as_real_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix".into()))
+    matrix.as_real_slice_mut().ok_or_else(|| Failure::Input("internal: the matrix does not contain numbers".into()))
 }
 
 /// Returns the object with these slots filled in place. The object must be fresh.

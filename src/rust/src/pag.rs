@@ -58,7 +58,7 @@ impl Marking {
     fn from_list(list: &List, p: usize) -> Outcome<Self> {
         let given = list.field("rules")?;
         let given = given.as_logical_slice().filter(|rules| rules.len() == 10);
-        let given = given.ok_or_else(|| Failure::Input("internal: `rules` is not ten of TRUE and FALSE".into()))?;
+        let given = given.ok_or_else(|| Failure::Input("internal: `rules` is not ten values TRUE or FALSE".into()))?;
         let mut rules = [false; 10];
         rules.iter_mut().zip(given).for_each(|(rule, given)| *rule = given.is_true());
         let assumptions = list.choice(
@@ -306,7 +306,7 @@ fn pag_of(amat: &Robj, p: usize) -> Outcome<Pag> {
                 Failure::Core(Error::Argument {
                     argument: "pag",
                     value: format!("a matrix with {number} at [{}, {}]", u + 1, v + 1),
-                    hint: "marks are 0 (no edge), 1 (circle), 2 (arrowhead) and 3 (tail)".into(),
+                    hint: "give only 0 (no edge), 1 (circle), 2 (arrowhead) and 3 (tail)".into(),
                 })
             })?;
             row.push((v as u32, mark));

@@ -144,7 +144,7 @@ fn rust_rank_of_features(automatic: Robj, engine: Robj) -> Robj {
 #[extendr]
 fn rust_rank_answer(rank: Robj, message: Robj) -> Robj {
     respond([&rank, &message], |token| {
-        let wrong = |what: &str| Failure::Input(format!("internal: `{what}` is none"));
+        let wrong = |what: &str| Failure::Input(format!("internal: `{what}` has the wrong type"));
         let mut held = ExternalPtr::<Held>::try_from(&rank).map_err(|_| wrong("rank"))?;
         let message = message.as_raw_slice().ok_or_else(|| wrong("message"))?;
         let answer = held.answer(message, token)?;

@@ -30,7 +30,7 @@ impl Ranks {
     /// Reads `list(names, hellos, fast, send, receive)`, with the functions `send(rank, raw)` and `receive(seconds)`. `receive` returns
     /// `list(ranks, messages)`, in which a message is raw, or text if the rank is lost.
     pub fn from_list(ranks: &List) -> Outcome<Self> {
-        let wrong = |what: &str| Failure::Input(format!("internal: `{what}` of the cluster"));
+        let wrong = |what: &str| Failure::Input(format!("internal: `{what}` of the cluster has the wrong type"));
         let function = |name| ranks.function(name)?.ok_or_else(|| wrong(name));
         let names = ranks.field("names")?.as_string_vector().ok_or_else(|| wrong("names"))?;
         let hellos = ranks.list("hellos")?;
@@ -90,8 +90,8 @@ impl Link for RLink<'_> {
     fn receive(&mut self, wait: Duration) -> Result<Vec<News>> {
         let found = session::ask(self.token, &self.receive, wait.as_secs_f64())?;
         let strange = || Error::Cluster {
-            message: "internal: what came from the workers cannot be read".into(),
-            hint: "please report it".into(),
+            message: "internal: the replies of the workers cannot be read".into(),
+            hint: "please report this error".into(),
         };
         let found = found.as_list().ok_or_else(strange)?;
         let [ranks, messages] = input::entries(&found) else { return Err(strange()) };

@@ -31,7 +31,7 @@ impl Failure {
         match self {
             Failure::Condition(condition) => describe("condition", "R's error", vec![("condition", condition.into())]),
             Failure::Part(part) => {
-                describe("internal", &format!("internal: `{part}` is not what a search made"), Vec::new())
+                describe("internal", &format!("internal: `{part}` differs from what a search returns"), Vec::new())
             }
             Failure::Input(message) => describe("internal", &message, Vec::new()),
             Failure::Core(error) => {

@@ -20,7 +20,7 @@ type Coming = ExternalPtr<Option<Running>>;
 
 /// Takes out the totals of the rows so far. After an error, and at the end, they are not put back.
 fn coming(state: &Robj) -> Outcome<(Coming, Running)> {
-    let wrong = || Failure::Input("internal: `moments` have come to their end".into());
+    let wrong = || Failure::Input("internal: `moments` are already complete".into());
     let mut state = Coming::try_from(state.clone()).map_err(|_| wrong())?;
     let running = state.as_mut().take().ok_or_else(wrong)?;
     Ok((state, running))
@@ -65,7 +65,7 @@ fn about(of: &Columns) -> Vec<(&'static str, Value)> {
 
 /// Reads the list that [`as_list`] makes.
 fn from_list(list: &List) -> Outcome<Totals> {
-    let wrong = || Failure::Input("internal: what is in `moments` does not fit together".into());
+    let wrong = || Failure::Input("internal: the parts of `moments` do not match".into());
     let numbers = |name: &str| -> Outcome<Vec<f64>> {
         Ok(memory::copied(list.field(name)?.as_real_slice().ok_or_else(wrong)?, Use::Correlations)?)
     };
@@ -99,7 +99,7 @@ fn joined(parts: &List, pool: &Pool, token: &Token) -> Outcome<Totals> {
                 all.join(&part, pool)?;
                 all
             }
-            Some(_) => return Err(Failure::Input("internal: `moments` are of other numbers of columns".into())),
+            Some(_) => return Err(Failure::Input("internal: `moments` have different numbers of columns".into())),
         });
         if token.wants_to_stop() {
             return Err(pcgpu_core::Error::Interrupted.into());
@@ -128,7 +128,7 @@ fn rust_moments_add(state: Robj, x: Robj, n: Robj, engine: Robj) -> Robj {
         let table = Table::new(&x)?;
         let columns = table.columns(n)?;
         if columns.len() != running.p() {
-            let text = format!("internal: a block has {} columns in place of {}", columns.len(), running.p());
+            let text = format!("internal: a block has {} columns instead of {}", columns.len(), running.p());
             return Err(Failure::Input(text));
         }
         let mut observer = call.observer();

@@ -383,8 +383,8 @@ pub fn permutation(token: &Token, fun: &Robj, k: usize) -> Result<Vec<u32>> {
         Some(order) if order.len() == k && order.iter().all(|&v| (v as usize) < k) => Ok(order),
         _ => Err(Error::Argument {
             argument: "permutation",
-            value: "no permutation".into(),
-            hint: format!("sample.int({k}) is needed"),
+            value: "not a permutation".into(),
+            hint: format!("return a permutation such as sample.int({k})"),
         }),
     }
 }

@@ -116,7 +116,7 @@ impl Test {
                     Some(x) => {
                         let file = data_file::named_by(x)?;
                         if file.as_ref().is_some_and(|file| file.content() != Content::Centred) {
-                            return Err(Failure::Input("internal: the columns of the file have their means".into()));
+                            return Err(Failure::Input("internal: the columns of the file are not centred".into()));
                         }
                         Test::GaussOfData { x: x.clone(), file, n, made: OnceCell::new() }
                     }

@@ -12,7 +12,7 @@ use crate::value::Value;
 use crate::{input, output};
 
 fn pointer<T: 'static>(value: &Robj, name: &str) -> Outcome<ExternalPtr<T>> {
-    ExternalPtr::try_from(value).map_err(|_| Failure::Input(format!("internal: `{name}` is none")))
+    ExternalPtr::try_from(value).map_err(|_| Failure::Input(format!("internal: `{name}` has the wrong type")))
 }
 
 /// Returns a worker's number in Rust, from 0.
@@ -27,8 +27,8 @@ fn numbers(value: &Robj) -> Vec<usize> {
 
 fn cannot(what: &str) -> impl Fn(std::io::Error) -> Failure + '_ {
     move |error| {
-        let hint = "give fewer workers, or raise this user's limits of processes and open files (ulimit -u, ulimit -n)";
-        Error::Cluster { message: format!("a worker cannot be {what} ({error})"), hint: hint.into() }.into()
+        let hint = "give fewer workers, or raise the limits on processes and open files (ulimit -u, ulimit -n)";
+        Error::Cluster { message: format!("a worker could not be {what} ({error})"), hint: hint.into() }.into()
     }
 }
 
@@ -74,7 +74,8 @@ fn rust_workers_forked(workers: Robj) -> Robj {
 #[extendr]
 fn rust_workers_send(workers: Robj, worker: Robj, message: Robj) -> Robj {
     respond([&workers, &worker, &message], |_| {
-        let message = message.as_raw_slice().ok_or_else(|| Failure::Input("internal: `message` is none".into()))?;
+        let message =
+            message.as_raw_slice().ok_or_else(|| Failure::Input("internal: `message` is not a raw vector".into()))?;
         pointer::<Workers>(&workers, "workers")?.send(number(&worker)?, message);
         Ok(().into())
     })

@@ -241,7 +241,7 @@ impl fmt::Display for Error {
             }
             Error::Interrupted => write!(f, "interrupted"),
             Error::TimeLimit { seconds } => {
-                write!(f, "`time_limit` is {}: not even level 0 was done by then; give more seconds", shown(*seconds))
+                write!(f, "`time_limit` is {}: level 0 did not finish in this time; give more seconds", shown(*seconds))
             }
             Error::Checkpoint { file, reason, hint, .. } => write!(f, "the checkpoint \"{file}\" {reason}: {hint}"),
             Error::Test { x, y, s } => write!(
@@ -253,8 +253,8 @@ impl fmt::Display for Error {
             ),
             Error::Overflow { x, y, level, candidates } => write!(
                 f,
-                "variables {} and {} have {candidates} neighbours to choose conditioning sets of size {level} from: \
-                 more than 2^63 tests. Set `m.max` below {level}, or use a smaller `alpha`",
+                "variables {} and {} have {candidates} neighbours, which form more than 2^63 conditioning sets of size {level}: \
+                 give an `m.max` below {level}, or a smaller `alpha`",
                 x + 1,
                 y + 1
             ),
@@ -263,7 +263,7 @@ impl fmt::Display for Error {
             }
             Error::Memory { bytes, available, what, hint } => {
                 let had = available.filter(|available| available < bytes);
-                let had = had.map(|had| format!(", and this R process can get about {} more", size(had)));
+                let had = had.map(|had| format!(", but this R process can get only about {} more", size(had)));
                 write!(f, "not enough memory: {what} takes {}{}; {hint}", size(*bytes), had.unwrap_or_default())
             }
             Error::Device(DeviceError { message, hint, .. }) | Error::Cluster { message, hint } => {

@@ -15,8 +15,8 @@ pub fn by_column<T>(cells: &[T], columns: usize) -> Result<ArrayView2<'_, T>> {
     let rows = cells.len().checked_div(columns).filter(|rows| rows * columns == cells.len());
     rows.and_then(|rows| ArrayView2::from_shape((rows, columns).f(), cells).ok()).ok_or_else(|| Error::Argument {
         argument: "matrix",
-        value: format!("of {} cells", cells.len()),
-        hint: format!("give as many for each of its {columns} columns"),
+        value: format!("a matrix of {} cells", cells.len()),
+        hint: format!("give the same number of cells for each of its {columns} columns"),
     })
 }
 

@@ -118,7 +118,7 @@ impl Pool {
             Err(reason) if self.0.named => Err(Error::Argument {
                 argument: "numCores",
                 value: count.to_string(),
-                hint: format!("the threads could not be started ({reason}); give a smaller number"),
+                hint: format!("the system could not start these threads ({reason}); give a smaller number"),
             }),
             Err(_) => Ok(None),
         }

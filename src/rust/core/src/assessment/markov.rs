@@ -121,8 +121,8 @@ fn dag(graph: &Graph, wants_to_stop: Option<&dyn Fn() -> bool>) -> Result<(Marks
     cyclic.iter().for_each(|&slot| marks.undirect(slot));
     let (dag, extends) = dag_of(&marks, wants_to_stop)?.ok_or_else(|| Error::Argument {
         argument: "fit",
-        value: "a graph whose arrows make a cycle".into(),
-        hint: "give a DAG, or a CPDAG such as that of pc(u2pd = \"valid\")".into(),
+        value: "a graph whose arrows form a cycle".into(),
+        hint: "give a DAG or a CPDAG, for example from pc(u2pd = \"valid\")".into(),
     })?;
     let extension = match (cyclic.is_empty(), extends) {
         (false, _) => Extension::Cycles,

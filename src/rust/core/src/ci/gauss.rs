@@ -33,9 +33,10 @@ pub enum Reading {
 pub struct Undefined(pub &'static str);
 
 pub(crate) const TOO_FEW: Undefined =
-    Undefined("n - |S| - 3 is negative, which pcalg's \"stable.fast\" stops at (\"stable\" reads it as independence)");
+    Undefined("n - |S| - 3 is negative; pcalg's \"stable.fast\" stops here, but \"stable\" assumes independence");
 
-pub(crate) const MISSING: Undefined = Undefined("NA in the correlation matrix of x, y and S cannot be inverted");
+pub(crate) const MISSING: Undefined =
+    Undefined("the correlation matrix of x, y and S contains NA and cannot be inverted");
 
 /// Fisher's z test of a correlation, which may come from anywhere.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +123,7 @@ impl FisherZ {
             return Err(Error::Argument {
                 argument: "suffStat$n",
                 value: shown(n),
-                hint: "give the sample size, a number of at least 1".into(),
+                hint: "give the sample size, which is at least 1".into(),
             });
         }
         // The C++ of "stable.fast" takes n as an unsigned integer.
@@ -223,8 +224,8 @@ impl<'a> Gauss<'a> {
         let Some(c) = matrix::cells(c).filter(|_| c.is_square()) else {
             return Err(Error::Argument {
                 argument: "suffStat$C",
-                value: format!("{} x {p} numbers", c.nrows()),
-                hint: format!("a {p} x {p} correlation matrix is needed"),
+                value: format!("a {} x {p} matrix", c.nrows()),
+                hint: format!("give a {p} x {p} correlation matrix"),
             });
         };
         Ok(Gauss { c, p, places: &[], test: FisherZ::new(n, reading)? })

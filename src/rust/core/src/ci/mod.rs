@@ -22,7 +22,7 @@ pub(crate) fn reason_of(text: &str) -> &'static str {
         .into_iter()
         .map(|gauss::Undefined(reason)| reason)
         .find(|reason| *reason == text)
-        .unwrap_or("the test has no answer")
+        .unwrap_or("the reason is not known")
 }
 
 /// A conditional independence test that is asked in the caller's order.

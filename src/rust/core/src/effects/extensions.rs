@@ -9,16 +9,15 @@ use crate::{Error, Result};
 const MOST: usize = 100_000;
 
 /// Advice if there are too many DAGs.
-pub(super) const OTHER_METHOD: &str = "give method = \"local\" or \"optimal\", which do not list them";
+pub(super) const OTHER_METHOD: &str = "give method = \"local\" or \"optimal\", which do not list the DAGs";
 
 /// Advice if there are too many DAGs for joint interventions.
-pub(super) const OTHER_TYPE: &str =
-    "give type = \"pdag\", by which a joint set of parents occurs once, or fewer variables as `x`";
+pub(super) const OTHER_TYPE: &str = "give type = \"pdag\", which lists each joint set of parents once";
 
 fn too_many(hint: &str) -> Error {
     Error::Argument {
         argument: "fit",
-        value: format!("a graph that stands for more than {MOST} DAGs"),
+        value: format!("a graph that represents more than {MOST} DAGs"),
         hint: hint.into(),
     }
 }
@@ -104,8 +103,8 @@ pub(super) fn parent_sets(graph: &Marks, valid: bool) -> Result<Vec<Counted>> {
     if all == 0 {
         return Err(Error::Argument {
             argument: "fit",
-            value: "a graph that no DAG extends".into(),
-            hint: "give method = \"local\", or a valid CPDAG".into(),
+            value: "a graph that cannot be extended to a DAG".into(),
+            hint: "give a valid CPDAG, or method = \"local\"".into(),
         });
     }
     let times = |u: usize| all / dags[if valid { of[u] } else { 0 }];

@@ -31,8 +31,8 @@ pub(super) fn sets_of_pdag(graph: &Marks, xs: &[usize]) -> Result<Vec<Joint>> {
 fn too_many() -> Error {
     Error::Argument {
         argument: "x",
-        value: format!("a choice of variables with more than {MOST} joint sets of parents"),
-        hint: "give fewer variables at once".into(),
+        value: format!("a set of variables with more than {MOST} joint sets of parents"),
+        hint: "give fewer variables in one call".into(),
     }
 }
 

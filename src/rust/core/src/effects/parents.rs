@@ -30,8 +30,10 @@ impl Budget {
         }
         Err(Error::Argument {
             argument: "fit",
-            value: format!("a graph that allows the variables of `x` more than {MOST_OF_ALL} sets of parents together"),
-            hint: "give fewer variables as `x`, or use a graph with fewer undirected edges".into(),
+            value: format!(
+                "a graph in which the variables of `x` have more than {MOST_OF_ALL} sets of parents in total"
+            ),
+            hint: "give fewer variables as `x`".into(),
         })
     }
 }
@@ -39,8 +41,8 @@ impl Budget {
 fn too_many(x: usize) -> Error {
     Error::Argument {
         argument: "fit",
-        value: format!("a graph that allows variable {} more than {MOST} sets of parents", x + 1),
-        hint: "leave that variable out of `x`, or use a graph with fewer undirected edges".into(),
+        value: format!("a graph in which variable {} has more than {MOST} sets of parents", x + 1),
+        hint: "leave this variable out of `x`".into(),
     }
 }
 

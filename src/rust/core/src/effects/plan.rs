@@ -95,7 +95,8 @@ impl Plan {
         let p = graph.p();
         for (argument, vertices) in [("x", &asked.x), ("y", &asked.y)] {
             if vertices.iter().any(|&v| v as usize >= p) {
-                let (value, hint) = ("a vertex that is not there".into(), format!("the graph has {p}"));
+                let (value, hint) =
+                    ("has a vertex that is not in the graph".into(), format!("give vertices from 1 to {p}"));
                 return Err(Error::Argument { argument, value, hint });
             }
         }
@@ -103,7 +104,7 @@ impl Plan {
             return Err(Error::Argument {
                 argument: "y.notparent",
                 value: "TRUE".into(),
-                hint: "only method = \"local\" has it".into(),
+                hint: "give method = \"local\", the only method that supports it".into(),
             });
         }
         let is_pdag = validity::is_pdag(&graph)?;
@@ -304,7 +305,7 @@ impl Plan {
         cells.ok_or_else(|| Error::Argument {
             argument: "mcov",
             value: format!("a {} x {} matrix", cov.nrows(), cov.ncols()),
-            hint: format!("the graph has {p} variables, and the results their sizes"),
+            hint: format!("give a {p} x {p} covariance matrix, and results of the documented sizes"),
         })
     }
 
@@ -429,8 +430,8 @@ impl Plan {
 pub(super) fn no_pdag() -> Error {
     Error::Argument {
         argument: "fit",
-        value: "no valid CPDAG or maximally oriented PDAG".into(),
-        hint: "optimal adjustment sets and Meek's rules need one: give method = \"local\" and type = \"cpdag\", or pc(..., u2pd = \"valid\")"
+        value: "not a valid CPDAG or maximally oriented PDAG".into(),
+        hint: "optimal adjustment sets and Meek's rules need such a graph; fit it with pc(..., u2pd = \"valid\")"
             .into(),
     }
 }

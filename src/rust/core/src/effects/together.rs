@@ -49,7 +49,8 @@ impl Together {
         let graph = Marks::from_lists("fit", lists)?;
         let p = graph.p();
         if asked.x.is_empty() || asked.x.iter().chain(&asked.y).any(|&v| v as usize >= p) {
-            let (value, hint) = ("no vertices of the graph".into(), format!("it has {p}"));
+            let (value, hint) =
+                ("has no vertices, or some that are not in the graph".into(), format!("give vertices from 1 to {p}"));
             return Err(Error::Argument { argument: "x", value, hint });
         }
         let xs: Vec<usize> = asked.x.iter().map(|&x| x as usize).collect();
@@ -64,7 +65,7 @@ impl Together {
                 return Err(Error::Argument {
                     argument: "method",
                     value: "\"global\"".into(),
-                    hint: "joint interventions have \"local\" and \"optimal\"".into(),
+                    hint: "give \"local\" or \"optimal\" for joint interventions".into(),
                 })
             }
             (Method::Optimal, _) if !is_pdag => return Err(no_pdag()),
@@ -104,7 +105,7 @@ impl Together {
         let size = rows * columns;
         if cov.dim() != (p, p) || values.len() != size * self.asked.y.len() {
             let value = format!("a {} x {} matrix", cov.nrows(), cov.ncols());
-            let hint = format!("the graph has {p} variables, and the results their sizes");
+            let hint = format!("give a {p} x {p} covariance matrix, and results of the documented sizes");
             return Err(Error::Argument { argument: "mcov", value, hint });
         }
         // By columns: what all y share is computed once for each column.

@@ -55,34 +55,34 @@ impl Header {
 
     /// Reads and checks the header of a file.
     pub fn read(path: &Path, bytes: &[u8]) -> Result<Self> {
-        let foreign = |what: &str| {
-            failure(FileKind::Foreign, path, what.into(), "give a file that write_pcgpu_file() has written")
-        };
+        let foreign =
+            |what: &str| failure(FileKind::Foreign, path, what.into(), "give a file that write_pcgpu_file() wrote");
         if cfg!(target_endian = "big") {
-            return Err(foreign("holds numbers of little-endian machines, which this one cannot map"));
+            return Err(foreign("contains little-endian numbers, which this machine cannot read"));
         }
         if !bytes.starts_with(&MAGIC[..MAGIC.len().min(bytes.len())]) {
-            return Err(foreign("is no data file of pcgpu"));
+            return Err(foreign("is not a data file of pcgpu"));
         }
         if bytes.len() < DATA {
             return Err(failure(
                 FileKind::Truncated,
                 path,
-                format!("has {} bytes, fewer than a header", bytes.len()),
+                format!("has only {} bytes and no complete header", bytes.len()),
                 ANEW,
             ));
         }
         let version = short(bytes, 8);
         if version != VERSION {
-            let message = format!("is of version {version} of the format, and this pcgpu reads version {VERSION}");
+            let message =
+                format!("has format version {version}, but this version of pcgpu reads format version {VERSION}");
             return Err(failure(
                 FileKind::Version,
                 path,
                 message,
-                "write it anew, by write_pcgpu_file(), or use the pcgpu that wrote it",
+                "write it again with write_pcgpu_file(), or use the version of pcgpu that wrote it",
             ));
         }
-        let damaged = || failure(FileKind::Damaged, path, "is damaged: its header makes no sense".into(), ANEW);
+        let damaged = || failure(FileKind::Damaged, path, "is damaged (its header is invalid)".into(), ANEW);
         let content = match short(bytes, 12) {
             1 => Content::Values,
             2 => Content::Centred,
@@ -147,7 +147,7 @@ pub(super) fn bytes_of_names(names: Option<&[String]>) -> Result<Vec<u8>> {
         let length = u32::try_from(name.len()).map_err(|_| Error::Argument {
             argument: "x",
             value: "has a column name of more than 4 GB".into(),
-            hint: "give shorter names".into(),
+            hint: "give a shorter name".into(),
         })?;
         bytes.extend(length.to_le_bytes());
         bytes.extend(name.as_bytes());

@@ -56,11 +56,8 @@ pub struct DataFile {
 /// Returns the error for an operation that the system refused, with the system's reason.
 fn refused(kind: FileKind, path: &Path, error: &std::io::Error) -> Error {
     let (message, hint) = match kind {
-        FileKind::Unwritable => ("cannot be written", "give another path, or make room there"),
-        _ => (
-            "cannot be read",
-            "give the path of a file that write_pcgpu_file() has written, and that this process may read",
-        ),
+        FileKind::Unwritable => ("cannot be written", "give a path with write permission and free space"),
+        _ => ("cannot be read", "give the path of a readable file that write_pcgpu_file() wrote"),
     };
     failure(kind, path, format!("{message} ({error})"), hint)
 }
@@ -77,7 +74,7 @@ fn failure(kind: FileKind, path: &Path, message: String, hint: &str) -> Error {
     Error::File(FileError { kind, path: path.display().to_string(), message, hint: hint.into() })
 }
 
-const ANEW: &str = "write it anew, by write_pcgpu_file()";
+const ANEW: &str = "write it again with write_pcgpu_file()";
 
 impl DataFile {
     /// Opens a file and checks everything except the numbers. `wanted`: the digest that it must have.
@@ -88,7 +85,7 @@ impl DataFile {
         let unread = |error: std::io::Error| refused(FileKind::Unreadable, path, &error);
         // Opening a pipe would wait for its writer.
         if !std::fs::metadata(path).map_err(unread)?.is_file() {
-            return Err(failure(FileKind::Foreign, path, "is no file".into(), "give the path of a file"));
+            return Err(failure(FileKind::Foreign, path, "is not a regular file".into(), "give the path of a file"));
         }
         let file = File::open(path).map_err(unread)?;
         let about = file.metadata().map_err(unread)?;
@@ -101,27 +98,28 @@ impl DataFile {
         let header = Header::read(path, &map)?;
         let whole = header.bytes();
         if (map.len() as u64) < whole {
-            let message = format!("has {} bytes of {whole}", map.len());
+            let message = format!("has only {} of its {whole} bytes", map.len());
             return Err(failure(
                 FileKind::Truncated,
                 path,
                 message,
-                "copy it again, or write it anew, by write_pcgpu_file()",
+                "copy it again, or write it again with write_pcgpu_file()",
             ));
         }
         let damaged = |what: &str| failure(FileKind::Damaged, path, what.into(), ANEW);
         if map.len() as u64 > whole {
-            return Err(damaged("is damaged: it goes on after its end"));
+            return Err(damaged("is damaged (it has bytes after its end)"));
         }
         let sums = header.sums.start as usize..header.sums.end as usize;
         let digest = header.digest(&map[sums.start..]);
         if digest[..] != map[header::AT_DIGEST..header::AT_DIGEST + digest.len()] {
-            return Err(damaged("is damaged: its header, its checksums or its names are not those that were written"));
+            return Err(damaged("is damaged (its header, checksums or names have changed since it was written)"));
         }
-        let names = header.names_of(&map[sums.end..]).ok_or_else(|| damaged("is damaged: its names cannot be read"))?;
+        let names =
+            header.names_of(&map[sums.end..]).ok_or_else(|| damaged("is damaged (its names cannot be read)"))?;
         if let Some(wanted) = wanted.filter(|wanted| *wanted != digest) {
-            let message = format!("has the digest {}, not {}", shown(&digest), shown(&wanted));
-            let hint = "it was written anew since, or is another file: give that of the digest, or open it without";
+            let message = format!("has digest {}, not {}", shown(&digest), shown(&wanted));
+            let hint = "the file was replaced after it was opened; open it again with pcgpu_file()";
             return Err(failure(FileKind::Changed, path, message, hint));
         }
         Ok(DataFile { path: path.to_path_buf(), map, header, names, digest })
@@ -149,7 +147,7 @@ impl DataFile {
         let column = |byte: usize| byte / 8 / self.n().max(1) + 1;
         let last = (bytes.len().min((block + 1) * BLOCK) - 1).max(block * BLOCK);
         let message = format!(
-            "is damaged: numbers of the columns {} to {} are not those that were written",
+            "is damaged (numbers in columns {} to {} have changed since it was written)",
             column(block * BLOCK),
             column(last)
         );

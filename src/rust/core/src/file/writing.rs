@@ -41,7 +41,12 @@ impl Writer {
         let header =
             Header::new(content, n as u64, p as u64, names.len() as u64).filter(|_| cfg!(target_endian = "little"));
         let header = header.ok_or_else(|| {
-            failure(FileKind::Unwritable, path, format!("cannot hold {n} x {p} numbers on this machine"), "write less")
+            failure(
+                FileKind::Unwritable,
+                path,
+                format!("cannot hold {n} x {p} numbers on this machine"),
+                "write a smaller table",
+            )
         })?;
         let mut name = path.file_name().unwrap_or_default().to_os_string();
         name.push(format!(".{}.{}.part", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
@@ -65,8 +70,8 @@ impl Writer {
             return Err(failure(
                 FileKind::Unwritable,
                 &self.path,
-                "has no such cells".into(),
-                "write within the table",
+                "does not have these cells".into(),
+                "write only cells of the table",
             ));
         }
         // SAFETY: doubles are also bytes, eight times as many.
@@ -93,8 +98,8 @@ impl Writer {
     pub fn finish(self, pool: &Pool, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Digest> {
         let (all, written) = (self.header.n * self.header.p, self.written.load(Ordering::Relaxed));
         if written != all {
-            let message = format!("was given {written} numbers of {all}");
-            return Err(failure(FileKind::Unwritable, &self.path, message, "give every block of the table once"));
+            let message = format!("received {written} numbers instead of {all}");
+            return Err(failure(FileKind::Unwritable, &self.path, message, "write each block of the table once"));
         }
         let count = (8 * all).div_ceil(BLOCK as u64) as usize;
         let mut sums: Vec<u64> = memory::zeros(count, Use::Other)?;

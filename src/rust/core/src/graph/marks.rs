@@ -66,17 +66,17 @@ impl Marks {
         let wrong = |value: String| Error::Argument {
             argument,
             value,
-            hint: format!("give {p} sorted lists of other vertices"),
+            hint: format!("give a sorted list of other vertices for each of the {p} vertices"),
         };
         let mut around: Vec<Vec<u32>> = vec![Vec::new(); p];
         for (i, list) in lists.iter().enumerate() {
             let list = list.as_ref();
             if list.windows(2).any(|two| two[0] >= two[1]) {
-                return Err(wrong(format!("a graph with an unsorted list at {}", i + 1)));
+                return Err(wrong(format!("a graph whose list {} is not sorted", i + 1)));
             }
             for &j in list {
                 if j as usize >= p || j as usize == i {
-                    return Err(wrong(format!("a graph with an edge from {} to {}", i + 1, u64::from(j) + 1)));
+                    return Err(wrong(format!("a graph with an invalid edge from {} to {}", i + 1, u64::from(j) + 1)));
                 }
                 around[i].push(j);
                 around[j as usize].push(i as u32);

@@ -83,21 +83,21 @@ impl Use {
     /// Returns the use in words, as the subject of "takes".
     pub fn what(self) -> &'static str {
         match self {
-            Use::Pairs => "what is kept for every pair of variables",
+            Use::Pairs => "the table of all pairs of variables",
             Use::Square => "a result of class pcAlgo, with its p x p matrix and lists,",
             Use::Level => "a level of the search",
             Use::Threads => "the working memory of the threads",
             Use::Sets => "the list of separating sets",
-            Use::Correlations => "the correlations of the data, or the data less their means",
-            Use::File => "a data file, mapped into memory,",
-            Use::Codes => "the data as codes of levels",
+            Use::Correlations => "a matrix of correlations or of centred data",
+            Use::File => "the mapping of a data file into memory",
+            Use::Codes => "a matrix of level codes",
             Use::Tables => "a table of counts",
-            Use::Samples => "the data of the nearest-neighbour test",
-            Use::Neighbours => "the list of `k_perm` neighbours of every sample",
-            Use::Permutations => "what is kept of permutations",
-            Use::Features => "the features as codes of levels",
-            Use::Orientation => "the orientation",
-            Use::Columns => "a vector that R kept in compact form, as 1:n,",
+            Use::Samples => "a matrix of data",
+            Use::Neighbours => "the list of the `k_perm` nearest neighbours of each sample",
+            Use::Permutations => "a table of permutations",
+            Use::Features => "the table of features",
+            Use::Orientation => "the orientation of the edges",
+            Use::Columns => "a vector that R stored in compact form, such as 1:n,",
             Use::Other => "the next step",
         }
     }
@@ -110,14 +110,14 @@ impl Use {
             Use::Level => "use a smaller `alpha` or `m.max`",
             Use::Threads => "use fewer threads (`numCores`) or a smaller `m.max`",
             Use::Sets => "use a smaller `alpha` or `m.max`, or leave variables out",
-            Use::File => "raise the limit of its addresses (`ulimit -v`)",
+            Use::File => "raise the limit on its address space (`ulimit -v`)",
             Use::Correlations | Use::Codes | Use::Columns => "leave variables or samples out",
             Use::Tables => "use fewer levels, fewer threads (`numCores`) or a smaller `m.max`",
             Use::Samples => "use fewer samples or variables",
             Use::Neighbours => "use a smaller `k_perm`, fewer samples or fewer threads (`numCores`)",
             Use::Permutations => "use fewer permutations, fewer samples or fewer threads (`numCores`)",
-            Use::Features => "leave features out, or give columns that are mostly zero as a sparse matrix",
-            Use::Orientation => "use a smaller `alpha`, so that fewer edges are left",
+            Use::Features => "give columns that are mostly zero as a sparse matrix",
+            Use::Orientation => "use a smaller `alpha`, which leaves fewer edges",
         }
     }
 
@@ -410,7 +410,7 @@ mod tests {
         let error = Error::Memory { bytes: 160 << 30, available: Some(3 << 29), what: "it", hint: "do less".into() };
         assert_eq!(
             error.to_string(),
-            "not enough memory: it takes 160 GiB, and this R process can get about 1.5 GiB more; do less"
+            "not enough memory: it takes 160 GiB, but this R process can get only about 1.5 GiB more; do less"
         );
     }
 }

@@ -133,7 +133,7 @@ fn direct_at_random(marks: &mut Marks, permutation: Permutation) -> Result<()> {
         return Err(Error::Argument {
             argument: "permutation",
             value: format!("{} numbers", order.len()),
-            hint: format!("it must return each of 0, ..., {} once", p.saturating_sub(1)),
+            hint: format!("return each number from 0 to {} once", p.saturating_sub(1)),
         });
     }
     for slot in 0..marks.slot_count() {

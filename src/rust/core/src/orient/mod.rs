@@ -261,13 +261,21 @@ fn refuse(argument: &'static str, value: impl Into<String>, hint: impl Into<Stri
 fn check(skeleton: &Adjacency, sepsets: &SepSets, options: &Options) -> Result<()> {
     let p = skeleton.p();
     if sepsets.p() != p {
-        return Err(refuse("sepset", format!("for {} variables", sepsets.p()), format!("the skeleton has {p}")));
+        return Err(refuse(
+            "sepset",
+            format!("a list for {} variables", sepsets.p()),
+            format!("give a list for the {p} variables of the skeleton"),
+        ));
     }
     if options.version_unf.iter().any(|v| !(1..=2).contains(v)) {
-        return Err(refuse("version.unf", format!("{:?}", options.version_unf), "each must be 1 or 2"));
+        return Err(refuse("version.unf", format!("{:?}", options.version_unf), "give two numbers that are 1 or 2"));
     }
     if options.ambiguous.iter().flatten().any(|&v| v as usize >= p) {
-        return Err(refuse("unfVect", "a triple outside the graph", format!("the graph has {p} variables")));
+        return Err(refuse(
+            "unfVect",
+            "has a triple that is not in the graph",
+            format!("give triples of the {p} variables"),
+        ));
     }
     if !options.method.is_relaxed() {
         if options.collider_rule != ColliderRule::Standard {
@@ -281,7 +289,11 @@ fn check(skeleton: &Adjacency, sepsets: &SepSets, options: &Options) -> Result<(
         }
     }
     if options.method == Method::Valid && options.solve_conflicts {
-        return Err(refuse("u2pd", "\"valid\"", "`solve.confl = TRUE` leaves edges in conflict, which no CPDAG has"));
+        return Err(refuse(
+            "u2pd",
+            "\"valid\"",
+            "`solve.confl = TRUE` leaves conflicting edges, which a CPDAG cannot have; give u2pd = \"relaxed\"",
+        ));
     }
     Ok(())
 }
@@ -323,7 +335,7 @@ fn relaxed(
         }
         rule => {
             let Some(test) = test else {
-                return Err(refuse("indepTest", "missing", "`conservative` and `maj.rule` need the test"));
+                return Err(refuse("indepTest", "missing", "give the test that `conservative` and `maj.rule` need"));
             };
             let judge = Judge { version_unf: options.version_unf, majority: rule == ColliderRule::Majority };
             let mut answered = Answered(test);

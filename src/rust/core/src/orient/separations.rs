@@ -31,8 +31,8 @@ pub(crate) fn refuse_too_many(skeleton: &Adjacency, knowledge: &Knowledge, poll:
         if neighbours > MOST_NEIGHBOURS && other_ends(skeleton, v, poll)?.next().is_some() {
             return Err(Error::Argument {
                 argument: "conservative",
-                value: format!("TRUE (or `maj.rule`) and variable {} has {neighbours} neighbours", v + 1),
-                hint: format!("2^{neighbours} tests for one triple cannot be done; use a smaller `alpha`"),
+                value: format!("TRUE (or `maj.rule` is), but variable {} has {neighbours} neighbours", v + 1),
+                hint: format!("one triple may need 2^{neighbours} tests; give a smaller `alpha`"),
             });
         }
     }

@@ -60,15 +60,16 @@ impl Pag {
         for (u, row) in rows.iter().enumerate() {
             let in_order = row.windows(2).all(|two| two[0].0 < two[1].0);
             if !in_order || row.iter().any(|&(v, _)| v as usize >= p || v as usize == u) {
-                let value = format!("a graph whose row {} is no list of other vertices", u + 1);
+                let value = format!("a graph whose row {} is not a list of other vertices", u + 1);
                 return Err(wrong(value, "give a square matrix with zeros on its diagonal"));
             }
         }
         for (u, row) in rows.iter().enumerate() {
             for &(v, _) in row {
                 if rows[v as usize].binary_search_by_key(&(u as u32), |&(w, _)| w).is_err() {
-                    let value = format!("a mark at {1} of the edge {0} - {1}, and none at {0}", u + 1, v + 1);
-                    return Err(wrong(value, "an edge has a mark, 1, 2 or 3, at both of its ends"));
+                    let value =
+                        format!("a graph whose edge {0} - {1} has a mark at {1}, but none at {0}", u + 1, v + 1);
+                    return Err(wrong(value, "give each edge a mark (1, 2 or 3) at both ends"));
                 }
             }
         }

@@ -62,8 +62,8 @@ pub fn orient_marked(pag: Pag, sepsets: &SepSets, options: &Options) -> Result<P
     if sepsets.p() != pag.p() {
         return Err(Error::Argument {
             argument: "sepset",
-            value: format!("for {} variables", sepsets.p()),
-            hint: format!("the graph has {}", pag.p()),
+            value: format!("a list for {} variables", sepsets.p()),
+            hint: format!("give a list for the {} variables of the graph", pag.p()),
         });
     }
     if pag.edge_count() == 0 {

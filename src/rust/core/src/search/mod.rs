@@ -132,7 +132,7 @@ impl Options {
             return Err(Error::Argument {
                 argument: "p",
                 value: self.p.to_string(),
-                hint: "at least two variables are needed".into(),
+                hint: "give at least two variables".into(),
             });
         }
         if let Largest::Square(p_max) = largest {
@@ -140,7 +140,7 @@ impl Options {
                 return Err(Error::Argument {
                     argument: "pMax",
                     value: format!("{} numbers", p_max.len()),
-                    hint: format!("{} x {} are needed", self.p, self.p),
+                    hint: format!("give {} x {} numbers", self.p, self.p),
                 });
             }
         }
@@ -148,19 +148,22 @@ impl Options {
             let of = self.tiers.ranks().len();
             let refused = |value: String, hint: String| Err(Error::Argument { argument: "tiers", value, hint });
             if of != self.p {
-                return refused(format!("of {of} variables"), format!("{} are needed", self.p));
+                return refused(
+                    format!("has values for {of} variables"),
+                    format!("give a value for each of the {} variables", self.p),
+                );
             }
             if self.method == Method::StableFast {
-                let hint = "take skel.method = \"stable\", which is as fast, or \"original\"".into();
-                return refused("with skel.method = \"stable.fast\"".into(), hint);
+                let hint = "give skel.method = \"stable\", which is as fast".into();
+                return refused("given with skel.method = \"stable.fast\"".into(), hint);
             }
         }
         for (argument, graph) in [("fixedGaps", &self.fixed_gaps), ("fixedEdges", &self.fixed_edges)] {
             if graph.as_ref().is_some_and(|g| g.p() != self.p) {
                 return Err(Error::Argument {
                     argument,
-                    value: "a graph on another number of variables".into(),
-                    hint: format!("{} x {} is needed", self.p, self.p),
+                    value: "a graph with another number of variables".into(),
+                    hint: format!("give a {} x {} matrix", self.p, self.p),
                 });
             }
         }

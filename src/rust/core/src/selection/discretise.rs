@@ -91,20 +91,20 @@ impl Flaw {
             |row: usize| if at > 0 { format!("row {}, column {at}", row + 1) } else { format!("place {}", row + 1) };
         match *self {
             Flaw::Missing(row) => {
-                (format!("has NA in {}", place(row)), "drop the rows with missing values, or fill the values in")
+                (format!("has NA in {}", place(row)), "drop the rows with missing values, or impute the values")
             }
             Flaw::Infinite(row) => {
-                (format!("has infinite values in {}", place(row)), "drop these rows or columns, or transform the data in another way")
+                (format!("has an infinite value in {}", place(row)), "drop the row or the column")
             }
             Flaw::Fraction(row, value) => (
                 format!("has {} in {}", shown(value), place(row)),
-                "discretize = \"none\" takes whole numbers: give another `discretize`, or cut() the values into classes",
+                "discretize = \"none\" needs whole numbers; give another `discretize`, or cut() the values into classes",
             ),
             Flaw::Levels(count) => {
-                (format!("has {count} levels in {column}"), "a variable can have 65535: give fewer `bins`, or group the levels")
+                (format!("has {count} levels in {column}"), "a variable can have at most 65535 levels; give fewer `bins`, or group the levels")
             }
-            Flaw::Memory(bytes) => (format!("of {bytes} bytes in {column}"), "give R more memory"),
-            Flaw::Shape(length) => (format!("has {length} values in {column}"), "give a value for every row"),
+            Flaw::Memory(bytes) => (format!("too large for memory ({bytes} bytes in {column})"), "give R more memory"),
+            Flaw::Shape(length) => (format!("has {length} values in {column}"), "give one value for each row"),
         }
     }
 }

@@ -33,7 +33,7 @@ impl Resampling {
         if self.size == 0 || n == 0 || (self.size > n && !self.replace) {
             return Err(Error::Argument {
                 argument: "ensemble",
-                value: format!("{} of {n} rows", self.size),
+                value: format!("a draw of {} from {n} rows", self.size),
                 hint: "give a `fraction` above 0 and, without replacement, at most 1".into(),
             });
         }
@@ -76,7 +76,7 @@ impl Resampling {
         }
         Err(Error::Argument {
             argument: "ensemble",
-            value: format!("of replicates with {} of {} rows, which have one class only", self.size, samples.n()),
+            value: format!("a draw of {} from {} rows, all of one class", self.size, samples.n()),
             hint: "give a larger `fraction`".into(),
         })
     }

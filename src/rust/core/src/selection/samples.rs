@@ -91,19 +91,19 @@ impl Samples {
     fn checked(self) -> Result<Self> {
         let refuse = |argument, value: String, hint: &str| Err(Error::Argument { argument, value, hint: hint.into() });
         if self.places.is_empty() {
-            return refuse("x", "without a column".into(), "give at least one feature");
+            return refuse("x", "empty".into(), "give at least one feature");
         }
         if self.coded.any_missing() {
-            return refuse("x", "incomplete".into(), "drop the rows with missing values, or fill the values in");
+            return refuse("x", "incomplete".into(), "drop the rows with missing values, or impute the values");
         }
         if self.classes() < 2 {
-            return refuse("y", "of one class".into(), "give at least two classes: nothing tells one from itself");
+            return refuse("y", "has only one class".into(), "give at least two classes");
         }
         if self.classes() >= self.n() {
             return refuse(
                 "y",
-                format!("of {} classes", self.classes()),
-                "that is one for each row, from which nothing can be learnt: give fewer, or cut() the numbers into some",
+                format!("has {} classes", self.classes()),
+                "each row has its own class, so that nothing can be learnt; give fewer classes, for example with cut()",
             );
         }
         Ok(self)

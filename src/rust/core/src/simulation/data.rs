@@ -60,11 +60,15 @@ pub fn random_data(
 ) -> Result<Vec<usize>> {
     let n = sample.n;
     if cells.len() != n * p || n == 0 {
-        return Err(Error::Argument { argument: "n", value: n.to_string(), hint: "give a number from 1".into() });
+        return Err(Error::Argument {
+            argument: "n",
+            value: n.to_string(),
+            hint: "give a whole number of at least 1".into(),
+        });
     }
     let [least, most] = sample.levels;
     if least == 0 || most < least {
-        let hint = "give the smallest and the largest number of levels".into();
+        let hint = "give the smallest number of levels, at least 1, and then the largest".into();
         return Err(Error::Argument { argument: "levels", value: format!("from {least} to {most}"), hint });
     }
     memory::room(24 * dag.from.len() + 64 * p, Use::Samples)?;

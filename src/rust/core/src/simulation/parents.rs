@@ -17,7 +17,7 @@ impl<'a> Parents<'a> {
         let vertices = dag.from.iter().chain(&dag.to);
         let sorted = dag.to.is_sorted() && dag.to.len() == dag.from.len() && dag.to.len() == dag.weight.len();
         if !sorted || vertices.into_iter().any(|&v| v as usize >= p) {
-            return Err(wrong("not a list of arrows by head", "give a DAG of random_dag()"));
+            return Err(wrong("not a list of arrows sorted by head", "give a DAG from random_dag()"));
         }
         let start: Vec<usize> = (0..=p).map(|v| dag.to.partition_point(|&to| (to as usize) < v)).collect();
         let mut left: Vec<usize> = start.windows(2).map(|two| two[1] - two[0]).collect();
@@ -36,7 +36,7 @@ impl<'a> Parents<'a> {
         }
         match order.len() == p {
             true => Ok(Parents { dag, start, order }),
-            false => Err(wrong("a graph whose arrows make a cycle", "give a DAG")),
+            false => Err(wrong("a graph whose arrows form a cycle", "give a DAG")),
         }
     }
 

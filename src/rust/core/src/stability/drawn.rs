@@ -102,8 +102,8 @@ impl Source<'_> {
                 Some(test) => Ok(Drawn::Mixed(Arc::new(with_sums(test, pool, &mut |_| look())?))),
                 None => Err(Error::Argument {
                     argument: "data",
-                    value: "correlations".into(),
-                    hint: "give the data sets that they are of".into(),
+                    value: "a list of correlation matrices".into(),
+                    hint: "give the data sets from which they were computed".into(),
                 }),
             },
             Source::Knn(x, discrete, names, settings) => {

@@ -27,10 +27,12 @@ pub fn lower_bounds(
     observer: &mut dyn Observer,
 ) -> Result<()> {
     let pairs = asked.x.len() * asked.y.len();
-    let refuse = |argument, hint: &str| Error::Argument { argument, value: "other".into(), hint: hint.into() };
-    let Source::Gauss(data) = of.source else { return Err(refuse("data", "effects are those of numbers")) };
+    let refuse = |argument, hint: &str| Error::Argument { argument, value: "unsuitable".into(), hint: hint.into() };
+    let Source::Gauss(data) = of.source else {
+        return Err(refuse("data", "give continuous data, as effects need them"));
+    };
     if bounds.len() != pairs * of.count {
-        return Err(refuse("bounds", "give a place for each pair and replicate"));
+        return Err(refuse("bounds", "give one number for each pair and replicate"));
     }
     let parts: Vec<Mutex<&mut [f64]>> = bounds.chunks_mut(pairs.max(1)).map(Mutex::new).collect();
     each(of, pool, machine, observer, &|found, observer| {

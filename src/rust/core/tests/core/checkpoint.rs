@@ -302,12 +302,12 @@ fn another_search_is_refused_by_what_differs() {
     let changes: [Change; 5] = [
         (&|options| options.alpha = 0.123, "`alpha` "),
         (&|options| options.na_delete = !options.na_delete, "`NAdelete` "),
-        (&|options| options.method = Method::StableFast, "`method` stable in place of stable.fast"),
+        (&|options| options.method = Method::StableFast, "`method` is stable instead of stable.fast"),
         (
             &|options| options.fixed_edges = Some(pcgpu_core::graph::Adjacency::complete(options.p)),
-            "another `fixedEdges`",
+            "`fixedEdges` differs",
         ),
-        (&|options| options.m_max = 0.0, "has level 1, and `m.max` is 0"),
+        (&|options| options.m_max = 0.0, "contains level 1, but `m.max` is 0"),
     ];
     for (change, told) in changes {
         let (kind, reason) = refused(&of(change), &place);
@@ -317,11 +317,11 @@ fn another_search_is_refused_by_what_differs() {
     limits.checkpoint.as_mut().unwrap().asked = vec![Asked::word("suffStat", "other")];
     let other = task.run(STEPS[0], false, &mut Unobserved, &limits);
     assert!(
-        matches!(other, Err(Error::Checkpoint { kind: "arguments", reason, .. }) if reason.contains("`suffStat` some in place of other"))
+        matches!(other, Err(Error::Checkpoint { kind: "arguments", reason, .. }) if reason.contains("`suffStat` is some instead of other"))
     );
     let compact = task.run(STEPS[0], true, &mut Unobserved, &place.limits(Duration::ZERO));
     assert!(
-        matches!(compact, Err(Error::Checkpoint { kind: "arguments", reason, .. }) if reason.contains("`result` pcAlgo"))
+        matches!(compact, Err(Error::Checkpoint { kind: "arguments", reason, .. }) if reason.contains("`result` is pcAlgo"))
     );
     assert_eq!(fs::read(&place.0).unwrap(), file);
     // With a larger m.max, the search continues.

@@ -133,7 +133,7 @@ fn ranks_that_name_other_variables_are_lost() {
     let asked = |problem: &Problem| on_deciding_ranks(problem, &[Manner::Sound], true, false).1 > 0;
     let problem = problems.find(|problem| asked(problem)).unwrap();
     match on_deciding_ranks(&problem, &[Manner::Sound; 2], true, true).0 {
-        Err(Error::Cluster { message, .. }) => assert!(message.contains("something else"), "{message}"),
+        Err(Error::Cluster { message, .. }) => assert!(message.contains("not asked"), "{message}"),
         other => panic!("{other:?}"),
     }
 }

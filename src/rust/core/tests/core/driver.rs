@@ -108,10 +108,10 @@ fn machine_code_is_loaded_where_the_driver_takes_it() {
 #[test]
 fn what_fails_is_named_with_what_to_do() {
     for (part, kind, message, hint) in [
-        ("old_driver", "old_driver", "offers CUDA 11.8", "525"),
+        ("old_driver", "old_driver", "only CUDA 11.8", "525"),
         ("no_device", "no_device", "no GPU", "device = \"cpu\""),
         ("old_device", "old_device", "compute capability 6", "7.5"),
-        ("busy", "busy", "exclusive use", "cuda:1"),
+        ("busy", "busy", "exclusive use", "try again later"),
         ("full", "out_of_memory", "out of memory", "end other programs"),
         ("old_ptx", "old_driver", "CUDA 12.0", "525"),
         ("taken", "out_of_memory", "bytes", "end other programs"),

@@ -150,8 +150,8 @@ fn k_out_of_range_and_data_without_classes_are_refused() {
         encode(3, features, Column::Integers(class), Discretise::None, 2, &mut Unobserved).unwrap_err().to_string()
     };
     let fine = Column::Integers(&[1, 2, 3]);
-    assert!(encode(&[fine], &[1, 1, 1]).contains("`y` is of one class"));
-    assert!(encode(&[], &[1, 2, 1]).contains("`x` is without a column"));
+    assert!(encode(&[fine], &[1, 1, 1]).contains("`y` has only one class"));
+    assert!(encode(&[], &[1, 2, 1]).contains("`x` is empty"));
     assert!(encode(&[fine, Column::Doubles(&[0.0, f64::NAN, 1.0])], &[1, 2, 1]).contains("NA in row 2, column 2"));
     assert!(encode(&[fine], &[1, i32::MIN, 1]).contains("`y` has NA in place 2"));
 }

@@ -86,8 +86,8 @@ impl Coded {
         if n == 0 || codes.ncols() != p || n > u32::MAX as usize {
             return Err(Error::Argument {
                 argument: "suffStat$dm",
-                value: format!("{} codes of {p} variables", codes.len()),
-                hint: "give a matrix with at least one row and a column a variable".into(),
+                value: format!("a matrix of {} codes for {p} variables", codes.len()),
+                hint: "give a matrix with at least one row, and with one column for each variable".into(),
             });
         }
         let variables: Vec<Variable> = variables.collect::<Result<_>>()?;
@@ -125,7 +125,7 @@ impl Coded {
             return Err(Error::Argument {
                 argument: "suffStat$dm",
                 value: "has no code 0 ('dm' must have values in {0,1,..} with at least one '0' value)".into(),
-                hint: "give suff_discrete() of the data, or subtract 1 from codes that begin with 1".into(),
+                hint: "make `suffStat` with suff_discrete(), which codes the levels from 0".into(),
             });
         }
         Coded::of_columns(codes, read.len(), read.into_iter().flatten().map(|column| column.variable))
@@ -142,7 +142,7 @@ impl Coded {
             return Err(Error::Argument {
                 argument: "n",
                 value: n.to_string(),
-                hint: "give as many values of each variable as there are samples, at least one".into(),
+                hint: "give the number of values of each variable, at least 1".into(),
             });
         }
         let any_missing = variables.iter().any(|variable| variable.missing);
@@ -300,8 +300,8 @@ impl Variable {
         if !(1..=MOST_LEVELS).contains(&levels) {
             return Err(Error::Argument {
                 argument: "suffStat$nlev",
-                value: format!("{levels} levels of column {}", at + 1),
-                hint: format!("give from 1 to {MOST_LEVELS} levels"),
+                value: format!("{levels} for column {}", at + 1),
+                hint: format!("give a number of levels from 1 to {MOST_LEVELS}"),
             });
         }
         let is_level = |code: i32| (code as u32) < levels;
@@ -317,8 +317,7 @@ impl Variable {
                 argument: "suffStat$dm",
                 value: format!("has {shown} in row {}, column {}", flaw + 1, at + 1),
                 hint: format!(
-                    "codes there go from 0 to {}: give the codes of the levels, the number of levels in nlev, or suff_discrete() of \
-                     the data",
+                    "the codes of this column must be from 0 to {}; suff_discrete() makes valid codes and numbers of levels",
                     levels - 1
                 ),
             });
@@ -346,8 +345,8 @@ impl Variable {
         if !(1..=MOST_LEVELS).contains(&levels) || most >= levels {
             return Err(Error::Argument {
                 argument: "levels",
-                value: format!("{levels} where the largest code is {most}"),
-                hint: format!("give one more than the largest code, and no more than {MOST_LEVELS}"),
+                value: format!("{levels}, but the largest code is {most}"),
+                hint: format!("give a number above the largest code, at most {MOST_LEVELS}"),
             });
         }
         Variable::complete(levels, codes)
@@ -483,8 +482,8 @@ mod tests {
         assert!(message(&[2, 2], &[0, 1, 0, 2]).contains("2 in row 2, column 2"));
         assert!(message(&[2, 2], &[0, 1, -1, 1]).contains("-1 in row 1, column 2"));
         assert!(message(&[2], &[0, i32::MIN]).contains("NA in row 2, column 1"));
-        assert!(message(&[0], &[0, 0]).contains("0 levels of column 1"));
-        assert!(message(&[65_536], &[0, 0]).contains("65536 levels of column 1"));
+        assert!(message(&[0], &[0, 0]).contains("0 for column 1"));
+        assert!(message(&[65_536], &[0, 0]).contains("65536 for column 1"));
         assert!(Coded::new(by_column(&[], 1).unwrap(), &[2], false).is_err());
     }
 

@@ -81,13 +81,13 @@ impl Columns {
     ) -> Result<Self> {
         let (n, p) = (data.nrows(), matrix::columns(data).count());
         if !(3..=super::MOST_SAMPLES).contains(&n) || discrete.len() != p || names.len() != p {
-            let hint = format!("from 3 to {} samples of each variable are needed", super::MOST_SAMPLES);
-            return Err(wrong(format!("{n} samples"), &hint));
+            let hint = format!("give from 3 to {} samples of each variable", super::MOST_SAMPLES);
+            return Err(wrong(format!("has {n} samples"), &hint));
         }
         for (column, values) in matrix::columns(data).enumerate() {
             if let Some(row) = values.iter().position(|value| !value.is_finite()) {
-                let value = format!("{} in row {}, column {}", values[row], row + 1, column + 1);
-                return Err(wrong(value, "finite numbers are needed: drop the row or fill the value in"));
+                let value = format!("has {} in row {}, column {}", values[row], row + 1, column + 1);
+                return Err(wrong(value, "drop the row, or replace the value by a finite number"));
             }
         }
         let ranked = matches!(transform, Transform::Ranks | Transform::Uniform);
@@ -108,8 +108,8 @@ impl Columns {
             } else {
                 let most = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
                 if most > f64::MAX / 4.0 {
-                    let value = format!("{most:e} in column {}", column + 1);
-                    return Err(wrong(value, "differences must be finite numbers: divide the column by a number"));
+                    let value = format!("has {most:e} in column {}", column + 1);
+                    return Err(wrong(value, "divide the column by a number, so that differences are finite"));
                 }
                 real.extend_from_slice(values);
             }

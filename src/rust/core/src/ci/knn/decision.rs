@@ -42,7 +42,7 @@ impl Decision {
         if let Some(EarlyStop { alpha, error }) = early {
             if !(alpha > 0.0 && alpha < 1.0 && (0.0..0.5).contains(&error)) {
                 let value = format!("alpha = {alpha}, error = {error}");
-                return wrong("early_stop", value, "give alpha between 0 and 1, and error from 0 to below 0.5");
+                return wrong("early_stop", value, "give `alpha` between 0 and 1, and `error` from 0 to below 0.5");
             }
             decision.bounds = decision.bounds_of(alpha, error);
         }

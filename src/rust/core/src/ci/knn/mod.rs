@@ -100,7 +100,7 @@ impl Knn {
         let n = columns.n();
         for (argument, value) in [("suffStat$k", k), ("suffStat$k_perm", k_perm)] {
             if !(1..n).contains(&value) {
-                let hint = format!("with {n} samples a number from 1 to {} is needed", n - 1);
+                let hint = format!("give a whole number from 1 to {}, less than the {n} samples", n - 1);
                 return Err(Error::Argument { argument, value: value.to_string(), hint });
             }
         }
@@ -109,7 +109,7 @@ impl Knn {
                 argument: "suffStat$estimator",
                 value: "\"frenzel-pompe\"".into(),
                 hint: format!(
-                    "it is for continuous variables and column {} is discrete: give \"mesner-shalizi\" or \"gao\"",
+                    "this estimator needs continuous variables, but column {} is discrete; give \"mesner-shalizi\" or \"gao\"",
                     column + 1
                 ),
             });

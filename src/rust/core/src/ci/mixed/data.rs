@@ -73,15 +73,15 @@ impl Frame {
     /// [`Error::Argument`] if there are no rows, versions of other lengths or numbers, or codes that are no level; [`Error::Memory`].
     pub fn new(n: usize, sets: usize, given: &[Given]) -> Result<Self> {
         if n == 0 || n > u32::MAX as usize || sets == 0 {
-            return Err(wrong(format!("{n} rows"), "give data with at least one row"));
+            return Err(wrong(format!("has {n} rows"), "give data with at least one row"));
         }
         let mut variables = memory::space(given.len(), Use::Samples)?;
         for (at, variable) in given.iter().enumerate() {
             let alike = variable.versions.iter().all(|values| values.len() == n);
             if !alike || !(variable.versions.len() == 1 || variable.versions.len() == sets) {
                 return Err(wrong(
-                    format!("data sets of other shapes in column {}", at + 1),
-                    "give data sets of one shape",
+                    format!("has data sets of different shapes in column {}", at + 1),
+                    "give data sets that have the same rows and columns",
                 ));
             }
             let bytes = n * if variable.levels == 0 { size_of::<f64>() } else { size_of::<u16>() };
@@ -291,8 +291,8 @@ impl Variable {
         for values in &given.versions {
             for code in (0..n).map(|row| values.number(row)).filter(|code| !code.is_nan()) {
                 if !(code >= 1.0 && code <= levels as f64) || levels > usize::from(u16::MAX) {
-                    let value = format!("level {code} of {levels} in column {}", at + 1);
-                    return Err(wrong(value, "give factors of at most 65,535 levels"));
+                    let value = format!("has level {code} of {levels} in column {}", at + 1);
+                    return Err(wrong(value, "give factors with at most 65,535 levels"));
                 }
                 places[code as usize - 1] = 0;
             }

@@ -121,8 +121,8 @@ impl<'a> Mixed<'a> {
         };
         if frame.any_missing() && holes != Holes::TestWise {
             return wrong(
-                "data with missing values",
-                "complete them, or leave rows out test by test: na = \"testwise\"",
+                "has missing values",
+                "give na = \"testwise\", so that each test leaves out the rows that lack one of its variables",
             );
         }
         let (n, p) = (frame.n() as f64, frame.p());

@@ -52,10 +52,10 @@ const LITTLE: f64 = 0.05;
 const LEVEL_ZERO_UNITS: usize = 3;
 
 /// Hint if a search has no rank left.
-const HINT: &str = "start the cluster again; a checkpoint keeps what was done";
+const HINT: &str = "start the cluster again; a call with `checkpoint` resumes where it stopped";
 
 /// Reason for dropping a rank that answers something it was not asked.
-const STRANGE: &str = "it gave an answer to something else than it was asked";
+const STRANGE: &str = "it replied to a question that it was not asked";
 
 /// Source of task numbers. No two clusters share a number, so that a late answer is recognised by its number.
 static TASKS: AtomicU64 = AtomicU64::new(1);
@@ -134,7 +134,8 @@ impl<'a> Cluster<'a> {
         let of_ranks = ranks.iter().map(rank).collect::<Result<Vec<Rank>>>()?;
         let seats = ranks.into_iter().map(|(name, _)| Seat::new(name, Pace::of_rank())).collect();
         let queue = Queue::new(seats, TASKS.fetch_add(1 << 32, Ordering::Relaxed));
-        let (sent, own, report, why_lost) = (None, None, TeamReport::default(), "it has no worker".into());
+        let (sent, own, report, why_lost) =
+            (None, None, TeamReport::default(), "the cluster was given no worker".into());
         let (shelf, aside_from) = (None, aside::LARGE);
         let cluster = Cluster { link, ranks: of_ranks, queue, pool, sent, own, report, why_lost, shelf, aside_from };
         cluster.live().next().map(drop).ok_or_else(|| cluster.nobody(HINT))?;
@@ -379,13 +380,12 @@ fn refused(name: &str, refusal: &envelope::Refusal) -> Error {
     let ours = envelope::version();
     let (message, hint) = match refusal {
         envelope::Refusal::OtherVersion(theirs) => (
-            format!("worker {name} runs pcgpu {theirs}, and this is {ours}"),
-            "install the same version of pcgpu everywhere".into(),
+            format!("worker {name} runs pcgpu {theirs}, but this session runs pcgpu {ours}"),
+            "install the same version of pcgpu on all machines".into(),
         ),
-        envelope::Refusal::Damaged => (
-            format!("worker {name} sent a damaged message"),
-            "see whether the connection, or the disk, is sound".into(),
-        ),
+        envelope::Refusal::Damaged => {
+            (format!("worker {name} sent a damaged message"), "check the connection and the disk".into())
+        }
     };
     Error::Cluster { message, hint }
 }

@@ -181,13 +181,16 @@ impl Rank {
 }
 
 pub(super) fn strange() -> Error {
-    Error::Cluster { message: "a message fits no search of this worker".into(), hint: "start the cluster again".into() }
+    Error::Cluster {
+        message: "this worker received a message that belongs to none of its searches".into(),
+        hint: "start the cluster again".into(),
+    }
 }
 
 pub(super) fn refused(refusal: &Refusal) -> Error {
     let message = match refusal {
-        Refusal::Damaged => "a message is damaged".into(),
-        Refusal::OtherVersion(version) => format!("a message is from pcgpu {version}"),
+        Refusal::Damaged => "this worker received a damaged message".into(),
+        Refusal::OtherVersion(version) => format!("this worker received a message from pcgpu {version}"),
     };
-    Error::Cluster { message, hint: "install the same version of pcgpu everywhere".into() }
+    Error::Cluster { message, hint: "install the same version of pcgpu on all machines".into() }
 }

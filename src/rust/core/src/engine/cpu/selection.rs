@@ -412,7 +412,7 @@ pub fn encode_from(
         _ => Err(Error::Argument {
             argument: "y",
             value: "a sparse column".into(),
-            hint: "give a vector with a value for every row".into(),
+            hint: "give a vector with one value for each row".into(),
         }),
     }
 }

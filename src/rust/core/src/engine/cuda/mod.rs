@@ -159,15 +159,15 @@ impl CudaOptions {
             SearchStrategy::Edge { beta, gamma } => u64::from(beta) * u64::from(gamma),
             SearchStrategy::Set { .. } if discrete => {
                 return refused(
-                    "it is the Gaussian test's: give \"shared\", \"edge\" or \"gpucsl\" for discrete variables",
+                    "only the Gaussian test has this strategy; give \"shared\", \"edge\" or \"gpucsl\" for discrete variables",
                 );
             }
             SearchStrategy::Set { theta, delta } => u64::from(theta) * u64::from(delta.min(1)),
             SearchStrategy::Gpucsl { beta, gamma, .. } if !discrete && (beta > 0 || gamma > 0) => {
-                return refused("beta and gamma are for discrete variables: leave them out for the Gaussian test");
+                return refused("`beta` and `gamma` are for discrete variables; leave them out for the Gaussian test");
             }
             SearchStrategy::Gpucsl { delta, .. } if delta % WARP != 0 => {
-                return refused("give a multiple of 32 as delta");
+                return refused("give a multiple of 32 as `delta`");
             }
             SearchStrategy::Gpucsl { delta, .. } if !discrete => u64::from(delta),
             SearchStrategy::Gpucsl { beta, gamma, delta } => {
@@ -177,7 +177,7 @@ impl CudaOptions {
         };
         if threads == 0 || threads > 256 {
             return refused(
-                "give numbers of at least 1 that make blocks of at most 256 threads: beta * gamma, theta, delta or, for discrete variables, beta * gamma * delta",
+                "give blocks of 1 to 256 threads: beta * gamma (\"edge\"), theta (\"set\"), or delta (\"gpucsl\"; beta * gamma * delta for discrete variables)",
             );
         }
         Ok(())
@@ -251,8 +251,8 @@ impl<'a> CudaEngine<'a> {
         let Some(cells) = matrix::cells(x).filter(|cells| !cells.is_empty()) else {
             return Err(Error::Argument {
                 argument: "suffStat",
-                value: format!("with data of {n} x {p} numbers"),
-                hint: "give at least one row and one column, by column".into(),
+                value: format!("a list with {n} x {p} data"),
+                hint: "give at least one row and one column, in column-major order".into(),
             });
         };
         Self::open(CudaTest::Gauss(Gaussian { test, p, source: Source::Data(cells, n), check: None }), alpha, options)
@@ -557,7 +557,7 @@ pub fn team<'a>(names: &[String], make: impl Fn(usize) -> Result<CudaEngine<'a>>
                 return Err(Error::Argument {
                     argument: "strategy",
                     value: format!("{:?} on {} GPUs", engine.options.strategy, names.len()),
-                    hint: "it runs on one GPU: give one, or strategy = \"shared\"".into(),
+                    hint: "this strategy runs on one GPU; give one GPU, or strategy = \"shared\"".into(),
                 });
             }
             Ok(engine) => {
@@ -575,7 +575,7 @@ pub fn team<'a>(names: &[String], make: impl Fn(usize) -> Result<CudaEngine<'a>>
         (Some(pool), _) => Ok(team.on(pool)),
         (None, Some(error)) => Err(Error::Device(error)),
         (None, None) => {
-            Err(Error::Argument { argument: "device", value: "no GPU".into(), hint: "name at least one".into() })
+            Err(Error::Argument { argument: "device", value: "empty".into(), hint: "name at least one GPU".into() })
         }
     }
 }

@@ -144,8 +144,8 @@ impl<M: Send> Members<M> {
             Some(failure) => Error::Device(failure.clone()),
             None => Error::Argument {
                 argument: "device",
-                value: "has no machine".into(),
-                hint: "name the CPU, a GPU, or several".into(),
+                value: "empty".into(),
+                hint: "name the CPU or at least one GPU".into(),
             },
         }
     }

@@ -55,8 +55,8 @@ impl<'a> Sparse<'a> {
             Ok(false) => Ok(x),
             _ => Err(Error::Argument {
                 argument: "x",
-                value: "has slots that make no sparse matrix".into(),
-                hint: "validObject(x) says what is wrong".into(),
+                value: "has slots that do not form a sparse matrix".into(),
+                hint: "use validObject(x) to see what is wrong".into(),
             }),
         }
     }

@@ -80,8 +80,8 @@ pub fn rfci(
     if sepsets.p() != p {
         return Err(Error::Argument {
             argument: "sepset",
-            value: format!("for {} variables", sepsets.p()),
-            hint: format!("the skeleton has {p}"),
+            value: format!("a list for {} variables", sepsets.p()),
+            hint: format!("give a list for the {p} variables of the skeleton"),
         });
     }
     memory::room(Pag::bytes(p, skeleton.edge_count()) + 2 * Adjacency::bytes(p), Use::Orientation)?;

@@ -88,8 +88,8 @@ impl Asked {
             return None;
         }
         Some(match (self.shown.as_str(), now.shown.as_str()) {
-            ("", _) | (_, "") => format!("another `{}`", self.name),
-            (then, now) => format!("`{}` {then} in place of {now}", self.name),
+            ("", _) | (_, "") => format!("`{}` differs", self.name),
+            (then, now) => format!("`{}` is {then} instead of {now}", self.name),
         })
     }
 }
@@ -126,7 +126,7 @@ pub(super) fn difference(of_file: &[Asked], of_call: &[Asked]) -> Option<String>
     let known = |name: &str| of_file.iter().find(|asked| asked.name == name);
     let one = |now: &Asked| match known(&now.name) {
         Some(then) => then.difference(now),
-        None => Some(format!("no `{}`", now.name)),
+        None => Some(format!("`{}` is missing", now.name)),
     };
     let all: Vec<String> = of_call.iter().filter_map(one).collect();
     (!all.is_empty()).then(|| all.join(", "))
@@ -144,10 +144,10 @@ mod tests {
         let mut other = Options { method: Method::Original, ..Options::new(5, 0.01 + 1e-17) };
         assert_eq!(
             difference(&of(&options), &of(&other)).unwrap(),
-            "`alpha` 0.01 in place of 0.01, `method` stable in place of original"
+            "`alpha` is 0.01 instead of 0.01, `method` is stable instead of original"
         );
         other = Options { fixed_gaps: Some(Adjacency::empty(5)), ..options.clone() };
-        assert_eq!(difference(&of(&options), &of(&other)).unwrap(), "another `fixedGaps`");
-        assert_eq!(difference(&of(&options)[..3], &of(&options)).unwrap().matches("no `").count(), 6);
+        assert_eq!(difference(&of(&options), &of(&other)).unwrap(), "`fixedGaps` differs");
+        assert_eq!(difference(&of(&options)[..3], &of(&options)).unwrap().matches("` is missing").count(), 6);
     }
 }

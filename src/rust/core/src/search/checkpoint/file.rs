@@ -125,7 +125,7 @@ pub(super) fn failure(kind: &'static str, file: &Path, reason: impl Into<String>
     Error::Checkpoint { kind, file: file.display().to_string(), reason: reason.into(), hint: hint.into() }
 }
 
-const ANOTHER: &str = "give another file, or delete this one to begin anew";
+const ANOTHER: &str = "give another file, or delete this one to start again";
 
 /// A file of this version and of these arguments: its bytes, and the range of them after the head.
 struct Opened {
@@ -139,8 +139,8 @@ pub(super) fn read(file: &Path, asked: &[Asked], options: &Options, largest: &mu
     let state = read_state(&mut Reader(&bytes[rest]), options, largest)?.ok_or_else(|| damaged(file))?;
     if !state.is_allowed(options) {
         let begun = state.levels + usize::from(state.within.is_some());
-        let reason = format!("has level {}, and `m.max` is {}", begun - 1, shown(options.m_max));
-        return Err(failure("arguments", file, reason, "give an `m.max` that is no smaller, or another file"));
+        let reason = format!("contains level {}, but `m.max` is {}", begun - 1, shown(options.m_max));
+        return Err(failure("arguments", file, reason, "give an `m.max` of at least this level, or another file"));
     }
     Ok(Some(state))
 }
@@ -164,7 +164,7 @@ fn open(file: &Path, asked: &[Asked]) -> Result<Option<Opened>> {
         Err(error) => return Err(unreadable(error)),
         // Opening a pipe would wait for its writer.
         Ok(about) if !about.is_file() => {
-            return Err(failure("other_file", file, "is no file", "give a file that is not there yet"));
+            return Err(failure("other_file", file, "is not a regular file", "give the name of a new file"));
         }
         Ok(about) => {
             memory::room(usize::try_from(about.len()).unwrap_or(usize::MAX), Use::Pairs)?;
@@ -172,12 +172,7 @@ fn open(file: &Path, asked: &[Asked]) -> Result<Option<Opened>> {
         }
     };
     let Some(rest) = bytes.strip_prefix(MAGIC) else {
-        return Err(failure(
-            "other_file",
-            file,
-            "is another file, not one of pcgpu's",
-            "give a file that is not there yet",
-        ));
+        return Err(failure("other_file", file, "is not a checkpoint of pcgpu", "give the name of a new file"));
     };
     let (whole, digest) = bytes.split_at_checked(bytes.len().saturating_sub(16)).ok_or_else(|| damaged(file))?;
     if whole.len() < MAGIC.len() || xxh3_128(whole).to_le_bytes() != digest {
@@ -185,18 +180,18 @@ fn open(file: &Path, asked: &[Asked]) -> Result<Option<Opened>> {
     }
     let mut rest = Reader(&rest[..rest.len() - 16]);
     let of_version = |version: &str| {
-        let reason = format!("is of pcgpu {version}, and this is {VERSION}");
-        failure("version", file, reason, "go on with that version, or delete the file to begin anew")
+        let reason = format!("was written by pcgpu {version}, but this is pcgpu {VERSION}");
+        failure("version", file, reason, "continue with that version, or delete the file to start again")
     };
     if rest.number() != Some(FORM) {
-        return Err(of_version("of another version"));
+        return Err(of_version("of an unknown version"));
     }
     let (version, of_file) = read_head(&mut rest).ok_or_else(|| damaged(file))?;
     if version != VERSION {
         return Err(of_version(&version));
     }
     if let Some(difference) = asked::difference(&of_file, asked) {
-        return Err(failure("arguments", file, format!("is of another search: {difference}"), ANOTHER));
+        return Err(failure("arguments", file, format!("belongs to another search ({difference})"), ANOTHER));
     }
     let end = bytes.len() - 16;
     let rest = end - rest.0.len()..end;

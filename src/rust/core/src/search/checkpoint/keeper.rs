@@ -149,7 +149,7 @@ impl<'o> Keeper<'o> {
 }
 
 fn unwritten(file: &Path, reason: &str) -> Error {
-    let hint = "give a file in a folder that is there, may be written to and has room";
+    let hint = "give a file in an existing folder with write permission and free space";
     file::failure("write", file, format!("cannot be written ({reason})"), hint)
 }
 

@@ -169,7 +169,7 @@ fn check(options: &Options, skeleton: &Skeleton, sets: &Sets) -> Result<()> {
     ];
     for (argument, found, wanted) in sizes {
         if found != wanted {
-            let (value, hint) = (format!("of size {found}"), format!("{wanted} is needed for {p} variables"));
+            let (value, hint) = (format!("of size {found}"), format!("give size {wanted} for {p} variables"));
             return Err(Error::Argument { argument, value, hint });
         }
     }

@@ -209,7 +209,7 @@ impl Piece {
                 Ok(best) => return best,
                 Err(RecvTimeoutError::Timeout) => observer.look()?,
                 Err(RecvTimeoutError::Disconnected) => {
-                    let message = format!("its thread for the features from {} on has ended", self.start + 1);
+                    let message = format!("its thread for features {} and later ended unexpectedly", self.start + 1);
                     return Err(Error::Device(DeviceError { kind: DeviceKind::Failed, message, hint: String::new() }));
                 }
             }

@@ -217,7 +217,7 @@ fn run(
         // SAFETY: the addresses hold the data, `args.a.count` questions and scratch for the blocks, all planned for this batch. The answers
         // are waited for below.
         unsafe { engine.held.gpu.launch(launch, &args)? };
-        engine.held.fetch(args.a.answers, &mut values[done..], "a batch of tests")?;
+        engine.held.fetch(args.a.answers, &mut values[done..], "running a batch of tests")?;
         let left: Vec<usize> = (done..values.len()).filter(|&at| values[at] < 0.0).collect();
         let test_of = |&at: &usize| {
             let (x, y, set) = named.get(at);

@@ -309,7 +309,7 @@ impl CudaSearch<'_, '_> {
             self.launch_stages(&mut level, 0..all, at)?;
             self.settle_discrete(&level)?;
             self.bring_settled(observer)?;
-            let report = self.report("a level of sets", &mut || observer.look())?;
+            let report = self.report("running a level of tests", &mut || observer.look())?;
             if !self.answer_stages(test, &level, &report, &mut || observer.look())? && report.stages_left == 0 {
                 observer.progress(size, 1.0, 1.0)?;
                 return Ok(report);

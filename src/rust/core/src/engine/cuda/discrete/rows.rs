@@ -431,7 +431,7 @@ impl CudaSearch<'_, '_> {
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
         loop {
-            self.engine.held.wait("a level of sets", look)?;
+            self.engine.held.wait("running a level of tests", look)?;
             let report = self.read_report()?;
             if self.go_on_rows(test, level, second, &report, look)? {
                 return Ok(());

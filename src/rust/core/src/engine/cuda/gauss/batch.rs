@@ -208,7 +208,7 @@ fn place(
     rows.begin(held, cells, m, look)?;
     let at = held.device(Buffer::Data)?.cast();
     rows.make(held, cells, m, &Panel { rows: 0..m, columns: 0..m, at }, look)?;
-    held.wait("the correlations", look)?;
+    held.wait("computing correlations", look)?;
     Ok(at)
 }
 
@@ -232,5 +232,5 @@ fn run(
     unsafe { engine.held.gpu.launch(launch, &args)? };
     let done = values.len();
     values.resize(done + count, 0.0);
-    engine.held.fetch(args.answers, &mut values[done..], "a batch of tests")
+    engine.held.fetch(args.answers, &mut values[done..], "running a batch of tests")
 }

@@ -37,8 +37,8 @@ pub fn correlation(
     if n == 0 || p == 0 || p.checked_mul(p) != Some(c.len()) {
         return Err(Error::Argument {
             argument: "x",
-            value: format!("of {n} x {p} numbers"),
-            hint: "give at least one row and one column, and as much room for the result as it needs".into(),
+            value: format!("a {n} x {p} matrix"),
+            hint: "give at least one row and one column, and a p x p result".into(),
         });
     }
     Held::open(ordinal, pool.clone(), memory, budget)?.watched(|held| match make(held, x, watch) {
@@ -110,7 +110,7 @@ pub(super) fn make(held: &mut Held, x: &Centred, watch: &mut Watch) -> Result<De
         let count = slice.min(tiles - done);
         launch(Kernel::cor_product, count as u32, PRODUCT_BYTES, &args)?;
         args.first_tile += count;
-        while !gpu.is_idle("the correlations")? {
+        while !gpu.is_idle("computing correlations")? {
             watch(done as f64 / tiles as f64)?;
             sleep(Duration::from_micros(200));
         }
@@ -118,7 +118,7 @@ pub(super) fn make(held: &mut Held, x: &Centred, watch: &mut Watch) -> Result<De
     }
     launch(Kernel::cor_squares, grid(p), 0, &args)?;
     launch(Kernel::cor_finish, grid(p * p), 0, &args)?;
-    held.synchronize("the correlations")?;
+    held.synchronize("computing correlations")?;
     Ok(args.c)
 }
 

@@ -85,7 +85,7 @@ impl Rows {
             unsafe {
                 held.gpu.launch(Kernel::cor_norms.on((tiles, 1), CORRELATION_THREADS, PRODUCT_BYTES), &args)?;
             }
-            held.wait("the correlations", look)?;
+            held.wait("computing correlations", look)?;
         }
         Ok(())
     }
@@ -250,7 +250,7 @@ impl Rows {
             let launch = Kernel::cor_blocks.on((blocks, (tiles * tiles) as u32), CORRELATION_THREADS, PRODUCT_BYTES);
             // SAFETY: the columns that `ids` refers to are there, and room for `count` blocks.
             unsafe { held.gpu.launch(launch, &args)? };
-            held.wait("the correlations", look)?;
+            held.wait("computing correlations", look)?;
         }
         Ok(())
     }
@@ -289,7 +289,7 @@ fn product(held: &mut Held, mut args: CorrelationArgs, look: &mut Look) -> Resul
         // SAFETY: both sets of columns are there, with all sums of squares, and room for the rows.
         unsafe { held.gpu.launch(launch, &args)? };
         args.first_tile += some;
-        held.wait("the correlations", look)?;
+        held.wait("computing correlations", look)?;
     }
     Ok(())
 }

@@ -219,7 +219,7 @@ impl CudaSearch<'_, '_> {
     pub(super) fn settle(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
         self.launch_settle(size)?;
         self.bring_settled(observer)?;
-        self.report("a level of sets", &mut || observer.look())
+        self.report("running a level of tests", &mut || observer.look())
     }
 
     /// Puts the kernels that turn slots into answers on the stream.

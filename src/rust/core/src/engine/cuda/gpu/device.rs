@@ -73,7 +73,7 @@ pub fn release() {
 
 fn describe(ordinal: usize, count: usize, driver_version: i32, all: bool) -> Result<DeviceInfo> {
     use sys::CUdevice_attribute as Attribute;
-    let asking = |e| failure("asking for the GPU's properties", e);
+    let asking = |e| failure("reading the GPU's properties", e);
     let get = |ordinal| result::device::get(ordinal as c_int).map_err(asking);
     let device = get(ordinal)?;
     let reads = |other: &usize| *other != ordinal && get(*other).is_ok_and(|other| can_read(device, other));

@@ -25,7 +25,7 @@ pub(in crate::engine::cuda) fn error(kind: DeviceKind, message: impl Into<String
     Error::Device(DeviceError { kind, message: message.into(), hint: hint.into() })
 }
 
-pub(in crate::engine::cuda) const USE_CPU: &str = "give device = \"cpu\" (device = \"auto\" does so by itself)";
+pub(in crate::engine::cuda) const USE_CPU: &str = "give device = \"cpu\"";
 
 /// Translates a failed call of the driver into an error; `doing` says what was being done.
 pub(in crate::engine::cuda) fn failure(doing: &str, e: DriverError) -> Error {
@@ -37,28 +37,28 @@ pub(in crate::engine::cuda) fn failure(doing: &str, e: DriverError) -> Error {
         }
         Code::CUDA_ERROR_DEVICE_UNAVAILABLE | Code::CUDA_ERROR_DEVICE_NOT_LICENSED => error(
             DeviceKind::Busy,
-            format!("the GPU is in exclusive use by another process or not available ({name}, {doing})"),
-            format!("try again once it is free, choose another GPU (device = \"cuda:1\"), or {USE_CPU}"),
+            format!("another process has exclusive use of the GPU, or the GPU is not available ({name}, {doing})"),
+            format!("try again later, or {USE_CPU}"),
         ),
         Code::CUDA_ERROR_OUT_OF_MEMORY => error(
             DeviceKind::OutOfMemory,
             format!("the GPU is out of memory ({doing})"),
-            format!("end other programs on it, choose another GPU (device = \"cuda:1\"), or {USE_CPU}"),
+            format!("end other programs that use the GPU, or {USE_CPU}"),
         ),
         Code::CUDA_ERROR_UNSUPPORTED_PTX_VERSION | Code::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH => error(
             DeviceKind::OldDriver,
-            format!("the NVIDIA driver does not load kernels made for CUDA 12.0 ({name}, {doing})"),
-            format!("update it to version 525 or newer, or {USE_CPU}"),
+            format!("the NVIDIA driver cannot load kernels for CUDA 12.0 ({name}, {doing})"),
+            format!("update the driver to version 525 or newer, or {USE_CPU}"),
         ),
         Code::CUDA_ERROR_NO_BINARY_FOR_GPU | Code::CUDA_ERROR_INVALID_PTX => error(
             DeviceKind::OldDevice,
-            format!("the GPU does not run our kernels ({name}, {doing})"),
-            format!("a GPU of compute capability 7.5 or newer is needed; {USE_CPU}"),
+            format!("the GPU cannot run the kernels of pcgpu ({name}, {doing})"),
+            format!("choose a GPU of compute capability 7.5 or newer, or {USE_CPU}"),
         ),
         _ => error(
             DeviceKind::Failed,
             format!("the GPU failed: {name} ({doing})"),
-            format!("try again; if it comes back, {USE_CPU} and report it with pcgpu_info()"),
+            format!("try again; if it fails repeatedly, {USE_CPU} and report it with the output of pcgpu_info()"),
         ),
     }
 }
@@ -73,7 +73,7 @@ pub(in crate::engine::cuda) fn guarded<T>(call: impl FnOnce() -> Result<T>) -> R
                 Some(text) if text.contains("symbol") => Err(error(
                     DeviceKind::OldDriver,
                     format!("the NVIDIA driver lacks a function of CUDA 12.0 ({text})"),
-                    format!("update it to version 525 or newer, or {USE_CPU}"),
+                    format!("update the driver to version 525 or newer, or {USE_CPU}"),
                 )),
                 _ => std::panic::resume_unwind(panic),
             }
@@ -87,26 +87,26 @@ pub(in crate::engine::cuda) fn start() -> Result<i32> {
     if !unsafe { sys::is_culib_present() } {
         return Err(error(
             DeviceKind::NoDriver,
-            "there is no NVIDIA driver on this machine (libcuda was not found)",
-            format!("install the driver for the GPU, or {USE_CPU}"),
+            "this machine has no NVIDIA driver (libcuda was not found)",
+            format!("install the driver of the GPU, or {USE_CPU}"),
         ));
     }
     let mut version: c_int = 0;
     // SAFETY: writes one integer.
     let asked = unsafe { sys::cuDriverGetVersion(&mut version) }.result();
-    asked.map_err(|e| failure("asking for the driver's version", e))?;
+    asked.map_err(|e| failure("reading the driver's version", e))?;
     if version < OLDEST_DRIVER {
         return Err(error(
             DeviceKind::OldDriver,
-            format!("the NVIDIA driver offers CUDA {}.{}", version / 1000, version % 1000 / 10),
-            format!("CUDA 12.0 is needed: update the driver to version 525 or newer, or {USE_CPU}"),
+            format!("the NVIDIA driver supports only CUDA {}.{}", version / 1000, version % 1000 / 10),
+            format!("update the driver to version 525 or newer, which supports CUDA 12.0, or {USE_CPU}"),
         ));
     }
     if driver_process() != std::process::id() {
         return Err(error(
             DeviceKind::Forked,
-            "this process was forked from one that had used the GPU, and CUDA does not survive a fork",
-            "use a cluster of fresh processes (parallel::makePSOCKcluster) in place of mclapply, or give device = \"cpu\"",
+            "this process is a fork of one that used the GPU, and CUDA does not work after a fork",
+            "use parallel::makePSOCKcluster() instead of mclapply(), or give device = \"cpu\"",
         ));
     }
     result::init().map_err(|e| failure("starting the driver", e))?;
@@ -120,7 +120,7 @@ pub(in crate::engine::cuda) fn count() -> Result<usize> {
 
 pub(in crate::engine::cuda) fn attribute(device: sys::CUdevice, which: sys::CUdevice_attribute) -> Result<i32> {
     // SAFETY: the device came from `cuDeviceGet`.
-    unsafe { result::device::get_attribute(device, which) }.map_err(|e| failure("asking for the GPU's properties", e))
+    unsafe { result::device::get_attribute(device, which) }.map_err(|e| failure("reading the GPU's properties", e))
 }
 
 /// Returns the compute capability, (major, minor).

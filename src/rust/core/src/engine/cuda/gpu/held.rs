@@ -123,7 +123,7 @@ impl Held {
 
     /// Waits for the stream, frees every piece that does not have exactly its planned size, and commits the plan.
     pub fn commit_exactly(&mut self) -> Result<()> {
-        self.synchronize("what ran")?;
+        self.synchronize("waiting for earlier work")?;
         let plan = self.plan.clone();
         // SAFETY: the stream is idle.
         unsafe { self.memory().keep_exact(&plan) };
@@ -147,7 +147,7 @@ impl Held {
     /// Waits for the stream and plans nothing for these uses. Their memory is freed if a later plan needs the room; otherwise it serves the same
     /// use again if it is large enough.
     pub fn spare(&mut self, uses: &[BufferId]) -> Result<()> {
-        self.synchronize("what ran")?;
+        self.synchronize("waiting for earlier work")?;
         uses.iter().for_each(|&what| self.plan.set(what, 0));
         self.memory().spare(uses);
         Ok(())
@@ -378,10 +378,10 @@ impl Held {
             Err(Error::Device(DeviceError { kind: DeviceKind::Failed, .. })) => self.failed = true,
             Err(error) if error.is_short_of_device_memory() => {
                 self.short |= self.lacks_memory();
-                self.failed |= self.synchronize("ending what ran").is_err();
+                self.failed |= self.synchronize("waiting for the work to end").is_err();
             }
             // Kernels launched before the error may still use memory that is about to be reused.
-            Err(_) => self.failed |= self.synchronize("ending what ran").is_err(),
+            Err(_) => self.failed |= self.synchronize("waiting for the work to end").is_err(),
         }
         outcome
     }
@@ -394,7 +394,7 @@ impl Drop for Held {
             self.gpu.abandon();
         } else if self.gpu.is_ours() && self.gpu.bind().is_ok() {
             // Copies and kernels that no run has waited for may still use the memory.
-            if self.end_sends().and(self.gpu.synchronize("ending what ran")).is_err() {
+            if self.end_sends().and(self.gpu.synchronize("waiting for the work to end")).is_err() {
                 return self.gpu.abandon();
             }
             // SAFETY: the stream is idle.

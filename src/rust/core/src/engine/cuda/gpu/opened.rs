@@ -89,7 +89,7 @@ impl Gpu {
                 return Err(Error::Argument {
                     argument: "device",
                     value: format!("\"cuda:{ordinal}\""),
-                    hint: format!("this machine has {count} GPU(s), numbered from 0: see pcgpu_devices()"),
+                    hint: format!("this machine has {count} GPU(s), numbered from 0; pcgpu_devices() lists them"),
                 });
             }
             let device = result::device::get(ordinal as c_int).map_err(|e| failure("opening the GPU", e))?;
@@ -102,7 +102,7 @@ impl Gpu {
                 return Err(error(
                     DeviceKind::OldDevice,
                     format!("the GPU has compute capability {major}.{minor}"),
-                    format!("7.5 (Turing) or newer is needed; {USE_CPU}"),
+                    format!("choose a GPU of compute capability 7.5 (Turing) or newer, or {USE_CPU}"),
                 ));
             }
             let gpu = Arc::new(Gpu::new(device, (major, minor))?);
@@ -160,7 +160,7 @@ impl Gpu {
 
     /// Returns the bytes of the GPU's memory that are free.
     pub fn free_memory(&self) -> Result<u64> {
-        result::mem_get_info().map(|(free, _)| free as u64).map_err(|e| failure("asking for free memory", e))
+        result::mem_get_info().map(|(free, _)| free as u64).map_err(|e| failure("reading the free memory", e))
     }
 
     /// Puts a kernel with its arguments on the stream; does nothing if the grid has no blocks.
@@ -326,8 +326,8 @@ impl Gpu {
             MemoryKind::Unified { .. } => {
                 return Err(error(
                     DeviceKind::NoUnified,
-                    "the GPU, or its driver here, has no unified memory that host and kernels use at a time",
-                    "leave out memory = \"unified\" (column `unified` of pcgpu_devices() says which GPU has it)",
+                    "the GPU or its driver does not support unified memory that the CPU and kernels use at the same time",
+                    "leave out memory = \"unified\"; column `unified` of pcgpu_devices() shows which GPUs support it",
                 ));
             }
         };

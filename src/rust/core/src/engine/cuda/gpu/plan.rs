@@ -125,20 +125,21 @@ pub(in crate::engine::cuda) fn planned<T>(mut plan: impl FnMut() -> Result<T>) -
 
 /// Returns the error that `needed` bytes exceed the free memory or the budget.
 pub(in crate::engine::cuda) fn out_of_memory(needed: u64, free: Room, budget: Option<u64>) -> Error {
-    let allowed = budget.map_or(String::new(), |b| format!(", and {} were allowed", Bytes(b)));
-    let more = if budget.is_some() { "allow more by cuda_device(memory = ), " } else { "" };
+    let allowed = budget.map_or(String::new(), |b| format!(" cuda_device(memory = ) allows {}, and", Bytes(b)));
+    let more =
+        if budget.is_some() { "allow more with cuda_device(memory = )" } else { "end other programs that use the GPU" };
     let host = match free.host {
         0 => String::new(),
-        host => format!(", and pages of it may take {} of the host's memory", Bytes(host)),
+        host => format!(", and unified memory may also use {} of the host's memory", Bytes(host)),
     };
     let (needed, free, kept) = (Bytes(needed), Bytes(free.gpu), Bytes(RESERVE));
     error(
         DeviceKind::OutOfMemory,
         format!(
-            "{needed} of GPU memory are needed; {free} are free, of which {kept} stay with the driver{host}{allowed}"
+            "this step needs {needed} of GPU memory;{allowed} {free} are free, including {kept} reserved for the driver{host}"
         ),
         format!(
-            "{more}end other programs on the GPU, choose a larger one (see pcgpu_devices()), use a smaller alpha, or give device = \"cpu\""
+            "{more}, or give device = \"cpu\""
         ),
     )
 }

@@ -85,7 +85,7 @@ impl<'a> KnnCudaEngine<'a> {
             return Err(Error::Argument {
                 argument: "strategy",
                 value: format!("{:?} with k = {}", options.strategy, knn.settings().k),
-                hint: format!("it lists at most {} neighbours: give the strategy \"shared\"", LONG_LISTED),
+                hint: format!("this strategy supports k up to {}; give strategy = \"shared\"", LONG_LISTED),
             });
         }
         Ok(KnnCudaEngine {

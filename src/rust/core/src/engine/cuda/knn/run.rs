@@ -352,7 +352,7 @@ fn permute_and_sum(
         }
     }
     let mut sums = vec![0i64; permutations as usize];
-    engine.held.fetch(args.sums, &mut sums, "the tests")?;
+    engine.held.fetch(args.sums, &mut sums, "running tests")?;
     Ok(sums)
 }
 
@@ -377,7 +377,7 @@ fn sliced<const N: usize>(
             // `Shape`. The stream is waited for below.
             unsafe { engine.held.gpu.launch(launch, args)? };
         }
-        engine.held.wait("the tests", &mut || look(from as f64 / all as f64))?;
+        engine.held.wait("running tests", &mut || look(from as f64 / all as f64))?;
     }
     Ok(())
 }

@@ -239,12 +239,12 @@ fn make_cells(
             // SAFETY: the addresses are those of the data and of a piece that fits the plan. Each job has room for the cells of all its keys.
             // Shared memory is what `Shape` needs for the largest number of keys. The stream is waited for below.
             unsafe { engine.held.gpu.launch(launch, &args)? };
-            engine.held.wait("the tests", look)?;
+            engine.held.wait("running tests", look)?;
             first += now.len() as u64;
             left = later;
         }
     }
-    engine.held.fetch(data.args.cells, cells, "the tests")
+    engine.held.fetch(data.args.cells, cells, "running tests")
 }
 
 /// The shape of blocks for jobs of at most `keys` keys.

@@ -349,8 +349,6 @@ pub(super) fn too_many_states(count: usize) -> Error {
     Error::Argument {
         argument: "strategy",
         value: "\"joined\"".into(),
-        hint: format!(
-            "a pair of features has {count} joint states, and 65535 are the most: give \"resident\", or fewer bins"
-        ),
+        hint: format!("a pair of features has {count} joint states, more than 65535; give \"resident\", or fewer bins"),
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn p_values(
     let widest = (0..batch.len()).map(|at| batch.get(at).2.len() + 2).max().unwrap_or(2);
     let bytes = |variables: usize| size_of::<f64>() * variables * variables;
     if !engine.bound.fits(bytes(widest)) {
-        let why = format!("the correlations of a test given {} variables", widest - 2);
+        let why = format!("the correlations of a test with {} conditioning variables", widest - 2);
         return Err(engine.bound.refuses(bytes(widest), why));
     }
     // The share of each thread, if possible.

@@ -92,7 +92,7 @@ impl Bound {
         Error::Argument {
             argument: "memory",
             value: format!("{} bytes", self.bytes),
-            hint: format!("{why} take {bytes} bytes, and cannot be cut further: give at least these"),
+            hint: format!("{why} need {bytes} bytes, which cannot be split; give at least this number"),
         }
     }
 }
@@ -124,8 +124,8 @@ impl<'a> GaussOfData<'a> {
         let (n, p) = x.dim();
         let cells = matrix::cells(x).filter(|_| n > 0).ok_or_else(|| Error::Argument {
             argument: "suffStat$data",
-            value: format!("{n} x {p} numbers"),
-            hint: "data kept by column are needed".into(),
+            value: format!("a {n} x {p} matrix"),
+            hint: "give data with at least one row, in column-major order".into(),
         })?;
         let least = 2 * size_of::<f64>() * p;
         if !bound.fits(least) {

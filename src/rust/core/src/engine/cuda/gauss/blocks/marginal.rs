@@ -27,7 +27,7 @@ const PANEL: usize = 32 << 20;
 /// Returns the error that `needed` bytes are too many, although only `what` would be on the GPU.
 pub(super) fn too_little(held: &mut Held, needed: u64, what: &str) -> Error {
     match held.too_little(needed) {
-        Error::Device(e) => Error::Device(DeviceError { message: format!("{}: {what}", e.message), ..e }),
+        Error::Device(e) => Error::Device(DeviceError { message: format!("{what}; {}", e.message), ..e }),
         other => other,
     }
 }
@@ -126,7 +126,7 @@ impl Blocks<'_, '_> {
         let rows = ((room / row) as usize / STEP * STEP).min(most.next_multiple_of(STEP));
         if rows == 0 && room < row * p.min(STEP) as u64 {
             let needed = held.plan.total() + row * p.min(STEP) as u64;
-            return Err(too_little(held, needed, "that is for the graph, and for 64 rows of the correlations"));
+            return Err(too_little(held, needed, "the graph and 64 rows of correlations do not fit"));
         }
         let rows = rows.max(STEP).min(p);
         let cells_of_panel = rows * all.end;

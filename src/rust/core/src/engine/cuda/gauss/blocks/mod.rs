@@ -277,9 +277,8 @@ impl Blocks<'_, '_> {
         };
         Error::Argument {
             argument: "suffStat",
-            value: format!("with C[{0}, {1}] = {2:e} and C[{1}, {0}] = {3:e}", x + 1, y + 1, cell(y, x), cell(x, y)),
-            hint: "where a search runs on GPUs in parts, C must be symmetric to the last digit: give (C + t(C)) / 2"
-                .into(),
+            value: format!("has C[{0}, {1}] = {2:e} and C[{1}, {0}] = {3:e}", x + 1, y + 1, cell(y, x), cell(x, y)),
+            hint: "a search in parts on GPUs needs an exactly symmetric C; give (C + t(C)) / 2".into(),
         }
     }
 }

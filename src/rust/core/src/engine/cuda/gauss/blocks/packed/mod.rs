@@ -483,7 +483,7 @@ impl Blocks<'_, '_> {
                     if with > room || degree + 1 > most_gathered {
                         let needed = held.plan.total() + with;
                         let what = format!(
-                            "that is for variable {} with its {degree} neighbours alone, at level {}",
+                            "variable {} with its {degree} neighbours does not fit at level {}",
                             x + 1,
                             level.size
                         );
@@ -573,7 +573,7 @@ impl Blocks<'_, '_> {
             // The kernel does nothing if the side did not finish in its time.
             // SAFETY: lists, slots, twins and results are the batch's; each warp has `settle_doubles` of working memory.
             unsafe { self.search.engine.held.gpu.launch(launch, args)? };
-            let report = self.search.report("a level of sets", &mut || observer.look())?;
+            let report = self.search.report("running a level of tests", &mut || observer.look())?;
             if self.search.go_on_side(level.size, level.widest, args.second, &report)? {
                 return Ok(report);
             }

@@ -174,7 +174,7 @@ impl Blocks<'_, '_> {
         let held = &mut self.search.engine.held;
         let Some(found) = cut(ends, own, room, most, wished) else {
             let needed = held.plan.total() + cut::least(ends);
-            let what = "that is for the graph, and for slices of 64 rows of the correlations";
+            let what = "the graph and slices of 64 rows of correlations do not fit";
             return Err(super::marginal::too_little(held, needed, what));
         };
         for (what, bytes) in USES.into_iter().zip(found.uses(p).all()) {
