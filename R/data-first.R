@@ -1,27 +1,24 @@
 # Data instead of a sufficient statistic, without a named test: pc(data, alpha = 0.01).
 
-# Fills in the arguments of pc() or skeleton() that are missing and follow from the data. frame: that of the call.
-fill_in_from_data <- function(frame, na, no_suff, no_test, no_labels) {
-  if (no_suff) {
-    return(invisible())
-  }
-  if (no_test) {
-    if (!identical(frame$alpha, quote(expr = ))) check_level(frame$alpha)
-    refuse_columns(frame$suffStat, "suffStat")
-    found <- test_of_data(frame$suffStat, na)
-    if (is.null(found) && !is.environment(frame$suffStat) && (!is.list(frame$suffStat) || is.null(names(frame$suffStat)))) {
-      abort_argument("suffStat", frame$suffStat, "use a data frame or matrix with observations in rows, or pass `indepTest` with a sufficient statistic.")
+# Returns the arguments of a search with those that are missing and follow from the data. `given`: see arguments_given().
+filled_from_data <- function(given, na) {
+  if (is.null(given$indepTest)) {
+    if (!is.null(given$alpha)) check_level(given$alpha)
+    refuse_columns(given$suffStat, "suffStat")
+    found <- test_of_data(given$suffStat, na)
+    if (is.null(found) && !is.environment(given$suffStat) && (!is.list(given$suffStat) || is.null(names(given$suffStat)))) {
+      abort_argument("suffStat", given$suffStat, "use a data frame or matrix with observations in rows, or pass `indepTest` with a sufficient statistic.")
     }
-    list2env(as.list(found), frame)
-  } else if (is_number(frame$indepTest)) {
-    abort_argument("indepTest", frame$indepTest, sprintf(
-      "pass a test, such as gaussCItest, or name the significance level: alpha = %s.", format(frame$indepTest)
+    given[names(found)] <- found
+  } else if (is_number(given$indepTest)) {
+    abort_argument("indepTest", given$indepTest, sprintf(
+      "pass a test, such as gaussCItest, or name the significance level: alpha = %s.", format(given$indepTest)
     ))
   } else if (na != "error") {
     abort_argument("na", na, "leave out `indepTest`, so that `na` chooses the test. gaussCItwd, disCItwd and mixCItwd need no `na`.")
   }
-  own <- if (no_labels) told_names(labels_of_suff(frame$suffStat))
-  if (!is.null(own)) frame$labels <- own
+  if (!any(c("labels", "p") %in% names(given))) given$labels <- told_names(labels_of_suff(given$suffStat))
+  given
 }
 
 # pcalg accepts any number as `alpha`. From 1 on it keeps all edges, and the search never ends, so this is an error for data.

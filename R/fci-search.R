@@ -3,23 +3,18 @@
 # The arguments of pc_control() that these functions use. Results have a p x p matrix of marks: there is no compact one.
 fci_control <- c("checkpoint", "time_limit", "cluster", "parallel_tests", "tiers", "forbidden", "required", "na")
 
-# Runs one of these functions: checks the arguments in its frame, and passes `asked` to rust_fci().
-run_fci <- function(frame, labels, asked, control, numCores, call) {
-  method <- check_choice(frame$skel.method, c("stable", "original", "stable.fast"), "skel.method")
-  fixed <- with_context_edges(frame$fixedEdges, asked, length(labels))
-  options <- check_search(method, frame$alpha, frame$fixedGaps, fixed, frame$NAdelete, frame$m.max, labels, frame$suffStat)
-  asked["knowledge"] <- list(check_knowledge(control, labels, options$fixed_gaps, method, "relaxed"))
-  check_jci_knowledge(asked, labels, control)
-  options$limits <- search_limits(control)
-  threads <- resolve_threads(numCores)
-  verbose <- check_verbose(frame$verbose)
-  device <- if (is.null(control$cluster)) check_device(frame$device) else frame$device
-  test <- ci_test(frame$indepTest, frame$suffStat, labels, options$alpha, threads)
-  test <- with_code(test, options$limits, frame$indepTest, frame$suffStat)
-  workers <- choose_workers(control, test, method, threads, verbose)
-  on <- place_of_search(test, options, device, threads, workers)
-  searched <- function() fci_on(test, labels, options, asked, on, verbose, frame$progress, call)
-  fit <- with_room(searched(), "a result of class fciAlgo, with its p x p matrices and lists,", "give R more memory, or select variables first, see select_features()")
+# Runs one of these functions. `given`: its arguments, see search_arguments(); `asked`: what it asks for, as rust_fci() expects it.
+run_fci <- function(given, asked, control, call) {
+  options <- search_options(given, control, fixedEdges = with_context_edges(given$fixedEdges, asked, length(given$labels)))
+  asked["knowledge"] <- options["knowledge"]
+  options["knowledge"] <- list(NULL)
+  check_jci_knowledge(asked, given$labels, control)
+  request <- search_request(given, options, control, call)
+  on <- place_of_search(request)
+  fit <- with_room(
+    fci_on(request, asked, on),
+    "a result of class fciAlgo, with its p x p matrices and lists,", "give R more memory, or select variables first, see select_features()"
+  )
   hand_over(fit, options$limits)
 }
 
@@ -34,8 +29,12 @@ with_context_edges <- function(fixedEdges, asked, p) {
 }
 
 # Runs the search and builds the result. on: calls a function with the machine as Rust expects it.
-fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
-  bar <- progress_reporter(progress, fci_level_text(session))
+fci_on <- function(request, asked, on) {
+  test <- request$test
+  labels <- request$labels
+  options <- request$options
+  verbose <- request$verbose
+  bar <- progress_reporter(request$progress, fci_level_text(session))
   on.exit(bar$close())
   # pcalg's fciPlus() prints nothing about its skeleton.
   if (verbose > 0L && asked$algorithm != "fciPlus") cat("Compute Skeleton\n================\n")
@@ -60,7 +59,7 @@ fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
   warn_limits(found, options$limits)
   warn_phase(found, options$limits)
   call <- with_details(
-    call, found$device, found$exact_tests, unlist(found$memory), NULL, NULL, team_by_phase(found, asked), found$ended,
+    request$call, found$device, found$exact_tests, unlist(found$memory), NULL, NULL, team_by_phase(found, asked), found$ended,
     list(algorithm = asked$algorithm, test = test$name, alpha = options$alpha, samples = samples_of(test), phase = phase_details(found, asked)),
     times
   )

@@ -122,18 +122,16 @@ fci <- function(suffStat, indepTest, alpha, labels, p,
                 verbose = FALSE, device = "auto", progress = NULL, paths = c("pcalg", "all"), ..., control = pc_control()) {
   call <- match.call()
   control <- gather_control(control, list(...), "fci", fci_control)
-  fill_in_from_data(environment(), control$na, missing(suffStat), missing(indepTest), missing(labels) && missing(p))
-  labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
-  check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
+  given <- search_arguments(arguments_given(), control, tell = TRUE)
   m.max <- check_m_max(m.max)
   adaptive <- check_fci_type(type, m.max) == "adaptive"
   rule <- check_collider_rule(conservative, maj.rule, "Choose either conservative FCI or majority rule FCI")
-  marking <- check_marking(rules, selectionBias, jci, contextVars, paths, labels)
+  marking <- check_marking(rules, selectionBias, jci, contextVars, paths, given$labels)
   phase <- if (check_flag(doPdsep, "doPdsep")) {
     list(m_max = m.max, most = check_pdsep_max(pdsep.max), by_component = check_flag(biCC, "biCC"), adaptive = adaptive)
   }
   asked <- c(list(algorithm = "fci", rule = rule), list(phase = phase), marking)
-  run_fci(environment(), labels, asked, control, if (!missing(numCores)) numCores, call)
+  run_fci(given, asked, control, call)
 }
 
 check_fci_type <- function(type, m.max) {

@@ -29,15 +29,10 @@ fciPlus <- function(suffStat, indepTest, alpha, labels, p, verbose = FALSE, sele
                     numCores, device = "auto", progress = NULL, paths = c("pcalg", "all"), ..., control = pc_control()) {
   call <- match.call()
   control <- gather_control(control, list(...), "fciPlus", fci_control)
-  fill_in_from_data(environment(), control$na, missing(suffStat), missing(indepTest), missing(labels) && missing(p))
-  labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
-  check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
+  given <- search_arguments(arguments_given(), control, tell = TRUE)
   # pcalg's fciPlus() runs skeleton() with its defaults.
-  skel.method <- "stable"
-  fixedGaps <- fixedEdges <- NULL
-  NAdelete <- TRUE
-  m.max <- Inf
-  marking <- check_marking(rep(TRUE, 10), selectionBias, jci, contextVars, paths, labels)
+  given <- c(given, list(skel.method = "stable", NAdelete = TRUE, m.max = Inf))
+  marking <- check_marking(rep(TRUE, 10), selectionBias, jci, contextVars, paths, given$labels)
   asked <- c(list(algorithm = "fciPlus", rule = "standard"), marking)
-  run_fci(environment(), labels, asked, control, if (!missing(numCores)) numCores, call)
+  run_fci(given, asked, control, call)
 }

@@ -259,33 +259,21 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
                numCores, verbose = FALSE, device = "auto", progress = NULL, ..., control = pc_control()) {
   call <- match.call()
   control <- gather_control(control, list(...), "pc")
-  if (missing(indepTest)) list2env(rule_of_data(names(call), u2pd), environment())
-  fill_in_from_data(environment(), control$na, missing(suffStat), missing(indepTest), missing(labels) && missing(p))
-  labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
-  check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
-  asked <- check_pc(environment(), control, labels)
-  options <- asked$options
-  orient <- asked$orient
-  method <- options$method
-  options$limits <- search_limits(control)
-  threads <- resolve_threads(if (!missing(numCores)) numCores)
-  verbose <- check_verbose(verbose)
-  if (is.null(control$cluster)) device <- check_device(device)
-  compact <- wants_compact(control$result, length(labels), parent.frame())
-  test <- ci_test(indepTest, suffStat, labels, options$alpha, threads, later = is.null(control$cluster))
-  test <- with_code(test, options$limits, indepTest, suffStat)
-  workers <- choose_workers(control, test, method, threads, verbose)
-  hand_over(run_search(test, labels, options, with_bound(orient, test), threads, device, verbose, progress, call, compact, workers), options$limits)
+  given <- arguments_given()
+  if (is.null(given$indepTest)) {
+    rule <- rule_of_data(names(call), given$u2pd)
+    given[names(rule)] <- rule
+  }
+  given <- search_arguments(given, control, tell = TRUE)
+  asked <- pc_options(given, control)
+  request <- search_request(given, asked$options, control, call, later = TRUE)
+  run_search(request, with_bound(asked$orient, request$test), wants_compact(control$result, length(request$labels), parent.frame()))
 }
 
-# Checks the arguments of pc(), in its frame or one like it, and `control`: list(options, orient), as Rust expects them.
-check_pc <- function(frame, control, labels) {
-  orient <- check_orientation(frame$u2pd, frame$conservative, frame$maj.rule, frame$solve.confl)
-  method <- check_choice(frame$skel.method, c("stable", "original", "stable.fast"), "skel.method")
-  options <- check_search(
-    method, frame$alpha, frame$fixedGaps, frame$fixedEdges, frame$NAdelete, frame$m.max, labels, frame$suffStat
-  )
-  knowledge <- check_knowledge(control, labels, options$fixed_gaps, method, orient$u2pd)
-  options["knowledge"] <- orient["knowledge"] <- list(knowledge)
+# Checks the arguments of pc() that say what is searched for, and `control`: list(options, orient), as Rust expects them.
+pc_options <- function(given, control) {
+  orient <- check_orientation(given$u2pd, given$conservative, given$maj.rule, given$solve.confl)
+  options <- search_options(given, control, u2pd = orient$u2pd)
+  orient["knowledge"] <- options["knowledge"]
   list(options = options, orient = orient)
 }

@@ -50,7 +50,7 @@ pdsep <- function(skel, suffStat, indepTest, p, sepset, alpha, pMax, m.max = Inf
   verbose <- check_verbose(verbose)
   device <- check_device(device)
   test <- ci_test(indepTest, suffStat, labels, options$alpha, threads)
-  on <- place_of_search(test, options, device, threads, NULL)
+  on <- place_of_search(list(test = test, options = options, device = device, threads = threads))
   bar <- progress_reporter(progress, fci_level_text(session))
   on.exit(bar$close())
   storage.mode(pMax) <- "double"

@@ -34,10 +34,8 @@ rfci <- function(suffStat, indepTest, alpha, labels, p,
                  numCores, verbose = FALSE, device = "auto", progress = NULL, paths = c("pcalg", "all"), ..., control = pc_control()) {
   call <- match.call()
   control <- gather_control(control, list(...), "rfci", fci_control)
-  fill_in_from_data(environment(), control$na, missing(suffStat), missing(indepTest), missing(labels) && missing(p))
-  labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
-  check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
+  given <- search_arguments(arguments_given(), control, tell = TRUE)
   rule <- check_collider_rule(conservative, maj.rule, "Can only choose one of conservative or majority rule RFCI")
-  asked <- c(list(algorithm = "rfci", rule = rule), check_marking(rules, TRUE, "0", NULL, paths, labels))
-  run_fci(environment(), labels, asked, control, if (!missing(numCores)) numCores, call)
+  asked <- c(list(algorithm = "rfci", rule = rule), check_marking(rules, TRUE, "0", NULL, paths, given$labels))
+  run_fci(given, asked, control, call)
 }

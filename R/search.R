@@ -1,25 +1,18 @@
 # Code shared by pc() and skeleton(): from checked arguments by one call of Rust to a result.
 
-# Runs a search. orient: NULL for the skeleton alone, or the result of check_orientation(). `call` is the user's call for the slot. `compact`: see
-# wants_compact().
-run_search <- function(test, labels, options, orient, threads, device, verbose, progress, call, compact, workers = NULL) {
-  on <- place_of_search(test, options, device, threads, workers)
-  searched <- function() search_on(test, labels, options, orient, on, verbose, progress, call, compact)
-  if (compact) searched() else with_room_for_pcalgo(searched())
-}
-
-# Returns a function that calls another one with the machine on which the search runs, as Rust expects it.
-place_of_search <- function(test, options, device, threads, workers) {
-  if (!is.null(workers)) {
-    return(function(run) on_workers(workers, test, options, device, threads, run))
-  }
-  device <- choose_device(device, test, options$p, order_of_tests(test, options), several = gpus_pay(test, options$p))
-  function(run) on_device(device, threads, run)
+# Runs a search. orient: NULL for the skeleton alone, or the result of check_orientation(). `compact`: see wants_compact().
+run_search <- function(request, orient, compact) {
+  on <- place_of_search(request)
+  searched <- function() search_on(request, orient, on, compact)
+  hand_over(if (compact) searched() else with_room_for_pcalgo(searched()), request$options$limits)
 }
 
 # Runs the search and builds the result. on: calls a function with the machine as Rust expects it.
-search_on <- function(test, labels, options, orient, on, verbose, progress, call, compact) {
-  bar <- progress_reporter(progress)
+search_on <- function(request, orient, on, compact) {
+  test <- request$test
+  labels <- request$labels
+  options <- request$options
+  bar <- progress_reporter(request$progress)
   on.exit(bar$close())
   if (!is.null(bar$begin)) bar$begin(labels, test)
   result <- clock <- NULL
@@ -29,7 +22,7 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
     clock <<- search_clock(bar$report)
     callbacks <- c(
       list(progress = clock$report, permutation = function(k) sample.int(k)), limit_callbacks(options$limits),
-      printers(verbose, options$method, test$kind, options$p, is.null(options$limits))
+      printers(request$verbose, options$method, test$kind, options$p, is.null(options$limits))
     )
     rust_search(test, options, orient, engine, callbacks, result)
   })
@@ -40,7 +33,7 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
   tell_against(found$against, labels)
   warn_limits(found, options$limits)
   call <- with_details(
-    call, found$device, found$exact_tests, unlist(found$memory), found, orient, found$team, found$ended,
+    request$call, found$device, found$exact_tests, unlist(found$memory), found, orient, found$team, found$ended,
     list(test = test$name, alpha = options$alpha, samples = samples_of(test)), times
   )
   result <- if (compact) {
@@ -96,34 +89,6 @@ most_dense <- 20000L
 wants_compact <- function(result, p, caller = NULL) {
   by_pcalg <- isNamespaceLoaded("pcalg") && !is.null(caller) && identical(topenv(caller), asNamespace("pcalg"))
   result == "compact" || result == "auto" && p > most_dense && !by_pcalg
-}
-
-# Stops if an argument without a default is missing.
-check_search_given <- function(suffStat, indepTest, alpha) {
-  check_given(list(suffStat = suffStat, indepTest = indepTest, alpha = alpha), list(
-    suffStat = "give the sufficient statistic, for instance suff_gauss(x).",
-    indepTest = "give the test, for instance gaussCItest.",
-    alpha = "give the significance level, for instance alpha = 0.01."
-  ))
-}
-
-# Returns the arguments of a search as Rust expects them. Checks that pcalg has, too, are in its order.
-check_search <- function(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels, suffStat) {
-  # Names matter only if there are fixed pairs.
-  others <- if (!is.null(fixedGaps) || !is.null(fixedEdges)) {
-    list(suffStat = data_names(suffStat, length(labels)), fixedGaps = own_names(fixedGaps, length(labels)))
-  }
-  list(
-    p = length(labels),
-    method = method,
-    alpha = check_alpha(alpha),
-    fixed_gaps = check_pairs(fixedGaps, "fixedGaps", labels, others["suffStat"]),
-    fixed_edges = check_pairs(fixedEdges, "fixedEdges", labels, others),
-    na_delete = check_flag(NAdelete, "NAdelete"),
-    m_max = check_m_max(m.max),
-    # See check_knowledge().
-    knowledge = NULL
-  )
 }
 
 # Returns counts in pcalg's types: its C++ code counts in integers, its R code in doubles.

@@ -236,14 +236,13 @@ fit_all_rows <- function(source, alpha, given, control, device, threads, seed) {
 # Returns the arguments of each sample's search as Rust expects them. pc() has already checked them and given its warnings, in fit_all_rows().
 resampling_problem <- function(source, alpha, given, control, fit, threads) {
   labels <- if (is_compact(fit)) fit@labels else attr(fit, "graph")@nodes
-  of_pc <- list2env(c(given, list(alpha = alpha, suffStat = source$whole())), parent = environment())
-  # `labels` and `p` have no default; they are those of `fit`.
-  for (name in setdiff(names(formals(pc)), c(names(of_pc), own_of_stability, "labels", "p"))) {
-    assign(name, eval(formals(pc)[[name]]), of_pc)
-  }
+  given$labels <- NULL
+  given <- c(given, list(alpha = alpha, suffStat = source$whole(), labels = labels))
+  defaults <- formals(pc)[setdiff(names(formals(pc)), c(names(given), own_of_stability, "p"))]
+  given <- c(given, lapply(defaults, eval))
   suppressMessages(suppressWarnings(
     {
-      asked <- check_pc(of_pc, control, labels)
+      asked <- pc_options(given, control)
       test <- replicate_test(source, labels, asked$options$alpha, threads)
     },
     classes = "pcgpu_warning"
