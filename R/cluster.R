@@ -3,7 +3,7 @@
 # - cluster-nodes.R: workers of a cluster object;
 # - cluster-jobs.R: workers that are jobs, and communicate through files (mirai's workers, too);
 # - cluster-data.R: the transfer of data;
-# - rank.R: the code that workers run.
+# - cluster-worker.R: the code that workers run.
 
 # Returns the workers that `cluster =` names: NULL, or the functions that open and close them, see node_workers() and job_workers().
 resolve_cluster <- function(cluster) if (!is.null(cluster)) worker_source(cluster)()

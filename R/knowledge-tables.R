@@ -1,4 +1,4 @@
-# The meaning of a user's table of background knowledge: columns of arrows, and tiers. background.R checks the result.
+# The meaning of a user's table of background knowledge: columns of arrows, and tiers. knowledge.R checks the result.
 
 # Names of the two columns of arrows, in upper or lower case. If a pair of names occurs, the names decide instead of the order of columns.
 end_names <- list(c("from", "to"), c("source", "target"), c("cause", "effect"), c("parent", "child"))

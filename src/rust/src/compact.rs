@@ -1,4 +1,4 @@
-//! Results as flat arrays. The core fills and reads them; here they become R's vectors. R/compact.R describes them.
+//! Results as flat arrays. The core fills and reads them; here they become R's vectors. R/class-compact.R describes them.
 
 use std::cell::Cell;
 

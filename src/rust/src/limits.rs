@@ -13,7 +13,7 @@ use crate::respond::respond;
 const OF_TEST: [&str; 3] = ["kind", "name", "code"];
 const KNOWN: [&str; 2] = ["undefined", "unchecked"];
 
-/// Reads R's `list(file, every, seconds)`, see `search_limits()` in R/limits.R, for a search that begins now. The search's test is
+/// Reads R's `list(file, every, seconds)`, see `search_limits()` in R/search-limits.R, for a search that begins now. The search's test is
 /// `list(kind, ...)`. `later` is R's description of what follows the search.
 pub fn limits(options: &List, test: &List, later: &Robj) -> Outcome<Limits> {
     let Some(limits) = options.optional_list("limits")? else { return Ok(Limits::default()) };

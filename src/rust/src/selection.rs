@@ -35,7 +35,7 @@ enum Features {
 }
 
 impl Features {
-    /// Reads `list(kind, ...)`, see `selection_features()` in R/select_features.R.
+    /// Reads `list(kind, ...)`, see `selection_features()` in R/select-features.R.
     fn from_list(x: &List, n: usize) -> Outcome<Self> {
         match x.text("kind")? {
             "matrix" => Ok(Features::Matrix(x.field("x")?.clone(), n)),
@@ -171,10 +171,10 @@ fn listed(found: Selection, levels: Vec<usize>, samples: &Samples, machine: &Mac
     ])
 }
 
-/// Largest number of replicates, as in R/selection_ensemble.R.
+/// Largest number of replicates, as in R/select-ensemble.R.
 pub const MOST_REPLICATES: usize = 100_000;
 
-/// Reads `seed`, `size` and `replace` of the list that `check_ensemble()` in R/selection_ensemble.R makes, for n rows.
+/// Reads `seed`, `size` and `replace` of the list that `check_ensemble()` in R/select-ensemble.R makes, for n rows.
 pub fn resampling(ensemble: &List, n: usize) -> Outcome<Resampling> {
     let size = ensemble.count("size", 1)?;
     if size > n {

@@ -131,7 +131,7 @@ pub struct RObserver<'a> {
     looked: Instant,
 }
 
-/// R functions to which a search reports; see R/verbose.R and R/progress.R.
+/// R functions to which a search reports; see R/search-verbose.R and R/search-progress.R.
 #[derive(Clone, Default)]
 pub struct Callbacks {
     /// `progress(level, done, total, edges, tests)`; level -1 means preparations.

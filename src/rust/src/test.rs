@@ -107,7 +107,7 @@ impl Test {
         matches!(self, Test::Knn(_) | Test::Mixed(_))
     }
 
-    /// Reads `list(kind, ...)`, as R/recognise.R makes it.
+    /// Reads `list(kind, ...)`, as R/citest.R makes it.
     pub fn from_list(test: &List, pool: &Pool) -> Outcome<Self> {
         match test.text("kind")? {
             "gauss" => {

@@ -1,4 +1,4 @@
-//! Results of a search as flat arrays, by row. They hold what was found, and nothing for other pairs. R/compact.R describes them.
+//! Results of a search as flat arrays, by row. They hold what was found, and nothing for other pairs. R/class-compact.R describes them.
 //!
 //! The caller owns the arrays. [`Listed`] and [`Sets`] return how long the arrays must be, and fill them; [`Flat`] reads them.
 

@@ -1,0 +1,110 @@
+# The class pcgpu_graph: a graph as a table of its edges, so memory grows with the number of edges. Edges are ordered by head, then tail, if all are directed.
+
+methods::setOldClass("pcgpu_graph")
+methods::setMethod("edges", "pcgpu_graph", edges_of_object)
+
+new_graph <- function(labels, from, to, directed, weight = NULL) {
+  structure(list(labels = labels, from = from, to = to, directed = directed, weight = weight), class = "pcgpu_graph")
+}
+
+# Returns labels, neighbour lists and weights, like edges_of().
+edges_of_table <- function(labels, from, to, directed) {
+  both <- which(!directed)
+  tail <- c(from, to[both])
+  head <- c(to, from[both])
+  by <- order(tail, head, method = "radix")
+  rows <- structure(as.integer(tail[by]), levels = as.character(seq_along(labels)), class = "factor")
+  list(labels = labels, edges = unname(split(as.integer(head[by]), rows)), weights = NULL)
+}
+
+#' @exportS3Method as.data.frame pcgpu_graph
+as.data.frame.pcgpu_graph <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_graph")
+  named_edges(network_of(x))
+}
+
+#' @exportS3Method as.matrix pcgpu_graph
+as.matrix.pcgpu_graph <- function(x, ...) {
+  check_dots(list(...), character(), "as.matrix.pcgpu_graph")
+  check_object(x)
+  m <- matrix(0, length(x$labels), length(x$labels), dimnames = list(x$labels, x$labels))
+  m[cbind(x$from, x$to)] <- 1
+  both <- !x$directed
+  m[cbind(x$to[both], x$from[both])] <- 1
+  m
+}
+
+# Returns a graphNEL with the weights of a DAG, like pcalg's randomDAG().
+graphnel_of_table <- function(x) {
+  check_object(x)
+  listed <- edges_of_table(x$labels, x$from, x$to, x$directed)
+  weights <- NULL
+  if (!is.null(x$weight)) {
+    by <- order(x$from, x$to, method = "radix")
+    weights <- unname(split(x$weight[by], factor(x$from[by], seq_along(x$labels))))
+  }
+  graph_from_edges(x$labels, listed$edges, weights, one = 1)
+}
+
+#' @exportS3Method print pcgpu_graph
+print.pcgpu_graph <- function(x, n = 10L, ...) {
+  given <- check_dots(list(...), frame_takes, "print.pcgpu_graph")
+  check_object(x)
+  edges <- length(x$from)
+  say_lines(sprintf("A %s with %s and %s%s", if (!is.null(x$weight)) "DAG" else "CPDAG", counted(length(x$labels), "variable"), counted(edges, "edge"),
+    if (all(x$directed)) "" else sprintf(", %s of them directed", in_words(sum(x$directed)))))
+  shown <- seq_len(min(n, edges))
+  part <- new_graph(x$labels, x$from[shown], x$to[shown], x$directed[shown], x$weight[shown])
+  if (edges) print_frame(as.data.frame(part), given, 3L, row.names = FALSE)
+  if (edges > n) say_lines(sprintf("... and %s more", in_words(edges - n)))
+  invisible(x)
+}
+
+#' @exportS3Method summary pcgpu_graph
+summary.pcgpu_graph <- function(object, ...) {
+  check_dots(list(...), character(), "summary.pcgpu_graph")
+  check_object(object)
+  p <- length(object$labels)
+  degree <- tabulate(c(object$from, object$to), p)
+  names(degree) <- object$labels
+  structure(class = "summary.pcgpu_graph", list(
+    variables = p, directed = sum(object$directed), undirected = sum(!object$directed), degree = degree,
+    parents = tabulate(object$to[object$directed], p)
+  ))
+}
+
+#' @exportS3Method print summary.pcgpu_graph
+print.summary.pcgpu_graph <- function(x, ...) {
+  check_dots(list(...), character(), "print.summary.pcgpu_graph")
+  say_lines(sprintf("%s, %s, %s undirected", counted(x$variables, "variable"), counted(x$directed, "directed edge"), in_words(x$undirected)))
+  say_lines(sprintf("Neighbours per variable: mean %s, maximum %s; %s without neighbours",
+    format(mean(x$degree), digits = 3L), in_words(max(x$degree)), counted(sum(x$degree == 0L), "variable")))
+  most <- utils::head(sort(x$degree, decreasing = TRUE), 5L)
+  if (x$directed + x$undirected > 0) say_lines(sprintf("Most neighbours: %s", paste(sprintf("%s (%s)", names(most), in_words(most)), collapse = ", ")))
+  invisible(x)
+}
+
+#' The CPDAG of a DAG
+#'
+#' Returns the graph of the Markov equivalence class of a DAG, with an arrow if all DAGs of the class have it, and an undirected edge otherwise (Chickering
+#' 1995). This is what [pc()] finds from unlimited data. `pcalg::dag2cpdag()` returns the same, from p x p matrices.
+#'
+#' @param dag A DAG of [random_dag()], a [graph::graphNEL-class], an adjacency matrix, an igraph graph, or a DAG of bnlearn.
+#' @return An object of class `pcgpu_graph`, see [random_dag()].
+#'
+#'   Errors have the class `pcgpu_error_argument`.
+#' @references
+#' D. M. Chickering (1995). A transformational characterization of equivalent Bayesian network structures. *UAI*, 87-98.
+#' @seealso [random_dag()], [compare_graphs()], [pc()].
+#' @examples
+#' cpdag_of(random_dag(10, seed = 1))
+#' @export
+cpdag_of <- function(dag) {
+  check_given(list(dag = missing(dag)), list(dag = "give a DAG, such as that of random_dag()."))
+  listed <- about("dag", edges_of(dag))
+  found <- check_rust(rust_cpdag(listed$edges))
+  if (is.null(found)) {
+    abort_argument("dag", dag, "give a graph with only directed edges and without cycles.", is = "not a DAG")
+  }
+  new_graph(listed$labels, found$from, found$to, found$directed)
+}

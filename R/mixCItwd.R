@@ -1,5 +1,0 @@
-#' @rdname gaussCItwd
-#' @export
-mixCItwd <- function(x, y, S = NULL, suffStat) {
-  mixed_p_value(x, y, S, suffStat, mixed_tests$mixCItwd)
-}
