@@ -115,7 +115,7 @@ check_arrows <- function(arrows, argument, labels) {
     check_matrix_names(arrows, labels, argument)
     if (anyNA(arrows)) abort_argument(argument, arrows, hint, has = paste("NA in", counted(sum(is.na(arrows)), "entry", "entries")))
     if (any(diag(arrows) != 0)) refuse_loop(argument, arrows, labels[diag(arrows) != 0][1L])
-    to <- about(argument, edges_of(arrows, "its arrows are rows of edges() whose kind is \"-->\""))$edges
+    to <- about(argument, edges_of(arrows, "use its rows of edges() with the kind \"-->\""))$edges
     from <- rep.int(seq_len(p), lengths(to))
     to <- unlist(to, use.names = FALSE)
   } else {

@@ -103,7 +103,7 @@
 #' \describe{
 #'   \item{`frequency`}{the proportion of samples in which each feature of `index` was selected;}
 #'   \item{`rank`}{its mean position in these samples;}
-#'   \item{`ensemble`}{a list of the arguments of [selection_ensemble()] and four more elements.
+#'   \item{`ensemble`}{a list of the arguments of [selection_ensemble()] and further elements.
 #'     `size` is the number of rows of a sample.
 #'     `index` is a matrix with a column of selected features for each sample, in the order of their selection.
 #'     `frequency` is the proportion for every column of `x`.

@@ -129,7 +129,7 @@ suff_gauss <- function(x, use = c(
   }
   if (keep == "data" && !(is_file(x) || is.matrix(x) || is.data.frame(x))) {
     if (is.null(file)) {
-      x <- in_memory(x, "x")
+      x <- in_memory(refuse_function(x), "x")
     } else {
       # The columns are read twice, as a whole, which needs a file.
       values <- tempfile("values", dirname(file), ".part")
