@@ -1,14 +1,23 @@
 # Runs tests/testthat against the installed package, one file at a time in each of several processes. There is one process more than cores,
 # as some tests wait for others, but at most four. Files whose tests use a GPU run one after the other in one process, as each fills the
-# GPU. Prints the line that tools/test reads; a test is one test_that() block. An argument is the name of a test file to leave out:
-# plot_cpdag.
-left_out <- commandArgs(trailingOnly = TRUE)
+# GPU. Prints the line that tools/test reads; a test is one test_that() block.
+#
+#   Rscript tools/run-testthat.R [--only=FILE,...] [FILE ...]
+#
+# FILE: the name of a test file, such as plot_cpdag. --only: the files to run; others are left out. Names without it are those of files to leave out.
+arguments <- commandArgs(trailingOnly = TRUE)
+is_only <- startsWith(arguments, "--only=")
+only <- unlist(strsplit(sub("--only=", "", arguments[is_only], fixed = TRUE), ","))
+left_out <- arguments[!is_only]
 Sys.setenv(NOT_CRAN = "true")
 began <- Sys.time()
 
 # The longest files go first, or the others would wait for them at the end.
-long <- c("compact", "memory", "cluster", "cluster-lost", "own-p-values", "checkpoint", "fci-limits", "plot_cpdag", "causal_effects")
+long <- c("compact", "memory", "class", "cluster", "cluster-lost", "own-p-values", "checkpoint", "fci-limits", "plot_cpdag", "causal_effects")
 files <- sub("^test-(.*)\\.R$", "\\1", list.files("tests/testthat", "^test-.*\\.R$"))
+unknown <- setdiff(c(only, left_out), files)
+if (length(unknown)) stop("no such test file: ", toString(unknown), call. = FALSE)
+if (any(is_only)) files <- intersect(files, only)
 files <- setdiff(c(intersect(long, files), setdiff(files, long)), left_out)
 
 # Returns the results of one file, and what the reporter wrote about anything that did not pass.

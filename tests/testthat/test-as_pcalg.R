@@ -1,5 +1,5 @@
 test_that("as_pcalg() makes an object of pcalg's class", {
-  skip_without_pcalg()
+  skip_without_pcalgs_class()
   fit <- small_fit()
   # What a session without pcalg leaves behind: the same slots, another package on the class.
   foreign <- fit

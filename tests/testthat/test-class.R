@@ -51,7 +51,7 @@ fit_lines <- c(
 )
 
 test_that("what is saved with or without pcalg is read with or without it", {
-  skip_without_pcalg()
+  skip_without_pcalgs_class()
   without <- paths_without_pcalg()
   files <- c(with = tempfile(fileext = ".rds"), without = tempfile(fileext = ".rds"))
   on.exit(unlink(files))
@@ -118,7 +118,7 @@ test_that("a result is all.equal() to pcalg's", {
 })
 
 test_that("pcalg may be loaded before or after pcgpu, without a message", {
-  skip_without_pcalg()
+  skip_without_pcalgs_class()
   before <- in_new_session(c("suppressPackageStartupMessages(library(pcalg))", "library(pcgpu, warn.conflicts = FALSE)",
     fit_lines[-1], "fit", "print(isVirtualClass('gAlgo'))"), .libPaths())
   after <- in_new_session(c("library(pcgpu)", "suppressPackageStartupMessages(library(pcalg, warn.conflicts = FALSE))",
@@ -131,7 +131,7 @@ test_that("pcalg may be loaded before or after pcgpu, without a message", {
 })
 
 test_that("plot() draws where Rgraphviz is missing, whichever package is attached first", {
-  skip_without_pcalg()
+  skip_without_pcalgs_class()
   skip_if(requireNamespace("Rgraphviz", quietly = TRUE), "Rgraphviz is installed: pcalg's own plot draws")
   for (order in list(c("pcalg", "pcgpu"), c("pcgpu", "pcalg"))) {
     output <- in_new_session(c(
@@ -141,4 +141,13 @@ test_that("plot() draws where Rgraphviz is missing, whichever package is attache
     ), .libPaths())
     expect_match(output, "^drawn", all = FALSE, info = paste(order, collapse = ", "))
   }
+})
+
+test_that("plot() of a graph draws beside pcalg", {
+  skip_without_pcalgs_class()
+  skip_if(requireNamespace("Rgraphviz", quietly = TRUE), "Rgraphviz is installed")
+  fit <- small_fit()
+  plot <- getExportedValue("pcalg", "plot")
+  expect_graph_drawn(drawn(plot(fit@graph)), fit)
+  expect_graph_drawn(drawn(plot(fit)), fit)
 })

@@ -1,4 +1,4 @@
-# Calls of pcalg's functions with x where they take a graph, a matrix or a result, by name and what they want. `graph`: a graph beside it.
+# Calls of pcalg's functions with x where they take a graph, a matrix or a result, by name and what they want. `graph`: another graph.
 calls_of_pcalg <- function(graph) {
   gauss <- list(C = diag(4), n = 1000)
   test <- pcalg::gaussCItest
@@ -64,7 +64,7 @@ expect_named_conversions <- function(fit, calls, but) {
 }
 
 test_that("pcalg's functions name the conversion that they want", {
-  skip_without_pcalg()
+  skip_without_pcalgs_class()
   fit <- small_fit(result = "compact")
   calls <- calls_of_pcalg(as(fit, "graphNEL"))
   # This one asks for Rgraphviz before it looks at anything.
@@ -74,9 +74,25 @@ test_that("pcalg's functions name the conversion that they want", {
   for (name in slots) expect_error(calls[["as_pcalg(x)"]][[name]](fit), "no slot of name \"graph\".*pcCompact", info = name)
   use_in_pcalg()
   on.exit(use_in_pcalg(FALSE))
-  expect_named_conversions(fit, calls, absent)
+  # pdsep() and udag2pag() are pcgpu's now: one takes a compact result, the other refuses it in its own words.
+  expect_named_conversions(fit, calls, c(absent, pcgpu:::replaced_in_pcalg))
+  full <- small_fit()
+  phase <- function(x) pcalg::pdsep(x, list(C = diag(4), n = 1000), gaussCItest, 4, full@sepset, 0.01, full@pMax)
+  expect_identical(phase(fit), phase(full@graph))
+  expect_error(calls[["as(x, \"matrix\")"]]$udag2pag(fit), "class pcCompact: give a square matrix", class = "pcgpu_error_argument")
   # The call is the user's.
   expect_identical(tryCatch(pcalg::shd(fit, fit), error = conditionCall), quote(pcalg::shd(fit, fit)))
+})
+
+test_that("each function of pcalg with a conversion is called above, and listed once", {
+  skip_without_pcalgs_class()
+  listed <- unlist(lapply(pcgpu:::wanted_by_pcalg, `[[`, "functions"))
+  expect_setequal(unlist(lapply(calls_of_pcalg(small_fit()@graph), names)), listed)
+  expect_false(anyDuplicated(listed) > 0)
+  expect_true(all(names(pcgpu:::guarded_in_pcalg) %in% listed))
+  # Two functions of the same arguments and body would be one to R.
+  functions <- lapply(stats::setNames(nm = listed), getExportedValue, ns = "pcalg")
+  for (name in listed) expect_identical(pcgpu:::name_in_pcalg(functions[[name]]), name)
 })
 
 test_that("no function of pcalg that takes a graph, a matrix or a result is forgotten, and each conversion is taken", {
@@ -85,9 +101,6 @@ test_that("no function of pcalg that takes a graph, a matrix or a result is forg
   graph <- as(fit, "graphNEL")
   calls <- calls_of_pcalg(graph)
   listed <- lapply(pcgpu:::wanted_by_pcalg, `[[`, "functions")
-  expect_setequal(unlist(lapply(calls, names)), unlist(listed))
-  expect_false(anyDuplicated(unlist(listed)) > 0)
-  expect_true(all(names(pcgpu:::guarded_in_pcalg) %in% unlist(listed)))
   takes <- c(
     "gInput", "sk", "skel", "object", "pc.fit", "pcObj", "myDAG", "g", "g1", "g2", "gl", "gt", "graph", "graphEst", "graphObj", "dag", "essgraph", "amat",
     "amat.pag", "m", "gm", "P", "pag", "apag", "g.amat"
@@ -114,7 +127,7 @@ test_that("no function of pcalg that takes a graph, a matrix or a result is forg
 })
 
 test_that("use_in_pcalg() leaves checked functions as they were else", {
-  skip_without_pcalg()
+  skip_without_pcalgs_class()
   fit <- small_fit()
   graph <- fit@graph
   asked <- function() {
@@ -161,4 +174,30 @@ test_that("functions of the package graph want a graph, whoever calls them", {
     expect_match(conditionMessage(error), sprintf("%s() of graph needs a graph: give as(x, \"graphNEL\")", name), fixed = TRUE)
   }
   expect_error(graph::subGraph("a", fit), "subGraph\\(\\) of graph needs a graph", class = "pcgpu_error_argument")
+})
+
+test_that("what pcalg asks a compact result for says how to convert", {
+  skip_without_pcalgs_class()
+  fit <- small_fit(result = "compact")
+  graph <- as(fit, "graphNEL")
+  covariances <- diag(4)
+  wanted <- list(
+    getGraph = function(x) pcalg::getGraph(x), iplotPC = function(x) pcalg::iplotPC(x), showEdgeList = function(x) pcalg::showEdgeList(x),
+    ida = function(x) pcalg::ida(1, 2, covariances, x), idaFast = function(x) pcalg::idaFast(1, 2:3, covariances, x),
+    jointIda = function(x) pcalg::jointIda(1, 2, covariances, x), compareGraphs = function(x) pcalg::compareGraphs(x, graph),
+    dsep = function(x) pcalg::dsep("a", "b", NULL, x), pdag2dag = function(x) pcalg::pdag2dag(x),
+    addBgKnowledge = function(x) pcalg::addBgKnowledge(x), plotSG = function(x) pcalg::plotSG(x, 1, 2)
+  )
+  for (name in names(wanted)) {
+    give <- if (name == "showEdgeList") "as_pcalg\\(x\\)" else "as\\(x, \"graphNEL\"\\)"
+    expect_error(wanted[[name]](fit), give, class = "pcgpu_error_argument", info = name)
+  }
+  for (name in c("ida", "idaFast", "jointIda", "dsep", "pdag2dag", "addBgKnowledge")) {
+    expect_identical(wanted[[name]](graph), wanted[[name]](small_fit()@graph), info = name)
+  }
+  expect_identical(as(fit, "matrix"), as(small_fit(), "matrix"))
+  expect_error(fit@graph, "slot")
+  back <- as_pcalg(fit, list(C = diag(4), n = 1000))
+  expect_identical(pcalg::shd(back, small_fit()), 0)
+  expect_identical(pcalg::getGraph(back), pcalg::getGraph(small_fit()))
 })

@@ -204,32 +204,6 @@ test_that("a saved compact result is read without pcgpu's help, with and without
   expect_false(any(grepl("Error", output)))
 })
 
-test_that("what pcalg asks a compact result for says how to convert", {
-  skip_without_pcalg()
-  fit <- small_fit(result = "compact")
-  graph <- as(fit, "graphNEL")
-  covariances <- diag(4)
-  wanted <- list(
-    getGraph = function(x) pcalg::getGraph(x), iplotPC = function(x) pcalg::iplotPC(x), showEdgeList = function(x) pcalg::showEdgeList(x),
-    ida = function(x) pcalg::ida(1, 2, covariances, x), idaFast = function(x) pcalg::idaFast(1, 2:3, covariances, x),
-    jointIda = function(x) pcalg::jointIda(1, 2, covariances, x), compareGraphs = function(x) pcalg::compareGraphs(x, graph),
-    dsep = function(x) pcalg::dsep("a", "b", NULL, x), pdag2dag = function(x) pcalg::pdag2dag(x),
-    addBgKnowledge = function(x) pcalg::addBgKnowledge(x), plotSG = function(x) pcalg::plotSG(x, 1, 2)
-  )
-  for (name in names(wanted)) {
-    give <- if (name == "showEdgeList") "as_pcalg\\(x\\)" else "as\\(x, \"graphNEL\"\\)"
-    expect_error(wanted[[name]](fit), give, class = "pcgpu_error_argument", info = name)
-  }
-  for (name in c("ida", "idaFast", "jointIda", "dsep", "pdag2dag", "addBgKnowledge")) {
-    expect_identical(wanted[[name]](graph), wanted[[name]](small_fit()@graph), info = name)
-  }
-  expect_identical(as(fit, "matrix"), as(small_fit(), "matrix"))
-  expect_error(fit@graph, "slot")
-  back <- as_pcalg(fit, list(C = diag(4), n = 1000))
-  expect_identical(pcalg::shd(back, small_fit()), 0)
-  expect_identical(pcalg::getGraph(back), pcalg::getGraph(small_fit()))
-})
-
 test_that("a graph of many edges, whose default weights are not listed, is the same to graph's and pcalg's functions", {
   set.seed(5)
   p <- 40
@@ -280,7 +254,7 @@ test_that("a graph of many edges, whose default weights are not listed, is the s
       same(function(g) igraph::as_data_frame(as_igraph(g), "both"))
       same(function(g) igraph::as_data_frame(igraph::graph_from_graphnel(g), "both"))
     }
-    if (requireNamespace("pcalg", quietly = TRUE)) {
+    if (has_pcalg_itself()) {
       same(function(g) pcalg::shd(g, whole))
       same(function(g) pcalg::wgtMatrix(g))
       same(function(g) pcalg::compareGraphs(g, graph::ugraph(whole)))

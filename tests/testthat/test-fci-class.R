@@ -69,7 +69,7 @@ test_that("a summary of many variables fits on a screen", {
 })
 
 test_that("what is saved with or without pcalg is read with or without it", {
-  skip_without_pcalg()
+  skip_without_pcalgs_class()
   home <- dirname(system.file(package = "pcalg"))
   without <- setdiff(.libPaths(), home)
   needed <- vapply(c("pcgpu", "graph"), function(package) nzchar(system.file(package = package, lib.loc = without)), NA)
@@ -243,5 +243,17 @@ test_that("print() of a PAG counts its edges by kind, whoever's method it is", {
       expect_identical(sum(grepl("^Edges: ", said)), 1L)
       expect_match(said, "^Edges: o-> 2, <-> 1$", all = FALSE)
     }
+  }
+})
+
+test_that("plot() draws where Rgraphviz is missing, whichever package is attached first", {
+  skip_without_pcalgs_class()
+  skip_if(requireNamespace("Rgraphviz", quietly = TRUE), "Rgraphviz is installed")
+  lines <- c(
+    "x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)",
+    "fit <- pcgpu::fci(pcgpu::suff_gauss(x), pcgpu::gaussCItest, 0.05, labels = colnames(x), numCores = 1)", "pdf(NULL); plot(fit); cat('done\\n')"
+  )
+  for (attach in c("library(pcgpu)", "library(pcalg); library(pcgpu)", "library(pcgpu); library(pcalg)")) {
+    expect_true("done" %in% in_new_session(c(sprintf("suppressMessages({%s})", attach), lines)), info = attach)
   }
 })

@@ -72,7 +72,7 @@ test_that("small, singular and degenerate data have pcalg's answers", {
       }
       ours <- marks(run, gaussCItest)
       expect_identical(ours, marks(run, function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)), info = paste(search, name))
-      if (requireNamespace("pcalg", quietly = TRUE)) {
+      if (has_pcalg_itself()) {
         expect_identical(ours, marks(getExportedValue("pcalg", search), pcalg::gaussCItest), info = paste(search, name, "pcalg"))
       }
     }
@@ -158,7 +158,7 @@ test_that("R4 orients the edges of its triangle, whatever pcalg's path leaves ou
   for (search in list(fci, rfci)) {
     fit <- search(list(C = C, n = 1e9), gaussCItest, 0.9999, labels = names[1:5], rules = 1:10 != 2)
     expect_identical(c(fit@amat["q2", "b"], fit@amat["b", "q2"]), c(2, 2))
-    if (requireNamespace("pcalg", quietly = TRUE)) {
+    if (has_pcalg_itself()) {
       theirs <- getExportedValue("pcalg", if (identical(search, fci)) "fci" else "rfci")
       expect_identical(fit@amat, theirs(list(C = C, n = 1e9), pcalg::gaussCItest, 0.9999, labels = names[1:5], rules = 1:10 != 2)@amat)
     }

@@ -113,7 +113,7 @@ test_that("single tests, p-values of level 0 and conversions take it", {
 })
 
 test_that("pcalg's functions take it", {
-  skip_if_not_installed("pcalg")
+  skip_without_pcalg()
   x <- simulate(6, 200)
   s <- kept(x)
   whole <- suff_gauss(x, device = "cpu")

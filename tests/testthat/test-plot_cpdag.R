@@ -147,15 +147,6 @@ test_that("plot() of a graph draws it", {
   expect_graph_drawn(drawn(plot(fit@graph, main = "A title")), fit, title = "A title")
 })
 
-test_that("plot() of a graph draws beside pcalg", {
-  skip_without_pcalg()
-  skip_if(requireNamespace("Rgraphviz", quietly = TRUE), "Rgraphviz is installed")
-  fit <- small_fit()
-  plot <- getExportedValue("pcalg", "plot")
-  expect_graph_drawn(drawn(plot(fit@graph)), fit)
-  expect_graph_drawn(drawn(plot(fit)), fit)
-})
-
 test_that("plot() of a graph draws, whichever packages are attached and in which order", {
   skip_if(requireNamespace("Rgraphviz", quietly = TRUE), "Rgraphviz is installed")
   pcalg <- requireNamespace("pcalg", quietly = TRUE)

@@ -109,18 +109,6 @@ test_that("a page to look around in has the marks, kinds and p-values", {
   expect_match(legend, "o-&gt;</span> cause or common cause", fixed = TRUE)
 })
 
-test_that("plot() draws where Rgraphviz is missing, whichever package is attached first", {
-  skip_without_pcalg()
-  skip_if(requireNamespace("Rgraphviz", quietly = TRUE), "Rgraphviz is installed")
-  lines <- c(
-    "x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)",
-    "fit <- pcgpu::fci(pcgpu::suff_gauss(x), pcgpu::gaussCItest, 0.05, labels = colnames(x), numCores = 1)", "pdf(NULL); plot(fit); cat('done\\n')"
-  )
-  for (attach in c("library(pcgpu)", "library(pcalg); library(pcgpu)", "library(pcgpu); library(pcalg)")) {
-    expect_true("done" %in% in_new_session(c(sprintf("suppressMessages({%s})", attach), lines)), info = attach)
-  }
-})
-
 test_that("details are drawn, with a chart for the possible-d-sep phase", {
   fits <- pag_fits()
   texts <- drawn(plot(run_details(fits$fci)))$texts$label

@@ -6,7 +6,7 @@ test_that("pcgpu's and pcalg's gaussCItest are native, other functions are not",
 })
 
 test_that("pcalg's gaussCItest is native", {
-  skip_without_pcalg()
+  skip_without_pcalgs_class()
   expect_identical(pcgpu:::ci_test(pcalg::gaussCItest, suff(), as.character(1:8))$kind, "gauss")
 })
 
@@ -17,7 +17,7 @@ test_that("the discrete tests are native, pcgpu's and pcalg's", {
   expect_identical(kind(binCItest), kind(disCItest))
   expect_identical(kind(chi2CItest), list(kind = "discrete", statistic = "X2", rule = "bnlearn"))
   expect_identical(pcgpu:::ci_test(function(x, y, S, suffStat) 1, s, c("1", "2"))$kind, "function")
-  skip_without_pcalg()
+  skip_without_pcalgs_class()
   expect_identical(kind(pcalg::disCItest), kind(disCItest))
   expect_identical(kind(pcalg::binCItest), kind(binCItest))
 })

@@ -4,21 +4,19 @@ test_that("without pcalg it says so", {
 })
 
 test_that("pcalg runs on pcgpu's functions, and goes back to its own", {
-  skip_without_pcalg()
+  skip_without_pcalgs_class()
   on.exit(use_in_pcalg(FALSE))
   own <- pcalg::pc
   s <- suff(p = 6)
-  plain <- pcalg::fci(s, pcalg::gaussCItest, 0.05, p = 6)
   expect_false(use_in_pcalg())
   expect_true(use_in_pcalg())
   for (name in pcgpu:::replaced_in_pcalg) {
     expect_identical(getExportedValue("pcalg", name), getExportedValue("pcgpu", name))
     expect_true(bindingIsLocked(name, asNamespace("pcalg")))
   }
-  expect_identical(run_details(pcalg::pc(s, pcalg::gaussCItest, 0.05, p = 6))$device, "cpu")
-  ours <- pcalg::fci(s, pcalg::gaussCItest, 0.05, p = 6)
-  expect_identical(ours@amat, plain@amat)
-  expect_identical(ours@sepset, plain@sepset)
+  for (search in list(pcalg::pc, pcalg::fci)) expect_identical(run_details(search(s, pcalg::gaussCItest, 0.05, p = 6))$device, "cpu")
+  # pcalg's functions get a pcAlgo for any number of variables.
+  expect_false(pcgpu:::wants_compact("auto", 20001, asNamespace("pcalg")))
   # pcalg's own functions are known as such while they are put aside.
   expect_true(pcgpu:::is_gauss_test(pcgpu:::session$pcalg$gaussCItest))
   expect_false(pcgpu:::is_gauss_test(own))
@@ -28,8 +26,19 @@ test_that("pcalg runs on pcgpu's functions, and goes back to its own", {
   expect_true(pcgpu:::is_gauss_test(pcalg::gaussCItest))
 })
 
-test_that("packages that import from pcalg, and the search path, follow", {
+test_that("pcalg's answers stay the same on pcgpu's functions", {
   skip_without_pcalg()
+  on.exit(use_in_pcalg(FALSE))
+  s <- suff(p = 6)
+  plain <- pcalg::fci(s, pcalg::gaussCItest, 0.05, p = 6)
+  use_in_pcalg()
+  ours <- pcalg::fci(s, pcalg::gaussCItest, 0.05, p = 6)
+  expect_identical(ours@amat, plain@amat)
+  expect_identical(ours@sepset, plain@sepset)
+})
+
+test_that("packages that import from pcalg, and the search path, follow", {
+  skip_without_pcalgs_class()
   folder <- tempfile()
   dir.create(file.path(folder, "importer", "R"), recursive = TRUE)
   on.exit(unlink(folder, recursive = TRUE))
