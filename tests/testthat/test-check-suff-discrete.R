@@ -24,7 +24,7 @@ test_that("codes and levels out of range are named", {
   huge$dm <- huge$dm + 0
   huge$dm[5, 1] <- 1e12
   refused(low, "-1 in row 7, column 2")
-  refused(high, "3 in row 8, column 3: codes of this column must be from 0 to 2")
+  refused(high, "3 in row 8, column 3: the codes of this column must be from 0 to 2")
   refused(half, "0.5 in row 5, column 1")
   refused(huge, "in row 5, column 1")
   for (nlev in list(c(3, 3), c(3, NA, 3), "three", c(3, 2.5, 3), c(3, 1e6, 3), c(3, -1, 3))) {

@@ -209,10 +209,10 @@ test_that("a file of another call is refused, and stays", {
     expect_match(conditionMessage(e), says)
     expect_identical(readBin(file, "raw", 1e6), bytes)
   }
-  refused(says = "another `indepTest`")
+  refused(says = "`indepTest` differs")
   refused(indepTest = stopping, alpha = 0.01, says = "`alpha` is 0.05 instead of 0.01")
-  refused(indepTest = stopping, suffStat = small(seed = 5), says = "another `suffStat`")
-  refused(indepTest = gaussCItest, says = "another `indepTest`, another `suffStat`")
+  refused(indepTest = stopping, suffStat = small(seed = 5), says = "`suffStat` differs")
+  refused(indepTest = gaussCItest, says = "`indepTest` differs, `suffStat` differs")
   refused(indepTest = stopping, method = "original", says = "`method` is stable instead of original")
   refused(indepTest = stopping, NAdelete = FALSE, says = "`NAdelete` is TRUE instead of FALSE")
   refused(indepTest = stopping, result = "compact", says = "`result` is pcAlgo instead of compact")

@@ -163,7 +163,7 @@ test_that("a search of some data does not go on with others", {
     options(pcgpu_test_limit = left + 30)
     expect_error(search(of(1), test, 0.2, p = 9, checkpoint = file), class = "pcgpu_error_test")
     options(pcgpu_test_limit = Inf)
-    e <- expect_error(search(of(2), test, 0.2, p = 9, checkpoint = file), "another `suffStat`", class = "pcgpu_error_checkpoint")
+    e <- expect_error(search(of(2), test, 0.2, p = 9, checkpoint = file), "`suffStat` differs", class = "pcgpu_error_checkpoint")
     expect_identical(e$reason, "arguments")
     found <- while_resumed(search(of(1), test, 0.2, p = 9, checkpoint = file))
     expect_s3_class(found$told, "pcgpu_message_resumed")
@@ -171,7 +171,7 @@ test_that("a search of some data does not go on with others", {
     options(pcgpu_test_set = 3L)
     expect_error(search(NULL, holding(small(seed = 1)), 0.2, p = 9, checkpoint = file), class = "pcgpu_error_test")
     options(pcgpu_test_set = NULL)
-    expect_error(search(NULL, holding(small(seed = 2)), 0.2, p = 9, checkpoint = file), "another `indepTest`", class = "pcgpu_error_checkpoint")
+    expect_error(search(NULL, holding(small(seed = 2)), 0.2, p = 9, checkpoint = file), "`indepTest` differs", class = "pcgpu_error_checkpoint")
     found <- while_resumed(search(NULL, holding(small(seed = 1)), 0.2, p = 9, checkpoint = file))
     expect_s3_class(found$told, "pcgpu_message_resumed")
   }
