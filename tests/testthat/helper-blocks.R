@@ -1,4 +1,4 @@
-# What suff_gauss() promises of correlations that are made block by block, beside cor().
+# Compares correlations that suff_gauss() computes block by block with cor().
 expect_near_cor <- function(suff, x, ..., n = nrow(x)) {
   wanted <- stats::cor(as.matrix(x), ...)
   expect_lte(max(abs(suff$C - wanted)), 1e-12)

@@ -1,6 +1,6 @@
 # Searches on workers of other processes: what their answers are compared by, and how a worker is taken away.
 
-# Two results to the last bit, but for the call, which says who worked.
+# Compares two results to the last bit, except the call, which says who worked.
 expect_identical_answer <- function(found, wanted, info = NULL) {
   found@call <- wanted@call <- quote(pc())
   expect_identical(found, wanted, info = info)
@@ -38,7 +38,7 @@ doomed_workers <- function(count, env = parent.frame()) {
   list(cluster = cluster, pids = pids)
 }
 
-# Runs code, and sends processes a signal once this file is there; what was lost is told of with the value.
+# Runs code, and sends processes a signal once this file exists. Returns the value and the reported losses.
 while_signalled <- function(pids, signal, file, code) {
   system(sprintf(
     "sh -c 'for i in $(seq 1200); do if [ -e %s ]; then kill -%s %s; exit; fi; sleep 0.05; done' >/dev/null 2>&1 &",

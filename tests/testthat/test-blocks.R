@@ -27,7 +27,7 @@ test_that("a DelayedMatrix is read block by block, in files of HDF5 too", {
   expect_error(suff_gauss(DelayedArray::DelayedArray(matrix("a", 9, 9))), "of type character", class = "pcgpu_error_argument")
   expect_error(suff_gauss(DelayedArray::DelayedArray(x[, 1, drop = FALSE])), "two columns", class = "pcgpu_error_argument")
   expect_error(suff_gauss(delayed[[1]], method = "spearman"), "write_pcgpu_file", class = "pcgpu_error_argument")
-  # Blocks are no larger than that, but for a row or column.
+  # Blocks exceed that by at most a row or column.
   sizes <- NULL
   suppressMessages(DelayedArray::setAutoBlockSize(9000))
   for (way in c("rows", "columns", "neither")) {

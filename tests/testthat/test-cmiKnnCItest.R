@@ -48,7 +48,7 @@ test_that("both forms of p, and the early stop", {
   expect_identical(e$argument, "alpha")
 })
 
-# Under independence given S p is uniform, but for its steps: of 1,000 runs bench/knn.R makes a Kolmogorov-Smirnov test.
+# Under independence given S, p is uniform except for its steps; bench/knn.R makes a Kolmogorov-Smirnov test of 1,000 runs.
 test_that("p is about uniform under independence and small under dependence", {
   set.seed(11)
   p <- vapply(1:60, function(i) {

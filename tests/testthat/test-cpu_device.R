@@ -5,7 +5,7 @@ chained <- function(p, n = 60, load = 0) {
   x + load * rnorm(n)
 }
 
-# A result but for the call, which names the device.
+# A result without the call, which names the device.
 answer <- function(fit) {
   fit@call <- quote(pc())
   fit

@@ -17,7 +17,7 @@ test_that("data alone are searched with the majority rule, and a test that is na
     expect_identical_answer(by_data(x, maj.rule = FALSE), standard)
     expect_identical_answer(by_data(x, result = "compact"), pc(suff_gauss(x), gaussCItest, 0.1, maj.rule = TRUE, result = "compact"))
     differ <- differ + !identical(majority@graph, standard@graph)
-    # Whoever asks for a rule gets that.
+    # An explicit rule is used.
     expect_identical_answer(by_data(x, conservative = TRUE), pc(suff_gauss(x), gaussCItest, 0.1, conservative = TRUE))
     set.seed(1)
     retried <- pc(suff_gauss(x), gaussCItest, 0.1, u2pd = "retry")

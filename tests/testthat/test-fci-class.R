@@ -51,7 +51,7 @@ test_that("a summary is pcalg's, line by line", {
   theirs <- in_new_session(c("suppressMessages({library(pcalg); library(pcgpu)})", lines))
   ours <- in_new_session(c("suppressMessages(library(pcgpu))", lines), without)
   expect_identical(sum(grepl("^Edges: ", ours)), 6L)
-  # But for the line that counts edges by kind.
+  # Except the line that counts edges by kind.
   said <- function(lines) Filter(nzchar, sub(" +$", "", lines[!startsWith(lines, "Edges: ")]))
   expect_identical(said(ours), said(theirs))
 })

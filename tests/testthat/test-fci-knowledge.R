@@ -1,4 +1,4 @@
-# What a search finds where the test is the truth: no false mark, and no false edge, but for rfci(), whose edges may be too many.
+# With a test that knows the truth, a search finds no false mark and no false edge, except rfci(), which may keep too many edges.
 expect_true_pag <- function(fit, problem, adjacent, info, all_edges = FALSE) {
   amat <- unname(fit@amat)
   expect_identical(false_marks(amat, problem), 0L, info = info)

@@ -1,4 +1,4 @@
-# Beside pcalg itself.
+# Compares with pcalg itself.
 
 # The slots of ours that differ from pcalg's.
 differing_slots <- function(ours, theirs) {
@@ -55,7 +55,7 @@ test_that("random problems have pcalg's answers, in every slot", {
   expect_gt(compared, 15)
 })
 
-# pcalg's lines, but for those that its searches for paths print.
+# pcalg's lines, except those that its searches for paths print.
 lines_of_call <- function(code) Filter(function(line) !startsWith(line, "    minUncov"), utils::capture.output(invisible(code)))
 
 test_that("verbose prints pcalg's lines, but those of searches for paths", {

@@ -21,7 +21,7 @@ test_that("C and n are those of suff_gauss(), names and all, and C is made once"
         expect_lte(max(abs(colMeans(s$data)) / apply(s$data, 2, sd)), 1e-9)
         expect_identical(dimnames(s$data), if (!is.null(colnames(data))) list(NULL, colnames(data)))
         expect_true(has_made(s))
-        # Where it stands, and not a copy that was made anew.
+        # In place, not in a new copy.
         made <- s$made
         made$C[1, 2] <- 0.25
         expect_identical(s$C[1, 2], 0.25)
@@ -248,7 +248,7 @@ test_that("on a GPU, searches of data are those of correlations that were made t
     class = "pcgpu_error_device_out_of_memory"
   )
   expect_match(conditionMessage(e), "GPU memory")
-  # Data are given up once the correlations are there: 3.1 MB beside them at first.
+  # Data are freed once the correlations exist; both took 3.1 MB at first.
   plan <- run_details(skeleton(s, gaussCItest, 1e-10, p = 130, m.max = 0, device = cuda_device(memory = 3.3e6)))$memory
   expect_lte(sum(plan), 3.3e6)
 })

@@ -94,7 +94,7 @@ test_that("what does not belong to a value is not compared", {
     }
   }
   expect_identical(known(makes_counter(1)), known(makes_counter(2)))
-  # The frame that such a function was made in goes on.
+  # The frame in which such a function was made continues.
   named <- function(v) {
     other <- v
     function(x, suffStat) get("s", suffStat)

@@ -135,10 +135,10 @@ in_little_memory <- function(case, mib, threads, told) {
     format(share(found), digits = 12)
   }
   invisible(sum_of(small))
-  # What tells of the end is read before there is no room for it.
+  # The code that reports the end is read while there is still room for it.
   for (used in list(cat, paste, class, conditionMessage, conditionMessage.condition)) NULL
   told <- file(told, "w")
-  # Without a limit again this process can tell R that it has ended. Whether R can do so within it is not asked.
+  # Without the limit, this process can report its end to R. This does not test whether R can do so within the limit.
   before <- system2("prlimit", c("--pid", Sys.getpid(), "--as", "--noheadings", "--output", "SOFT"), stdout = TRUE)
   lift <- sprintf("prlimit --pid %d --as=%s:", Sys.getpid(), trimws(before))
   system("true")
@@ -210,7 +210,7 @@ test_that("a call under a limit of memory ends in its answer or in an error", {
     said <- found$said[i]
     info <- sprintf("%s: %s", labels[i], said)
     expect_true(found$ended[i], info = info)
-    # Ours, or R's own: also where it has no room for code of ours that it has not read yet.
+    # Our error, or R's own if it has no room to load more of our code.
     expect_match(said, "answer|error pcgpu_error_memory|error simpleError .*(alloc|memory|lazy-load)|error .*C stack", info = info)
     if (long && grepl("^answer", said)) {
       all_memory <- sub(" [^ ]+, .*", " Inf, 2 threads", labels[i])

@@ -92,7 +92,7 @@ test_that("files that are damaged, cut off, of another version or no files of ou
   unlink(other, force = TRUE)
   writeBin(changed(5000), other)
   expect_s3_class(pcgpu_file(other, verify = FALSE), "pcgpu_file")
-  # A file that was written anew is not the one that was meant.
+  # A file that was written again is another file.
   write_pcgpu_file(x + 1, path, overwrite = TRUE)
   for (use in list(suff_gauss, as.matrix, function(x) x[1, 1], function(x) pcgpu:::open_reference(pcgpu:::file_reference(x)))) {
     expect_error(use(file), "was replaced", class = "pcgpu_error_file_changed")

@@ -304,7 +304,7 @@ test_that("advice on levels names what can be changed", {
 
 test_that("numbers that print alike are different classes and levels", {
   y <- 1e15 + rep(0:2, 20)
-  # The second column has the classes of y but for the last row.
+  # The second column has the classes of y, except in the last row.
   x <- cbind(rep(c(0, 1, 1), 20), 1e15 + rep(c(2, 0, 1), 20), rep(0:1, 30))
   x[60, 2] <- 1e15
   expect_identical(select_features(x, y, 1)$classes, 3L)

@@ -2,7 +2,7 @@ same_parts <- c(
   "index", "names", "score", "relevance", "levels", "frequency", "rank", "ensemble", "classes", "features", "observations"
 )
 
-# The codes of the columns, which a selection from some of the rows must not make anew.
+# The codes of the columns. A selection from some of the rows must not recompute them.
 codes_of <- function(x, bins) {
   apply(x, 2, function(v) pmin(floor((v - min(v)) / (max(v) - min(v)) * bins), bins - 1))
 }

@@ -75,7 +75,7 @@ test_that("a file that cannot be written is refused, and leaves nothing", {
   write_pcgpu_file(x, path)
   expect_error(write_pcgpu_file(x, path), "overwrite = TRUE", class = "pcgpu_error_argument")
   expect_identical(list.files(folder), "a")
-  # Who has it open keeps what was there.
+  # A process that has it open keeps the old contents.
   old <- pcgpu_file(path)
   write_pcgpu_file(x * 2, path, overwrite = TRUE)
   expect_identical(as.matrix(pcgpu_file(path)), x * 2)
