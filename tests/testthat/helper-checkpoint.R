@@ -35,7 +35,7 @@ killed_after <- function(seconds, search) {
   suppressWarnings(parallel::mccollect(child))
 }
 
-# Returns list(value, told): the value of `code`, and its message about the checkpoint that it continues from; NULL if it starts from the beginning.
+# Returns the value of `code`, and its message about the checkpoint that it continues from; NULL if it starts from the beginning.
 while_resumed <- function(code) {
   told <- NULL
   value <- withCallingHandlers(code, pcgpu_message_resumed = function(m) {
