@@ -28,10 +28,7 @@ check_labels <- function(labels, p, has_labels, has_p, tell = FALSE) {
 }
 
 check_p <- function(p) {
-  if (!is_number(p) || p < 2 || p > .Machine$integer.max || p != trunc(p)) {
-    abort_argument("p", p, "use the number of variables, a whole number of at least 2 (p >= 2).")
-  }
-  as.integer(p)
+  as.integer(check_number(p, "p", "use the number of variables, a whole number of at least 2 (p >= 2).", 2, .Machine$integer.max, whole = TRUE))
 }
 
 # Checks names that become node names of a graph::graphNEL, which separates the two ends of an edge by "|".

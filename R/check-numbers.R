@@ -2,11 +2,25 @@
 
 is_number <- function(x) is.numeric(x) && length(x) == 1L && !is.na(x) && !inherits(x, "integer64")
 
+# Checks one number and returns it as a double. `least` and `most` belong to the range, `above` and `below` do not; NULL means no limit. A whole number may
+# be Inf. `hint` and `...` go to abort_argument().
+check_number <- function(x, argument, hint, least = NULL, most = NULL, whole = FALSE, above = NULL, below = NULL, ...) {
+  if (!is_number(x) || any(x < least, x > most, x <= above, x >= below) || whole && x != floor(x)) abort_argument(argument, x, hint, ...)
+  as.double(x)
+}
+
+# Checks a whole number in a range.
+check_whole <- function(x, argument, least, most) {
+  check_number(x, argument, sprintf("use a whole number from %.0f to %.0f.", least, most), least, most, whole = TRUE)
+}
+
+check_seed <- function(seed) {
+  if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_whole(seed, "seed", 0, .Machine$integer.max)
+}
+
 # pcalg takes any number, and scripts that sweep unique(fit@pMax) come to 1.
 check_alpha <- function(alpha) {
-  if (!is_number(alpha)) {
-    abort_argument("alpha", alpha, "use one significance level between 0 and 1, for instance 0.01.")
-  }
+  check_number(alpha, "alpha", "use one significance level between 0 and 1, for instance 0.01.")
   if (alpha <= 0 || alpha >= 1) {
     warn("alpha", paste0("`alpha` is ", format(alpha, digits = 15L), ": ", if (alpha <= 0) {
       "every test then counts as independence, so no edge remains"
@@ -20,10 +34,7 @@ check_alpha <- function(alpha) {
 }
 
 check_m_max <- function(m.max) {
-  if (!is_number(m.max)) {
-    abort_argument("m.max", m.max, "use one number, the largest size of a separating set, or Inf for no limit.")
-  }
-  as.double(m.max)
+  check_number(m.max, "m.max", "use one number, the largest size of a separating set, or Inf for no limit.")
 }
 
 check_flag <- function(flag, argument) {

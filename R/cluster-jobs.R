@@ -4,11 +4,7 @@
 
 # Returns the seconds that a driver waits for its jobs to start, and a job for a sign of its driver.
 job_patience <- function() {
-  seconds <- getOption("pcgpu.cluster_wait", 600)
-  if (!is_number(seconds) || seconds <= 0) {
-    abort_argument("options(pcgpu.cluster_wait = )", seconds, "set it to a positive number of seconds.")
-  }
-  seconds
+  check_number(getOption("pcgpu.cluster_wait", 600), "options(pcgpu.cluster_wait = )", "set it to a positive number of seconds.", above = 0)
 }
 
 # Creates the folder that driver and jobs share.

@@ -43,11 +43,8 @@ no_delay <- "options(socketOptions = 'no-delay')"
 
 # Returns the seconds of silence after which a worker that has work counts as lost. No test takes that long; the limit ends a call if all workers hang.
 worker_silence <- function() {
-  seconds <- getOption("pcgpu.cluster_silence", 3600)
-  if (!is_number(seconds) || seconds <= 0) {
-    abort_argument("options(pcgpu.cluster_silence = )", seconds, "set it to a positive number of seconds, more than the longest test takes, or to Inf.")
-  }
-  seconds
+  hint <- "set it to a positive number of seconds, more than the longest test takes, or to Inf."
+  check_number(getOption("pcgpu.cluster_silence", 3600), "options(pcgpu.cluster_silence = )", hint, above = 0)
 }
 
 silent_for <- function(seconds) sprintf("it did not answer within %g s (option pcgpu.cluster_silence)", seconds)

@@ -221,7 +221,7 @@ write_file <- function(x, path, nrow, bar) {
     written <<- max(written, row + base::nrow(block))
   }
   if (is.function(x)) {
-    n <- check_rows_to_come(nrow)
+    n <- check_number(nrow, "nrow", "for a function, pass the number of rows that it returns in total.", 1, .Machine$integer.max, whole = TRUE)
     each_block(x, "rows", NULL, function(block, row, column) {
       if (is.null(file)) create(n, ncol(block), colnames(block))
       if (row + base::nrow(block) > n) refuse_rows(nrow, "more")
@@ -237,13 +237,6 @@ write_file <- function(x, path, nrow, bar) {
   engine <- engine_list(new_device("cpu"), resolve_threads())
   digest <- check_rust(rust_file_finish(file, engine))
   open_file(path, digest, verify = FALSE)
-}
-
-check_rows_to_come <- function(nrow) {
-  if (!is_number(nrow) || nrow < 1 || nrow != trunc(nrow) || nrow > .Machine$integer.max) {
-    abort_argument("nrow", nrow, "for a function, pass the number of rows that it returns in total.")
-  }
-  as.double(nrow)
 }
 
 refuse_rows <- function(nrow, rows) {

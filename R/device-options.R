@@ -130,10 +130,7 @@ check_shape <- function(value, argument, of, strategy, least = 1, most = 256, hi
       "leave it out, or give strategy = %s; other strategies do not use it.", paste(dQuote(of, FALSE), collapse = " or ")
     ))
   }
-  if (!is_number(value) || value < least || value > most || value != floor(value)) {
-    abort_argument(argument, value, sprintf("give a whole number from %.0f to %.0f%s.", least, most, hint))
-  }
-  as.integer(value)
+  as.integer(check_number(value, argument, sprintf("give a whole number from %.0f to %.0f%s.", least, most, hint), least, most, whole = TRUE))
 }
 
 # `delta` is a number of blocks for a variable for "set", and a number of threads for "gpucsl".

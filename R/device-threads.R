@@ -3,19 +3,13 @@
 # search does not depend on it. The attribute "named" says that the user gave the number: it is then an error if threads cannot be started.
 resolve_threads <- function(numCores = NULL) {
   if (!is.null(numCores)) {
-    if (!is_number(numCores) || numCores <= 0) {
-      abort_argument("numCores", numCores, "give a positive number of threads, or leave it out to use all cores.",
-        pcalg = "(is.integer(numCores) || is.numeric(numCores)) && numCores > 0 is not TRUE"
-      )
-    }
-    return(named_threads(numCores))
+    return(named_threads(check_number(numCores, "numCores", "give a positive number of threads, or leave it out to use all cores.",
+      above = 0, pcalg = "(is.integer(numCores) || is.numeric(numCores)) && numCores > 0 is not TRUE"
+    )))
   }
   option <- getOption("pcgpu.threads")
   if (!is.null(option)) {
-    if (!is_number(option) || option < 1) {
-      abort_argument("options(pcgpu.threads)", option, "set it to a number of threads of at least 1, or to NULL.")
-    }
-    return(named_threads(option))
+    return(named_threads(check_number(option, "options(pcgpu.threads)", "set it to a number of threads of at least 1, or to NULL.", 1)))
   }
   variable <- Sys.getenv("PCGPU_NUM_THREADS")
   if (nzchar(variable)) {

@@ -34,11 +34,7 @@ one_effect <- function(chosen, of, labels, argument) {
 count_pairs <- function(x) as.double(length(x$x)) * length(x$y) - length(intersect(x$x, x$y))
 
 # Checks the number of pairs that a table shows.
-check_rows_shown <- function(n) {
-  if (!is_number(n) || n < 0) {
-    abort_argument("n", n, "give a number of rows, or Inf for all pairs.")
-  }
-}
+check_rows_shown <- function(n) check_number(n, "n", "give a number of rows, or Inf for all pairs.", 0)
 
 #' @exportS3Method as.data.frame pcgpu_effects
 as.data.frame.pcgpu_effects <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {

@@ -146,10 +146,7 @@ check_fci_type <- function(type, m.max) {
 }
 
 check_pdsep_max <- function(pdsep.max) {
-  if (!is_number(pdsep.max)) {
-    abort_argument("pdsep.max", pdsep.max, "give the largest size of a possible-d-sep set as one number, or Inf for no limit.")
-  }
-  as.double(pdsep.max)
+  check_number(pdsep.max, "pdsep.max", "give the largest size of a possible-d-sep set as one number, or Inf for no limit.")
 }
 
 #' RFCI: a faster FCI

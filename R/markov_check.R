@@ -89,12 +89,8 @@ markov_check <- function(fit, data = NULL, indepTest = NULL, suffStat = NULL, gi
   given <- check_choice(given, c("parents", "blanket"), "given")
   tests <- check_whole(tests, "tests", 1, 1e8)
   resamples <- check_whole(resamples, "resamples", 0, 1e4)
-  if (!is_number(share) || share <= 0 || share > 1) {
-    abort_argument("share", share, "give the share of the rows in a sample, above 0 and at most 1.")
-  }
-  if (!is_number(alpha) || alpha <= 0 || alpha >= 1) {
-    abort_argument("alpha", alpha, "give the level below which p-values count as dependence, above 0 and below 1.")
-  }
+  check_number(share, "share", "give the share of the rows in a sample, above 0 and at most 1.", most = 1, above = 0)
+  check_number(alpha, "alpha", "give the level below which p-values count as dependence, above 0 and below 1.", above = 0, below = 1)
   seed <- check_seed(seed)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   workers <- if (!is.null(cluster)) worker_source(cluster)

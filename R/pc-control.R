@@ -221,7 +221,8 @@ pc_control <- function(..., result = c("auto", "pcAlgo", "compact"), checkpoint 
   if (!is.null(cluster)) worker_source(cluster)
   structure(class = "pcgpu_control", given = given, list(
     result = check_choice(result, c("auto", "pcAlgo", "compact"), "result"),
-    checkpoint = check_checkpoint(checkpoint), time_limit = check_time_limit(time_limit),
+    checkpoint = check_checkpoint(checkpoint),
+    time_limit = check_number(time_limit, "time_limit", "give a positive number of seconds, or Inf for no limit.", above = 0),
     cluster = cluster, parallel_tests = check_flag(parallel_tests, "parallel_tests"),
     tiers = tiers, forbidden = forbidden, required = required, context.all = context.all, context.tier = context.tier,
     na = check_choice(na, c("error", "testwise"), "na")

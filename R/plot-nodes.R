@@ -36,10 +36,7 @@ chosen_nodes <- function(listed, around, order, isolated, components) {
 
 # Checks a number of steps along edges.
 check_order <- function(order, least) {
-  if (!is_number(order) || order < least || (is.finite(order) && order != floor(order))) {
-    abort_argument("order", order, sprintf("give a whole number of edges from %d up, or Inf; 1 means the neighbours.", least))
-  }
-  order
+  check_number(order, "order", sprintf("give a whole number of edges from %d up, or Inf; 1 means the neighbours.", least), least, whole = TRUE)
 }
 
 # Returns list(most, least): how many components are drawn, and their minimum number of nodes.

@@ -8,13 +8,6 @@ search_limits <- function(control) {
   c(control$checkpoint, if (is.finite(control$time_limit)) list(seconds = control$time_limit))
 }
 
-check_time_limit <- function(time_limit) {
-  if (!is_number(time_limit) || time_limit <= 0) {
-    abort_argument("time_limit", time_limit, "give a positive number of seconds, or Inf for no limit.")
-  }
-  as.double(time_limit)
-}
-
 check_checkpoint <- function(checkpoint) {
   hint <- "give the name of a file, or list(file = , every = ), where `every` is the number of seconds between saves."
   if (is.null(checkpoint)) {

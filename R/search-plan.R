@@ -33,7 +33,7 @@
 #' plan_search(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
 #' @export
 plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., control = pc_control(), seconds = 10) {
-  if (!is_number(seconds) || seconds <= 0) abort_argument("seconds", seconds, "give a positive number of seconds.")
+  check_number(seconds, "seconds", "give a positive number of seconds.", above = 0)
   pilot <- match.call()
   asked <- list(...)
   of_search <- setdiff(c(names(formals(pc)), names(formals(skeleton))), c("...", "control"))

@@ -45,22 +45,15 @@
 #' @export
 selection_ensemble <- function(replicates = 50, fraction = NULL, replace = TRUE,
                                aggregate = c("frequency", "mean-rank"), seed = NULL) {
-  if (!is_number(replicates) || replicates < 1 || replicates > 1e5 || replicates != floor(replicates)) {
-    abort_argument("replicates", replicates, "use a whole number from 1 to 100000.")
-  }
+  replicates <- check_whole(replicates, "replicates", 1, 1e5)
   replace <- check_flag(replace, "replace")
   if (is.null(fraction)) {
     fraction <- if (replace) 1 else 0.5
   }
-  if (!is_number(fraction) || fraction <= 0 || fraction > 1 || (fraction == 1 && !replace)) {
-    abort_argument("fraction", fraction, paste("use a number above 0", if (replace) {
-      "and at most 1."
-    } else {
-      "and below 1, because without replacement all rows always give the same sample."
-    }))
-  }
+  hint <- if (replace) "and at most 1." else "and below 1, because without replacement all rows always give the same sample."
+  fraction <- check_number(fraction, "fraction", paste("use a number above 0", hint), most = 1, above = 0, below = if (!replace) 1)
   structure(class = "pcgpu_ensemble", list(
-    replicates = as.integer(replicates), fraction = as.double(fraction), replace = replace,
+    replicates = as.integer(replicates), fraction = fraction, replace = replace,
     aggregate = check_choice(aggregate, c("frequency", "mean-rank"), "aggregate"),
     seed = if (!is.null(seed)) check_whole(seed, "seed", 0, .Machine$integer.max)
   ))
@@ -72,13 +65,8 @@ check_ensemble <- function(ensemble, n) {
     return(NULL)
   }
   if (!inherits(ensemble, "pcgpu_ensemble")) {
-    if (!is_number(ensemble) || ensemble < 1 || ensemble > 1e5 || ensemble != floor(ensemble)) {
-      abort_argument("ensemble", ensemble, paste(
-        "use the number of samples, a whole number from 1 to 100000, a selection_ensemble(),",
-        "or NULL to select once, from all rows."
-      ))
-    }
-    ensemble <- selection_ensemble(ensemble)
+    hint <- "use the number of samples, a whole number from 1 to 100000, a selection_ensemble(), or NULL to select once, from all rows."
+    ensemble <- selection_ensemble(check_number(ensemble, "ensemble", hint, 1, 1e5, whole = TRUE))
   }
   check_object(ensemble, "ensemble")
   ensemble$size <- as.integer(max(1, round(ensemble$fraction * n)))

@@ -166,9 +166,7 @@ select_features <- function(x, y, k, criterion = c(
   criteria <- c("JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI")
   criterion <- check_choice(criterion, criteria, "criterion")
   discretize <- check_choice(discretize, c("equal-width", "equal-frequency", "none"), "discretize")
-  if (!is.null(bins)) {
-    bins <- check_bins(bins)
-  }
+  if (!is.null(bins)) bins <- as.integer(check_whole(bins, "bins", 2, 65535))
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   source <- if (!is.null(cluster)) worker_source(cluster)
   if (is.null(source)) device <- check_device(device)
@@ -182,7 +180,7 @@ select_features <- function(x, y, k, criterion = c(
   refuse_target(x, features, y)
   kept_levels <- if (is.null(bins)) most_codes(n, if (is.factor(y)) nlevels(y)) else 0L
   bins <- bins %||% default_bins(n, if (is.factor(y)) nlevels(y))
-  k <- check_k(k, p)
+  k <- as.integer(check_number(k, "k", sprintf("use a whole number from 1 to %d, the number of columns of `x`.", p), 1, p, whole = TRUE))
   ensemble <- check_ensemble(ensemble, n)
   if (!is.null(source) && is.null(ensemble) && !sharing_pays(device, criterion, n, p, k)) {
     source <- NULL
@@ -254,13 +252,6 @@ of_ensemble <- function(found, ensemble, p) {
   )
 }
 
-check_bins <- function(bins) {
-  if (!is_number(bins) || bins < 2 || bins > 65535 || bins != floor(bins)) {
-    abort_argument("bins", bins, "use a whole number from 2 to 65535.")
-  }
-  as.integer(bins)
-}
-
 # Returns the default of `bins`, see the section "Columns" of the help. classes: NULL if y is cut too.
 default_bins <- function(n, classes) {
   bins <- if (is.null(classes)) (n / 5)^(1 / 3) else sqrt(n / (5 * classes))
@@ -271,13 +262,6 @@ default_bins <- function(n, classes) {
 # Returns the largest number of different whole numbers that count as codes and are not cut, see the section "Columns" of the help.
 most_codes <- function(n, classes) {
   max(default_bins(n, classes), min(10L, as.integer(n / (5 * (classes %||% default_bins(n, NULL))))))
-}
-
-check_k <- function(k, p) {
-  if (!is_number(k) || k < 1 || k > p || k != floor(k)) {
-    abort_argument("k", k, sprintf("use a whole number from 1 to %d, the number of columns of `x`.", p))
-  }
-  as.integer(k)
 }
 
 choose_selection_device <- function(device, counts) {

@@ -51,14 +51,9 @@ random_dag <- function(p, neighbours = min(2, p - 1), model = c("er", "power", "
   p <- check_whole(p, "p", 1, 1e7)
   model <- check_choice(model, c("er", "power", "layers"), "model")
   if (!is.null(prob)) {
-    if (!is_number(prob) || prob < 0 || prob > 1) {
-      abort_argument("prob", prob, "use a probability from 0 to 1, or pass `neighbours` instead.")
-    }
-    neighbours <- prob * (p - 1)
+    neighbours <- check_number(prob, "prob", "use a probability from 0 to 1, or pass `neighbours` instead.", 0, 1) * (p - 1)
   }
-  if (!is_number(neighbours) || neighbours < 0 || neighbours > max(p - 1, 0)) {
-    abort_argument("neighbours", neighbours, sprintf("use a number from 0 to %.0f.", p - 1))
-  }
+  neighbours <- check_number(neighbours, "neighbours", sprintf("use a number from 0 to %.0f.", p - 1), 0, p - 1)
   layers <- if (model == "layers") check_whole(layers, "layers", 2, max(p, 2)) else 2
   if (!is.numeric(weights) || !length(weights) %in% 1:2 || !all(is.finite(weights)) || any(weights < 0) || is.unsorted(weights)) {
     abort_argument("weights", weights, "use the smallest and the largest size of a weight, such as c(0.3, 1).")
@@ -66,7 +61,7 @@ random_dag <- function(p, neighbours = min(2, p - 1), model = c("er", "power", "
   signs <- check_flag(signs, "signs")
   labels <- if (is.null(labels)) paste0("x", seq_len(p)) else check_names_of_graph(labels, p)
   shape <- list(
-    p = p, model = model, layers = layers, neighbours = as.double(neighbours), weights = as.double(range(weights)), signs = signs
+    p = p, model = model, layers = layers, neighbours = neighbours, weights = as.double(range(weights)), signs = signs
   )
   found <- check_rust(rust_random_dag(shape, check_seed(seed)))
   new_graph(labels, found$from, found$to, rep.int(TRUE, length(found$from)), found$weight)
@@ -77,10 +72,6 @@ check_names_of_graph <- function(labels, p) {
     abort_argument("labels", labels, sprintf("use %.0f different names.", p))
   }
   labels
-}
-
-check_seed <- function(seed) {
-  if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_whole(seed, "seed", 0, .Machine$integer.max)
 }
 
 #' Random data from a DAG
@@ -153,14 +144,12 @@ random_data <- function(dag, n, kind = c("gaussian", "nonlinear", "discrete", "m
   if (!is.numeric(levels) || !length(levels) %in% 1:2 || anyNA(levels) || any(levels != trunc(levels) | levels < 2 | levels > 1000) || is.unsorted(levels)) {
     abort_argument("levels", levels, "use the smallest and the largest number of levels, whole numbers from 2 to 1000, such as c(2, 4).")
   }
-  share <- check_share(discrete, "discrete", "use the probability that a variable is discrete, from 0 to 1.", 1)
-  if (!is_number(strength) || !is.finite(strength)) {
-    abort_argument("strength", strength, "use a finite factor for the weights, such as 1.")
-  }
+  share <- check_number(discrete, "discrete", "use the probability that a variable is discrete, from 0 to 1.", 0, 1)
   sample <- list(
-    n = n, kind = kind, levels = as.double(range(levels)), share = share, strength = as.double(strength),
+    n = n, kind = kind, levels = as.double(range(levels)), share = share,
+    strength = check_number(strength, "strength", "use a finite factor for the weights, such as 1.", above = -Inf, below = Inf),
     standardise = check_flag(standardise, "standardise"),
-    missing = check_share(missing, "missing", "use the proportion of missing cells, from 0 to 0.99.", 0.99),
+    missing = check_number(missing, "missing", "use the proportion of missing cells, from 0 to 0.99.", 0, 0.99),
     mechanism = check_choice(mechanism, c("MCAR", "MAR"), "mechanism")
   )
   threads <- resolve_threads(if (!base::missing(numCores)) numCores)
@@ -183,13 +172,6 @@ random_data <- function(dag, n, kind = c("gaussian", "nonlinear", "discrete", "m
     structure(as.integer(x[, j]), levels = as.character(seq_len(found$levels[j])), class = "factor")
   })
   structure(columns, names = arrows$labels, row.names = .set_row_names(as.integer(n)), class = "data.frame")
-}
-
-check_share <- function(share, argument, hint, most) {
-  if (!is_number(share) || share < 0 || share > most) {
-    abort_argument(argument, share, hint)
-  }
-  as.double(share)
 }
 
 # Returns the arrows of a DAG, sorted by head, with weights: list(p, labels, from, to, weight).

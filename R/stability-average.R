@@ -6,10 +6,8 @@ check_wanted <- function(threshold, false_edges, of) {
     abort_argument("false_edges", false_edges, "leave out one of the two, which follows from the other.", is = "given together with `threshold`")
   }
   if (!is.null(threshold)) {
-    if (!is_number(threshold) || threshold <= 0 || threshold > 1) {
-      abort_argument("threshold", threshold, "give the smallest strength of an edge to keep, a number above 0 and at most 1, or NULL.")
-    }
-    return(list(threshold = as.double(threshold)))
+    hint <- "give the smallest strength of an edge to keep, a number above 0 and at most 1, or NULL."
+    return(list(threshold = check_number(threshold, "threshold", hint, most = 1, above = 0)))
   }
   if (is.null(false_edges)) {
     return(list())
@@ -23,10 +21,7 @@ check_wanted <- function(threshold, false_edges, of) {
 }
 
 check_positive <- function(x, argument, what) {
-  if (!is_number(x) || !is.finite(x) || x <= 0) {
-    abort_argument(argument, x, sprintf("give %s, a number above 0.", what))
-  }
-  as.double(x)
+  check_number(x, argument, sprintf("give %s, a number above 0.", what), above = 0, below = Inf)
 }
 
 is_halves <- function(x) x$how == "subsample" && x$size == x$n %/% 2L
@@ -205,11 +200,9 @@ stability_bound <- function(q = NULL, pairs, threshold = NULL, false_edges = NUL
       is = if (length(absent)) "missing, and so is another of the three" else "given together with the two others"
     )
   }
-  if (!is.null(q) && (!is_number(q) || q < 0 || q > pairs)) {
-    abort_argument("q", q, "give the mean number of edges in a sample, a number from 0 to `pairs`.")
-  }
-  if (!is.null(threshold) && (!is_number(threshold) || threshold <= 0.5 || threshold > 1)) {
-    abort_argument("threshold", threshold, "give a number above 0.5 and at most 1; other thresholds have no bound.")
+  if (!is.null(q)) check_number(q, "q", "give the mean number of edges in a sample, a number from 0 to `pairs`.", 0, pairs)
+  if (!is.null(threshold)) {
+    check_number(threshold, "threshold", "give a number above 0.5 and at most 1; other thresholds have no bound.", most = 1, above = 0.5)
   }
   if (!is.null(false_edges)) check_positive(false_edges, "false_edges", "the bound on the expected number of false edges")
   switch(absent,

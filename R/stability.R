@@ -202,9 +202,8 @@ check_resampling <- function(how, size, seed, source, replicates) {
       is = sprintf("%d of %d rows, but a test of correlation needs at least 4 observations", size, n)
     )
   }
-  seed <- as.double(if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_whole(seed, "seed", 0, .Machine$integer.max))
   list(
-    seed = seed, size = as.integer(size), replace = replace, n = n, first = 0L, replicates = as.integer(replicates),
+    seed = as.double(check_seed(seed)), size = as.integer(size), replace = replace, n = n, first = 0L, replicates = as.integer(replicates),
     # Meinshausen and Buehlmann's bound holds only for such samples.
     halves = !replace && size == n %/% 2L
   )

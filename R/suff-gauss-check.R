@@ -16,13 +16,9 @@ check_suff_gauss <- function(suffStat, labels, threads = 1L, later = FALSE) {
     if (later && length(labels) > most_checked_first) of$unchecked <- TRUE else of$undefined <- check_cor_values(of$C, threads)
   }
   n <- plain_integer64(suffStat$n, "suffStat$n")
-  if (!is_number(n) || !is.finite(n) || n < 1) {
-    abort_argument(
-      "suffStat$n", n, "use one number of at least 1, the number of observations behind C, for instance nrow(x)."
-    )
-  }
+  hint <- "use one number of at least 1, the number of observations behind C, for instance nrow(x)."
   # The names are no longer needed, but removing them from a shared matrix would copy it.
-  c(of, n = as.double(n))
+  c(of, n = check_number(n, "suffStat$n", hint, 1, below = Inf))
 }
 
 check_suff_list <- function(suffStat) {

@@ -120,8 +120,7 @@ suff_knn <- function(data, k = NULL, k_perm = 5, permutations = 100,
     k_perm = if (missing(k_perm)) min(5, nrow(data) - 1) else check_whole(k_perm, "k_perm", 1, nrow(data) - 1),
     permutations = check_whole(permutations, "permutations", 1, 1e6),
     estimator = check_choice(estimator, knn_estimators, "estimator"), transform = check_choice(transform, knn_transforms, "transform"),
-    seed = if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_whole(seed, "seed", 0, .Machine$integer.max),
-    add_one = check_flag(add_one, "add_one"), early_stop = check_early_stop(early_stop)
+    seed = check_seed(seed), add_one = check_flag(add_one, "add_one"), early_stop = check_early_stop(early_stop)
   )
   if (suff$estimator == "frenzel-pompe" && any(discrete)) {
     abort_argument("estimator", "frenzel-pompe", "use \"mesner-shalizi\" or \"gao\", which are for mixed data.",
@@ -145,14 +144,6 @@ knn_estimators <- c("auto", "frenzel-pompe", "mesner-shalizi", "gao")
 # (bench/knn.R transforms).
 knn_transforms <- c("uniform", "ranks", "standardize", "none")
 
-# Checks a whole number in a range.
-check_whole <- function(x, argument, least, most) {
-  if (!is_number(x) || x != trunc(x) || x < least || x > most) {
-    abort_argument(argument, x, sprintf("use a whole number from %.0f to %.0f.", least, most))
-  }
-  as.double(x)
-}
-
 # Returns the default of k. Between numbers, power is best at 0.1 n (Runge 2018: 0.1 to 0.2 n; tigramite uses 0.2 n). With levels, 0.1 n loses all
 # power if k exceeds the observations of a cell. The square root of n, mCMIkNN's rule, does not (bench/knn.R neighbours, neighbours-mixed,
 # neighbours-graphs).
@@ -171,12 +162,8 @@ check_neighbours <- function(k, n, argument = "k") {
   if (is_number(k) && k > 0 && k < 1) {
     return(max(1, trunc(k * n)))
   }
-  if (!is_number(k) || k != trunc(k) || k < 1 || k > n - 1) {
-    abort_argument(argument, k, sprintf(
-      "with %d observations, use a whole number from 1 to %d, or a fraction of the observations below 1.", n, n - 1L
-    ))
-  }
-  as.double(k)
+  hint <- sprintf("with %d observations, use a whole number from 1 to %d, or a fraction of the observations below 1.", n, n - 1L)
+  check_number(k, argument, hint, 1, n - 1, whole = TRUE)
 }
 
 check_early_stop <- function(early_stop) {
