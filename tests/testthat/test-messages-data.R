@@ -1,8 +1,5 @@
 # Prose of errors, warnings, messages and print methods about data, for review in a diff.
 
-# testthat 3.1 writes conditions in the format of later versions only with this option.
-old <- options("testthat:::rlang_dep" = TRUE)
-
 small <- function() {
   data.frame(
     age = c(31, 44, 52, 28, 39, 61, 47, 55, 36, 42, 58, 33), sbp = c(118, 131, 140, 115, 122, 150, 133, 146, 121, 127, 149, 119),
@@ -110,5 +107,3 @@ test_that("selection of features and random data", {
   })
   expect_snapshot(select_features(x, rep(1:2, 6), 2, bins = 2, numCores = 1))
 })
-
-options(old)
