@@ -80,6 +80,14 @@ outcome() {
   esac
 }
 
+# Makes $2 a link to $1, unless it is there.
+link() {
+  if [ ! -e "$2" ]; then
+    mkdir -p "$(dirname "$2")"
+    ln -s "$1" "$2"
+  fi
+}
+
 unpack() {
   if command -v Rscript >/dev/null 2>&1 && [ ! -e /opt/r-libs/PACKED ]; then
     echo "gpu-check.sh: R is installed here, and unpacking another over it would break it. Use a container or a machine" \
@@ -94,12 +102,11 @@ unpack() {
     mkdir -p "$home/data"
     tar -C "$home/data" -xf "$bundle/data.tar" || exit 2
   fi
+  # The Rust tests look for recorded answers in the folders that they were compiled in: the crate's, and the package's three above it.
   local core
   core=$(cat "$home/compiled-at")
-  if [ ! -e "$core/tests/golden" ]; then
-    mkdir -p "$core/tests"
-    ln -s "$home/core/tests/golden" "$core/tests/golden"
-  fi
+  link "$home/core/tests/golden" "$core/tests/golden"
+  link "$home/tests/testthat/golden" "${core%/*/*/*}/tests/testthat/golden"
 }
 
 export LD_LIBRARY_PATH="/opt/r-libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"

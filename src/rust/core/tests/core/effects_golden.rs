@@ -1,4 +1,4 @@
-//! Compares causal effects with pcalg's recorded answers (`tests/golden/ida-*`).
+//! Compares causal effects with pcalg's recorded answers (`ida-*`).
 
 use ndarray::ArrayView2;
 use pcgpu_core::effects::{Asked, Kind, Method, Plan, Technique, Together};

@@ -1,8 +1,7 @@
-//! Compares orientations of recorded skeletons with pcalg's own answers (`tests/golden`).
+//! Compares orientations of recorded skeletons with pcalg's own answers.
 
-use crate::support::orient::{
-    entries, golden_dir, integers, number, read_json, rows, sepsets, skeleton, Batched, RRandom,
-};
+use crate::support::golden::{cases, Case};
+use crate::support::orient::{entries, integers, number, rows, sepsets, skeleton, Batched, RRandom};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::matrix::by_column;
@@ -63,18 +62,12 @@ fn check(name: &str, case: &Value, variant: &str, expected: &Value, batch_size: 
 
 #[test]
 fn every_variant_of_every_golden_case() {
-    let (mut cases, mut variants) = (0, 0);
-    for file in std::fs::read_dir(golden_dir()).unwrap() {
-        let path = file.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if !name.starts_with("gauss-") && !name.starts_with("dsep-") {
-            continue;
-        }
-        let case = read_json(&path);
+    let (mut read, mut variants) = (0, 0);
+    for Case { name, json: case } in cases("gauss-").into_iter().chain(cases("dsep-")) {
         let Some(answers) = case["pc_from_stable"].as_object() else {
             continue;
         };
-        cases += 1;
+        read += 1;
         for (variant, expected) in answers {
             for batch_size in [1, 100] {
                 check(&name, &case, variant, expected, batch_size);
@@ -82,5 +75,5 @@ fn every_variant_of_every_golden_case() {
             variants += 1;
         }
     }
-    assert!(cases >= 27 && variants >= 125, "{cases} cases, {variants} variants");
+    assert!(read >= 27 && variants >= 125, "{read} cases, {variants} variants");
 }

@@ -4,9 +4,8 @@
 //! `support/record-orientation.R` recorded `tests/golden/orient-random.json.gz` with pcalg 2.7-12. Set `PCGPU_ORIENT_CASES` to test a longer
 //! recording.
 
-use crate::support::orient::{
-    entries, golden_dir, integers, number, read_json, rows, sepsets, skeleton, Batched, RRandom,
-};
+use crate::support::golden::{files, read_json};
+use crate::support::orient::{entries, integers, number, rows, sepsets, skeleton, Batched, RRandom};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::orient::{orient, ColliderRule, Method, Options, Pdag};
@@ -127,7 +126,7 @@ fn check_judged(case: &Case, alpha: f64, answer: &Value) {
 #[test]
 fn random_cases_as_pcalg_answers_them() {
     let path = std::env::var_os("PCGPU_ORIENT_CASES");
-    let path = path.map_or_else(|| golden_dir().join("orient-random.json.gz"), Into::into);
+    let path = path.map_or_else(|| files("", "orient-random.json.gz").remove(0), Into::into);
     let recording = read_json(&path);
     let (mut retried, mut judged) = (0, 0);
     for value in recording.as_array().unwrap() {

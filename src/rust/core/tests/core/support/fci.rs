@@ -1,4 +1,4 @@
-//! Recorded answers for FCI, RFCI and FCI+ (tests/golden/fci; format: shared/golden/fci/README.md; copied unchanged).
+//! Recorded answers for FCI, RFCI and FCI+ (fci; format: shared/golden/fci/README.md; copied unchanged).
 
 use super::golden::{number, Case};
 use pcgpu_core::ci::CiTest;

@@ -1,7 +1,8 @@
-//! Reads tests/golden/*.json.gz (format: shared/golden/README.md; copied unchanged).
+//! Reads recorded answers (format: shared/golden/README.md; copied unchanged). Those that the R tests use, too, are in the package's
+//! tests/testthat/golden, all others in tests/golden of this crate.
 
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pcgpu_core::ci::discrete::Coded;
 use pcgpu_core::graph::{Adjacency, Tiers};
@@ -20,25 +21,43 @@ pub fn cases(prefix: &str) -> Vec<Case> {
     cases_in("", prefix)
 }
 
-/// Reads all cases in a folder of tests/golden whose name starts with `prefix`; panics if there are none.
-pub fn cases_in(folder: &str, prefix: &str) -> Vec<Case> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(folder);
-    let mut names: Vec<String> = std::fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name.starts_with(prefix))
+/// Returns the recordings in `folder` whose name starts with `prefix`, in the order of their names; panics if there are none.
+pub fn files(folder: &str, prefix: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<PathBuf> = ["tests/golden", "../../../tests/testthat/golden"]
+        .iter()
+        .filter_map(|golden| std::fs::read_dir(root.join(golden).join(folder)).ok())
+        .flatten()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| name(path).starts_with(prefix) && name(path).ends_with(".json.gz"))
         .collect();
-    names.sort();
-    assert!(!names.is_empty(), "no golden files {prefix}* in {}", folder.display());
-    names
-        .into_iter()
-        .map(|name| {
-            let mut text = String::new();
-            let file = std::fs::File::open(folder.join(&name)).unwrap();
-            flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
-            Case { json: serde_json::from_str(&text).unwrap(), name }
-        })
-        .collect()
+    assert!(!files.is_empty(), "no golden files {prefix}* in {folder:?}");
+    files.sort_by_key(|path| name(path));
+    let twice = files.windows(2).find(|pair| name(&pair[0]) == name(&pair[1]));
+    assert_eq!(twice, None, "a recording belongs in one folder");
+    files
+}
+
+/// Returns the last part of a path.
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+/// Reads a recording, which may be compressed.
+pub fn read_json(path: &Path) -> Value {
+    let mut text = String::new();
+    let mut file = std::fs::File::open(path).unwrap();
+    if path.extension().is_some_and(|extension| extension == "gz") {
+        flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    } else {
+        file.read_to_string(&mut text).unwrap();
+    }
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Reads all cases in `folder` whose name starts with `prefix`; panics if there are none.
+pub fn cases_in(folder: &str, prefix: &str) -> Vec<Case> {
+    files(folder, prefix).iter().map(|path| Case { name: name(path), json: read_json(path) }).collect()
 }
 
 /// Reads a recorded conditioning set as vertices numbered from 0.

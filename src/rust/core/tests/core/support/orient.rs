@@ -1,29 +1,10 @@
-//! Shared code of the orientation tests: recorded cases, graphs made from them, and R's random permutations.
+//! Shared code of the orientation tests: graphs made from recorded cases, and R's random permutations.
 
-use flate2::read::GzDecoder;
 use pcgpu_core::ci::{Batch, CiTest};
 use pcgpu_core::graph::{Adjacency, SepSets, Side};
 use pcgpu_core::orient::Pdag;
 use pcgpu_core::Result;
 use serde_json::Value;
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-
-pub fn golden_dir() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
-}
-
-pub fn read_json(path: &Path) -> Value {
-    let mut text = String::new();
-    let file = File::open(path).unwrap();
-    if path.extension().is_some_and(|e| e == "gz") {
-        GzDecoder::new(file).read_to_string(&mut text).unwrap();
-    } else {
-        { file }.read_to_string(&mut text).unwrap();
-    }
-    serde_json::from_str(&text).unwrap()
-}
 
 /// Reads a scalar, or an R vector of length one.
 pub fn number(value: &Value) -> f64 {
