@@ -20,40 +20,49 @@ on_no_page <- function(code) {
 }
 
 read_page <- function(commands) {
-  numbers <- function(line) as.numeric(regmatches(line, gregexpr("-?[0-9]+\\.[0-9]+", line))[[1L]])
-  colour <- function(line) do.call(grDevices::rgb, as.list(numbers(line)))
-  texts <- lines <- shapes <- list()
+  ends <- function(pattern) grepl(pattern, commands, useBytes = TRUE)
+  kind <- ifelse(commands %in% c("h f", "h B"), "shape", "other")
+  kind[ends(" l$")] <- "point"
+  kind[ends(" m$")] <- "first"
+  kind[ends(" m .* l +S$")] <- "line"
+  kind[ends("Tj$")] <- "text"
+  kind[ends(" scn$")] <- "fill"
+  kind[ends(" SCN$")] <- "stroke"
+  # The numbers of all lines at once, as a page may have tens of thousands of lines.
+  bare <- ifelse(kind == "text", sub("Tm .*", "", commands, useBytes = TRUE), ifelse(kind == "other", "", commands))
+  numbers <- lapply(regmatches(bare, gregexpr("-?[0-9]+\\.[0-9]+", bare, useBytes = TRUE)), as.numeric)
+  colour <- function(at) do.call(grDevices::rgb, as.list(at))
+  texts <- lines <- shapes <- points <- list()
   stroke <- fill <- NA_character_
-  points <- NULL
-  for (line in commands) {
-    if (grepl(" SCN$", line, useBytes = TRUE)) {
-      stroke <- colour(line)
-    } else if (grepl(" scn$", line, useBytes = TRUE)) {
-      fill <- colour(line)
-    } else if (grepl("Tj$", line, useBytes = TRUE)) {
-      at <- numbers(sub("Tm .*", "", line, useBytes = TRUE))
-      label <- sub(".*Tm \\((.*)\\) Tj$", "\\1", line, useBytes = TRUE)
-      label <- iconv(gsub("\\\\(.)", "\\1", label, useBytes = TRUE), "latin1", "UTF-8")
-      texts[[length(texts) + 1L]] <- data.frame(
-        label = label, size = at[length(at) - 5L], x = at[length(at) - 1L] / 72, y = at[length(at)] / 72
+  for (i in which(kind != "other")) {
+    line <- commands[i]
+    at <- numbers[[i]]
+    switch(kind[i],
+      stroke = stroke <- colour(at),
+      fill = fill <- colour(at),
+      text = {
+        label <- sub(".*Tm \\((.*)\\) Tj$", "\\1", line, useBytes = TRUE)
+        label <- iconv(gsub("\\\\(.)", "\\1", label, useBytes = TRUE), "latin1", "UTF-8")
+        texts[[length(texts) + 1L]] <- list(label = label, size = at[length(at) - 5L], x = at[length(at) - 1L] / 72, y = at[length(at)] / 72)
+      },
+      line = lines[[length(lines) + 1L]] <- data.frame(t(at / 72), colour = stroke),
+      first = points <- list(at),
+      point = points[[length(points) + 1L]] <- at,
+      shape = shapes[[length(shapes) + 1L]] <- list(
+        points = do.call(rbind, points) / 72, fill = fill, border = if (line == "h B") stroke else NA_character_
       )
-    } else if (grepl(" m .* l +S$", line)) {
-      lines[[length(lines) + 1L]] <- data.frame(t(numbers(line) / 72), colour = stroke)
-    } else if (grepl(" m$", line)) {
-      points <- numbers(line)
-    } else if (grepl(" l$", line)) {
-      points <- rbind(points, numbers(line))
-    } else if (line %in% c("h f", "h B")) {
-      shapes[[length(shapes) + 1L]] <- list(
-        points = points / 72, fill = fill, border = if (line == "h B") stroke else NA_character_
-      )
-    }
+    )
   }
   lines <- do.call(rbind, lines)
   if (!is.null(lines)) {
     names(lines)[1:4] <- c("x0", "y0", "x1", "y1")
   }
-  list(texts = do.call(rbind, texts), lines = lines, shapes = shapes)
+  if (length(texts)) {
+    texts <- data.frame(lapply(c(label = "label", size = "size", x = "x", y = "y"), function(part) sapply(texts, `[[`, part)))
+  } else {
+    texts <- NULL
+  }
+  list(texts = texts, lines = lines, shapes = shapes)
 }
 
 # Expects that `picture` shows the graph `x` and nothing else: a box around every label, all on the page; a line for

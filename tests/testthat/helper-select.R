@@ -10,7 +10,8 @@ simulate_features <- function(n = 60, p = 12, seed = 1) {
 }
 
 entropy_bits <- function(...) {
-  share <- table(paste(...)) / length(..1)
+  cell <- paste(...)
+  share <- tabulate(match(cell, unique(cell))) / length(cell)
   -sum(share * log2(share))
 }
 

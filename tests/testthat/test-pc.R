@@ -31,18 +31,18 @@ expect_variants <- function(golden, threads) {
 }
 
 test_that("the CPDAG is pcalg's on every recorded Gaussian case, in every way to orient", {
-  for (name in golden_names("gauss")) {
-    golden <- read_golden(name)
-    for (threads in c(1, 2, 4)) {
+  for (case in with_threads(golden_names("gauss"))) {
+    golden <- read_golden(case$name)
+    for (threads in case$threads) {
       expect_variants(golden, threads)
     }
   }
 })
 
 test_that("the CPDAG is pcalg's on every recorded discrete case", {
-  for (name in c(golden_names("dis"), golden_names("bin"))) {
-    golden <- read_golden(name)
-    for (threads in c(1, 2, 4)) {
+  for (case in with_threads(c(golden_names("dis"), golden_names("bin")))) {
+    golden <- read_golden(case$name)
+    for (threads in case$threads) {
       suppressWarnings(expect_variants(golden, threads), classes = "pcgpu_warning_too_few")
     }
   }

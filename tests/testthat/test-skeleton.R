@@ -1,5 +1,6 @@
 test_that("the skeleton, separating sets, counts and pMax are pcalg's on every recorded Gaussian case", {
-  for (name in golden_names("gauss")) {
+  for (case in with_threads(golden_names("gauss"))) {
+    name <- case$name
     golden <- read_golden(name)
     arguments <- golden_arguments(golden)
     for (method in names(golden$skeleton)) {
@@ -7,7 +8,7 @@ test_that("the skeleton, separating sets, counts and pMax are pcalg's on every r
         expect_error(do.call(skeleton, c(arguments, method = method)), class = "pcgpu_error_numeric", info = name)
         next
       }
-      for (threads in c(1, 2, 4)) {
+      for (threads in case$threads) {
         fit <- suppressWarnings(do.call(skeleton, c(arguments, method = method, numCores = threads)), classes = "pcgpu_warning_no_answer")
         expect_skeleton(fit, golden, method, paste(name, method, "on", threads, "threads"))
       }
@@ -16,11 +17,12 @@ test_that("the skeleton, separating sets, counts and pMax are pcalg's on every r
 })
 
 test_that("the skeleton, separating sets, counts and pMax are pcalg's on every recorded discrete case", {
-  for (name in c(golden_names("dis"), golden_names("bin"))) {
+  for (case in with_threads(c(golden_names("dis"), golden_names("bin")))) {
+    name <- case$name
     golden <- read_golden(name)
     arguments <- golden_arguments(golden)
     for (method in names(golden$skeleton)) {
-      for (threads in c(1, 2, 4)) {
+      for (threads in case$threads) {
         fit <- suppressWarnings(
           do.call(skeleton, c(arguments, method = method, numCores = threads)),
           classes = "pcgpu_warning_too_few"
@@ -32,12 +34,13 @@ test_that("the skeleton, separating sets, counts and pMax are pcalg's on every r
 })
 
 test_that("the skeletons of Pearson's test are bnlearn's, and the separating sets", {
-  for (name in golden_names("bnlearn")) {
+  for (case in with_threads(golden_names("bnlearn"))) {
+    name <- case$name
     golden <- read_golden(name)
     s <- golden_discrete(golden)
     for (recorded in golden$skeleton) {
       if (recorded$test != "x2") next
-      for (threads in c(1, 2, 4)) {
+      for (threads in case$threads) {
         fit <- skeleton(s, chi2CItest, recorded$alpha, p = golden$p, numCores = threads)
         info <- paste(name, recorded$alpha, "on", threads, "threads")
         expect_identical(amat(fit), pairs_of(recorded$edges, golden$p) + 0, info = info)
@@ -102,10 +105,11 @@ test_that("missing values are left out test by test", {
 })
 
 test_that("an oracle written in R gives pcalg's skeleton, tests in pcalg's order and number", {
-  for (name in golden_names("dsep")) {
+  for (case in with_threads(golden_names("dsep"))) {
+    name <- case$name
     golden <- read_golden(name)
     for (method in names(golden$skeleton)) {
-      for (threads in c(1, 2, 4)) {
+      for (threads in case$threads) {
         fit <- do.call(skeleton, c(golden_arguments(golden), method = method, numCores = threads))
         expect_skeleton(fit, golden, method, paste(name, method))
       }
