@@ -30,7 +30,7 @@ test_that("workers of a SnowParam and of a MulticoreParam give the same answers"
 test_that("params without a second worker, of MPI or of an unknown batch system are refused", {
   skip_if_not_installed("BiocParallel")
   search <- function(param) pc(suff(), gaussCItest, 0.05, p = 8, cluster = param)
-  expect_error(search(BiocParallel::SerialParam()), "one worker.*leave `cluster` out", class = "pcgpu_error_argument")
+  expect_error(search(BiocParallel::SerialParam()), "a single worker: leave it out", class = "pcgpu_error_argument")
   expect_error(search(BiocParallel::SnowParam(2, type = "MPI")), "makeMPIcluster", class = "pcgpu_error_argument")
   skip_if_not_installed("batchtools")
   param <- BiocParallel::BatchtoolsParam(1, cluster = "interactive")
@@ -58,7 +58,7 @@ test_that("workers of a plan give the same answers, and are free afterwards", {
   jobs <- lapply(1:2, function(i) future::future(1, seed = NULL))
   expect_identical(lapply(jobs, future::value), list(1, 1))
   future::plan(future::sequential)
-  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, cluster = "future"), "whose plan has no such workers", class = "pcgpu_error_argument")
+  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, cluster = "future"), "plan has no worker processes", class = "pcgpu_error_argument")
 })
 
 test_that("a plan whose workers cannot load pcgpu is an error that says so", {
@@ -69,6 +69,6 @@ test_that("a plan whose workers cannot load pcgpu is an error that says so", {
   dir.create(empty)
   before <- future::plan(future::multisession, workers = 2, rscript_libs = empty)
   on.exit(future::plan(before), add = TRUE)
-  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, cluster = "future"), "no package called .*pcgpu.*jobs look for packages", class = "pcgpu_error_cluster")
+  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, cluster = "future"), "no package called .*pcgpu.*installed in the jobs' library", class = "pcgpu_error_cluster")
   expect_length(list.files(within), 0L)
 })
