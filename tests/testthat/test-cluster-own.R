@@ -138,7 +138,7 @@ test_that("Ctrl-C ends the call and its workers within half a second", {
 test_that("workers that cannot be started are a classed error", {
   own_workers <- check_rust(rust_workers())
   check_rust(rust_workers_add(own_workers))
-  expect_error(check_rust(rust_workers_spawn(own_workers, file.path(tempfile(), "none"), character())), "cannot be started", class = "pcgpu_error_cluster")
+  expect_error(check_rust(rust_workers_spawn(own_workers, file.path(tempfile(), "none"), character())), "could not be started", class = "pcgpu_error_cluster")
   in_package(start_worker = function(own_workers) {
     check_rust(rust_workers_add(own_workers))
     check_rust(rust_workers_spawn(own_workers, "/bin/false", character()))
