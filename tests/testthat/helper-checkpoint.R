@@ -27,13 +27,38 @@ gaussCItest_in_r <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
 
 no_file <- function() tempfile("checkpoint", fileext = ".pcgpu")
 
-# Runs `search(file)` in a process of its own, which is killed after so many seconds.
-killed_after <- function(seconds, search) {
+# Runs `search()` in a process of its own, and kills it `seconds` after it has written `file`, if it runs that long.
+killed_after <- function(seconds, file, search) {
   child <- parallel::mcparallel(search(), silent = TRUE)
-  Sys.sleep(seconds)
-  tools::pskill(child$pid, tools::SIGKILL)
+  ended <- NULL
+  while (is.null(ended) && !file.exists(file)) ended <- parallel::mccollect(child, wait = FALSE, timeout = 0.002)
+  if (is.null(ended)) {
+    Sys.sleep(seconds)
+    tools::pskill(child$pid, tools::SIGKILL)
+  }
   suppressWarnings(parallel::mccollect(child))
 }
+
+# Calls `run(seconds)`, whose time limit this is, until the search ends early and `here(fit)` holds: list(fit, warned, seconds). The limit
+# grows because the point where a search ends depends on the load of the machine.
+until_time_is_over <- function(run, here) {
+  for (seconds in 2^(-4:4)) {
+    warned <- NULL
+    fit <- tryCatch(
+      withCallingHandlers(run(seconds), pcgpu_warning_time_limit = function(w) {
+        warned <<- w
+        tryInvokeRestart("muffleWarning")
+      }),
+      pcgpu_error_time_limit = function(e) NULL
+    )
+    if (!is.null(warned) && isTRUE(here(fit))) {
+      return(list(fit = fit, warned = warned, seconds = seconds))
+    }
+  }
+  stop("no time limit ended the search at this point")
+}
+
+ended_at <- function(level) function(fit) run_details(fit)$level == level
 
 # What `code` says of going on from a checkpoint, list(value, told); told is NULL where it begins anew.
 while_resumed <- function(code) {

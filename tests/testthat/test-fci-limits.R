@@ -40,30 +40,31 @@ expect_said_in_full <- function(fit, size) {
 }
 
 test_that("a possible-d-sep phase whose time is over ends with the size before", {
-  e <- expect_warning(fit <- long_phase(time_limit = 0.4), "the possible-d-sep phase ended at sets of [0-9]+, and the result is that of sets up to", class = "pcgpu_warning_time_limit")
+  over <- until_time_is_over(function(seconds) long_phase(time_limit = seconds), function(fit) run_details(fit)$phase$ended > 2)
+  fit <- over$fit
   size <- run_details(fit)$phase$ended
-  expect_gt(size, 2)
-  expect_identical(list(e$level, e$seconds), list(size, 0.4))
+  expect_match(conditionMessage(over$warned), "the possible-d-sep phase ended at sets of [0-9]+, and the result is that of sets up to")
+  expect_identical(list(over$warned$level, over$warned$seconds), list(size, over$seconds))
   expect_phase_up_to(fit, size, large, gaussCItest, 0.1)
   expect_said_in_full(fit, size)
   # Of an R function that is asked one test at a time, nothing of the phase is there.
-  expect_warning(fit <- fci(s, slow_at(6, 2), 0.2, p = 9, time_limit = 1.5), class = "pcgpu_warning_time_limit")
-  expect_identical(run_details(fit)$phase$ended, 0L)
+  fit <- until_time_is_over(function(seconds) fci(s, slow_at(6, seconds), 0.2, p = 9, time_limit = seconds), function(fit) {
+    identical(run_details(fit)$phase$ended, 0L)
+  })$fit
   expect_phase_up_to(fit, 0, s, gaussCItest_in_r, 0.2)
   expect_said_in_full(fit, 0)
 })
 
 test_that("a skeleton whose time is over is marked without more tests", {
   for (search in names(searches)) {
-    expect_warning(fit <- searches[[search]](s, slow_at(2, 0.3), 0.2, p = 9, time_limit = 0.3), "the search ended in level", class = "pcgpu_warning_time_limit")
-    details <- run_details(fit)
-    expect_identical(details$ended, "time limit")
-    # Level 1, or level 0 on a busy machine.
-    expect_lte(details$level, 1L)
+    over <- until_time_is_over(function(seconds) searches[[search]](s, slow_at(2, seconds), 0.2, p = 9, time_limit = seconds), ended_at(1L))
+    expect_match(conditionMessage(over$warned), "the search ended in level")
+    fit <- over$fit
+    expect_identical(run_details(fit)$ended, "time limit")
     if (search == "fci") {
-      expect_identical(parts(fit)[1:6], parts(fci(s, gaussCItest_in_r, 0.2, p = 9, m.max = details$level, pdsep.max = -1))[1:6])
+      expect_identical(parts(fit)[1:6], parts(fci(s, gaussCItest_in_r, 0.2, p = 9, m.max = 1, pdsep.max = -1))[1:6])
     } else if (search == "rfci") {
-      expect_identical(parts(fit), parts(rfci(s, gaussCItest_in_r, 0.2, p = 9, m.max = details$level)))
+      expect_identical(parts(fit), parts(rfci(s, gaussCItest_in_r, 0.2, p = 9, m.max = 1)))
     }
     expect_error(searches[[search]](s, slowly(0.05), 0.2, p = 9, time_limit = 0.1), class = "pcgpu_error_time_limit")
   }
@@ -88,26 +89,29 @@ test_that("a search that is killed in any phase goes on, and gives the same answ
   small_one <- small(7)
   # Native tests, R functions, and workers of this machine.
   calls <- list(
-    function(...) long_phase(m.max = 6, ...),
+    function(...) long_phase(m.max = 5, ...),
     function(...) fci(small_one, slowly(0.0005), 0.3, p = 7, maj.rule = TRUE, ...),
     function(...) suppressMessages(fci(small_one, slowly(0.0005), 0.3, p = 7, parallel_tests = TRUE, numCores = 2, ...)),
     function(...) rfci(small_one, slowly(0.0005), 0.3, p = 7, conservative = TRUE, ...),
     function(...) fciPlus(small_one, slowly(0.0005), 0.3, p = 7, ...)
   )
+  # What is written in the skeleton, in the possible-d-sep phase, and in the tests after these.
+  phases <- list(c("", ".pdsep"), c(".pdsep", ".later"), c("", ".pdsep"), c("", ".later"), c("", ".later"))
   resumed <- 0
-  for (call in calls) {
-    took <- system.time(wanted <- parts(call()))[[3]]
-    for (share in c(0.4, 0.8)) {
+  for (i in seq_along(calls)) {
+    call <- calls[[i]]
+    wanted <- parts(call())
+    for (phase in phases[[i]]) {
       file <- no_file()
-      run <- function() call(checkpoint = list(file = file, every = 0.02))
-      killed_after(share * took, run)
+      run <- function() call(checkpoint = list(file = file, every = 0.005))
+      killed_after(stats::runif(1, 0, 0.05), paste0(file, phase), run)
       again <- while_resumed(run())
       expect_identical(parts(again$value), wanted)
       expect_false(any(file.exists(file, paste0(file, ".pdsep"))))
       resumed <- resumed + !is.null(again$told)
     }
   }
-  # The others had not begun, or had come to their end.
+  # The others had come to their end.
   expect_gte(resumed, 4)
 })
 
@@ -143,9 +147,13 @@ test_that("the phase goes on from where it was", {
 
 test_that("what the time ended goes on with the same call", {
   file <- no_file()
-  wanted <- parts(long_phase(m.max = 6))
-  run <- function(...) long_phase(m.max = 6, checkpoint = file, ...)
-  expect_warning(run(time_limit = 0.15), "the same call goes on from its checkpoint", class = "pcgpu_warning_time_limit")
+  wanted <- parts(long_phase(m.max = 5))
+  run <- function(...) long_phase(m.max = 5, checkpoint = file, ...)
+  over <- until_time_is_over(function(seconds) {
+    unlink(paste0(file, c("", ".pdsep")))
+    run(time_limit = seconds)
+  }, function(fit) TRUE)
+  expect_match(conditionMessage(over$warned), "the same call goes on from its checkpoint")
   expect_true(file.exists(file))
   again <- while_resumed(run())
   expect_identical(parts(again$value), wanted)
@@ -155,15 +163,19 @@ test_that("what the time ended goes on with the same call", {
 test_that("a skeleton that the time has ended goes on to its end, and through what follows", {
   on.exit(options(pcgpu_test_wait = NULL))
   test <- function(x, y, S, suffStat) {
-    if (getOption("pcgpu_test_wait") && length(S) == 2) Sys.sleep(0.3)
+    if (length(S) == 2) Sys.sleep(getOption("pcgpu_test_wait"))
     gaussCItest(x, y, S, suffStat)
   }
   for (search in searches) {
     file <- no_file()
     run <- function(...) search(s, test, 0.2, p = 9, ...)
-    options(pcgpu_test_wait = TRUE)
-    expect_warning(run(checkpoint = file, time_limit = 0.3), "the search ended in level", class = "pcgpu_warning_time_limit")
-    options(pcgpu_test_wait = FALSE)
+    over <- until_time_is_over(function(seconds) {
+      options(pcgpu_test_wait = seconds)
+      unlink(file)
+      run(checkpoint = file, time_limit = seconds)
+    }, ended_at(1L))
+    expect_match(conditionMessage(over$warned), "the search ended in level")
+    options(pcgpu_test_wait = 0)
     again <- while_resumed(run(checkpoint = file))
     expect_s3_class(again$told, "pcgpu_message_resumed")
     expect_identical(parts(again$value), parts(run()))
