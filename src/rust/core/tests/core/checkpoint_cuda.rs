@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use crate::one_answer::{gauss, reading, Problem, Task, Test};
 use crate::one_answer_problems::{problems, Size};
 use crate::support::answer::{Answer, Digits};
+use crate::support::cuda::emulated;
 use crate::support::kept::{allowed, compare, Collect, Late, Place, Told};
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::FisherZ;
@@ -137,7 +138,8 @@ fn what_one_machine_keeps_another_goes_on_with() {
             compare(&format!("{name} on {on:?}, kept"), &Ok(kept), &wanted, Digits::Nine);
             collect.states.push(std::fs::read(&place.0).unwrap());
             collect.states.dedup();
-            for (at, state) in collect.states.iter().enumerate() {
+            let step = if emulated() { 2 } else { 1 };
+            for (at, state) in collect.states.iter().step_by(step).enumerate() {
                 let then = ALL[(at + number + turn) % 4];
                 std::fs::write(&place.0, state).unwrap();
                 let mut told = Told::default();
@@ -154,7 +156,7 @@ fn what_one_machine_keeps_another_goes_on_with() {
         println!("{name}: {:.2} s", began.elapsed().as_secs_f64());
     }
     println!("{resumed} resumed, {refused} refused");
-    assert!(resumed > 100);
+    assert!(resumed > if emulated() { 50 } else { 100 });
 }
 
 /// Checks that nearest-neighbour tests are kept within levels. They are answered in batches, some rows at a time.
@@ -201,7 +203,10 @@ fn a_gpu_whose_time_is_over_has_the_answer_of_its_last_level() {
                 let wanted = run(test, &bounded, on, compact, &mut Unobserved, &Limits::default()).map(|found| found.0);
                 let seconds = allowed(began.elapsed());
                 // Time runs out as the level begins, or when it first reports progress.
-                for looks in [None, Some(0)] {
+                for (at, looks) in [None, Some(0)].into_iter().enumerate() {
+                    if emulated() && at != (number + turn + level) % 2 {
+                        continue;
+                    }
                     let place = Place::new();
                     let mut limits = if number % 2 == 0 { place.limits(Duration::ZERO) } else { Limits::default() };
                     let until = Instant::now() + Duration::from_secs_f64(seconds);
@@ -224,5 +229,5 @@ fn a_gpu_whose_time_is_over_has_the_answer_of_its_last_level() {
         }
     }
     println!("{ended} ended");
-    assert!(ended > 20);
+    assert!(ended > if emulated() { 10 } else { 20 });
 }

@@ -139,7 +139,7 @@ fn a_test_alone_with_many_permutations_is_the_cpus() {
 fn skeletons_are_the_cpus_five_times_over() {
     for (seed, estimator, p) in [(1, Estimator::FrenzelPompe, 9), (2, Estimator::MesnerShalizi, 8)] {
         let made = Made::new(seed, 100, p, estimator != Estimator::FrenzelPompe, false);
-        let knn = made.knn(settings(estimator, 5, 40));
+        let knn = made.knn(settings(estimator, 5, if emulated() { 15 } else { 40 }));
         for method in [Method::Stable, Method::StableFast] {
             let options = Options { method, ..Options::new(p, 0.7) };
             let mut wanted = vec![0.0; p * p];

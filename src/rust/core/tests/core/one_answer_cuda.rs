@@ -204,13 +204,25 @@ const PROBLEMS: &str = "PCGPU_TEST_PROBLEMS";
 #[test]
 #[ignore = "needs a GPU"]
 fn machines_with_gpus_have_one_answer() {
+    one_answer_to_half(0);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn machines_with_gpus_have_one_answer_to_the_other_half() {
+    one_answer_to_half(1);
+}
+
+/// Compares the machines on every other problem, so that two processes can share the problems.
+fn one_answer_to_half(half: usize) {
     let size = if emulated() { Size::Few } else { Size::All };
     let repeats = std::env::var(REPEATS).map_or(if emulated() { 1 } else { 5 }, |number| number.parse().unwrap());
     let machines = machines();
     let (mut runs, mut sufficed) = (0, 0);
     let named = std::env::var(PROBLEMS).ok();
     let is_named = |of: &Problem| named.as_ref().is_none_or(|all| all.split(',').any(|name| of.name.contains(name)));
-    for (number, problem) in problems(size).iter().filter(|problem| is_named(problem)).enumerate() {
+    let problems = problems(size);
+    for (number, problem) in problems.iter().skip(half).step_by(2).filter(|problem| is_named(problem)).enumerate() {
         let began = Instant::now();
         // The GPU's log and exp differ from the CPU's, so p-values that depend on them agree to nine digits.
         let digits = match problem.task {
@@ -267,6 +279,5 @@ fn machines_with_gpus_have_one_answer() {
         println!("{}: {:.2} s", problem.name, began.elapsed().as_secs_f64());
     }
     println!("{runs} runs, {sufficed} budgets");
-    assert!(named.is_some() || (runs > 500 && sufficed > 100));
-    assert!(runs > 0, "no problem has such a name");
+    assert!(named.is_some() || (runs > 250 && sufficed > 50));
 }

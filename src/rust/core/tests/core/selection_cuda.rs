@@ -66,7 +66,12 @@ fn counts_are_those_of_the_cpu() {
             [(60, 2), (97, 43), (255, 3), (256, 10), (512, 2), (513, 3), (1500, 43), (3000, 2), (70_001, 10)]
         {
             seed += 1;
-            let p = if n > 10_000 { 12 } else { 40 };
+            let p = match (n > 10_000, emulated()) {
+                (true, true) => 7,
+                (true, false) => 12,
+                (false, true) => 17,
+                (false, false) => 40,
+            };
             let samples = simulated(n, p, levels, classes, seed);
             let logs = CountLogs::new(n);
             let expected = sums(&samples, &mut CpuCounting::new(&samples, &logs, 0..p, 2)).unwrap();

@@ -280,7 +280,12 @@ fn shared<'a>(label: &str, options: &Options, make: impl Fn(CudaOptions) -> Resu
         let one = searched(&mut whole, options, compact, &mut Unobserved).0;
         let all = planned(&whole);
         drop(whole);
-        for (first, second) in [(2, 2), (3, 2), (2, 1)] {
+        let parts: &[(u64, u64)] = match (emulated(), compact) {
+            (false, _) => &[(2, 2), (3, 2), (2, 1)],
+            (true, false) => &[(2, 2), (3, 2)],
+            (true, true) => &[(2, 1)],
+        };
+        for &(first, second) in parts {
             let budgets = [first, second].map(|part| Some(all / part));
             let within = |at: usize| {
                 make(CudaOptions { memory_budget: budgets[at], launch_share: 1e-9, ..CudaOptions::default() })
