@@ -230,7 +230,7 @@ test_that("more sets of parents than can be looked at are refused", {
   p <- 22
   complete <- 1 - diag(p)
   dimnames(complete) <- list(paste0("x", 1:p), paste0("x", 1:p))
-  expect_error(causal_effects(complete, mcov = diag(p) + 0.5, x = 1), "more than 1048576 sets.*leave that variable out", class = "pcgpu_error_argument")
+  expect_error(causal_effects(complete, mcov = diag(p) + 0.5, x = 1), "more than 1048576 sets.*leave this variable out", class = "pcgpu_error_argument")
   few <- complete[1:17, 1:17]
   expect_length(causal_effects(few, mcov = diag(17) + 0.5, x = 1, y = 2)["x1", "x2"], 2^16)
 })
