@@ -243,7 +243,9 @@ fn one_answer_to_half(half: usize) {
             let found = machine.solve(problem, compact);
             if let (Err(Error::Device(e)), Some(budget)) = (&found, machine.budget) {
                 assert_eq!(e.kind, DeviceKind::OutOfMemory, "{}, {machine:?}: {e:?}", problem.name);
-                assert!(e.message.contains(&format!("{budget} bytes")), "{}, {machine:?}: {e:?}", problem.name);
+                // A machine of several may name what is left of its budget once other machines' features came to it.
+                let names_budget = e.message.contains(&format!("{budget} bytes"));
+                assert!(names_budget || !machine.is_alone(), "{}, {machine:?}: {e:?}", problem.name);
                 return false;
             }
             let within = found.as_ref().map_or(0, |(_, planned)| *planned);
