@@ -189,9 +189,6 @@ variables_at <- function(given, labels, argument) {
   at
 }
 
-# Words for `needs` of abort_argument().
-column_for_each <- function(p, given) sprintf("a column for each of the %d variables, not %d", p, given)
-
 # Raises the error for names that no variable has. A variable with a similar name replaces the general hint.
 abort_unknown <- function(argument, value, unknown, labels, hint) {
   near <- near_name(unknown[1L], labels)

@@ -172,6 +172,14 @@ tell <- function(kind, message, ...) {
   ))
 }
 
+# Evaluates `value`, and turns an error about one of the arguments `named` into one about `argument`. `again` writes its message again.
+about <- function(argument, value, named = "x", again = function(said) sub(paste0("`", named, "`"), paste0("`", argument, "`"), said, fixed = TRUE)) {
+  tryCatch(value, pcgpu_error_argument = function(e) {
+    if (!isTRUE(e$argument %in% named)) stop(e)
+    abort("argument", again(conditionMessage(e)), argument = argument, value = e$value, hint = e$hint)
+  })
+}
+
 # Stops for the first argument that was left out. `missing` says by name whether an argument was, `hint` what to pass.
 check_given <- function(missing, hint) {
   for (argument in names(missing)[unlist(missing)]) {
@@ -187,6 +195,12 @@ in_words <- function(count) format(count, big.mark = thousands_mark(), trim = TR
 
 # Returns a comma, or a point if the comma is the decimal mark (options(OutDec = ",")).
 thousands_mark <- function() if (identical(getOption("OutDec"), ",")) "." else ","
+
+# The pronoun for the chosen columns.
+it_or_them <- function(which) if (sum(which) == 1L) "it" else "them"
+
+# The words for `needs` of abort_argument() if a table lacks columns.
+column_for_each <- function(p, given) sprintf("a column for each of the %d variables, not %d", p, given)
 
 counted <- function(count, one, many = paste0(one, "s")) paste(in_words(count), if (count == 1) one else many)
 

@@ -2,7 +2,7 @@
 
 # Returns the arguments of a search with those that are missing and follow from the data. `given`: see arguments_given().
 filled_from_data <- function(given, na) {
-  if (is.null(given$indepTest)) {
+  if (!"indepTest" %in% names(given)) {
     if (!is.null(given$alpha)) check_level(given$alpha)
     refuse_columns(given$suffStat, "suffStat")
     found <- test_of_data(given$suffStat, na)
@@ -39,11 +39,9 @@ test_of_data <- function(x, na = "error", keep_data = (is.data.frame(x) || is.ma
 
 # Errors about `suffStat` or `x` say "The data ..." instead, because the user passed data. The argument is still `suffStat`.
 about_data <- function(value) {
-  tryCatch(value, pcgpu_error_argument = function(e) {
-    if (!e$argument %in% c("suffStat", "x")) stop(e)
-    said <- sub("^`(suffStat|x)` is ", "The data are ", conditionMessage(e))
-    said <- sub("^`(suffStat|x)` has ", "The data have ", sub("^`(suffStat|x)` needs ", "The data need ", said))
-    abort("argument", said, argument = "suffStat", value = e$value, hint = e$hint)
+  about("suffStat", value, c("suffStat", "x"), function(said) {
+    said <- sub("^`(suffStat|x)` is ", "The data are ", said)
+    sub("^`(suffStat|x)` has ", "The data have ", sub("^`(suffStat|x)` needs ", "The data need ", said))
   })
 }
 

@@ -176,16 +176,6 @@ tell_invalid <- function(type, method) {
   tell("graph", sprintf("the graph is not a valid %s: %s (see \"Invalid graphs\" in ?causal_effects).", what, so), type = type)
 }
 
-# Evaluates `value`, and turns an error about the argument `named` into one about `argument`.
-about <- function(argument, value, named = "x") {
-  tryCatch(value, pcgpu_error_argument = function(e) {
-    if (!identical(e$argument, named)) stop(e)
-    abort("argument", sub(paste0("`", named, "`"), paste0("`", argument, "`"), conditionMessage(e), fixed = TRUE),
-      argument = argument, value = e$value, hint = e$hint
-    )
-  })
-}
-
 # Returns names or numbers of variables as numbers.
 check_variables <- function(chosen, labels, argument) {
   at <- if (is.null(chosen)) seq_along(labels) else variables_at(chosen, labels, argument)

@@ -46,18 +46,16 @@ pdsep <- function(skel, suffStat, indepTest, p, sepset, alpha, pMax, m.max = Inf
   check_against(colnames(pMax) %||% rownames(pMax), labels, "pMax", "skel", tell = FALSE)
   if (!is.list(sepset)) abort_argument("sepset", sepset, "give the slot `sepset` of the skeleton.")
   options <- check_search("stable", alpha, NULL, fixedEdges, NAdelete, m.max, labels, suffStat)
-  threads <- resolve_threads(if (!missing(numCores)) numCores)
-  verbose <- check_verbose(verbose)
-  device <- check_device(device)
-  test <- ci_test(indepTest, suffStat, labels, options$alpha, threads)
-  on <- place_of_search(list(test = test, options = options, device = device, threads = threads))
+  request <- search_request(c(arguments_given(), list(labels = labels)), options, pc_control(), call = NULL)
+  test <- request$test
+  on <- place_of_search(request)
   bar <- progress_reporter(progress, fci_level_text(session))
   on.exit(bar$close())
   storage.mode(pMax) <- "double"
   asked <- list(most = check_pdsep_max(pdsep.max), by_component = check_flag(biCC, "biCC"), unclear = triples_of(unfVect, length(labels)))
-  if (verbose > 0L && any(lengths(listed$edges))) cat("\nCompute collider:\n")
+  if (request$verbose > 0L && any(lengths(listed$edges))) cat("\nCompute collider:\n")
   found <- on(function(engine) {
-    prints <- if (verbose > 0L) list(test = test_printer("stable"), say = cat)
+    prints <- if (request$verbose > 0L) list(test = test_printer("stable"), say = cat)
     session$fci_phase <- TRUE
     rust_pdsep(test, options, list(edges = listed$edges, sepset = sepset, pMax = pMax), asked, engine, c(list(progress = bar$report, phase = phase_teller(test$kind)), prints))
   })

@@ -260,7 +260,7 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
   call <- match.call()
   control <- gather_control(control, list(...), "pc")
   given <- arguments_given()
-  if (is.null(given$indepTest)) {
+  if (!"indepTest" %in% names(given)) {
     rule <- rule_of_data(names(call), given$u2pd)
     given[names(rule)] <- rule
   }

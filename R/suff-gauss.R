@@ -369,8 +369,6 @@ check_correlations <- function(C, pairwise) {
   }
 }
 
-it_or_them <- function(which) if (sum(which) == 1L) "it" else "them"
-
 # Returns a column's name, or its number if the name is missing or not unique.
 column_label <- function(x, at) {
   if (is.null(named_columns(x, at))) paste("column", at) else dQuote(colnames(x)[at], FALSE)

@@ -189,3 +189,9 @@ test_that("\"|\" in the names of columns becomes \"_\", which is said, and names
   expect_warning(found <- suppressMessages(stability(x, alpha = 0.05, replicates = 3)), "A1BG_1", class = "pcgpu_warning_names")
   expect_identical(found$labels, c("A1BG_1", "A2M_2", "A2M_2.1"))
 })
+
+test_that("a test that is NULL is not a test that is left out", {
+  set.seed(1)
+  x <- data.frame(a = rnorm(40), b = rnorm(40), c = rnorm(40))
+  for (search in list(pc, skeleton, fci, rfci, fciPlus)) expect_error(search(x, NULL, 0.1), "`indepTest` is NULL", class = "pcgpu_error_argument")
+})
