@@ -74,13 +74,11 @@ ask_peer <- function(data) {
   answer
 }
 
-edge_count <- function(x) sum(lengths(edges(x@graph))) / 2
-
 # A row of results.csv.
 record_of <- function(data, what, found, seconds, suite, device, peer_seconds = NULL, ...) {
   record(
     suite, paste0(data, what), seconds, p = found$p, n = found$n, alpha = run$alpha, method = run$method, device = device, gpus = if (device == "cuda") 1, threads = run$threads,
-    peer = if (length(peer_seconds)) "pcalg", peer_version = if (length(peer_seconds)) as.character(utils::packageVersion("pcalg")), peer_seconds = peer_seconds,
+    peer = if (length(peer_seconds)) "pcalg", peer_seconds = peer_seconds,
     note = if (is.finite(run$m_max)) paste("m.max", run$m_max), ...
   )
 }

@@ -62,12 +62,12 @@ row_of <- function(file) {
   theirs <- switch(peer, none = NULL, bnlearn = with_bnlearn(x, nlev, fit), pcalg = with_pcalg(stat, fit, colnames(x)))
   record(
     "discrete", paste0(sub("[.].*", "", basename(file)), ", ", option("test", "chi2"), if (is.finite(m.max)) paste(", m.max", m.max)), mine, p = ncol(x), n = nrow(x), alpha = alpha, method = "stable",
-    device = "cpu", threads = threads, tests = sum(fit@n.edgetests), peer = theirs$program, peer_version = if (!is.null(theirs)) as.character(utils::packageVersion(peer)),
+    device = "cpu", threads = threads, tests = sum(fit@n.edgetests), peer = theirs$program,
     peer_seconds = theirs$seconds, same = if (!is.null(theirs)) if (startsWith(theirs$same, "NO")) "no" else "yes", note = if (peer == "bnlearn") "edges compared"
   )
   cells <- c(
     basename(file), sprintf("%d x %d", ncol(x), nrow(x)), format(sum(fit@n.edgetests), scientific = FALSE),
-    fit@max.ord, format(sum(lengths(edges(fit@graph))) / 2), paste(number(min(mine)), "/", number(stats::median(mine)))
+    fit@max.ord, format(edge_count(fit)), paste(number(min(mine)), "/", number(stats::median(mine)))
   )
   if (!is.null(theirs)) {
     cells <- c(cells, sprintf("%s (%d run%s)", number(min(theirs$seconds)), peer_repeats, if (peer_repeats == 1) "" else "s"),

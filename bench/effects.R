@@ -46,7 +46,7 @@ peer <- function(p) {
   cat(sprintf("\np = %d, n = %d, %s edges\n\n", p, n, number(sum(lengths(graph::edges(graph))))))
   cat(head_text("what", "pcalg s (1 run)", "causal_effects() s, min / median", "what it does", "times faster (by min), each for what it does", "largest relative difference"))
   tell <- function(what, theirs, ours, does, factor, difference) {
-    record("effects", gsub('"', "'", what), ours, p = p, n = n, device = "cpu", threads = threads, peer = "pcalg", peer_version = as.character(utils::packageVersion("pcalg")), peer_seconds = theirs,
+    record("effects", gsub('"', "'", what), ours, p = p, n = n, device = "cpu", threads = threads, peer = "pcalg", peer_seconds = theirs,
       note = if (factor > 1) sprintf("ours: all %d pairs", factor))
     cat(row_text(what, number(theirs), spread(ours), does, number(factor * theirs / min(ours)), format(difference, digits = 2L)))
   }

@@ -53,7 +53,7 @@ compare <- function(what, stat, search, ..., alpha = 0.01) {
   theirs <- within_limit(function() getExportedValue("pcalg", search)(list(C = stat$C, n = stat$n), pcalg::gaussCItest, alpha, p = p, ...))
   details <- run_details(ours$value)
   record("fci", what, ours$seconds, p = p, n = stat$n, alpha = alpha, device = "cpu", threads = threads, tests = sum(ours$value@n.edgetests), peer = if (has_pcalg) "pcalg",
-    peer_version = if (has_pcalg) as.character(utils::packageVersion("pcalg")), peer_seconds = if (theirs$ended) theirs$seconds,
+    peer_seconds = if (theirs$ended) theirs$seconds,
     same = if (theirs$ended) if (same(ours$value, theirs$value)) "yes" else "no", note = if (has_pcalg && !theirs$ended) sprintf("peer: not in %g s", limit))
   cat(row_text(
     what, if (is.na(theirs$seconds)) if (has_pcalg) paste("not in", limit) else "" else number(theirs$seconds), spread(ours$seconds),

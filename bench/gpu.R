@@ -73,7 +73,6 @@ first_call <- function(stat, alpha, device) {
   said <- system2(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(code)), stdout = TRUE)
   as.numeric(said[length(said)])
 }
-edge_count <- function(x) sum(lengths(edges(x@graph))) / 2
 same <- function(ours, theirs) {
   apart <- differences(ours, theirs)
   if (nzchar(apart)) wrong <<- TRUE

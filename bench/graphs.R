@@ -16,7 +16,7 @@ peer <- function(p) {
   cat(sprintf("\np = %d, n = %d, %s neighbours a variable\n\n", p, n, number(neighbours)))
   cat(head_text("what", "pcalg s (min / median)", "pcgpu s (min / median)", "times faster (by min)", "same answer"))
   tell <- function(what, theirs, ours, same) {
-    record("graphs", what, ours$seconds, p = p, n = n, device = "cpu", threads = threads, peer = "pcalg", peer_version = as.character(utils::packageVersion("pcalg")),
+    record("graphs", what, ours$seconds, p = p, n = n, device = "cpu", threads = threads, peer = "pcalg",
       peer_seconds = theirs$seconds, same = if (same %in% c("yes", "no")) same)
     cat(row_text(what, spread(theirs$seconds), spread(ours$seconds), number(min(theirs$seconds) / min(ours$seconds)), same))
   }

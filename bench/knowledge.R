@@ -45,7 +45,7 @@ for (p in sizes) {
     same <- identical(as(wanted@graph, "matrix"), as(found@graph, "matrix"))
   }
   keep <- function(case, took, ...) record("knowledge", paste0(case, ", p = ", p), took, p = p, n = 1000, alpha = 0.01, device = "cpu", ...)
-  keep("tiers", ours, peer = if (!is.na(peer)) "tpc", peer_version = if (!is.na(peer)) as.character(utils::packageVersion("tpc")), peer_seconds = if (!is.na(peer)) peer,
+  keep("tiers", ours, peer = if (!is.na(peer)) "tpc", peer_seconds = if (!is.na(peer)) peer,
     same = if (!is.na(same)) if (same) "yes" else "no")
   keep("without tiers", plain)
   cat(sprintf("| %d | %.3f | %.3f | %.0f | %s | %.3f |\n", p, peer, ours, peer / ours, same, plain))

@@ -17,7 +17,6 @@ with_peer <- match.arg(option("peer", "yes"), c("yes", "no")) == "yes"
 options(pcgpu.threads = as.integer(option("threads", "2")))
 
 shape_of <- function(text) as.double(strsplit(text, "x")[[1]])
-shape_text <- function(n, p) paste(format(c(n, p), big.mark = ",", scientific = FALSE, trim = TRUE), collapse = " x ")
 apart <- function(a, b) format(max(abs(a - b)), digits = 2)
 times <- function(call) timed(call, repeats, enough = 20)
 keep <- function(case, n, p, seconds, peer = NULL, ...) {

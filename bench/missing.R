@@ -92,7 +92,7 @@ if ("peer" %in% parts && requireNamespace("micd", quietly = TRUE)) {
     own <- stats::median(all)
     peer <- seconds(wanted <- pcalg::skeleton(theirs, getExportedValue("micd", test), 0.01, labels = labels, m.max = 2, method = "stable"))
     same <- identical(unname(as(wanted@graph, "matrix")), unname(as(found@graph, "matrix")))
-    keep("", test, n, p, NULL, all, sum(found@n.edgetests), method = "stable", peer = "micd", peer_version = as.character(utils::packageVersion("micd")), peer_seconds = peer,
+    keep("", test, n, p, NULL, all, sum(found@n.edgetests), method = "stable", peer = "micd", peer_seconds = peer,
       same = if (same) "yes" else "no")
     cat(sprintf("| %s | %d | %d | %.0f | %.2f | %.4f | %.0f | %s |\n", test, n, p, sum(found@n.edgetests), peer, own, peer / own, same))
   }

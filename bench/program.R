@@ -27,6 +27,12 @@ settings <- function(..., all = NULL) {
 # Three digits, as a person writes them.
 number <- function(x) format(signif(x, 3), big.mark = ",", scientific = FALSE, trim = TRUE, drop0trailing = TRUE)
 
+# Rows and columns, as "1,000 x 50".
+shape_text <- function(n, p) paste(format(c(n, p), big.mark = ",", scientific = FALSE, trim = TRUE), collapse = " x ")
+
+# The number of edges of a pcAlgo object.
+edge_count <- function(x) sum(lengths(graph::edges(x@graph))) / 2
+
 # Minimum and median.
 spread <- function(x) paste(number(min(x)), "/", number(stats::median(x)))
 
@@ -63,18 +69,22 @@ append_row <- function(columns, values) {
   cat(head, paste(row, collapse = ","), "\n", file = file, append = TRUE, sep = "")
 }
 
-# Appends a row of results.csv. `seconds` and `peer_seconds` are those of the repeats; `...` are other columns, and those that are not given stay empty.
+# The installed version of a package; NULL if there is none of this name.
+version_of <- function(package) if (length(package) && nzchar(system.file(package = package))) as.character(utils::packageVersion(package))
+
+# Appends a row of results.csv. `seconds` and `peer_seconds` are those of the repeats. `peer` is the other program; if it is an R package, its version is that
+# of the installed one. `...` are other columns. Columns without a value stay empty.
 result_columns <- c(
   "date", "commit", "suite", "case", "p", "n", "alpha", "method", "device", "gpus", "threads", "machine", "memory", "repeats", "least", "median", "tests", "gb", "peer", "peer_version",
   "peer_least", "peer_median", "same", "note"
 )
-record <- function(suite, case, seconds = NULL, ..., peer_seconds = NULL) {
+record <- function(suite, case, seconds = NULL, ..., peer = NULL, peer_version = version_of(peer), peer_seconds = NULL) {
   summary_of <- function(x) if (length(x)) signif(c(min(x), stats::median(x)), 3) else c(NA, NA)
   ours <- summary_of(seconds)
   theirs <- summary_of(peer_seconds)
   append_row(result_columns, c(
     list(suite = suite, case = case, machine = machine_here(), repeats = if (length(seconds)) length(seconds), least = ours[1L], median = if (length(seconds) > 1L) ours[2L],
-         peer_least = theirs[1L], peer_median = if (length(peer_seconds) > 1L) theirs[2L]), list(...)
+         peer = peer, peer_version = peer_version, peer_least = theirs[1L], peer_median = if (length(peer_seconds) > 1L) theirs[2L]), list(...)
   ))
 }
 

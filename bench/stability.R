@@ -107,7 +107,7 @@ row_of <- function(part) {
   table <- as.data.frame(found)
   apart <- if (replicates == peer_replicates) max(abs(theirs$strength(table$from, table$to) - table$strength)) else NA
   seconds <- theirs$seconds * replicates / peer_replicates
-  keep(paste(", beside", peer), ours$seconds, peer = peer, peer_version = as.character(utils::packageVersion(peer)), peer_seconds = theirs$seconds,
+  keep(paste(", beside", peer), ours$seconds, peer = peer, peer_seconds = theirs$seconds,
     note = if (replicates != peer_replicates) sprintf("peer: %d of %d samples", peer_replicates, replicates))
   c(cells, sprintf("%s (%d of %d samples, 1 run)", number(theirs$seconds), peer_replicates, replicates), number(seconds / min(ours$seconds)), number(seconds / stats::median(ours$seconds)), format(apart, digits = 2))
 }

@@ -22,7 +22,6 @@ wanted <- function(known) {
   if (length(shapes)) known <- intersect(known, shapes)
   lapply(strsplit(known, "x"), as.double)
 }
-shape_text <- function(n, p) paste(format(c(n, p), big.mark = ",", scientific = FALSE, trim = TRUE), collapse = " x ")
 cells <- function(seconds) c(spread(seconds), length(seconds))
 
 gauss <- function() {
