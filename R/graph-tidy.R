@@ -133,7 +133,7 @@ names_of_pag <- c(
   "-->" = "directed", "o->" = "partially_directed", "<->" = "bidirected", "o-o" = "nondirected", "o--" = "partially_undirected", "---" = "undirected"
 )
 
-# Returns what is known of a search, with NA for the rest. `network`: its edges.
+# Returns the known facts about a search, with NA for the rest. `network`: its edges.
 overview <- function(x, network = network_of(x)) {
   check_object(x, only = c("test", "alpha", "max.ord"))
   details <- run_details(x)

@@ -37,7 +37,7 @@ work_of <- function(team, device) {
   )[order, ])
 }
 
-# Returns what is known of a graph that was oriented according to `orient` (see check_orientation()). `judged`: Rust's verdict on it.
+# Returns the facts about a graph that was oriented according to `orient` (see check_orientation()). `judged`: Rust's verdict on it.
 validity <- function(judged, orient) {
   # The majority rule leaves fewer contradictions; u2pd = "valid" removes them.
   advice <- if (orient$u2pd != "valid") {

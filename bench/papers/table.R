@@ -1,5 +1,5 @@
 # Makes bench/PAPERS.md, and bench/papers/figures, of the runs that are kept: Rscript table.R [OUT]. OUT is what run.sh wrote: its logs first take the place in
-# runs.csv of those of the same name, or come in beside the others. What runs.csv has no run of is taken from kept.csv (kept.R). The page, which is not in git, has a row for each
+# runs.csv of those of the same name, or are added to the others. Numbers without a run in runs.csv come from kept.csv (kept.R). The page, which is not in git, has a row for each
 # published number (published.csv).
 #
 # published.csv: paper, item (table or figure), data, what; hardware, value, unit; the runs theirs (their mapping on our card), ours, and base and ours_base, where the
@@ -35,7 +35,7 @@ published <- utils::read.csv(file.path(here, "published.csv"), colClasses = "cha
 
 log_of <- function(key) sub("#.*", "", key)
 keys_in <- function(keys) keys[nzchar(keys)]
-# What is known of: runs, and of earlier ones those of which no more than a ratio is kept, as the way `A over B`.
+# The keys of known runs. For an earlier run with only a ratio, the key has the way `A over B`.
 known <- c(runs$key, sub(" over .*", "", runs$key), ifelse(grepl(" over ", runs$key), paste0(log_of(runs$key), "#", sub(".* over ", "", runs$key)), ""))
 logs_read <- runs$name[!runs$is_earlier]
 # Whether the logs of all of these runs were read, be it without one that did not end, or the runs are known.

@@ -9,7 +9,7 @@ use crate::failure::Outcome;
 use crate::input::{self, Fields};
 use crate::respond::respond;
 
-/// Entries of a test that identify it. All others are its data, except those of `KNOWN`, which say what is known of the data.
+/// Entries of a test that identify it. All others are its data, except those of `KNOWN`, which are facts about the data.
 const OF_TEST: [&str; 3] = ["kind", "name", "code"];
 const KNOWN: [&str; 2] = ["undefined", "unchecked"];
 

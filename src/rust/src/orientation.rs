@@ -154,7 +154,7 @@ pub fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Val
     Ok(lists)
 }
 
-/// Returns what is known of an orientation as a whole.
+/// Returns the facts about an orientation as a whole.
 pub fn judged(pdag: &Pdag) -> [(&'static str, Value); 5] {
     let Against { count, triples } = pdag.against();
     let triples: Vec<i32> = triples.iter().flatten().map(|&v| v as i32 + 1).collect();

@@ -165,7 +165,7 @@ extern "C" __global__ void cor_finish(const Correlation a) {
     }
 }
 
-// Computes the sums of squares of the columns of x, the first of which is `first_column` of all; a block takes a tile of the diagonal.
+// Computes the sums of squares of the columns of x, which start at column `first_column` of the data. A block takes a tile of the diagonal.
 extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_norms(const Correlation a) {
     const u64 first = (u64)blockIdx.x * TILE;
     double sum[EACH][EACH] = {};
@@ -179,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_norms(cons
     }
 }
 
-// Computes rows of the correlations: of the columns of `left`, the first of which is `first_row` of all, with the columns of x. c has them
+// Computes rows of the correlations: of the columns of `left`, which start at column `first_row` of the data, with those of x. c has them
 // in rows of `pitch`, from column `first_column` on. A block takes a tile; the grid is (tiles of columns, tiles of rows).
 extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_panel(const Correlation a) {
     const u64 row = (u64)blockIdx.y * TILE, column = (a.first_tile + blockIdx.x) * TILE;

@@ -6,7 +6,7 @@
 // then, they are all further z. All z before the slice have been tested.
 #include "gauss/slices.cuh"
 
-// Returns r of two variables, which are a pair, or the smaller of which is in the slice.
+// Returns r of two variables that are a pair, or whose smaller one is in the slice.
 __device__ __forceinline__ double between(const Slices& s, u32 u, u32 v) {
     const u32 low = u < v ? u : v, high = u < v ? v : u;
     if (low >= s.first_z && low < s.end_z) return s.rows[(low - s.first_z) * s.pitch + (high - s.first_column)];

@@ -7,7 +7,7 @@ struct Marginal {
     bool separates, depends;
 };
 
-// Numbers of pairs that were tested, and of those that the graph lacks: a warp's counts, in its first lane.
+// A warp's counts of pairs that were tested, and of tested pairs that the graph lacks, in its first lane.
 struct Counts { u64 tested, removed; };
 
 // Makes word w of the bit row of y, and sets p_max of untested pairs to `mark`. A lane takes one of 32 vertices x below y, and the warp's

@@ -139,7 +139,7 @@ impl Adjacency {
         graph
     }
 
-    /// Makes a graph from bit rows of which only one [`Half`] counts. The pool's threads mirror it.
+    /// Makes a graph from one [`Half`] of its bit rows. The pool's threads mirror it.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).

@@ -213,7 +213,7 @@ impl Centre {
     /// The centring that leaves values unchanged.
     const NONE: Self = Centre { scale: [1.0; 2], mean: 0.0 };
 
-    /// Returns the centring of a column of which `n` rows count.
+    /// Returns the centring of a column with `n` rows that count.
     pub(super) fn of(column: &Numbers, summary: &Summary, of: &Of, n: usize) -> Self {
         let largest = summary.least.abs().max(summary.largest.abs());
         let present = (n - summary.missing) as f64;
@@ -259,7 +259,7 @@ pub struct Centred<'a> {
 }
 
 impl<'a> Centred<'a> {
-    /// Makes centred columns from columns of which `n` rows count, and their summaries.
+    /// Makes centred columns from columns with `n` rows that count, and their summaries.
     pub(super) fn new(columns: &[Numbers<'a>], summaries: &[Summary], of: &'a Of, n: usize) -> Self {
         let centres = columns.iter().zip(summaries).map(|(x, summary)| Centre::of(x, summary, of, n)).collect();
         Centred { columns: columns.to_vec(), centres, of, n }

@@ -1,4 +1,4 @@
-//! Storage for the largest p-value of each pair: of all pairs, or of those that level 0 leaves.
+//! Storage for the largest p-value of each pair, or of each pair that level 0 leaves.
 
 use std::ops::Range;
 
@@ -124,7 +124,7 @@ impl PairValues {
     }
 }
 
-/// What is known of the largest p-values.
+/// The known largest p-values.
 pub(super) enum Known<'v> {
     /// Nothing.
     None,

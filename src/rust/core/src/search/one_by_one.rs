@@ -32,7 +32,7 @@ struct Place {
     rank: u64,
 }
 
-/// A running level, and what is reported of it to the observer.
+/// A running level, and its reports to the observer.
 struct Visits<'a> {
     observer: &'a mut dyn Observer,
     level: usize,

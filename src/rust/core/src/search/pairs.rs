@@ -76,7 +76,7 @@ impl<'a> PairLevel<'a> {
         PairLevel { number: NUMBERS.fetch_add(1, Ordering::Relaxed), options, graph }
     }
 
-    /// Returns whether neighbours are so many that copying all correlations takes no longer than gathering those of each row's neighbours.
+    /// Returns whether copying all correlations takes no longer than gathering those of each row's neighbours, because rows have many.
     pub fn is_dense(&self) -> bool {
         let p = self.graph.p();
         gathers_much(p, (0..p).map(|x| self.graph.degree(x)))

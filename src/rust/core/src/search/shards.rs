@@ -188,7 +188,7 @@ impl<'a> Work<'a> {
     fn cut(&mut self, row: usize, tests_a_lane: f64, target: f64, is_few: bool) -> Result<()> {
         let count = self.lanes.of(row).len();
         let all = subsets::binomial(self.neighbours.degree(row), self.size).unwrap_or(u64::MAX);
-        // Either as many lanes as fit with all their sets, or as many as share what is read of a set.
+        // Either as many lanes as fit with all their sets, or as many as share the data that a set needs.
         let (width, target) = match is_few {
             true => (((target / tests_a_lane) as usize).clamp(1, count.max(1)), WHOLE * target),
             false => (count.min(HEAVY_LANES), target),

@@ -327,7 +327,7 @@ fn what_has_no_room_is_refused_before_it_is_computed() {
     let common: Vec<f64> = (0..n).map(|i| (i as f64 * 0.7).sin()).collect();
     columns.iter_mut().for_each(|column| column.iter_mut().zip(&common).for_each(|(v, u)| *v += 3.0 * u));
     let data = Data::of(&columns);
-    // With so many observations, level 1 separates nothing.
+    // With this many observations, level 1 separates nothing.
     let (observations, options) = (4000.0, Options::new(p, 0.001));
     let refused = data.bounded(observations, &options, 1, 16 * p as u64 - 1).err();
     let Some(Error::Argument { argument: "memory", value, hint }) = refused else { panic!("{refused:?}") };

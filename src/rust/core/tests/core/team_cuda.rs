@@ -374,7 +374,7 @@ fn lost() {
     let fisher = FisherZ::new(30.0, reading(of_data.method)).unwrap();
     let x = by_column(&x, 40).unwrap();
     without_some("data", &of_data, |ordinal| CudaEngine::of_data(fisher, x, of_data.alpha, on(ordinal)));
-    // So many questions that each GPU gets some.
+    // Enough questions for each GPU to get some.
     let mut batch = Batch::new();
     (0..1000).for_each(|_| (2..p).for_each(|y| batch.push(0, y, &[1])));
     let asked = || {

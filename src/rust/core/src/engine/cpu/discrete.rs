@@ -74,7 +74,7 @@ struct Lane {
 #[derive(Default)]
 struct Largest {
     test: Option<Known>,
-    /// The table of the test while p is not known: most pairs have many tests, of which one p is needed.
+    /// The table of the test, from which p is computed if it is needed. Most pairs have many tests and need one p.
     counts: Vec<u32>,
 }
 

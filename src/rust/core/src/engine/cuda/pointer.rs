@@ -75,7 +75,7 @@ impl<T> fmt::Debug for DevicePtr<T> {
     }
 }
 
-/// A type of which every bit pattern is a value, so that the host may read it from memory that a device wrote.
+/// A type whose bit patterns are all values, so that the host may read it from memory that a device wrote.
 ///
 /// # Safety
 /// Every bit pattern of the type's size must be a value, and the type must have no padding.

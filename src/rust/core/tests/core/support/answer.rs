@@ -21,7 +21,7 @@ pub struct Answer {
     pub tests: Vec<u64>,
     pub max_order: i32,
     pub sets: Vec<(usize, u32, Vec<u32>)>,
-    /// Column by column; `None` for pairs of which a compact result keeps no value.
+    /// Column by column; `None` for pairs without a value in a compact result.
     pub p_max: Vec<Option<f64>>,
 }
 

@@ -95,7 +95,7 @@ impl Coarse {
         Coarse { rows: std::iter::repeat_with(OnceLock::new).take(p).collect(), fits: OnceLock::new() }
     }
 
-    /// Creates the rows of p variables, of which a caller keeps some at a time. `fits` says whether there is memory for them.
+    /// Creates the rows of p variables for a caller that keeps some at a time. `fits` says whether there is memory for them.
     pub fn of_some(p: usize, fits: bool) -> Self {
         Coarse { fits: OnceLock::from(fits), ..Coarse::new(p) }
     }

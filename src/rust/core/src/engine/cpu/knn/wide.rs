@@ -8,7 +8,7 @@ use super::cell::Cell;
 use crate::simd::Avx2;
 use crate::simd::Plain;
 
-/// A cell of which a register holds many.
+/// A cell that a register holds many times.
 pub(super) trait Packed: Cell {
     /// The registers for any machine.
     type Plain: Wide<Cell = Self, Simd = Plain>;

@@ -64,7 +64,7 @@ impl CudaSearch<'_, '_> {
     fn paper_launches(&self, size: usize, widest: usize) -> Launches {
         let (p, l) = (self.options.p, size as u64);
         let choose = |n| subsets::binomial(n, size).unwrap_or(u64::MAX);
-        // For each row: `blocks`, of which `working` have working memory; `own` doubles for each thread; `at_once` sets for all its
+        // For each row: `blocks`; the number `working` of blocks with working memory; `own` doubles for each thread; `at_once` sets for all its
         // threads.
         let (kernel, sets, threads, blocks, working, own, at_once) = match self.engine.options.strategy {
             SearchStrategy::Set { theta, delta } => {

@@ -271,7 +271,7 @@ impl CudaSearch<'_, '_> {
         observer.look()
     }
 
-    /// Copies the p-values of `pairs`, of which there is at least one.
+    /// Copies the p-values of `pairs`, at least one.
     fn pick(&mut self, pairs: &[[u32; 2]]) -> Result<Vec<f64>> {
         let count = pairs.len();
         self.args.count = count as u64;

@@ -1,4 +1,4 @@
-//! The Gaussian test on data whose correlations would exceed their memory bound, or of which few are needed after level 0 ([`few`]).
+//! The Gaussian test on data whose correlations would exceed their memory bound, or are mostly not needed after level 0 ([`few`]).
 //! Correlations are computed from the data when they are needed, and then dropped.
 //!
 //! Level 0 runs by columns of C, some at a time. From level 2 on, a row needs only the correlations among itself and its neighbours ([`rows`]).
