@@ -45,6 +45,11 @@ pub trait Counting {
     /// unchanged.
     fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()>;
 
+    /// Returns whether it has no memory for more features. None move to it then.
+    fn is_full(&self) -> bool {
+        false
+    }
+
     /// Returns how many likely partners [`Counting::foresee`] can use.
     fn foresees(&self) -> usize {
         0

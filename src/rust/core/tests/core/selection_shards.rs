@@ -39,6 +39,8 @@ struct Manner {
     making: Duration,
     /// The count that takes 40 ms longer, as if another program delayed it.
     held_up: Option<usize>,
+    /// Whether it has no memory for features beyond its first.
+    full: bool,
 }
 
 /// A machine that counts as the CPU does, in its manner.
@@ -65,6 +67,10 @@ impl Counting for Fake<'_> {
             observer.progress(0, done as f64, skip.len() as f64)?;
         }
         self.counting.count(partner, skip, sums, observer)
+    }
+
+    fn is_full(&self) -> bool {
+        self.manner.full
     }
 
     fn narrow(&mut self, count: usize) {
@@ -200,6 +206,21 @@ fn features_move_from_a_slow_machine_to_a_fast_one() {
         };
         assert!((0..10).any(|_| keep()));
     }
+}
+
+#[test]
+fn no_features_move_to_a_machine_without_memory_for_them() {
+    let samples = simulated(50, 120, 4, 2, 3);
+    let logs = CountLogs::new(50);
+    let team = Team::new(&samples, &logs);
+    let slow = Manner { a_feature: Duration::from_micros(300), ..Manner::default() };
+    let full = Manner { full: true, ..Manner::default() };
+    let mut shards = team.of(&[(1.0, slow), (1.0, full)]);
+    let found = team.together(&mut shards, Criterion::Jmi, 40).unwrap();
+    assert_eq!(found, team.alone(Criterion::Jmi, 40));
+    let report = shards.report();
+    // One piece of features was copied to each, and the slow machine counts in all steps.
+    assert!(report.shares.iter().all(|share| share.moved.from == 1 && share.shards >= 40), "{report:?}");
 }
 
 /// Runs two selections on the same machines. The second must reckon with the time that getting features took in the first, though it gets none.

@@ -26,6 +26,8 @@ pub(super) struct Answer<'p> {
     /// The best of them, or the error that ended the machine.
     pub best: std::result::Result<Option<Choice>, DeviceError>,
     pub seconds: f64,
+    /// Whether the machine has no memory for more features.
+    pub is_full: bool,
 }
 
 /// The orders of a step, each for its machine.
@@ -79,7 +81,7 @@ pub(super) struct Machine<'a> {
     pieces: Vec<Piece<'a>>,
     /// What was copied for features that it no longer has.
     past: Moved,
-    /// Seconds to get a feature and count it once, or `None` before it has got any.
+    /// Seconds to get a feature and count it once: infinite if it has no memory for more, `None` before it has got any.
     pub making: Option<f64>,
 }
 
@@ -131,7 +133,8 @@ impl<'a> Machine<'a> {
             }
             Err(error) => return Err(error),
         };
-        Ok(Answer { selectors, best, seconds: began.elapsed().as_secs_f64() })
+        let is_full = self.pieces.iter().filter_map(|piece| piece.counting.as_ref()).any(|counting| counting.is_full());
+        Ok(Answer { selectors, best, seconds: began.elapsed().as_secs_f64(), is_full })
     }
 
     /// Matches the pieces to the selectors' features, then calls [`Selector::prepare`] of each. Features leave from the end, and new ones

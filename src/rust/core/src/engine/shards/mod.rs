@@ -127,13 +127,16 @@ impl Counters for Local<'_, '_, '_, '_> {
     }
 
     fn next(&mut self, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<News> {
-        let (piece, Answer { selectors, best, seconds }) = self.front.next(watch)?;
+        let (piece, Answer { selectors, best, seconds, is_full }) = self.front.next(watch)?;
         let seat = piece.owner.ok_or(Error::Interrupted)?;
         self.selectors.extend(selectors);
         Ok(match best {
             Ok(best) => {
                 // The first order of a machine brings its features.
-                self.making[seat].get_or_insert(seconds / piece.cost.max(1.0));
+                let making = self.making[seat].get_or_insert(seconds / piece.cost.max(1.0));
+                if is_full {
+                    *making = f64::INFINITY;
+                }
                 News::Counted { seat, best, seconds }
             }
             Err(error) => {

@@ -360,6 +360,10 @@ impl Counting for CudaCounting<'_> {
         }
     }
 
+    fn is_full(&self) -> bool {
+        self.streams()
+    }
+
     fn foresees(&self) -> usize {
         if self.streams() {
             2 * parts::PARTNERS
