@@ -175,6 +175,7 @@ pub(super) fn run(
             }
             Err(error) => return Err(error),
         };
+        keeper.end_level(size)?;
         let done = keeper.done();
         done.tests.push(report.tests);
         done.exact_tests += report.exact_tests;

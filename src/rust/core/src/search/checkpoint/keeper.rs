@@ -39,8 +39,9 @@ pub(in crate::search) struct Keeper<'o> {
     alone: Option<(Instant, Instant)>,
     /// Whether a level takes so long that the others should help.
     is_long: bool,
-    /// Number of levels that were announced to the observer, and number of levels that run a second time.
+    /// Numbers of levels that were announced to the observer, whose end was reported to it, and that run a second time.
     levels_told: usize,
+    levels_ended: usize,
     levels_again: usize,
     /// The driver's counts, without its findings.
     done: State,
@@ -62,6 +63,7 @@ impl<'o> Keeper<'o> {
             alone: None,
             is_long: false,
             levels_told: 0,
+            levels_ended: 0,
             levels_again: 0,
         }
     }
@@ -76,6 +78,15 @@ impl<'o> Keeper<'o> {
         self.alone = None;
         self.levels_again = std::mem::replace(&mut self.done, State::none()).levels;
         std::mem::take(&mut self.is_long)
+    }
+
+    /// Reports the end of a level, unless its machines have.
+    pub fn end_level(&mut self, level: usize) -> Result<()> {
+        match level < self.levels_ended {
+            true => Ok(()),
+            // The limits end the next level.
+            false => self.observer.progress(level, 1.0, 1.0),
+        }
     }
 
     /// Returns the driver's counts.
@@ -174,6 +185,9 @@ impl Observer for Keeper<'_> {
     fn progress(&mut self, level: usize, done: f64, total: f64) -> Result<()> {
         if level < self.levels_again {
             return self.look();
+        }
+        if done >= total {
+            self.levels_ended = self.levels_ended.max(level + 1);
         }
         let told = self.observer.progress(level, done, total);
         self.watch(told)?;
