@@ -122,8 +122,8 @@ choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(te
 # Returns whether the CPU does a part of a test's work if `device` names it together with GPUs, as Test::shares_with_cpu() in src/rust/src/test.rs.
 shares_with_cpu <- function(test) test$kind %in% c("knn", "mixed")
 
-# Returns the method that the choice of a device depends on. Tiers change nothing for tests that a GPU always runs in batches. The kernels of other tests do not
-# support tiers, so these tests run as with "original".
+# Returns the method that the choice of a device depends on. Tiers change nothing for tests that a GPU always runs in batches. Other tests with tiers go to
+# the CPU, as with "original": an H200 takes 0.16 s for 5,000 x 300 sparse data, and 32 cores take 0.14 (dense 3,000 x 100, levels 0 and 1: 0.18 and 0.10).
 order_of_tests <- function(test, options) {
   in_batches <- test$kind %in% c("knn", "mixed")
   if (is.null(options$knowledge$tiers) || in_batches) options$method else "original"

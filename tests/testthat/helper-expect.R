@@ -11,3 +11,6 @@ expect_identical <- function(object, expected, info = NULL, label = NULL, ...) {
   if (is.null(label)) label <- said(substitute(object))
   testthat::expect_identical(object, expected, info = info, label = label, expected.label = said(substitute(expected)), ...)
 }
+
+# Returns what run_details() says, without the times.
+untimed <- function(details) details[setdiff(names(details), c("seconds", "times"))]

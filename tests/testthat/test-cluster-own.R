@@ -82,7 +82,7 @@ test_that("long messages go through, however slowly they are read", {
   set.seed(1)
   x <- matrix(rnorm(50 * 1200), 50)
   kept <- suff_gauss(x)
-  search <- function(...) skeleton(kept, gaussCItest, 1e-6, p = 1200, m.max = 1, ...)
+  search <- function(...) skeleton(kept, gaussCItest, 1e-6, p = 1200, m.max = 1, device = "cpu", ...)
   expect_identical_answer(search(cluster = 2), search())
 })
 

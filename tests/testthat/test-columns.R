@@ -116,6 +116,7 @@ test_that("dates are numbers, and a message says so", {
 })
 
 test_that("tables of any class are read", {
+  skip_if_not_installed("Matrix")
   d <- data.frame(a = rnorm(50), b = rnorm(50))
   d$c <- d$a + rnorm(50)
   wanted <- of_numbers$pc(d)
@@ -130,6 +131,7 @@ test_that("tables of any class are read", {
 })
 
 test_that("sparse logicals are what the same matrix is in memory, and its holes are heeded", {
+  skip_if_not_installed("Matrix")
   set.seed(4)
   m <- matrix(rbinom(600, 1, 0.4), 200, dimnames = list(NULL, c("a", "b", "c")))
   m[, 3] <- ifelse(runif(200) < 0.8, m[, 1], m[, 2])
@@ -146,6 +148,7 @@ test_that("sparse logicals are what the same matrix is in memory, and its holes 
 })
 
 test_that("a symmetric matrix is no data, in any function", {
+  skip_if_not_installed("Matrix")
   set.seed(3)
   X <- random_data(random_dag(6, neighbours = 2, seed = 2), 100, seed = 2)
   C <- cor(X)

@@ -33,7 +33,7 @@ test_that("missing values are tested as on the CPU, of numbers, levels and both"
       deleted <- both(pc, x, alpha = 0.02, na = "testwise", skel.method = method)
       expect_same_answer(deleted$cuda, deleted$cpu, paste(kind, method, "deletion"))
       if (kind == "gaussian") {
-        expect_error(suppressMessages(pc(filled(x), alpha = 0.02, device = "cuda")), class = "pcgpu_error_argument", "leaves a GPU nothing to do")
+        expect_error(suppressMessages(pc(filled(x), alpha = 0.02, device = "cuda")), class = "pcgpu_error_argument", "which a GPU cannot speed up")
         next
       }
       imputed <- both(pc, filled(x), alpha = 0.02, skel.method = method)

@@ -55,6 +55,7 @@ test_that("run_details() says what was copied, and how a search by blocks was cu
   skip_without_gpu()
   s <- suff_gauss(x, device = "cpu")
   whole <- run_details(skeleton(s, gaussCItest, 0.05, p = p, device = "cuda"))
+  expect_false(anyNA(whole$times$seconds))
   expect_null(whole$team)
   expect_identical(whole$levels$level[c(1:2, nrow(whole$levels))], c(0L, 1L, NA))
   expect_identical(whole$levels$shards, as.numeric(!is.na(whole$levels$level)))
@@ -63,7 +64,7 @@ test_that("run_details() says what was copied, and how a search by blocks was cu
   expect_gte(whole$levels$bytes_to[1L], 8 * p^2)
   expect_gte(sum(whole$levels$bytes_from), p^2 / 8)
   again <- run_details(skeleton(s, gaussCItest, 0.05, p = p, device = "cuda"))
-  expect_identical(again, whole)
+  expect_identical(untimed(again), untimed(whole))
 
   blocks <- run_details(skeleton(s, gaussCItest, 0.05, p = p, device = cuda_device(block = 64)))
   expect_identical(blocks$levels$shards[1:2], c(5, 5))
@@ -75,7 +76,7 @@ test_that("run_details() says what was copied, and how a search by blocks was cu
   said <- capture.output(print(blocks))
   expect_match(said, "^pcgpu .* on cuda:0$", all = FALSE)
   expect_match(said, "^ +0 +5 +64 +[0-9.]+ kB +[0-9.]+ kB$", all = FALSE)
-  expect_match(said, "^ *answer ", all = FALSE)
+  expect_false(anyNA(blocks$times$seconds))
 })
 
 test_that("run_details() says what a part of the data at a time costs other tests", {
@@ -86,7 +87,8 @@ test_that("run_details() says what a part of the data at a time costs other test
   bytes <- budget_for(function(bytes) search(cuda_device(memory = bytes)), sum(whole$memory))
   part <- run_details(search(cuda_device(memory = bytes)))
   expect_identical(whole$levels$shards[1L], 1)
-  expect_lt(part$levels$variables[1L], 40)
+  expect_gt(part$levels$shards[1L], 1)
+  expect_lte(part$levels$variables[1L], 40)
   expect_true(all(part$levels$bytes_to > 0))
   neighbours <- suff_knn(matrix(rnorm(60 * 7), 60), permutations = 20, seed = 1)
   found <- run_details(skeleton(neighbours, cmiKnnCItest, 0.2, p = 7, device = "cuda"))$levels

@@ -30,7 +30,11 @@ test_that("several devices give the answer of the CPU, for every test", {
     compact <- pc(gauss, gaussCItest, 0.05, p = 300, device = device, result = "compact")
     expect_equal(edges(compact), edges(pc(gauss, gaussCItest, 0.05, p = 300, device = "cpu", result = "compact")))
     if (length(gpus) > 1L) {
-      team <- run_details(compact)$team
+      # The first GPU runs a short search alone, unless it is saved from level to level.
+      expect_identical(unique(run_details(compact)$team$device), gpus[1L])
+      saved <- pc(gauss, gaussCItest, 0.05, p = 300, device = device, result = "compact", checkpoint = tempfile())
+      expect_equal(edges(saved), edges(compact))
+      team <- run_details(saved)$team
       expect_setequal(team$device, gpus)
       expect_true(all(team$busy >= 0 & team$busy <= 1))
     }

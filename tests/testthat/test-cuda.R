@@ -115,7 +115,7 @@ test_that("the memory plan is reported, and no more is used", {
   expect_identical(plan[["data"]], 8 * 300^2)
   within <- skeleton(s, gaussCItest, 0.05, p = 300, device = cuda_device(memory = sum(plan)))
   expect_same_answer(within, fit, "within the plan")
-  expect_identical(run_details(within), run_details(fit))
+  expect_identical(untimed(run_details(within)), untimed(run_details(fit)))
   # With less, what one level leaves goes before the next takes its own; one level has to fit.
   less <- skeleton(s, gaussCItest, 0.05, p = 300, device = cuda_device(memory = sum(plan) - 1))
   expect_same_answer(less, fit, "less than the plan")
@@ -137,7 +137,7 @@ test_that("too little memory is an error that names the bytes, and the next call
   bytes <- regmatches(conditionMessage(e), gregexpr("[0-9]+ bytes", conditionMessage(e)))[[1]]
   expect_length(bytes, 4)
   expect_gte(as.numeric(sub(" bytes", "", bytes[1])), 8 * 64 * 200)
-  expect_identical(bytes[4], "1000 bytes")
+  expect_in("1000 bytes", bytes)
   expect_same_answer(
     skeleton(s, gaussCItest, 0.05, p = 200, device = "cuda"), skeleton(s, gaussCItest, 0.05, p = 200, device = "cpu")
   )

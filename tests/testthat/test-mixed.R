@@ -254,7 +254,7 @@ test_that("a GPU has the CPU's answer to the last bit", {
   one <- function(device) suppressMessages(stability(x, alpha = 0.05, replicates = 5, device = device))$edges
   expect_identical(one("cuda"), one("cpu"))
   expect_identical(suppressMessages(stability(x, alpha = 0.05, replicates = 2, device = c("cpu", "cuda")))$device, c("cpu", "cuda:0"))
-  expect_error(suppressMessages(pc(completed(with_holes(x[c("a", "b", "c")])), alpha = 0.05, device = "cuda")), "completed numbers",
+  expect_error(suppressMessages(pc(completed(with_holes(x[c("a", "b", "c")])), alpha = 0.05, device = "cuda")), "tests of imputed numeric data",
     class = "pcgpu_error_argument"
   )
   expect_error(suppressMessages(pc(x, alpha = 0.05, device = cuda_device(strategy = "edge"))), "`strategy`", class = "pcgpu_error_argument")
