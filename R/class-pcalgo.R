@@ -191,6 +191,9 @@ check_result <- function(x, argument = "x", instead = NULL, only = NULL) {
 #' - If pcalg is installed, `as_pcalg()` converts a result to pcalg's class, as `new()` would. This is needed only if neither package is attached, because
 #'   after `library(pcgpu)` or `library(pcalg)` R finds the class.
 #'
+#' From 500 variables on, the slot `pMax` of a result of `gaussCItest()` computes its cells when they are asked for, and from R 4.3 on so does `sepset`. Such
+#' slots take little memory, and are small in files. An R without pcgpu cannot read them from a file; `as_pcalg()` makes them ordinary vectors first.
+#'
 #' A result of class [pcCompact][pcCompact-class] gets its p x p parts, which take 16 bytes for each cell. It does not hold the p-values of pairs that level 0
 #' removed. With `suffStat`, level 0 is repeated to compute them. Without it they are `NA` in `pMax`, with a warning of class `pcgpu_warning_level0`.
 #' `as(x, "pcAlgo")` is the same as `as_pcalg(x)`.
@@ -217,6 +220,8 @@ as_pcalg <- function(x, suffStat = NULL, indepTest = NULL) {
   if (class == "pcAlgo") check_result(x)
   slots <- c(names(algo_slots), names(if (class == "pcAlgo") own_slots else fci_slots))
   values <- attributes(x)[slots]
+  values$pMax <- values$pMax + 0
+  values$sepset <- lapply(values$sepset, function(row) if (is.list(row)) row[seq_along(row)] else row)
   # Quoted, or the call in the slot `call` would be run.
   result <- do.call(methods::new, c(list(result_class(class)), values), quote = TRUE)
   if (has_pcalg()) result else without_package(result, class)

@@ -8,6 +8,7 @@
 
 void R_init_pcgpu_extendr(DllInfo *dll);
 void register_extendr_panic_hook(void);
+void pcgpu_make_lazy_classes(DllInfo *dll);
 
 #ifdef __linux__
 #include <sys/resource.h>
@@ -61,6 +62,7 @@ void attribute_visible R_init_pcgpu(DllInfo *dll)
 {
     grow_stack();
     make_spares();
+    pcgpu_make_lazy_classes(dll);
     /* Without the hook a panic would print Rust's own message to stderr. */
     register_extendr_panic_hook();
     R_init_pcgpu_extendr(dll);

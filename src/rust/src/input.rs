@@ -16,7 +16,7 @@ use pcgpu_core::memory::{self, Use};
 use pcgpu_core::search::{Method, Options};
 use pcgpu_core::{shown, Error};
 
-use crate::altrep::DATAPTR_RO;
+use crate::altrep::{self, DATAPTR_RO};
 use crate::failure::{Failure, Outcome};
 
 /// Returns the entries of a list, which protects them.
@@ -310,10 +310,13 @@ pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>) -> Outcome<Se
         })
     };
     memory::room(Adjacency::bytes(p) + 32 * p, Use::Sets)?;
-    let mut sets = SepSets::new(p, Side::Smaller);
     if sepset.len() != p {
         return Err(refuse(format!("a list of {}", sepset.len())));
     }
+    if let Some(flat) = altrep::flat_of(sepset.as_robj()) {
+        return Ok(flat.sepsets(&flat.graph()?)?);
+    }
+    let mut sets = SepSets::new(p, Side::Smaller);
     let mut set = Vec::new();
     for (x, row) in entries(sepset).iter().enumerate() {
         memory::check()?;

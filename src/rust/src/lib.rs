@@ -11,8 +11,8 @@
 //!   of data, all at once or block by block.
 //! * [`test`]: the test of a search. [`discrete`], [`knn`], [`mixed`]: tests with their data.
 //! * [`search`]: a search. [`limits`]: its time limit and its checkpoint. [`checked`]: a search on a matrix that is still being checked.
-//!   [`report`]: what it reports. [`orientation`]: the orientation of a skeleton. [`compact`]: results as flat arrays. [`pag`]: graphs with
-//!   hidden variables.
+//!   [`report`]: what it reports. [`orientation`]: the orientation of a skeleton. [`compact`]: results as flat arrays. [`lazy`]: p x p slots
+//!   that hold these. [`pag`]: graphs with hidden variables.
 //! * [`selection`]: feature selection. [`effects`]: causal effects. [`assessment`]: how far graphs can be trusted. [`simulation`]: random
 //!   graphs and data. [`stability`]: how often resampled data have an edge.
 //! * [`rank`]: this process as a worker of another. [`workers`], [`processes`]: this session's own workers. [`sockets`]: options of R's
@@ -32,6 +32,7 @@ mod failure;
 mod gpu;
 mod input;
 mod knn;
+mod lazy;
 mod limits;
 mod machine;
 mod mixed;

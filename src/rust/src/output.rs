@@ -223,13 +223,19 @@ pub fn fill_slots(token: &Token, object: &Robj, slots: &List) -> Outcome<Value> 
     filled.map(|_| object.clone().into()).ok_or(Failure::Core(Error::Interrupted))
 }
 
-/// Puts [`sepsets`] into the slot `sepset` of a fresh object. R searches a value for cycles if something refers to it, which takes longer
-/// than making the value. So the slot gets it first.
+/// Puts [`sepsets`] into the slot `sepset` of a fresh object.
 pub fn fill_sepsets(token: &Token, object: &Robj, sets: &SepSets) -> Outcome<()> {
+    // SAFETY: as in `fill_slots`.
+    fill_sepset(token, object, bytes_of_sepsets(sets), || unsafe { make_sepsets(sets) })
+}
+
+/// Puts a list of lists, for which `make` allocates this many bytes, into the slot `sepset` of a fresh object. R searches a value for cycles
+/// if something refers to it, which takes longer than making the value. So the slot gets it first.
+pub fn fill_sepset(token: &Token, object: &Robj, bytes: usize, mut make: impl FnMut() -> SEXP) -> Outcome<()> {
     check_object(object)?;
     // SAFETY: as in `fill_slots`; the list is protected until the object holds it.
-    allocate(token, bytes_of_sepsets(sets), Use::Square, || unsafe {
-        let list = Rf_protect(make_sepsets(sets));
+    allocate(token, bytes, Use::Square, || unsafe {
+        let list = Rf_protect(make());
         R_do_slot_assign(object.get(), Rf_install(c"sepset".as_ptr()), list);
         Rf_unprotect(1);
         object.get()
@@ -287,7 +293,8 @@ pub fn cells(matrix: &mut Robj) -> Outcome<&mut [f64]> {
 /// @noRd
 #[extendr]
 fn rust_fill_slots(object: Robj, slots: Robj) -> Robj {
-    respond([&object, &slots], |token| fill_slots(token, &object, &input::list(&slots, "slots")?))
+    // The values only pass through. Those that R keeps in another form stay in it.
+    respond([], |token| fill_slots(token, &object, &input::list(&slots, "slots")?))
 }
 
 extendr_module! {

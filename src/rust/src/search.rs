@@ -23,7 +23,7 @@ use crate::respond::respond;
 use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::{Setting, Test};
 use crate::value::Value;
-use crate::{checked, compact, input, limits, output};
+use crate::{checked, compact, input, lazy, limits, output};
 
 /// Runs the skeleton phase on a worker, or one test after the other if there is none, as for an R function. Also returns how many of the R
 /// function's tests had no answer.
@@ -86,7 +86,10 @@ fn search(
         Some(few) => Some(few),
         None => test.worker(of, machine, &mut observer)?,
     };
-    let mut p_max = if object.is_null() { None } else { Some(output::matrix(token, p, p, Use::Square)?) };
+    // Objects of pcalg's class have p x p slots. Large ones get these from the flat result, cell by cell.
+    let lazy = if object.is_null() { None } else { test.cells(p) }.filter(|_| p >= lazy::LEAST);
+    let is_flat = object.is_null() || lazy.is_some();
+    let mut p_max = if is_flat { None } else { Some(output::matrix(token, p, p, Use::Square)?) };
     let mut left = PairValues::default();
     let largest = match &mut p_max {
         Some(p_max) => Largest::from(output::cells(p_max)?),
@@ -140,16 +143,28 @@ fn search(
             Some(pdag)
         }
     };
-    let mut result = match (&p_max, &pdag) {
-        (Some(_), None) => skeleton_lists(token, &found.graph)?,
-        (Some(_), Some(pdag)) => graph_lists(token, pdag)?,
-        (None, pdag) => compact::found(token, &machine.pool, &found, &left, pdag.as_ref())?,
+    let mut result = match &pdag {
+        _ if object.is_null() => compact::found(token, &machine.pool, &found, &left, pdag.as_ref())?,
+        None => skeleton_lists(token, &found.graph)?,
+        Some(pdag) => graph_lists(token, pdag)?,
     };
-    match p_max {
-        None => result.extend(gaps.map(|gaps| ("gaps", gaps)).into_iter().chain(pdag.iter().flat_map(judged))),
-        Some(p_max) => {
+    match (p_max, gaps) {
+        (Some(p_max), _) => {
             output::fill_sepsets(token, object, &found.sepsets)?;
             result.push(("pMax", p_max.into()));
+        }
+        (None, gaps) => {
+            let gaps = gaps.map(|gaps| ("gaps", gaps));
+            match lazy {
+                None => result.extend(gaps.into_iter().chain(pdag.iter().flat_map(judged))),
+                Some(of) => {
+                    let method = if options.method == Method::StableFast { "stable.fast" } else { "stable" };
+                    let mut parts = vec![("p", Value::from(p as i32)), ("method", Value::from(method))];
+                    parts.extend(compact::found(token, &machine.pool, &found, &left, None)?);
+                    parts.extend(gaps);
+                    result.push(("pMax", lazy::slots(token, parts, of, object, &found.sepsets)?.into()));
+                }
+            }
         }
     }
     let device = machine.names(test.shares_with_cpu());

@@ -137,6 +137,16 @@ impl Test {
         }
     }
 
+    /// Returns the correlations or the data of the Gaussian test if they are in R's memory, with their name and the number of observations.
+    pub fn cells(&self, p: usize) -> Option<(&'static str, &Robj, f64)> {
+        let (name, cells, n) = match self {
+            Test::Gauss { c, file: None, n } if c.len() == p * p => ("C", c, *n),
+            Test::GaussOfData { x, file: None, n, .. } => ("data", x, *n),
+            _ => return None,
+        };
+        cells.is_real().then_some((name, cells, n))
+    }
+
     /// Reads a test, or returns `None` for NULL.
     pub fn optional(test: &Robj, pool: &Pool) -> Outcome<Option<Self>> {
         match test.is_null() {

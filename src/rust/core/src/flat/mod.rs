@@ -2,12 +2,14 @@
 //!
 //! The caller owns the arrays. [`Listed`] and [`Sets`] return how long the arrays must be, and fill them; [`Flat`] reads them.
 
+mod lazily;
 mod read;
 mod rows;
 mod sets;
 #[cfg(test)]
 mod tests;
 
+pub use lazily::{Correlations, PMax, Set};
 pub use read::{Entries, Flat, Given, Unreadable};
 pub use rows::{marks, Listed};
 pub use sets::{Sets, SetsMut, Values};

@@ -51,10 +51,10 @@ pub struct Given<'a> {
 }
 
 /// Rows that have been checked.
-struct Rows<'a> {
-    start: &'a [f64],
-    to: &'a [i32],
-    p: Doubles<'a>,
+pub(super) struct Rows<'a> {
+    pub start: &'a [f64],
+    pub to: &'a [i32],
+    pub p: Doubles<'a>,
 }
 
 impl<'a> Rows<'a> {
@@ -86,15 +86,15 @@ impl<'a> Rows<'a> {
 
 /// A result whose parts are consistent.
 pub struct Flat<'a> {
-    p: usize,
-    fast: bool,
-    edges: Rows<'a>,
-    sets: Rows<'a>,
-    gaps: Rows<'a>,
+    pub(super) p: usize,
+    pub(super) fast: bool,
+    pub(super) edges: Rows<'a>,
+    pub(super) sets: Rows<'a>,
+    pub(super) gaps: Rows<'a>,
     /// The code of each entry of `sets`.
-    codes: Vec<u32>,
-    ends: &'a [f64],
-    members: &'a [i32],
+    pub(super) codes: Vec<u32>,
+    pub(super) ends: &'a [f64],
+    pub(super) members: &'a [i32],
 }
 
 impl<'a> Flat<'a> {
@@ -171,12 +171,7 @@ impl<'a> Flat<'a> {
 
     /// Returns the p-value of a pair that level 0 left and a later level separated; `None` for other pairs.
     pub fn removed(&self, x: usize, y: usize) -> Option<f64> {
-        let Rows { start, to, p } = &self.sets;
-        let get = |x: usize, y: usize| {
-            let first = start[x] as usize;
-            let row = &to[first..start[x + 1] as usize];
-            row.binary_search(&(y as i32 + 1)).ok().map(|at| p.get(first + at))
-        };
+        let get = |x: usize, y: usize| self.sets.find(x, y).map(|(_, at)| self.sets.p.get(at));
         get(x, y).or_else(|| get(y, x))
     }
 

@@ -1,7 +1,9 @@
 //! Tests of results as flat arrays and back.
 
 use super::*;
+use crate::ci::gauss::{FisherZ, Reading};
 use crate::graph::{Adjacency, SepSets, Side};
+use crate::moments::{of_centred, Centred};
 
 fn doubles(starts: &[u64]) -> Vec<f64> {
     starts.iter().map(|&start| start as f64).collect()
@@ -62,6 +64,50 @@ fn parts_cover_all_rows_in_order() {
     }
 }
 
+/// Checks single sets, and single p-values from a matrix, from its half and from data.
+fn cells_are_those_of_whole_forms(flat: Flat, sepsets: &SepSets) {
+    let (p, n) = (flat.p(), 12);
+    let members = |set: Set| -> Vec<u32> {
+        match set {
+            Set::Empty => Vec::new(),
+            Set::Single(member) => vec![member as u32 - 1],
+            Set::Large(members, _) => members.iter().map(|&v| v as u32 - 1).collect(),
+        }
+    };
+    for (x, y, set) in all(sepsets) {
+        assert_eq!(flat.set(x, y).map(members), set, "{x} {y}");
+    }
+    let mut random = 1u64;
+    let mut draw = || {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (random >> 40) as f64 / (1u64 << 24) as f64 - 0.5
+    };
+    let mut data: Vec<f64> = (0..n * p).map(|_| draw()).collect();
+    for column in data.chunks_mut(n) {
+        let mean = column.iter().sum::<f64>() / n as f64;
+        column.iter_mut().for_each(|cell| *cell -= mean);
+    }
+    let mut c = vec![0.0; p * p];
+    of_centred(&Centred::of_cells(&data, n), &Pool::none(), &mut c, &mut |_| Ok(())).unwrap();
+    let half: Vec<f64> = (1..p).flat_map(|y| c[y * p..][..y].to_vec()).collect();
+    let reading = if flat.is_fast() { Reading::StableFast } else { Reading::GaussCItest };
+    let test = FisherZ::new(n as f64, reading).unwrap();
+    let mut whole = PMax::new(flat, test, Correlations::Matrix(&c)).unwrap();
+    let mut cells = vec![f64::NAN; p * p];
+    whole.fill(&mut cells, &Pool::new(2)).unwrap();
+    for of in [Correlations::Matrix(&c), Correlations::Triangle(&half), Correlations::Data(&data, n)] {
+        whole = PMax::new(whole.flat, test, of).unwrap();
+        let mut again = vec![f64::NAN; p * p];
+        whole.fill(&mut again, &Pool::none()).unwrap();
+        assert_eq!(again, cells);
+        for (at, &cell) in cells.iter().enumerate() {
+            let found = whole.get(at % p, at / p);
+            assert!((found - cell).abs() <= 1e-12 * cell.abs(), "{at}: {found} {cell}");
+        }
+    }
+    assert!(PMax::new(whole.flat, test, Correlations::Triangle(&c)).is_none());
+}
+
 #[test]
 fn sets_are_read_back_and_broken_arrays_are_refused() {
     for (p, side) in [(3, Side::Smaller), (9, Side::Larger), (70, Side::Smaller), (200, Side::Larger)] {
@@ -96,6 +142,7 @@ fn sets_are_read_back_and_broken_arrays_are_refused() {
                 let wanted = if x + y == 3 { na() } else { 1.0 / (1.0 + x as f64 + y as f64) };
                 assert_eq!(value.to_bits(), wanted.to_bits(), "{x} {y} {set:?}");
             }
+            cells_are_those_of_whole_forms(flat, &sepsets);
             Ok(())
         };
         read(&to, &start, &mark, &ends).unwrap();

@@ -24,7 +24,7 @@ const LAYERS: [(&str, &[&str]); 26] = [
     ("orient", &["memory", "graph", "ci"]),
     ("pag", &["memory", "pool", "graph", "ci", "orient"]),
     ("fci", &["observer", "pool", "graph", "ci", "search", "orient", "pag"]),
-    ("flat", &["memory", "pool", "planes", "graph", "search", "orient"]),
+    ("flat", &["memory", "matrix", "moments", "pool", "planes", "graph", "ci", "search", "orient"]),
     ("background", &["graph", "search", "orient", "pag"]),
     ("effects", &["memory", "observer", "matrix", "pool", "graph"]),
     ("simulation", &["memory", "observer", "random", "pool", "graph"]),
