@@ -176,26 +176,28 @@ check_sides <- function(m, argument) {
 }
 
 # Returns the numbers of variables that are given by name or number, at least one. If several variables share a name, takes the first.
-variables_at <- function(given, labels, argument) {
+# `pcalg`: pcalg's error message.
+variables_at <- function(given, labels, argument, pcalg = NULL) {
   hint <- sprintf("use names of variables, or numbers from 1 to %d.", length(labels))
   if (is.factor(given)) given <- as.character(given)
   at <- if (is.character(given)) match(given, labels) else if (is.numeric(given)) match(given, seq_along(labels))
-  if (length(at) == 0L) abort_argument(argument, given, hint)
+  if (length(at) == 0L) abort_argument(argument, given, hint, pcalg = pcalg)
   if (anyNA(at)) {
     unknown <- unique(given[is.na(at)])
-    if (is.character(given)) abort_unknown(argument, given, unknown, labels, hint)
-    abort_argument(argument, given, hint, has = paste(if (length(unknown) == 1L) "an unknown variable," else "unknown variables,", enumerate(unknown)))
+    if (is.character(given)) abort_unknown(argument, given, unknown, labels, hint, pcalg)
+    abort_argument(argument, given, hint, has = unknown_variables(unknown), pcalg = pcalg)
   }
   at
 }
 
 # Raises the error for names that no variable has. A variable with a similar name replaces the general hint.
-abort_unknown <- function(argument, value, unknown, labels, hint) {
+abort_unknown <- function(argument, value, unknown, labels, hint, pcalg = NULL) {
   near <- near_name(unknown[1L], labels)
-  abort_argument(argument, value, if (is.null(near)) hint else sprintf("did you mean %s?", dQuote(near, FALSE)),
-    has = paste(if (length(unknown) == 1L) "an unknown variable," else "unknown variables,", enumerate(dQuote(unknown, FALSE)))
-  )
+  hint <- if (is.null(near)) hint else sprintf("did you mean %s?", dQuote(near, FALSE))
+  abort_argument(argument, value, hint, has = unknown_variables(dQuote(unknown, FALSE)), pcalg = pcalg)
 }
+
+unknown_variables <- function(unknown) paste(if (length(unknown) == 1L) "an unknown variable," else "unknown variables,", enumerate(unknown))
 
 # Returns the variable whose name is most like this one, or NULL.
 near_name <- function(name, labels) {

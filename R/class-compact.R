@@ -33,11 +33,11 @@
 #' | bnlearn, dagitty, caugi | [as_bn()], [as_dagitty()], [caugi_of()] of `x` |
 #' | Matrix | `as(x, "dgCMatrix")` |
 #'
-#' If you pass `x` itself to these functions of pcalg, they end with an error of class `pcgpu_error_argument` that names the conversion. So do `nodes()`,
+#' If you pass `x` itself to these functions of pcalg, they end with an error of class `pcgpu_error_argument` that names the conversions. So do `nodes()`,
 #' `numNodes()`, `numEdges()`, `isDirected()`, `ugraph()` and `subGraph()` of the package graph, and R's `[`, `[[`, `$`, `t()`, comparisons and
 #' arithmetic. Access to a slot that does not exist (`x@graph`) gives R's own error, because R has no methods for that. `udag2pdag()`,
-#' `udag2pdagRelaxed()`, `udag2pdagSpecial()` and `pc.cons.intern()` begin with such an access. `shd()`, `rmvDAG()`, `opt.target()`, `dsepTest()` and
-#' `dsepAMTest()` check the class and stop with their own errors. Under [use_in_pcalg()] these functions also name the conversion.
+#' `udag2pdagRelaxed()`, `udag2pdagSpecial()`, `pc.cons.intern()` and `beta.special.pcObj()` begin with such an access. `shd()`, `rmvDAG()`, `opt.target()`,
+#' `dsepTest()` and `dsepAMTest()` check the class and stop with their own errors. The deprecated `beta.special()` ignores `x` and searches itself.
 #'
 #' @slot call The call, which also carries the information that [run_details()] reads.
 #' @slot labels Names of the p variables.

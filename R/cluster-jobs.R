@@ -66,11 +66,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
   told <- 0
   names <- character()
   ranks <- integer()
-  sent <- read <- integer(count)
-  silence <- worker_silence()
-  # When each job was last sent a message, or answered.
-  heard <- rep(Sys.time(), count)
-  gone <- logical(count)
+  mail <- NULL
 
   place <- function(rank, name) file.path(folder, ranks[rank], name)
   # Jobs end by themselves without a sign of the driver.
@@ -157,45 +153,15 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
         abort_cluster(sprintf("%s cannot start (%s)", names[i], hellos[[i]]), "fix this on the worker, or leave the worker out")
       }
       hellos <- hellos[keep(vapply(hellos, is.raw, NA))]
+      mail <<- job_mail(length(ranks), place, worker_silence())
       stats::setNames(hellos, names)
     },
-    send = function(rank, message) {
-      sent[rank] <<- sent[rank] + 1L
-      heard[rank] <<- Sys.time()
-      put(message, place(rank, paste0("to-", sent[rank])))
-    },
+    send = function(rank, message) mail$send(rank, message),
     receive = function(seconds) {
       until <- Sys.time() + seconds
       repeat {
-        found <- list()
-        for (rank in which(!gone[seq_along(ranks)])) {
-          file <- place(rank, paste0("from-", read[rank] + 1L))
-          if (file.exists(file)) {
-            read[rank] <<- read[rank] + 1L
-            heard[rank] <<- Sys.time()
-            value <- read_answer(file)
-            unlink(file)
-            if (is.character(value)) gone[rank] <<- TRUE
-            found[[length(found) + 1L]] <- list(rank = rank, value = value)
-          }
-        }
-        if (say_alive()) {
-          open <- which(!gone[seq_along(ranks)])
-          for (rank in open[difftime(Sys.time(), heard[open], units = "secs") > silence]) {
-            # A job that waits owes no answer, unless its last message is still unread.
-            if (!file.exists(place(rank, "waiting")) || file.exists(place(rank, paste0("to-", sent[rank])))) {
-              gone[rank] <<- TRUE
-              found[[length(found) + 1L]] <- list(rank = rank, value = silent_for(silence))
-            }
-          }
-          open <- which(!gone[seq_along(ranks)])
-          for (rank in open[!still_there(ranks[open])]) {
-            if (!file.exists(place(rank, paste0("from-", read[rank] + 1L)))) {
-              gone[rank] <<- TRUE
-              found[[length(found) + 1L]] <- list(rank = rank, value = "its job has ended")
-            }
-          }
-        }
+        found <- mail$take()
+        if (say_alive()) found <- c(found, mail$lost(function(rank) still_there(ranks[rank])))
         if (length(found) || Sys.time() >= until) break
         Sys.sleep(0.002)
       }
@@ -213,6 +179,50 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
         while (any(still_there(seq_len(count))) && Sys.time() < until) Sys.sleep(0.1)
       }
       end()
+    }
+  )
+}
+
+# Returns the messages between a driver and its jobs, whose numbers it keeps: list(send, take, lost). `place(rank, name)`: the path of a job's file. `silence`: the
+# seconds after which a job that owes an answer is lost. `now()`: the time.
+# - send(rank, message) writes the next message to a job;
+# - take() returns the answers that have come, each as list(rank, value), in which text says why a job is gone;
+# - lost(still_there) returns the same for jobs that are silent, or of which still_there(ranks) says that they ended.
+job_mail <- function(count, place, silence, now = Sys.time) {
+  sent <- read <- integer(count)
+  # When each job was last sent a message, or answered.
+  heard <- rep(now(), count)
+  gone <- logical(count)
+  has_come <- function(rank) file.exists(place(rank, paste0("from-", read[rank] + 1L)))
+  # A job that waits owes no answer, unless its last message is still unread.
+  owes <- function(rank) !file.exists(place(rank, "waiting")) || file.exists(place(rank, paste0("to-", sent[rank])))
+  list(
+    send = function(rank, message) {
+      sent[rank] <<- sent[rank] + 1L
+      heard[rank] <<- now()
+      put(message, place(rank, paste0("to-", sent[rank])))
+    },
+    take = function() {
+      lapply(Filter(has_come, which(!gone)), function(rank) {
+        read[rank] <<- read[rank] + 1L
+        heard[rank] <<- now()
+        file <- place(rank, paste0("from-", read[rank]))
+        value <- read_answer(file)
+        unlink(file)
+        if (is.character(value)) gone[rank] <<- TRUE
+        list(rank = rank, value = value)
+      })
+    },
+    lost = function(still_there) {
+      silent <- Filter(owes, which(!gone & difftime(now(), heard, units = "secs") > silence))
+      gone[silent] <<- TRUE
+      open <- which(!gone)
+      ended <- Filter(Negate(has_come), open[!still_there(open)])
+      gone[ended] <<- TRUE
+      c(
+        lapply(silent, function(rank) list(rank = rank, value = silent_for(silence))),
+        lapply(ended, function(rank) list(rank = rank, value = "its job has ended"))
+      )
     }
   )
 }

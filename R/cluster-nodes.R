@@ -57,6 +57,7 @@ node_function <- function(name, cluster) {
 # Each call has its own tag, and a node answers in order. An answer therefore settles all earlier calls to its node, also one whose answer never came. A message
 # with an unknown tag answers another user of the cluster. Other users do not check tags, so a node that still owes an answer at the end is cut off.
 node_workers <- function(cluster, own = FALSE) {
+  now <- function() proc.time()[["elapsed"]]
   if (!length(cluster)) abort_argument("cluster", cluster, "give a cluster with at least one worker.", is = "a cluster without workers")
   count <- length(cluster)
   send <- node_sender(cluster)
@@ -64,12 +65,12 @@ node_workers <- function(cluster, own = FALSE) {
     cut_off(i)
     lose(i, "only half of a message came from it")
   })
-  owed <- vector("list", count)
-  since <- numeric(count)
-  slowest <- 0
   silence <- worker_silence()
-  why <- rep(NA_character_, count)
-  untold <- ranks <- integer()
+  owed <- owed_answers(count, now)
+  lose <- owed$lose
+  late <- owed$late
+  there <- function() which(is.na(owed$why()))
+  ranks <- integer()
   names <- worker_names(vapply(cluster, node_host, ""))
   key <- NULL
   hosts <- character(count)
@@ -77,27 +78,16 @@ node_workers <- function(cluster, own = FALSE) {
   is_quiet <- FALSE
   shared <- NULL
 
-  now <- function() proc.time()[["elapsed"]]
-  gone <- function() !is.na(why)
-  late <- function() which(lengths(owed) > 0L & !gone())
-  lose <- function(i, reason) {
-    if (is.na(why[i])) {
-      why[i] <<- reason
-      owed[i] <<- list(NULL)
-      untold <<- c(untold, i)
-    }
-  }
   failed <- function(text) paste("the connection to it failed:", trimws(text))
   call_node <- function(i, name, arguments) {
-    if (!is.na(why[i])) {
+    if (!i %in% there()) {
       return()
     }
     tag <- new_tag()
-    if (!length(owed[[i]])) since[i] <<- now()
-    owed[[i]] <<- c(owed[[i]], tag)
+    owed$call(i, tag)
     # A worker would take half a message for the beginning of the next. Sending a long message may block if a worker does not read.
     is_sent <- FALSE
-    on.exit(if (!is_sent && is.na(why[i])) {
+    on.exit(if (!is_sent && i %in% there()) {
       cut_off(i)
       lose(i, "only half of a message was sent to it")
     })
@@ -112,7 +102,7 @@ node_workers <- function(cluster, own = FALSE) {
   # Returns the answers that have arrived, each as list(node, value).
   arrived <- function(seconds) {
     found <- list()
-    news <- if (length(late())) reading(seconds, lengths(owed) > 0L & !gone())
+    news <- if (length(late())) reading(seconds, seq_len(count) %in% late())
     is_quiet <<- !length(news)
     for (one in news) {
       i <- one$rank
@@ -122,14 +112,7 @@ node_workers <- function(cluster, own = FALSE) {
         lose(i, failed(one$value$why))
         next
       }
-      tag <- if (is.list(one$value)) one$value$tag
-      at <- if (is.character(tag)) match(tag[1L], owed[[i]]) else NA
-      if (!is.na(at)) {
-        slowest <<- max(slowest, now() - since[i])
-        since[i] <<- now()
-        owed[i] <<- list(owed[[i]][-seq_len(at)])
-        found[[length(found) + 1L]] <- list(node = i, value = one$value$value)
-      }
+      if (is.list(one$value) && owed$settle(i, one$value$tag)) found[[length(found) + 1L]] <- list(node = i, value = one$value$value)
     }
     found
   }
@@ -149,8 +132,8 @@ node_workers <- function(cluster, own = FALSE) {
         values[one$node] <- list(text_of(one$value) %||% one$value)
         last <- now()
       }
-      answered <- !vapply(values, is.null, NA)
-      patience <- if (any(answered)) min(job_patience(), max(first_words, slower * (last - began))) else job_patience()
+      any_answered <- !all(vapply(values, is.null, NA))
+      patience <- if (any_answered) min(job_patience(), max(first_words, slower * (last - began))) else job_patience()
       if (is_quiet && now() - began > patience) {
         for (i in late()) {
           closed <- cut_off(i)
@@ -162,24 +145,24 @@ node_workers <- function(cluster, own = FALSE) {
   }
   # Continues with the nodes that are left, and reports the lost ones.
   go_on <- function() {
-    ranks <<- which(!gone())
+    ranks <<- there()
     if (!length(ranks)) {
-      abort_cluster(sprintf("no worker of the cluster is left (%s)", why[count]), "restart the cluster")
+      abort_cluster(sprintf("no worker of the cluster is left (%s)", owed$why()[count]), "restart the cluster")
     }
-    tell_lost(list(machine = names[untold], reason = why[untold]))
-    untold <<- integer()
+    lost <- owed$take_lost()
+    tell_lost(list(machine = names[lost], reason = owed$why()[lost]))
   }
 
   for (i in seq_len(count)) if (!is_open(cluster[[i]])) lose(i, "its connection is closed")
-  if (!own) no_delay_of(lapply(Filter(is_socket_node, cluster[which(!gone())]), function(node) node$con))
+  if (!own) no_delay_of(lapply(Filter(is_socket_node, cluster[there()]), function(node) node$con))
   list(
     start = function(new_key) {
       key <<- new_key
-      about <- call_all(which(!gone()), "rank_about", function(i) list())
-      for (i in which(!gone())) if (!is_about(about[[i]]) && !is_text(about[[i]])) lose(i, unreadable)
-      there <- which(!gone())
-      names[there] <<- check_about(about[there], there)
-      hosts[there] <<- vapply(about[there], function(one) one$host, "")
+      about <- call_all(there(), "rank_about", function(i) list())
+      for (i in there()) if (!is_about(about[[i]]) && !is_text(about[[i]])) lose(i, unreadable)
+      left <- there()
+      names[left] <<- check_about(about[left], left)
+      hosts[left] <<- vapply(about[left], function(one) one$host, "")
       go_on()
       stats::setNames(about[ranks], names[ranks])
     },
@@ -188,26 +171,25 @@ node_workers <- function(cluster, own = FALSE) {
       shared <<- setup_by_file(key, setup, hosts[ranks])
       hellos <- open_all(ranks[shared$whose], shared$setup)
       # Workers that cannot see the file get its contents in a message.
-      blind <- Filter(function(i) !gone()[i] && (is.null(hellos[[i]]) || isFALSE(hellos[[i]])), ranks)
+      blind <- Filter(function(i) i %in% there() && (is.null(hellos[[i]]) || isFALSE(hellos[[i]])), ranks)
       hellos[blind] <- open_all(blind, setup)[blind]
-      for (i in which(!gone())) {
+      for (i in there()) {
         if (is_text(hellos[[i]])) abort_cluster(sprintf("%s cannot start (%s)", names[i], hellos[[i]]), "fix this on the worker, or leave the worker out")
         if (!is.raw(hellos[[i]])) lose(i, unreadable)
       }
       go_on()
       # Earlier answers included loading packages and reading the data.
-      slowest <<- 0
+      owed$forget_slowest()
       stats::setNames(hellos[ranks], names[ranks])
     },
     send = function(rank, message) call_node(ranks[rank], "rank_answer", list(key, message)),
     receive = function(seconds) {
       # Also returns the workers that were lost while a message was sent to them.
-      came <- Filter(function(one) !is.null(one$value), arrived(if (length(untold)) 0 else seconds))
-      for (i in if (is_quiet) late()) {
-        if (now() - since[i] > silence) lose(i, paste0(silent_for(silence), if (cut_off(i)) ", so its connection was closed"))
+      came <- Filter(function(one) !is.null(one$value), arrived(if (owed$any_lost()) 0 else seconds))
+      for (i in if (is_quiet) owed$overdue(silence)) {
+        lose(i, paste0(silent_for(silence), if (cut_off(i)) ", so its connection was closed"))
       }
-      came <- c(lapply(untold, function(i) list(node = i, value = why[i])), came)
-      untold <<- integer()
+      came <- c(lapply(owed$take_lost(), function(i) list(node = i, value = owed$why()[i])), came)
       list(
         ranks = match(vapply(came, function(one) one$node, 0L), ranks),
         messages = lapply(came, function(one) text_of(one$value) %||% one$value)
@@ -218,9 +200,9 @@ node_workers <- function(cluster, own = FALSE) {
       if (own || is.null(key)) {
         return()
       }
-      for (i in which(!gone())) call_node(i, "rank_close", list(key))
+      for (i in there()) call_node(i, "rank_close", list(key))
       began <- now()
-      patience <- if (finished) min(most_grace, max(grace, 2 * slowest)) else most_grace
+      patience <- if (finished) min(most_grace, max(grace, 2 * owed$slowest())) else most_grace
       told <- pressed <- FALSE
       tryCatch(
         while (length(late()) && now() - began < patience) {
@@ -249,6 +231,55 @@ node_workers <- function(cluster, own = FALSE) {
     end = function() NULL,
     # The workers that still owe an answer.
     busy = late
+  )
+}
+
+# Keeps the answers that workers owe, and why workers are gone. `now()`: the time in seconds. Returns
+# - call(i, tag), which notes a call of worker i, and settle(i, tag), which notes its answer and returns whether it was owed. An answer settles all earlier calls;
+# - lose(i, reason), which notes that worker i is gone, with the first reason, and why(), the reasons, NA for workers that are there;
+# - any_lost(), whether a worker was lost since the last take_lost(), and take_lost(), these workers;
+# - late(), the workers that owe an answer, and overdue(seconds), those that have been silent for longer than this since they were called or last answered;
+# - slowest(), the longest time that an answer took since forget_slowest().
+owed_answers <- function(count, now) {
+  owed <- vector("list", count)
+  since <- numeric(count)
+  slowest <- 0
+  why <- rep(NA_character_, count)
+  lost <- integer()
+  late <- function() which(lengths(owed) > 0L)
+  list(
+    call = function(i, tag) {
+      if (!length(owed[[i]])) since[i] <<- now()
+      owed[[i]] <<- c(owed[[i]], tag)
+    },
+    settle = function(i, tag) {
+      at <- if (is.character(tag)) match(tag[1L], owed[[i]]) else NA
+      if (is.na(at)) {
+        return(FALSE)
+      }
+      slowest <<- max(slowest, now() - since[i])
+      since[i] <<- now()
+      owed[i] <<- list(owed[[i]][-seq_len(at)])
+      TRUE
+    },
+    lose = function(i, reason) {
+      if (is.na(why[i])) {
+        why[i] <<- reason
+        owed[i] <<- list(NULL)
+        lost <<- c(lost, i)
+      }
+    },
+    why = function() why,
+    any_lost = function() length(lost) > 0L,
+    take_lost = function() {
+      taken <- lost
+      lost <<- integer()
+      taken
+    },
+    late = late,
+    overdue = function(seconds) Filter(function(i) now() - since[i] > seconds, late()),
+    slowest = function() slowest,
+    forget_slowest = function() slowest <<- 0
   )
 }
 

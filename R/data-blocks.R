@@ -1,49 +1,76 @@
-# Data that are not an ordinary matrix in R: Bioconductor's DelayedMatrix (also HDF5Array's), bigmemory's big.matrix, sparse
-# matrices of the package Matrix, a function that returns the next rows, and files (data-file.R). They are read one block at a time.
+# Data that are not an ordinary matrix or data frame, by kind. They are read one block at a time. A new kind is an entry of `row_sources` and a line in
+# the help page of suff_gauss(). Parts of an entry:
+# - `is(x)`: returns whether data are of this kind;
+# - `once`: whether R code of another package or of the user reads them. They are then read once, for moments;
+# - `package`, `name`: the package that reads them, and what an error calls them;
+# - `check(x, argument)`: stops if they cannot be read;
+# - `whole(x, argument)`: returns all of them as an ordinary matrix, `as.matrix(x)` without this part;
+# - `bytes()`, `chunk(x)`: the bytes of a block, `block_bytes` without this part, and the rows and columns of a chunk of the storage;
+# - `blocks(x, shape)`: returns a function of a block's number that reads it.
+row_sources <- list(
+  list(
+    is = is.function, once = TRUE,
+    whole = function(x, argument) {
+      abort_argument(argument, x, "use the data themselves; only suff_gauss(), gauss_moments() and write_pcgpu_file() accept a function that returns rows.")
+    }
+  ),
+  # Bioconductor's, also HDF5Array's.
+  list(
+    is = function(x) is_delayed(x), once = TRUE, package = "DelayedArray", name = "DelayedMatrix",
+    bytes = function() DelayedArray::getAutoBlockSize(), chunk = function(x) DelayedArray::chunkdim(x),
+    blocks = function(x, shape) {
+      grid <- DelayedArray::RegularArrayGrid(dim(x), as.integer(shape))
+      function(number) DelayedArray::read_block(x, grid[[number]])
+    }
+  ),
+  list(
+    is = function(x) isS4(x) && methods::is(x, "big.matrix"), once = TRUE, package = "bigmemory", name = "big.matrix",
+    check = function(x, argument) {
+      # In a restored session, the address is no longer valid.
+      if (inherits(try(bigmemory::is.nil(x@address), silent = TRUE), "try-error") || bigmemory::is.nil(x@address)) {
+        abort_argument(argument, x, "attach it again with bigmemory::attach.big.matrix().", is = "a big.matrix that no longer exists")
+      }
+    },
+    whole = function(x, argument) read_part(x, NULL, NULL)
+  ),
+  list(is = function(x) is_sparse(x), once = FALSE),
+  list(is = function(x) is_file(x), once = FALSE)
+)
 
-# Bytes of a block of doubles; for a DelayedMatrix, DelayedArray::setAutoBlockSize() sets the size.
+# Bytes of a block of doubles.
 block_bytes <- 1e8
 
 is_delayed <- function(x) isS4(x) && methods::is(x, "DelayedMatrix")
-
-is_big_matrix <- function(x) isS4(x) && methods::is(x, "big.matrix")
 
 is_sparse <- function(x) isS4(x) && methods::is(x, "sparseMatrix")
 
 is_file <- function(x) inherits(x, "pcgpu_file")
 
-# Returns whether data are read by blocks, with R code of another package or the user.
-is_read_by_blocks <- function(x) is.function(x) || is_delayed(x) || is_big_matrix(x)
+# Returns the entry of these data, or NULL for an ordinary matrix, a data frame and other objects.
+row_source <- function(x) Find(function(source) source$is(x), row_sources)
+
+is_read_by_blocks <- function(x) isTRUE(row_source(x)$once)
 
 # Reads data as an ordinary matrix, for code that needs all of it.
 in_memory <- function(x, argument) {
-  if (is.function(x)) {
-    abort_argument(argument, x, "use the data themselves; only suff_gauss(), gauss_moments() and write_pcgpu_file() accept a function that returns rows.")
-  }
-  if (is_big_matrix(x)) {
-    return(read_part(x, NULL, NULL))
-  }
-  as.matrix(x)
+  whole <- row_source(x)$whole
+  if (is.null(whole)) as.matrix(x) else whole(x, argument)
 }
 
-# Checks that the package that reads the data is installed.
+# Checks that the data can be read, and that the package for that is installed.
 check_reader <- function(x, argument) {
-  if (is_delayed(x)) need_package("DelayedArray", sprintf("`%s` is a DelayedMatrix and needs the package DelayedArray", argument))
-  if (is_big_matrix(x)) {
-    need_package("bigmemory", sprintf("`%s` is a big.matrix and needs the package bigmemory", argument))
-    # In a restored session, the address is no longer valid.
-    if (inherits(try(bigmemory::is.nil(x@address), silent = TRUE), "try-error") || bigmemory::is.nil(x@address)) {
-      abort_argument(argument, x, "attach it again with bigmemory::attach.big.matrix().", is = "a big.matrix that no longer exists")
-    }
-  }
+  source <- row_source(x)
+  if (!is.null(source$package)) need_package(source$package, sprintf("`%s` is a %s and needs the package %s", argument, source$name, source$package))
+  if (!is.null(source$check)) source$check(x, argument)
 }
 
 # Returns the numbers of rows and columns of a block. whole: what a block has completely, "rows" (all columns of some rows), "columns", or "neither".
 # Blocks have whole chunks of the storage if these are known and fit.
 block_shape <- function(x, whole) {
   size <- as.double(dim(x))
-  bytes <- if (is_delayed(x)) DelayedArray::getAutoBlockSize() else block_bytes
-  chunk <- if (is_delayed(x)) DelayedArray::chunkdim(x)
+  source <- row_source(x)
+  bytes <- if (is.null(source$bytes)) block_bytes else source$bytes()
+  chunk <- if (!is.null(source$chunk)) source$chunk(x)
   chunk <- pmin(as.double(chunk %||% c(1, 1)), size)
   fitting <- function(along, across) {
     count <- max(1, floor(bytes / (8 * across)))
@@ -66,17 +93,16 @@ each_block <- function(x, whole, bar, visit, argument = "x", logical = FALSE) {
   check_reader(x, argument)
   shape <- block_shape(x, whole)
   size <- dim(x)
-  grid <- if (is_delayed(x)) DelayedArray::RegularArrayGrid(size, as.integer(shape))
   across <- ceiling(size / shape)
+  offset <- function(number) c((number - 1) %% across[1L], (number - 1) %/% across[1L]) * shape
+  blocks <- row_source(x)$blocks %||% function(x, shape) function(number) {
+    first <- offset(number)
+    last <- pmin(first + shape, size)
+    read_part(x, (first[1L] + 1):last[1L], (first[2L] + 1):last[2L])
+  }
+  read <- blocks(x, shape)
   for (number in seq_len(prod(across))) {
-    first <- c((number - 1) %% across[1L], (number - 1) %/% across[1L]) * shape
-    block <- if (is.null(grid)) {
-      last <- pmin(first + shape, size)
-      read_part(x, (first[1L] + 1):last[1L], (first[2L] + 1):last[2L])
-    } else {
-      DelayedArray::read_block(x, grid[[number]])
-    }
-    visit(plain_block(block, argument, logical), first[1L], first[2L])
+    visit(plain_block(read(number), argument, logical), offset(number)[1L], offset(number)[2L])
     tell_share(bar, number / prod(across))
   }
 }

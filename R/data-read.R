@@ -4,7 +4,7 @@
 # counts: whether a contingency table may represent the observations that it counts. all: whether to read data by blocks (see data-blocks.R) as a whole.
 read_data <- function(x, argument, counts = FALSE, all = TRUE) {
   x <- check_count_of_names(read_table(check_object(x, argument), argument, counts), argument)
-  if (all && (is_read_by_blocks(x) || is_sparse(x) || is_file(x))) {
+  if (all && !is.null(row_source(x))) {
     check_reader(x, argument)
     return(in_memory(x, argument))
   }

@@ -154,8 +154,7 @@ kinds_of <- function(numeric, n) {
 
 # Returns whether x is a Bioconductor container or a sparse or file-backed matrix, which count as numeric without a look at their values.
 is_container <- function(x) {
-  methods::is(x, "ExpressionSet") || methods::is(x, "SummarizedExperiment") || is_sparse(x) || is_delayed(x) || is_file(x) ||
-    inherits(x, "big.matrix")
+  methods::is(x, "ExpressionSet") || methods::is(x, "SummarizedExperiment") || !is.function(x) && !is.null(row_source(x))
 }
 
 # Returns column numbers as labels. Warns if there are names that cannot serve as labels.

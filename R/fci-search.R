@@ -249,16 +249,9 @@ check_context_vars <- function(contextVars, labels) {
   if (length(contextVars) == 0L) {
     return(integer())
   }
-  if (is.factor(contextVars)) contextVars <- as.character(contextVars)
-  at <- if (is.character(contextVars)) match(contextVars, labels) else if (is.numeric(contextVars)) match(contextVars, seq_along(labels))
-  if (is.null(at) || anyNA(at)) {
-    near <- if (is.character(contextVars)) closest_name(contextVars[is.na(at)][1L], labels)
-    meant <- if (!is.null(near)) sprintf(" Did you mean %s?", dQuote(near, FALSE)) else ""
-    abort_argument("contextVars", contextVars, sprintf("give numbers of variables, from 1 to %d, or their names.%s", length(labels), meant),
-      pcalg = "contextVars has to be a vector of integers in {1,2,..,p}, where p is the number of variables."
-    )
-  }
-  at
+  variables_at(contextVars, labels, "contextVars",
+    pcalg = "contextVars has to be a vector of integers in {1,2,..,p}, where p is the number of variables."
+  )
 }
 
 # Returns the rule that decides colliders. `pcalg`: pcalg's error message for both rules at once.

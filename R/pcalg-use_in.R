@@ -12,10 +12,6 @@
 #' `fciPlus()` prints nothing without `verbose`. pcalg's functions get a `pcAlgo` for any number of variables, whereas [pc()] itself returns a
 #' [pcCompact][pcCompact-class] for more than 20,000.
 #'
-#' Some of pcalg's functions inspect the class or the slots of their arguments, and would fail on a `pcCompact` with an unhelpful error:
-#' `udag2pdag()`, `udag2pdagRelaxed()`, `udag2pdagSpecial()`, `pc.cons.intern()`, `shd()`, `rmvDAG()`, `opt.target()`, `dsepTest()`, `dsepAMTest()`,
-#' `beta.special()` and `beta.special.pcObj()`. They remain pcalg's, but their error for a `pcCompact` names the conversion.
-#'
 #' @param on `TRUE` to use this package's functions, `FALSE` to restore pcalg's.
 #' @return Invisibly, whether this package's functions were in use before.
 #'
@@ -39,9 +35,8 @@ use_in_pcalg <- function(on = TRUE) {
   was_on <- identical(getExportedValue("pcalg", "pc"), pc)
   if (on != was_on) {
     if (on) {
-      checked <- names(guarded_in_pcalg)
-      session$pcalg <- mget(c(replaced_in_pcalg, checked), envir = asNamespace("pcalg"))
-      session$in_pcalg <- c(mget(replaced_in_pcalg, envir = topenv()), sapply(checked, guarded, simplify = FALSE))
+      session$pcalg <- mget(replaced_in_pcalg, envir = asNamespace("pcalg"))
+      session$in_pcalg <- mget(replaced_in_pcalg, envir = topenv())
       replace_functions(session$pcalg, session$in_pcalg)
     } else {
       replace_functions(session$in_pcalg, session$pcalg)

@@ -45,7 +45,7 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
   is_table <- inherits(x, c("table", "ftable"))
   x <- read_data(x, "x", counts = TRUE, all = FALSE)
   if (is.function(x)) x <- in_memory(x, "x")
-  by_blocks <- is_read_by_blocks(x) || is_sparse(x) || is_file(x)
+  by_blocks <- !is.null(row_source(x))
   if (!by_blocks && !is.data.frame(x) && !(is.matrix(x) && is.atomic(x))) {
     abort_argument("x", x, "use a data frame or matrix with observations in rows, or a contingency table.")
   }

@@ -42,13 +42,6 @@ suff_of_moments <- function(moments, names) {
 # Returns an integer if R's integers can hold the number.
 whole_number <- function(n) if (n <= .Machine$integer.max) as.integer(n) else n
 
-# Does what correlate() does, for a sparse matrix.
-correlate_sparse <- function(x, rows, method, threads, bar) {
-  options <- list(kind = method, rows = rows, names = colnames(x))
-  engine <- engine_list(new_device("cpu"), threads)
-  check_rust(rust_sparse_correlation(sparse_columns(x), as.double(nrow(x)), options, engine, list(progress = bar$report)))
-}
-
 # Does what correlate(keep = "data") does, but writes the data to a file and returns `file` instead of `data`.
 write_centred <- function(x, rows, method, threads, bar, path) {
   options <- list(kind = method, rows = rows, names = colnames(x), path = path)

@@ -127,7 +127,7 @@ suff_gauss <- function(x, use = c(
     come <- run_blocks(x, use, bar)
     return(suff_of_moments(come$state, come$names))
   }
-  if (keep == "data" && !(is_file(x) || is.matrix(x) || is.data.frame(x))) {
+  if (keep == "data" && !is.null(row_source(x)) && !is_file(x)) {
     if (is.null(file)) {
       x <- in_memory(refuse_function(x), "x")
     } else {
@@ -143,19 +143,11 @@ suff_gauss <- function(x, use = c(
   if (nrow(x) == 0L) check_usable(x, 0L)
   if (is_sparse(x) && (method == "kendall" || device$kind == "cuda")) x <- as.matrix(x)
   threads <- resolve_threads()
-  device <- if (keep == "data") {
-    new_device("cpu")
-  } else if (is_sparse(x) && device$kind == "auto") {
-    new_device("cpu")
-  } else {
-    correlation_device(device, x, method)
-  }
+  device <- if (keep == "data") new_device("cpu") else correlation_device(device, x, method)
   check_room(device, ncol(x))
   in_rust <- method == "pearson" || method == "spearman" && device$kind == "cpu"
   look_at <- function(rows) {
-    if (is_sparse(x)) {
-      correlate_sparse(x, rows, method, threads, bar)
-    } else if (!is.null(file)) {
+    if (!is.null(file)) {
       write_centred(x, rows, method, threads, bar, file)
     } else if (in_rust) {
       correlate(x, rows, method, device, threads, keep, bar)
@@ -241,21 +233,22 @@ summarise_columns <- function(x, complete, threads) {
 correlate <- function(x, rows, method, device, threads, keep = "correlations", bar = list()) {
   options <- list(kind = method, rows = rows, names = colnames(x), keep = keep)
   found <- check_rust(on_device(device, threads, function(engine) {
-    rust_correlation(as_columns(x), nrow(x), options, engine, list(progress = bar$report))
+    correlation <- if (is_sparse(x)) rust_sparse_correlation else rust_correlation
+    correlation(as_columns(x), as.double(nrow(x)), options, engine, list(progress = bar$report))
   }))
   tell_lost(found$lost)
   found
 }
 
-# Returns a matrix, or the columns of a data frame, in the form that Rust reads.
-as_columns <- function(x) if (is.data.frame(x)) unclass(x) else x
+# Returns a matrix, the columns of a data frame, or the parts of a sparse matrix, in the form that Rust reads.
+as_columns <- function(x) if (is_sparse(x)) sparse_columns(x) else if (is.data.frame(x)) unclass(x) else x
 
 # Returns the device that was named, or for "auto" a GPU if the computation is large enough.
 correlation_device <- function(device, x, method) {
   if (device$kind != "auto") {
     return(device)
   }
-  pays <- method == "pearson" && nrow(x) * ncol(x) * (ncol(x) - 1) / 2 >= auto_products
+  pays <- method == "pearson" && !is_sparse(x) && nrow(x) * ncol(x) * (ncol(x) - 1) / 2 >= auto_products
   # Without a GPU, the data must not be copied for one.
   if (pays && rust_may_have_gpu()) automatic_gpu() else new_device("cpu")
 }
@@ -292,7 +285,7 @@ kendall <- function(x, columns, use, pairwise) {
 # Returns checked data: a matrix, a data frame, or data that are read by blocks (see data-blocks.R).
 check_data <- function(x) {
   x <- read_data(x, "x", all = FALSE)
-  if (is_read_by_blocks(x) || is_sparse(x) || is_file(x)) {
+  if (!is.null(row_source(x))) {
     check_reader(x, "x")
     if (is_delayed(x) && !DelayedArray::type(x) %in% c("double", "integer")) {
       abort_argument("x", x, "use one that holds numbers.", is = sprintf("a DelayedMatrix of type %s", DelayedArray::type(x)))

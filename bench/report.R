@@ -214,7 +214,7 @@ gpu_tests <- function() {
   rows <- gpu_runs[gpu_runs$date == max(gpu_runs$date), ]
   rows <- rows[!duplicated(rows$part), ]
   cells <- columns(part = rows$part, passed = rows$passed, failed = rows$failed, skipped = rows$skipped, note = sub(";.*", "", rows$note))
-  table_text(cells, rows, "`make gpu-bundle` and `gpu-check.sh`, see CONTRIBUTING.md")
+  table_text(cells, rows, "`make gpu-bundle` and `gpu-check.sh`, see tools/README.md")
 }
 
 machines <- c(
@@ -234,7 +234,7 @@ page <- function() {
     "repeats, threads and versions; their history and the notebook of November 2026 are in git.", "",
     "**How to read.** Seconds; \"a / b\" is least / median. `times`: the other's time over ours. All times of a row are of one machine and one run. Peers use one thread unless",
     "the program shares its work. An empty cell was not measured. `times` compares medians where both are there. In table 1 every answer was pcalg's in all fields.", "",
-    "**How to repeat.** Each table names its command; `--csv=FILE` appends the rows to a file in the format of `results.csv`. Real data are not in the repository:",
+    "**How to repeat.** Each table names its command, for the root of the repository after `tools/install-package` and `export R_LIBS=.Rlib`. `--csv=FILE` appends the rows to a file in the format of `results.csv`. Real data are not in the repository:",
     "`PCGPU_BENCH_DATA` names their folder (`bench/data.R`). `bench/README.md` lists the scripts.", "",
     "## Machines", "",
     paste0("- ", there, ifelse(is.na(machines[there]), "", paste0(": ", machines[there]))), "",

@@ -8,7 +8,8 @@
 use std::ops::Range;
 
 use super::cpu::together;
-use super::dispatch::local::{Follow, Members, Watch};
+use super::dispatch::follow::{Follow, Watch};
+use super::dispatch::local::Members;
 use super::dispatch::queue::Costs;
 use crate::memory::{self, Use};
 use crate::observer::Observer;

@@ -4,7 +4,8 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::dispatch::local::{Members, Watch};
+use super::dispatch::follow::Watch;
+use super::dispatch::local::Members;
 use super::dispatch::queue::Costs;
 use crate::ci::Batch;
 use crate::memory::{self, Use};

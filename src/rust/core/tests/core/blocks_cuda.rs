@@ -221,7 +221,7 @@ fn what_questions_left_is_in_no_levels_way() {
     let (one, _) = search(CudaOptions::default());
     let (_, least) = search(blocks);
     let cuda = CudaOptions { memory_budget: Some(least), ..blocks };
-    for questions in (0..28).step_by(if emulated() { 2 } else { 1 }).map(|k| (100.0 * 1.2f64.powi(k)) as usize) {
+    for questions in (0..28).step_by(if emulated() { 3 } else { 1 }).map(|k| (100.0 * 1.2f64.powi(k)) as usize) {
         let mut batch = Batch::new();
         (0..questions).for_each(|i| batch.push(i % p, (i + 1) % p, &[((i + 2) % p) as u32]));
         make(cuda).p_values(&batch, &mut Unobserved).unwrap();

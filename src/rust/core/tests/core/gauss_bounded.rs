@@ -83,12 +83,12 @@ fn parts(found: &Skeleton, p_max: Vec<u64>) -> Parts {
     (graph, sets.collect(), found.tests.clone(), found.max_order, found.exact_tests, p_max)
 }
 
-/// Divides the bound by 2 for the first way, and by 4 for others, until it is refused. A refusal must name bytes that suffice. Returns the
-/// number of bounds that sufficed.
+/// Divides the bound by 2 for the first way of "stable", and by 4 for others, until it is refused. A refusal must name bytes that suffice. Returns
+/// the number of bounds that sufficed.
 fn halve(label: &str, data: &Data, n: f64, options: &Options, ways: &[(LevelOne, u64, usize)]) -> usize {
     let mut bounds = 0;
     for (way, &(level_one, shard_tests, threads)) in ways.iter().enumerate() {
-        let part = if way == 0 { 2 } else { 4 };
+        let part = if way == 0 && options.method == Method::Stable { 2 } else { 4 };
         let wanted = search(&mut data.whole(n, options, level_one), options);
         let solve = |bytes: u64| {
             let engine = data.bounded(n, options, threads, bytes)?;
@@ -220,8 +220,10 @@ fn dense_problems_have_one_answer() {
         let common: Vec<f64> = (0..120).map(|_| random.normal()).collect();
         columns.iter_mut().for_each(|column| column.iter_mut().zip(&common).for_each(|(v, u)| *v += u));
         let data = Data::of(&columns);
+        // One way each, as a search takes seconds; the first two problems take both.
         let ways = [(LevelOne::Masks, 1 << 16, 2), (LevelOne::Lists, 300, 3)];
-        halve(&format!("dense problem {number}"), &data, dense.n, &dense.options, &ways);
+        let ways = if number < 2 { &ways[..] } else { &ways[number as usize / 2 % 2..][..1] };
+        halve(&format!("dense problem {number}"), &data, dense.n, &dense.options, ways);
     }
 }
 

@@ -4,6 +4,7 @@
 //! takes back the pieces of a lost one. [`local`] runs pieces on threads of this process; `cluster` sends them to ranks. Work that must
 //! stay with its data is cut into [`shares`].
 
+pub(super) mod follow;
 pub(super) mod local;
 pub(super) mod pace;
 pub(super) mod queue;

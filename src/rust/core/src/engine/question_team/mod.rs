@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use crate::ci::Batch;
 use crate::engine::batched::{self, Asker, Desk, Reply};
-use crate::engine::dispatch::local::{Front, Members, Watch};
+use crate::engine::dispatch::follow::Watch;
+use crate::engine::dispatch::local::{Front, Members};
 use crate::engine::dispatch::queue::Units;
 use crate::observer::Observer;
 use crate::pool::Pool;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::engine::dispatch::local::{Follow, Watch};
+use crate::engine::dispatch::follow::{Follow, Watch};
 use crate::engine::dispatch::queue::Units;
 use crate::observer::Observer;
 use crate::selection::{Choice, Counting, Maker, Selector};
