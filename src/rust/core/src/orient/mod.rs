@@ -51,6 +51,7 @@ pub use untested::needs_test;
 use crate::ci::CiTest;
 use crate::graph::{essential_graph, is_cpdag, Adjacency, Closure, Marks, SepSets};
 use crate::memory::{self, Use};
+use crate::pool::Pool;
 use crate::{Error, Result};
 use bound::Answered;
 use colliders::{orient_colliders, Dispute};
@@ -117,6 +118,8 @@ pub struct Options<'a> {
     /// Size of the largest conditioning set of these tests; taken as at least 1. One more than the search's largest size covers every set
     /// that the search would have tested: the pair is not adjacent, so that no neighbour is left out.
     pub largest_set: usize,
+    /// The threads that share the work.
+    pub pool: Pool,
     /// Called now and then; if it returns true, the call ends with [`Error::Interrupted`].
     pub wants_to_stop: Option<&'a dyn Fn() -> bool>,
     /// Called with each line that pcalg prints with `verbose = TRUE`, in its order. Only with [`Method::Relaxed`] or [`Method::Valid`], as
@@ -137,6 +140,7 @@ impl Default for Options<'_> {
             rules: [true; 3],
             knowledge: Knowledge::default(),
             largest_set: usize::MAX,
+            pool: Pool::none(),
             wants_to_stop: None,
             tell: None,
         }
@@ -167,7 +171,8 @@ pub fn orient(
     // For each direction of an edge: its marks, those of an extension and of an earlier try, and the lists of the rules.
     let edges = skeleton.edge_count();
     memory::room(128 * edges + 256 * skeleton.p(), Use::Orientation)?;
-    let poll = Poll::new(options.wants_to_stop, options.tell.filter(|_| options.method.is_relaxed()));
+    let poll =
+        Poll::new(options.wants_to_stop, options.tell.filter(|_| options.method.is_relaxed())).with_pool(&options.pool);
     let (mut overruled, mut undecided) = (0, 0);
     let (marks, extendable) = match options.method {
         Method::Relaxed => (relaxed(skeleton, sepsets, options, (alpha, test), &poll, &mut undecided)?.0, true),
