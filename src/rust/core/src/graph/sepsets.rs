@@ -333,6 +333,9 @@ impl SepSets {
 
     /// Returns `sepset[[x]][[y]]`. `None` is pcalg's `NULL`, and an empty slice is `integer(0)`.
     pub fn get(&self, x: usize, y: usize) -> Option<&[u32]> {
+        if !self.is_mixed && self.empty.has(x, y) {
+            return self.is_side_of_empty(x, y).then_some(&[]);
+        }
         let row = &self.rows[x];
         if let Ok(at) = row.binary_search_by_key(&(y as u32), |e| e.y) {
             return Some(self.members(row[at]));

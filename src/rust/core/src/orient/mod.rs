@@ -34,6 +34,7 @@ mod separations;
 mod triples;
 mod untested;
 
+pub(crate) use colliders::ends;
 pub(crate) use conservative::{judge_triple, judge_triples, Judge};
 pub(crate) use extension::dag_of;
 pub(crate) use poll::Poll;
@@ -55,8 +56,9 @@ use crate::pool::Pool;
 use crate::{Error, Result};
 use bound::Answered;
 use colliders::{orient_colliders, Dispute};
-use nearest::{nearest_dag, Nearest, Verdict};
+use nearest::{nearest_dag, Nearest, SetsOf, Verdict};
 use rules::{Rules, Version};
+use triples::select_unshielded;
 
 /// pcalg's `u2pd`: what to do when the colliders do not extend to a DAG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,16 +219,20 @@ fn valid(
 ) -> Result<(Marks, u64)> {
     let mut known = Marks::undirected(skeleton);
     knowledge.direct(&mut known);
-    let verdict = |a: usize, b: usize, c: usize| {
-        if judged.ambiguous.contains(a, b, c) || !knowledge.leaves_open(a, b, c) {
-            Verdict::Open
-        } else if judged.no_colliders().contains(a, b, c) || sepsets.either_contains(a, c, b as u32) {
-            Verdict::NotCollider
-        } else {
-            Verdict::Collider
+    let (ambiguous, is_known) = (&judged.ambiguous, knowledge.is_some());
+    let verdicts = |a: usize| {
+        let mut sets = SetsOf::new(sepsets, a, known.slots(a).len());
+        move |b: usize, c: usize| {
+            if ambiguous.contains(a, b, c) || (is_known && !knowledge.leaves_open(a, b, c)) {
+                Verdict::Open
+            } else if judged.no_colliders().contains(a, b, c) || sets.contain(c, b) {
+                Verdict::NotCollider
+            } else {
+                Verdict::Collider
+            }
         }
     };
-    let Nearest { mut dag, contradicted, .. } = nearest_dag(&known, skeleton, verdict, poll)?;
+    let Nearest { mut dag, contradicted, .. } = nearest_dag(&known, skeleton, verdicts, poll)?;
     essential_graph(&mut dag, || poll.step())?;
     if knowledge.is_some() {
         knowledge.direct(&mut dag);
@@ -241,22 +247,14 @@ fn valid(
 const TOLD: usize = 1000;
 
 fn spoken_against(skeleton: &Adjacency, sepsets: &SepSets, options: &Options, poll: &Poll) -> Result<Against> {
-    let mut against = Against::default();
     let Options { knowledge, collider_rule, .. } = options;
     if !knowledge.is_some() || *collider_rule != ColliderRule::Standard || !options.orient_colliders {
-        return Ok(against);
+        return Ok(Against::default());
     }
-    each_unshielded(skeleton, poll, |[a, b, c]| {
-        let [x, y, z] = [a, b, c].map(|v| v as usize);
-        if knowledge.excludes(x, y, z) && !sepsets.either_contains(x, z, b) && !sepsets.are_unseparated(x, z) {
-            against.count += 1;
-            if against.triples.len() < TOLD {
-                against.triples.push([a, b, c]);
-            }
-        }
-        Ok(())
+    let (count, triples) = select_unshielded(skeleton, poll, TOLD, |[x, y, z]| {
+        knowledge.excludes(x, y, z) && !sepsets.either_contains(x, z, y as u32) && !sepsets.are_unseparated(x, z)
     })?;
-    Ok(against)
+    Ok(Against { count, triples })
 }
 
 fn refuse(argument: &'static str, value: impl Into<String>, hint: impl Into<String>) -> Error {
