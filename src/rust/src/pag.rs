@@ -223,7 +223,7 @@ fn follow(
     let told: Option<pag::Asked> = if callbacks.test.is_some() { Some(&told) } else { None };
 
     let mut orient = asked.marking.options(&stop, say);
-    orient.pool = machine.pool.clone();
+    orient.pool = call.machine.pool.clone();
     orient.known = asked.background.marks(&skeleton.graph);
     let required = (!asked.background.required.is_empty()).then(|| {
         let mut edges = Adjacency::empty(options.p);

@@ -4,7 +4,7 @@
 //! The entry points are [`orient`], and [`add_arrows`] for a graph from any source. The submodules:
 //!
 //! * `pdag`: the answer; the graph under orientation is `graph::Marks`.
-//! * `poll`: checks whether the caller wants to stop, and reports events (`event`) to a listener.
+//! * `poll`: checks whether the caller wants to stop, reports events (`event`) to a listener, and shares work among threads.
 //! * `colliders`, `rules`: collider orientation and rules 1-3 (`udag2pdagRelaxed`).
 //! * `triples`, `separations`, `conservative`: the conservative and the majority rule (`pc.cons.intern`); `bound`: the rule only if it
 //!   takes few tests.
@@ -15,7 +15,8 @@
 //!
 //! `graph::is_cpdag` decides whether the answer is a CPDAG. With knowledge, `extension` decides whether a DAG extends it.
 //!
-//! The work is proportional to the edges and unshielded triples, not to p x p matrices.
+//! The work is proportional to the edges and unshielded triples, not to p x p matrices. Walks over triples take up to 64 of them at a time
+//! (`graph::Packed`). Threads find what the graph at the start of a step implies. What depends on pcalg's order follows on one thread.
 
 mod addition;
 mod bound;
