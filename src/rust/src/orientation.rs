@@ -96,7 +96,8 @@ pub fn oriented(
     let event = listener.event.clone();
     let tell = |happened: &orient::Event| event.as_ref().map_or(Ok(()), |fun| session::event(token, fun, happened));
     let tell: Option<orient::Tell> = if event.is_some() { Some(&tell) } else { None };
-    let options = &orient::Options { wants_to_stop: Some(&wants_to_stop), tell, ..options.clone() };
+    let pool = machine.pool.clone();
+    let options = &orient::Options { pool, wants_to_stop: Some(&wants_to_stop), tell, ..options.clone() };
     // Pairs that knowledge left out are tested under the standard rule, too.
     let asks = options.collider_rule != ColliderRule::Standard || orient::needs_test(graph, sepsets, options)?;
     let Some(test) = test.filter(|_| asks) else {

@@ -223,6 +223,7 @@ fn follow(
     let told: Option<pag::Asked> = if callbacks.test.is_some() { Some(&told) } else { None };
 
     let mut orient = asked.marking.options(&stop, say);
+    orient.pool = call.machine.pool.clone();
     orient.known = asked.background.marks(&skeleton.graph);
     let required = (!asked.background.required.is_empty()).then(|| {
         let mut edges = Adjacency::empty(options.p);
@@ -403,6 +404,7 @@ fn rust_orient_pag(amat: Robj, p: Robj, sepset: Robj, asked: Robj, engine: Robj,
         let say = session::sayer(token, &call.listener.callbacks);
         let say = say.as_ref().map(|say| say as pag::Say);
         let mut options = Marking::from_list(&asked, p)?.options(&stop, say);
+        options.pool = call.machine.pool.clone();
         options.colliders = asked.flag("colliders")?;
         options.unclear = unclear(&asked, p)?;
         let sepsets = input::sepsets(&sepset, p, None)?;

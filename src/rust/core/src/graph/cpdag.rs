@@ -37,17 +37,18 @@ fn parents_are_shared(marks: &Marks) -> bool {
 pub(crate) fn has_cycle(graph: &Marks, partially: bool) -> bool {
     let p = graph.p();
     let (of, count) = if partially { graph.components() } else { ((0..p).collect(), p) };
-    let mut members = vec![Vec::new(); count];
     let mut arriving = vec![0usize; count];
-    for u in 0..p {
-        members[of[u]].push(u);
+    // The first vertex of each component, and the next vertex after each one.
+    let (mut first, mut next) = (vec![p; count], vec![p; p]);
+    for u in (0..p).rev() {
+        next[u] = std::mem::replace(&mut first[of[u]], u);
         arriving[of[u]] += graph.parents(u).count();
     }
     let mut free: Vec<usize> = (0..count).filter(|&c| arriving[c] == 0).collect();
     let mut taken = 0;
     while let Some(c) = free.pop() {
         taken += 1;
-        for &u in &members[c] {
+        for u in std::iter::successors(Some(first[c]), |&u| next.get(u).copied()).take_while(|&u| u < p) {
             for v in graph.children(u) {
                 arriving[of[v]] -= 1;
                 if arriving[of[v]] == 0 {

@@ -23,6 +23,8 @@ pub struct SepSets {
     /// Pairs {x, y} that the empty set separates, kept on one side.
     empty: Adjacency,
     empty_side: Side,
+    /// Whether some pair of `empty` may have another set, too.
+    is_mixed: bool,
 }
 
 /// The one of a pair's two entries that holds its separating set.
@@ -268,6 +270,7 @@ impl SepSets {
             singles: Singles::default(),
             empty: pairs,
             empty_side,
+            is_mixed: false,
         }
     }
 
@@ -278,6 +281,7 @@ impl SepSets {
 
     /// Records that the empty set separates x and y.
     pub fn insert_empty(&mut self, x: usize, y: usize) {
+        self.is_mixed |= !self.are_unseparated(x, y);
         self.empty.insert(x, y);
     }
 
@@ -309,6 +313,7 @@ impl SepSets {
     /// Sets `sepset[[x]][[y]]`, and keeps the order of `set`. An earlier entry is replaced. If memory runs out, nothing is set, and
     /// [`memory::check`] reports it.
     pub fn insert(&mut self, x: usize, y: usize, set: &[u32]) {
+        self.is_mixed |= self.empty.has(x, y);
         let entry = self.store(y, set);
         let row = &mut self.rows[x];
         if row.last().is_none_or(|last| last.y < entry.y) {
@@ -328,6 +333,9 @@ impl SepSets {
 
     /// Returns `sepset[[x]][[y]]`. `None` is pcalg's `NULL`, and an empty slice is `integer(0)`.
     pub fn get(&self, x: usize, y: usize) -> Option<&[u32]> {
+        if !self.is_mixed && self.empty.has(x, y) {
+            return self.is_side_of_empty(x, y).then_some(&[]);
+        }
         let row = &self.rows[x];
         if let Ok(at) = row.binary_search_by_key(&(y as u32), |e| e.y) {
             return Some(self.members(row[at]));
@@ -360,6 +368,11 @@ impl SepSets {
     /// Returns the bits of the pairs (x, y) that the empty set separated at level 0, as [`Adjacency::row`] does for edges.
     pub fn empty_row(&self, x: usize) -> &[u64] {
         self.empty.row(x)
+    }
+
+    /// Returns [`SepSets::empty_row`] if these pairs have no other set.
+    pub fn only_empty_row(&self, x: usize) -> Option<&[u64]> {
+        (!self.is_mixed).then(|| self.empty.row(x))
     }
 
     /// Returns the y of the empty sets of level 0 that are kept in row x. Another set may have replaced some of them since.

@@ -2,7 +2,7 @@
 
 use super::nearest::{nearest_dag, Nearest, Verdict};
 use super::poll::Poll;
-use crate::graph::{Adjacency, Marks};
+use crate::graph::{Adjacency, Marks, Packed};
 use crate::memory::{self, Use};
 use crate::Result;
 use std::cmp::Reverse;
@@ -25,10 +25,10 @@ pub(super) fn extend(
         marks,
         skeleton,
         keep_v_structures,
-        present: vec![true; marks.p()],
+        taken: vec![PRESENT; marks.p()],
+        near: Packed::default(),
         out: (0..marks.p()).map(|u| marks.slots(u).filter(|&slot| marks.is_directed(slot)).count()).collect(),
     };
-    let mut dag = marks.clone();
     let mut queued = vec![false; marks.p()];
     let mut queue = BinaryHeap::new();
     let mut edges_left = marks.slot_count() / 2;
@@ -39,30 +39,38 @@ pub(super) fn extend(
             queue.push(Reverse(u));
         }
     }
-    while edges_left > 0 {
+    for turn in 0.. {
+        if edges_left == 0 {
+            break;
+        }
         let Some(Reverse(x)) = queue.pop() else {
             return Ok(None);
         };
-        peeling.present[x] = false;
+        peeling.taken[x] = turn;
         for xy in marks.slots(x) {
             let y = marks.head(xy);
-            if !peeling.present[y] {
+            if peeling.taken[y] != PRESENT {
                 continue;
             }
             poll.step()?;
             edges_left -= 1;
-            if marks.is_undirected(xy) {
-                dag.direct(marks.twin(xy));
-            } else {
+            if !marks.is_undirected(xy) {
                 peeling.out[y] -= 1;
             }
         }
         for &y in marks.neighbours(x) {
             let y = y as usize;
-            if peeling.present[y] && !queued[y] && peeling.qualifies(y) {
+            if peeling.taken[y] == PRESENT && !queued[y] && peeling.qualifies(y) {
+                poll.looked_up(marks.slots(y).len())?;
                 queued[y] = true;
                 queue.push(Reverse(y));
             }
+        }
+    }
+    let mut dag = marks.clone();
+    for slot in (0..marks.slot_count()).filter(|&slot| marks.is_undirected(slot)) {
+        if peeling.taken[marks.head(slot)] < peeling.taken[marks.tail(slot)] {
+            dag.direct(slot);
         }
     }
     Ok(Some(dag))
@@ -90,7 +98,7 @@ pub(crate) fn dag_of(marks: &Marks, wants_to_stop: Option<&dyn Fn() -> bool>) ->
     if let Some(dag) = extend(&marks, &skeleton, true, &poll)? {
         return Ok(Some((dag, true)));
     }
-    let Nearest { dag, turned, .. } = nearest_dag(&marks, &skeleton, |_, _, _| Verdict::NotCollider, &poll)?;
+    let Nearest { dag, turned, .. } = nearest_dag(&marks, &skeleton, |_| |_, _| Verdict::NotCollider, &poll)?;
     Ok((turned == 0).then_some((dag, false)))
 }
 
@@ -98,21 +106,27 @@ struct Peeling<'a> {
     marks: &'a Marks,
     skeleton: &'a Adjacency,
     keep_v_structures: bool,
-    present: Vec<bool>,
+    /// By vertex: the turn in which it was removed, or [`PRESENT`].
+    taken: Vec<usize>,
+    /// The present neighbours of a vertex.
+    near: Packed,
     /// For each vertex, the number of its directed edges to present vertices.
     out: Vec<usize>,
 }
 
+const PRESENT: usize = usize::MAX;
+
 impl Peeling<'_> {
-    fn qualifies(&self, x: usize) -> bool {
+    fn qualifies(&mut self, x: usize) -> bool {
         self.out[x] == 0 && (!self.keep_v_structures || self.makes_no_collider(x))
     }
 
-    fn makes_no_collider(&self, x: usize) -> bool {
-        let around = || self.marks.slots(x).filter(|&slot| self.present[self.marks.head(slot)]);
+    fn makes_no_collider(&mut self, x: usize) -> bool {
+        let around = || self.marks.slots(x).filter(|&slot| self.taken[self.marks.head(slot)] == PRESENT);
+        self.near.fill(around().map(|slot| self.marks.head(slot) as u32));
         around().filter(|&slot| self.marks.is_undirected(slot)).all(|undirected| {
             let y = self.marks.head(undirected);
-            around().all(|slot| slot == undirected || self.skeleton.has(y, self.marks.head(slot)))
+            self.near.outside(self.skeleton.row(y)).all(|other| other == y)
         })
     }
 }

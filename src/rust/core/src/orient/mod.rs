@@ -4,7 +4,7 @@
 //! The entry points are [`orient`], and [`add_arrows`] for a graph from any source. The submodules:
 //!
 //! * `pdag`: the answer; the graph under orientation is `graph::Marks`.
-//! * `poll`: checks whether the caller wants to stop, and reports events (`event`) to a listener.
+//! * `poll`: checks whether the caller wants to stop, reports events (`event`) to a listener, and shares work among threads.
 //! * `colliders`, `rules`: collider orientation and rules 1-3 (`udag2pdagRelaxed`).
 //! * `triples`, `separations`, `conservative`: the conservative and the majority rule (`pc.cons.intern`); `bound`: the rule only if it
 //!   takes few tests.
@@ -15,7 +15,8 @@
 //!
 //! `graph::is_cpdag` decides whether the answer is a CPDAG. With knowledge, `extension` decides whether a DAG extends it.
 //!
-//! The work is proportional to the edges and unshielded triples, not to p x p matrices.
+//! The work is proportional to the edges and unshielded triples, not to p x p matrices. Walks over triples take up to 64 of them at a time
+//! (`graph::Packed`). Threads find what the graph at the start of a step implies. What depends on pcalg's order follows on one thread.
 
 mod addition;
 mod bound;
@@ -34,6 +35,7 @@ mod separations;
 mod triples;
 mod untested;
 
+pub(crate) use colliders::ends;
 pub(crate) use conservative::{judge_triple, judge_triples, Judge};
 pub(crate) use extension::dag_of;
 pub(crate) use poll::Poll;
@@ -51,11 +53,13 @@ pub use untested::needs_test;
 use crate::ci::CiTest;
 use crate::graph::{essential_graph, is_cpdag, Adjacency, Closure, Marks, SepSets};
 use crate::memory::{self, Use};
+use crate::pool::Pool;
 use crate::{Error, Result};
 use bound::Answered;
 use colliders::{orient_colliders, Dispute};
-use nearest::{nearest_dag, Nearest, Verdict};
+use nearest::{nearest_dag, Nearest, SetsOf, Verdict};
 use rules::{Rules, Version};
+use triples::select_unshielded;
 
 /// pcalg's `u2pd`: what to do when the colliders do not extend to a DAG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +121,8 @@ pub struct Options<'a> {
     /// Size of the largest conditioning set of these tests; taken as at least 1. One more than the search's largest size covers every set
     /// that the search would have tested: the pair is not adjacent, so that no neighbour is left out.
     pub largest_set: usize,
+    /// The threads that share the work.
+    pub pool: Pool,
     /// Called now and then; if it returns true, the call ends with [`Error::Interrupted`].
     pub wants_to_stop: Option<&'a dyn Fn() -> bool>,
     /// Called with each line that pcalg prints with `verbose = TRUE`, in its order. Only with [`Method::Relaxed`] or [`Method::Valid`], as
@@ -137,6 +143,7 @@ impl Default for Options<'_> {
             rules: [true; 3],
             knowledge: Knowledge::default(),
             largest_set: usize::MAX,
+            pool: Pool::none(),
             wants_to_stop: None,
             tell: None,
         }
@@ -167,7 +174,8 @@ pub fn orient(
     // For each direction of an edge: its marks, those of an extension and of an earlier try, and the lists of the rules.
     let edges = skeleton.edge_count();
     memory::room(128 * edges + 256 * skeleton.p(), Use::Orientation)?;
-    let poll = Poll::new(options.wants_to_stop, options.tell.filter(|_| options.method.is_relaxed()));
+    let poll =
+        Poll::new(options.wants_to_stop, options.tell.filter(|_| options.method.is_relaxed())).with_pool(&options.pool);
     let (mut overruled, mut undecided) = (0, 0);
     let (marks, extendable) = match options.method {
         Method::Relaxed => (relaxed(skeleton, sepsets, options, (alpha, test), &poll, &mut undecided)?.0, true),
@@ -212,16 +220,20 @@ fn valid(
 ) -> Result<(Marks, u64)> {
     let mut known = Marks::undirected(skeleton);
     knowledge.direct(&mut known);
-    let verdict = |a: usize, b: usize, c: usize| {
-        if judged.ambiguous.contains(a, b, c) || !knowledge.leaves_open(a, b, c) {
-            Verdict::Open
-        } else if judged.no_colliders().contains(a, b, c) || sepsets.either_contains(a, c, b as u32) {
-            Verdict::NotCollider
-        } else {
-            Verdict::Collider
+    let (ambiguous, is_known) = (&judged.ambiguous, knowledge.is_some());
+    let verdicts = |a: usize| {
+        let mut sets = SetsOf::new(sepsets, a, known.slots(a).len());
+        move |b: usize, c: usize| {
+            if ambiguous.contains(a, b, c) || (is_known && !knowledge.leaves_open(a, b, c)) {
+                Verdict::Open
+            } else if judged.no_colliders().contains(a, b, c) || sets.contain(c, b) {
+                Verdict::NotCollider
+            } else {
+                Verdict::Collider
+            }
         }
     };
-    let Nearest { mut dag, contradicted, .. } = nearest_dag(&known, skeleton, verdict, poll)?;
+    let Nearest { mut dag, contradicted, .. } = nearest_dag(&known, skeleton, verdicts, poll)?;
     essential_graph(&mut dag, || poll.step())?;
     if knowledge.is_some() {
         knowledge.direct(&mut dag);
@@ -236,22 +248,14 @@ fn valid(
 const TOLD: usize = 1000;
 
 fn spoken_against(skeleton: &Adjacency, sepsets: &SepSets, options: &Options, poll: &Poll) -> Result<Against> {
-    let mut against = Against::default();
     let Options { knowledge, collider_rule, .. } = options;
     if !knowledge.is_some() || *collider_rule != ColliderRule::Standard || !options.orient_colliders {
-        return Ok(against);
+        return Ok(Against::default());
     }
-    each_unshielded(skeleton, poll, |[a, b, c]| {
-        let [x, y, z] = [a, b, c].map(|v| v as usize);
-        if knowledge.excludes(x, y, z) && !sepsets.either_contains(x, z, b) && !sepsets.are_unseparated(x, z) {
-            against.count += 1;
-            if against.triples.len() < TOLD {
-                against.triples.push([a, b, c]);
-            }
-        }
-        Ok(())
+    let (count, triples) = select_unshielded(skeleton, poll, TOLD, |[x, y, z]| {
+        knowledge.excludes(x, y, z) && !sepsets.either_contains(x, z, y as u32) && !sepsets.are_unseparated(x, z)
     })?;
-    Ok(against)
+    Ok(Against { count, triples })
 }
 
 fn refuse(argument: &'static str, value: impl Into<String>, hint: impl Into<String>) -> Error {

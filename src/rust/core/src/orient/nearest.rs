@@ -6,10 +6,8 @@
 //! result is in that DAG's class: removing such a vertex never spoils a later step.
 
 use super::poll::Poll;
-use crate::graph::{Adjacency, Marks};
+use crate::graph::{Adjacency, Marks, SepSets};
 use crate::Result;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// The verdict on an unshielded triple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,10 +18,15 @@ pub(super) enum Verdict {
     Open,
 }
 
-/// Cost of removing a vertex, most important first: arrows reversed, verdicts contradicted, colliders that no evidence supports.
-type Cost = [u64; 3];
+/// Cost of removing a vertex: a sum of the following, most important first.
+type Cost = u128;
 
-const CONTRADICTED: usize = 1;
+/// An arrow is reversed.
+const TURNED: Cost = 1 << 96;
+/// A verdict is contradicted.
+const CONTRADICTED: Cost = 1 << 48;
+/// No evidence supports a collider.
+const UNSUPPORTED: Cost = 1;
 
 /// A DAG, and how much it contradicts.
 pub(super) struct Nearest {
@@ -35,99 +38,187 @@ pub(super) struct Nearest {
     pub contradicted: u64,
 }
 
-/// Directs every edge. Arrows of `arrows` stay, and so do the colliders they make. `verdict` is called with [a, b, c], a and c not
-/// adjacent, with the ends in either order. Ties go to the smallest vertex. Time: the sum of squared degrees.
-pub(super) fn nearest_dag(
+/// Directs every edge. Arrows of `arrows` stay, and so do the colliders they make. `verdicts` returns the verdicts on triples x - y - z with
+/// this x, as a function of y and z; x and z are not adjacent. Ties go to the smallest vertex. Time: the sum of squared degrees.
+pub(super) fn nearest_dag<V: FnMut(usize, usize) -> Verdict>(
     arrows: &Marks,
     skeleton: &Adjacency,
-    verdict: impl Fn(usize, usize, usize) -> Verdict,
+    verdicts: impl Fn(usize) -> V + Sync,
     poll: &Poll,
 ) -> Result<Nearest> {
     let p = arrows.p();
-    let mut peeling = Peeling { arrows, skeleton, verdict, present: vec![true; p], cost: vec![[0; 3]; p] };
-    peeling.count(poll)?;
-    let mut heap: BinaryHeap<_> = peeling.cost.iter().enumerate().map(|(x, &cost)| Reverse((cost, x))).collect();
+    let charges = charges(arrows, skeleton, &verdicts, poll)?;
+    let ends = charges.iter().map(|&[of_end, ..]| of_end).collect();
+    let together = (p as f64).sqrt() as usize + 1;
+    let first = vec![(GONE, p); p.div_ceil(together)];
+    let (present, cost) = (vec![true; p], vec![0; p]);
+    let mut peeling = Peeling { arrows, skeleton, present, cost, ends, together, first };
+    for (slot, [of_end, contradicted, unsupported]) in charges.into_iter().enumerate() {
+        let (x, y) = (arrows.tail(slot), arrows.head(slot));
+        peeling.cost[x] += TURNED * Cost::from(arrows.is_directed(slot)) + CONTRADICTED * Cost::from(of_end);
+        peeling.cost[y] += CONTRADICTED * Cost::from(contradicted) + UNSUPPORTED * Cost::from(unsupported);
+    }
+    (0..p).for_each(|x| peeling.propose(x));
     let mut nearest = Nearest { dag: arrows.clone(), turned: 0, contradicted: 0 };
-    let mut cheaper = Vec::new();
-    while let Some(Reverse((cost, x))) = heap.pop() {
-        // Costs only fall, and each fall enters the vertex again.
-        if !peeling.present[x] || cost != peeling.cost[x] {
-            continue;
-        }
-        nearest.turned += cost[0];
-        nearest.contradicted += cost[CONTRADICTED];
-        peeling.take_out(x, &mut nearest.dag, &mut cheaper, poll)?;
-        cheaper.sort_unstable();
-        cheaper.dedup();
-        heap.extend(cheaper.drain(..).filter(|&y| peeling.present[y]).map(|y| Reverse((peeling.cost[y], y))));
+    for _ in 0..p {
+        let Some(&(cost, x)) = peeling.first.iter().min() else { break };
+        nearest.turned += (cost / TURNED) as u64;
+        nearest.contradicted += (cost % TURNED / CONTRADICTED) as u64;
+        peeling.take_out(x, &mut nearest.dag, verdicts(x), poll)?;
     }
     Ok(nearest)
 }
 
-struct Peeling<'a, F> {
+/// Returns what each slot x -> y adds to costs while all vertices are present: the number of colliders at y that end at x, which are lost
+/// if x goes before y. For triples x - y - z with x < z also: the number that are contradicted if y goes first, and the number of
+/// unsupported colliders if y goes first.
+fn charges<V: FnMut(usize, usize) -> Verdict>(
+    arrows: &Marks,
+    skeleton: &Adjacency,
+    verdicts: &(impl Fn(usize) -> V + Sync),
+    poll: &Poll,
+) -> Result<Vec<[u32; 3]>> {
+    let of_vertices = poll.map(arrows.slot_count(), arrows.p(), |part, on| {
+        let mut charges = Vec::new();
+        for x in part {
+            let mut verdict = verdicts(x);
+            for xy in arrows.slots(x) {
+                let y = arrows.head(xy);
+                on.looked_up(arrows.slots(y).len())?;
+                let mut charge = [0; 3];
+                for yz in arrows.slots(y) {
+                    let z = arrows.head(yz);
+                    if z == x || skeleton.has(x, z) || is_given(arrows, xy, yz) {
+                        continue;
+                    }
+                    match verdict(y, z) {
+                        Verdict::Collider => charge[0] += 1,
+                        Verdict::NotCollider => charge[1] += u32::from(x < z),
+                        Verdict::Open => charge[2] += u32::from(x < z),
+                    }
+                }
+                charges.push(charge);
+            }
+        }
+        Ok(charges)
+    })?;
+    Ok(of_vertices.concat())
+}
+
+/// Returns whether x -> y <- z is given by arrows, for the slots x -> y and y -> z.
+fn is_given(arrows: &Marks, xy: usize, yz: usize) -> bool {
+    arrows.is_directed(xy) && arrows.is_reversed(yz)
+}
+
+/// The separating sets of the pairs of one vertex, each looked up once.
+pub(super) struct SetsOf<'a> {
+    sepsets: &'a SepSets,
+    x: usize,
+    /// By other vertex: the only member of the sets; see the codes below. Empty if x has few edges.
+    known: Vec<u32>,
+}
+
+/// Number of edges below which looking up is quicker than knowing.
+const FEW: usize = 64;
+
+const UNKNOWN: u32 = 0;
+const EMPTY: u32 = 1;
+const SEVERAL: u32 = 2;
+const MEMBER: u32 = 3;
+
+impl<'a> SetsOf<'a> {
+    /// Makes the sets of a vertex with this many edges.
+    pub fn new(sepsets: &'a SepSets, x: usize, edges: usize) -> Self {
+        SetsOf { sepsets, x, known: vec![UNKNOWN; if edges < FEW { 0 } else { sepsets.p() }] }
+    }
+
+    /// Returns whether v is in a separating set of x and z.
+    pub fn contain(&mut self, z: usize, v: usize) -> bool {
+        let Some(known) = self.known.get_mut(z) else {
+            return self.sepsets.either_contains(self.x, z, v as u32);
+        };
+        if *known == UNKNOWN {
+            let sets = [(self.x, z), (z, self.x)].map(|(x, z)| self.sepsets.get(x, z).unwrap_or(&[]));
+            *known = match (sets[0], sets[1]) {
+                ([], []) => EMPTY,
+                ([v], []) | ([], [v]) => MEMBER + v,
+                _ => SEVERAL,
+            };
+        }
+        match *known {
+            EMPTY => false,
+            SEVERAL => self.sepsets.either_contains(self.x, z, v as u32),
+            member => member - MEMBER == v as u32,
+        }
+    }
+}
+
+/// A cost above all others.
+const GONE: Cost = Cost::MAX;
+
+struct Peeling<'a> {
     arrows: &'a Marks,
     skeleton: &'a Adjacency,
-    verdict: F,
     present: Vec<bool>,
     /// Cost of each present vertex if it went next.
     cost: Vec<Cost>,
+    /// By slot x -> y: the number of colliders at y that end at x, with all three vertices present.
+    ends: Vec<u32>,
+    /// The smallest cost of each of `together` vertices, with its smallest vertex.
+    first: Vec<(Cost, usize)>,
+    together: usize,
 }
 
-impl<F: Fn(usize, usize, usize) -> Verdict> Peeling<'_, F> {
-    /// Returns what the triple a - b - c adds to its vertices' costs while all three are present: (vertex, index in its [`Cost`]).
-    fn charges(&self, [a, b, c]: [usize; 3]) -> impl Iterator<Item = (usize, usize)> {
-        let given = self.arrows.points(a, b) && self.arrows.points(c, b);
-        let (who, kind): (&[usize], _) = match (self.verdict)(a, b, c) {
-            _ if given => (&[], CONTRADICTED),
-            // The collider is lost if one of its ends goes before b.
-            Verdict::Collider => (&[a, c], CONTRADICTED),
-            Verdict::NotCollider => (&[b], CONTRADICTED),
-            Verdict::Open => (&[b], CONTRADICTED + 1),
-        };
-        let mut list = [None; 2];
-        who.iter().zip(&mut list).for_each(|(&v, place)| *place = Some((v, kind)));
-        list.into_iter().flatten()
+impl Peeling<'_> {
+    /// Enters the cost of a vertex, which has fallen.
+    fn propose(&mut self, x: usize) {
+        let first = &mut self.first[x / self.together];
+        *first = (*first).min((self.cost[x], x));
     }
 
-    /// Computes the costs while all vertices are present.
-    fn count(&mut self, poll: &Poll) -> Result<()> {
-        for b in 0..self.arrows.p() {
-            let around = self.arrows.neighbours(b);
-            for (at, &a) in around.iter().enumerate() {
-                poll.looked_up(around.len() - at)?;
-                for &c in around[at + 1..].iter().filter(|&&c| !self.skeleton.has(a as usize, c as usize)) {
-                    for (who, kind) in self.charges([a as usize, b, c as usize]) {
-                        self.cost[who][kind] += 1;
-                    }
-                }
-            }
-            self.cost[b][0] = self.arrows.children(b).count() as u64;
-        }
-        Ok(())
+    fn lower(&mut self, x: usize, by: Cost) {
+        self.cost[x] -= by;
+        self.propose(x);
     }
 
-    /// Removes x and directs its remaining edges into it. Adds the vertices whose costs fall to `cheaper`.
-    fn take_out(&mut self, x: usize, dag: &mut Marks, cheaper: &mut Vec<usize>, poll: &Poll) -> Result<()> {
+    /// Removes x and directs its remaining edges into it.
+    fn take_out(
+        &mut self,
+        x: usize,
+        dag: &mut Marks,
+        mut verdict: impl FnMut(usize, usize) -> Verdict,
+        poll: &Poll,
+    ) -> Result<()> {
+        let (arrows, skeleton) = (self.arrows, self.skeleton);
         self.present[x] = false;
-        let left: Vec<usize> = self.arrows.slots(x).filter(|&slot| self.present[self.arrows.head(slot)]).collect();
-        for (at, &slot) in left.iter().enumerate() {
-            let y = self.arrows.head(slot);
-            dag.direct(self.arrows.twin(slot));
-            if self.arrows.is_reversed(slot) {
-                self.cost[y][0] -= 1;
-                cheaper.push(y);
+        let block = x / self.together;
+        self.first[block] = (GONE, arrows.p());
+        for v in block * self.together..arrows.p().min((block + 1) * self.together) {
+            if self.present[v] {
+                self.propose(v);
             }
-            // Triples with x in the middle, and those with x at an end.
-            let others = left[at + 1..].iter().map(|&slot| self.arrows.head(slot));
-            let triples = others.filter(|&z| !self.skeleton.has(y, z)).map(|z| [y, x, z]);
-            let around = self.arrows.neighbours(y).iter().map(|&z| z as usize);
-            let ended = around.filter(|&z| z != x && self.present[z] && !self.skeleton.has(x, z)).map(|z| [x, y, z]);
-            let triples: Vec<[usize; 3]> = triples.chain(ended).collect();
-            poll.looked_up(left.len() - at + self.arrows.neighbours(y).len())?;
-            for triple in triples {
-                for (who, kind) in self.charges(triple).filter(|&(who, _)| who != x) {
-                    self.cost[who][kind] -= 1;
-                    cheaper.push(who);
+        }
+        for xy in arrows.slots(x).filter(|&slot| self.present[arrows.head(slot)]).collect::<Vec<_>>() {
+            let (y, yx) = (arrows.head(xy), arrows.twin(xy));
+            poll.looked_up(arrows.slots(y).len())?;
+            dag.direct(yx);
+            if arrows.is_reversed(xy) {
+                self.lower(y, TURNED);
+            }
+            // Triples with x in the middle, then those with x at an end.
+            self.lower(y, CONTRADICTED * Cost::from(self.ends[yx]));
+            for yz in arrows.slots(y) {
+                let z = arrows.head(yz);
+                if !self.present[z] || skeleton.has(x, z) || is_given(arrows, xy, yz) {
+                    continue;
+                }
+                match verdict(y, z) {
+                    Verdict::Collider => {
+                        self.ends[arrows.twin(yz)] -= 1;
+                        self.lower(z, CONTRADICTED);
+                    }
+                    Verdict::NotCollider => self.lower(y, CONTRADICTED),
+                    Verdict::Open => self.lower(y, UNSUPPORTED),
                 }
             }
         }
@@ -173,8 +264,12 @@ mod tests {
         dag.points(a, b) && dag.points(c, b)
     }
 
-    fn of_dag(dag: &Marks) -> impl Fn(usize, usize, usize) -> Verdict + '_ {
-        |a, b, c| if is_collider(dag, [a, b, c]) { Verdict::Collider } else { Verdict::NotCollider }
+    fn of_dag(dag: &Marks, abc: [usize; 3]) -> Verdict {
+        if is_collider(dag, abc) {
+            Verdict::Collider
+        } else {
+            Verdict::NotCollider
+        }
     }
 
     /// Directs the skeleton by a random order of the vertices.
@@ -196,7 +291,16 @@ mod tests {
             let skeleton = random_graph(8, &mut random);
             let dag = random_dag(&skeleton, &mut random);
             let none = Marks::undirected(&skeleton);
-            let mut found = nearest_dag(&none, &skeleton, of_dag(&dag), &Poll::silent()).unwrap();
+            let mut found = nearest_dag(
+                &none,
+                &skeleton,
+                |a| {
+                    let dag = &dag;
+                    move |b, c| of_dag(dag, [a, b, c])
+                },
+                &Poll::silent(),
+            )
+            .unwrap();
             assert_eq!((found.turned, found.contradicted), (0, 0));
             let mut wanted = dag.clone();
             essential_graph(&mut wanted, || Ok(())).unwrap();
@@ -229,7 +333,16 @@ mod tests {
                 };
                 said.iter().filter(wrong).count() as u64
             };
-            let found = nearest_dag(&Marks::undirected(&skeleton), &skeleton, verdict, &Poll::silent()).unwrap();
+            let found = nearest_dag(
+                &Marks::undirected(&skeleton),
+                &skeleton,
+                |x| {
+                    let verdict = &verdict;
+                    move |y, z| verdict(x, y, z)
+                },
+                &Poll::silent(),
+            )
+            .unwrap();
             assert!((0..found.dag.slot_count()).all(|slot| !found.dag.is_undirected(slot)));
             assert!(!has_cycle(&found.dag, false), "{round}");
             assert_eq!(found.contradicted, against(&found.dag), "{round}");
@@ -253,7 +366,7 @@ mod tests {
                     given.direct(slot);
                 }
             }
-            let found = nearest_dag(&given, &skeleton, |_, _, _| Verdict::NotCollider, &Poll::silent()).unwrap();
+            let found = nearest_dag(&given, &skeleton, |_| |_, _| Verdict::NotCollider, &Poll::silent()).unwrap();
             assert_eq!(found.turned, 0);
             assert!((0..dag.slot_count()).all(|slot| !given.is_directed(slot) || found.dag.is_directed(slot)));
             assert!(!has_cycle(&found.dag, false));
@@ -263,7 +376,7 @@ mod tests {
         for (u, v) in [(0, 1), (1, 2), (2, 0)] {
             cycle.direct(cycle.find(u, v).unwrap());
         }
-        let found = nearest_dag(&cycle, &triangle, |_, _, _| Verdict::NotCollider, &Poll::silent()).unwrap();
+        let found = nearest_dag(&cycle, &triangle, |_| |_, _| Verdict::NotCollider, &Poll::silent()).unwrap();
         assert!(found.turned == 1 && !has_cycle(&found.dag, false));
     }
 
@@ -271,7 +384,7 @@ mod tests {
     fn a_square_without_colliders_gets_one() {
         let lists: [&[u32]; 4] = [&[1, 3], &[2], &[3], &[]];
         let square = Adjacency::from_lists(&lists);
-        let verdict = |_, _, _| Verdict::NotCollider;
+        let verdict = |_| |_, _| Verdict::NotCollider;
         let found = nearest_dag(&Marks::undirected(&square), &square, verdict, &Poll::silent()).unwrap();
         assert_eq!(found.contradicted, 1);
         assert_eq!(triples(&square).into_iter().filter(|&triple| is_collider(&found.dag, triple)).count(), 1);

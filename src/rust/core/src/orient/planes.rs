@@ -31,25 +31,37 @@ impl Kin {
     }
 }
 
-/// For each relation and vertex, a bit row of `words` words: the vertices in that relation to it.
+/// For each relation and vertex with a row, a bit row of `words` words: the vertices in that relation to it.
 struct Rows {
     words: usize,
+    /// By vertex: the number of its row.
+    number: Vec<Option<u32>>,
     of: [Vec<u64>; 3],
+}
+
+impl Rows {
+    fn row(&self, kin: Kin, u: usize) -> Option<&[u64]> {
+        self.number[u].map(|row| &self.of[kin as usize][row as usize * self.words..][..self.words])
+    }
 }
 
 /// The relations of a graph whose marks change.
 pub(super) struct Planes(Option<Rows>);
 
 impl Planes {
-    /// Collects the relations of `marks`.
-    pub fn new(marks: &Marks) -> Result<Self> {
-        let (p, words) = (marks.p(), marks.p().div_ceil(64));
-        if marks.slot_count() < p * words / 2 {
+    /// Collects the relations of `marks`, with rows for the given vertices.
+    pub fn new(marks: &Marks, has_row: impl Fn(usize) -> bool) -> Result<Self> {
+        let words = marks.p().div_ceil(64);
+        let of_rows: Vec<usize> = (0..marks.p()).filter(|&v| has_row(v)).collect();
+        let slots = of_rows.iter().map(|&v| marks.slots(v).len()).sum::<usize>();
+        if slots < of_rows.len() * words / 2 {
             return Ok(Planes(None));
         }
-        let plane = || memory::zeros::<u64>(p * words, Use::Orientation);
-        let mut planes = Planes(Some(Rows { words, of: [plane()?, plane()?, plane()?] }));
-        (0..marks.slot_count()).for_each(|slot| planes.note_one(marks, slot));
+        let plane = || memory::zeros::<u64>(of_rows.len() * words, Use::Orientation);
+        let mut number = vec![None; marks.p()];
+        of_rows.iter().enumerate().for_each(|(row, &v)| number[v] = Some(row as u32));
+        let mut planes = Planes(Some(Rows { words, number, of: [plane()?, plane()?, plane()?] }));
+        of_rows.iter().flat_map(|&v| marks.slots(v)).for_each(|slot| planes.note_one(marks, slot));
         Ok(planes)
     }
 
@@ -62,9 +74,10 @@ impl Planes {
     fn note_one(&mut self, marks: &Marks, slot: usize) {
         let Some(rows) = &mut self.0 else { return };
         let (u, v) = (marks.tail(slot), marks.head(slot));
+        let Some(row) = rows.number[u] else { return };
         let bit = 1u64 << (v % 64);
         for kin in Kin::ALL {
-            let word = &mut rows.of[kin as usize][u * rows.words + v / 64];
+            let word = &mut rows.of[kin as usize][row as usize * rows.words + v / 64];
             *word = if kin.holds(marks, slot) { *word | bit } else { *word & !bit };
         }
     }
@@ -76,14 +89,14 @@ impl Planes {
         skeleton: &'s Adjacency,
         [(u, of_u), (v, of_v)]: [(usize, Kin); 2],
     ) -> impl Iterator<Item = usize> + 's {
-        let by_rows = self.0.iter().flat_map(move |rows| {
-            let row = |kin: Kin, u: usize| &rows.of[kin as usize][u * rows.words..][..rows.words];
-            let words = row(of_u, u).iter().zip(row(of_v, v)).enumerate();
+        let rows = self.0.as_ref().and_then(|rows| rows.row(of_u, u).zip(rows.row(of_v, v)));
+        let by_rows = rows.into_iter().flat_map(|(of_u, of_v)| {
+            let words = of_u.iter().zip(of_v).enumerate();
             words.flat_map(|(w, (a, b))| bits(w, a & b)).map(|c| c as usize)
         });
         let [few, many] =
             if marks.slots(u).len() <= marks.slots(v).len() { [(u, of_u), (v, of_v)] } else { [(v, of_v), (u, of_u)] };
-        let slots = if self.0.is_none() { marks.slots(few.0) } else { 0..0 };
+        let slots = if rows.is_none() { marks.slots(few.0) } else { 0..0 };
         let by_slots =
             slots.filter(move |&slot| few.1.holds(marks, slot)).map(|slot| marks.head(slot)).filter(move |&c| {
                 // The bit test comes first, as most pairs are not adjacent.
@@ -105,7 +118,7 @@ mod tests {
             skeleton.insert(u, v);
         }
         let mut marks = Marks::undirected(&skeleton);
-        let mut rows = Planes::new(&marks).unwrap();
+        let mut rows = Planes::new(&marks, |v| v != 7).unwrap();
         assert!(rows.0.is_some());
         for slot in 0..marks.slot_count() {
             match (slot * 7919 + 13) % 11 {

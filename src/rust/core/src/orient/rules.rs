@@ -10,9 +10,9 @@
 
 use super::event::Event;
 use super::planes::{Kin, Planes};
-use super::poll::Poll;
+use super::poll::{On, Poll};
 use super::triples::Ambiguous;
-use crate::graph::{Adjacency, Marks};
+use crate::graph::{Adjacency, Marks, Packed};
 use crate::memory::{self, Use};
 use crate::Result;
 
@@ -38,28 +38,45 @@ pub(super) struct Rules<'a> {
     pub enabled: [bool; 4],
 }
 
-/// The graph while the rules run.
-struct Rounds<'a> {
+/// The graph while the rules run, which all threads read.
+struct State<'a> {
     rules: &'a Rules<'a>,
     marks: &'a mut Marks,
     planes: Planes,
-    poll: &'a Poll<'a>,
-    /// Every slot that was directed, in chronological order.
+    /// By vertex: number of undirected edges.
+    joined: Vec<usize>,
+    /// Every slot that was directed, in chronological order, if one of its ends had undirected edges. No rule needs the others.
     log: Vec<usize>,
+    /// By vertex: length of the log after the last entry with this vertex.
+    touched: Vec<usize>,
+    changed: bool,
+}
+
+struct Rounds<'a> {
+    state: State<'a>,
+    poll: &'a Poll<'a>,
     /// Length of the log when each rule's last round started.
     seen: [usize; 4],
     /// Slots (a, b) of undirected edges by b, then a; pruned when a round starts.
     open: Vec<usize>,
-    changed: bool,
 }
 
 impl Rules<'_> {
     /// Applies the enabled rules to `marks` until a round changes nothing.
     pub fn apply(&self, marks: &mut Marks, poll: &Poll) -> Result<()> {
-        let directed = (0..marks.slot_count()).filter(|&slot| marks.is_directed(slot)).collect();
-        let by_head = (0..marks.slot_count()).map(|slot| marks.twin(slot)).collect();
-        let planes = Planes::new(marks)?;
-        Rounds { rules: self, marks, planes, poll, log: directed, seen: [0; 4], open: by_head, changed: true }.run()
+        let by_head = |slot: usize| marks.twin(slot);
+        let open: Vec<usize> = (0..marks.slot_count()).filter(|&slot| marks.is_undirected(slot)).map(by_head).collect();
+        if open.is_empty() {
+            return Ok(());
+        }
+        let mut joined = vec![0; marks.p()];
+        open.iter().for_each(|&slot| joined[marks.head(slot)] += 1);
+        let directed: Vec<usize> =
+            (0..marks.slot_count()).filter(|&slot| marks.is_reversed(slot)).map(by_head).collect();
+        let (planes, touched) = (Planes::new(marks, |v| joined[v] > 0)?, vec![0; marks.p()]);
+        let mut state = State { rules: self, marks, planes, joined, log: Vec::new(), touched, changed: true };
+        directed.into_iter().for_each(|slot| state.enter(slot));
+        Rounds { state, poll, seen: [0; 4], open }.run()
     }
 }
 
@@ -68,22 +85,18 @@ fn numbers<const N: usize>(vertices: [usize; N]) -> [u32; N] {
     vertices.map(|v| v as u32)
 }
 
+/// What rule 1 finds: a, b and c, the slot b -> c, and whether the triple is ambiguous.
+type Chained = ([u32; 3], usize, bool);
+
 impl Rounds<'_> {
     /// Runs rounds until one changes nothing.
     fn run(&mut self) -> Result<()> {
-        while self.changed {
-            self.changed = false;
-            if self.rules.enabled[0] {
+        while std::mem::take(&mut self.state.changed) {
+            if self.state.rules.enabled[0] {
                 self.rule1()?;
             }
-            if self.rules.enabled[1] {
-                self.rule2()?;
-            }
-            if self.rules.enabled[2] {
-                self.rule3()?;
-            }
-            if self.rules.enabled[3] {
-                self.rule4()?;
+            for rule in (1..4).filter(|&rule| self.state.rules.enabled[rule]) {
+                self.round(rule)?;
             }
         }
         Ok(())
@@ -93,149 +106,141 @@ impl Rounds<'_> {
     fn rule1(&mut self) -> Result<()> {
         // pcalg looks at all directed edges again, and prints again those that it leaves alone.
         let from = if self.poll.is_followed() { 0 } else { self.seen[0] };
-        let mut fresh: Vec<usize> =
-            self.log[from..].iter().copied().filter(|&slot| self.marks.is_directed(slot)).collect();
-        fresh.sort_unstable_by_key(|&slot| (self.marks.head(slot), self.marks.tail(slot)));
+        let marks = &*self.state.marks;
+        // The slots b -> a of the arrows, which are in the order of pcalg's list.
+        let fresh = self.state.log[from..]
+            .iter()
+            .filter(|&&slot| self.state.joined[marks.head(slot)] > 0 && marks.is_directed(slot));
+        let mut fresh: Vec<usize> = fresh.map(|&slot| marks.twin(slot)).collect();
+        fresh.sort_unstable();
         fresh.dedup();
-        self.seen[0] = self.log.len();
-        let mut wanted = Vec::new();
-        for ab in fresh {
-            self.poll.step()?;
-            let (a, b) = (self.marks.tail(ab), self.marks.head(ab));
-            for bc in self.marks.slots(b) {
-                let c = self.marks.head(bc);
-                if !self.marks.is_undirected(bc) || self.rules.skeleton.has(a, c) {
-                    continue;
-                }
-                let ambiguous = self.rules.ambiguous.contains(a, b, c);
-                if self.rules.version == Version::SolveConflicts {
-                    if !ambiguous || self.poll.is_followed() {
-                        memory::push(&mut wanted, ([a, b, c], bc, ambiguous), Use::Orientation)?;
-                    }
-                    continue;
-                }
-                self.poll.tell(&Event::Rule1 { on: numbers([a, b, c]), conflict: false })?;
-                if !ambiguous {
-                    self.direct(bc);
-                }
+        self.seen[0] = self.state.log.len();
+        let by_middle: Vec<&[usize]> = fresh.chunk_by(|&one, &other| marks.tail(one) == marks.tail(other)).collect();
+        // This rule makes no other edge undirected or adjacent: what it finds at the start is all that it can find.
+        let followed = self.poll.is_followed();
+        let found = self.poll.map(fresh.len(), by_middle.len(), |part, on| {
+            let mut found = Vec::new();
+            let mut parents = Packed::default();
+            for arrows in &by_middle[part] {
+                self.state.chained(arrows, followed, &mut parents, &mut found, on)?;
             }
-        }
-        for (on, bc, ambiguous) in wanted {
-            let outcome = if ambiguous {
-                // pcalg prints that it directs the edge, but does not.
-                self.marks.is_undirected(bc).then_some(false)
+            Ok(found)
+        })?;
+        for (on, bc, ambiguous) in found.into_iter().flatten() {
+            self.poll.step()?;
+            let outcome = if self.state.rules.version != Version::SolveConflicts || ambiguous {
+                // pcalg prints that it directs the edge even where it does not.
+                self.state.marks.is_undirected(bc).then_some(false)
             } else {
-                self.resolve(bc)
+                self.state.resolve(bc)
             };
             if let Some(conflict) = outcome {
-                self.poll.tell(&Event::Rule1 { on: numbers(on), conflict })?;
+                self.poll.tell(&Event::Rule1 { on, conflict })?;
+                if !ambiguous && self.state.marks.is_undirected(bc) {
+                    self.state.direct(bc);
+                }
             }
         }
         Ok(())
     }
 
-    /// Directs a -> b in a -> c -> b with a - b: otherwise a cycle.
-    fn rule2(&mut self) -> Result<()> {
-        let due = self.is_due(1, |rounds, slot| rounds.opens_chain(slot))?;
-        self.seen[1] = self.log.len();
-        if due {
-            self.each_open(|rounds, ab| {
-                let (a, b) = (rounds.marks.tail(ab), rounds.marks.head(ab));
-                rounds.is_chain(a, b).then(|| rounds.told_of_rule2(a, b))
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Directs a -> b in a - c1 -> b, a - c2 -> b with a - b, c1 and c2 not adjacent: otherwise a cycle or a new collider.
-    fn rule3(&mut self) -> Result<()> {
-        let due = self.is_due(2, |rounds, slot| rounds.opens_fork(slot))?;
-        self.seen[2] = self.log.len();
-        if due {
-            self.each_open(|rounds, ab| {
-                let (a, b) = (rounds.marks.tail(ab), rounds.marks.head(ab));
-                let [c1, c2] = rounds.fork(a, b)?;
-                Some(vec![Event::Rule3 { on: numbers([a, c1 as usize, c2 as usize, b]), conflict: false }])
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Directs a -> b in d -> c -> b with a - b, a - c, a - d, b and d not adjacent: otherwise a cycle or a new collider. pcalg's output
-    /// has no line for it.
-    fn rule4(&mut self) -> Result<()> {
-        let due = self.log.len() > self.seen[3];
-        self.seen[3] = self.log.len();
-        if due {
-            self.each_open(|rounds, ab| {
-                let (a, b) = (rounds.marks.tail(ab), rounds.marks.head(ab));
-                rounds.is_square(a, b).then(Vec::new)
-            })?;
-        }
-        Ok(())
-    }
-
-    fn is_square(&self, a: usize, b: usize) -> bool {
-        self.shared([(a, Kin::Joined), (b, Kin::Parent)]).any(|c| {
-            self.shared([(a, Kin::Joined), (c, Kin::Parent)])
-                .any(|d| !self.rules.skeleton.has(d, b) && !self.rules.ambiguous.contains(b, a, d))
-        })
-    }
-
-    /// Returns the events of rule 2: pcalg prints a line for every chain.
-    fn told_of_rule2(&self, a: usize, b: usize) -> Vec<Event<'static>> {
-        if !self.poll.is_followed() {
-            return Vec::new();
-        }
-        let chained = self.shared([(a, Kin::Child), (b, Kin::Parent)]);
-        chained.map(|c| Event::Rule2 { on: numbers([a, c, b]), conflict: false }).collect()
-    }
-
-    /// Calls `wants` for every edge that is undirected now, in both directions. This includes edges that the round has meanwhile directed
-    /// the other way, as pcalg lists the edges once.
+    /// Runs a round of one of the other rules, 1 to 3 for rules 2 to 4.
     ///
-    /// `wants` returns the events of an edge that it wants directed, or `None` for an edge that stays.
-    fn each_open(&mut self, wants: impl Fn(&Self, usize) -> Option<Vec<Event<'static>>>) -> Result<()> {
-        let mut open = std::mem::take(&mut self.open);
-        open.retain(|&slot| self.marks.is_undirected(slot));
-        let mut wanted = Vec::new();
-        for &ab in &open {
+    /// The round visits every edge that is undirected now, in both directions. This includes edges that it has meanwhile directed the other
+    /// way, as pcalg lists the edges once. The threads decide on all edges by the graph at the start of the round. Where the round has
+    /// changed the graph before an edge's turn, it decides again.
+    fn round(&mut self, rule: usize) -> Result<()> {
+        let since = std::mem::replace(&mut self.seen[rule], self.state.log.len());
+        let fresh = &self.state.log[since..];
+        // To look at all undirected edges is sometimes quicker than to look at all new arrows.
+        let mut is_due = fresh.len() > self.open.len();
+        for &slot in if is_due { &[] } else { fresh } {
             self.poll.step()?;
-            let Some(events) = wants(self, ab) else { continue };
-            if self.rules.version == Version::SolveConflicts {
-                memory::push(&mut wanted, (ab, events), Use::Orientation)?;
-                continue;
+            if self.state.marks.is_directed(slot) && self.state.opens(rule, slot) {
+                is_due = true;
+                break;
             }
-            for event in &events {
-                self.poll.tell(event)?;
-            }
-            self.direct(ab);
         }
-        for (ab, events) in wanted {
-            // If there are several chains, the first one settles the edge; pcalg prints nothing for the others.
-            if let (Some(conflict), Some(event)) = (self.resolve(ab), events.first()) {
-                self.poll.tell(&event.with_conflict(conflict))?;
+        if !is_due {
+            return Ok(());
+        }
+        let mut open = std::mem::take(&mut self.open);
+        open.retain(|&slot| self.state.marks.is_undirected(slot));
+        // Rule 4 depends on an edge apart from a and b, and so does rule 3 of that version.
+        let is_far = rule == 3 || (rule == 2 && self.state.rules.version == Version::Extendable);
+        let is_new = |state: &State, (a, b): (usize, usize), since: usize| match is_far {
+            true => state.log.len() > since,
+            false => state.touched[a].max(state.touched[b]) > since,
+        };
+        let wanted = self.poll.map(open.len(), open.len(), |part, on| {
+            let mut wanted = Vec::new();
+            for at in part {
+                on.looked_up(0)?;
+                let (a, b) = self.state.ends(open[at]);
+                if is_new(&self.state, (a, b), since) && self.state.wants(rule, a, b) {
+                    wanted.push(at);
+                }
+            }
+            Ok(wanted)
+        })?;
+        let wanted = wanted.concat();
+        if self.state.rules.version == Version::SolveConflicts {
+            let told = |&at: &usize| {
+                let (a, b) = self.state.ends(open[at]);
+                let events = if self.poll.is_followed() { self.state.events(rule, a, b) } else { Vec::new() };
+                (open[at], events)
+            };
+            for (ab, events) in wanted.iter().map(told).collect::<Vec<_>>() {
+                // If there are several chains, the first one settles the edge; pcalg prints nothing for the others.
+                if let (Some(conflict), Some(event)) = (self.state.resolve(ab), events.first()) {
+                    self.poll.tell(&event.with_conflict(conflict))?;
+                }
+            }
+        } else {
+            let (start, mut known) = (self.state.log.len(), wanted.iter().copied().peekable());
+            let first = wanted.first().copied().unwrap_or(open.len());
+            for (at, &ab) in open.iter().enumerate().skip(first) {
+                self.poll.step()?;
+                let (a, b) = self.state.ends(ab);
+                let was_wanted = known.next_if_eq(&at).is_some();
+                if if is_new(&self.state, (a, b), start) { self.state.wants(rule, a, b) } else { was_wanted } {
+                    for event in if self.poll.is_followed() { self.state.events(rule, a, b) } else { Vec::new() } {
+                        self.poll.tell(&event)?;
+                    }
+                    self.state.direct(ab);
+                }
             }
         }
         self.open = open;
         Ok(())
     }
+}
 
-    /// Returns whether `opens` holds for a slot that is new to the rule.
-    fn is_due(&self, rule: usize, opens: impl Fn(&Self, usize) -> bool) -> Result<bool> {
-        for &slot in &self.log[self.seen[rule]..] {
-            self.poll.step()?;
-            if opens(self, slot) {
-                return Ok(true);
-            }
+impl State<'_> {
+    /// Returns a and b of the slot a -> b.
+    fn ends(&self, slot: usize) -> (usize, usize) {
+        (self.marks.tail(slot), self.marks.head(slot))
+    }
+
+    /// Enters a directed slot into the log.
+    fn enter(&mut self, slot: usize) {
+        let (u, v) = self.ends(slot);
+        if self.joined[u].max(self.joined[v]) > 0 {
+            self.log.push(slot);
+            (self.touched[u], self.touched[v]) = (self.log.len(), self.log.len());
         }
-        Ok(false)
     }
 
     fn direct(&mut self, slot: usize) {
+        let was_undirected = self.marks.is_undirected(slot);
         self.marks.direct(slot);
         self.planes.note(self.marks, slot);
-        self.log.push(slot);
+        self.enter(slot);
+        if was_undirected {
+            let (u, v) = self.ends(slot);
+            self.joined[u] -= 1;
+            self.joined[v] -= 1;
+        }
         self.changed = true;
     }
 
@@ -255,6 +260,77 @@ impl Rounds<'_> {
         }
     }
 
+    /// Finds what rule 1 directs because of these arrows into one vertex b (as slots b -> a). For each c this is the first a, or with `all`
+    /// every a up to the first that is not ambiguous.
+    fn chained(
+        &self,
+        arrows: &[usize],
+        all: bool,
+        parents: &mut Packed,
+        found: &mut Vec<Chained>,
+        on: &On,
+    ) -> Result<()> {
+        let b = self.marks.tail(arrows[0]);
+        let from = found.len();
+        parents.fill(arrows.iter().map(|&slot| self.marks.head(slot) as u32));
+        for bc in self.marks.slots(b).filter(|&slot| self.marks.is_undirected(slot)) {
+            on.looked_up(arrows.len())?;
+            let c = self.marks.head(bc);
+            for a in parents.outside(self.rules.skeleton.row(c)) {
+                let ambiguous = self.rules.ambiguous.contains(a, b, c);
+                if !ambiguous || all {
+                    memory::push(found, (numbers([a, b, c]), bc, ambiguous), Use::Orientation)?;
+                }
+                if !ambiguous {
+                    break;
+                }
+            }
+        }
+        // pcalg's order; the slots of b ascend by c.
+        found[from..].sort_unstable_by_key(|&([a, ..], bc, _)| (a, bc));
+        Ok(())
+    }
+
+    /// Returns whether a rule may apply because of the newly directed u -> v.
+    fn opens(&self, rule: usize, slot: usize) -> bool {
+        let (u, v) = self.ends(slot);
+        match rule {
+            // Half of a chain over an undirected edge.
+            1 => self.meet([(v, Kin::Child), (u, Kin::Joined)]) || self.meet([(u, Kin::Parent), (v, Kin::Joined)]),
+            // a of the two other rules has undirected edges to both.
+            _ => self.meet([(u, Kin::Joined), (v, Kin::Joined)]),
+        }
+    }
+
+    /// Returns whether a rule directs the undirected a -> b.
+    ///
+    /// * Rule 2: a -> c -> b. Otherwise there is a cycle.
+    /// * Rule 3: a - c1 -> b and a - c2 -> b, c1 and c2 not adjacent. Otherwise there is a cycle or a new collider.
+    /// * Rule 4: d -> c -> b, a - c and a - d, b and d not adjacent. Otherwise the same.
+    fn wants(&self, rule: usize, a: usize, b: usize) -> bool {
+        match rule {
+            1 => self.meet([(a, Kin::Child), (b, Kin::Parent)]),
+            2 => self.fork(a, b).is_some(),
+            _ => self.is_square(a, b),
+        }
+    }
+
+    /// Returns the events of a rule that directs a -> b. pcalg prints a line for every chain of rule 2, and none for rule 4.
+    fn events(&self, rule: usize, a: usize, b: usize) -> Vec<Event<'static>> {
+        let chains = self.shared([(a, Kin::Child), (b, Kin::Parent)]).take_while(|_| rule == 1);
+        let chains = chains.map(|c| Event::Rule2 { on: numbers([a, c, b]), conflict: false });
+        let fork = self.fork(a, b).filter(|_| rule == 2);
+        let fork = fork.map(|[c1, c2]| Event::Rule3 { on: [a as u32, c1, c2, b as u32], conflict: false });
+        chains.chain(fork).collect()
+    }
+
+    fn is_square(&self, a: usize, b: usize) -> bool {
+        self.shared([(a, Kin::Joined), (b, Kin::Parent)]).any(|c| {
+            self.shared([(a, Kin::Joined), (c, Kin::Parent)])
+                .any(|d| !self.rules.skeleton.has(d, b) && !self.rules.ambiguous.contains(b, a, d))
+        })
+    }
+
     /// Returns the vertices that are in the given relation to each of two others, ascending.
     fn shared(&self, of: [(usize, Kin); 2]) -> impl Iterator<Item = usize> + '_ {
         self.planes.shared(self.marks, self.rules.skeleton, of)
@@ -262,10 +338,6 @@ impl Rounds<'_> {
 
     fn meet(&self, of: [(usize, Kin); 2]) -> bool {
         self.shared(of).next().is_some()
-    }
-
-    fn is_chain(&self, a: usize, b: usize) -> bool {
-        self.meet([(a, Kin::Child), (b, Kin::Parent)])
     }
 
     /// Returns c1 and c2 of the first fork that directs a -> b, if there is one.
@@ -282,20 +354,5 @@ impl Rounds<'_> {
 
     fn joins(&self, u: usize, v: usize) -> bool {
         self.rules.skeleton.has(u, v) && self.marks.find(u, v).is_some_and(|slot| self.marks.is_undirected(slot))
-    }
-
-    /// Returns whether the newly directed u -> v is half of a chain over an undirected edge.
-    fn opens_chain(&self, slot: usize) -> bool {
-        let (u, v) = (self.marks.tail(slot), self.marks.head(slot));
-        self.marks.is_directed(slot)
-            && (self.meet([(v, Kin::Child), (u, Kin::Joined)]) || self.meet([(u, Kin::Parent), (v, Kin::Joined)]))
-    }
-
-    /// Returns whether the newly directed u -> v may be part of a fork: as c -> b or, in [`Version::Extendable`], between c1 and c2.
-    fn opens_fork(&self, slot: usize) -> bool {
-        let (u, v) = (self.marks.tail(slot), self.marks.head(slot));
-        self.marks.is_directed(slot)
-            && (self.meet([(u, Kin::Joined), (v, Kin::Joined)])
-                || (self.rules.version == Version::Extendable && self.meet([(u, Kin::Child), (v, Kin::Child)])))
     }
 }

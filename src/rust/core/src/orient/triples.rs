@@ -1,9 +1,10 @@
 //! Unshielded triples a - b - c (a and c not adjacent), and sets of them.
 
-use super::poll::Poll;
-use crate::graph::Adjacency;
+use super::poll::{On, Poll};
+use crate::graph::{Adjacency, Packed};
 use crate::memory::{self, Use};
 use crate::Result;
+use std::ops::Range;
 
 /// Triples that the conservative and the majority rule found ambiguous: pcalg's `unfVect`. The ends are unordered, as pcalg looks for (a,
 /// b, c) and for (c, b, a).
@@ -72,22 +73,63 @@ impl Ambiguous {
     }
 }
 
-/// Calls `found` with each unshielded triple [a, b, c] with a < c, in pcalg's order: b, then a, then c ascending.
-pub(crate) fn each_unshielded(
+/// Calls `found` with each unshielded triple [a, b, c] with a < c and b in `middles`, in pcalg's order: b, then a, then c ascending.
+fn each_within(
     skeleton: &Adjacency,
-    poll: &Poll,
+    middles: Range<usize>,
+    on: &On,
     mut found: impl FnMut([u32; 3]) -> Result<()>,
 ) -> Result<()> {
-    for b in 0..skeleton.p() {
-        let around: Vec<u32> = skeleton.neighbours(b).collect();
-        for (at, &a) in around.iter().enumerate() {
-            poll.looked_up(around.len() - at)?;
-            for &c in around[at + 1..].iter().filter(|&&c| !skeleton.has(a as usize, c as usize)) {
-                found([a, b as u32, c])?;
+    let mut near = Packed::default();
+    for b in middles {
+        near.fill(skeleton.neighbours(b));
+        for a in skeleton.neighbours(b) {
+            on.looked_up(near.words().len())?;
+            for c in near.outside(skeleton.row(a as usize)).filter(|&c| c > a as usize) {
+                found([a, b as u32, c as u32])?;
             }
         }
     }
     Ok(())
+}
+
+/// Calls `found` with each unshielded triple [a, b, c] with a < c, in pcalg's order.
+pub(crate) fn each_unshielded(
+    skeleton: &Adjacency,
+    poll: &Poll,
+    found: impl FnMut([u32; 3]) -> Result<()>,
+) -> Result<()> {
+    each_within(skeleton, 0..skeleton.p(), &On::Caller(poll), found)
+}
+
+/// Returns the number of unshielded triples that `is_wanted` accepts, and the first `most` of them in pcalg's order.
+pub(super) fn select_unshielded(
+    skeleton: &Adjacency,
+    poll: &Poll,
+    most: usize,
+    is_wanted: impl Fn([usize; 3]) -> bool + Sync,
+) -> Result<(u64, Vec<[u32; 3]>)> {
+    let parts = poll.map(skeleton.edge_count(), skeleton.p(), |middles, on| {
+        let (mut count, mut first) = (0, Vec::new());
+        each_within(skeleton, middles, on, |triple| {
+            if is_wanted(triple.map(|v| v as usize)) {
+                count += 1;
+                if first.len() < most {
+                    memory::push(&mut first, triple, Use::Orientation)?;
+                }
+            }
+            Ok(())
+        })?;
+        Ok((count, first))
+    })?;
+    let (mut count, mut first) = (0, Vec::new());
+    for (more, triples) in parts {
+        count += more;
+        for triple in triples.into_iter().take(most - first.len()) {
+            memory::push(&mut first, triple, Use::Orientation)?;
+        }
+    }
+    Ok((count, first))
 }
 
 /// Returns the vertices at distance two from `x`, ascending: the other ends of the unshielded triples that end at `x`.

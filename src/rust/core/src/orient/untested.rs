@@ -8,7 +8,7 @@
 use super::conservative::Verdict;
 use super::poll::Poll;
 use super::separations::{Asker, Census, Untested};
-use super::triples::each_unshielded;
+use super::triples::select_unshielded;
 use super::{ColliderRule, Judge, Options};
 use crate::ci::CiTest;
 use crate::graph::{Adjacency, SepSets};
@@ -30,20 +30,12 @@ fn may_be(options: &Options) -> bool {
     options.knowledge.is_some() && options.collider_rule == ColliderRule::Standard && options.orient_colliders
 }
 
-/// Calls `found` with each such triple that knowledge itself does not decide.
-fn each(
-    skeleton: &Adjacency,
-    sepsets: &SepSets,
-    options: &Options,
-    poll: &Poll,
-    mut found: impl FnMut([u32; 3]) -> Result<()>,
-) -> Result<()> {
-    each_unshielded(skeleton, poll, |triple| {
-        let [a, b, c] = triple.map(|v| v as usize);
-        if sepsets.are_unseparated(a, c) && options.knowledge.leaves_open(a, b, c) {
-            found(triple)?;
-        }
-        Ok(())
+/// Returns the number of such triples that knowledge itself does not decide, and the first `most` of them.
+fn select(skeleton: &Adjacency, sepsets: &SepSets, options: &Options, most: usize) -> Result<(u64, Vec<[u32; 3]>)> {
+    let poll = Poll::new(options.wants_to_stop, None).with_pool(&options.pool);
+    let knowledge = &options.knowledge;
+    select_unshielded(skeleton, &poll, most, |[a, b, c]| {
+        sepsets.are_unseparated(a, c) && knowledge.leaves_open(a, b, c)
     })
 }
 
@@ -53,14 +45,7 @@ fn each(
 /// # Errors
 /// [`Error::Interrupted`](crate::Error).
 pub fn needs_test(skeleton: &Adjacency, sepsets: &SepSets, options: &Options) -> Result<bool> {
-    let mut needs = false;
-    if may_be(options) {
-        each(skeleton, sepsets, options, &Poll::new(options.wants_to_stop, None), |_| {
-            needs = true;
-            Ok(())
-        })?;
-    }
-    Ok(needs)
+    Ok(may_be(options) && select(skeleton, sepsets, options, 0)?.0 > 0)
 }
 
 /// Decides all such triples. pcalg's output has no line for these tests.
@@ -76,10 +61,7 @@ pub(super) fn decide(
         return Ok(decided);
     }
     let Some(test) = test else {
-        each(skeleton, sepsets, options, poll, |triple| {
-            memory::push(&mut decided.ambiguous, triple, Use::Orientation)
-        })?;
-        decided.undecided = decided.ambiguous.len() as u64;
+        (decided.undecided, decided.ambiguous) = select(skeleton, sepsets, options, usize::MAX)?;
         return Ok(decided);
     };
     let judge = Judge { version_unf: [2, 1], majority: true };

@@ -4,9 +4,10 @@ use super::context::{numbers, Context, Paths, Program, Say, Unclear};
 use super::jci::{self, Jci};
 use super::rules::{self, Discriminated, Told};
 use super::{Mark, Pag};
-use crate::graph::{Adjacency, SepSets};
+use crate::graph::{Adjacency, Marks, SepSets};
 use crate::memory::{self, Use};
-use crate::orient::Poll;
+use crate::orient::{ends, Poll};
+use crate::pool::Pool;
 use crate::{Error, Result};
 
 /// Options of [`orient`]. [`Options::default`] is `udag2pag()` with its defaults.
@@ -24,6 +25,8 @@ pub struct Options<'a> {
     pub jci: Jci,
     /// Known marks (u, v, mark): the mark at v of the edge u - v. It stays; ignored if that is not an edge.
     pub known: Vec<(u32, u32, Mark)>,
+    /// The threads that share the work.
+    pub pool: Pool,
     /// Called now and then; if it returns true, the call ends with [`Error::Interrupted`].
     pub wants_to_stop: Option<&'a dyn Fn() -> bool>,
     /// Called with the text that pcalg prints with `verbose = TRUE`.
@@ -39,6 +42,7 @@ impl Default for Options<'_> {
             unclear: Unclear::default(),
             jci: Jci::default(),
             known: Vec::new(),
+            pool: Pool::none(),
             wants_to_stop: None,
             say: None,
         }
@@ -70,7 +74,7 @@ pub fn orient_marked(pag: Pag, sepsets: &SepSets, options: &Options) -> Result<P
         return Ok(pag);
     }
     let mut pag = options.jci.with_room(pag);
-    let poll = Poll::new(options.wants_to_stop, None);
+    let poll = Poll::new(options.wants_to_stop, None).with_pool(&options.pool);
     let Options { unclear, paths, .. } = options;
     let of = Context { unclear, paths: *paths, program: Program::Fci, poll: &poll, say: options.say };
     jci::orient(&mut pag, &options.jci, &of)?;
@@ -122,24 +126,32 @@ pub(super) fn until_settled(pag: &mut Pag, mut pass: impl FnMut(&mut Pag) -> Res
     }
 }
 
-/// Applies R0: a *-* b *-* c with a and c not adjacent, and b in no separating set of them, becomes a *-> b <-* c.
+/// Applies R0: a *-* b *-* c with a and c not adjacent, and b in no separating set of them, becomes a *-> b <-* c. At least one of the two
+/// marks at b must be a circle.
 pub(super) fn colliders(pag: &mut Pag, sepsets: &SepSets, jci: &Jci, of: &Context) -> Result<()> {
-    for (x, y) in pag.pairs(|at_y, _| at_y == Mark::Circle) {
-        let (x, y) = (x as usize, y as usize);
-        if jci.keeps_from_colliders(y) {
-            continue;
-        }
-        let others: Vec<usize> = pag.neighbours(y).filter(|&z| z != x).collect();
-        of.poll.looked_up(others.len())?;
-        for z in others {
-            let is_collider =
-                !pag.adjacent(x, z) && !sepsets.either_contains(x, z, y as u32) && !of.unclear.contains(x, y, z);
-            if is_collider {
+    memory::room(Adjacency::bytes(pag.p()), Use::Orientation)?;
+    let mut skeleton = Adjacency::empty(pag.p());
+    (0..pag.p()).for_each(|u| pag.neighbours(u).for_each(|v| skeleton.insert(u, v)));
+    let edges = Marks::undirected(&skeleton);
+    let may_be = |[x, y, z]: [usize; 3]| {
+        !jci.keeps_from_colliders(y)
+            && (pag.mark(x, y) == Mark::Circle || pag.mark(z, y) == Mark::Circle)
+            && !of.unclear.contains(x, y, z)
+    };
+    let ends = ends((&skeleton, sepsets), &edges, may_be, of.poll)?;
+    if of.say.is_some() {
+        let told = |x: usize, y: usize, z: usize| {
+            !skeleton.has(x, z) && may_be([x, y, z]) && !sepsets.either_contains(x, z, y as u32)
+        };
+        for (x, y) in pag.pairs(|at_y, _| at_y == Mark::Circle) {
+            let (x, y) = (x as usize, y as usize);
+            for z in pag.neighbours(y).filter(|&z| z != x && told(x, y, z)) {
                 of.say(|| collider_lines([x, y, z], sepsets))?;
-                pag.set(x, y, Mark::Arrow);
-                pag.set(z, y, Mark::Arrow);
             }
         }
+    }
+    for slot in (0..edges.slot_count()).filter(|&slot| ends[slot]) {
+        pag.set(edges.head(slot), edges.tail(slot), Mark::Arrow);
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ pub fn possible_d_sep(
 ) -> Result<Vec<Vec<u32>>> {
     let p = skeleton.p();
     memory::room(Pag::bytes(p, skeleton.edge_count()), Use::Orientation)?;
-    let poll = Poll::new(wants_to_stop, None);
+    let poll = Poll::new(wants_to_stop, None).with_pool(pool);
     let of = Context { unclear, paths: Paths::Pcalg, program: Program::Fci, poll: &poll, say: None };
     let mut pag = Pag::circles(skeleton);
     colliders(&mut pag, sepsets, &Jci::default(), &of)?;

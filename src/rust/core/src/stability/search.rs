@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use crate::ci::CiTest;
 use crate::observer::Observer;
 use crate::orient::{self, orient, ColliderRule, Knowledge, Pdag};
+use crate::pool::Pool;
 use crate::random::{below, philox, Key, Purpose};
 use crate::search::worker::{Worker, WorkerTest};
 use crate::search::{skeleton, skeleton_one_by_one, Options, PairValues, Skeleton};
@@ -42,13 +43,14 @@ impl Search {
     /// # Errors
     /// Those of [`skeleton`] and [`orient()`], and errors of the observer.
     pub fn graph(&self, worker: &mut dyn Worker, replicate: usize, observer: &mut dyn Observer) -> Result<Pdag> {
+        let pool = worker.pool().clone();
         let mut found = skeleton(worker, &self.options, &mut PairValues::default(), observer)?;
         if self.collider_rule == ColliderRule::Standard && !self.knowledge.is_some() {
             let observer = RefCell::new(observer);
-            return self.orient(&mut found, None, replicate, &|| observer.borrow_mut().look().is_err());
+            return self.orient(&mut found, None, replicate, &|| observer.borrow_mut().look().is_err(), pool);
         }
         // The tests check whether to stop.
-        self.orient(&mut found, Some(&mut WorkerTest { worker, observer }), replicate, &|| false)
+        self.orient(&mut found, Some(&mut WorkerTest { worker, observer }), replicate, &|| false, pool)
     }
 
     /// Returns the graph that a test leads to, asked one question after the other. `wants_to_stop` ends the orientation.
@@ -63,7 +65,7 @@ impl Search {
         wants_to_stop: &dyn Fn() -> bool,
     ) -> Result<Pdag> {
         let mut found = skeleton_one_by_one(test, &self.options, &mut PairValues::default(), observer)?;
-        self.orient(&mut found, Some(test), replicate, wants_to_stop)
+        self.orient(&mut found, Some(test), replicate, wants_to_stop, Pool::none())
     }
 
     fn orient(
@@ -72,6 +74,7 @@ impl Search {
         test: Option<&mut dyn CiTest>,
         replicate: usize,
         wants_to_stop: &dyn Fn() -> bool,
+        pool: Pool,
     ) -> Result<Pdag> {
         let mut drawn = 0;
         let mut permutation = |k: usize| {
@@ -86,6 +89,7 @@ impl Search {
             version_unf: self.version_unf,
             knowledge: self.knowledge.clone(),
             largest_set: (found.max_order + 1).max(0) as usize,
+            pool,
             wants_to_stop: Some(wants_to_stop),
             ..orient::Options::default()
         };

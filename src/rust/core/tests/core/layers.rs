@@ -21,7 +21,7 @@ const LAYERS: [(&str, &[&str]); 26] = [
     ("ci", &["memory", "matrix", "random", "pool"]),
     ("search", &["memory", "observer", "team", "matrix", "pool", "graph", "ci"]),
     ("selection", &["memory", "observer", "team", "random", "pool", "ci"]),
-    ("orient", &["memory", "graph", "ci"]),
+    ("orient", &["memory", "pool", "graph", "ci"]),
     ("pag", &["memory", "pool", "graph", "ci", "orient"]),
     ("fci", &["observer", "pool", "graph", "ci", "search", "orient", "pag"]),
     ("flat", &["memory", "matrix", "moments", "pool", "planes", "graph", "ci", "search", "orient"]),

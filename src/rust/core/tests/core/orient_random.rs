@@ -7,8 +7,9 @@
 use crate::support::golden::{files, read_json};
 use crate::support::orient::{entries, integers, number, rows, sepsets, skeleton, Batched, RRandom};
 use pcgpu_core::ci::CiTest;
-use pcgpu_core::graph::{Adjacency, SepSets};
-use pcgpu_core::orient::{orient, ColliderRule, Method, Options, Pdag};
+use pcgpu_core::graph::{Adjacency, SepSets, Side, Tiers};
+use pcgpu_core::orient::{orient, ColliderRule, Knowledge, Method, Options, Pdag};
+use pcgpu_core::pool::Pool;
 use pcgpu_core::Result;
 use serde_json::Value;
 
@@ -140,4 +141,78 @@ fn random_cases_as_pcalg_answers_them() {
         }
     }
     assert!(retried + judged > 0, "the recording holds nothing to retry and nothing to judge");
+}
+
+/// A linear congruential generator.
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// Returns a graph with enough edges for several threads, and separating sets with many members, so that few triples are colliders.
+/// `is_plain`: no pair that the empty set separates has another set.
+fn large_problem(p: usize, members: u64, is_plain: bool, draws: &mut Draws) -> (Adjacency, SepSets) {
+    let (mut graph, mut sets) = (Adjacency::empty(p), SepSets::new(p, Side::Smaller));
+    for (x, y) in (0..p).flat_map(|y| (0..y).map(move |x| (x, y))) {
+        if draws.below(10) < 3 {
+            graph.insert(x, y);
+            continue;
+        }
+        let is_empty = draws.below(4) == 0 && members < p as u64;
+        if is_empty {
+            sets.insert_empty(x, y);
+        }
+        if !is_empty || !is_plain {
+            let set: Vec<u32> = (0..p as u32).filter(|_| draws.below(p as u64) < members).collect();
+            sets.insert(y, x, &set);
+        }
+    }
+    (graph, sets)
+}
+
+#[test]
+fn threads_give_the_answer_of_one() {
+    let p = 260;
+    let mut draws = Draws(5);
+    let (mut directed, mut undirected) = (0, 0);
+    for members in [1, p as u64 - 1, p as u64] {
+        for is_plain in [false, true] {
+            let (graph, sets) = large_problem(p, members, is_plain, &mut draws);
+            assert!(graph.edge_count() > 1 << 13);
+            let ambiguous: Vec<[u32; 3]> =
+                (0..2000).map(|_| [0; 3].map(|_: u32| draws.below(p as u64) as u32)).collect();
+            let barred = (0..40).map(|_| [0; 2].map(|_: u32| draws.below(p as u64) as u32)).collect();
+            let knowledge = Knowledge::new(p, Tiers::default(), &[], barred);
+            let variants = [
+                Options::default(),
+                Options { solve_conflicts: true, ambiguous: ambiguous.clone(), ..Options::default() },
+                Options { method: Method::Valid, ambiguous, ..Options::default() },
+                Options { method: Method::Rand, ..Options::default() },
+                Options { knowledge, ..Options::default() },
+            ];
+            for options in variants {
+                let answer = |pool: Pool, with_mixed: bool| {
+                    let mut sets = sets.clone();
+                    if with_mixed {
+                        // A collection with such a pair takes no shortcut by empty sets. The pair is an edge, so that nothing changes.
+                        let y = graph.neighbours(0).next().unwrap() as usize;
+                        sets.insert_empty(0, y);
+                        sets.insert(y, 0, &[]);
+                    }
+                    let options = Options { pool, ..options.clone() };
+                    let mut permutation = |k: usize| Ok((0..k as u32).rev().collect());
+                    orient(&graph, &mut sets, &options, 0.0, None, &mut permutation).unwrap()
+                };
+                let one = answer(Pool::none(), false);
+                assert!(answer(Pool::new(3), false) == one && answer(Pool::none(), true) == one);
+                directed += one.directed_count();
+                undirected += one.undirected_count();
+            }
+        }
+    }
+    assert!(directed > 50_000 && undirected > 10_000, "{directed} {undirected}");
 }
