@@ -205,6 +205,7 @@
 #'   - `max.ord`: the last level, that is, the size of its conditioning sets.
 #'   - `call`: the call. The slots `n` and `zMin` are empty, as in pcalg.
 #'
+#'   From 500 variables on, `pMax` of `gaussCItest()`, and from R 4.3 on also `sepset`, compute their cells when they are asked for: see [as_pcalg()].
 #'   For more than 100,000 edges the graph stores only weights other than the default, 1. For both classes:
 #'   - [edge_table()] returns a table of the edges;
 #'   - [sepset()] and [p_value()] return the results for a pair;
