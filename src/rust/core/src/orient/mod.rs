@@ -38,7 +38,7 @@ mod untested;
 pub(crate) use colliders::ends;
 pub(crate) use conservative::{judge_triple, judge_triples, Judge};
 pub(crate) use extension::dag_of;
-pub(crate) use poll::Poll;
+pub(crate) use poll::{On, Poll};
 pub(crate) use separations::refuse_too_many;
 pub(crate) use triples::{each_unshielded, Ambiguous};
 

@@ -1,15 +1,13 @@
 //! Possible-D-SEP sets (Spirtes et al. 2000; Colombo et al. 2012, "Learning high-dimensional directed acyclic graphs with latent and selection
 //! variables", Annals of Statistics 40, definition 3.3): pcalg's `qreach()`.
 
-use std::sync::Mutex;
-
 use super::context::{Context, Paths, Program, Say, Unclear};
 use super::jci::Jci;
 use super::orient::colliders;
 use super::{Mark, Pag};
 use crate::graph::{Adjacency, SepSets};
 use crate::memory::{self, Use};
-use crate::orient::Poll;
+use crate::orient::{On, Poll};
 use crate::pool::Pool;
 use crate::Result;
 
@@ -35,25 +33,22 @@ pub fn possible_d_sep(
     if let Some(say) = say {
         tell_colliders(skeleton, sepsets, unclear, say)?;
     }
-    let sets: Vec<Mutex<Vec<u32>>> = (0..p).map(|_| Mutex::default()).collect();
-    // The user can interrupt after every 256 vertices.
-    for first in (0..p).step_by(256) {
-        poll.looked_up(64 * 4096)?;
-        let end = p.min(first + 256);
-        let parts = if pag.slot_count() < 512 { 1 } else { pool.threads().min(end - first) };
-        pool.each(parts, |part| {
-            let mut reach = Reach::new(&pag);
-            for x in (first + part..end).step_by(parts) {
-                let set = reach.from(x);
-                if let Ok(mut place) = sets[x].lock() {
-                    *place = set;
-                }
-            }
-        });
-    }
+    let mut sets = vec![Vec::new(); p];
+    // A walk takes about as many steps as the graph has edges, or more: threads pay soon.
+    let parts = sets.chunks_mut(TOGETHER).enumerate().collect();
+    poll.each_of(pag.slot_count() * 16, parts, |(part, sets): (usize, &mut [Vec<u32>]), on| {
+        let mut reach = Reach::new(&pag);
+        for (set, x) in sets.iter_mut().zip(TOGETHER * part..) {
+            *set = reach.from(x, on)?;
+        }
+        Ok(())
+    })?;
     memory::check()?;
-    Ok(sets.into_iter().map(|set| set.into_inner().unwrap_or_default()).collect())
+    Ok(sets)
 }
+
+/// Number of vertices that a thread takes at a time.
+const TOGETHER: usize = 32;
 
 /// Prints pcalg's lines on the colliders, which it finds from both of their ends.
 fn tell_colliders(skeleton: &Adjacency, sepsets: &SepSets, unclear: &Unclear, say: Say) -> Result<()> {
@@ -86,7 +81,7 @@ impl<'a> Reach<'a> {
         Reach { pag, gone: vec![0; pag.slot_count()], come: vec![0; pag.p()], walk: 0, queue: Vec::new() }
     }
 
-    fn from(&mut self, x: usize) -> Vec<u32> {
+    fn from(&mut self, x: usize, on: &On) -> Result<Vec<u32>> {
         self.walk += 1;
         self.queue.clear();
         let mut set = Vec::new();
@@ -101,6 +96,7 @@ impl<'a> Reach<'a> {
         while let Some(&(before, at)) = self.queue.get(next) {
             next += 1;
             let (before, at) = (before as usize, at as usize);
+            on.looked_up(self.pag.slots(at).len())?;
             let is_into = self.pag.mark(before, at) == Mark::Arrow;
             for slot in self.pag.slots(at) {
                 let v = self.pag.head(slot);
@@ -119,7 +115,7 @@ impl<'a> Reach<'a> {
             }
         }
         set.sort_unstable();
-        set
+        Ok(set)
     }
 }
 
