@@ -198,7 +198,7 @@ if (arguments[1] == "functions") {
   n <- if (is.na(numbers[2])) 500 else numbers[2]
   rounds <- if (is.na(numbers[3])) 5 else numbers[3]
   x <- expression_like(p, n, 0.3)
-  print(pcgpu_devices()[c("device", "name")])
+  print(data.frame(unclass(pcgpu_devices())[c("device", "name")]))
   stats <- list("data" = suff_gauss(x, keep = "data"), "correlations, by a file" = suff_gauss(x))
   cat("| what goes to workers | workers | s, least | median | busy by worker, levels 0 and 1 |\n|---|---|---|---|---|\n")
   for (what in names(stats)) {

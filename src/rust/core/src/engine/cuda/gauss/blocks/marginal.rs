@@ -137,6 +137,14 @@ impl Blocks<'_, '_> {
         self.search.set_rules(&gauss.test, 0);
         self.search.reset_report(0)?;
         self.search.args.keeps_marginal = u64::from(keeps);
+        let words = p.div_ceil(64);
+        if !keeps {
+            // The kernel writes the words up to each row's own column, and whole rows come to the host.
+            for graph in [self.search.args.empty, self.search.args.graph] {
+                let rows = graph.cast::<u64>().offset((all.start * words) as u64);
+                self.search.engine.held.clear(rows, all.len() * words)?;
+            }
+        }
         let done_at = |end: usize| (triangle(end) - triangle(all.start)) as f64;
         let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
         let panels: Vec<Panel> = all
@@ -198,7 +206,6 @@ impl Blocks<'_, '_> {
         let is_all = all == (0..p) && matches!(cells, Cells::Matrix(_));
         self.state.lower = is_all.then_some(report.below);
         if !keeps {
-            let words = p.div_ceil(64);
             let held = &mut self.search.engine.held;
             let mut bits = |graph: DevicePtr<u32>| {
                 held.bring_all(graph.cast::<u64>().offset((all.start * words) as u64), all.len() * words)
