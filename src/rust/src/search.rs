@@ -148,23 +148,19 @@ fn search(
         None => skeleton_lists(token, &found.graph)?,
         Some(pdag) => graph_lists(token, pdag)?,
     };
-    match (p_max, gaps) {
+    let gaps = gaps.map(|gaps| ("gaps", gaps));
+    match (p_max, lazy) {
         (Some(p_max), _) => {
             output::fill_sepsets(token, object, &found.sepsets)?;
             result.push(("pMax", p_max.into()));
         }
-        (None, gaps) => {
-            let gaps = gaps.map(|gaps| ("gaps", gaps));
-            match lazy {
-                None => result.extend(gaps.into_iter().chain(pdag.iter().flat_map(judged))),
-                Some(of) => {
-                    let method = if options.method == Method::StableFast { "stable.fast" } else { "stable" };
-                    let mut parts = vec![("p", Value::from(p as i32)), ("method", Value::from(method))];
-                    parts.extend(compact::found(token, &machine.pool, &found, &left, None)?);
-                    parts.extend(gaps);
-                    result.push(("pMax", lazy::slots(token, parts, of, object, &found.sepsets)?.into()));
-                }
-            }
+        (None, None) => result.extend(gaps.into_iter().chain(pdag.iter().flat_map(judged))),
+        (None, Some(of)) => {
+            let method = if options.method == Method::StableFast { "stable.fast" } else { "stable" };
+            let mut parts = vec![("p", Value::from(p as i32)), ("method", Value::from(method))];
+            parts.extend(compact::found(token, &machine.pool, &found, &left, None)?);
+            parts.extend(gaps);
+            result.push(("pMax", lazy::slots(token, parts, of, object, &found.sepsets)?.into()));
         }
     }
     let device = machine.names(test.shares_with_cpu());
